@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpufs/base/fd.h"
+
+namespace gpufs {
+
+// open(2) with O_CLOEXEC. Throws SysError, naming the path.
+Fd open_file(const std::string& path, int flags);
+
+// The whole content, read until end of file: kernel files report no size. Throws SysError.
+std::string read_file(const std::string& path);
+std::string read_all(int fd, std::string_view name);
+
+// The same, absent when the file does not exist or may not be read.
+std::optional<std::string> read_file_if_readable(const std::string& path);
+
+// The names in a directory, sorted, without "." and "..". Throws SysError.
+std::vector<std::string> list_directory(const std::string& path);
+
+bool file_exists(const std::string& path);
+
+// Writes all of it, through short writes and EINTR. Throws SysError, naming `name`.
+void write_all(int fd, std::string_view text, std::string_view name);
+
+}  // namespace gpufs

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "gpufs/base/error.h"
+
+namespace gpufs {
+
+// Text somebody wrote, with the name they know it by: a path, or "--if" for an argument.
+struct SourceText {
+    std::string name;
+    std::string text;
+
+    // Line `n`, counted from 1, without its newline; empty past the end.
+    std::string_view line(std::size_t n) const;
+};
+
+// A stretch of a source text in bytes, [begin, end). Cheap to carry; lines and columns are worked
+// out only when a message is made.
+struct Span {
+    std::size_t begin = 0, end = 0;
+};
+
+// Both counted from 1, as editors count.
+struct SourcePos {
+    std::size_t line = 1, column = 1;
+};
+SourcePos position_of(const SourceText& source, std::size_t offset);
+
+// The three lines of a mistake: "name:line:col: error: message", the line, the caret.
+//
+//   watch.bpf:7:23: error: dma_fence:dma_fence_init has no field 'seqn'
+//   w6 = *(u32 *)(r1 + @seqn)
+//                      ^~~~~
+std::string point_at(const SourceText& source, Span at, std::string_view message);
+
+// A mistake in text, shown under the text. Exit status 2.
+class SourceError : public UsageError {
+public:
+    SourceError(const SourceText& source, Span at, std::string_view message, std::string hint = {})
+        : UsageError(point_at(source, at, message), std::move(hint)), at_(at) {}
+    Span at() const noexcept { return at_; }
+
+private:
+    Span at_;
+};
+
+}  // namespace gpufs

@@ -1,0 +1,81 @@
+#include "gpufs/base/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "gpufs/base/error.h"
+
+namespace gpufs {
+
+Fd open_file(const std::string& path, int flags) {
+    return Fd{check(::open(path.c_str(), flags | O_CLOEXEC, 0666),
+                    [&] { return cat("open '", path, "'"); })};
+}
+
+std::string read_all(int fd, std::string_view name) {
+    std::string text;
+    // Many kernel files are small; some (kallsyms, trace) are megabytes.
+    std::size_t chunk = 4096;
+    for (;;) {
+        const std::size_t used = text.size();
+        text.resize(used + chunk);
+        const ssize_t n = ::read(fd, text.data() + used, chunk);
+        if (n == -1 && errno == EINTR) {
+            text.resize(used);
+            continue;
+        }
+        check(n, [&] { return cat("read '", name, "'"); });
+        text.resize(used + static_cast<std::size_t>(n));
+        if (n == 0) return text;
+        if (static_cast<std::size_t>(n) == chunk) chunk = std::min<std::size_t>(chunk * 4, 1 << 20);
+    }
+}
+
+std::string read_file(const std::string& path) {
+    return read_all(open_file(path, O_RDONLY).get(), path);
+}
+
+std::optional<std::string> read_file_if_readable(const std::string& path) {
+    const Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!fd) return std::nullopt;
+    try {
+        return read_all(fd.get(), path);
+    } catch (const SysError&) {
+        return std::nullopt;
+    }
+}
+
+std::vector<std::string> list_directory(const std::string& path) {
+    struct Close {
+        void operator()(DIR* dir) const noexcept { ::closedir(dir); }
+    };
+    const std::unique_ptr<DIR, Close> dir{::opendir(path.c_str())};
+    if (!dir) {
+        const int code = errno;
+        throw SysError(code, cat("list '", path, "'"));
+    }
+    std::vector<std::string> names;
+    while (const dirent* entry = ::readdir(dir.get())) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") names.emplace_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+bool file_exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+void write_all(int fd, std::string_view text, std::string_view name) {
+    while (!text.empty()) {
+        const ssize_t n = ::write(fd, text.data(), text.size());
+        if (n == -1 && errno == EINTR) continue;
+        check(n, [&] { return cat("write to '", name, "'"); });
+        text.remove_prefix(static_cast<std::size_t>(n));
+    }
+}
+
+}  // namespace gpufs

@@ -1,0 +1,71 @@
+#include "gpufs/base/text.h"
+
+#include <fnmatch.h>
+
+#include "gpufs/base/cat.h"
+
+namespace gpufs {
+
+std::string_view trim(std::string_view text) {
+    constexpr std::string_view kSpace = " \t\r\n";
+    const auto first = text.find_first_not_of(kSpace);
+    if (first == text.npos) return {};
+    return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> pieces;
+    while (!text.empty()) {
+        const auto end = text.find(separator);
+        if (const auto piece = text.substr(0, end); !piece.empty()) pieces.emplace_back(piece);
+        if (end == text.npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return pieces;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        lines.push_back(text.substr(0, end));
+        if (end == text.npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return lines;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+    std::string out;
+    for (const std::string& part : parts) {
+        if (!out.empty()) out += separator;
+        out += part;
+    }
+    return out;
+}
+
+bool glob_match(std::string_view pattern, std::string_view name) {
+    return ::fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) == 0;
+}
+
+bool is_glob(std::string_view pattern) { return pattern.find_first_of("*?[") != pattern.npos; }
+
+std::string shell_quote(std::string_view word) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=@%+";
+    if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return std::string(word);
+    std::string out = "'";
+    for (const char c : word) {
+        if (c == '\'')
+            out += "'\\''";
+        else
+            out += c;
+    }
+    return out += '\'';
+}
+
+std::string counted(std::size_t n, std::string_view singular) {
+    return cat(n, ' ', singular, n == 1 ? "" : "s");
+}
+
+}  // namespace gpufs
