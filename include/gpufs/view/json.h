@@ -1,0 +1,48 @@
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+#include "gpufs/base/cat.h"
+
+namespace gpufs {
+
+// The text as a JSON string with its quotes. Bytes that are not UTF-8 (a comm may hold any) become
+// U+FFFD, so that a line is always valid JSON.
+std::string json_quote(std::string_view text);
+
+// One JSON object, built key by key in the order given.
+class JsonObject {
+public:
+    JsonObject& text(std::string_view key, std::string_view value) {
+        return raw(key, json_quote(value));
+    }
+    template <std::integral T>
+    JsonObject& number(std::string_view key, T value) {
+        return raw(key, cat(value));
+    }
+    JsonObject& boolean(std::string_view key, bool value) {
+        return raw(key, value ? "true" : "false");
+    }
+    // `json` is a finished JSON value.
+    JsonObject& raw(std::string_view key, std::string_view json);
+
+    std::string done() const { return body_.empty() ? "{}" : body_ + '}'; }
+
+private:
+    std::string body_;
+};
+
+// One JSON array of finished values.
+class JsonArray {
+public:
+    JsonArray& add(std::string_view json);
+    JsonArray& add_text(std::string_view value) { return add(json_quote(value)); }
+    std::string done() const { return body_.empty() ? "[]" : body_ + ']'; }
+
+private:
+    std::string body_;
+};
+
+}  // namespace gpufs

@@ -1,0 +1,83 @@
+#include "gpufs/view/json.h"
+
+namespace gpufs {
+namespace {
+
+// How many bytes the UTF-8 sequence at the front has; 0 when it is none. Overlong forms, surrogates
+// and what lies beyond U+10FFFF are none.
+std::size_t utf8_length(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char lead = byte(0);
+    if (lead < 0x80) return 1;
+    const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+    const unsigned char second = byte(1);
+    if (lead == 0xe0 && second < 0xa0) return 0;
+    if (lead == 0xed && second > 0x9f) return 0;
+    if (lead == 0xf0 && second < 0x90) return 0;
+    if (lead == 0xf4 && second > 0x8f) return 0;
+    return length;
+}
+
+void append_escaped(std::string& out, char c) {
+    constexpr char kHex[] = "0123456789abcdef";
+    switch (c) {
+        case '"':
+            out += "\\\"";
+            return;
+        case '\\':
+            out += "\\\\";
+            return;
+        case '\n':
+            out += "\\n";
+            return;
+        case '\t':
+            out += "\\t";
+            return;
+        default:
+            break;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+        out += "\\u00";
+        out += kHex[byte >> 4];
+        out += kHex[byte & 15];
+    } else {
+        out += c;
+    }
+}
+
+}  // namespace
+
+std::string json_quote(std::string_view text) {
+    std::string out = "\"";
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (length == 0)
+            out += "\\ufffd";
+        else if (length == 1)
+            append_escaped(out, text[0]);
+        else
+            out += text.substr(0, length);
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    return out += '"';
+}
+
+JsonObject& JsonObject::raw(std::string_view key, std::string_view json) {
+    body_ += body_.empty() ? '{' : ',';
+    body_ += json_quote(key);
+    body_ += ':';
+    body_ += json;
+    return *this;
+}
+
+JsonArray& JsonArray::add(std::string_view json) {
+    body_ += body_.empty() ? '[' : ',';
+    body_ += json;
+    return *this;
+}
+
+}  // namespace gpufs
