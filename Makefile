@@ -7,7 +7,7 @@ CXX      ?= g++
 CXXFLAGS ?= -O2 -g
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
 override CXXFLAGS += -std=c++20 $(WARN) $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
-override CPPFLAGS += -Iinclude -isystem /usr/include/traceevent
+override CPPFLAGS += -Iinclude -Isrc -isystem /usr/include/traceevent
 LDLIBS   := -lboost_program_options -ltraceevent
 TESTLIBS := -lboost_unit_test_framework
 , := ,

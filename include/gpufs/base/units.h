@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpufs {
+
+// "64M", "4k", "1G", "1048576": bytes; k, M, G are powers of 1024, a B behind them is allowed.
+// Throws UsageError, naming `what`.
+std::uint64_t parse_size(std::string_view what, std::string_view text);
+// The shortest of the same form that is exact: "4M", "1410k".
+std::string size_to_text(std::uint64_t bytes);
+
+// "1ms", "30s", "1.5s", "200us", "10m", "1h", "5ns"; a bare number is seconds. Throws UsageError,
+// naming `what`.
+std::chrono::nanoseconds parse_duration(std::string_view what, std::string_view text);
+
+// "0-3,7" -> {0,1,2,3,7}. Throws UsageError, naming `what`.
+std::vector<unsigned> parse_cpu_list(std::string_view what, std::string_view text);
+std::string cpu_list_to_text(const std::vector<unsigned>& cpus);
+// The kernel's hexadecimal mask, "f,ffffffff", and back.
+std::string cpu_mask(const std::vector<unsigned>& cpus);
+std::vector<unsigned> parse_cpu_mask(std::string_view mask);
+
+}  // namespace gpufs

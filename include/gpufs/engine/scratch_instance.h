@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpufs/base/fd.h"
+#include "gpufs/kernel/tracefs.h"
+
+namespace gpufs {
+
+// A tracefs instance for a command that undoes itself: made here, removed with the object. It is
+// named gpufs.PID.STARTTIME, and one of its files stays open: rmdir(2) then tells a living owner
+// (EBUSY) from a dead one, where a pid could not (namespaces, reuse).
+class ScratchInstance {
+public:
+    explicit ScratchInstance(const Tracefs& top);
+    ~ScratchInstance();
+    ScratchInstance(const ScratchInstance&) = delete;
+    ScratchInstance& operator=(const ScratchInstance&) = delete;
+
+    const Tracefs& tracefs() const noexcept { return here_; }
+    // The group for dynamic probes of this owner: gpufs_PID_STARTTIME.
+    const std::string& probe_group() const noexcept { return probe_group_; }
+
+private:
+    std::string name_;
+    std::string probe_group_;
+    Tracefs top_, here_;
+    Fd held_;
+};
+
+// Removes what dead owners left: their instances, and the dynamic probes in their groups. Returns
+// what was removed, one line each. Others' instances and living owners are not touched. Does nothing
+// for a user who may not.
+std::vector<std::string> remove_stale(const Tracefs& top);
+
+// Removes the dynamic probes of a group. Throws SysError when one is in use.
+void remove_probes(const Tracefs& top, const std::string& group);
+
+// The lines that define the group's probes, as dynamic_events shows them.
+std::vector<std::string> probes_of(const Tracefs& top, const std::string& group);
+
+}  // namespace gpufs

@@ -1,0 +1,65 @@
+#include "gpufs/base/signals.h"
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "gpufs/base/error.h"
+
+namespace gpufs {
+namespace {
+
+sigset_t stop_set() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        // nohup(1) and background jobs have some of them ignored: those stay ignored.
+        struct sigaction now {};
+        ::sigaction(signal, nullptr, &now);
+        if (now.sa_handler != SIG_IGN) ::sigaddset(&set, signal);
+    }
+    return set;
+}
+
+}  // namespace
+
+HoldSignals::HoldSignals() {
+    const sigset_t set = stop_set();
+    ::sigprocmask(SIG_BLOCK, &set, &before_);
+}
+
+HoldSignals::~HoldSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+bool HoldSignals::stop_is_pending() const {
+    sigset_t pending;
+    ::sigpending(&pending);
+    const sigset_t set = stop_set();
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        if (::sigismember(&set, signal) == 1 && ::sigismember(&pending, signal) == 1) return true;
+    return false;
+}
+
+StopSignals::StopSignals() {
+    const sigset_t set = stop_set();
+    fd_ = Fd{check(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+                   [] { return std::string("make a signalfd"); })};
+}
+
+int StopSignals::take() {
+    signalfd_siginfo info{};
+    if (::read(fd_.get(), &info, sizeof info) != sizeof info) return 0;
+    return static_cast<int>(info.ssi_signo);
+}
+
+void die_of(int signal) {
+    ::signal(signal, SIG_DFL);
+    sigset_t set;
+    ::sigemptyset(&set);
+    ::sigaddset(&set, signal);
+    ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+    ::raise(signal);
+    std::_Exit(128 + signal);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,133 @@
+#include "gpufs/base/units.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "gpufs/base/error.h"
+#include "gpufs/base/text.h"
+
+namespace gpufs {
+namespace {
+
+// Larger than any machine; keeps a slip of the pen from filling memory.
+constexpr unsigned kMaxCpu = 8191;
+
+bool parse_whole(std::string_view text, std::uint64_t& n, int base = 10) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n, base);
+    return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+}  // namespace
+
+std::uint64_t parse_size(std::string_view what, std::string_view text) {
+    const auto fail = [&] {
+        return UsageError(cat(what, " takes a size, not '", text, "'"), "such as 64k, 4M or 1G");
+    };
+    std::string_view digits = text;
+    if (digits.size() > 1 && digits.ends_with('B')) digits.remove_suffix(1);
+    unsigned shift = 0;
+    if (!digits.empty()) {
+        constexpr std::string_view kUnits = "kKmMgG";
+        if (const auto unit = kUnits.find(digits.back()); unit != kUnits.npos) {
+            shift = 10 * (static_cast<unsigned>(unit) / 2 + 1);
+            digits.remove_suffix(1);
+        }
+    }
+    std::uint64_t n = 0;
+    if (!parse_whole(digits, n) || n > std::numeric_limits<std::uint64_t>::max() >> shift)
+        throw fail();
+    return n << shift;
+}
+
+std::string size_to_text(std::uint64_t bytes) {
+    constexpr std::string_view kUnits = "kMG";
+    std::size_t unit = 0;
+    while (unit < kUnits.size() && bytes != 0 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        ++unit;
+    }
+    return unit == 0 ? cat(bytes) : cat(bytes, kUnits[unit - 1]);
+}
+
+std::chrono::nanoseconds parse_duration(std::string_view what, std::string_view text) {
+    struct Unit {
+        std::string_view name;
+        double ns;
+    };
+    constexpr Unit kUnits[] = {{"ns", 1},  {"us", 1e3},  {"ms", 1e6},    {"s", 1e9},
+                               {"m", 60e9}, {"h", 3600e9}, {"", 1e9}};
+    double n = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
+    const auto unit = std::ranges::find(kUnits, rest, &Unit::name);
+    constexpr double kMaxNs = 9.2e18;
+    if (error != std::errc() || unit == std::end(kUnits) || !(n >= 0) || n * unit->ns > kMaxNs)
+        throw UsageError(cat(what, " takes a time, not '", text, "'"),
+                         "such as 500us, 1ms, 30s or 10m; a bare number is seconds");
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(n * unit->ns));
+}
+
+std::vector<unsigned> parse_cpu_list(std::string_view what, std::string_view text) {
+    std::vector<unsigned> cpus;
+    for (const std::string& piece : split(text, ',')) {
+        const auto dash = piece.find('-');
+        std::uint64_t first = 0, last = 0;
+        const bool ok = parse_whole(std::string_view(piece).substr(0, dash), first) &&
+                        (dash == piece.npos
+                             ? (last = first, true)
+                             : parse_whole(std::string_view(piece).substr(dash + 1), last));
+        if (!ok || last < first || last > kMaxCpu)
+            throw UsageError(cat(what, " takes a list of CPUs, not '", text, "'"), "such as 0-3,7");
+        for (; first <= last; ++first) cpus.push_back(static_cast<unsigned>(first));
+    }
+    if (cpus.empty())
+        throw UsageError(cat(what, " takes a list of CPUs, not '", text, "'"), "such as 0-3,7");
+    std::ranges::sort(cpus);
+    cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+    return cpus;
+}
+
+std::string cpu_list_to_text(const std::vector<unsigned>& cpus) {
+    std::string text;
+    for (std::size_t i = 0; i < cpus.size();) {
+        std::size_t last = i;
+        while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+        if (!text.empty()) text += ',';
+        text += last == i ? cat(cpus[i]) : cat(cpus[i], '-', cpus[last]);
+        i = last + 1;
+    }
+    return text;
+}
+
+std::string cpu_mask(const std::vector<unsigned>& cpus) {
+    std::vector<std::uint32_t> words(1);
+    for (const unsigned cpu : cpus) {
+        if (cpu / 32 >= words.size()) words.resize(cpu / 32 + 1);
+        words[cpu / 32] |= 1u << (cpu % 32);
+    }
+    std::string mask;
+    for (auto word = words.rbegin(); word != words.rend(); ++word) {
+        char digits[8];
+        const auto end = std::to_chars(digits, digits + sizeof digits, *word, 16).ptr;
+        const auto length = static_cast<std::size_t>(end - digits);
+        if (!mask.empty()) mask += ',' + std::string(8 - length, '0');
+        mask.append(digits, length);
+    }
+    return mask;
+}
+
+std::vector<unsigned> parse_cpu_mask(std::string_view mask) {
+    std::vector<unsigned> cpus;
+    const auto words = split(trim(mask), ',');
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        std::uint64_t bits = 0;
+        if (!parse_whole(words[words.size() - 1 - i], bits, 16))
+            throw Error(cat("'", trim(mask), "' is no CPU mask"));
+        for (unsigned bit = 0; bit < 32; ++bit)
+            if (bits >> bit & 1) cpus.push_back(static_cast<unsigned>(i) * 32 + bit);
+    }
+    return cpus;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "gpufs/base/output.h"
+
+namespace gpufs {
+
+using Args = std::span<const std::string>;
+
+enum Exit { kOk = 0, kFailed = 1, kUsage = 2, kUnsupported = 3, kLostData = 4 };
+
+// Where a command's words go. Data on `out`; everything a person reads about the run on `err`.
+struct Context {
+    Output& out;
+    Output& err;
+};
+
+struct Command {
+    std::string_view name, summary;
+    int (*run)(Context&, Args);
+};
+
+int cmd_doctor(Context&, Args);
+int cmd_filter(Context&, Args);
+int cmd_list(Context&, Args);
+int cmd_options(Context&, Args);
+int cmd_reset(Context&, Args);
+int cmd_show(Context&, Args);
+int cmd_start(Context&, Args);
+int cmd_status(Context&, Args);
+int cmd_stop(Context&, Args);
+int cmd_trigger(Context&, Args);
+
+// In the order a person needs them.
+inline constexpr Command kCommands[] = {
+    {"doctor", "say what this kernel and this user can do, and how to mend the rest", cmd_doctor},
+    {"list", "list events with their fields, dynamic probes and triggers", cmd_list},
+    {"filter", "record the events for which an expression holds", cmd_filter},
+    {"trigger", "let events take stacks, stop the buffer, switch other events on", cmd_trigger},
+    {"show", "show what the session recorded, once or live", cmd_show},
+    {"status", "say what is set, as the commands that would set it again", cmd_status},
+    {"options", "set buffer size, clock, pids, CPUs and trace options", cmd_options},
+    {"start", "let the session's buffer record", cmd_start},
+    {"stop", "stop the session's buffer; what it holds stays", cmd_stop},
+    {"reset", "remove what the session set, and nothing else", cmd_reset},
+};
+
+}  // namespace gpufs

@@ -1,0 +1,57 @@
+#include "gpufs/engine/doctor.h"
+
+#include <algorithm>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "gpufs/base/error.h"
+#include "gpufs/view/json.h"
+
+namespace gpufs {
+namespace {
+
+std::string_view to_text(Finding::Answer answer) {
+    switch (answer) {
+        case Finding::Answer::yes:
+            return "yes";
+        case Finding::Answer::no:
+            return "no";
+        case Finding::Answer::could_not_tell:
+            break;
+    }
+    return "could not tell";
+}
+
+}  // namespace
+
+int cmd_doctor(Context& ctx, Args args) {
+    std::vector<std::string> words;
+    bool json = false;
+    Options options("doctor [--json]",
+                    "Says what this kernel and this user can do, a line each, and the one fix where\n"
+                    "something is missing. Changes nothing, needs no root.");
+    options.json(json);
+    if (!options.parse(ctx, args, words)) return kOk;
+    if (!words.empty()) throw UsageError(cat("'", words[0], "' is one word too many"));
+    const auto findings = examine_machine();
+    std::size_t width = 0;
+    for (const Finding& finding : findings) width = std::max(width, finding.what.size());
+    for (const Finding& finding : findings) {
+        if (json) {
+            JsonObject line;
+            line.text("what", finding.what).text("answer", to_text(finding.answer));
+            line.text("detail", finding.detail);
+            if (!finding.fix.empty()) line.text("fix", finding.fix);
+            ctx.out.line(line.done());
+            continue;
+        }
+        const std::string_view answer =
+            finding.answer == Finding::Answer::could_not_tell ? "?" : to_text(finding.answer);
+        ctx.out.line(cat(answer, std::string(5 - answer.size(), ' '), finding.what,
+                         std::string(width - finding.what.size() + 2, ' '), finding.detail));
+        if (!finding.fix.empty()) ctx.out.line(cat("     ", std::string(width + 2, ' '), "fix: ", finding.fix));
+    }
+    return kOk;
+}
+
+}  // namespace gpufs

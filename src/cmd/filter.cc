@@ -1,0 +1,134 @@
+#include <algorithm>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/event_search.h"
+#include "gpufs/engine/filters.h"
+#include "gpufs/view/json.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kCandidatesShown = 12;
+
+// The events an expression without -e is about. Exactly one, or a list to choose from.
+std::vector<EventFormat> find_events(const Tracefs& top, const Expression& expression) {
+    if (fields_of(expression).empty())
+        throw UsageError("the expression names no field that tells the event",
+                         "say which: gpufs filter -e EVENT EXPR");
+    std::vector<EventFormat> events = events_for(top, expression);
+    if (events.size() == 1) return events;
+    std::vector<std::string> names;
+    for (const EventFormat& event : events)
+        if (names.size() < kCandidatesShown) names.push_back(event.full_name());
+    std::string list = join(names, ", ");
+    if (events.size() > names.size()) list += cat(", … ", events.size() - names.size(), " more");
+    throw UsageError(cat(events.size(), " events have ", join(fields_of(expression), ", ")),
+                     cat("choose with -e, several or all of: ", list));
+}
+
+std::vector<EventFormat> named_events(const Tracefs& top, const std::vector<std::string>& words,
+                                      const Expression& expression) {
+    std::vector<EventFormat> events;
+    for (const std::string& name : match_events(top, words)) {
+        events.push_back(load_event_format(top, name));
+        check_expression(expression, events.back());
+    }
+    return events;
+}
+
+int show_filters(Context& ctx, const Session& session, const std::vector<std::string>& words,
+                 bool json) {
+    if (!session.exists()) {
+        ctx.err.line(cat("gpufs: there is no ", session.described(), ", so nothing is filtered"));
+        return kOk;
+    }
+    for (const EventState& state : read_event_states(session)) {
+        if (state.filter.empty()) continue;
+        if (!words.empty() && std::ranges::none_of(words, [&](const std::string& word) {
+                return means_event(word, state.event);
+            }))
+            continue;
+        if (json) {
+            JsonObject line;
+            line.text("event", state.event).boolean("enabled", state.is_enabled);
+            line.text("filter", state.filter);
+            ctx.out.line(line.done());
+        } else {
+            ctx.out.line(cat(state.event, state.is_enabled ? ": " : " (disabled): ", state.filter));
+        }
+    }
+    return kOk;
+}
+
+int clear_filters(Context& ctx, const SessionChoice& choice, const std::vector<std::string>& words,
+                  bool dry_run) {
+    const Session session = require_session(choice);
+    std::vector<std::string> events;
+    if (!words.empty()) {
+        events = match_events(session.top(), words);
+    } else if (session.is_global()) {
+        throw UsageError("--clear --global needs -e: gpufs cannot tell which filters there are ours",
+                         "'gpufs status --global' shows what is set");
+    } else {
+        for (const EventState& state : read_event_states(session))
+            if (!state.filter.empty()) events.push_back(state.event);
+    }
+    const Plan plan = plan_clear_filter(session, events);
+    apply_or_print(ctx, plan.changes, dry_run);
+    if (dry_run) return kOk;
+    for (const std::string& note : plan.notes) ctx.err.line(note);
+    if (plan.notes.empty()) ctx.err.line(cat("no filter is set in ", session.described()));
+    return kOk;
+}
+
+}  // namespace
+
+int cmd_filter(Context& ctx, Args args) {
+    std::vector<std::string> words, expression_words;
+    SessionChoice choice;
+    bool all = false, clear = false, no_enable = false, dry_run = false, json = false;
+    Options options("filter [-e EVENT…] EXPR | -e EVENT… --all | --clear [-e EVENT…] | [-e EVENT…]",
+                    "Records, in a session of its own, the events for which EXPR holds:\n"
+                    "    gpufs filter 'prev_state == 2'\n"
+                    "    gpufs filter -e block:block_rq_issue 'bytes >= 65536 && comm ~ \"pg*\"'\n"
+                    "Without -e, the event is found by the fields that EXPR names. Without EXPR,\n"
+                    "the filters that are set are shown.");
+    options.events(words)
+        .flag("all", all, "every occurrence: enable the events without a condition")
+        .flag("clear", clear, "remove filters and disable their events")
+        .flag("no-enable", no_enable, "set the filter, leave the event disabled")
+        .session(choice)
+        .dry_run(dry_run)
+        .json(json);
+    if (!options.parse(ctx, args, expression_words)) return kOk;
+    if (clear) {
+        if (!expression_words.empty()) throw UsageError("--clear takes no expression");
+        return clear_filters(ctx, choice, words, dry_run);
+    }
+    if (all && (words.empty() || !expression_words.empty()))
+        throw UsageError("--all takes events (-e) and no expression");
+    if (expression_words.empty() && !all)
+        return show_filters(ctx, open_session(choice), words, json);
+
+    const Session session = open_session(choice);
+    Plan plan;
+    if (all) {
+        plan = plan_record_all(session, match_events(session.top(), words));
+    } else {
+        // Unquoted, the shell hands the expression over in pieces.
+        const Expression expression = parse_expression({"filter", join(expression_words, " ")});
+        const auto events = words.empty() ? find_events(session.top(), expression)
+                                          : named_events(session.top(), words, expression);
+        if (session.is_global() && !dry_run) try_filters(session.top(), events, expression);
+        plan = plan_filter(session, events, expression, !no_enable);
+    }
+    apply_or_print(ctx, plan.changes, dry_run);
+    if (!dry_run)
+        for (const std::string& note : plan.notes) ctx.err.line(note);
+    return kOk;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <set>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/event_search.h"
+#include "gpufs/lang/trigger.h"
+#include "gpufs/view/json.h"
+
+namespace gpufs {
+namespace {
+
+// The systems whose events come from GPU drivers, their shared scheduler, fences and display code.
+constexpr std::string_view kGpuSystems[] = {
+    "gpu_scheduler", "drm",     "dma_fence", "amdgpu",   "amdgpu_dm", "amdkfd",  "i915",
+    "xe",            "nouveau", "nvidia",    "radeon",   "virtio_gpu", "vmwgfx", "msm",
+    "drm_msm_gpu",   "drm_msm_atomic",       "panfrost", "panthor",   "v3d",     "vc4",
+    "host1x",        "tegra_apb_dma",        "lima",     "etnaviv",   "gpu_mem", "amdxdna",
+    "habanalabs",    "ttm",     "gvt",       "intel_pch", "gpu_work_period",     "sync_trace"};
+
+bool is_gpu_event(const std::string& event) {
+    const std::string_view system = std::string_view(event).substr(0, event.find(':'));
+    return std::ranges::count(kGpuSystems, system) > 0 || event == "power:gpu_frequency";
+}
+
+std::string place_of(const Field& field) {
+    if (field.place == Field::Place::data_loc) return "dynamic";
+    if (field.place == Field::Place::rel_loc) return "dynamic, relative";
+    return {};
+}
+
+void print_event(Context& ctx, const EventFormat& event) {
+    ctx.out.line(event.full_name());
+    std::size_t width = 0;
+    for (const Field& field : event.fields)
+        if (!field.is_common) width = std::max(width, field.declaration().size());
+    for (const Field& field : event.fields) {
+        if (field.is_common) continue;
+        const std::string declaration = field.declaration();
+        std::string line = cat("    ", declaration, std::string(width - declaration.size() + 2, ' '),
+                               "offset ", field.offset, ", ", counted(field.size, "byte"));
+        if (field.is_array && !field.is_dynamic() && !field.is_string)
+            line += cat(", ", counted(field.size / field.element_size, "element"));
+        if (!field.is_string && !field.is_pointer)
+            line += field.is_signed ? ", signed" : ", unsigned";
+        if (const std::string place = place_of(field); !place.empty()) line += ", " + place;
+        ctx.out.line(line);
+    }
+    ctx.out.line(cat("    print: ", event.print_format));
+}
+
+std::string event_json(const EventFormat& event) {
+    JsonArray fields;
+    for (const Field& field : event.fields) {
+        JsonObject object;
+        object.text("name", field.name).text("type", field.type).number("offset", field.offset);
+        object.number("size", field.size).boolean("signed", field.is_signed);
+        object.boolean("array", field.is_array).boolean("string", field.is_string);
+        object.boolean("dynamic", field.is_dynamic()).boolean("common", field.is_common);
+        fields.add(object.done());
+    }
+    JsonObject line;
+    line.text("event", event.full_name()).number("id", event.id);
+    line.raw("fields", fields.done()).text("print", event.print_format);
+    return line.done();
+}
+
+// The first event that has no trigger says which triggers this kernel has.
+int list_triggers(Context& ctx, const Tracefs& top, bool json) {
+    for (const std::string& event : top.events()) {
+        const auto file = top.read_if_readable(event_directory(event) + "/trigger");
+        const auto actions = file ? available_triggers(*file) : std::nullopt;
+        if (!actions) continue;
+        for (const std::string& action : *actions)
+            ctx.out.line(json ? JsonObject().text("trigger", action).done() : action);
+        return kOk;
+    }
+    throw UnsupportedError("this kernel's trigger files do not say which triggers it has");
+}
+
+int list_probes(Context& ctx, const Tracefs& top, bool json) {
+    std::set<std::string> probes;
+    for (const std::string_view file : {"dynamic_events", "kprobe_events", "uprobe_events"}) {
+        const std::string text = top.read_if_readable(file).value_or("");
+        for (const std::string_view line : lines_of(text)) probes.emplace(line);
+    }
+    for (const std::string& probe : probes)
+        ctx.out.line(json ? JsonObject().text("probe", probe).done() : probe);
+    return kOk;
+}
+
+}  // namespace
+
+int cmd_list(Context& ctx, Args args) {
+    std::vector<std::string> words;
+    bool gpu = false, probes = false, triggers = false, json = false, verbose = false;
+    Options options("list [EVENT…] [-v] [--gpu] | --probes | --triggers",
+                    "Lists events as SYSTEM:EVENT. An EVENT is a name, a whole system or a shell\n"
+                    "pattern: 'gpufs list sched', 'gpufs list \"*:drm_*\"'.");
+    options.verbose(verbose)
+        .flag("gpu", gpu, "events of GPU drivers, their scheduler and fences only")
+        .flag("probes", probes, "the dynamic probes that are defined")
+        .flag("triggers", triggers, "the trigger actions this kernel has")
+        .json(json);
+    if (!options.parse(ctx, args, words)) return kOk;
+    const Tracefs top = find_tracefs();
+    if (probes + triggers > 0 && (probes + triggers + gpu > 1 || !words.empty()))
+        throw UsageError("--probes and --triggers go alone");
+    if (triggers) return list_triggers(ctx, top, json);
+    if (probes) return list_probes(ctx, top, json);
+
+    std::size_t shown = 0;
+    for (const std::string& event : words.empty() ? top.events() : match_events(top, words)) {
+        if (gpu && !is_gpu_event(event)) continue;
+        ++shown;
+        if (!verbose) {
+            ctx.out.line(json ? JsonObject().text("event", event).done() : event);
+            continue;
+        }
+        const EventFormat format = load_event_format(top, event);
+        if (json)
+            ctx.out.line(event_json(format));
+        else
+            print_event(ctx, format);
+    }
+    if (shown == 0 && gpu)
+        throw UnsupportedError("this kernel has none of the GPU events asked for",
+                               "a driver's events exist only while its module is loaded");
+    return kOk;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,113 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <vector>
+
+#include "cmd/command.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/signals.h"
+#include "gpufs/base/suggest.h"
+#include "gpufs/base/text.h"
+
+namespace gpufs {
+namespace {
+
+std::string overview() {
+    std::string text =
+        "gpufs - what the GPU driver is doing, and what a process is waiting for\n\n"
+        "usage: gpufs COMMAND [WHAT…] [options]\n\n";
+    for (const Command& command : kCommands)
+        text += cat("  ", command.name, std::string(10 - command.name.size(), ' '), command.summary,
+                    "\n");
+    return text +
+           "\n'gpufs COMMAND --help' shows a command's options, 'man gpufs' the manual.\n"
+           "'gpufs --version' shows the version.\n";
+}
+
+int dispatch(Context& ctx, Args args) {
+    if (args.empty()) throw UsageError("no command given", "'gpufs --help' lists them");
+    const std::string& word = args[0];
+    if (word == "--help" || word == "-h" || (word == "help" && args.size() == 1)) {
+        ctx.out.write(overview());
+        return kOk;
+    }
+    if (word == "--version") {
+        ctx.out.line("gpufs " GPUFS_VERSION);
+        return kOk;
+    }
+    std::vector<std::string> rest(args.begin() + 1, args.end());
+    std::string name = word;
+    if (word == "help") {  // "gpufs help filter" is "gpufs filter --help"
+        name = rest[0];
+        rest = {"--help"};
+    }
+    const auto it = std::ranges::find(kCommands, name, &Command::name);
+    if (it == std::end(kCommands)) {
+        std::vector<std::string> names;
+        for (const Command& command : kCommands) names.emplace_back(command.name);
+        std::string hint = did_you_mean(name, names);
+        throw UsageError(cat("unknown command '", name, "'"),
+                         hint.empty() ? "'gpufs --help' lists them" : hint);
+    }
+    return it->run(ctx, rest);
+}
+
+// The one place that turns exceptions into words.
+void complain(Output& err, const Error& e) {
+    err.line(cat("gpufs: ", e.what()));
+    for (const std::string_view line : lines_of(e.evidence())) err.line(cat("    ", line));
+    if (!e.hint().empty()) err.line(cat("hint: ", e.hint()));
+}
+
+// ... and an exit status.
+int run(Context& ctx, Args args) try {
+    const int status = dispatch(ctx, args);
+    ctx.out.flush();
+    return status;
+} catch (const UsageError& e) {
+    complain(ctx.err, e);
+    return kUsage;
+} catch (const UnsupportedError& e) {
+    complain(ctx.err, e);
+    return kUnsupported;
+} catch (const SysError& e) {
+    if (e.code() == EPIPE) throw;  // nobody reads: no words either
+    complain(ctx.err, e);
+    const bool lacks_permission = e.code() == EPERM || e.code() == EACCES;
+    if (lacks_permission && e.hint().empty() && ::geteuid() != 0)
+        ctx.err.line("hint: this needs root, or write permission on tracefs");
+    return lacks_permission && ::geteuid() != 0 ? kUnsupported : kFailed;
+} catch (const Error& e) {
+    complain(ctx.err, e);
+    return kFailed;
+} catch (const std::bad_alloc&) {
+    ctx.err.line("gpufs: out of memory");
+    return kFailed;
+}
+
+int main_with(Args args) {
+    // A closed pipe shall end us by an error from write(2), after everything was undone.
+    ::signal(SIGPIPE, SIG_IGN);
+    Output out(STDOUT_FILENO, "stdout"), err(STDERR_FILENO, "stderr");
+    Context ctx{out, err};
+    int status = kFailed;
+    bool pipe_closed = false;
+    try {
+        status = run(ctx, args);
+        err.flush();
+    } catch (const SysError& e) {
+        pipe_closed = e.code() == EPIPE;
+    }
+    if (pipe_closed) die_of(SIGPIPE);
+    return status;
+}
+
+}  // namespace
+}  // namespace gpufs
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> args(argv + 1, argv + argc);
+    return gpufs::main_with(args);
+}

@@ -1,0 +1,164 @@
+#include "cmd/options.h"
+
+#include <boost/program_options.hpp>
+#include <charconv>
+
+#include "gpufs/base/error.h"
+#include "gpufs/base/suggest.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/changes.h"
+#include "gpufs/engine/scratch_instance.h"
+
+namespace gpufs {
+
+namespace po = boost::program_options;
+
+struct Options::State {
+    std::string usage, about;
+    std::vector<std::vector<std::string>*> lists;  // filled with comma-separated pieces
+    std::vector<std::pair<std::string, std::optional<std::string>*>> texts;
+    po::options_description options{"options"};
+
+    std::string help() const {
+        std::string text = cat("usage: gpufs ", usage, "\n\n", about, "\n\n");
+        std::size_t width = 0;
+        for (const auto& option : options.options())
+            width = std::max(width, left_column(*option).size());
+        for (const auto& option : options.options()) {
+            const std::string left = left_column(*option);
+            text += cat("  ", left, std::string(width - left.size() + 2, ' '),
+                        option->description(), "\n");
+        }
+        return text;
+    }
+    static std::string left_column(const po::option_description& option) {
+        const std::string name = option.canonical_display_name(po::command_line_style::allow_dash_for_short);
+        const std::string long_name = "--" + option.long_name();
+        const std::string both =
+            name != long_name && name.size() == 2 ? cat(name, ", ", long_name) : cat("    ", long_name);
+        const std::string argument = option.semantic()->max_tokens() ? option.semantic()->name() : "";
+        return argument.empty() ? both : cat(both, " ", argument);
+    }
+};
+
+Options::Options(std::string usage, std::string about) : state_(std::make_unique<State>()) {
+    state_->usage = std::move(usage);
+    state_->about = std::move(about);
+}
+
+Options::~Options() = default;
+
+Options& Options::flag(const std::string& name, bool& on, const std::string& help) {
+    state_->options.add_options()(name.c_str(), po::bool_switch(&on), help.c_str());
+    return *this;
+}
+
+Options& Options::value(const std::string& name, std::optional<std::string>& text,
+                        const std::string& argument, const std::string& help) {
+    state_->texts.emplace_back(name.substr(0, name.find(',')), &text);
+    state_->options.add_options()(name.c_str(),
+                                  po::value<std::string>()->value_name(argument), help.c_str());
+    return *this;
+}
+
+Options& Options::events(std::vector<std::string>& events) {
+    state_->lists.push_back(&events);
+    state_->options.add_options()(
+        "event,e", po::value(&events)->value_name("EVENT"),
+        "event, system or shell pattern; repeated or separated by commas");
+    return *this;
+}
+
+Options& Options::condition(std::string& expression) {
+    state_->options.add_options()("if", po::value(&expression)->value_name("EXPR"),
+                                  "only where the expression holds, as in 'gpufs filter'");
+    return *this;
+}
+
+Options& Options::session(SessionChoice& choice) {
+    state_->options.add_options()("session", po::value(&choice.name)->value_name("NAME"),
+                                  "another session than 'gpufs'")(
+        "global", po::bool_switch(&choice.global),
+        "the top-level buffer, which is shared with other tracers");
+    return *this;
+}
+
+Options& Options::dry_run(bool& on) {
+    return flag("dry-run", on, "print the writes as shell commands, and change nothing");
+}
+
+Options& Options::json(bool& on) { return flag("json", on, "one JSON object a line"); }
+
+Options& Options::verbose(bool& on) { return flag("verbose,v", on, "say more"); }
+
+bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
+    bool help = false;
+    flag("help,h", help, "show this help");
+    po::options_description all;
+    all.add(state_->options).add_options()("word", po::value(&words));
+    try {
+        po::variables_map map;
+        namespace style = po::command_line_style;
+        // Abbreviated options would change their meaning when one is added.
+        po::store(po::command_line_parser(std::vector<std::string>(args.begin(), args.end()))
+                      .options(all)
+                      .positional(po::positional_options_description{}.add("word", -1))
+                      .style(style::default_style & ~style::allow_guessing)
+                      .run(),
+                  map);
+        po::notify(map);
+        for (const auto& [name, text] : state_->texts)
+            if (map.count(name)) *text = map[name].as<std::string>();
+    } catch (const po::unknown_option& e) {
+        std::vector<std::string> names;
+        for (const auto& option : state_->options.options())
+            names.push_back("--" + option->long_name());
+        std::string hint = did_you_mean(e.get_option_name(), names);
+        if (hint.empty()) hint = cat("usage: gpufs ", state_->usage);
+        throw UsageError(cat("unknown option '", e.get_option_name(), "'"), hint);
+    } catch (const po::error& e) {
+        throw UsageError(e.what(), cat("usage: gpufs ", state_->usage));
+    }
+    if (help) {
+        ctx.out.write(state_->help());
+        return false;
+    }
+    for (std::vector<std::string>* list : state_->lists) {
+        std::vector<std::string> pieces;
+        for (const std::string& word : *list)
+            for (std::string& piece : split(word, ',')) pieces.push_back(std::move(piece));
+        *list = std::move(pieces);
+    }
+    return true;
+}
+
+Session open_session(const SessionChoice& choice) {
+    if (choice.global && !choice.name.empty())
+        throw UsageError("--global and --session exclude each other");
+    const Tracefs top = find_tracefs();
+    remove_stale(top);
+    return choice.global ? Session::global(top) : Session::named(top, choice.name);
+}
+
+Session require_session(const SessionChoice& choice) {
+    Session session = open_session(choice);
+    if (!session.exists())
+        throw Error(cat("there is no ", session.described()),
+                    cat("a filter makes it: gpufs filter EXPR", session.option()));
+    return session;
+}
+
+unsigned long parse_count(const std::string& option, const std::string& text) {
+    unsigned long n = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (error != std::errc() || end != text.data() + text.size() || n == 0)
+        throw UsageError(cat("--", option, " takes a positive number, not '", text, "'"));
+    return n;
+}
+
+void apply_or_print(Context& ctx, const Changes& changes, bool dry_run) {
+    if (!dry_run) return changes.apply();
+    for (const std::string& line : changes.shell_lines()) ctx.out.line(line);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,81 @@
+#include <algorithm>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/scratch_instance.h"
+#include "gpufs/engine/session_settings.h"
+#include "gpufs/view/json.h"
+
+namespace gpufs {
+namespace {
+
+void print_json(Context& ctx, const Session& session, const std::vector<std::string>& commands,
+                const std::vector<std::string>& probes, const BufferState& buffer) {
+    JsonArray command_list, probe_list;
+    for (const std::string& command : commands) command_list.add_text(command);
+    for (const std::string& probe : probes) probe_list.add_text(probe);
+    JsonObject line;
+    line.text("session", session.described()).text("tracefs", session.tracefs().root());
+    line.boolean("tracing_on", buffer.is_on).number("entries", buffer.entries);
+    line.number("lost", buffer.overrun + buffer.dropped);
+    line.raw("commands", command_list.done()).raw("probes", probe_list.done());
+    ctx.out.line(line.done());
+}
+
+void print_text(Context& ctx, const Session& session, const std::vector<std::string>& commands,
+                const std::vector<std::string>& probes, const BufferState& buffer) {
+    std::string head = cat("# ", session.described(), ": ", session.tracefs().root(), ", ",
+                           buffer.is_on ? "recording" : "stopped", ", ", buffer.entries,
+                           buffer.entries == 1 ? " entry" : " entries", " in the buffer");
+    if (buffer.overrun > 0) head += cat(", ", buffer.overrun, " overwritten");
+    if (buffer.dropped > 0) head += cat(", ", buffer.dropped, " dropped");
+    ctx.out.line(head);
+    for (const std::string& probe : probes)
+        ctx.out.line(cat("echo ", shell_quote(probe), " >> ",
+                         session.top().path("dynamic_events")));
+    for (const std::string& command : commands) ctx.out.line(command);
+    if (commands.empty() && probes.empty()) ctx.out.line("# nothing is set");
+}
+
+void print_session(Context& ctx, const Session& session, bool json) {
+    const auto commands = commands_to_set_again(session, read_event_states(session));
+    const auto probes = session.is_global() ? std::vector<std::string>()
+                                            : probes_of(session.top(), session.probe_group());
+    const BufferState buffer = read_buffer_state(session.tracefs());
+    (json ? print_json : print_text)(ctx, session, commands, probes, buffer);
+}
+
+}  // namespace
+
+int cmd_status(Context& ctx, Args args) {
+    std::vector<std::string> words;
+    SessionChoice choice;
+    bool json = false;
+    Options options("status [--session NAME | --global] [--json]",
+                    "Prints what is set in every session of gpufs, as the commands that would set it\n"
+                    "again, and which other tracefs instances there are.");
+    options.session(choice).json(json);
+    if (!options.parse(ctx, args, words)) return kOk;
+    if (!words.empty()) throw UsageError(cat("'", words[0], "' is one word too many"));
+    const Session chosen = open_session(choice);
+    if (choice.global || !choice.name.empty()) {
+        print_session(ctx, require_session(choice), json);
+        return kOk;
+    }
+    const Tracefs& top = chosen.top();
+    const auto sessions = Session::all(top);
+    for (const Session& session : sessions) print_session(ctx, session, json);
+    if (json) return kOk;
+    if (sessions.empty()) ctx.out.line("# no session: nothing is set by gpufs");
+    std::vector<std::string> others;
+    for (const std::string& instance : top.instances())
+        if (std::ranges::none_of(sessions, [&](const Session& session) {
+                return session.tracefs().root() == top.instance(instance).root();
+            }))
+            others.push_back(instance);
+    if (!others.empty()) ctx.out.line(cat("# other instances, not ours: ", join(others, ", ")));
+    return kOk;
+}
+
+}  // namespace gpufs

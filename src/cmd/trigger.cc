@@ -1,0 +1,206 @@
+#include <algorithm>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/suggest.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/event_search.h"
+#include "gpufs/engine/triggers.h"
+#include "gpufs/view/json.h"
+
+namespace gpufs {
+namespace {
+
+// "stacktrace", "enable_event sched:sched_wakeup", "enable_event:sched:sched_wakeup".
+Trigger parse_action(const Tracefs& top, const std::vector<std::string>& words) {
+    Trigger trigger = parse_trigger(words[0]);
+    if (trigger.count)
+        throw UsageError(cat("'", words[0], "' carries a count"),
+                         cat("gpufs trigger ", trigger.action, " --count ", *trigger.count));
+    if (!trigger.is_known()) {
+        if (trigger.action == "hist")
+            throw UsageError("gpufs trigger does not set hist triggers");
+        const std::vector<std::string> names(std::begin(kTriggerActions),
+                                             std::end(kTriggerActions));
+        std::string hint = did_you_mean(trigger.action, names);
+        if (hint.empty()) hint = cat("actions: ", join(names, " "));
+        throw UsageError(cat("unknown trigger action '", trigger.action, "'"), hint);
+    }
+    const bool takes_event = trigger.action.ends_with("_event");
+    if (words.size() == 2 && trigger.argument.empty() && takes_event)
+        trigger.argument = words[1];
+    else if (words.size() > 1)
+        throw UsageError(cat("'", words[1], "' is one word too many"),
+                         "a condition goes with --if, events with -e");
+    if (!takes_event) {
+        if (trigger.argument.empty()) return trigger;
+        throw UsageError(cat("'", trigger.action, "' takes nothing behind a colon"));
+    }
+    if (trigger.argument.empty())
+        throw UsageError(cat(trigger.action, " needs the event to switch"),
+                         cat("gpufs trigger ", trigger.action, " SYSTEM:EVENT -e …"));
+    const auto targets = match_events(top, {trigger.argument});
+    if (targets.size() != 1)
+        throw UsageError(cat("'", trigger.argument, "' means ", targets.size(), " events"),
+                         "name one as SYSTEM:EVENT");
+    trigger.argument = targets[0];
+    return trigger;
+}
+
+// The events filtered in the session, each under its own filter.
+std::vector<TriggerOn> on_filtered(const Session& session, const Trigger& trigger) {
+    std::vector<TriggerOn> triggers;
+    if (session.exists())
+        for (const EventState& state : read_event_states(session)) {
+            if (state.filter.empty() || state.filter_is_broken) continue;
+            triggers.push_back({state.event, trigger});
+            triggers.back().trigger.condition = state.filter;
+        }
+    if (triggers.empty())
+        throw UsageError(cat("no event is filtered in ", session.described(),
+                             ", so there is none to put a trigger on"),
+                         "filter first (gpufs filter EXPR), or name events with -e");
+    return triggers;
+}
+
+// With --if alone: those of the filtered events that have its fields, else the one event that has.
+std::vector<std::string> events_with(const Session& session, const Expression& condition) {
+    const auto fields = fields_of(condition);
+    std::vector<std::string> names;
+    if (session.exists())
+        for (const EventState& state : read_event_states(session)) {
+            if (state.filter.empty()) continue;
+            const EventFormat event = load_event_format(session.top(), state.event);
+            if (std::ranges::all_of(fields, [&](const auto& f) { return event.find(f); }))
+                names.push_back(state.event);
+        }
+    if (!names.empty()) return names;
+    if (fields.empty())
+        throw UsageError("the condition names no field that tells the event",
+                         "say which event: -e EVENT");
+    for (const EventFormat& event : events_for(session.top(), condition))
+        names.push_back(event.full_name());
+    if (names.size() > 1)
+        throw UsageError(cat(names.size(), " events have ", join(fields, ", ")),
+                         cat("choose with -e: ", join(names, ", ")));
+    return names;
+}
+
+std::vector<TriggerOn> on_events(const Session& session, const Trigger& trigger,
+                                 const std::vector<std::string>& words,
+                                 const std::string& condition_text) {
+    if (words.empty() && condition_text.empty()) return on_filtered(session, trigger);
+    std::optional<Expression> condition;
+    if (!condition_text.empty()) condition = parse_expression({"--if", condition_text});
+    std::vector<TriggerOn> triggers;
+    for (const std::string& event : words.empty() ? events_with(session, *condition)
+                                                  : match_events(session.top(), words)) {
+        triggers.push_back({event, trigger});
+        if (!condition) continue;
+        const EventFormat format = load_event_format(session.top(), event);
+        check_expression(*condition, format);
+        triggers.back().trigger.condition = to_filter(*condition, format);
+    }
+    return triggers;
+}
+
+bool is_meant(const std::vector<std::string>& words, const std::string& event) {
+    return words.empty() || std::ranges::any_of(words, [&](const std::string& word) {
+               return means_event(word, event);
+           });
+}
+
+int show_triggers(Context& ctx, const Session& session, const std::vector<std::string>& words,
+                  bool json) {
+    if (!session.exists()) {
+        ctx.err.line(cat("gpufs: there is no ", session.described(), ", so no trigger is set"));
+        return kOk;
+    }
+    for (const EventState& state : read_event_states(session)) {
+        if (!is_meant(words, state.event)) continue;
+        for (const Trigger& trigger : state.triggers) {
+            if (!json) {
+                ctx.out.line(cat(state.event, ": ", trigger.to_text()));
+                continue;
+            }
+            JsonObject line;
+            line.text("event", state.event).text("action", trigger.action);
+            if (!trigger.argument.empty()) line.text("argument", trigger.argument);
+            if (trigger.count) line.number("count", *trigger.count);
+            if (!trigger.condition.empty()) line.text("condition", trigger.condition);
+            ctx.out.line(line.done());
+        }
+    }
+    return kOk;
+}
+
+int clear_triggers(Context& ctx, const SessionChoice& choice, const std::vector<std::string>& words,
+                   const std::string& action, bool dry_run) {
+    const Session session = require_session(choice);
+    if (session.is_global() && words.empty())
+        throw UsageError("--clear --global needs -e: gpufs cannot tell which triggers there are ours",
+                         "'gpufs status --global' shows what is set");
+    std::vector<std::string> events;
+    if (!words.empty())
+        events = match_events(session.top(), words);
+    else
+        for (const EventState& state : read_event_states(session)) events.push_back(state.event);
+    const Plan plan = plan_clear_triggers(session, events, action);
+    apply_or_print(ctx, plan.changes, dry_run);
+    if (dry_run) return kOk;
+    for (const std::string& note : plan.notes) ctx.err.line(note);
+    if (plan.notes.empty())
+        ctx.err.line(cat("no such trigger is set in ", session.described()));
+    return kOk;
+}
+
+}  // namespace
+
+int cmd_trigger(Context& ctx, Args args) {
+    std::vector<std::string> words, action_words;
+    SessionChoice choice;
+    std::string condition;
+    std::optional<std::string> count;
+    bool clear = false, no_enable = false, dry_run = false, json = false;
+    Options options(
+        "trigger ACTION [-e EVENT…] [--if EXPR] [--count N] | [ACTION] --clear | [-e EVENT…]",
+        "Lets the kernel act the moment an event occurs. ACTION is one of\n"
+        "    stacktrace            record the kernel stack\n"
+        "    traceoff, traceon     stop or start the buffer\n"
+        "    snapshot              keep a copy of the buffer ('gpufs show --snapshot')\n"
+        "    enable_event EVENT    switch another event on (disable_event: off)\n"
+        "Without -e and --if it goes on the events filtered in the session, under the same\n"
+        "condition. Without ACTION, the triggers that are set are shown.");
+    options.events(words)
+        .condition(condition)
+        .value("count", count, "N", "act N times, then no more")
+        .flag("clear", clear, "remove triggers: of ACTION, or all that gpufs sets")
+        .flag("no-enable", no_enable, "leave the event disabled; the trigger works all the same")
+        .session(choice)
+        .dry_run(dry_run)
+        .json(json);
+    if (!options.parse(ctx, args, action_words)) return kOk;
+    if (clear) {
+        if (action_words.size() > 1 || !condition.empty() || count)
+            throw UsageError("--clear takes an action and events, nothing else");
+        return clear_triggers(ctx, choice, words,
+                              action_words.empty() ? std::string() : action_words[0], dry_run);
+    }
+    if (action_words.empty()) {
+        if (!condition.empty() || count) throw UsageError("no action given", "gpufs trigger --help");
+        return show_triggers(ctx, open_session(choice), words, json);
+    }
+    const Session session = open_session(choice);
+    Trigger trigger = parse_action(session.top(), action_words);
+    if (count) trigger.count = parse_count("count", *count);
+    const auto triggers = on_events(session, trigger, words, condition);
+    require_trigger_action(session, trigger.action);
+    const Plan plan = plan_triggers(session, triggers, !no_enable);
+    apply_or_print(ctx, plan.changes, dry_run);
+    if (!dry_run)
+        for (const std::string& note : plan.notes) ctx.err.line(note);
+    return kOk;
+}
+
+}  // namespace gpufs

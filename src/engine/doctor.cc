@@ -1,0 +1,243 @@
+#include "gpufs/engine/doctor.h"
+
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "gpufs/kernel/bpf_probe.h"
+#include "gpufs/kernel/tracefs.h"
+#include "gpufs/lang/trigger.h"
+
+namespace gpufs {
+namespace {
+
+using Answer = Finding::Answer;
+
+std::string first_line(const std::string& path) {
+    return std::string(trim(read_file_if_readable(path).value_or("")));
+}
+
+// Bit numbers from linux/capability.h.
+struct Capability {
+    unsigned bit;
+    std::string_view name;
+};
+constexpr Capability kCapabilities[] = {
+    {21, "CAP_SYS_ADMIN"}, {38, "CAP_PERFMON"}, {39, "CAP_BPF"}, {1, "CAP_DAC_OVERRIDE"},
+    {24, "CAP_SYS_RESOURCE"}};
+
+std::uint64_t effective_capabilities() {
+    const std::string status = read_file_if_readable("/proc/self/status").value_or("");
+    constexpr std::string_view kKey = "CapEff:\t";
+    const auto at = status.find(kKey);
+    std::uint64_t bits = 0;
+    if (at != status.npos)
+        std::from_chars(status.data() + at + kKey.size(), status.data() + status.size(), bits, 16);
+    return bits;
+}
+
+Finding user() {
+    const std::uint64_t bits = effective_capabilities();
+    std::vector<std::string> has, lacks;
+    for (const Capability& capability : kCapabilities)
+        (bits >> capability.bit & 1 ? has : lacks).emplace_back(capability.name);
+    const std::string who = ::geteuid() == 0 ? "root" : cat("uid ", ::geteuid());
+    if (lacks.empty()) return {Answer::yes, "capabilities", cat(who, ", ", join(has, " ")), {}};
+    return {Answer::no, "capabilities", cat(who, ", without ", join(lacks, " ")),
+            "run as root; for BPF alone, CAP_BPF and CAP_PERFMON suffice"};
+}
+
+Finding kernel() {
+    utsname name{};
+    ::uname(&name);
+    return {Answer::yes, "kernel", cat(name.release, " ", name.machine), {}};
+}
+
+Finding tracefs_mount() {
+    const auto mount = tracefs_mount_point();
+    if (!mount)
+        return {Answer::no, "tracefs", "not mounted",
+                "as root: mount -t tracefs nodev /sys/kernel/tracing"};
+    if (::access(cat(*mount, "/available_events").c_str(), R_OK) != 0)
+        return {Answer::no, "tracefs", *mount + ", not readable by this user",
+                "run as root, or as root: mount -o remount,gid=GROUP,mode=750 " + *mount};
+    if (::access(cat(*mount, "/tracing_on").c_str(), W_OK) != 0)
+        return {Answer::no, "tracefs", *mount + ", readable, not writable by this user",
+                "run as root to set filters and triggers"};
+    return {Answer::yes, "tracefs", *mount + ", readable and writable", {}};
+}
+
+// The tracefs this user can read, if any.
+std::optional<Tracefs> readable_tracefs() {
+    const auto mount = tracefs_mount_point();
+    if (!mount || ::access(cat(*mount, "/available_events").c_str(), R_OK) != 0)
+        return std::nullopt;
+    return Tracefs(*mount);
+}
+
+Finding unseen(std::string what) {
+    return {Answer::could_not_tell, std::move(what), "needs to read tracefs", {}};
+}
+
+Finding needs_config(std::string what, bool has, std::string detail, std::string_view config) {
+    if (has) return {Answer::yes, std::move(what), std::move(detail), {}};
+    return {Answer::no, std::move(what), "not in this kernel", cat("a kernel with ", config, "=y")};
+}
+
+std::vector<std::string> known_triggers(const Tracefs& tracefs,
+                                        const std::vector<std::string>& events) {
+    for (const std::string& event : events)
+        if (const auto file = tracefs.read_if_readable(event_directory(event) + "/trigger"))
+            if (auto actions = available_triggers(*file)) return *actions;
+    return {};
+}
+
+void examine_tracefs(std::vector<Finding>& findings) {
+    findings.push_back(tracefs_mount());
+    const auto tracefs = readable_tracefs();
+    if (!tracefs) {
+        for (const char* what : {"events", "triggers", "hist triggers", "synthetic events",
+                                 "kprobe events", "uprobe events", "instances", "snapshot",
+                                 "function tracer", "GPU events"})
+            findings.push_back(unseen(what));
+        return;
+    }
+    const auto events = tracefs->events();
+    findings.push_back({events.empty() ? Answer::no : Answer::yes, "events",
+                        counted(events.size(), "event"),
+                        events.empty() ? "a kernel with CONFIG_EVENT_TRACING=y" : ""});
+    const auto triggers = known_triggers(*tracefs, events);
+    findings.push_back({triggers.empty() ? Answer::could_not_tell : Answer::yes, "triggers",
+                        triggers.empty() ? "the trigger files do not list them"
+                                         : join(triggers, " "),
+                        {}});
+    const bool hist = std::ranges::count(triggers, "hist") > 0;
+    findings.push_back(needs_config("hist triggers", hist, "in triggers", "CONFIG_HIST_TRIGGERS"));
+    struct Feature {
+        const char *what, *file, *config;
+    };
+    constexpr Feature kFeatures[] = {
+        {"synthetic events", "synthetic_events", "CONFIG_SYNTH_EVENTS"},
+        {"kprobe events", "kprobe_events", "CONFIG_KPROBE_EVENTS"},
+        {"uprobe events", "uprobe_events", "CONFIG_UPROBE_EVENTS"},
+        {"instances", "instances", "CONFIG_EVENT_TRACING"},
+        {"snapshot", "snapshot", "CONFIG_TRACER_SNAPSHOT"},
+    };
+    for (const Feature& f : kFeatures)
+        findings.push_back(
+            needs_config(f.what, tracefs->has(f.file), tracefs->path(f.file), f.config));
+    const auto tracers =
+        split(trim(tracefs->read_if_readable("available_tracers").value_or("")), ' ');
+    // "nop" is no tracer, only the name for none.
+    const bool function = std::ranges::count(tracers, "function") > 0;
+    findings.push_back(
+        needs_config("function tracer", function, join(tracers, " "), "CONFIG_FUNCTION_TRACER"));
+    std::vector<std::string> gpu;
+    for (const char* system : {"gpu_scheduler", "dma_fence", "drm", "amdgpu", "i915", "xe",
+                               "nouveau", "radeon", "virtio_gpu", "nvidia"})
+        if (tracefs->has(cat("events/", system))) gpu.emplace_back(system);
+    findings.push_back({gpu.empty() ? Answer::no : Answer::yes, "GPU events",
+                        gpu.empty() ? "no GPU driver with events is loaded" : join(gpu, " "),
+                        gpu.empty() ? "load the GPU's driver: its events come with it" : ""});
+}
+
+Finding perf_paranoid() {
+    const std::string level = first_line("/proc/sys/kernel/perf_event_paranoid");
+    if (level.empty())
+        return {Answer::no, "perf_event_open", "no /proc/sys/kernel/perf_event_paranoid",
+                "a kernel with CONFIG_PERF_EVENTS=y"};
+    const bool privileged = (effective_capabilities() >> 38 & 1) || ::geteuid() == 0;
+    const bool open_to_all = level.starts_with('-');
+    if (privileged || open_to_all)
+        return {Answer::yes, "perf_event_open", "perf_event_paranoid is " + level, {}};
+    return {Answer::no, "perf_event_open", "perf_event_paranoid is " + level,
+            "root or CAP_PERFMON, or as root: sysctl kernel.perf_event_paranoid=-1"};
+}
+
+Finding perf_pmu(const char* name, const char* config) {
+    const std::string path = cat("/sys/bus/event_source/devices/", name, "/type");
+    return needs_config(cat(name, " by perf"), file_exists(path), path, config);
+}
+
+Finding bpf(std::string what, int code, std::string_view too_old) {
+    if (code == 0) return {Answer::yes, std::move(what), "tried, works", {}};
+    const std::string reason = std::generic_category().message(code);
+    if (code == ENOSYS)
+        return {Answer::no, std::move(what), reason, "a kernel with CONFIG_BPF_SYSCALL=y"};
+    if (code == EPERM || code == EACCES)
+        return {Answer::no, std::move(what), reason, "root, or CAP_BPF and CAP_PERFMON"};
+    if (code == EINVAL) return {Answer::no, std::move(what), reason, std::string(too_old)};
+    return {Answer::could_not_tell, std::move(what), reason, {}};
+}
+
+Finding bpf_jit() {
+    const std::string value = first_line("/proc/sys/net/core/bpf_jit_enable");
+    if (value.empty())
+        return {Answer::could_not_tell, "BPF JIT", "no /proc/sys/net/core/bpf_jit_enable", {}};
+    if (value == "0")
+        return {Answer::no, "BPF JIT", "programs are interpreted, some 5 times slower",
+                "as root: sysctl net.core.bpf_jit_enable=1"};
+    return {Answer::yes, "BPF JIT", "bpf_jit_enable is " + value, {}};
+}
+
+Finding lockdown() {
+    const std::string modes = first_line("/sys/kernel/security/lockdown");
+    const auto open = modes.find('['), close = modes.find(']');
+    if (open == modes.npos || close == modes.npos)
+        return {Answer::could_not_tell, "no lockdown", "no /sys/kernel/security/lockdown", {}};
+    const std::string mode = modes.substr(open + 1, close - open - 1);
+    if (mode != "confidentiality")
+        return {Answer::yes, "no lockdown", "lockdown is " + mode + ": tracing is allowed", {}};
+    return {Answer::no, "no lockdown", "lockdown is confidentiality: the kernel refuses tracing",
+            "boot without lockdown=confidentiality"};
+}
+
+Finding kernel_symbols() {
+    const Fd fd{::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)};
+    char head[64];
+    const ssize_t n = fd ? ::read(fd.get(), head, sizeof head) : -1;
+    const std::string restrict_to = first_line("/proc/sys/kernel/kptr_restrict");
+    const std::string_view text(head, n > 0 ? static_cast<std::size_t>(n) : 0);
+    const auto address = text.substr(0, text.find(' '));
+    if (address.empty())
+        return {Answer::no, "kernel symbols", "no /proc/kallsyms", "a kernel with CONFIG_KALLSYMS=y"};
+    // The first symbol is at 0 on some machines: look for any other digit in what was read.
+    const bool hidden = address.find_first_not_of('0') == address.npos && ::geteuid() != 0;
+    if (hidden)
+        return {Answer::no, "kernel symbols", "addresses read as 0, kptr_restrict is " + restrict_to,
+                "run as root; kptr_restrict=2 hides them from root too"};
+    if (restrict_to == "2")
+        return {Answer::no, "kernel symbols", "kptr_restrict is 2",
+                "as root: sysctl kernel.kptr_restrict=1"};
+    return {Answer::yes, "kernel symbols", "/proc/kallsyms, kptr_restrict is " + restrict_to, {}};
+}
+
+}  // namespace
+
+std::vector<Finding> examine_machine() {
+    std::vector<Finding> findings = {kernel(), user()};
+    examine_tracefs(findings);
+    findings.push_back(kernel_symbols());
+    findings.push_back(perf_paranoid());
+    findings.push_back(perf_pmu("kprobe", "CONFIG_KPROBE_EVENTS"));
+    findings.push_back(perf_pmu("uprobe", "CONFIG_UPROBE_EVENTS"));
+    findings.push_back(bpf("BPF programs", try_bpf_program(), "kernel 4.17 or later"));
+    findings.push_back(bpf("BPF ring buffer", try_bpf_ring_buffer(), "kernel 5.8 or later"));
+    findings.push_back(bpf_jit());
+    findings.push_back(needs_config("BTF", file_exists("/sys/kernel/btf/vmlinux"),
+                                    "/sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF"));
+    findings.push_back(lockdown());
+    return findings;
+}
+
+}  // namespace gpufs

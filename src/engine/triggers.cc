@@ -1,0 +1,136 @@
+#include "gpufs/engine/triggers.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "gpufs/base/error.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/scratch_instance.h"
+
+namespace gpufs {
+namespace {
+
+// What to say about an action this kernel was built without.
+struct Need {
+    std::string_view action, config, instead;
+};
+constexpr Need kNeeds[] = {
+    {"stacktrace", "CONFIG_STACKTRACE",
+     "'gpufs options stacktrace=on' records a stack with every event"},
+    {"snapshot", "CONFIG_TRACER_SNAPSHOT",
+     "'gpufs trigger traceoff' stops the buffer and so keeps what led there"},
+};
+
+// The kernel lists what it has in the `trigger` file of an event that has none set.
+std::vector<std::string> actions_of(const Session& session) {
+    for (const std::string& event : session.top().events())
+        if (const auto file = session.top().read_if_readable(event_directory(event) + "/trigger"))
+            if (auto actions = available_triggers(*file)) return *actions;
+    return {};
+}
+
+// "6.1.0-56-amd64" -> 6001; 0 when it cannot be read.
+int kernel_version() {
+    utsname name{};
+    int major = 0, minor = 0;
+    if (::uname(&name) != 0 || std::sscanf(name.release, "%d.%d", &major, &minor) != 2) return 0;
+    return major * 1000 + minor;
+}
+
+const Trigger* find_kind(const std::vector<Trigger>& triggers, const std::string& kind) {
+    const auto it = std::ranges::find(triggers, kind, &Trigger::kind);
+    return it == triggers.end() ? nullptr : &*it;
+}
+
+std::string clear_command(const Session& session, const TriggerOn& on) {
+    return cat("gpufs trigger ", on.trigger.action, " --clear -e ", on.event, session.option());
+}
+
+}  // namespace
+
+std::optional<bool> triggers_stay_in_instance(const Tracefs& top) {
+    // A `traceon` is tried, while the top level is on already: there it changes nothing.
+    if (top.read_if_readable("tracing_on").value_or("") != "1\n") return std::nullopt;
+    const ScratchInstance scratch(top);
+    const Tracefs& at = scratch.tracefs();
+    at.write("tracing_on", "0\n", Write::replace);
+    at.write("events/sched/sched_switch/trigger", "traceon\n", Write::append);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // a switch away and back
+    const bool stays = at.read("tracing_on") == "1\n";
+    at.write("events/sched/sched_switch/trigger", "!traceon\n", Write::append);
+    return stays;
+}
+
+void require_trigger_action(const Session& session, const std::string& action) {
+    const auto available = actions_of(session);
+    if (!available.empty() && std::ranges::count(available, action) == 0) {
+        const auto need = std::ranges::find(kNeeds, action, &Need::action);
+        const bool known = need != std::end(kNeeds);
+        throw UnsupportedError(
+            cat("this kernel has no '", action, "' trigger; it has: ", join(available, " ")),
+            known ? cat("it was built without ", need->config, "; ", need->instead) : "");
+    }
+    constexpr int kFixedIn = 5017;
+    const bool acts_on_buffer = !action.ends_with("_event");
+    if (session.is_global() || !acts_on_buffer || kernel_version() >= kFixedIn) return;
+    if (!triggers_stay_in_instance(session.top()).value_or(false))
+        throw UnsupportedError(
+            cat("on this kernel a '", action,
+                "' trigger set in a session acts on the top-level buffer"),
+            "set filter and trigger with --global, and look with 'gpufs show --global'");
+}
+
+Plan plan_triggers(const Session& session, const std::vector<TriggerOn>& triggers, bool enable) {
+    Plan plan;
+    plan_session(plan, session);
+    const Tracefs& at = session.tracefs();
+    for (const TriggerOn& on : triggers) {
+        const std::string directory = event_directory(on.event);
+        const EventState now = session.exists() ? read_event_state(at, on.event) : EventState{};
+        std::string note = cat(on.event, ": ", on.trigger.to_text(), " in ", session.described());
+
+        const Trigger* same_kind = find_kind(now.triggers, on.trigger.kind());
+        if (same_kind && session.is_global())
+            throw Error(cat(on.event, " has a trigger '", same_kind->to_text(),
+                            "' in the top-level buffer, and gpufs cannot tell whose"),
+                        cat("if it is yours: ", clear_command(session, on)));
+        if (enable && !now.is_enabled) {
+            if (now.filter.empty() && !on.trigger.condition.empty())
+                plan.changes.replace(at, directory + "/filter", on.trigger.condition, "0");
+            plan.changes.replace(at, directory + "/enable", "1", "0");
+            note += now.filter.empty() && !on.trigger.condition.empty()
+                        ? ", enabled under the same condition"
+                        : ", enabled";
+        }
+        if (same_kind) {
+            plan.changes.append(at, directory + "/trigger", same_kind->removal(),
+                                same_kind->to_text());
+            note += cat("; it replaces '", same_kind->to_text(), "'");
+        }
+        plan.changes.append(at, directory + "/trigger", on.trigger.to_text(),
+                            on.trigger.removal());
+        plan.notes.push_back(note);
+    }
+    return plan;
+}
+
+Plan plan_clear_triggers(const Session& session, const std::vector<std::string>& events,
+                         const std::string& action) {
+    Plan plan;
+    for (const std::string& event : events) {
+        for (const Trigger& trigger : read_event_state(session.tracefs(), event).triggers) {
+            if (!trigger.is_known() || (!action.empty() && trigger.action != action)) continue;
+            plan.changes.append(session.tracefs(), event_directory(event) + "/trigger",
+                                trigger.removal(), trigger.to_text());
+            plan.notes.push_back(
+                cat(event, ": ", trigger.to_text(), " removed from ", session.described()));
+        }
+    }
+    return plan;
+}
+
+}  // namespace gpufs
