@@ -1,21 +1,29 @@
-# gpufs - plain make, no generator.  `make`, `make check`, `make V=1`, `make SAN=1`.
+# gpufs - plain make, no generator.
+#
+#   make            build/gpufs                     make check    every test this machine can run
+#   make static     build/static/gpufs              make demo     what it does, on a real stall
+#   make install    PREFIX=/usr/local DESTDIR=      make lint     layers, format, man pages
+#   V=1 shows the commands, SAN=1 builds with ASan and UBSan into build/san.
+
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 PREFIX  ?= /usr/local
 B       := build$(if $(SAN),/san)
+, := ,
+Q := $(if $(V),,@)
 
 CXX      ?= g++
 CXXFLAGS ?= -O2 -g
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
-override CXXFLAGS += -std=c++20 $(WARN) $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
-override CPPFLAGS += -Iinclude -Isrc -isystem /usr/include/traceevent
+SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
+override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)
+override CPPFLAGS += -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
 LDLIBS   := -lboost_program_options -ltraceevent
 TESTLIBS := -lboost_unit_test_framework
-, := ,
-Q := $(if $(V),,@)
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
 APP  := $(wildcard src/cmd/*.cc)
 TEST := $(wildcard tests/*.cc tests/*/*.cc)
+MAN  := $(wildcard man/*.[158])
 obj   = $(1:%.cc=$(B)/%.o)
 
 all: $(B)/gpufs
@@ -30,13 +38,59 @@ $(B)/gpufs-test: $(call obj,$(TEST)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) $(TESTLIBS) -o $@
 
+# One file that runs on any Linux box of this architecture.
+static: build/static/gpufs
+build/static/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
+	@echo "  LD    $@"; mkdir -p $(@D)
+	$(Q)$(CXX) $(CXXFLAGS) -static -s -Wl,--gc-sections $(LDFLAGS) $^ $(LDLIBS) -o $@
+	@echo "        $$(stat -c %s $@) bytes"
+
 # -MMD writes the header list of each object next to it, so a changed header rebuilds its users.
-$(B)/%.o: %.cc Makefile
+$(B)/%.o: %.cc Makefile | build/.deps
 	@echo "  CXX   $<"; mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 -include $(patsubst %.o,%.d,$(call obj,$(LIB) $(APP) $(TEST)))
 
+# The version is compiled into one file, which is rebuilt when it changes.
+$(B)/src/cmd/main.o: override CPPFLAGS += -DGPUFS_VERSION='"$(VERSION)"'
+$(B)/src/cmd/main.o: $(B)/version
+$(B)/version: force
+	@mkdir -p $(@D); echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
+
+# Debian packages, installed where missing; a machine that is not Debian's is told the list.
+BUILD_PKGS := g++ make libtraceevent-dev libboost-program-options-dev libboost-test-dev
+CHECK_PKGS := groff qemu-system-x86 busybox-static kmod xz-utils zstd lz4 cpio bc
+LINT_PKGS  := clang-format clang-tidy shellcheck groff
+deps: build/.deps build/.deps-check build/.deps-lint
+build/.deps:       PKGS = $(BUILD_PKGS)
+build/.deps-check: PKGS = $(CHECK_PKGS)
+build/.deps-lint:  PKGS = $(LINT_PKGS)
+build/.deps build/.deps-check build/.deps-lint: Makefile
+	@mkdir -p build; sh tests/install-packages.sh $(PKGS)
+	@touch $@
+
+demo: $(B)/gpufs
+	$(Q)sh tests/demo/demo.sh $(B)/gpufs
+
+# Rings of tests, each with what it needs; tests/run.sh adds up what they say.
+check: $(B)/gpufs $(B)/gpufs-test build/.deps-check
+	$(Q)B=$(B) bash tests/run.sh unit kernel cli vm
+check-unit check-kernel check-cli check-vm: check-%: $(B)/gpufs $(B)/gpufs-test
+	$(Q)B=$(B) bash tests/run.sh $*
+check-vm: build/.deps-check
+
+lint: build/.deps-lint $(B)/gpufs
+	$(Q)B=$(B) bash tests/lint.sh
+
+install: $(B)/gpufs
+	install -D -m 755 $(B)/gpufs $(DESTDIR)$(PREFIX)/bin/gpufs
+	install -D -m 644 src/cmd/completion.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpufs
+	for page in $(MAN); do install -D -m 644 $$page \
+		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
+
 clean:
 	rm -rf build
-.PHONY: all clean
+force:
+.PHONY: all static demo check check-unit check-kernel check-cli check-vm lint install deps clean force
 .DELETE_ON_ERROR:

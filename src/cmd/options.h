@@ -62,7 +62,5 @@ unsigned long parse_count(const std::string& option, const std::string& text);
 // Applies the changes, or prints them as shell lines on `out` when it is a dry run.
 void apply_or_print(Context& ctx, const Changes& changes, bool dry_run);
 
-// What `gpufs VERB --help` and the bash completion show of every command's options.
-std::vector<std::string> option_names(const Command& command);
 
 }  // namespace gpufs

@@ -1,0 +1,27 @@
+# bash completion for gpufs: commands and options from the binary's own help, events from the kernel.
+
+_gpufs() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local verb=${COMP_WORDS[1]}
+    # ':' splits words for bash, so SYSTEM:EVENT arrives in pieces.
+    if declare -F __ltrim_colon_completions >/dev/null; then
+        _get_comp_words_by_ref -n : cur prev
+        # shellcheck disable=SC2154  # set by the function above
+        word=$cur before=$prev
+    fi
+    local choices
+    if ((COMP_CWORD == 1)); then
+        choices=$(gpufs --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')
+    elif [[ $word == -* ]]; then
+        choices=$(gpufs "$verb" --help 2>/dev/null | grep -o -- '--[a-z-]*' | sort -u)
+    elif [[ $before == -e || $before == --event || $verb == list ]]; then
+        choices=$(gpufs list 2>/dev/null)
+    elif [[ $verb == trigger ]]; then
+        choices=$(gpufs list --triggers 2>/dev/null)
+    elif [[ $verb == options ]]; then
+        choices=$(gpufs options 2>/dev/null | sed 's/=.*/=/')
+    fi
+    mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
+    if declare -F __ltrim_colon_completions >/dev/null; then __ltrim_colon_completions "$word"; fi
+}
+complete -F _gpufs gpufs

@@ -1,0 +1,130 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/source.h"
+#include "gpufs/base/suggest.h"
+#include "gpufs/base/text.h"
+#include "gpufs/base/undo.h"
+#include "gpufs/base/units.h"
+
+namespace gpufs {
+namespace {
+
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(base)
+
+BOOST_AUTO_TEST_CASE(a_mistake_is_shown_under_the_line_it_is_in) {
+    const SourceText source{"watch.bpf", "r0 = 0\n\tw6 = @seqn\nexit\n"};
+    BOOST_TEST(point_at(source, {13, 18}, "no field 'seqn'") ==
+               "watch.bpf:2:7: error: no field 'seqn'\n"
+               "\tw6 = @seqn\n"
+               "\t     ^~~~~");
+}
+
+BOOST_AUTO_TEST_CASE(a_mistake_at_the_end_of_the_text_has_a_caret_behind_it) {
+    const SourceText source{"filter", "pid =="};
+    BOOST_TEST(point_at(source, {6, 6}, "a value is missing") ==
+               "filter:1:7: error: a value is missing\n"
+               "pid ==\n"
+               "      ^");
+}
+
+BOOST_AUTO_TEST_CASE(an_underline_stops_at_the_end_of_its_line) {
+    const SourceText source{"f", "abc\ndef"};
+    BOOST_TEST(point_at(source, {1, 7}, "m") == "f:1:2: error: m\nabc\n ^~");
+}
+
+BOOST_AUTO_TEST_CASE(slips_of_the_pen_are_recognised_and_other_words_are_not) {
+    const std::vector<std::string> names = {"prev_state", "prev_pid", "next_pid", "pid"};
+    BOOST_TEST(did_you_mean("prv_state", names) == "did you mean 'prev_state'?");
+    BOOST_TEST(did_you_mean("prev_sttae", names) == "did you mean 'prev_state'?");
+    BOOST_TEST(did_you_mean("pdi", names) == "did you mean 'pid'?");
+    BOOST_TEST(did_you_mean("banana", names) == "");
+    BOOST_TEST(did_you_mean("x", {}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(distances_count_insertions_deletions_changes_and_swaps) {
+    BOOST_TEST(edit_distance("", "abc") == 3u);
+    BOOST_TEST(edit_distance("abc", "abc") == 0u);
+    BOOST_TEST(edit_distance("abc", "abd") == 1u);
+    BOOST_TEST(edit_distance("abcd", "abdc") == 1u);
+    BOOST_TEST(edit_distance("kitten", "sitting") == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(shell_words_are_quoted_where_a_shell_would_take_them_apart) {
+    BOOST_TEST(shell_quote("sched:sched_switch") == "sched:sched_switch");
+    BOOST_TEST(shell_quote("prev_state == 2") == "'prev_state == 2'");
+    BOOST_TEST(shell_quote("it's") == "'it'\\''s'");
+    BOOST_TEST(shell_quote("!stacktrace") == "'!stacktrace'");
+    BOOST_TEST(shell_quote("") == "''");
+}
+
+BOOST_AUTO_TEST_CASE(undo_runs_newest_first_and_past_a_failure) {
+    std::vector<std::string> failures, done;
+    {
+        Undo undo(failures);
+        undo.push("one", [&] { done.push_back("one"); });
+        undo.push("two", [] { throw Error("no"); });
+        undo.push("three", [&] { done.push_back("three"); });
+    }
+    BOOST_TEST(join(done, " ") == "three one");
+    BOOST_TEST(join(failures, "|") == "could not undo two: no");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_kept_is_not_undone) {
+    std::vector<std::string> failures;
+    bool undone = false;
+    {
+        Undo undo(failures);
+        undo.push("it", [&] { undone = true; });
+        undo.keep();
+    }
+    BOOST_TEST(!undone);
+}
+
+BOOST_AUTO_TEST_CASE(sizes_carry_units) {
+    BOOST_TEST(parse_size("buffer", "64M") == 64u << 20);
+    BOOST_TEST(parse_size("buffer", "4k") == 4096u);
+    BOOST_TEST(parse_size("buffer", "4KB") == 4096u);
+    BOOST_TEST(parse_size("buffer", "1000") == 1000u);
+    BOOST_TEST(size_to_text(1410 * 1024) == "1410k");
+    BOOST_TEST(size_to_text(4u << 20) == "4M");
+    BOOST_TEST(size_to_text(0) == "0");
+    for (const char* bad : {"", "M", "4x", "-1", "1.5M", "99999999999999999999", "20000000000G"})
+        BOOST_CHECK_THROW(parse_size("buffer", bad), UsageError);
+}
+
+BOOST_AUTO_TEST_CASE(times_carry_units) {
+    BOOST_TEST((parse_duration("--over", "1ms") == 1ms));
+    BOOST_TEST((parse_duration("--over", "1.5s") == 1500ms));
+    BOOST_TEST((parse_duration("--over", "200us") == 200us));
+    BOOST_TEST((parse_duration("--over", "2") == 2s));
+    BOOST_TEST((parse_duration("--over", "10m") == 10min));
+    for (const char* bad : {"", "ms", "-1s", "1 s", "1y", "nan", "inf", "1e30s"})
+        BOOST_CHECK_THROW(parse_duration("--over", bad), UsageError);
+}
+
+BOOST_AUTO_TEST_CASE(cpu_lists_become_the_kernels_masks_and_come_back) {
+    const std::vector<unsigned> cpus = parse_cpu_list("cpus", "0-3,7,64");
+    BOOST_TEST(cpu_list_to_text(cpus) == "0-3,7,64");
+    BOOST_TEST(cpu_mask(cpus) == "1,00000000,0000008f");
+    BOOST_TEST((parse_cpu_mask("1,00000000,0000008f\n") == cpus));
+    BOOST_TEST(cpu_mask(parse_cpu_list("cpus", "1,0")) == "3");
+    for (const char* bad : {"", "a", "3-1", "1-", "99999999"})
+        BOOST_CHECK_THROW(parse_cpu_list("cpus", bad), UsageError);
+}
+
+BOOST_AUTO_TEST_CASE(globs_match_whole_names) {
+    BOOST_TEST(glob_match("sched_*", "sched_switch"));
+    BOOST_TEST(!glob_match("sched", "sched_switch"));
+    BOOST_TEST(is_glob("a*"));
+    BOOST_TEST(!is_glob("a:b"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

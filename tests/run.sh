@@ -1,0 +1,49 @@
+#!/bin/bash
+# run.sh RING…: runs rings of tests and adds up what they say. The last line is
+#   N passed, N failed, N skipped
+# Rings: unit (no root), kernel (the real tracefs of this machine), cli (the binary), vm (kernel and
+# cli inside Debian's kernels). A ring that cannot run is a failure, never a silent skip.
+set -u
+
+B=${B:-build}
+tally=$B/tally
+rm -rf "$tally"
+mkdir -p "$tally"
+export GPUFS_BIN=$B/gpufs
+
+mount_tracefs() {
+    [ -e /sys/kernel/tracing/available_events ] || mount -t tracefs nodev /sys/kernel/tracing
+}
+
+ring_unit() { GPUFS_TALLY=$tally/unit "$B/gpufs-test" --run_test='!kernel:!cli'; }
+ring_kernel() { mount_tracefs && GPUFS_TALLY=$tally/kernel "$B/gpufs-test" --run_test=kernel; }
+ring_cli() { mount_tracefs && GPUFS_TALLY=$tally/cli "$B/gpufs-test" --run_test=cli; }
+ring_vm() {
+    local series status=0
+    for series in 6.1 6.12; do
+        echo "== Debian $series"
+        # shellcheck disable=SC2016  # the variable is the guest's
+        tests/vm/run.sh "$series" --modules drm,gpu-sched,virtio-gpu -- sh -c \
+            'GPUFS_TALLY=$GPUFS_VM_OUT/tally exec '"$B"'/gpufs-test --run_test=kernel,cli' || status=1
+        cp "build/vm/$series/out/tally" "$tally/vm-$series" || status=1
+    done
+    return $status
+}
+
+failed_rings=0
+for ring in "$@"; do
+    echo "== $ring"
+    if ! "ring_$ring"; then
+        echo "ring '$ring' failed"
+        # A ring that died before it counted is one failure more than it counted.
+        grep -qs '^[0-9]* [1-9]' "$tally/$ring" "$tally/$ring"-* || failed_rings=$((failed_rings + 1))
+    fi
+done
+cat "$tally"/* 2>/dev/null | {
+    passed=0 failed=$failed_rings skipped=0
+    while read -r p f s; do
+        passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    done
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ] && [ "$passed" != 0 ]
+}

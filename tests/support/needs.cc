@@ -1,0 +1,97 @@
+#include "support/needs.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "gpufs/kernel/tracefs.h"
+#include "gpufs/lang/trigger.h"
+
+namespace gpufs::test {
+namespace {
+
+constexpr const char* kTracing = "/sys/kernel/tracing";
+
+boost::test_tools::assertion_result answer(bool yes, const std::string& need) {
+    boost::test_tools::assertion_result result(yes);
+    result.message() << need;
+    return result;
+}
+
+bool kernel_has_trigger(const std::string& action) {
+    const Tracefs top(kTracing);
+    for (const std::string& event : top.events()) {
+        const auto file = top.read_if_readable(event_directory(event) + "/trigger");
+        const auto actions = file ? available_triggers(*file) : std::nullopt;
+        if (actions) return std::ranges::count(*actions, action) > 0;
+    }
+    return false;
+}
+
+}  // namespace
+
+boost::test_tools::assertion_result can_trace(boost::unit_test::test_unit_id) {
+    return answer(::access("/sys/kernel/tracing/tracing_on", W_OK) == 0,
+                  "needs root and a mounted tracefs");
+}
+
+boost::test_tools::assertion_result has_file::operator()(boost::unit_test::test_unit_id) const {
+    return answer(file_exists(cat(kTracing, "/", file)), cat("needs tracefs's ", file));
+}
+
+boost::test_tools::assertion_result has_trigger::operator()(boost::unit_test::test_unit_id) const {
+    return answer(kernel_has_trigger(action), cat("needs the ", action, " trigger"));
+}
+
+boost::test_tools::assertion_result lacks_trigger::operator()(
+    boost::unit_test::test_unit_id) const {
+    return answer(!kernel_has_trigger(action), cat("needs a kernel without the ", action, " trigger"));
+}
+
+boost::test_tools::assertion_result owns_the_machine(boost::unit_test::test_unit_id) {
+    return answer(std::getenv("GPUFS_VM_OUT") != nullptr,
+                  "changes the top-level buffer: runs in the virtual machines");
+}
+
+TempSession::TempSession() {
+    static int made = 0;
+    name_ = cat("test", ::getpid(), "_", ++made);
+}
+
+TempSession::~TempSession() { ::rmdir(directory().c_str()); }
+
+std::string TempSession::directory() const {
+    return cat(kTracing, "/instances/gpufs-", name_);
+}
+
+std::string TempSession::read(const std::string& file) const {
+    return read_file(cat(directory(), "/", file));
+}
+
+void block_in_d_state(int times, int ms) {
+    // vfork is the point: its parent sleeps uninterruptibly until the child execs or exits. In a
+    // function of its own, because the child borrows this stack frame.
+    for (int i = 0; i < times; ++i) {
+        const int pid = ::vfork();
+        if (pid == 0) {
+            ::usleep(static_cast<useconds_t>(ms) * 1000);
+            ::_exit(0);
+        }
+        ::waitpid(pid, nullptr, 0);
+    }
+}
+
+std::string our_instances() {
+    std::string names;
+    for (const std::string& name : list_directory(cat(kTracing, "/instances")))
+        if (name.starts_with("gpufs")) names += name + '\n';
+    return names;
+}
+
+}  // namespace gpufs::test

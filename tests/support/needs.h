@@ -1,0 +1,57 @@
+#pragma once
+
+#include <boost/test/tools/assertion_result.hpp>
+#include <boost/test/tree/decorator.hpp>
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+namespace gpufs::test {
+
+// Preconditions of tests on the real kernel. A test is skipped, loudly, only where the kernel lacks
+// what it needs: each of these looks at the kernel itself.
+
+// Root and a mounted tracefs.
+boost::test_tools::assertion_result can_trace(boost::unit_test::test_unit_id);
+// A file of tracefs ("snapshot", "kprobe_events").
+struct has_file {
+    std::string file;
+    boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
+};
+// A trigger action of this kernel.
+struct has_trigger {
+    std::string action;
+    boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
+};
+// The reverse: for what gpufs says where it is missing.
+struct lacks_trigger {
+    std::string action;
+    boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
+};
+// A machine whose top-level buffer is the test's own: the guest of tests/vm.
+boost::test_tools::assertion_result owns_the_machine(boost::unit_test::test_unit_id);
+
+// A session of this test's own: its name for --session, and its removal at the end.
+class TempSession {
+public:
+    TempSession();
+    ~TempSession();
+    TempSession(const TempSession&) = delete;
+    TempSession& operator=(const TempSession&) = delete;
+
+    const std::string& name() const { return name_; }
+    // Its directory below instances/.
+    std::string directory() const;
+    std::string read(const std::string& file) const;
+
+private:
+    std::string name_;
+};
+
+// Makes tasks sleep in uninterruptible state: vforks, with a child that sleeps for `ms` before it
+// exits, `times` times.
+void block_in_d_state(int times, int ms);
+
+// The names below instances/ that begin with "gpufs".
+std::string our_instances();
+
+}  // namespace gpufs::test
