@@ -1,0 +1,94 @@
+#!/bin/bash
+# Gets Debian's newest kernel of one series, ready to boot under QEMU. Nothing is installed.
+#
+# usage: fetch-kernel.sh SERIES [DIR]      SERIES is 6.1 or 6.12; DIR is build/vm/SERIES
+#                                          ($GPUFS_VM_KERNELS/SERIES when that is set)
+#
+# Makes DIR/root (the unpacked package, with modules.dep), DIR/vmlinux (the ELF image, which boots
+# by PVH and so skips the decompressor and KASLR) and DIR/kernel ("RELEASE PACKAGE VERSION").
+# Downloads only when apt's lists name a newer package than the one in DIR.
+set -euo pipefail
+export LC_ALL=C PATH=$PATH:/usr/sbin:/sbin
+
+fail() {
+    echo "fetch-kernel.sh: $*" >&2
+    exit 1
+}
+
+# Prints "PACKAGE VERSION" of the newest plain kernel of a series. Only madison tells what can be
+# downloaded: pkgnames also lists what is merely installed or depended on.
+newest_package() {
+    local series=$1 names
+    mapfile -t names < <(apt-cache pkgnames "linux-image-$series." |
+        grep -E -- '^[^_]*-amd64$' | grep -Ev -- '-(rt|cloud)-amd64$')
+    [ ${#names[@]} -gt 0 ] || return 0
+    apt-cache madison "${names[@]}" | awk '{print $3, $1}' | sort -V | awk 'END {print $2, $1}'
+}
+
+# A little-endian number of WIDTH bytes at OFFSET of FILE.
+number_at() {
+    od -An -v -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '
+}
+
+# Writes the ELF image inside a bzImage. The boot header says where the compressed payload is
+# (Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length); its last four
+# bytes are the unpacked size, which only gzip expects to find there.
+extract_vmlinux() {
+    local image=$1 out=$2 sects start length magic unpack tail=4
+    [ "$(od -An -c -j 0x202 -N 4 "$image" | tr -d ' ')" = HdrS ] || fail "$image is not a bzImage"
+    sects=$(number_at "$image" 0x1f1 1)
+    start=$(((sects + 1) * 512 + $(number_at "$image" 0x248 4)))
+    length=$(number_at "$image" 0x24c 4)
+    magic=$(od -An -v -t x1 -j $start -N 4 "$image" | tr -d ' ')
+    case $magic in
+    1f8b*) unpack=gzip tail=0 ;;
+    fd377a58) unpack=xz ;;
+    28b52ffd) unpack=zstd ;;
+    02214c18) unpack=lz4 ;;
+    425a68*) unpack=bzip2 ;;
+    5d0000*) unpack="xz --format=lzma" ;;
+    *) fail "$image: unknown compression (payload starts with $magic)" ;;
+    esac
+    command -v "${unpack%% *}" >/dev/null || fail "$image needs ${unpack%% *}, which is not installed"
+    # shellcheck disable=SC2086 # a command and its option
+    head -c $((start + length - tail)) "$image" | tail -c "+$((start + 1))" | $unpack -dc >"$out" ||
+        fail "cannot unpack the payload of $image with $unpack"
+    [ "$(od -An -c -N 4 "$out" | tr -d ' ')" = '177ELF' ] || fail "$image holds no ELF image"
+}
+
+[[ $# -ge 1 && $# -le 2 && $1 =~ ^[0-9]+\.[0-9]+$ ]] || fail "usage: fetch-kernel.sh SERIES [DIR]"
+series=$1
+top=$(cd "$(dirname "$0")/../.." && pwd)
+dir=${2:-${GPUFS_VM_KERNELS:-$top/build/vm}/$series}
+for tool in apt-cache dpkg depmod; do
+    command -v $tool >/dev/null || fail "needs $tool, which is not installed"
+done
+
+read -r package version <<<"$(newest_package "$series")"
+[ -n "$package" ] ||
+    fail "apt offers no linux-image-$series.*-amd64 (try: apt-get update, or bookworm-security in the sources)"
+release=${package#linux-image-}
+newest="$release $package $version"
+have_newest() { [ "$(cat "$dir/kernel" 2>/dev/null)" = "$newest" ]; }
+! have_newest || exit 0
+
+# The same lock as run.sh: no kernel goes away under a guest, and two fetches do not collide.
+mkdir -p "$dir"
+exec 9>"$dir/lock"
+flock 9
+! have_newest || exit 0
+work=$dir/fetch
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+rm -rf "$work"
+mkdir "$work"
+echo "fetching $package $version"
+(cd "$work" && apt-get -qq download "$package=$version") >"$work/log" 2>&1 ||
+    fail "cannot download $package $version: $(grep -m1 '^E:' "$work/log" || tail -n 1 "$work/log")"
+dpkg -x "$work"/*.deb "$work/root"
+depmod -b "$work/root" "$release"
+extract_vmlinux "$work/root/boot/vmlinuz-$release" "$work/vmlinux"
+
+rm -rf "$dir/root" "$dir/kernel" "$dir/initrd"
+mv "$work/root" "$work/vmlinux" "$dir"
+echo "$newest" >"$dir/kernel"
