@@ -22,7 +22,7 @@ TESTLIBS := -lboost_unit_test_framework
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
 APP  := $(wildcard src/cmd/*.cc)
-TEST := $(wildcard tests/*.cc tests/*/*.cc)
+TEST := $(filter-out tests/demo/%,$(wildcard tests/*.cc tests/*/*.cc))
 MAN  := $(wildcard man/*.[158])
 obj   = $(1:%.cc=$(B)/%.o)
 
@@ -59,7 +59,7 @@ $(B)/version: force
 
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libboost-program-options-dev libboost-test-dev
-CHECK_PKGS := groff qemu-system-x86 busybox-static kmod xz-utils zstd lz4 cpio bc
+CHECK_PKGS := groff qemu-system-x86 busybox-static kmod xz-utils zstd lz4
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)
@@ -69,8 +69,10 @@ build/.deps build/.deps-check build/.deps-lint: Makefile
 	@mkdir -p build; sh tests/install-packages.sh $(PKGS)
 	@touch $@
 
-demo: $(B)/gpufs
-	$(Q)sh tests/demo/demo.sh $(B)/gpufs
+demo: $(B)/gpufs $(B)/demo-blocker
+	$(Q)sh tests/demo/demo.sh $^
+$(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@
 
 # Rings of tests, each with what it needs; tests/run.sh adds up what they say.
 check: $(B)/gpufs $(B)/gpufs-test build/.deps-check
@@ -89,8 +91,9 @@ install: $(B)/gpufs
 	for page in $(MAN); do install -D -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 
+# The kernels of the virtual machines stay: they are downloads, not build results.
 clean:
-	rm -rf build
+	rm -rf build/src build/tests build/san build/static build/tally build/gpufs* build/lib* build/.deps*
 force:
 .PHONY: all static demo check check-unit check-kernel check-cli check-vm lint install deps clean force
 .DELETE_ON_ERROR:

@@ -32,9 +32,7 @@ struct Capability {
     unsigned bit;
     std::string_view name;
 };
-constexpr Capability kCapabilities[] = {
-    {21, "CAP_SYS_ADMIN"}, {38, "CAP_PERFMON"}, {39, "CAP_BPF"}, {1, "CAP_DAC_OVERRIDE"},
-    {24, "CAP_SYS_RESOURCE"}};
+constexpr Capability kCapabilities[] = {{21, "CAP_SYS_ADMIN"}, {38, "CAP_PERFMON"}, {39, "CAP_BPF"}};
 
 std::uint64_t effective_capabilities() {
     const std::string status = read_file_if_readable("/proc/self/status").value_or("");

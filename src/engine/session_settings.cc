@@ -223,6 +223,10 @@ std::vector<std::string> commands_to_set_again(const Session& session,
                 commands.push_back(cat("# not set by gpufs: ", state.event, ": ", trigger.to_text()));
                 continue;
             }
+            if (trigger.count == 0ul) {
+                commands.push_back(cat("# spent: ", state.event, ": ", trigger.to_text()));
+                continue;
+            }
             std::string command = cat("gpufs trigger ", trigger.action);
             if (!trigger.argument.empty()) command += ' ' + trigger.argument;
             command += cat(" -e ", state.event);

@@ -1,0 +1,52 @@
+#!/bin/sh
+# demo.sh GPUFS BLOCKER: which kernel function keeps a process from running? Shows each command and
+# what it prints; works in a session of its own and leaves nothing behind.
+set -eu
+
+gpufs=$1 blocker=$2
+session=demo
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+# Shows a command as a user would type it, then runs it.
+try() {
+    printf '$ gpufs %s\n' "$*"
+    name=$1
+    shift
+    "$gpufs" "$name" "$@" --session "$session"
+}
+
+if [ "$(id -u)" != 0 ]; then
+    echo "demo: needs root, as tracing does" >&2
+    exit 1
+fi
+if [ ! -e /sys/kernel/tracing/available_events ]; then
+    say "tracefs is not mounted yet:"
+    echo "$ mount -t tracefs nodev /sys/kernel/tracing"
+    mount -t tracefs nodev /sys/kernel/tracing
+fi
+worker=
+clean_up() {
+    [ -z "$worker" ] || kill "$worker" 2>/dev/null || true
+    "$gpufs" reset --session "$session" 2>/dev/null || true
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+
+say "A process ('blocker') misses its deadlines on an idle machine. Its CPU use says nothing."
+"$blocker" 2 &
+worker=$!
+
+say "Record whoever is switched out in D state (2), and the kernel stack at that moment:"
+try filter "prev_state == 2 && prev_comm == \"blocker\"" 2>&1
+try trigger stacktrace 2>&1
+wait "$worker"
+worker=
+
+say "What kept it:"
+try show --last 25
+
+say "What is set, and away with it:"
+try status
+try reset 2>&1
+trap - EXIT
+say "The stack above is the answer: vfork(2) waits for a child that does not exec."
