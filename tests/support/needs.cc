@@ -24,6 +24,17 @@ boost::test_tools::assertion_result answer(bool yes, const std::string& need) {
     return result;
 }
 
+// In a function of its own, because the child of a vfork borrows this stack frame. Its parent sleeps
+// uninterruptibly until the child exits.
+void vfork_slowly(useconds_t us) {
+    const int pid = ::vfork();
+    if (pid == 0) {
+        ::usleep(us);
+        ::_exit(0);
+    }
+    ::waitpid(pid, nullptr, 0);
+}
+
 bool kernel_has_trigger(const std::string& action) {
     const Tracefs top(kTracing);
     for (const std::string& event : top.events()) {
@@ -75,16 +86,7 @@ std::string TempSession::read(const std::string& file) const {
 }
 
 void block_in_d_state(int times, int ms) {
-    // vfork is the point: its parent sleeps uninterruptibly until the child execs or exits. In a
-    // function of its own, because the child borrows this stack frame.
-    for (int i = 0; i < times; ++i) {
-        const int pid = ::vfork();
-        if (pid == 0) {
-            ::usleep(static_cast<useconds_t>(ms) * 1000);
-            ::_exit(0);
-        }
-        ::waitpid(pid, nullptr, 0);
-    }
+    for (int i = 0; i < times; ++i) vfork_slowly(static_cast<useconds_t>(ms) * 1000);
 }
 
 std::string our_instances() {

@@ -1,0 +1,338 @@
+#define BOOST_TEST_DYN_LINK
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <fstream>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::Child;
+using test::Ended;
+using test::TempSession;
+using test::gpufs_as_nobody;
+
+// gpufs with --session of this test.
+Ended in(const TempSession& session, std::vector<std::string> args) {
+    args.push_back("--session");
+    args.push_back(session.name());
+    return test::gpufs(args);
+}
+
+// A condition that never holds, so that counted triggers stay unspent.
+constexpr const char* kNever = "prev_prio == 12345";
+
+// The lines of a status that are no comments: those say how full the buffer is.
+std::string commands_in(const std::string& status) {
+    std::string commands;
+    for (const std::string_view line : lines_of(status))
+        if (!line.starts_with('#')) commands += cat(line, "\n");
+    return commands;
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+
+BOOST_AUTO_TEST_CASE(filter_finds_the_event_by_its_field) {
+    const TempSession session;
+    const Ended ended = in(session, {"filter", "prev_state == 2"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.out == "");
+    BOOST_TEST(ended.err == "sched:sched_switch: filtered by 'prev_state == 2', enabled in session '" +
+                                session.name() + "'\n");
+    BOOST_TEST(session.read("events/sched/sched_switch/filter") == "prev_state == 2\n");
+    BOOST_TEST(session.read("events/sched/sched_switch/enable") == "1\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_trigger_goes_on_what_is_filtered_under_the_same_condition) {
+    const TempSession session;
+    in(session, {"filter", "prev_state == 2"});
+    const Ended ended = in(session, {"trigger", "stacktrace"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(session.read("events/sched/sched_switch/trigger") ==
+               "stacktrace:unlimited if prev_state == 2\n");
+}
+
+BOOST_AUTO_TEST_CASE(the_story_names_the_stack_of_a_process_in_d_state) {
+    const TempSession session;
+    const std::string mine = cat(::getpid());
+    in(session, {"filter", "prev_state == 2 && prev_pid == " + mine});
+    in(session, {"trigger", "stacktrace"});
+    BOOST_TEST(in(session, {"trigger", "traceoff", "--if",
+                            "prev_state == 2 && prev_pid == " + mine, "--count", "1"})
+                   .status == 0);
+    test::block_in_d_state(3, 20);
+    const Ended shown = in(session, {"show"});
+    BOOST_TEST(shown.status == 0);
+    BOOST_TEST(shown.out.find("prev_state=D") != std::string::npos, shown.out);
+    BOOST_TEST(shown.out.find("<stack trace>") != std::string::npos);
+    BOOST_TEST(shown.out.find(" => ") != std::string::npos);
+    BOOST_TEST(shown.out.find("vfork") != std::string::npos, shown.out);
+    BOOST_TEST(in(session, {"show"}).out == shown.out);
+    BOOST_TEST(session.read("tracing_on") == "0\n");  // the traceoff trigger did it
+    // ... in the session only.
+    BOOST_TEST(read_file("/sys/kernel/tracing/tracing_on") == "1\n");
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_field_is_shown_with_a_caret_and_a_suggestion) {
+    const TempSession session;
+    const Ended ended = in(session, {"filter", "prv_state == 2"});
+    BOOST_TEST(ended.status == 2);
+    BOOST_TEST(ended.err ==
+               "gpufs: filter:1:1: error: no event of this kernel has a field 'prv_state'\n"
+               "prv_state == 2\n"
+               "^~~~~~~~~\n"
+               "hint: did you mean 'prev_state'?\n");
+    BOOST_TEST(!file_exists(session.directory()));
+}
+
+BOOST_AUTO_TEST_CASE(an_ambiguous_field_lists_the_candidates) {
+    const TempSession session;
+    const Ended ended = in(session, {"filter", "prev_pid == 1 && next_pid == 2 || pid == 3"});
+    BOOST_TEST(ended.status == 2);
+    const Ended several = in(session, {"filter", "target_cpu == 1"});
+    BOOST_TEST(several.status == 2);
+    BOOST_TEST(several.err.find("events have target_cpu\nhint: choose with -e") !=
+                   std::string::npos,
+               several.err);
+    BOOST_TEST(!file_exists(session.directory()));
+}
+
+BOOST_AUTO_TEST_CASE(several_events_are_filtered_all_or_none) {
+    const TempSession session;
+    const Ended refused =
+        in(session, {"filter", "-e", "sched:sched_wakeup,sched:sched_switch", "target_cpu == 0"});
+    BOOST_TEST(refused.status == 2);
+    BOOST_TEST(!file_exists(session.directory()));
+    BOOST_TEST(in(session, {"filter", "-e", "sched:sched_wakeup,sched:sched_waking",
+                            "target_cpu == 0"})
+                   .status == 0);
+    BOOST_TEST(session.read("events/sched/sched_wakeup/filter") == "target_cpu == 0\n");
+    BOOST_TEST(session.read("events/sched/sched_waking/filter") == "target_cpu == 0\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_dry_run_prints_shell_lines_and_changes_nothing) {
+    const TempSession session;
+    const std::string at = session.directory();
+    const Ended ended = in(session, {"filter", "prev_state == 2", "--dry-run"});
+    BOOST_TEST(ended.out == "mkdir " + at + "\n"
+                            "echo 'prev_state == 2' > " + at + "/events/sched/sched_switch/filter\n"
+                            "echo 1 > " + at + "/events/sched/sched_switch/enable\n");
+    BOOST_TEST(!file_exists(at));
+    // What it prints does what the command does.
+    BOOST_REQUIRE(Child({{"/bin/sh", "-c", ended.out}, {}, false, false, {}}).wait().status == 0);
+    BOOST_TEST(session.read("events/sched/sched_switch/filter") == "prev_state == 2\n");
+    const Ended trigger = in(session, {"trigger", "stacktrace", "--dry-run"});
+    BOOST_TEST(trigger.out == "echo 'stacktrace if prev_state == 2' >> " + at +
+                                  "/events/sched/sched_switch/trigger\n");
+}
+
+BOOST_AUTO_TEST_CASE(status_prints_commands_that_set_the_same_again) {
+    const TempSession first;
+    in(first, {"filter", "prev_state == 2 && prev_comm ~ \"a*\""});
+    in(first, {"trigger", "stacktrace"});
+    in(first, {"trigger", "enable_event", "sched:sched_waking", "-e", "sched_switch", "--if",
+               kNever, "--count", "2"});
+    in(first, {"options", "clock=mono", "children=on"});
+    in(first, {"stop"});
+    const std::string set = in(first, {"status"}).out;
+    BOOST_TEST(set.find("gpufs trigger enable_event sched:sched_waking -e sched:sched_switch "
+                        "--if 'prev_prio == 12345' --count 2 --session") != std::string::npos,
+               set);
+    BOOST_TEST(in(first, {"reset"}).status == 0);
+    BOOST_TEST(!file_exists(first.directory()));
+    const std::string path = "PATH=" + test::gpufs_binary().substr(0, test::gpufs_binary().rfind('/')) +
+                             ":/usr/bin:/bin";
+    BOOST_REQUIRE(Child({{"/bin/sh", "-ec", set}, {path}, false, false, {}}).wait().status == 0);
+    BOOST_TEST(commands_in(in(first, {"status"}).out) == commands_in(set));
+}
+
+BOOST_AUTO_TEST_CASE(a_trigger_of_ours_is_replaced_and_that_is_said) {
+    const TempSession session;
+    in(session, {"filter", "prev_state == 2"});
+    in(session, {"trigger", "stacktrace"});
+    const Ended ended = in(session, {"trigger", "stacktrace", "--if", kNever, "--count", "3"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.err.find("it replaces 'stacktrace if prev_state == 2'") != std::string::npos);
+    BOOST_TEST(session.read("events/sched/sched_switch/trigger") == "stacktrace:count=3 if prev_prio == 12345\n");
+}
+
+BOOST_AUTO_TEST_CASE(triggers_are_cleared_by_action_or_all) {
+    const TempSession session;
+    in(session, {"filter", "prev_state == 2"});
+    in(session, {"trigger", "stacktrace"});
+    in(session, {"trigger", "traceoff", "--count", "1"});
+    BOOST_TEST(in(session, {"trigger", "--clear", "traceoff"}).status == 0);
+    BOOST_TEST(in(session, {"trigger"}).out ==
+               "sched:sched_switch: stacktrace if prev_state == 2\n");
+    BOOST_TEST(in(session, {"trigger", "--clear"}).status == 0);
+    BOOST_TEST(in(session, {"trigger"}).out == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_trigger_alone_records_what_fires_it) {
+    const TempSession session;
+    BOOST_TEST(in(session, {"trigger", "stacktrace", "--if", "prev_state == 2"}).status == 0);
+    BOOST_TEST(session.read("events/sched/sched_switch/enable").substr(0, 1) == "1");
+    BOOST_TEST(session.read("events/sched/sched_switch/filter") == "prev_state == 2\n");
+}
+
+BOOST_AUTO_TEST_CASE(clearing_a_filter_disables_its_event) {
+    const TempSession session;
+    in(session, {"filter", "prev_state == 2"});
+    BOOST_TEST(in(session, {"filter", "--clear"}).status == 0);
+    BOOST_TEST(session.read("events/sched/sched_switch/filter") == "none\n");
+    BOOST_TEST(session.read("events/sched/sched_switch/enable") == "0\n");
+}
+
+BOOST_AUTO_TEST_CASE(two_sessions_do_not_disturb_each_other) {
+    const TempSession one, two;
+    in(one, {"filter", "prev_state == 2"});
+    in(two, {"filter", "prev_state == 1"});
+    in(one, {"reset"});
+    BOOST_TEST(!file_exists(one.directory()));
+    BOOST_TEST(two.read("events/sched/sched_switch/filter") == "prev_state == 1\n");
+}
+
+BOOST_AUTO_TEST_CASE(reset_names_who_holds_the_session) {
+    const TempSession session;
+    in(session, {"filter", "prev_state == 2"});
+    const Fd held = open_file(session.directory() + "/tracing_on", O_RDONLY);
+    const Ended ended = in(session, {"reset"});
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(ended.err == cat("gpufs: session '", session.name(), "' is in use by gpufs-test (pid ",
+                                ::getpid(), ")\nhint: end it first, then reset again\n"));
+    BOOST_TEST(session.read("events/sched/sched_switch/filter") == "prev_state == 2\n");
+}
+
+BOOST_AUTO_TEST_CASE(reset_without_a_session_is_no_error) {
+    const TempSession session;
+    BOOST_TEST(in(session, {"reset"}).status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_user_without_rights_is_told_what_is_missing) {
+    const Ended ended = gpufs_as_nobody({"filter", "prev_state == 2"});
+    BOOST_TEST(ended.status == 3);
+    BOOST_TEST(ended.err.starts_with("gpufs: this user may not read /sys/kernel/tracing\n"
+                                     "hint: run gpufs as root"));
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_without_tracefs_is_told_how_to_mount_it) {
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "list"};
+    setup.environment = {"GPUFS_TRACEFS=/nonexistent"};
+    const Ended ended = Child(setup).wait();
+    BOOST_TEST(ended.status == 3);
+    BOOST_TEST(ended.err ==
+               "gpufs: /nonexistent is not a tracefs: it has no available_events\n"
+               "hint: as root: mount -t tracefs nodev /sys/kernel/tracing\n");
+}
+
+BOOST_AUTO_TEST_CASE(doctor_needs_no_root) {
+    const Ended ended = gpufs_as_nobody({"doctor"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.out.find("no   tracefs") != std::string::npos, ended.out);
+    BOOST_TEST(ended.out.find("fix: run as root") != std::string::npos);
+    BOOST_TEST(ended.out.find("?    triggers") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_trigger_names_its_config_option,
+                     *ut::precondition(test::lacks_trigger{"snapshot"})) {
+    const TempSession session;
+    in(session, {"filter", "prev_state == 2"});
+    const Ended ended = in(session, {"trigger", "snapshot"});
+    BOOST_TEST(ended.status == 3);
+    BOOST_TEST(ended.err.find("CONFIG_TRACER_SNAPSHOT") != std::string::npos, ended.err);
+    BOOST_TEST(session.read("events/sched/sched_switch/trigger").starts_with("#"));
+}
+
+BOOST_AUTO_TEST_CASE(a_snapshot_keeps_a_copy_that_can_be_shown,
+                     *ut::precondition(test::has_trigger{"snapshot"})) {
+    const TempSession session;
+    const std::string mine = cat("prev_state == 2 && prev_pid == ", ::getpid());
+    in(session, {"filter", mine});
+    BOOST_TEST(in(session, {"trigger", "snapshot", "--count", "1"}).status == 0);
+    test::block_in_d_state(1, 5);
+    const Ended shown = in(session, {"show", "--snapshot"});
+    BOOST_TEST(shown.status == 0);
+    BOOST_TEST(shown.out.find("prev_state=D") != std::string::npos, shown.out << shown.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_is_a_failed_command) {
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "list"};
+    setup.stdout_file = "/dev/full";
+    const Ended ended = Child(setup).wait();
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(ended.err == "gpufs: cannot write to 'stdout': No space left on device\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_pipe_ends_it_as_the_shell_expects) {
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "list"};
+    setup.close_stdout_early = true;
+    const Ended ended = Child(setup).wait();
+    BOOST_TEST(ended.signal == SIGPIPE);
+    BOOST_TEST(ended.err == "");
+}
+
+BOOST_AUTO_TEST_CASE(list_shows_fields_by_name_and_place) {
+    const Ended ended = test::gpufs({"list", "-v", "sched:sched_switch"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.out.find("    char prev_comm[16]  offset 8, 16 bytes\n") != std::string::npos);
+    const Ended unknown = test::gpufs({"list", "sched_swich"});
+    BOOST_TEST(unknown.status == 2);
+    BOOST_TEST(unknown.err ==
+               "gpufs: this kernel has no event 'sched_swich'\nhint: did you mean 'sched_switch'?\n");
+}
+
+// What the top-level buffer holds is everybody's: gpufs must not take what it did not set.
+
+BOOST_AUTO_TEST_CASE(somebody_elses_trigger_is_not_touched,
+                     *ut::precondition(test::owns_the_machine)) {
+    const std::string trigger = "/sys/kernel/tracing/events/sched/sched_switch/trigger";
+    std::ofstream(trigger, std::ios::app) << "stacktrace if prev_state == 4\n" << std::flush;
+    const Ended ended =
+        test::gpufs({"trigger", "stacktrace", "--if", "prev_state == 2", "--global"});
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(ended.err.find("gpufs cannot tell whose") != std::string::npos, ended.err);
+    BOOST_TEST(read_file(trigger) == "stacktrace:unlimited if prev_state == 4\n");
+    BOOST_TEST(test::gpufs({"trigger", "stacktrace", "--clear", "-e", "sched_switch", "--global"})
+                   .status == 0);
+    BOOST_TEST(read_file(trigger).starts_with("#"));
+}
+
+BOOST_AUTO_TEST_CASE(the_top_level_buffer_is_reset_event_by_event,
+                     *ut::precondition(test::owns_the_machine)) {
+    BOOST_TEST(test::gpufs({"filter", "prev_state == 2", "--global"}).status == 0);
+    BOOST_TEST(read_file("/sys/kernel/tracing/events/sched/sched_switch/filter") ==
+               "prev_state == 2\n");
+    BOOST_TEST(test::gpufs({"reset", "--global"}).status == 2);
+    BOOST_TEST(test::gpufs({"reset", "--global", "-e", "sched_switch"}).status == 0);
+    BOOST_TEST(read_file("/sys/kernel/tracing/events/sched/sched_switch/filter") == "none\n");
+    BOOST_TEST(read_file("/sys/kernel/tracing/events/sched/sched_switch/enable") == "0\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_global_filter_never_reaches_the_event,
+                     *ut::precondition(test::owns_the_machine)) {
+    const std::string filter = "/sys/kernel/tracing/events/sched/sched_switch/filter";
+    std::ofstream(filter) << "prev_pid == 4711\n" << std::flush;
+    BOOST_TEST(test::gpufs({"filter", "-e", "sched_switch", "nosuch == 2", "--global"}).status == 2);
+    BOOST_TEST(read_file(filter) == "prev_pid == 4711\n");
+    std::ofstream(filter) << "0\n" << std::flush;
+    BOOST_TEST(test::our_instances() == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

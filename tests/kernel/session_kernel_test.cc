@@ -1,0 +1,187 @@
+#define BOOST_TEST_DYN_LINK
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+
+#include "gpufs/base/error.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/changes.h"
+#include "gpufs/engine/event_search.h"
+#include "gpufs/engine/scratch_instance.h"
+#include "gpufs/engine/session.h"
+#include "gpufs/engine/session_settings.h"
+#include "gpufs/engine/triggers.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::TempSession;
+
+const Tracefs kTop("/sys/kernel/tracing");
+
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+
+BOOST_AUTO_TEST_CASE(a_refused_write_carries_the_kernels_own_words) {
+    const TempSession temp;
+    const Session session = Session::named(kTop, temp.name());
+    Changes make;
+    make.make_instance(session.tracefs());
+    make.apply();
+    try {
+        session.tracefs().write("events/sched/sched_switch/filter", "nosuch == 2\n",
+                                Write::replace);
+        BOOST_FAIL("the kernel took it");
+    } catch (const SysError& e) {
+        BOOST_TEST(e.code() == EINVAL);
+        BOOST_TEST(e.evidence().find("Field not found") != std::string::npos);
+        BOOST_TEST(e.evidence().find("Command: nosuch == 2") != std::string::npos);
+    }
+    // A refusal that the kernel does not log must not be blamed on the entry before it.
+    try {
+        session.tracefs().write("events/sched/sched_switch/trigger", "nosuchaction\n",
+                                Write::append);
+        BOOST_FAIL("the kernel took it");
+    } catch (const SysError& e) {
+        BOOST_TEST(e.evidence() == "");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(changes_are_all_made_or_none) {
+    const TempSession temp;
+    const Session session = Session::named(kTop, temp.name());
+    const Tracefs& at = session.tracefs();
+    Changes changes;
+    changes.make_instance(at);
+    changes.replace(at, "events/sched/sched_switch/filter", "prev_state == 2", "0");
+    changes.replace(at, "events/sched/sched_wakeup/filter", "nosuch == 2", "0");
+    BOOST_CHECK_THROW(changes.apply(), SysError);
+    BOOST_TEST(!session.exists());
+
+    Changes make;
+    make.make_instance(at);
+    make.replace(at, "events/sched/sched_switch/filter", "prev_state == 1", "0");
+    make.append(at, "events/sched/sched_switch/trigger", "stacktrace:3 if prev_prio == 12345",
+                "!stacktrace");
+    make.apply();
+    Changes second;
+    second.replace(at, "events/sched/sched_switch/filter", "prev_state == 2", "prev_state == 1");
+    second.append(at, "events/sched/sched_switch/trigger", "traceoff:1 if prev_state == 2",
+                  "!traceoff");
+    second.append(at, "events/sched/sched_switch/trigger", "stacktrace:4", "!stacktrace");
+    BOOST_CHECK_THROW(second.apply(), SysError);  // there is one stacktrace already
+    const EventState state = read_event_state(at, "sched:sched_switch");
+    BOOST_TEST(state.filter == "prev_state == 1");
+    BOOST_REQUIRE(state.triggers.size() == 1u);
+    BOOST_TEST(state.triggers[0].to_text() == "stacktrace:3 if prev_prio == 12345");
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_filter_leaves_the_one_before_it) {
+    const TempSession temp;
+    const Tracefs at = Session::named(kTop, temp.name()).tracefs();
+    Changes make;
+    make.make_instance(at);
+    make.replace(at, "events/sched/sched_switch/filter", "prev_state == 1", "0");
+    make.apply();
+    Changes refused;
+    refused.replace(at, "events/sched/sched_switch/filter", "nosuch == 1", "prev_state == 1");
+    BOOST_CHECK_THROW(refused.apply(), SysError);
+    BOOST_TEST(read_event_state(at, "sched:sched_switch").filter == "prev_state == 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_scratch_instance_goes_with_its_owner) {
+    std::string root;
+    {
+        const ScratchInstance scratch(kTop);
+        root = scratch.tracefs().root();
+        BOOST_TEST(scratch.tracefs().has("tracing_on"));
+        // Others that clear up see it is alive.
+        BOOST_TEST(remove_stale(kTop).empty());
+        BOOST_TEST(scratch.tracefs().has("tracing_on"));
+    }
+    BOOST_TEST(!Tracefs(root).has("tracing_on"));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_dead_owner_left_is_removed_and_nothing_else) {
+    // A process that ended: its pid and start time can no longer be anybody's.
+    const std::string dead = cat("gpufs.", ::getpid(), ".1");
+    const TempSession other;
+    BOOST_REQUIRE(::mkdir(kTop.instance(dead).root().c_str(), 0750) == 0);
+    BOOST_REQUIRE(::mkdir(other.directory().c_str(), 0750) == 0);
+    BOOST_TEST(join(remove_stale(kTop), "|") == "instance " + dead);
+    BOOST_TEST(!kTop.has("instances/" + dead));
+    BOOST_TEST(file_exists(other.directory()));
+}
+
+BOOST_AUTO_TEST_CASE(probes_of_a_dead_owner_are_removed_and_a_sessions_stay,
+                     *ut::precondition(test::has_file{"uprobe_events"})) {
+    const std::string dead_group = cat("gpufs_", ::getpid(), "_1");
+    const std::string session_group = cat("gpufs_test", ::getpid());
+    for (const std::string& group : {dead_group, session_group})
+        kTop.write("uprobe_events", cat("p:", group, "/probe ", test::gpufs_binary(), ":0x100\n"),
+                   Write::append);
+    BOOST_TEST(probes_of(kTop, dead_group).size() == 1u);
+    BOOST_TEST(join(remove_stale(kTop), "|") == "probes in group " + dead_group);
+    BOOST_TEST(probes_of(kTop, dead_group).empty());
+    BOOST_TEST(probes_of(kTop, session_group).size() == 1u);
+    remove_probes(kTop, session_group);
+    BOOST_TEST(probes_of(kTop, session_group).empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_instances_triggers_are_found_to_act_on_it) {
+    if (kTop.read("tracing_on") == "1\n")
+        BOOST_TEST(triggers_stay_in_instance(kTop).value());
+    else
+        BOOST_TEST(!triggers_stay_in_instance(kTop).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(every_event_is_found_by_its_format_and_parses) {
+    std::size_t parsed = 0;
+    for (const std::string& name : kTop.events()) {
+        const EventFormat event = load_event_format(kTop, name);
+        BOOST_TEST(event.full_name() == name);
+        for (const Field& field : event.fields)
+            if (!field.is_common)
+                BOOST_TEST(declares_field(kTop.read(event_directory(name) + "/format"), field.name),
+                           name << " " << field.name);
+        ++parsed;
+    }
+    BOOST_TEST(parsed > 100u);
+}
+
+BOOST_AUTO_TEST_CASE(settings_are_read_back_as_they_were_set) {
+    const TempSession temp;
+    const Session session = Session::named(kTop, temp.name());
+    plan_settings(session, {{"clock", "mono"}, {"children", "on"}, {"pids", "1,2"},
+                            {"userstacktrace", "on"}, {"cpus", "0"}})
+        .changes.apply();
+    std::string changed;
+    for (const Setting& setting : changed_settings(session))
+        changed += cat(setting.name, "=", setting.value, " ");
+    BOOST_TEST(changed == "clock=mono pids=1,2 children=on cpus=0 userstacktrace=on ");
+    plan_settings(session, {{"pids", "none"}, {"cpus", "all"}, {"children", "off"},
+                            {"clock", "local"}, {"userstacktrace", "off"}})
+        .changes.apply();
+    BOOST_TEST(changed_settings(session).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_new_instance_has_no_changed_settings) {
+    const TempSession temp;
+    const Session session = Session::named(kTop, temp.name());
+    Changes make;
+    make.make_instance(session.tracefs());
+    make.apply();
+    for (const Setting& setting : changed_settings(session))
+        BOOST_ERROR(cat(setting.name, "=", setting.value));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
