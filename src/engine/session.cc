@@ -75,6 +75,7 @@ EventState read_event_state(const Tracefs& at, const std::string& event) {
         state.filter_is_broken = lines.size() > 1;
     }
     state.triggers = parse_triggers(at.read(directory + "/trigger"));
+    std::ranges::reverse(state.triggers);  // the kernel lists the newest first
     // "1*" is enabled with a trigger beside it, "0*" is not enabled but kept alive by one.
     state.is_enabled = at.read(directory + "/enable").starts_with('1');
     return state;

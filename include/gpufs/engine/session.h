@@ -47,7 +47,7 @@ struct EventState {
     bool is_enabled = false;
     std::string filter;         // empty when there is none
     bool filter_is_broken = false;  // a refused filter stays in the file until overwritten
-    std::vector<Trigger> triggers;
+    std::vector<Trigger> triggers;  // in the order they were set
 
     bool is_default() const { return !is_enabled && filter.empty() && triggers.empty(); }
 };
