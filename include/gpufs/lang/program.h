@@ -1,0 +1,205 @@
+#pragma once
+
+#include <linux/bpf.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpufs/base/source.h"
+#include "gpufs/lang/program_types.h"
+
+namespace gpufs {
+
+// A BPF program as a value: all that a front end can say and all that the engine needs. The
+// assembler makes one from a .bpf file, generated code makes the same, and whoever runs it (the
+// kernel, or the interpreter over a recording) cannot tell which. Everything named stays symbolic
+// until it is linked against the formats, maps and features of one machine.
+
+// Where something was written: a stretch of Program::sources[source].
+struct SourceRef {
+    std::size_t source = 0;
+    Span span;
+};
+
+// A hole in an instruction, filled when names are resolved.
+struct Relocation {
+    enum class Kind {
+        none,
+        label,         // jump offset; gotol and long forms: immediate
+        subprogram,    // call to a local function
+        callback,      // 64-bit immediate: the address of a local function, for helpers
+        map,           // 64-bit immediate: the map itself
+        map_value,     // 64-bit immediate: the address of a value in an array map, plus `addend`
+        field_offset,  // memory offset: where the event's record keeps the field
+        field_size,    // immediate: bytes of the field
+        parameter,     // immediate (32 or 64 bits): the parameter's value
+        record_id,     // immediate: the number by which the reader knows a record layout
+        btf_offset,    // memory offset: of a kernel structure's member, "task_struct.pid"
+        constant,      // immediate: text in the string pool, `name` is its content
+    };
+    Kind kind = Kind::none;
+    std::string name;
+    std::int64_t addend = 0;
+    std::optional<std::int64_t> fallback;  // btf_offset without BTF
+    SourceRef at;
+};
+
+// What is assembled only where it holds. Guards nest: `outer` must hold, too.
+struct Guard {
+    enum class Kind {
+        has_field,    // the event attached to has the field `name`
+        has_event,    // this kernel has the event `name`
+        is_event,     // the event attached to is the alternative `name`
+        has_feature,  // the kernel feature `name` ("ringbuf", "batch")
+    };
+    Kind kind = Kind::has_field;
+    std::string name;
+    bool negated = false;
+    std::size_t outer = 0;  // index into Program::guards plus 1; 0: none
+    SourceRef at;
+};
+
+// One line of code.
+struct CodeItem {
+    enum class Kind {
+        insn,        // `insn`, with `imm64` where it takes two slots (64-bit immediates)
+        label,       // the place `name`
+        load_field,  // insn.dst_reg = the field `relocation.name` of the record at insn.src_reg, with
+                     // the width and the sign its format says: becomes one or more instructions
+    };
+    Kind kind = Kind::insn;
+    bpf_insn insn{};
+    std::int64_t imm64 = 0;
+    std::string name;
+    Relocation relocation;
+    std::size_t guard = 0;  // index into Program::guards plus 1; 0: always
+    SourceRef at;
+};
+
+struct Parameter {
+    enum class Type { integer, text, time, size };
+    std::string name;
+    Type type = Type::integer;
+    std::string unit;       // what the number counts inside the program: "us", "bytes"
+    std::int64_t value = 0;  // the default, in `unit`
+    std::string text;       // the default of Type::text
+    std::string help;
+    SourceRef at;
+};
+
+struct MapDeclaration {
+    std::string name;
+    bpf_map_type type = BPF_MAP_TYPE_HASH;
+    Layout key;              // one integer of 4 bytes for arrays; empty for rings
+    Layout value;            // Aggregation::Kind::none
+    Aggregation aggregation;
+    std::uint64_t max_entries = 0;  // bytes for a ring
+    std::string max_parameter;      // its name, where a parameter gives max_entries
+    bool is_global = false;         // one-value array that holds globals by name
+    SourceRef at;
+
+    std::size_t value_bytes() const;
+};
+
+// What a piece of code is attached to.
+struct ProbeTarget {
+    enum class Kind {
+        tracepoint,
+        raw_tracepoint,
+        kprobe,
+        kretprobe,
+        uprobe,
+        uretprobe,
+        usdt,
+        fentry,
+        fexit,
+        profile,   // samples: hz, or every `period` of `event`
+        interval,  // every `period` nanoseconds on one CPU
+        begin,     // once, when everything is attached
+        end,       // once, before the reports
+    };
+    Kind kind = Kind::tracepoint;
+    // tracepoint: "sched:sched_switch"; kprobe: function[+offset], or module:function; uprobe:
+    // "path:function"; usdt: "path:provider:name". May be a shell pattern where has_glob.
+    std::string name;
+    bool has_glob = false;
+    std::uint64_t period = 0;  // ns; or Hz when is_frequency
+    bool is_frequency = false;
+    SourceRef at;
+};
+
+// A program for the kernel: code and where it goes.
+struct ProbeProgram {
+    std::string name;
+    // Each is a list of alternatives (an event that was renamed): the first that exists is taken.
+    std::vector<std::vector<ProbeTarget>> targets;
+    bool is_optional = false;  // its absence is told, not refused
+    std::vector<CodeItem> code;
+    SourceRef at;
+};
+
+// A function that programs call; linked behind each that does.
+struct Subprogram {
+    std::string name;
+    std::vector<CodeItem> code;
+    SourceRef at;
+};
+
+// What the reader does with a record it received, in order.
+struct Action {
+    enum class Kind { print, print_map, clear_map, exit };
+    struct Piece {
+        std::string text;      // literal, when member is empty
+        std::string member;    // of the record
+        std::string format;    // "x", "d", "str", "ksym", "usym", "kstack", "ustack", "time", "us", …
+        int width = 0;         // columns; negative: to the left
+    };
+    Kind kind = Kind::print;
+    std::vector<Piece> pieces;  // print
+    std::string map;            // print_map, clear_map
+    int exit_status = 0;
+};
+
+// A record that programs send through the ring: a u32 id, then its members.
+struct RecordLayout {
+    std::string name;
+    std::string title;  // "SLOW": in front of its printed line
+    Layout layout;
+    std::vector<Action> actions;
+    SourceRef at;
+};
+
+// What is printed of a map at the end, and every --interval.
+struct Report {
+    std::string title;
+    std::string map;
+    std::vector<std::string> by;  // members of the key to group by, in order; empty: all
+    std::string sort;             // "count", "sum", "max", "key"; empty: the aggregation's own
+    std::size_t top = 0;          // rows; 0: all
+    SourceRef at;
+};
+
+struct Program {
+    std::string name;
+    std::string summary;
+    std::vector<SourceText> sources;  // the file and what it includes
+    std::string licence = "Dual MIT/GPL";
+    std::vector<Parameter> parameters;
+    std::vector<MapDeclaration> maps;
+    std::vector<RecordLayout> records;
+    std::vector<Report> reports;
+    std::vector<ProbeProgram> programs;
+    std::vector<Subprogram> subprograms;
+    std::vector<Guard> guards;
+    std::vector<std::string> needed_features;
+    std::size_t scratch_bytes = 0;  // per CPU, for what does not fit 512 bytes of stack
+
+    const MapDeclaration* find_map(std::string_view map) const;
+    const RecordLayout* find_record(std::string_view record) const;
+    const Parameter* find_parameter(std::string_view parameter) const;
+    const Subprogram* find_subprogram(std::string_view subprogram) const;
+};
+
+}  // namespace gpufs
