@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <map>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/signals.h"
+#include "gpufs/base/text.h"
+#include "gpufs/base/units.h"
+#include "gpufs/engine/buffer_snapshot.h"
+#include "gpufs/engine/event_search.h"
+#include "gpufs/engine/raw_buffer.h"
+#include "gpufs/engine/record_filter.h"
+#include "gpufs/engine/trace_context.h"
+#include "gpufs/view/trace_json.h"
+#include "gpufs/view/trace_text.h"
+
+namespace gpufs {
+namespace {
+
+struct Choices {
+    std::vector<std::string> events;
+    std::string condition;
+    std::optional<std::string> last, duration;
+    bool follow = false, consume = false, snapshot = false, json = false;
+
+    // Whether records must be looked into, which the kernel's own text does not allow.
+    bool needs_fields() const { return json || !condition.empty() || !events.empty(); }
+};
+
+// Turns records into lines, in the form and of the choice the user asked for.
+class Printer {
+public:
+    Printer(const Session& session, const Choices& choices)
+        : trace_(session.top(), session.tracefs()),
+          text_(trace_.context()),
+          json_(trace_.context()),
+          filter_(session.top(), trace_.context(), choices.events,
+                  choices.condition.empty()
+                      ? std::nullopt
+                      : std::optional(parse_expression({"--if", choices.condition}))),
+          is_json_(choices.json) {}
+
+    // Appends the record's lines, if it is of those wanted. False when it is not. What was lost in
+    // front of an unwanted record is said with the next one of its CPU.
+    bool print(const TraceRecord& record, std::string& out) {
+        std::uint64_t& lost = lost_[record.cpu];
+        if (lost != kLostUnknown)
+            lost = record.lost_before == kLostUnknown ? kLostUnknown : lost + record.lost_before;
+        if (!filter_.wants(record)) return false;
+        TraceRecord printed = record;
+        printed.lost_before = std::exchange(lost, 0);
+        if (is_json_)
+            json_.print(printed, out);
+        else
+            text_.print(printed, out);
+        return true;
+    }
+    // A stack belongs to the event before it and is not counted as one.
+    bool is_stack(const TraceRecord& record) { return filter_.is_stack(record.id()); }
+    void refresh_names() { trace_.context().tasks.refresh(); }
+
+private:
+    LiveTrace trace_;
+    TraceText text_;
+    TraceJson json_;
+    RecordFilter filter_;
+    std::map<int, std::uint64_t> lost_;  // by CPU, not said yet
+    bool is_json_;
+};
+
+// The last N events, each with the stacks behind it.
+class LastLines {
+public:
+    explicit LastLines(std::size_t most) : most_(most) {}
+    void add(std::string lines, bool starts_event) {
+        if (starts_event) ++events_;
+        held_.push_back({std::move(lines), starts_event});
+        while (events_ > most_) {
+            if (held_.front().second) --events_;
+            held_.pop_front();
+            while (!held_.empty() && !held_.front().second) held_.pop_front();
+        }
+    }
+    void print(Output& out) const {
+        for (const auto& [lines, starts] : held_) out.write(lines);
+    }
+
+private:
+    std::size_t most_;
+    std::size_t events_ = 0;
+    std::deque<std::pair<std::string, bool>> held_;
+};
+
+// Prints what `next` gives, all of it or the last N events.
+template <class Source>
+void print_records(Context& ctx, Source& source, Printer& printer,
+                   const std::optional<std::string>& last) {
+    std::optional<LastLines> tail;
+    if (last) tail.emplace(parse_count("last", *last));
+    std::string lines;
+    while (const TraceRecord* record = source.next()) {
+        lines.clear();
+        if (!printer.print(*record, lines)) continue;
+        if (tail)
+            tail->add(lines, !printer.is_stack(*record));
+        else
+            ctx.out.write(lines);
+    }
+    if (tail) tail->print(ctx.out);
+}
+
+void say_damage(Context& ctx, const std::vector<std::string>& damage) {
+    for (const std::string& what : damage) ctx.err.line(cat("gpufs: damaged page: ", what));
+}
+
+// The kernel's own text: `trace`, or `snapshot`.
+void copy_text(Context& ctx, const Tracefs& at, const char* file,
+               const std::optional<std::string>& last) {
+    const Fd fd = open_file(at.path(file), O_RDONLY);
+    if (!last) {
+        std::string chunk(1 << 16, '\0');
+        for (;;) {
+            const ssize_t n = check(::read(fd.get(), chunk.data(), chunk.size()),
+                                    [&] { return cat("read '", at.path(file), "'"); });
+            if (n == 0) return;
+            ctx.out.write(std::string_view(chunk).substr(0, static_cast<std::size_t>(n)));
+        }
+    }
+    LastLines tail(parse_count("last", *last));
+    const std::string text = read_all(fd.get(), at.path(file));
+    for (const std::string_view line : lines_of(text)) {
+        if (line.starts_with('#')) continue;
+        const bool is_stack = line.starts_with(" => ") ||
+                              line.find("<stack trace>") != line.npos ||
+                              line.find("<user stack trace>") != line.npos;
+        tail.add(cat(line, "\n"), !is_stack);
+    }
+    tail.print(ctx.out);
+}
+
+void show_once(Context& ctx, const Session& session, const Choices& choices) {
+    const Tracefs& at = session.tracefs();
+    if (!choices.needs_fields()) return copy_text(ctx, at, "trace", choices.last);
+    Printer printer(session, choices);  // complains about the expression first
+    auto snapshot = BufferSnapshot::open(at);
+    if (!snapshot)
+        throw UnsupportedError(
+            "this kernel gives the fields of records only by taking them out of the buffer",
+            "add --consume, or --follow for what comes; plain 'gpufs show' leaves them in");
+    print_records(ctx, *snapshot, printer, choices.last);
+    say_damage(ctx, snapshot->damage());
+    if (const auto overrun = snapshot->overrun(); overrun > 0)
+        ctx.err.line(cat(counted(overrun, "older event"), " overwritten in the buffer"));
+}
+
+void consume(Context& ctx, const Session& session, const Choices& choices) {
+    Printer printer(session, choices);
+    RawBuffer buffer(session.tracefs());
+    buffer.drain_rest();
+    print_records(ctx, buffer, printer, choices.last);
+    say_damage(ctx, buffer.damage());
+    ctx.err.line(cat("read and removed; ", buffer.lost(), " lost"));
+}
+
+int follow(Context& ctx, const Session& session, const Choices& choices) {
+    using Clock = std::chrono::steady_clock;
+    Printer printer(session, choices);
+    const auto limit = choices.duration ? parse_duration("--duration", *choices.duration)
+                                        : std::chrono::nanoseconds(std::chrono::hours(24 * 365));
+    const auto until = Clock::now() + limit;
+    StopSignals stop;
+    RawBuffer buffer(session.tracefs());
+    std::size_t shown = 0;
+    std::string lines;
+    const auto print_ready = [&] {
+        // Tasks that started since the last look have names now.
+        printer.refresh_names();
+        while (const TraceRecord* record = buffer.next()) {
+            lines.clear();
+            if (!printer.print(*record, lines)) continue;
+            shown += !printer.is_stack(*record);
+            ctx.out.write(lines);
+        }
+        ctx.out.flush();
+    };
+    for (;;) {
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+        if (left.count() <= 0 || !buffer.wait(stop.fd(), left)) break;
+        if (buffer.drain() > 0) print_ready();
+    }
+    buffer.drain_rest();
+    print_ready();
+    say_damage(ctx, buffer.damage());
+    ctx.err.line(cat(counted(shown, "event"), ", ", buffer.lost(),
+                     buffer.lost_is_partial() ? " or more" : "", " lost"));
+    ctx.err.flush();
+    if (const int signal = stop.take()) die_of(signal);
+    return kOk;
+}
+
+}  // namespace
+
+int cmd_show(Context& ctx, Args args) {
+    std::vector<std::string> words;
+    SessionChoice session_choice;
+    Choices choices;
+    Options options(
+        "show [--follow | --consume | --snapshot] [--last N] [-e EVENT…] [--if EXPR] [--json]",
+        "Shows what the session recorded, in the kernel's own trace form. Plain show leaves the\n"
+        "records in the buffer; --consume and --follow take them out of it.");
+    options.flag("follow,f", choices.follow, "live, until Ctrl-C; consumes what it shows")
+        .flag("consume", choices.consume, "show and remove from the buffer")
+        .flag("snapshot", choices.snapshot, "the copy that a snapshot trigger keeps")
+        .value("last", choices.last, "N", "only the last N events")
+        .value("duration", choices.duration, "T", "end --follow after this time (30s, 5m)")
+        .events(choices.events)
+        .condition(choices.condition)
+        .json(choices.json)
+        .session(session_choice);
+    if (!options.parse(ctx, args, words)) return kOk;
+    if (!words.empty()) throw UsageError(cat("'", words[0], "' is one word too many"));
+    if (choices.follow + choices.consume + choices.snapshot > 1)
+        throw UsageError("--follow, --consume and --snapshot exclude each other");
+    if (choices.follow && choices.last) throw UsageError("--last does not go with --follow");
+    if (choices.duration && !choices.follow) throw UsageError("--duration goes with --follow");
+    if (choices.snapshot && choices.needs_fields())
+        throw UsageError("--snapshot shows the kernel's text: -e, --if and --json do not go with it");
+    const Session session = require_session(session_choice);
+    if (choices.follow) return follow(ctx, session, choices);
+    if (choices.consume) {
+        consume(ctx, session, choices);
+    } else if (choices.snapshot) {
+        if (!session.tracefs().has("snapshot"))
+            throw UnsupportedError("this kernel has no snapshots",
+                                   "it was built without CONFIG_TRACER_SNAPSHOT");
+        copy_text(ctx, session.tracefs(), "snapshot", choices.last);
+    } else {
+        show_once(ctx, session, choices);
+    }
+    return kOk;
+}
+
+}  // namespace gpufs
