@@ -46,6 +46,32 @@ const Trigger* find_kind(const std::vector<Trigger>& triggers, const std::string
     return it == triggers.end() ? nullptr : &*it;
 }
 
+// The kernel fires the triggers of an event newest first. A stack must be taken and a copy made
+// before the buffer stops, so what comes later in this order is set later.
+int firing_order(const std::string& action) {
+    if (action == "stacktrace") return 2;
+    if (action == "snapshot") return 1;
+    return 0;
+}
+
+// Appends the trigger; those of the event that must fire before it are set anew behind it.
+void append_in_order(Changes& changes, const Tracefs& at, const TriggerOn& on,
+                     const std::vector<Trigger>& others, std::string& note) {
+    const std::string file = event_directory(on.event) + "/trigger";
+    std::vector<const Trigger*> moved;
+    for (const Trigger& other : others)
+        if (firing_order(other.action) > firing_order(on.trigger.action) &&
+            other.kind() != on.trigger.kind())
+            moved.push_back(&other);
+    for (const Trigger* other : moved)
+        changes.append(at, file, other->removal(), other->to_text());
+    changes.append(at, file, on.trigger.to_text(), on.trigger.removal());
+    for (const Trigger* other : moved) {
+        changes.append(at, file, other->to_text(), other->removal());
+        note += cat("; ", other->action, " set again behind it, so that it still fires first");
+    }
+}
+
 std::string clear_command(const Session& session, const TriggerOn& on) {
     return cat("gpufs trigger ", on.trigger.action, " --clear -e ", on.event, session.option());
 }
@@ -111,8 +137,7 @@ Plan plan_triggers(const Session& session, const std::vector<TriggerOn>& trigger
                                 same_kind->to_text());
             note += cat("; it replaces '", same_kind->to_text(), "'");
         }
-        plan.changes.append(at, directory + "/trigger", on.trigger.to_text(),
-                            on.trigger.removal());
+        append_in_order(plan.changes, at, on, now.triggers, note);
         plan.notes.push_back(note);
     }
     return plan;

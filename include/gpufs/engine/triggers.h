@@ -22,7 +22,9 @@ void require_trigger_action(const Session& session, const std::string& action);
 // Sets them. A trigger fires while its event is disabled, so events are enabled first; an event that
 // is neither enabled nor filtered is enabled under the trigger's own condition, so that what fired is
 // in the buffer. A trigger of ours of the same kind is replaced; in the top-level buffer, where
-// nobody's name is on a trigger, one that is there already is somebody else's: throws Error.
+// nobody's name is on a trigger, one that is there already is somebody else's: throws Error. On one
+// event a stack is taken before a snapshot, and both before the buffer stops, in whatever order they
+// are set.
 Plan plan_triggers(const Session& session, const std::vector<TriggerOn>& triggers, bool enable);
 
 // Takes triggers of one action (all that gpufs sets, when empty) off these events, or off all.
