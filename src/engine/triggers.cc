@@ -137,7 +137,9 @@ Plan plan_triggers(const Session& session, const std::vector<TriggerOn>& trigger
                                 same_kind->to_text());
             note += cat("; it replaces '", same_kind->to_text(), "'");
         }
-        append_in_order(plan.changes, at, on, now.triggers, note);
+        // In the top-level buffer the others are not ours to move.
+        const auto others = session.is_global() ? std::vector<Trigger>() : now.triggers;
+        append_in_order(plan.changes, at, on, others, note);
         plan.notes.push_back(note);
     }
     return plan;
