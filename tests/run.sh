@@ -9,7 +9,7 @@ B=${B:-build}
 tally=$B/tally
 rm -rf "$tally"
 mkdir -p "$tally"
-export GPUFS_BIN=$B/gpufs
+export GPUFS_BIN=$B/gpufs BOOST_TEST_COLOR_OUTPUT=no
 
 mount_tracefs() {
     [ -e /sys/kernel/tracing/available_events ] || mount -t tracefs nodev /sys/kernel/tracing
@@ -22,8 +22,9 @@ ring_vm() {
     local series status=0
     for series in 6.1 6.12; do
         echo "== Debian $series"
+        tests/vm/fetch-kernel.sh "$series" || { status=1; continue; }
         # shellcheck disable=SC2016  # the variable is the guest's
-        tests/vm/run.sh "$series" --modules drm,gpu-sched,virtio-gpu -- sh -c \
+        tests/vm/run.sh "$series" --modules drm,gpu-sched,vgem -- sh -c \
             'GPUFS_TALLY=$GPUFS_VM_OUT/tally exec '"$B"'/gpufs-test --run_test=kernel,cli' || status=1
         cp "build/vm/$series/out/tally" "$tally/vm-$series" || status=1
     done

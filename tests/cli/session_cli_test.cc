@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <fstream>
+#include <random>
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/file.h"
@@ -293,6 +294,34 @@ BOOST_AUTO_TEST_CASE(list_shows_fields_by_name_and_place) {
     BOOST_TEST(unknown.status == 2);
     BOOST_TEST(unknown.err ==
                "gpufs: this kernel has no event 'sched_swich'\nhint: did you mean 'sched_switch'?\n");
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_left_behind_after_a_hundred_kills) {
+    const TempSession session;
+    const std::vector<std::vector<std::string>> commands = {
+        {"filter", "prev_state == 2"},
+        {"trigger", "stacktrace"},
+        {"show", "--follow"},
+        {"options", "clock=mono", "buffer=64k"},
+        {"filter", "-e", "sched:sched_waking,sched:sched_wakeup", "--all"},
+        {"reset"},
+    };
+    std::minstd_rand random(4711);
+    for (int i = 0; i < 100; ++i) {
+        Child::Setup setup;
+        setup.argv = {test::gpufs_binary()};
+        const auto& command = commands[random() % commands.size()];
+        setup.argv.insert(setup.argv.end(), command.begin(), command.end());
+        setup.argv.insert(setup.argv.end(), {"--session", session.name()});
+        const Child child(setup);
+        ::usleep(random() % 40'000);
+        child.send(SIGKILL);
+    }
+    const Ended reset = in(session, {"reset"});
+    BOOST_TEST(reset.status == 0, reset.err);
+    BOOST_TEST(test::gpufs({"reset", "--stale"}).status == 0);
+    BOOST_TEST(!file_exists(session.directory()));
+    BOOST_TEST(test::our_instances().find("gpufs.") == std::string::npos);
 }
 
 // What the top-level buffer holds is everybody's: gpufs must not take what it did not set.

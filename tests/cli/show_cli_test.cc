@@ -1,0 +1,173 @@
+#define BOOST_TEST_DYN_LINK
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/text.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::Child;
+using test::Ended;
+using test::TempSession;
+using namespace std::chrono_literals;
+
+Ended in(const TempSession& session, std::vector<std::string> args) {
+    args.push_back("--session");
+    args.push_back(session.name());
+    return test::gpufs(args);
+}
+
+std::size_t count_of(const std::string& text, std::string_view what) {
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += what.size()) ++n;
+    return n;
+}
+
+// A session in which this process was switched out in D state `times` times and nothing else is.
+void record_d_states(const TempSession& session, int times) {
+    in(session, {"filter", cat("prev_state == 2 && prev_pid == ", ::getpid())});
+    in(session, {"trigger", "stacktrace"});
+    test::block_in_d_state(times, 5);
+    in(session, {"stop"});
+}
+
+// Raw pages can be looked at without taking them since Linux 6.10.
+boost::test_tools::assertion_result keeps_raw_pages(ut::test_unit_id) {
+    const TempSession session;
+    in(session, {"filter", "prev_state == 2"});
+    const Ended ended = in(session, {"show", "--json"});
+    boost::test_tools::assertion_result yes(ended.status == 0);
+    yes.message() << "needs a kernel that maps its ring buffer (6.10)";
+    return yes;
+}
+boost::test_tools::assertion_result gives_raw_pages_once(ut::test_unit_id id) {
+    return boost::test_tools::assertion_result(!keeps_raw_pages(id));
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+
+BOOST_AUTO_TEST_CASE(show_gives_the_same_answer_twice) {
+    const TempSession session;
+    record_d_states(session, 3);
+    const std::string first = in(session, {"show"}).out;
+    BOOST_TEST(count_of(first, "prev_state=D") == 3u, first);
+    BOOST_TEST(count_of(first, "<stack trace>") == 3u);
+    BOOST_TEST(in(session, {"show"}).out == first);
+}
+
+BOOST_AUTO_TEST_CASE(consume_prints_what_the_kernel_prints_and_empties_the_buffer) {
+    const TempSession session;
+    record_d_states(session, 3);
+    std::string kernel;
+    const std::string trace = in(session, {"show"}).out;
+    for (const std::string_view line : lines_of(trace))
+        if (!line.starts_with('#')) kernel += cat(line, "\n");
+    BOOST_TEST(in(session, {"show", "--consume"}).out == kernel);
+    BOOST_TEST(in(session, {"show", "--consume"}).out == "");
+}
+
+BOOST_AUTO_TEST_CASE(last_counts_events_and_keeps_their_stacks) {
+    const TempSession session;
+    record_d_states(session, 4);
+    const std::string last = in(session, {"show", "--last", "2"}).out;
+    BOOST_TEST(count_of(last, "prev_state=D") == 2u, last);
+    BOOST_TEST(count_of(last, "<stack trace>") == 2u);
+    BOOST_TEST(!last.starts_with(" =>"));
+    for (const char* bad : {"0", "-1", "x", ""})
+        BOOST_TEST(in(session, {"show", cat("--last=", bad)}).status == 2);
+}
+
+BOOST_AUTO_TEST_CASE(follow_shows_events_as_they_come_and_ends_as_the_shell_expects) {
+    const TempSession session;
+    in(session, {"filter", cat("prev_state == 2 && prev_pid == ", ::getpid())});
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "show", "--follow", "--session", session.name()};
+    Child follow(setup);
+    ::usleep(300'000);
+    test::block_in_d_state(2, 5);
+    BOOST_TEST(follow.wait_for_output("prev_state=D", 20s));
+    follow.send(SIGINT);
+    const Ended ended = follow.wait();
+    BOOST_TEST(ended.signal == SIGINT);
+    BOOST_TEST(count_of(ended.out, "prev_state=D") == 2u, ended.out);
+    BOOST_TEST(ended.err == "2 events, 0 lost\n");
+}
+
+BOOST_AUTO_TEST_CASE(follow_ends_by_itself_after_its_duration) {
+    const TempSession session;
+    in(session, {"filter", "prev_prio == 12345"});
+    const Ended ended = in(session, {"show", "--follow", "--duration", "200ms"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.err == "0 events, 0 lost\n");
+}
+
+BOOST_AUTO_TEST_CASE(json_has_numbers_as_numbers_and_stacks_as_names,
+                     *ut::precondition(keeps_raw_pages)) {
+    const TempSession session;
+    record_d_states(session, 1);
+    const std::string json = in(session, {"show", "--json"}).out;
+    const auto lines = lines_of(json);
+    BOOST_REQUIRE(lines.size() == 2u);
+    BOOST_TEST(lines[0].find("\"event\":\"sched:sched_switch\"") != std::string::npos, json);
+    BOOST_TEST(lines[0].find(cat("\"prev_pid\":", ::getpid(), ",")) != std::string::npos);
+    BOOST_TEST(lines[0].find("\"prev_state\":2,") != std::string::npos);
+    BOOST_TEST(lines[1].find("\"stack\":[") != std::string::npos);
+    BOOST_TEST(in(session, {"show", "--json"}).out == json);
+}
+
+BOOST_AUTO_TEST_CASE(a_condition_chooses_among_what_was_recorded,
+                     *ut::precondition(keeps_raw_pages)) {
+    const TempSession session;
+    record_d_states(session, 2);
+    const std::string all = in(session, {"show", "--if", "prev_state == 2"}).out;
+    BOOST_TEST(count_of(all, "prev_state=D") == 2u);
+    BOOST_TEST(count_of(all, "<stack trace>") == 2u);
+    BOOST_TEST(in(session, {"show", "--if", "prev_state == 1"}).out == "");
+    BOOST_TEST(in(session, {"show", "-e", "sched_wakeup"}).out == "");
+    BOOST_TEST(in(session, {"show", "--if", "nosuch == 1"}).status == 2);
+}
+
+BOOST_AUTO_TEST_CASE(an_older_kernel_is_said_to_give_fields_only_once,
+                     *ut::precondition(gives_raw_pages_once)) {
+    const TempSession session;
+    record_d_states(session, 1);
+    const Ended ended = in(session, {"show", "--json"});
+    BOOST_TEST(ended.status == 3);
+    BOOST_TEST(ended.err ==
+               "gpufs: this kernel gives the fields of records only by taking them out of the buffer\n"
+               "hint: add --consume, or --follow for what comes; plain 'gpufs show' leaves them in\n");
+    BOOST_TEST(count_of(in(session, {"show", "--json", "--consume"}).out, "\"prev_state\":2") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(lost_events_are_counted) {
+    const TempSession session;
+    in(session, {"options", "buffer=8k"});
+    in(session, {"filter", "-e", "sched:sched_switch,sched:sched_waking", "--all"});
+    test::block_in_d_state(300, 0);
+    in(session, {"stop"});
+    const Ended ended = in(session, {"show", "--consume"});
+    BOOST_TEST(ended.out.find(" EVENTS]") != std::string::npos, ended.out.substr(0, 400));
+    BOOST_TEST(ended.err.find("read and removed; 0 lost") == std::string::npos, ended.err);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_session_says_how_to_make_one) {
+    const TempSession session;
+    const Ended ended = in(session, {"show"});
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(ended.err == cat("gpufs: there is no session '", session.name(),
+                                "'\nhint: a filter makes it: gpufs filter EXPR --session ",
+                                session.name(), "\n"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
