@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_behind_after_a_hundred_kills) {
         setup.argv.insert(setup.argv.end(), command.begin(), command.end());
         setup.argv.insert(setup.argv.end(), {"--session", session.name()});
         const Child child(setup);
-        ::usleep(random() % 40'000);
+        ::usleep(static_cast<useconds_t>(random() % 40'000));
         child.send(SIGKILL);
     }
     const Ended reset = in(session, {"reset"});
