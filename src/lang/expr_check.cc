@@ -358,6 +358,59 @@ std::optional<Subject> find_subject(const EventFormat& event, std::string_view n
     return Subject{is_number_size(field->size) ? Kind::integer : Kind::opaque, field};
 }
 
+std::optional<std::vector<bool>> parse_cpu_list(std::string_view list) {
+    constexpr std::string_view kSpaces = " \t\n\v\f\r";
+    constexpr std::size_t kMaxCpus = 8192;  // the largest NR_CPUS of any architecture
+    std::vector<bool> cpus;
+    std::size_t at = 0;
+    const auto number = [&]() -> std::optional<std::size_t> {
+        std::size_t value = 0;
+        const char* const end = list.data() + list.size();
+        const auto [stop, error] = std::from_chars(list.data() + at, end, value);
+        if (error != std::errc() || value >= kMaxCpus) return std::nullopt;
+        at = static_cast<std::size_t>(stop - list.data());
+        return value;
+    };
+    const auto take = [&](char c) {
+        const bool is_there = at < list.size() && list[at] == c;
+        if (is_there) ++at;
+        return is_there;
+    };
+
+    for (;;) {
+        while (at < list.size() && (list[at] == ',' || kSpaces.find(list[at]) != kSpaces.npos))
+            ++at;
+        if (at == list.size()) break;
+        const auto first = number();
+        if (!first) return std::nullopt;
+        // FIRST-LAST:USED/GROUP, the later parts optional.
+        std::size_t last = *first, used = 1, group = 1;
+        if (take('-')) {
+            const auto n = number();
+            if (!n || *n < *first) return std::nullopt;
+            last = *n;
+            if (take(':')) {
+                const auto of = number();
+                if (!of || !take('/')) return std::nullopt;
+                const auto every = number();
+                if (!every || *every == 0 || *of > *every) return std::nullopt;
+                used = *of;
+                group = *every;
+            }
+        }
+        const bool ends =
+            at == list.size() || list[at] == ',' || kSpaces.find(list[at]) != kSpaces.npos;
+        if (!ends) return std::nullopt;
+        for (std::size_t cpu = *first; cpu <= last; ++cpu) {
+            if ((cpu - *first) % group >= used) continue;
+            if (cpus.size() <= cpu) cpus.resize(cpu + 1);
+            cpus[cpu] = true;
+        }
+    }
+    if (cpus.empty()) return std::nullopt;
+    return cpus;
+}
+
 void check_expression(const Expression& expression, const EventFormat& event) {
     Checker(expression, event).check(expression.root);
 }

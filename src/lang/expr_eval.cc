@@ -229,8 +229,8 @@ private:
         return step;
     }
 
-    // Beside a list of CPUs a field has no sign. A list of one is a plain number, compared in all of
-    // the field's bits; with one of several the kernel looks at an unsigned int.
+    // Beside a list of CPUs a field has no sign. A list of one is a plain number, compared in all
+    // of the field's bits; with one of several the kernel looks at an unsigned int.
     static Step integer_step(Step step) {
         if (!step.cpus.empty()) step.field.is_signed = false;
         const auto one = std::ranges::find(step.cpus, true);
@@ -306,8 +306,8 @@ bool Condition::test(const Step& step, RecordBytes record, const RecordContext& 
         }
         case Test::text: {
             const RecordBytes bytes = text_bytes(step.field, record);
-            const bool is_match = is_glob ? filter_glob(step.text, up_to_nul(bytes))
-                                          : same_text(bytes, step.text);
+            const bool is_match =
+                is_glob ? filter_glob(step.text, up_to_nul(bytes)) : same_text(bytes, step.text);
             return is_match != is_denied;
         }
         case Test::cpumask:

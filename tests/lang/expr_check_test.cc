@@ -88,7 +88,7 @@ BOOST_DATA_TEST_CASE(what_the_kernel_can_compare_is_accepted, data::make(kAccept
 
 // Each mistake, its mark under the text, the message and the hint.
 struct Mistake {
-    std::string text, mark, message, hint;
+    std::string_view text, mark, message, hint;
 };
 std::ostream& operator<<(std::ostream& out, const Mistake& m) {
     return out << m.text;

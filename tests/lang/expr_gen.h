@@ -104,7 +104,7 @@ private:
 class ExprGenerator {
 public:
     struct Limits {
-        std::size_t cpus = 64;    // CPUs in lists stay below
+        std::size_t cpus = 64;    // CPUs in lists stay below; 0: no lists
         std::string symbol;       // for .function; empty: none
         bool any_pattern = true;  // also patterns that to_filter has to write in another way
         bool pointers = true;     // also texts behind pointers
@@ -119,6 +119,7 @@ public:
         std::erase_if(fields_, [&](const std::string& name) {
             const auto kind = find_subject(event, name)->kind;
             return kind == Subject::Kind::opaque ||
+                   (kind == Subject::Kind::cpumask && limits_.cpus == 0) ||
                    (kind == Subject::Kind::text_pointer && !limits_.pointers);
         });
     }
@@ -160,7 +161,7 @@ private:
                     p.suffix = "function";
                     p.op = kNumberOps[below(2)];
                     p.value = text(limits_.symbol);
-                } else if (below(8) == 0) {
+                } else if (limits_.cpus > 0 && below(8) == 0) {
                     p.op = CompareOp::bit_and;
                     p.value = cpu_list();
                 } else {
@@ -169,11 +170,12 @@ private:
                 }
                 break;
             case Kind::cpu:
-                p.op = below(3) == 0 ? CompareOp::bit_and : kNumberOps[below(6)];
+                p.op =
+                    limits_.cpus > 0 && below(3) == 0 ? CompareOp::bit_and : kNumberOps[below(6)];
                 if (p.op == CompareOp::bit_and)
                     p.value = cpu_list();
                 else
-                    p.value.magnitude = below(limits_.cpus);
+                    p.value.magnitude = below(4);
                 break;
             case Kind::cpumask:
                 p.op = below(2) == 0 ? CompareOp::bit_and : kNumberOps[below(2)];
@@ -232,6 +234,15 @@ private:
         const bool is_array = subject.kind == Subject::Kind::text && !subject.field->is_dynamic();
         const std::size_t room = is_array ? std::min<std::size_t>(subject.field->size, 15) : 15;
         std::string text;
+        if (is_pattern && limits_.any_pattern && below(2) == 0) {
+            // The ways of saying "begins with", "ends with" and "has", which the kernel tells
+            // apart.
+            text = below(4) == 0 ? "!" : "";
+            if (below(2) == 0) text += '*';
+            for (std::size_t n = 1 + below(2); n > 0; --n) text += "ab0"[below(3)];
+            if (below(2) == 0) text += '*';
+            return text;
+        }
         if (is_pattern && !limits_.any_pattern) text = "a";
         for (std::size_t n = below(std::min<std::size_t>(room, 7)); n > 0; --n)
             text += letters[below(letters.size())];

@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(cpu_lists_have_numbers_ranges_and_strides) {
 
 // Each mistake, its mark under the text, the message and the hint.
 struct Mistake {
-    std::string text, mark, message, hint;
+    std::string_view text, mark, message, hint;
 };
 std::ostream& operator<<(std::ostream& out, const Mistake& m) {
     return out << m.text;
