@@ -1,5 +1,7 @@
 #include "gpufs/view/json.h"
 
+#include <algorithm>
+
 namespace gpufs {
 namespace {
 
@@ -19,6 +21,10 @@ std::size_t utf8_length(std::string_view text) {
     if (lead == 0xf0 && second < 0x90) return 0;
     if (lead == 0xf4 && second > 0x8f) return 0;
     return length;
+}
+
+bool is_plain(char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
 }
 
 void append_escaped(std::string& out, char c) {
@@ -51,9 +57,15 @@ void append_escaped(std::string& out, char c) {
 
 }  // namespace
 
-std::string json_quote(std::string_view text) {
-    std::string out = "\"";
+void append_json_quoted(std::string& out, std::string_view text) {
+    out += '"';
     while (!text.empty()) {
+        // Most text needs no care: take it whole.
+        const auto plain =
+            static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+        out += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty()) break;
         const std::size_t length = utf8_length(text);
         if (length == 0)
             out += "\\ufffd";
@@ -63,7 +75,13 @@ std::string json_quote(std::string_view text) {
             out += text.substr(0, length);
         text.remove_prefix(length == 0 ? 1 : length);
     }
-    return out += '"';
+    out += '"';
+}
+
+std::string json_quote(std::string_view text) {
+    std::string out;
+    append_json_quoted(out, text);
+    return out;
 }
 
 JsonObject& JsonObject::raw(std::string_view key, std::string_view json) {

@@ -11,6 +11,8 @@ namespace gpufs {
 // The text as a JSON string with its quotes. Bytes that are not UTF-8 (a comm may hold any) become
 // U+FFFD, so that a line is always valid JSON.
 std::string json_quote(std::string_view text);
+// The same, appended.
+void append_json_quoted(std::string& out, std::string_view text);
 
 // One JSON object, built key by key in the order given.
 class JsonObject {

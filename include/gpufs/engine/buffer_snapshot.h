@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gpufs/engine/record_merge.h"
+#include "gpufs/kernel/tracefs.h"
+
+namespace gpufs {
+
+// What is in a tracefs directory's ring buffer now, read through a mapping of it (Linux 6.10 and
+// later): nothing is consumed, nothing is stopped, and another look sees the same. Holds one copied
+// page a CPU.
+class BufferSnapshot {
+public:
+    // Absent where the kernel cannot map the buffer. Throws SysError.
+    static std::optional<BufferSnapshot> open(const Tracefs& tracefs);
+    BufferSnapshot(BufferSnapshot&&) noexcept;
+    ~BufferSnapshot();
+
+    // The next record in order; null at the end. Records that the writer overwrote before they were
+    // copied count as lost.
+    const TraceRecord* next();
+    // Events that were overwritten before the snapshot, over all CPUs.
+    std::uint64_t overrun() const;
+    const std::vector<std::string>& damage() const;
+
+private:
+    class Cpu;
+    struct State;
+    explicit BufferSnapshot(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace gpufs

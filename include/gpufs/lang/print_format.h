@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpufs/base/symbol.h"
+#include "gpufs/lang/event_format.h"
+#include "gpufs/lang/kernel_printf.h"
+#include "gpufs/lang/print_expr.h"
+
+namespace gpufs {
+
+// One piece of an event's text: literal, or one conversion with what it prints.
+struct PrintStep {
+    enum class Kind : std::uint8_t {
+        text,
+        number,
+        character,
+        string,
+        pointer,
+        symbol,
+        symbol_offset,
+        // These print bytes of the record.
+        ip,
+        mac,
+        uuid,
+        hex_bytes,
+        bitmap,
+        bit_list,
+        physical_address,
+    };
+    Kind kind = Kind::text;
+    bool is_plain = false;  // a number without flags and width
+    std::uint8_t size = 4;  // bytes of the number's type
+    CNodeId value = kNoNode;
+    CNodeId width = kNoNode, precision = kNoNode;  // given by "*"
+    NumberStyle style;
+    std::string text;  // the literal, or the letters behind %p
+};
+
+// How an event prints: its "print fmt", compiled once, printed per record by offset. The text is
+// the kernel's own, byte for byte, as with the tracefs option hash-ptr off: pointers are printed,
+// not hashed.
+class PrintFormat {
+public:
+    // Never fails: an event whose print fmt cannot be followed prints " field=value field=value".
+    explicit PrintFormat(const EventFormat& event);
+
+    // Appends what stands behind "event_name: " in a trace. A short record prints zeros and empty
+    // strings.
+    void print(RecordBytes record, const AddressNames& names, std::string& out) const;
+
+    bool falls_back() const { return !why_.empty(); }
+    // Why the fields are printed instead: "calls jiffies_to_msecs()".
+    const std::string& why() const { return why_; }
+
+private:
+    void compile(const EventFormat& event);
+    void compile_fields(const EventFormat& event);
+    void add_text(std::string_view text);
+    std::size_t add_conversion(std::string_view format, std::size_t at,
+                               const std::vector<CNodeId>& values, std::size_t& used);
+    void print_step(const PrintStep& step, RecordBytes record, const AddressNames& names,
+                    std::string& out) const;
+
+    CTree tree_;
+    std::vector<PrintStep> steps_;
+    std::string why_;
+};
+
+}  // namespace gpufs

@@ -1,0 +1,408 @@
+#include "gpufs/view/trace_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/lang/binary_printf.h"
+
+namespace gpufs {
+namespace {
+
+// common_flags (include/linux/trace_events.h, enum trace_flag_type).
+constexpr unsigned kIrqsOff = 0x01;
+constexpr unsigned kReschedLazy = 0x02;  // since 6.13; before, "not supported", which x86 never set
+constexpr unsigned kNeedResched = 0x04;
+constexpr unsigned kHardirq = 0x08;
+constexpr unsigned kSoftirq = 0x10;
+constexpr unsigned kPreemptResched = 0x20;
+constexpr unsigned kNmi = 0x40;
+constexpr unsigned kBhOff = 0x80;
+
+// A place in a stack where ftrace's own code was (kernel/trace/trace.h).
+constexpr std::uint64_t kTrampoline = 0x7fffffff;
+
+template <class T>
+T load(RecordBytes bytes, std::size_t at) {
+    T value{};
+    if (at <= bytes.size() && sizeof value <= bytes.size() - at)
+        std::memcpy(&value, bytes.data() + at, sizeof value);
+    return value;
+}
+
+std::uint64_t word_of(const Field* field, RecordBytes record) {
+    return field ? load<std::uint64_t>(record, field->offset) : 0;
+}
+
+// What lies behind a field: the array without a size at the end of print, raw_data and bprint.
+RecordBytes tail_of(const Field* field, RecordBytes record) {
+    return field && field->offset <= record.size() ? record.subspan(field->offset) : RecordBytes{};
+}
+
+std::string_view as_text(RecordBytes bytes) {
+    const auto* chars = reinterpret_cast<const char*>(bytes.data());
+    return {chars, bytes.empty() ? 0 : ::strnlen(chars, bytes.size())};
+}
+
+// Right-aligned, as "%5lu" and "%06lu".
+void append_padded(std::string& out, std::uint64_t value, std::size_t width, char fill) {
+    char digits[24];
+    char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    const auto length = static_cast<std::size_t>(end - digits);
+    if (length < width) out.append(width - length, fill);
+    out.append(digits, end);
+}
+
+void append_hex(std::string& out, std::uint64_t value) {
+    append_number(out, value, {.base = 16});
+}
+
+// The print fmt of a dynamic probe, without the place in front of it and with strings as the kernel
+// prints them. `values` is how many values the place took.
+//   "(%lx) name=\"%s\" n=%u", REC->__probe_ip, __get_str(name), REC->n
+std::string probe_arguments(std::string text, std::string_view place, std::size_t values) {
+    if (const auto at = text.find(place); at != text.npos) text.erase(at, place.size());
+    auto quote = text.find('"', 1);
+    while (quote != text.npos && text[quote - 1] == '\\') quote = text.find('"', quote + 1);
+    for (; quote != text.npos && values > 0; --values) {
+        const auto comma = text.find(',', quote + 1);
+        const auto next = comma == text.npos ? comma : text.find(',', comma + 1);
+        text.erase(comma, next == text.npos ? next : next - comma);
+    }
+    const auto replace_all = [&](std::string_view from, std::string_view to) {
+        for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+            text.replace(at, from.size(), to);
+    };
+    replace_all("\\\"%s\\\"", "%s");
+    replace_all("__get_str(", "__probe_str(");
+    return text;
+}
+
+}  // namespace
+
+CommonFields common_fields(RecordBytes record) {
+    return {load<std::uint8_t>(record, 2), load<std::uint8_t>(record, 3),
+            load<std::int32_t>(record, 4)};
+}
+
+void append_irq_info(std::string& out, const CommonFields& common) {
+    const auto has = [&](unsigned flag) { return (common.flags & flag) != 0; };
+    char irqs = '.';
+    if (has(kIrqsOff))
+        irqs = has(kBhOff) ? 'D' : 'd';
+    else if (has(kBhOff))
+        irqs = 'b';
+    // need-resched, lazy, preempt-resched, as a number of three bits.
+    constexpr std::string_view kResched = ".nlbpNLB";
+    const char resched = kResched[(has(kNeedResched) ? 1u : 0u) | (has(kReschedLazy) ? 2u : 0u) |
+                                  (has(kPreemptResched) ? 4u : 0u)];
+    char context = '.';
+    if (has(kNmi))
+        context = has(kHardirq) ? 'Z' : 'z';
+    else if (has(kHardirq))
+        context = has(kSoftirq) ? 'H' : 'h';
+    else if (has(kSoftirq))
+        context = 's';
+    constexpr std::string_view kDepth = ".123456789abcdef";
+    const char text[] = {irqs, resched, context, kDepth[common.preempt_count & 15],
+                         kDepth[(common.preempt_count >> 4) & 15]};
+    out.append(text, sizeof text);
+}
+
+std::vector<std::uint64_t> stack_of(const Field& caller, RecordBytes record, bool is_user) {
+    std::vector<std::uint64_t> stack;
+    // The kernel's goes on to the end of the record, whatever its format says; the user's has a
+    // fixed size and ends with a zero.
+    const std::size_t end =
+        is_user ? std::min(record.size(), caller.offset + caller.size) : record.size();
+    for (std::size_t at = caller.offset; at + 8 <= end; at += 8) {
+        const auto address = load<std::uint64_t>(record, at);
+        if (is_user ? address == 0 : address == ~std::uint64_t{0}) break;
+        stack.push_back(address);
+    }
+    return stack;
+}
+
+void append_function(std::string& out, std::uint64_t address, const AddressNames& names,
+                     bool with_offset) {
+    const auto symbol = names.symbol ? names.symbol(address) : std::nullopt;
+    if (!symbol) {
+        append_number(out, address,
+                      {.base = 16, .zero = true, .special = true, .width = with_offset ? -1 : 10});
+        return;
+    }
+    // A function that returns into a probe hides who called it.
+    if (symbol->offset == 0 &&
+        (symbol->name == "arch_rethook_trampoline" || symbol->name == "__kretprobe_trampoline")) {
+        out += "[unknown/kretprobe'd]";
+        return;
+    }
+    if (!with_offset)
+        out += symbol->name;
+    else
+        append_symbol(out, address, names, true);
+}
+
+TraceText::Printer TraceText::make_printer(int id) {
+    Printer p;
+    p.event = context_.events.find(id);
+    if (!p.event) return p;
+    const EventFormat& format = p.event->format;
+    const auto use = [&](Kind kind, std::initializer_list<std::string_view> fields) {
+        p.kind = kind;
+        for (const std::string_view name : fields) p.fields.push_back(format.find(name));
+    };
+    const auto use_own = [&](std::string print_format) {
+        EventFormat changed = format;
+        changed.print_format = std::move(print_format);
+        p.own.emplace(changed);
+    };
+    p.kind = Kind::event;
+    if (format.system == "ftrace") {
+        if (format.name == "function")
+            use(Kind::function, {"ip", "parent_ip"});
+        else if (format.name == "kernel_stack")
+            use(Kind::kernel_stack, {"caller"});
+        else if (format.name == "user_stack")
+            use(Kind::user_stack, {"caller"});
+        else if (format.name == "print")
+            use(Kind::print, {"ip", "buf"});
+        else if (format.name == "bprint")
+            use(Kind::binary_print, {"ip", "fmt", "buf"});
+        else if (format.name == "bputs")
+            use(Kind::puts, {"ip", "str"});
+        else if (format.name == "raw_data")
+            use(Kind::raw_data, {"id", "buf"});
+    } else if (format.system == "syscalls" && format.name.starts_with("sys_enter_")) {
+        p.kind = Kind::syscall_enter;
+        for (const Field& f : format.fields)
+            if (!f.is_common && !f.is_dynamic() && f.name != "__syscall_nr") p.fields.push_back(&f);
+    } else if (format.system == "syscalls" && format.name.starts_with("sys_exit_")) {
+        use(Kind::syscall_exit, {"ret"});
+    } else if (format.system == "synthetic") {
+        // The kernel separates the fields by a space, the print fmt by a comma, too.
+        std::string text = format.print_format;
+        for (auto at = text.find(", "); at < text.find('"', 1); at = text.find(", ", at))
+            text.erase(at, 1);
+        use_own(std::move(text));
+    } else if (format.find("__probe_ret_ip")) {
+        use(Kind::probe_return, {"__probe_func", "__probe_ret_ip"});
+        use_own(probe_arguments(format.print_format, "(%lx <- %lx)", 2));
+    } else if (format.find("__probe_ip")) {
+        use(Kind::probe, {"__probe_ip"});
+        use_own(probe_arguments(format.print_format, "(%lx)", 1));
+    }
+    return p;
+}
+
+const TraceText::Printer& TraceText::printer(int id) {
+    const auto index = static_cast<std::size_t>(std::max(id, 0));
+    if (index >= printers_.size()) printers_.resize(index + 1);
+    if (!printers_[index]) printers_[index] = std::make_unique<Printer>(make_printer(id));
+    return *printers_[index];
+}
+
+void TraceText::print(const TraceRecord& record, std::string& out) {
+    if (record.lost_before != 0) {
+        append(out, "CPU:");
+        append(out, record.cpu);
+        append(out, " [LOST ");
+        if (record.lost_before != kLostUnknown) {
+            append(out, record.lost_before);
+            out += ' ';
+        }
+        append(out, "EVENTS]\n");
+    }
+    if (context_.options.mark_cpu_starts) {
+        const auto cpu = static_cast<std::size_t>(record.cpu);
+        if (cpu >= cpu_started_.size()) cpu_started_.resize(cpu + 1);
+        if (!cpu_started_[cpu] && !is_first_)
+            out += cat("##### CPU ", record.cpu, " buffer started ####\n");
+        cpu_started_[cpu] = true;
+        is_first_ = false;
+    }
+    if (context_.options.context_info) print_context(record, out);
+    print_event(printer(record.id()), record, out);
+}
+
+void TraceText::print_context(const TraceRecord& record, std::string& out) {
+    const CommonFields common = common_fields(record.bytes);
+    const TraceOptions& options = context_.options;
+    const std::string_view comm = context_.tasks.comm(common.pid);
+    if (comm.size() < 16) out.append(16 - comm.size(), ' ');
+    out += comm;
+    out += '-';
+    const std::size_t pid_at = out.size();
+    append(out, common.pid);
+    pad_from(out, pid_at, 7, true);
+    out += ' ';
+    if (options.record_tgid) {
+        const int tgid = context_.tasks.tgid(common.pid);
+        if (tgid == 0)
+            out += "(-------) ";
+        else {
+            out += '(';
+            append_padded(out, static_cast<std::uint64_t>(tgid), 7, ' ');
+            out += ") ";
+        }
+    }
+    out += '[';
+    append_padded(out, static_cast<std::uint64_t>(record.cpu), 3, '0');
+    out += "] ";
+    if (options.irq_info) append_irq_info(out, common);
+    out += ' ';
+    if (options.clock_is_ns) {
+        const std::uint64_t us = (record.timestamp + 500) / 1000;
+        append_padded(out, us / 1'000'000, 5, ' ');
+        out += '.';
+        append_padded(out, us % 1'000'000, 6, '0');
+    } else {
+        append_padded(out, record.timestamp, 12, ' ');
+    }
+    out += ": ";
+}
+
+void TraceText::print_address(std::uint64_t address, bool with_offset, std::string& out) {
+    if (address == 0) {
+        out += '0';
+    } else {
+        append_function(out, address, context_.addresses, with_offset);
+    }
+    if (address != 0 && context_.options.sym_addr) {
+        out += " <";
+        append_pointer(out, address);
+        out += '>';
+    }
+}
+
+void TraceText::print_event(const Printer& p, const TraceRecord& record, std::string& out) {
+    const TraceOptions& options = context_.options;
+    const RecordBytes bytes = record.bytes;
+    const auto word = [&](std::size_t i) { return word_of(p.fields[i], bytes); };
+    // Kernel addresses have the top bit set; what a uprobe holds has not.
+    const auto is_kernel = [](std::uint64_t address) { return address >> 63 != 0; };
+    switch (p.kind) {
+        case Kind::unknown:
+            out += cat("Unknown type ", record.id(), '\n');
+            return;
+        case Kind::event:
+            out += p.event->format.name;
+            out += ": ";
+            (p.own ? *p.own : p.event->print).print(bytes, context_.addresses, out);
+            // Events of the tracer end their print fmt themselves.
+            if (!out.ends_with('\n') || p.event->format.system != "ftrace") out += '\n';
+            return;
+        case Kind::syscall_enter: {
+            out += "sys_";
+            out += std::string_view(p.event->format.name).substr(sizeof "sys_enter_" - 1);
+            out += '(';
+            for (std::size_t i = 0; i < p.fields.size(); ++i) {
+                if (i) out += ", ";
+                out += p.fields[i]->name;
+                out += options.syscall_prefix && word(i) >= 10 ? ": 0x" : ": ";
+                append_hex(out, word(i));
+            }
+            out += ")\n";
+            return;
+        }
+        case Kind::syscall_exit:
+            out += "sys_";
+            out += std::string_view(p.event->format.name).substr(sizeof "sys_exit_" - 1);
+            out += " -> 0x";
+            append_hex(out, word(0));
+            out += '\n';
+            return;
+        case Kind::probe:
+        case Kind::probe_return: {
+            out += p.event->format.name;
+            out += ": (";
+            const bool returns = p.kind == Kind::probe_return;
+            const std::uint64_t at = word(returns ? 1 : 0);
+            const std::uint64_t function = returns ? word(0) : at;
+            if (is_kernel(at)) {
+                print_address(at, true, out);
+                if (returns) {
+                    out += " <- ";
+                    print_address(function, false, out);
+                }
+            } else {
+                out += "0x";
+                append_hex(out, at);
+                if (returns) {
+                    out += " <- 0x";
+                    append_hex(out, function);
+                }
+            }
+            out += ')';
+            p.own->print(bytes, context_.addresses, out);
+            out += '\n';
+            return;
+        }
+        case Kind::function:
+            print_address(word(0), options.sym_offset, out);
+            if (options.print_parent && word(1) != 0) {
+                out += " <-";
+                print_address(word(1), options.sym_offset, out);
+            }
+            out += '\n';
+            return;
+        case Kind::kernel_stack:
+            return print_stack(p, record, out);
+        case Kind::user_stack:
+            return print_user_stack(p, record, out);
+        case Kind::print:
+            print_address(word(0), options.sym_offset, out);
+            out += ": ";
+            out += as_text(tail_of(p.fields[1], bytes));
+            return;
+        case Kind::binary_print:
+        case Kind::puts: {
+            print_address(word(0), options.sym_offset, out);
+            out += ": ";
+            const auto& find = context_.addresses.text;
+            const auto format = find ? find(word(1)) : std::nullopt;
+            if (!format)
+                out += cat("(format string not known)\n");
+            else if (p.kind == Kind::puts)
+                out += *format;
+            else
+                append_binary_printf(out, *format, tail_of(p.fields[2], bytes), context_.addresses);
+            return;
+        }
+        case Kind::raw_data: {
+            out += "# ";
+            append_hex(out, p.fields[0] ? load<std::uint32_t>(bytes, p.fields[0]->offset) : 0);
+            out += " buf: ";
+            append_hex_bytes(out, tail_of(p.fields[1], bytes), ' ');
+            out += '\n';
+            return;
+        }
+    }
+}
+
+void TraceText::print_stack(const Printer& p, const TraceRecord& record, std::string& out) {
+    out += "<stack trace>\n";
+    if (!p.fields[0]) return;
+    for (const std::uint64_t address : stack_of(*p.fields[0], record.bytes, false)) {
+        out += " => ";
+        if (address == kTrampoline)
+            out += "[FTRACE TRAMPOLINE]";
+        else
+            print_address(address, context_.options.sym_offset, out);
+        out += '\n';
+    }
+}
+
+void TraceText::print_user_stack(const Printer& p, const TraceRecord& record, std::string& out) {
+    out += "<user stack trace>\n";
+    if (!p.fields[0]) return;
+    for (const std::uint64_t address : stack_of(*p.fields[0], record.bytes, true)) {
+        out += " =>  <";
+        append_pointer(out, address);
+        out += ">\n";
+    }
+}
+
+}  // namespace gpufs
