@@ -32,12 +32,12 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-say "A process ('blocker') misses its deadlines on an idle machine. Its CPU use says nothing."
+say "A process (demo-blocker) misses its deadlines on an idle machine. Its CPU use says nothing."
 "$blocker" 2 &
 worker=$!
 
 say "Record whoever is switched out in D state (2), and the kernel stack at that moment:"
-try filter "prev_state == 2 && prev_comm == \"blocker\"" 2>&1
+try filter "prev_state == 2 && prev_comm == \"demo-blocker\"" 2>&1
 try trigger stacktrace 2>&1
 wait "$worker"
 worker=
