@@ -31,13 +31,15 @@ struct Options::State {
         }
         return text;
     }
+    // "-e, --event EVENT", "    --all".
     static std::string left_column(const po::option_description& option) {
-        const std::string name = option.canonical_display_name(po::command_line_style::allow_dash_for_short);
-        const std::string long_name = "--" + option.long_name();
-        const std::string both =
-            name != long_name && name.size() == 2 ? cat(name, ", ", long_name) : cat("    ", long_name);
-        const std::string argument = option.semantic()->max_tokens() ? option.semantic()->name() : "";
-        return argument.empty() ? both : cat(both, " ", argument);
+        namespace style = po::command_line_style;
+        const std::string name = option.canonical_display_name(style::allow_dash_for_short);
+        const bool has_short = name.starts_with('-');
+        const std::string argument =
+            option.semantic()->max_tokens() ? option.semantic()->name() : std::string();
+        return cat(has_short ? name + ", " : "    ", "--", option.long_name(),
+                   argument.empty() ? "" : " ", argument);
     }
 };
 
