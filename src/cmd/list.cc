@@ -6,24 +6,12 @@
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/event_search.h"
+#include "gpufs/lang/gpu_systems.h"
 #include "gpufs/lang/trigger.h"
 #include "gpufs/view/json.h"
 
 namespace gpufs {
 namespace {
-
-// The systems whose events come from GPU drivers, their shared scheduler, fences and display code.
-constexpr std::string_view kGpuSystems[] = {
-    "gpu_scheduler", "drm",     "dma_fence", "amdgpu",   "amdgpu_dm", "amdkfd",  "i915",
-    "xe",            "nouveau", "nvidia",    "radeon",   "virtio_gpu", "vmwgfx", "msm",
-    "drm_msm_gpu",   "drm_msm_atomic",       "panfrost", "panthor",   "v3d",     "vc4",
-    "host1x",        "tegra_apb_dma",        "lima",     "etnaviv",   "gpu_mem", "amdxdna",
-    "habanalabs",    "ttm",     "gvt",       "intel_pch", "gpu_work_period",     "sync_trace"};
-
-bool is_gpu_event(const std::string& event) {
-    const std::string_view system = std::string_view(event).substr(0, event.find(':'));
-    return std::ranges::count(kGpuSystems, system) > 0 || event == "power:gpu_frequency";
-}
 
 std::string place_of(const Field& field) {
     if (field.place == Field::Place::data_loc) return "dynamic";

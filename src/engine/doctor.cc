@@ -16,6 +16,7 @@
 #include "gpufs/base/text.h"
 #include "gpufs/kernel/bpf_probe.h"
 #include "gpufs/kernel/tracefs.h"
+#include "gpufs/lang/gpu_systems.h"
 #include "gpufs/lang/trigger.h"
 
 namespace gpufs {
@@ -141,8 +142,7 @@ void examine_tracefs(std::vector<Finding>& findings) {
     findings.push_back(
         needs_config("function tracer", function, join(tracers, " "), "CONFIG_FUNCTION_TRACER"));
     std::vector<std::string> gpu;
-    for (const char* system : {"gpu_scheduler", "dma_fence", "drm", "amdgpu", "i915", "xe",
-                               "nouveau", "radeon", "virtio_gpu", "nvidia"})
+    for (const std::string_view system : kGpuSystems)
         if (tracefs->has(cat("events/", system))) gpu.emplace_back(system);
     findings.push_back({gpu.empty() ? Answer::no : Answer::yes, "GPU events",
                         gpu.empty() ? "no GPU driver with events is loaded" : join(gpu, " "),

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+namespace gpufs {
+
+// The systems (groups) under which GPU drivers, their shared scheduler, fences and display code
+// register events: TRACE_SYSTEM in the kernel's drivers/gpu, drivers/accel, drivers/dma-buf, and of
+// NVIDIA's own module.
+inline constexpr std::string_view kGpuSystems[] = {
+    "gpu_scheduler", "drm",        "dma_fence", "amdgpu",      "amdgpu_dm",      "i915",
+    "xe",            "nouveau",    "nvidia",    "radeon",      "virtio_gpu",     "v3d",
+    "vc4",           "drm_msm_gpu", "drm_msm_atomic", "host1x", "gpu_mem",        "amdxdna",
+    "habanalabs"};
+
+// Does "system:event" come from one of them?
+inline bool is_gpu_event(std::string_view full_name) {
+    return std::ranges::count(kGpuSystems, full_name.substr(0, full_name.find(':'))) > 0 ||
+           full_name == "power:gpu_frequency";
+}
+
+}  // namespace gpufs
