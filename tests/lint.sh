@@ -1,0 +1,153 @@
+#!/bin/bash
+# lint.sh: what `make lint` holds the tree to. One line a check, below it what was found, as
+# file:line: what is wrong. Exit status 1 when something is; a "warning:" alone is none.
+# Reads B, the build directory, for the binary whose --help the man pages must agree with.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+B=${B:-build}
+
+failed=0
+# check NAME COMMAND…: the command prints what it finds, and fails only when it could not look.
+check() {
+    local name=$1 found status=0
+    shift
+    echo "  LINT  $name"
+    found=$("$@" 2>&1) || status=$?
+    [ -z "$found" ] || printf '%s\n' "$found"
+    if [ "$status" != 0 ] && [ -z "$found" ]; then
+        echo "$*: ended with status $status and no word"
+    fi
+    if [ "$status" != 0 ] || grep -qv ': warning: ' <<<"${found:-: warning: }"; then
+        failed=$((failed + 1))
+    fi
+}
+
+# What git knows, and what it will know once added.
+files() { git ls-files -co --exclude-standard -- "$@" | while read -r f; do [ -e "$f" ] && echo "$f"; done; }
+code() { files '*.h' '*.cc'; }
+
+# base <- lang | kernel <- engine <- view <- cmd; and who may include what is not ours.
+includes() {
+    # shellcheck disable=SC2046  # no file of ours has a space in its name
+    awk '
+        BEGIN {
+            may["base"] = "base"
+            may["lang"] = "base lang"
+            may["kernel"] = "base kernel"
+            may["engine"] = "base lang kernel engine"
+            may["view"] = "base lang engine view"
+            may["cmd"] = "base lang kernel engine view cmd"
+            # Third-party headers, and the only files (or folders) that see them.
+            allowed["event-parse.h"] = "src/lang/event_format.cc"
+            allowed["boost/program_options.hpp"] = "src/cmd/options.cc"
+            allowed["boost/test/"] = "tests/"
+            # C library and kernel headers that are neither under sys/ nor under linux/.
+            split("dirent elf fcntl fnmatch grp link poll pwd sched spawn unistd", names)
+            for (i in names) posix[names[i] ".h"]
+            # lang makes no system call, reads no clock, prints nothing.
+            split("dirent.h fcntl.h poll.h unistd.h chrono ctime csignal fstream iostream thread", names)
+            for (i in names) impure[names[i]]
+        }
+        function complain(what) { printf "%s:%d: %s\n", FILENAME, FNR, what }
+        function is_among(word, list) { return index(" " list " ", " " word " ") > 0 }
+        function is_allowed(header,    h) {
+            for (h in allowed) if (index(header, h) == 1) return index(FILENAME, allowed[h]) == 1
+            return 0
+        }
+        FNR == 1 {
+            layer = FILENAME
+            if (!sub(/^(include\/gpufs|src)\//, "", layer)) layer = ""
+            sub(/\/.*/, "", layer)
+        }
+        !/^[ \t]*#[ \t]*include/ { next }
+        {
+            header = $0
+            sub(/^[^<"]*/, "", header)
+            quote = substr(header, 1, 1)
+            header = substr(header, 2)
+            sub(/[>"].*/, "", header)
+        }
+        quote == "\"" {
+            if (layer == "") next
+            of = header
+            sub(/^gpufs\//, "", of)
+            if (of !~ /\//) complain("write the path from include/ or src/: \"" header "\"")
+            sub(/\/.*/, "", of)
+            if (!is_among(of, may[layer])) complain(layer " must not include " of ": " header)
+            next
+        }
+        header ~ /^[a-z_]+$/ || header ~ /^(sys|linux|asm)\// || header in posix {
+            if (layer == "lang" && (header in impure || header ~ /^sys\//))
+                complain("lang must not include <" header ">: no system call, no clock, no print")
+            if (header == "iostream" && layer != "" && layer != "cmd")
+                complain("only cmd prints: <iostream>")
+            next
+        }
+        !is_allowed(header) { complain("third-party <" header "> is not for this file") }
+    ' $(code)
+}
+
+# g++, clang-format and clang-tidy, on the files that changed since they were found clean.
+stamps() {
+    local out
+    # Not the job server of the make above: it shares nothing with a script.
+    out=$(env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -k -O -j"$(nproc)" SAN="${SAN-}" \
+        -f Makefile -f tests/lint/stamps.mk "$1" 2>&1) && return
+    # A header's finding comes once for every file that includes it.
+    sed "s|^$PWD/||" <<<"$out" | awk '/^make: \*\*\*.*Error [0-9]*$|^make: Target/ { next }
+        /^[^ ]+:[0-9]+:[0-9]+: / { skip = $0 in seen; seen[$0] } !skip'
+    return 1
+}
+
+# Other versions of clang-format and clang-tidy have other opinions.
+stamps_by() {
+    local version
+    version=$("$1" --version | sed -n 's/.*version \([0-9]*\).*/\1/p')
+    if [ "$version" != 14 ]; then
+        echo "$1 14 is needed (Debian 12 has it); this is ${version:-none}"
+        return 1
+    fi
+    stamps "$2"
+}
+
+shell_scripts() {
+    local f scripts=()
+    for f in $(files); do
+        case $f in
+            *.sh | *.bash) scripts+=("$f") ;;
+            *) head -c 64 "$f" | head -n 1 | grep -qaE '^#!.*[/ ](ba|da)?sh' && scripts+=("$f") ;;
+        esac
+    done
+    shellcheck --format=gcc "${scripts[@]}"
+    [ $? -le 1 ]
+}
+
+sizes() {
+    # shellcheck disable=SC2046
+    wc -l $(code) | awk '
+        $2 == "total" { next }
+        { most = $2 ~ /\.h$/ ? 200 : 600; enough = $2 ~ /\.h$/ ? 150 : 500 }
+        $1 > most { printf "%s:%d: %d lines; at most %d: it is two nouns\n", $2, $1, $1, most; next }
+        $1 > enough { printf "%s:%d: warning: %d lines, over %d\n", $2, $1, $1, enough }'
+}
+
+# Brackets, so that these lines do not find themselves.
+words() {
+    files | xargs grep -nHIwE '[T]ODO|[F]IXME|[X]XX|[H]ACK' | sed 's/\(:[0-9]*:\) */\1 not for the tree: /'
+    files | xargs grep -nHIE '(^|[^[:alnum:]._-])/([w]ork|[r]oot|[h]ome)/' |
+        sed 's/\(:[0-9]*:\) */\1 a path of one machine: /'
+}
+
+check "include rule" includes
+check "headers compile alone" stamps lint-headers
+check "clang-format" stamps_by clang-format lint-format
+check "clang-tidy" stamps_by clang-tidy lint-tidy
+check "man pages" bash tests/lint/man.sh "$B/gpufs"
+check "shellcheck" shell_scripts
+check "sizes" sizes
+check "words" words
+
+if [ "$failed" != 0 ]; then
+    echo "lint: $failed of 8 checks found something"
+    exit 1
+fi

@@ -1,0 +1,41 @@
+# The slow checks of `make lint`, with a stamp for each file that was found clean: a file is looked
+# at again when it, a header that it includes or the rules have changed.
+#
+#   make -f Makefile -f tests/lint/stamps.mk lint-headers lint-format lint-tidy
+
+HEADERS := $(wildcard include/gpufs/*/*.h src/*/*.h)
+HEADER_STAMPS := $(HEADERS:%=$(B)/lint/%.alone)
+# Not the tests: the headers of their framework take ten times as long as all else.
+TIDY_STAMPS   := $(patsubst %,$(B)/lint/%.tidy,$(LIB) $(APP))
+FORMAT_STAMPS := $(patsubst %,$(B)/lint/%.format,$(HEADERS) $(LIB) $(APP) $(wildcard tests/*.cc \
+	tests/*/*.cc tests/*/*.h))
+LINT_CPPFLAGS := $(CPPFLAGS) -DGPUFS_VERSION='""'
+
+lint-headers: $(HEADER_STAMPS)
+lint-format: $(FORMAT_STAMPS)
+lint-tidy: $(TIDY_STAMPS)
+
+# Twice, so that one without an include guard is found too.
+$(B)/lint/%.alone: % tests/lint/stamps.mk
+	@mkdir -p $(@D)
+	@$(CXX) $(LINT_CPPFLAGS) $(CXXFLAGS) -fsyntax-only -MMD -MP -MT $@ -MF $@.d \
+		-include $< -include $< -x c++ /dev/null
+	@touch $@
+
+$(B)/lint/%.format: % .clang-format
+	@mkdir -p $(@D)
+	@clang-format --dry-run -Werror $< 2> $@.log || \
+		{ sed -n 's/ error: .* \[-Wclang-format-violations\]$$/ not as clang-format -i has it/p;t;/error:/p' \
+			$@.log | head -n 1; exit 1; }
+	@touch $@
+
+# clang-tidy counts on stderr the warnings it held back, and says there why it crashed.
+$(B)/lint/%.tidy: % .clang-tidy tests/lint/stamps.mk
+	@mkdir -p $(@D)
+	@$(CXX) $(LINT_CPPFLAGS) $(CXXFLAGS) -MM -MP -MT $@ -MF $@.d $<
+	@clang-tidy --quiet $< -- $(LINT_CPPFLAGS) -std=c++20 > $@.log 2>&1 || \
+		{ grep -v '^[0-9]* warnings\{0,1\} ' $@.log; exit 1; }
+	@touch $@
+
+-include $(HEADER_STAMPS:%=%.d) $(TIDY_STAMPS:%=%.d)
+.PHONY: lint-headers lint-format lint-tidy
