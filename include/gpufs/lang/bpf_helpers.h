@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpufs {
+
+// The number of a helper function, named with or without "bpf_".
+std::optional<int> find_helper(std::string_view name);
+
+// The name of a helper without "bpf_"; empty for a number that no helper has.
+std::string_view helper_name(int number);
+
+// Every helper's name, by rising number: what to offer a user.
+std::vector<std::string> helper_names();
+
+}  // namespace gpufs

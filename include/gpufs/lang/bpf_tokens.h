@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "gpufs/base/source.h"
+
+namespace gpufs {
+
+// A piece of assembly text.
+struct AsmToken {
+    enum class Kind {
+        end,     // nothing more: the end of the range, or a comment behind which nothing follows
+        word,    // a name: letters, digits, '_', '.', '$'; it may begin with '@' or '.'
+        number,  // decimal, or hexadecimal with 0x: `number`
+        text,    // "in quotes": `text` without them, backslashes as written
+        sign,    // an operator or a bracket, the longest that fits: "<<=", "==", "+", "("
+    };
+    Kind kind = Kind::end;
+    std::string_view text;
+    Span span;
+    std::uint64_t number = 0;
+    bool glued = false;  // no blank between the token before and this one
+
+    bool is_word() const { return kind == Kind::word; }
+    bool is_number() const { return kind == Kind::number; }
+    bool is_end() const { return kind == Kind::end; }
+    // A word or sign that reads exactly so.
+    bool is(std::string_view word_or_sign) const {
+        return (kind == Kind::word || kind == Kind::sign) && text == word_or_sign;
+    }
+};
+
+// Splits a range of a source text, usually one line, into tokens, one ahead. Blanks and newlines
+// separate; ';' and '#' start a comment that runs to the end of its line. Borrows the source. Cheap
+// to copy: a copy is a place to come back to. All members that advance throw SourceError at what is
+// no token: "12abc", "010" (octal to LLVM, ten to a reader), a quote that is never closed.
+class AsmTokens {
+public:
+    AsmTokens(const SourceText& source, Span range);
+
+    const AsmToken& peek() const { return token_; }
+    bool at_end() const { return token_.is_end(); }
+    bool is(std::string_view word_or_sign) const { return token_.is(word_or_sign); }
+
+    // Steps over the token and returns it.
+    AsmToken next();
+    // Steps over the word or sign, if it stands here.
+    bool accept(std::string_view word_or_sign);
+    // Throws SourceError "expected X, found Y" when something else stands here.
+    AsmToken expect(std::string_view word_or_sign);
+    // `what` completes "expected ...", for example "a label".
+    AsmToken expect_word(std::string_view what);
+    void expect_end();
+
+    // From here on a '#' with no blank on either side is a sign, as in "call
+    // bpf_map_lookup_elem#1".
+    void take_hash_as_sign() { hash_is_sign_ = true; }
+
+    // The last comment stepped over, without its ';' or '#'.
+    Span comment() const { return comment_; }
+
+    const SourceText& source() const { return *source_; }
+    std::string_view text_of(Span span) const;
+    // From the begin of `from` to the end of the last token stepped over.
+    Span since(const AsmToken& from) const { return {from.span.begin, last_end_}; }
+
+    // "expected `what`, found ...", at the token that stands here.
+    [[noreturn]] void fail_expected(std::string_view what, std::string hint = {}) const;
+    [[noreturn]] void fail(Span at, std::string_view message, std::string hint = {}) const;
+
+private:
+    void skip_blank();
+    void read();
+    void read_number();
+    void take(AsmToken::Kind kind, std::size_t length);
+    std::string_view rest() const;
+
+    const SourceText* source_;
+    std::size_t at_, end_;
+    std::size_t last_end_;
+    bool hash_is_sign_ = false;
+    Span comment_;
+    AsmToken token_;
+};
+
+// May the character stand in a name? Names begin with anything of it but a digit.
+bool is_name_char(char c);
+bool is_digit(char c);
+
+}  // namespace gpufs

@@ -1,0 +1,40 @@
+#include "gpufs/base/diagnostics.h"
+
+#include <algorithm>
+
+namespace gpufs {
+
+void Diagnostics::add(const SourceText& source, Span at, std::string text,
+                      const std::string& hint) {
+    if (!hint.empty()) text += cat("\nhint: ", hint);
+    const auto known = std::ranges::find(names_, source.name);
+    const auto index = static_cast<std::size_t>(known - names_.begin());
+    if (known == names_.end()) names_.push_back(source.name);
+    entries_.push_back({index, at, std::move(text)});
+}
+
+void Diagnostics::error(const SourceText& source, Span at, std::string_view message,
+                        std::string hint) {
+    add(source, at, point_at(source, at, message), hint);
+}
+
+void Diagnostics::error(const SourceText& source, const SourceError& mistake) {
+    add(source, mistake.at(), mistake.what(), mistake.hint());
+}
+
+std::string Diagnostics::to_text() const {
+    std::vector<const Entry*> order;
+    for (const Entry& entry : entries_) order.push_back(&entry);
+    std::ranges::stable_sort(order, [](const Entry* a, const Entry* b) {
+        return a->source != b->source ? a->source < b->source : a->at.begin < b->at.begin;
+    });
+    std::string text;
+    for (const Entry* entry : order) text += cat(text.empty() ? "" : "\n", entry->text);
+    return text;
+}
+
+void Diagnostics::throw_if_any() const {
+    if (!empty()) throw UsageError(to_text());
+}
+
+}  // namespace gpufs

@@ -1,0 +1,55 @@
+#include "gpufs/base/diagnostics.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+namespace gpufs {
+namespace {
+
+const SourceText kFirst{"a.bpf", "one\ntwo\nthree\n"};
+const SourceText kSecond{"b.bpf", "four\n"};
+
+BOOST_AUTO_TEST_SUITE(diagnostics)
+
+BOOST_AUTO_TEST_CASE(mistakes_come_in_the_order_of_the_text) {
+    Diagnostics found;
+    found.error(kFirst, {8, 13}, "late");
+    found.error(kSecond, {0, 4}, "elsewhere");
+    found.error(kFirst, SourceError(kFirst, {0, 3}, "early", "try 1"));
+    BOOST_TEST(found.size() == 3u);
+    BOOST_TEST(found.to_text() ==
+               "a.bpf:1:1: error: early\n"
+               "one\n"
+               "^~~\n"
+               "hint: try 1\n"
+               "a.bpf:3:1: error: late\n"
+               "three\n"
+               "^~~~~\n"
+               "b.bpf:1:1: error: elsewhere\n"
+               "four\n"
+               "^~~~");
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_at_one_place_stay_in_the_order_they_were_found) {
+    Diagnostics found;
+    found.error(kFirst, {0, 1}, "first");
+    found.error(kFirst, {0, 1}, "second");
+    BOOST_TEST(found.to_text() ==
+               "a.bpf:1:1: error: first\none\n^\na.bpf:1:1: error: second\none\n^");
+}
+
+BOOST_AUTO_TEST_CASE(they_are_thrown_as_one_error_if_there_are_any) {
+    Diagnostics found;
+    BOOST_TEST(found.empty());
+    BOOST_CHECK_NO_THROW(found.throw_if_any());
+    found.error(kSecond, {0, 4}, "wrong");
+    BOOST_CHECK_EXCEPTION(found.throw_if_any(), UsageError, [](const UsageError& e) {
+        BOOST_TEST(e.what() == std::string("b.bpf:1:1: error: wrong\nfour\n^~~~"));
+        return true;
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
