@@ -48,6 +48,13 @@ std::optional<CType> find_type(std::string_view name) {
     return it == std::end(kTypes) ? std::nullopt : std::optional(it->type);
 }
 
+// A type that is one word: "u32", "void", and any other "..._t", whose size is not known.
+std::optional<CType> find_whole_type(std::string_view word) {
+    if (const auto known = find_type(word)) return known;
+    if (word == "void" || word.ends_with("_t")) return CType{Kind::integer, 0, false};
+    return std::nullopt;
+}
+
 bool is_word_char(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
@@ -126,19 +133,15 @@ std::optional<CType> CTokens::accept_type() {
             type = CType{Kind::integer, 2, true};
         } else if (word == "char") {
             type = CType{Kind::integer, 1, true};
-        } else if (word == "void") {
-            type = CType{Kind::integer, 0, false};
         } else if (word == "struct" || word == "union" || word == "enum") {
             type = CType{Kind::integer, word == "enum" ? std::uint8_t{4} : std::uint8_t{0}, false};
             advance();  // its name
-        } else if (type || is_unsigned || is_signed || is_long || is_int) {
-            break;
-        } else if (const auto known = find_type(word)) {
-            type = known;
-        } else if (word.ends_with("_t")) {
-            type = CType{Kind::integer, 0, false};
         } else {
-            break;
+            // One that needs no other word, unless there is a type already.
+            const bool has_type = type || is_unsigned || is_signed || is_long || is_int;
+            const auto whole = has_type && word != "void" ? std::nullopt : find_whole_type(word);
+            if (!whole) break;
+            type = whole;
         }
     }
     const bool is_basic = is_unsigned || is_signed || is_long || is_int;

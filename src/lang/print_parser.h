@@ -41,7 +41,7 @@ private:
     CType type_of(CNodeId id) const { return tree_.nodes[id].type; }
     CType::Kind kind_of(CNodeId id) const { return type_of(id).kind; }
     CNodeId constant(std::uint64_t value, CType type);
-    CNodeId literal(std::string_view text);
+    CNodeId literal(std::string_view joined);
     CNodeId cast_to(CType type, CNodeId a);
     CNodeId as_number(CNodeId id) const;
     CNodeId as_bytes(CNodeId id) const;

@@ -122,7 +122,7 @@ bool RingPage::next(RingRecord& record) {
         const std::uint32_t delta = kLittle ? word >> 5 : word & ((1u << kDeltaBits) - 1);
 
         if (type > 0 && type < kPadding) {
-            const std::size_t length = type * 4;
+            const std::size_t length = std::size_t{4} * type;
             if (length > left - 4)
                 return damaged(cat("an event of ", length, " bytes has ", left - 4, " left"));
             timestamp_ += delta;
