@@ -103,10 +103,7 @@ void AsmTokens::read() {
 }
 
 void AsmTokens::read_number() {
-    std::size_t length = name_length(rest());
-    // In "5ll" the mark of a 64-bit load is a word of its own.
-    if (rest().substr(0, length).ends_with("ll")) length -= 2;
-    take(AsmToken::Kind::number, length);
+    take(AsmToken::Kind::number, name_length(rest()));
     std::string_view digits = token_.text;
     const bool is_hex = digits.starts_with("0x") || digits.starts_with("0X");
     if (is_hex)
@@ -120,7 +117,8 @@ void AsmTokens::read_number() {
     if (error == std::errc::result_out_of_range)
         fail(token_.span, cat("'", token_.text, "' does not fit 64 bits"));
     if (error != std::errc() || stop != last)
-        fail(token_.span, cat("'", token_.text, "' is neither a number nor a name"));
+        fail(token_.span, cat("'", token_.text, "' is neither a number nor a name"),
+             digits.ends_with("ll") ? "a blank belongs in front of 'll'" : "");
 }
 
 AsmToken AsmTokens::next() {

@@ -140,6 +140,9 @@ BOOST_AUTO_TEST_CASE(mistakes_are_shown_where_they_are) {
          "test:1:1: error: '0x10000000000000000' does not fit 64 bits\n0x10000000000000000\n"
          "^~~~~~~~~~~~~~~~~~~"},
         {"12ab", "test:1:1: error: '12ab' is neither a number nor a name\n12ab\n^~~~"},
+        {"0x5ll",
+         "test:1:1: error: '0x5ll' is neither a number nor a name\n0x5ll\n^~~~~\n"
+         "hint: a blank belongs in front of 'll'"},
         {"0x", "test:1:1: error: '0x' is neither a number nor a name\n0x\n^~"},
         {"010",
          "test:1:1: error: '010' begins with 0\n010\n^~~\n"
