@@ -97,7 +97,7 @@ public:
         for (const Stall& stall : ongoing) summary_.add(stall, place(stall), call(stall));
         if (is_json_) {
             for (const Stall& stall : ongoing) tell(stall);
-            tell_summary_json(ongoing.size(), cpu_share);
+            tell_summary_json(static_cast<std::size_t>(std::ranges::count_if(ongoing, &Stall::is_ongoing)), cpu_share);
         } else {
             if (!ongoing.empty()) ctx_.out.line("\nStill blocked:");
             for (const Stall& stall : ongoing) tell(stall);
@@ -106,7 +106,8 @@ public:
         ctx_.out.flush();
         std::string line = cat(count_text(summary_.count()), " over ", duration_text(over_ns),
                                " in state ", states.to_text());
-        if (!ongoing.empty()) line += cat(", ", ongoing.size(), " of them ongoing");
+        const auto blocked = std::ranges::count_if(ongoing, &Stall::is_ongoing);
+        if (blocked != 0) line += cat(", ", blocked, " of them ongoing");
         ctx_.err.line(line);
         tell_others();
         char share[32];

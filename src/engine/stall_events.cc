@@ -131,6 +131,9 @@ void StallReader::read(const TraceRecord& record) {
     const Plan& p = plans_[id];
     const RecordBytes bytes = record.bytes;
     const auto pid = [&] { return pid_of(common_pid_, bytes); };
+    // Whoever records an event runs. A stack stands behind the switch-out that it belongs to.
+    if (p.kind != Kind::change && p.kind != Kind::stack)
+        tracker_.on_run(record.timestamp, record.cpu, pid());
     switch (p.kind) {
         case Kind::other:
             return;

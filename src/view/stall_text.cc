@@ -74,6 +74,8 @@ void add_notes(std::string& out, const Stall& stall) {
         add_line(out, "note", "still blocked");
     if (stall.wakeup_lost)
         add_line(out, "note", "its wake-up was not seen: this is the time until it ran");
+    else if (stall.is_end_late)
+        add_line(out, "note", "its switch to a CPU was not seen: it may have been shorter");
     if (stall.hides_losses)
         add_line(out, "note", "events were lost meanwhile: it may be more than one stall");
 }
@@ -206,6 +208,7 @@ std::string stall_json(const Stall& stall, const TraceContext& context, SyscallT
     line.boolean("cut", stall.is_cut)
         .boolean("ongoing", stall.is_ongoing)
         .boolean("wakeup_lost", stall.wakeup_lost)
+        .boolean("end_late", stall.is_end_late)
         .boolean("events_lost", stall.hides_losses);
     return line.done();
 }

@@ -88,6 +88,7 @@ struct Stall {
     bool is_cut = false;        // began before gpufs looked: it lasted longer
     bool is_ongoing = false;    // had not ended when this was made
     bool wakeup_lost = false;   // ended by a wake-up that was not seen: end is the switch-in
+    bool is_end_late = false;   // its way back to a CPU was not seen: it may have been shorter
     bool hides_losses = false;  // events were lost while it lasted: it may be several
 
     std::uint64_t duration_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }

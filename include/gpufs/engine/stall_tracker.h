@@ -37,6 +37,8 @@ public:
         std::string_view comm;
     };
     void on_switch(std::uint64_t ns, int cpu, Side prev, std::uint64_t prev_state, Side next);
+    // It recorded an event, so it is on a CPU, whether its switch was seen or not.
+    void on_run(std::uint64_t ns, int cpu, int pid);
     // The stack of the last switch on this CPU.
     void on_stack(int cpu, int pid, std::vector<std::uint64_t> stack);
     void on_waking(std::uint64_t ns, int pid, int target_cpu, int waker, bool from_interrupt);
@@ -87,6 +89,7 @@ private:
     Task* find(int tid);
     void switch_out(Task& task, std::uint64_t ns, int cpu, std::uint64_t prev_state);
     void switch_in(Task& task, std::uint64_t ns, int cpu);
+    void come_back_unseen(Task& task, std::uint64_t ns, int cpu);
     void end_sleep(Task& task, std::uint64_t ns, int target_cpu, std::optional<Waker> waker);
     void finish(Stall stall);
     bool is_due(const Task& task, std::uint64_t now_ns) const;
