@@ -17,12 +17,13 @@ constexpr std::uint64_t kInInterrupt = 0x08 | 0x10 | 0x40;
 struct StallEvent {
     const char* name;
     bool is_needed;
+    bool for_waits = false;  // tells only on which CPU a task waits
 };
 // raw_syscalls, because one event says what 350 events do, and as /proc/PID/syscall says it.
 constexpr StallEvent kStallEvents[] = {
     {"task:task_newtask", true},        {"sched:sched_process_exec", false},
     {"sched:sched_process_exit", true}, {"raw_syscalls:sys_exit", false},
-    {"raw_syscalls:sys_enter", false},  {"sched:sched_wakeup", true},
+    {"raw_syscalls:sys_enter", false},  {"sched:sched_wakeup", true, true},
     {"sched:sched_waking", true},       {"sched:sched_switch", true},
 };
 
@@ -70,7 +71,9 @@ void enable_stall_events(const Tracefs& instance, const StateSet& states) {
             "it was built without CONFIG_STACKTRACE; 'gpufs doctor' says more", e.what());
     }
     for (const StallEvent& event : kStallEvents)
-        if (instance.has(event_directory(event.name))) enable(instance, event.name);
+        if (instance.has(event_directory(event.name)) &&
+            (!event.for_waits || states.has(TaskState::runnable)))
+            enable(instance, event.name);
 }
 
 void disable_stall_events(const Tracefs& instance, const StateSet& states) {

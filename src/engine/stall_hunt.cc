@@ -142,10 +142,16 @@ void StallHunt::read_buffers() {
     if (!lost.empty()) follow(lost);
 }
 
+// A drain takes a bounded number of pages. Where that many were there, more have come meanwhile.
 void StallHunt::round() {
-    buffer_->drain();
-    if (runs_buffer_) runs_buffer_->drain();
-    read_buffers();
+    constexpr int kMostDrains = 64;
+    constexpr std::size_t kMany = 64;
+    for (int i = 0; i < kMostDrains; ++i) {
+        std::size_t pages = buffer_->drain();
+        if (runs_buffer_) pages += runs_buffer_->drain();
+        read_buffers();
+        if (pages < kMany) break;
+    }
     look_at_due();
     collect(false);
 }

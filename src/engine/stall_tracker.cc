@@ -54,8 +54,11 @@ void StallTracker::switch_out(Task& task, std::uint64_t ns, int cpu, std::uint64
 }
 
 void StallTracker::switch_in(Task& task, std::uint64_t ns, int cpu) {
-    task.early.reset();
+    const auto early = std::exchange(task.early, std::nullopt);
     if (!task.open) return;
+    // It was woken on its way off the CPU, and all the rest was waiting for one.
+    if (early && task.open->state != TaskState::runnable && !task.open->hides_losses)
+        end_sleep(task, task.open->begin_ns, -1, early);
     Stall stall = std::move(*task.open);
     task.open.reset();
     task.is_unsure = false;
@@ -139,7 +142,7 @@ void StallTracker::on_waking(std::uint64_t ns, int pid, int target_cpu, int wake
 }
 
 // A task may be woken while it is on its way off the CPU: then its waking stands before its
-// switch-out, and only this event behind it.
+// switch-out, and only this event, where it is recorded, behind it.
 void StallTracker::on_wakeup(std::uint64_t ns, int pid, int target_cpu) {
     Task* task = find(pid);
     if (!task || !task->open || task->is_unsure) return;
