@@ -57,6 +57,14 @@ $(B)/src/cmd/main.o: $(B)/version
 $(B)/version: force
 	@mkdir -p $(@D); echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
 
+# The system calls of this architecture, a line SYSCALL(name) each.
+$(B)/gen/syscall_list.inc: Makefile
+	@echo "  GEN   $@"; mkdir -p $(@D)
+	$(Q)echo '#include <asm/unistd.h>' | $(CXX) -E -dM -x c - | LC_ALL=C sort | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/SYSCALL(\1)/p' | grep -v 'arch_specific\|(syscalls)' > $@
+$(B)/src/kernel/syscall_names.o: override CPPFLAGS += -I$(B)/gen
+$(B)/src/kernel/syscall_names.o: $(B)/gen/syscall_list.inc
+
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libboost-program-options-dev libboost-test-dev
 CHECK_PKGS := groff qemu-system-x86 busybox-static kmod xz-utils zstd lz4
@@ -93,7 +101,7 @@ install: $(B)/gpufs
 
 # The kernels of the virtual machines stay: they are downloads, not build results.
 clean:
-	rm -rf build/src build/tests build/san build/static build/tally build/gpufs* build/lib* build/.deps*
+	rm -rf build/src build/tests build/gen build/san build/static build/tally build/gpufs* build/lib* build/.deps*
 force:
 .PHONY: all static demo check check-unit check-kernel check-cli check-vm lint install deps clean force
 .DELETE_ON_ERROR:

@@ -29,6 +29,7 @@ int cmd_list(Context&, Args);
 int cmd_options(Context&, Args);
 int cmd_reset(Context&, Args);
 int cmd_show(Context&, Args);
+int cmd_stall(Context&, Args);
 int cmd_start(Context&, Args);
 int cmd_status(Context&, Args);
 int cmd_stop(Context&, Args);
@@ -37,6 +38,7 @@ int cmd_trigger(Context&, Args);
 // In the order a person needs them.
 inline constexpr Command kCommands[] = {
     {"doctor", "say what this kernel and this user can do, and how to mend the rest", cmd_doctor},
+    {"stall", "say what kept a process from running: where, how long, who woke it", cmd_stall},
     {"list", "list events with their fields, dynamic probes and triggers", cmd_list},
     {"filter", "record the events for which an expression holds", cmd_filter},
     {"trigger", "let events take stacks, stop the buffer, switch other events on", cmd_trigger},

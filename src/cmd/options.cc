@@ -17,6 +17,8 @@ struct Options::State {
     std::string usage, about;
     std::vector<std::vector<std::string>*> lists;  // filled with comma-separated pieces
     std::vector<std::pair<std::string, std::optional<std::string>*>> texts;
+    std::vector<int>* pids = nullptr;
+    std::vector<std::string> pid_words;
     po::options_description options{"options"};
 
     std::string help() const {
@@ -85,6 +87,26 @@ Options& Options::session(SessionChoice& choice) {
     return *this;
 }
 
+Options& Options::pids(std::vector<int>& pids) {
+    state_->pids = &pids;
+    state_->lists.push_back(&state_->pid_words);
+    state_->options.add_options()("pid,p", po::value(&state_->pid_words)->value_name("PID"),
+                                  "process or thread; repeated or separated by commas");
+    return *this;
+}
+
+Options& Options::comm(std::optional<std::string>& glob) {
+    return value("comm", glob, "GLOB", "the processes whose name matches a shell pattern");
+}
+
+Options& Options::over(std::optional<std::string>& time) {
+    return value("over", time, "T", "only what takes this long (500us, 1ms, 2s)");
+}
+
+Options& Options::duration(std::optional<std::string>& time) {
+    return value("duration", time, "T", "end after this time (30s, 5m)");
+}
+
 Options& Options::dry_run(bool& on) {
     return flag("dry-run", on, "print the writes as shell commands, and change nothing");
 }
@@ -131,6 +153,8 @@ bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
             for (std::string& piece : split(word, ',')) pieces.push_back(std::move(piece));
         *list = std::move(pieces);
     }
+    for (const std::string& word : state_->pid_words)
+        state_->pids->push_back(static_cast<int>(parse_count("pid", word)));
     return true;
 }
 

@@ -28,6 +28,10 @@ public:
     Options& events(std::vector<std::string>& events);
     Options& condition(std::string& expression);
     Options& session(struct SessionChoice& choice);
+    Options& pids(std::vector<int>& pids);
+    Options& comm(std::optional<std::string>& glob);
+    Options& over(std::optional<std::string>& time);
+    Options& duration(std::optional<std::string>& time);
     Options& dry_run(bool& on);
     Options& json(bool& on);
     Options& verbose(bool& on);

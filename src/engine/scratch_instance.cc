@@ -53,9 +53,11 @@ constexpr std::string_view kDefinitionFiles[] = {"dynamic_events", "kprobe_event
 
 }  // namespace
 
-ScratchInstance::ScratchInstance(const Tracefs& top) : top_(top), here_(top) {
+ScratchInstance::ScratchInstance(const Tracefs& top, std::string_view suffix)
+    : top_(top), here_(top) {
     const std::string started = start_time();
     name_ = cat(kInstancePrefix, ::getpid(), '.', started);
+    if (!suffix.empty()) name_ += cat('.', suffix);
     probe_group_ = cat(kGroupPrefix, ::getpid(), '_', started);
     here_ = top.instance(name_);
     // Another gpufs that clears up may remove it before it is held: then once more.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpufs/base/fd.h"
@@ -13,7 +14,8 @@ namespace gpufs {
 // (EBUSY) from a dead one, where a pid could not (namespaces, reuse).
 class ScratchInstance {
 public:
-    explicit ScratchInstance(const Tracefs& top);
+    // `suffix` tells two of one process apart: gpufs.PID.STARTTIME.SUFFIX.
+    explicit ScratchInstance(const Tracefs& top, std::string_view suffix = {});
     ~ScratchInstance();
     ScratchInstance(const ScratchInstance&) = delete;
     ScratchInstance& operator=(const ScratchInstance&) = delete;

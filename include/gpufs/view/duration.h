@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gpufs {
+
+// "850 ns", "12.3 us", "120.1 ms", "1.002 s", "3600.000 s": a time for a person.
+std::string duration_text(std::uint64_t ns);
+
+// "04:12:07.118204": local time of a moment of CLOCK_MONOTONIC.
+std::string wall_clock_text(std::uint64_t monotonic_ns);
+// The same moment as seconds since 1970, with microseconds: "1763692327.118204".
+std::string epoch_text(std::uint64_t monotonic_ns);
+
+}  // namespace gpufs

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpufs/engine/stall.h"
+#include "gpufs/engine/syscall_text.h"
+#include "gpufs/engine/trace_context.h"
+
+namespace gpufs {
+
+// The functions of a stall's stack, innermost first, without the tracer's own.
+std::vector<std::string> stack_functions(const Stall& stall, const AddressNames& names);
+
+// What tells one place from another: the stack without the scheduler at its top and the entry code
+// at its bottom, at most so many functions. "-" when there is none.
+std::string stack_in_short(const std::vector<std::string>& functions, std::size_t most);
+
+// "corosync-812"
+std::string task_text(std::string_view comm, int pid);
+
+// One stall for a person:
+//
+//   04:12:07.118204  D    120.1 ms  blocker-31337  vfork()
+//                       woken  by blocker-31340
+//                       cpu    1 -> 0
+//                       stack  __wait_for_common
+//                              ...
+class StallText {
+public:
+    // Both are borrowed.
+    StallText(TraceContext& context, SyscallText& syscalls)
+        : context_(context), syscalls_(syscalls) {}
+
+    std::string print(const Stall& stall);
+    // The system call in words: "read(fd=3, ...)", "no system call", "system call not known".
+    std::string syscall(const Stall& stall);
+
+private:
+    TraceContext& context_;
+    SyscallText& syscalls_;
+};
+
+// One stall as a JSON object on a line.
+std::string stall_json(const Stall& stall, const TraceContext& context, SyscallText& syscalls);
+
+}  // namespace gpufs

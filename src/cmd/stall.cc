@@ -1,0 +1,328 @@
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/signals.h"
+#include "gpufs/base/text.h"
+#include "gpufs/base/units.h"
+#include "gpufs/engine/freeze_session.h"
+#include "gpufs/engine/stall_hunt.h"
+#include "gpufs/kernel/held_command.h"
+#include "gpufs/view/duration.h"
+#include "gpufs/view/json.h"
+#include "gpufs/view/stall_summary.h"
+#include "gpufs/view/stall_text.h"
+
+namespace gpufs {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Choices {
+    std::vector<int> pids;
+    std::vector<std::string> command;
+    std::optional<std::string> comm, over, state, duration;
+    std::optional<std::string> session;
+    bool children = false, freeze = false, json = false;
+};
+
+// "3 stalls"
+std::string count_text(std::uint64_t n) { return counted(static_cast<std::size_t>(n), "stall"); }
+
+std::vector<StallHunt::Target> find_targets(const Choices& choices) {
+    std::vector<StallHunt::Target> targets;
+    for (const int pid : choices.pids) {
+        const int tgid = proc::tgid(pid);
+        if (tgid == 0)
+            throw Error(cat("there is no process ", pid), "it may have ended; 'pgrep -a NAME' looks");
+        targets.push_back({pid, tgid != pid});
+    }
+    if (!choices.comm) return targets;
+    for (const int pid : proc::processes())
+        if (pid != ::getpid() && glob_match(*choices.comm, proc::comm(pid)))
+            targets.push_back({pid, false});
+    if (targets.empty())
+        throw Error(cat("no process is named '", *choices.comm, "'"),
+                    "the name in /proc/PID/comm counts, of at most 15 characters; '*' matches any");
+    return targets;
+}
+
+// Stop signals and the end of the command as one descriptor to wait for.
+class Stops {
+public:
+    explicit Stops(const StopSignals& signals, const HeldCommand* command) {
+        fd_ = Fd(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); }));
+        add(signals.fd());
+        if (command) add(command->fd());
+    }
+    int fd() const { return fd_.get(); }
+
+private:
+    void add(int fd) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        check(::epoll_ctl(fd_.get(), EPOLL_CTL_ADD, fd, &event),
+              [] { return std::string("wait for a descriptor"); });
+    }
+    Fd fd_;
+};
+
+// Tells the stalls as they come, and adds them up.
+class Teller {
+public:
+    Teller(Context& ctx, StallHunt& hunt, bool is_json)
+        : ctx_(ctx), hunt_(hunt), text_(hunt.context(), hunt.syscalls()), is_json_(is_json) {}
+
+    void tell_new() {
+        for (const Stall& stall : hunt_.take_noted()) tell(stall);
+        for (const Stall& stall : hunt_.take_ended()) {
+            tell(stall);
+            summary_.add(stall, place(stall), call(stall));
+        }
+        ctx_.out.flush();
+    }
+
+    void tell_end(double cpu_share, const StateSet& states, std::uint64_t over_ns) {
+        const std::vector<Stall> ongoing = hunt_.ongoing();
+        for (const Stall& stall : ongoing) summary_.add(stall, place(stall), call(stall));
+        if (is_json_) {
+            for (const Stall& stall : ongoing) tell(stall);
+            tell_summary_json(static_cast<std::size_t>(std::ranges::count_if(ongoing, &Stall::is_ongoing)), cpu_share);
+        } else {
+            if (!ongoing.empty()) ctx_.out.line("\nStill blocked:");
+            for (const Stall& stall : ongoing) tell(stall);
+            if (summary_.count() != 0) ctx_.out.write(cat("\n", summary_.to_text(), "\n"));
+        }
+        ctx_.out.flush();
+        std::string line = cat(count_text(summary_.count()), " over ", duration_text(over_ns),
+                               " in state ", states.to_text());
+        const auto blocked = std::ranges::count_if(ongoing, &Stall::is_ongoing);
+        if (blocked != 0) line += cat(", ", blocked, " of them ongoing");
+        ctx_.err.line(line);
+        tell_others();
+        char share[32];
+        std::snprintf(share, sizeof share, "%.1f", cpu_share * 100);
+        ctx_.err.line(cat(hunt_.lost(), hunt_.lost_is_partial() ? " or more" : "",
+                          " events lost; gpufs took ", static_cast<const char*>(share),
+                          " % of a CPU and ", hunt_.buffer_bytes() >> 10, " kB of trace buffer"));
+        for (const std::string& what : hunt_.damage())
+            ctx_.err.line(cat("gpufs: damaged page: ", what));
+    }
+
+private:
+    static constexpr std::size_t kShortStack = 5;
+
+    void tell(const Stall& stall) {
+        if (is_json_)
+            ctx_.out.line(stall_json(stall, hunt_.context(), hunt_.syscalls()));
+        else
+            ctx_.out.write(text_.print(stall));
+    }
+    std::string place(const Stall& stall) {
+        return stack_in_short(stack_functions(stall, hunt_.context().addresses), kShortStack);
+    }
+    std::string call(const Stall& stall) {
+        return stall.syscall.known == SyscallState::Known::yes
+                   ? hunt_.syscalls().name(stall.syscall.call.nr)
+                   : text_.syscall(stall);
+    }
+    void tell_others() {
+        std::string text, states;
+        for (const auto& [state, other] : hunt_.tracker().others()) {
+            text += cat(text.empty() ? "" : ", ", other.count, " in ", static_cast<char>(state),
+                        " (longest ", duration_text(other.longest_ns), ")");
+            states += cat(states.empty() ? "" : ",", static_cast<char>(state));
+        }
+        if (!text.empty())
+            ctx_.err.line(cat("not shown: ", text, "; --state ", states, " shows them"));
+    }
+    void tell_summary_json(std::size_t ongoing, double cpu_share) {
+        JsonObject summary;
+        summary_.add_to(summary);
+        JsonArray others;
+        for (const auto& [state, other] : hunt_.tracker().others())
+            others.add(JsonObject()
+                           .text("state", std::string(1, static_cast<char>(state)))
+                           .number("count", other.count)
+                           .number("longest_ns", other.longest_ns)
+                           .done());
+        char share[32];
+        std::snprintf(share, sizeof share, "%.4f", cpu_share);
+        summary.number("ongoing", ongoing)
+            .raw("not_shown", others.done())
+            .number("lost", hunt_.lost())
+            .boolean("lost_is_partial", hunt_.lost_is_partial())
+            .raw("cpu_share", share)
+            .number("buffer_bytes", hunt_.buffer_bytes());
+        ctx_.out.line(JsonObject().raw("summary", summary.done()).done());
+    }
+
+    Context& ctx_;
+    StallHunt& hunt_;
+    StallText text_;
+    StallSummary summary_;
+    bool is_json_;
+};
+
+// "watching 3 tasks of 1 process: 2 S in do_epoll_wait, 1 R"
+std::string start_text(const StallHunt& hunt) {
+    std::map<std::string, std::size_t> doing;
+    std::map<int, int> processes;
+    for (const Stall& task : hunt.at_start()) {
+        std::string what(1, static_cast<char>(task.state));
+        if (task.state != TaskState::runnable)
+            if (const std::string wchan = proc::wchan(task.tid); !wchan.empty())
+                what += " in " + wchan;
+        ++doing[what];
+        ++processes[proc::tgid(task.tid)];
+    }
+    std::string text = cat("watching ", counted(hunt.at_start().size(), "task"), " of ", processes.size(),
+                           processes.size() == 1 ? " process" : " processes");
+    std::vector<std::pair<std::size_t, std::string>> rows;
+    for (const auto& [what, n] : doing) rows.emplace_back(n, what);
+    std::ranges::sort(rows, std::greater<>());
+    for (std::size_t i = 0; i < std::min<std::size_t>(4, rows.size()); ++i)
+        text += cat(i == 0 ? ": " : ", ", rows[i].first, " ", rows[i].second);
+    return text + (rows.size() > 4 ? ", ..." : "");
+}
+
+double cpu_seconds() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+std::string end_text(const HeldCommand& command, int status) {
+    if (WIFSIGNALED(status))
+        return cat(command.name(), " was ended by signal ", WTERMSIG(status), " (",
+                   ::strsignal(WTERMSIG(status)), ")");
+    return cat(command.name(), " ended with exit status ", WEXITSTATUS(status));
+}
+
+int hunt_stalls(Context& ctx, const Choices& choices) {
+    StallTracker::Choice what;
+    what.states = StateSet::parse("--state", choices.state.value_or("D"));
+    what.over_ns =
+        static_cast<std::uint64_t>(parse_duration("--over", choices.over.value_or("1ms")).count());
+    what.children = choices.children;
+    const auto limit = choices.duration ? parse_duration("--duration", *choices.duration)
+                                        : std::chrono::nanoseconds(std::chrono::hours(24 * 365));
+    const Session session = open_session({choices.session.value_or(""), false});
+    std::vector<StallHunt::Target> targets = find_targets(choices);
+
+    StopSignals signals;
+    std::unique_ptr<FreezeSession> freeze;
+    StallHunt hunt(session.top(), what);
+    bool is_frozen = false;
+    if (choices.freeze) {
+        freeze = std::make_unique<FreezeSession>(session, what.states);
+        hunt.record_in(session.tracefs());
+        hunt.when_over([&] {
+            freeze->freeze();
+            is_frozen = true;
+        });
+    }
+    std::optional<HeldCommand> command;
+    if (!choices.command.empty()) {
+        command.emplace(choices.command);
+        targets.push_back({command->pid(), false});
+    }
+    const Stops stops(signals, command ? &*command : nullptr);
+    hunt.attach(targets, command.has_value());
+    Teller teller(ctx, hunt, choices.json);
+    const auto begin = Clock::now();
+    const double used_before = cpu_seconds();
+    if (command) {
+        command->release();
+    } else {
+        ctx.err.line(start_text(hunt));
+        ctx.err.flush();
+        teller.tell_new();
+    }
+    int signal = 0;
+    std::optional<int> status;
+    for (;;) {
+        constexpr std::chrono::milliseconds kLongest{60'000};
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(begin + limit - Clock::now());
+        const bool goes_on = left.count() > 0 && hunt.wait(stops.fd(), std::min(left, kLongest));
+        hunt.round();
+        teller.tell_new();
+        if (command) status = command->ended();
+        signal = signals.take();
+        if (left.count() <= 0 || signal != 0 || status || is_frozen) break;
+        // Watched processes that end take their tasks with them.
+        if (goes_on && !command && hunt.tracker().watched() == 0) break;
+    }
+    hunt.finish();
+    teller.tell_new();
+    const std::chrono::duration<double> took = Clock::now() - begin;
+    teller.tell_end((cpu_seconds() - used_before) / std::max(took.count(), 1e-3), what.states,
+                    what.over_ns);
+    if (status) ctx.err.line(end_text(*command, *status));
+    if (is_frozen)
+        ctx.err.line(cat(session.described(), " stopped at the first of them: 'gpufs show",
+                         session.option(), "' has what led to it, 'gpufs reset", session.option(),
+                         "' removes it"));
+    else if (choices.freeze)
+        ctx.err.line("nothing to freeze for");
+    ctx.err.flush();
+    if (signal != 0) {
+        command.reset();
+        freeze.reset();
+        return -signal;
+    }
+    return kOk;
+}
+
+}  // namespace
+
+int cmd_stall(Context& ctx, Args args) {
+    Choices choices;
+    std::vector<std::string> words;
+    Options options(
+        "stall -p PID… | --comm GLOB | -- COMMAND [--state D|S|R|any] [--over 1ms]",
+        "Says what kept tasks from running: for each stall when, how long, the kernel stack, the\n"
+        "system call, the file behind it, and who ended it. States: D sleeps and takes no signal,\n"
+        "S sleeps, R could run but has no CPU.");
+    options.pids(choices.pids)
+        .comm(choices.comm)
+        .value("state", choices.state, "STATES", "D (the default), S, R, several, or any")
+        .over(choices.over)
+        .flag("children", choices.children, "processes that these have started or start, too")
+        .duration(choices.duration)
+        .flag("freeze", choices.freeze, "stop a session's buffer at the first stall, and end")
+        .json(choices.json)
+        .value("session", choices.session, "NAME", "the session for --freeze, not 'gpufs'");
+    const auto dashes = std::ranges::find(args, "--");
+    const auto at = static_cast<std::size_t>(dashes - args.begin());
+    if (!options.parse(ctx, args.first(at), words)) return kOk;
+    if (dashes != args.end()) choices.command.assign(dashes + 1, args.end());
+    if (!words.empty())
+        throw UsageError(cat("'", words[0], "' is one word too many"),
+                         "a command to run stands behind --");
+    const int ways = !choices.pids.empty() + choices.comm.has_value() + (dashes != args.end());
+    if (ways == 0) throw UsageError("whom to watch?", "-p PID, --comm GLOB or -- COMMAND");
+    if (dashes != args.end() && (ways > 1 || choices.command.empty()))
+        throw UsageError(ways > 1 ? "-p and --comm do not go with a COMMAND"
+                                  : "there is no COMMAND behind --");
+    if (choices.session && !choices.freeze) throw UsageError("--session goes with --freeze");
+    const int status = hunt_stalls(ctx, choices);
+    if (status < 0) die_of(-status);
+    return status;
+}
+
+}  // namespace gpufs

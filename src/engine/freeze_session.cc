@@ -1,0 +1,44 @@
+#include "gpufs/engine/freeze_session.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gpufs/base/error.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/stall_events.h"
+
+namespace gpufs {
+
+FreezeSession::FreezeSession(const Session& session, const StateSet& states)
+    : session_(session), states_(states) {
+    const std::string& directory = session_.tracefs().root();
+    if (!session_.exists()) {
+        check(::mkdir(directory.c_str(), 0750), [&] { return cat("make the instance ", directory); });
+        is_ours_ = true;
+    } else if (!trim(session_.tracefs().read("set_event")).empty()) {
+        throw Error(cat(session_.described(), " records events already"),
+                    cat("'gpufs reset", session_.option(), "' ends that; or --session NAME"));
+    }
+    session_.tracefs().write("tracing_on", "1\n", Write::replace);
+}
+
+void FreezeSession::freeze() {
+    session_.tracefs().write("tracing_on", "0\n", Write::replace);
+    is_frozen_ = true;
+    disable_stall_events(session_.tracefs(), states_);
+}
+
+FreezeSession::~FreezeSession() {
+    if (is_frozen_) return;
+    if (is_ours_) {
+        ::rmdir(session_.tracefs().root().c_str());
+        return;
+    }
+    try {
+        disable_stall_events(session_.tracefs(), states_);
+    } catch (const Error&) {
+        // Never enabled, or reset by somebody meanwhile: nothing of ours is left.
+    }
+}
+
+}  // namespace gpufs

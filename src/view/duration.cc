@@ -1,0 +1,59 @@
+#include "gpufs/view/duration.h"
+
+#include <ctime>
+
+#include "gpufs/base/cat.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+// n / unit with so many decimals, cut.
+std::string decimal(std::uint64_t n, std::uint64_t unit, unsigned decimals) {
+    std::string fraction;
+    std::uint64_t rest = n % unit;
+    for (unsigned i = 0; i < decimals; ++i) {
+        unit /= 10;
+        fraction += static_cast<char>('0' + rest / unit);
+        rest %= unit;
+    }
+    return fraction;
+}
+
+std::uint64_t now(clockid_t clock) {
+    timespec t{};
+    ::clock_gettime(clock, &t);
+    return static_cast<std::uint64_t>(t.tv_sec) * kSecond + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+// The difference changes when the clock is set, so it is taken anew each time.
+std::uint64_t real_time(std::uint64_t monotonic_ns) {
+    return monotonic_ns + (now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC));
+}
+
+}  // namespace
+
+std::string duration_text(std::uint64_t ns) {
+    if (ns < 1'000) return cat(ns, " ns");
+    if (ns < 1'000'000) return cat(ns / 1'000, ".", decimal(ns, 1'000, 1), " us");
+    if (ns < kSecond) return cat(ns / 1'000'000, ".", decimal(ns, 1'000'000, 1), " ms");
+    return cat(ns / kSecond, ".", decimal(ns, kSecond, 3), " s");
+}
+
+std::string wall_clock_text(std::uint64_t monotonic_ns) {
+    const std::uint64_t real = real_time(monotonic_ns);
+    const auto seconds = static_cast<time_t>(real / kSecond);
+    tm local{};
+    ::localtime_r(&seconds, &local);
+    char text[16];
+    std::strftime(text, sizeof text, "%H:%M:%S", &local);
+    return cat(static_cast<const char*>(text), ".", decimal(real, kSecond, 6));
+}
+
+std::string epoch_text(std::uint64_t monotonic_ns) {
+    const std::uint64_t real = real_time(monotonic_ns);
+    return cat(real / kSecond, ".", decimal(real, kSecond, 6));
+}
+
+}  // namespace gpufs

@@ -1,0 +1,167 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+#include "support/workloads.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::Child;
+using test::Ended;
+using test::TempSession;
+using test::Worker;
+
+bool has(const std::string& text, const std::string& piece) {
+    return text.find(piece) != std::string::npos;
+}
+
+
+// Blocks in D for 100 ms, again and again.
+int block_on() {
+    for (;;) test::block_in_vfork(100);
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(stall)
+
+BOOST_AUTO_TEST_CASE(a_command_is_watched_from_its_start_to_its_end) {
+    const Ended ended = test::gpufs(
+        {"stall", "--state", "S", "--over", "100ms", "--", "sh", "-c", "sleep 0.3; exit 3"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(has(ended.out, "wait4("), ended.out);
+    BOOST_TEST(has(ended.out, "count       total     longest  state  kernel stack\n"), ended.out);
+    BOOST_TEST(has(ended.out, "us                     count\n"), ended.out);
+    BOOST_TEST(has(ended.err, "1 stall over 100.0 ms in state S\n"), ended.err);
+    BOOST_TEST(has(ended.err, "0 events lost; gpufs took "), ended.err);
+    BOOST_TEST(has(ended.err, "sh ended with exit status 3\n"), ended.err);
+}
+
+BOOST_AUTO_TEST_CASE(children_are_watched_when_asked_for) {
+    const std::vector<std::string> command = {"--state", "S", "--over", "100ms", "--",
+                                              "sh",      "-c", "sleep 0.3; true"};
+    std::vector<std::string> with = {"stall", "--children"}, without = {"stall"};
+    with.insert(with.end(), command.begin(), command.end());
+    without.insert(without.end(), command.begin(), command.end());
+    BOOST_TEST(has(test::gpufs(with).out, "nanosleep("));
+    BOOST_TEST(!has(test::gpufs(without).out, "nanosleep("));
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_cannot_run_is_a_failure) {
+    const Ended ended = test::gpufs({"stall", "--", "/nonexistent"});
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(has(ended.err, "gpufs: cannot run '/nonexistent': No such file or directory\n"));
+}
+
+BOOST_AUTO_TEST_CASE(it_ends_after_its_duration_with_the_reports) {
+    Worker worker(block_on);
+    worker.start();
+    const Ended ended = test::gpufs(
+        {"stall", "-p", cat(worker.pid()), "--over", "50ms", "--duration", "1500ms"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(has(ended.err, "watching 1 task of 1 process"), ended.err);
+    BOOST_TEST(has(ended.out, "kernel stack\n"), ended.out);
+    BOOST_TEST(has(ended.out, "vfork"), ended.out);
+}
+
+BOOST_AUTO_TEST_CASE(ctrl_c_ends_it_with_the_reports_and_leaves_nothing) {
+    Worker worker(block_on);
+    worker.start();
+    Child child({{test::gpufs_binary(), "stall", "-p", cat(worker.pid()), "--over", "50ms"},
+                 {}, false, false, {}});
+    BOOST_TEST(child.wait_for_output("vfork", std::chrono::seconds(30)));
+    const int pid = child.pid();
+    child.send(SIGINT);
+    const Ended ended = child.wait();
+    BOOST_TEST(ended.signal == SIGINT);
+    BOOST_TEST(has(ended.out, "kernel stack\n"), ended.out);
+    BOOST_TEST(has(ended.err, "events lost"), ended.err);
+    BOOST_TEST(!has(test::our_instances(), cat("gpufs.", pid, ".")));
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_pipe_ends_it_and_leaves_nothing) {
+    Worker worker(block_on);
+    worker.start();
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "stall", "-p", cat(worker.pid()), "--over", "50ms"};
+    setup.close_stdout_early = true;
+    Child child(setup);
+    const int pid = child.pid();
+    BOOST_TEST(child.wait().signal == SIGPIPE);
+    BOOST_TEST(!has(test::our_instances(), cat("gpufs.", pid, ".")));
+}
+
+BOOST_AUTO_TEST_CASE(json_is_one_object_a_stall_and_a_summary) {
+    const Ended ended = test::gpufs({"stall", "--json", "--state", "S", "--over", "100ms", "--",
+                                     "sh", "-c", "sleep 0.3; exit 0"});
+    BOOST_TEST(ended.status == 0);
+    const auto lines = lines_of(ended.out);
+    BOOST_REQUIRE_EQUAL(lines.size(), 2);
+    BOOST_TEST(lines[0].starts_with("{\"time\":1"));
+    BOOST_TEST(has(std::string(lines[0]), "\"syscall\":{\"nr\":"));
+    BOOST_TEST(has(std::string(lines[0]), "\"cut\":false,\"ongoing\":false,"));
+    BOOST_TEST(lines[1].starts_with("{\"summary\":{\"stalls\":1,"));
+    BOOST_TEST(has(std::string(lines[1]), "\"lost\":0,"));
+}
+
+BOOST_AUTO_TEST_CASE(freeze_stops_the_session_at_the_first_stall) {
+    const TempSession session;
+    Worker worker(block_on);
+    worker.start();
+    const Ended ended = test::gpufs({"stall", "--freeze", "--session", session.name(), "-p",
+                                     cat(worker.pid()), "--over", "50ms"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(has(ended.err, cat("session '", session.name(), "' stopped at the first of them")),
+               ended.err);
+    BOOST_TEST(session.read("tracing_on") == "0\n");
+    const Ended shown = test::gpufs({"show", "--session", session.name()});
+    BOOST_TEST(has(shown.out, "prev_state=D"));
+    BOOST_TEST(has(shown.out, "vfork"));
+    BOOST_TEST(test::gpufs({"reset", "--session", session.name()}).status == 0);
+    BOOST_TEST(!file_exists(session.directory()));
+}
+
+BOOST_AUTO_TEST_CASE(freeze_leaves_no_session_when_there_was_nothing_to_freeze_for) {
+    const TempSession session;
+    const Ended ended = test::gpufs(
+        {"stall", "--freeze", "--session", session.name(), "--over", "60s", "--", "true"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(has(ended.err, "nothing to freeze for\n"), ended.err);
+    BOOST_TEST(!file_exists(session.directory()));
+}
+
+BOOST_AUTO_TEST_CASE(freeze_does_not_touch_a_session_in_use) {
+    const TempSession session;
+    test::gpufs({"filter", "prev_prio == 12345", "--session", session.name()});
+    const Ended ended =
+        test::gpufs({"stall", "--freeze", "--session", session.name(), "--", "true"});
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(has(ended.err, "records events already"), ended.err);
+    test::gpufs({"reset", "--session", session.name()});
+}
+
+BOOST_AUTO_TEST_CASE(whom_to_watch_must_be_said_and_must_be_there) {
+    BOOST_TEST(test::gpufs({"stall"}).err ==
+               "gpufs: whom to watch?\nhint: -p PID, --comm GLOB or -- COMMAND\n");
+    BOOST_TEST(test::gpufs({"stall"}).status == 2);
+    const Ended gone = test::gpufs({"stall", "-p", "4194000"});
+    BOOST_TEST(gone.status == 1);
+    BOOST_TEST(has(gone.err, "gpufs: there is no process 4194000\n"), gone.err);
+    BOOST_TEST(test::gpufs({"stall", "-p", "x"}).status == 2);
+    BOOST_TEST(test::gpufs({"stall", "--comm", "no such name"}).status == 1);
+    BOOST_TEST(test::gpufs({"stall", "--state", "Q", "--", "true"}).status == 2);
+    BOOST_TEST(test::gpufs({"stall", "-p", "1", "--", "true"}).status == 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

@@ -1,0 +1,64 @@
+#define BOOST_TEST_DYN_LINK
+#include "gpufs/engine/run_log.h"
+
+#include <boost/test/unit_test.hpp>
+
+namespace gpufs {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(run_log)
+
+BOOST_AUTO_TEST_CASE(it_says_who_ran_between_two_times_the_longest_first) {
+    RunLog log;
+    log.on_switch(100, 1, 7, "hog");
+    log.on_switch(150, 0, 9, "elsewhere");
+    log.on_switch(200, 1, 8, "other");
+    log.on_switch(210, 1, 7, "hog");
+    log.on_switch(300, 1, 10, "waiter");
+    const auto ran = log.who_ran(1, 120, 300);
+    BOOST_REQUIRE_EQUAL(ran.size(), 2);
+    BOOST_TEST(ran[0].comm == "hog");
+    BOOST_TEST(ran[0].ns == 170);
+    BOOST_TEST(ran[1].comm == "other");
+    BOOST_TEST(ran[1].ns == 10);
+    BOOST_TEST(log.known_to(1) == 300);
+    BOOST_TEST(log.known_to(5) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(whoever_is_on_the_cpu_now_counts_up_to_the_end_asked_for) {
+    RunLog log;
+    log.on_switch(100, 0, 7, "hog");
+    BOOST_TEST(log.who_ran(0, 100, 1100).at(0).ns == 1000);
+}
+
+BOOST_AUTO_TEST_CASE(a_long_wait_among_many_switches_is_added_up_exactly) {
+    RunLog log;
+    std::uint64_t ns = 0;
+    for (int i = 0; i < 100'000; ++i) {
+        log.on_switch(ns, 0, 1, "a");
+        log.on_switch(ns + 10, 0, 2, "b");
+        ns += 40;
+    }
+    log.on_switch(ns, 0, 3, "c");
+    const auto ran = log.who_ran(0, 0, ns);
+    BOOST_REQUIRE_EQUAL(ran.size(), 2);
+    BOOST_TEST(ran[0].comm == "b");
+    BOOST_TEST(ran[0].ns == 3'000'000);
+    BOOST_TEST(ran[1].ns == 1'000'000);
+}
+
+BOOST_AUTO_TEST_CASE(what_nobody_asks_about_is_forgotten) {
+    RunLog log;
+    log.on_switch(100, 0, 1, "a");
+    log.on_switch(200, 0, 2, "b");
+    log.on_switch(300, 0, 3, "c");
+    log.forget_before(200);
+    const auto ran = log.who_ran(0, 0, 300);
+    BOOST_REQUIRE_EQUAL(ran.size(), 1);
+    BOOST_TEST(ran[0].comm == "b");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

@@ -1,0 +1,290 @@
+#define BOOST_TEST_DYN_LINK
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <thread>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/engine/stall_hunt.h"
+#include "gpufs/view/stall_text.h"
+#include "support/needs.h"
+#include "support/workloads.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::Worker;
+
+constexpr std::uint64_t kMs = 1'000'000;
+const Tracefs kTop("/sys/kernel/tracing");
+
+// What a hunt tells about tasks, from attach() to the end of the worker.
+struct Hunted {
+    std::vector<Stall> ended, noted, ongoing;
+    std::vector<std::string> texts;  // of `ended`
+    std::uint64_t lost = 0, buffer_bytes = 0;
+};
+
+Hunted hunt(const std::string& states, std::uint64_t over_ms, Worker& worker,
+            bool children = false, bool runs_already = false, int limit_ms = 60'000) {
+    StallHunt hunt(kTop, {StateSet::parse("--state", states), over_ms * kMs, children});
+    hunt.attach({{worker.pid(), false}}, !runs_already);
+    if (!runs_already) worker.start();
+    Hunted got;
+    StallText text(hunt.context(), hunt.syscalls());
+    const auto take = [&] {
+        for (Stall& stall : hunt.take_ended()) {
+            got.texts.push_back(text.print(stall));
+            got.ended.push_back(std::move(stall));
+        }
+        for (Stall& stall : hunt.take_noted()) got.noted.push_back(std::move(stall));
+    };
+    const double until = test::now_ms() + limit_ms;
+    while (hunt.tracker().watched() != 0 && test::now_ms() < until) {
+        hunt.wait(-1, std::chrono::milliseconds(100));
+        hunt.round();
+        take();
+    }
+    hunt.finish();
+    take();
+    got.ongoing = hunt.ongoing();
+    got.lost = hunt.lost();
+    got.buffer_bytes = hunt.buffer_bytes();
+    return got;
+}
+
+bool has(const std::string& text, const std::string& piece) {
+    return text.find(piece) != std::string::npos;
+}
+
+// The time that the workload took, within the noise: it may be scheduled late on both sides.
+void check_duration(const Stall& stall, std::uint64_t ms) {
+    BOOST_TEST(stall.duration_ns() >= ms * kMs);
+    BOOST_TEST(stall.duration_ns() < (ms * 3 / 2 + 500) * kMs);
+}
+
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(stall)
+
+BOOST_AUTO_TEST_CASE(a_vfork_whose_child_is_slow_is_a_sleep_in_d_without_a_file) {
+    Worker worker([] {
+        for (int i = 0; i < 3; ++i) test::block_in_vfork(50);
+        return 0;
+    });
+    const Hunted got = hunt("D", 40, worker);
+    BOOST_REQUIRE_EQUAL(got.ended.size(), 3);
+    BOOST_TEST(got.lost == 0);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const Stall& s = got.ended[i];
+        check_duration(s, 50);
+        BOOST_TEST(s.tid == worker.pid());
+        BOOST_TEST(!s.file);
+        BOOST_TEST(s.waker.has_value());
+        BOOST_TEST(!s.wakeup_lost);
+        BOOST_TEST(!s.hides_losses);
+        // glibc's vfork is the system call of that name on x86, and clone elsewhere.
+        BOOST_TEST((has(got.texts[i], "  vfork()") || has(got.texts[i], "  clone")), got.texts[i]);
+        BOOST_TEST(has(got.texts[i], "stack   __schedule\n"), got.texts[i]);
+        BOOST_TEST(has(got.texts[i], "vfork\n"), got.texts[i]);
+        BOOST_TEST(!has(got.texts[i], "trace_event_"), got.texts[i]);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_read_from_a_pipe_names_the_pipe) {
+    int ends[2];
+    BOOST_REQUIRE(::pipe(ends) == 0);
+    Worker worker([&] {
+        char byte = 0;
+        return ::read(ends[0], &byte, 1) == 1 ? 0 : 1;
+    });
+    std::thread writer([&] {
+        const auto fd = static_cast<std::uint64_t>(ends[0]);
+        while (proc::syscall(worker.pid()).call.args[0] != fd) ::usleep(5'000);
+        ::usleep(300'000);
+        BOOST_TEST(::write(ends[1], "x", 1) == 1);
+    });
+    const std::string path = proc::file_of(::getpid(), ends[0]);
+    const Hunted got = hunt("S", 50, worker);
+    writer.join();
+    ::close(ends[0]);
+    ::close(ends[1]);
+    const auto it = std::ranges::find_if(got.ended, [](const Stall& s) { return s.file.has_value(); });
+    BOOST_REQUIRE((it != got.ended.end()));
+    BOOST_TEST(it->file->path == path);
+    BOOST_TEST(it->file->fd == ends[0]);
+    BOOST_TEST(it->file->is_verified);
+    BOOST_REQUIRE(it->waker);
+    BOOST_TEST(it->waker->comm == proc::comm(::getpid()));
+    BOOST_TEST(!it->waker->from_interrupt);
+    const std::string& text = got.texts[static_cast<std::size_t>(it - got.ended.begin())];
+    BOOST_TEST(has(text, cat("read(fd=", ends[0], ", buf=0x")), text);
+    BOOST_TEST(has(text, "count=1)"), text);
+    BOOST_TEST(has(text, "pipe_read\n"), text);
+}
+
+BOOST_AUTO_TEST_CASE(a_page_fault_is_a_sleep_without_a_system_call) {
+    if (!test::can_block_in_page_fault()) {
+        BOOST_TEST_MESSAGE("skipped: no userfaultfd here");
+        return;
+    }
+    Worker worker([] {
+        test::block_in_page_fault(100);
+        return 0;
+    });
+    // The state of such a sleep is the kernel's choice: S where a fault may be interrupted.
+    const Hunted got = hunt("D,S", 60, worker);
+    const auto it = std::ranges::find_if(got.ended, [&](const Stall& s) {
+        return s.syscall.known == SyscallState::Known::none;
+    });
+    BOOST_REQUIRE((it != got.ended.end()));
+    check_duration(*it, 100);
+    BOOST_TEST(it->tid == worker.pid());
+    const std::string& text = got.texts[static_cast<std::size_t>(it - got.ended.begin())];
+    BOOST_TEST(has(text, "handle_userfault\n"), text);
+    BOOST_TEST(has(text, "no system call"), text);
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_a_real_time_hog_keeps_off_its_cpu_names_the_hog) {
+    cpu_set_t allowed;
+    ::sched_getaffinity(0, sizeof allowed, &allowed);
+    int cpu = 0;
+    while (!CPU_ISSET(static_cast<unsigned>(cpu), &allowed)) ++cpu;
+    Worker hog([&] {
+        test::pin_to_cpu(cpu);
+        sched_param priority{};
+        priority.sched_priority = 50;
+        ::sched_setscheduler(0, SCHED_FIFO, &priority);
+        ::usleep(200'000);
+        test::spin(300);
+        return 0;
+    });
+    Worker worker([&] {
+        test::pin_to_cpu(cpu);
+        test::spin(1000);
+        return 0;
+    });
+    hog.start();
+    const Hunted got = hunt("R", 100, worker);
+    // Throttled at 95 % of each second, a hog of 300 ms may be one stall or two.
+    const auto longest = std::ranges::max_element(got.ended, {}, &Stall::duration_ns);
+    BOOST_REQUIRE((longest != got.ended.end()));
+    BOOST_TEST(longest->cpu_waited == cpu);
+    BOOST_REQUIRE(!longest->ran_meanwhile.empty());
+    BOOST_TEST(longest->ran_meanwhile[0].pid == hog.pid());
+    BOOST_TEST(longest->ran_meanwhile[0].ns > longest->duration_ns() / 2);
+    BOOST_TEST(got.buffer_bytes <= 8u << 20);
+}
+
+BOOST_AUTO_TEST_CASE(fifty_threads_are_all_watched) {
+    constexpr int kThreads = 50;
+    Worker worker([] {
+        std::vector<std::thread> threads;
+        for (int i = 0; i < kThreads; ++i) threads.emplace_back([] { ::usleep(300'000); });
+        for (std::thread& thread : threads) thread.join();
+        return 0;
+    });
+    const Hunted got = hunt("S", 250, worker);
+    const auto slept = std::ranges::count_if(got.texts, [](const std::string& text) {
+        return has(text, "nanosleep");
+    });
+    BOOST_TEST(slept == kThreads);
+    for (const Stall& s : got.ended) BOOST_TEST(s.tgid == worker.pid());
+}
+
+BOOST_AUTO_TEST_CASE(children_are_watched_when_asked_for_and_only_then) {
+    const auto storm = [] {
+        for (int i = 0; i < 20; ++i) {
+            if (::fork() == 0) {
+                ::usleep(100'000);
+                ::_exit(0);
+            }
+        }
+        while (::wait(nullptr) > 0) {
+        }
+        return 0;
+    };
+    const auto sleeps = [](const Hunted& got) {
+        return std::ranges::count_if(
+            got.texts, [](const std::string& text) { return has(text, "nanosleep"); });
+    };
+    Worker with(storm), without(storm);
+    BOOST_TEST(sleeps(hunt("S", 80, with, true)) == 20);
+    BOOST_TEST(sleeps(hunt("S", 80, without, false)) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_hangs_already_is_answered_from_proc) {
+    Worker worker([] {
+        test::block_in_vfork(3'000);
+        return 0;
+    });
+    worker.start();
+    BOOST_REQUIRE(worker.reaches_state('D'));
+    const Hunted got = hunt("D", 1, worker, false, true, 300);
+    BOOST_REQUIRE_GE(got.noted.size(), 1);
+    const Stall& s = got.noted[0];
+    BOOST_TEST(s.is_cut);
+    BOOST_TEST(s.is_ongoing);
+    BOOST_TEST(std::ranges::any_of(s.stack_names,
+                                   [](const std::string& f) { return has(f, "vfork"); }));
+    BOOST_TEST((s.syscall.known == SyscallState::Known::yes));
+    BOOST_REQUIRE_EQUAL(got.ongoing.size(), 1);
+    BOOST_TEST(got.ongoing[0].is_cut);
+}
+
+// Two threads that wake each other without end, and one that sleeps for a second.
+BOOST_AUTO_TEST_CASE(one_stall_among_a_hundred_thousand_switches_a_second_is_found) {
+    Worker worker([] {
+        int a[2], b[2];
+        if (::pipe(a) != 0 || ::pipe(b) != 0) return 1;
+        const double until = test::now_ms() + 3000;
+        std::thread pong([&] {
+            test::pin_to_cpu(0);
+            char byte = 0;
+            while (::read(a[0], &byte, 1) == 1 && ::write(b[1], &byte, 1) == 1) {
+            }
+        });
+        std::thread sleeper([] {
+            ::usleep(500'000);
+            test::block_in_vfork(1000);
+        });
+        test::pin_to_cpu(0);
+        char byte = 0;
+        while (test::now_ms() < until)
+            if (::write(a[1], &byte, 1) != 1 || ::read(b[0], &byte, 1) != 1) return 1;
+        ::close(a[1]);
+        sleeper.join();
+        pong.join();
+        return 0;
+    });
+    rusage before{}, after{};
+    ::getrusage(RUSAGE_THREAD, &before);
+    const double begin = test::now_ms();
+    const Hunted got = hunt("D", 900, worker);
+    ::getrusage(RUSAGE_THREAD, &after);
+    const auto ms = [](const rusage& r) {
+        return static_cast<double>(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1e3 +
+               static_cast<double>(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e3;
+    };
+    rusage worker_use{};
+    worker.wait();
+    ::getrusage(RUSAGE_CHILDREN, &worker_use);
+    const double took = test::now_ms() - begin;
+    BOOST_TEST_MESSAGE("switches a second: "
+                       << static_cast<double>(worker_use.ru_nvcsw) / took * 1e3 << ", own CPU share "
+                       << (ms(after) - ms(before)) / took * 100 << " %, lost " << got.lost);
+    BOOST_REQUIRE_EQUAL(got.ended.size(), 1);
+    check_duration(got.ended[0], 1000);
+    BOOST_TEST(got.buffer_bytes <= 8u << 20);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
