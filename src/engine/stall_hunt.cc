@@ -134,23 +134,28 @@ bool StallHunt::wait(int stop_fd, std::chrono::milliseconds limit) {
     return buffer_->wait(stop_fd, limit);
 }
 
-void StallHunt::read_buffers() {
-    while (const TraceRecord* record = buffer_->next()) reader_.read(*record);
+std::size_t StallHunt::read_buffers() {
+    std::size_t records = 0;
+    for (; const TraceRecord* record = buffer_->next(); ++records) reader_.read(*record);
     if (runs_buffer_)
-        while (const TraceRecord* record = runs_buffer_->next()) runs_reader_->read(*record);
+        for (; const TraceRecord* record = runs_buffer_->next(); ++records)
+            runs_reader_->read(*record);
     const std::vector<int> lost = reader_.take_lost_tids();
     if (!lost.empty()) follow(lost);
+    return records;
 }
 
-// A drain takes a bounded number of pages. Where that many were there, more have come meanwhile.
+// A drain takes a bounded number of pages. Where it gave many records, more have come meanwhile;
+// one that gave few may have held back what the next one lets go.
 void StallHunt::round() {
     constexpr int kMostDrains = 64;
-    constexpr std::size_t kMany = 64;
-    for (int i = 0; i < kMostDrains; ++i) {
-        std::size_t pages = buffer_->drain();
-        if (runs_buffer_) pages += runs_buffer_->drain();
-        read_buffers();
-        if (pages < kMany) break;
+    constexpr std::size_t kMany = 1000;
+    int few = 0;
+    for (int i = 0; i < kMostDrains && few < 2; ++i) {
+        bool any = buffer_->drain();
+        if (runs_buffer_) any = runs_buffer_->drain() || any;
+        few = read_buffers() < kMany ? few + 1 : 0;
+        if (!any) break;
     }
     look_at_due();
     collect(false);

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_it_with_the_reports_and_leaves_nothing) {
     worker.start();
     Child child({{test::gpufs_binary(), "stall", "-p", cat(worker.pid()), "--over", "50ms"},
                  {}, false, false, {}});
-    BOOST_TEST(child.wait_for_output("vfork", std::chrono::seconds(30)));
+    BOOST_TEST(child.wait_for_output("after the wake-up", std::chrono::seconds(30)));
     const int pid = child.pid();
     child.send(SIGINT);
     const Ended ended = child.wait();

@@ -80,7 +80,8 @@ public:
 private:
     void follow(const std::vector<int>& tids);
     std::vector<int> list_new(const std::vector<Target>& targets);
-    void read_buffers();
+    // How many records there were.
+    std::size_t read_buffers();
     void look_at_due();
     void say_over();
     void collect(bool is_last);
