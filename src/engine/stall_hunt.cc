@@ -1,5 +1,7 @@
 #include "gpufs/engine/stall_hunt.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <charconv>
 #include <ctime>
@@ -15,6 +17,8 @@ constexpr std::uint64_t kBufferBytes = 7 << 20;
 constexpr std::uint64_t kEventShare = 4 << 20, kRunShare = 3 << 20;
 // How often everybody's switches are read: they fill their buffer while our tasks do nothing.
 constexpr std::chrono::milliseconds kReadRuns{20};
+// How long they gather while there are many.
+constexpr std::chrono::milliseconds kGather{8};
 // A stall of this age is worth a word before it ends.
 constexpr std::uint64_t kNoteNs = 1'000'000'000;
 constexpr int kMostListings = 50;
@@ -131,6 +135,12 @@ bool StallHunt::wait(int stop_fd, std::chrono::milliseconds limit) {
     };
     if (const auto due = tracker_.next_due()) sooner(*due);
     for (const Watched& watched : long_ones_) sooner(watched.begin_ns + kNoteNs);
+    if (is_busy_) {
+        // Each round costs the traced machine something: let the records of more time gather.
+        pollfd stop{stop_fd, POLLIN, 0};
+        if (::poll(&stop, 1, static_cast<int>(std::min(limit, kGather).count())) > 0) return false;
+        limit = std::chrono::milliseconds(0);
+    }
     return buffer_->wait(stop_fd, limit);
 }
 
@@ -145,16 +155,18 @@ std::size_t StallHunt::read_buffers() {
     return records;
 }
 
-// A drain takes a bounded number of pages. Where it gave many records, more have come meanwhile;
-// one that gave few may have held back what the next one lets go.
+// A drain takes a bounded number of pages. Where it gave many records, more have come meanwhile,
+// even if the next one gives none because it only lets go what was held back.
 void StallHunt::round() {
     constexpr int kMostDrains = 64;
-    constexpr std::size_t kMany = 1000;
-    int few = 0;
+    constexpr std::size_t kMany = 1000, kBusy = 50;
+    int few = 1;
     for (int i = 0; i < kMostDrains && few < 2; ++i) {
         bool any = buffer_->drain();
         if (runs_buffer_) any = runs_buffer_->drain() || any;
-        few = read_buffers() < kMany ? few + 1 : 0;
+        const std::size_t records = read_buffers();
+        few = records < kMany ? few + 1 : 0;
+        is_busy_ = i == 0 ? records >= kBusy : is_busy_ || records >= kBusy;
         if (!any) break;
     }
     look_at_due();

@@ -99,6 +99,7 @@ private:
     std::optional<RunReader> runs_reader_;
     std::optional<RawBuffer> buffer_, runs_buffer_;
     std::uint64_t buffer_bytes_ = 0;
+    bool is_busy_ = false;  // the last round found many records
     std::function<void()> when_over_;
 
     std::vector<Stall> ended_, noted_, at_start_;
