@@ -1,10 +1,11 @@
 #include "gpufs/engine/buffer_snapshot.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <utility>
 
 #include "gpufs/base/error.h"
@@ -73,9 +74,10 @@ public:
 
     std::optional<RingPage> next_page() {
         while (next_ < plan_.size()) {
-            const Planned& planned = plan_[next_++];
+            const Planned planned = plan_[next_++];
             if (!copy(planned)) {
                 was_overwritten_ = true;
+                if (!planned.is_second_try) plan_again(planned.id);
                 continue;
             }
             RingPage page(copy_, layout_);
@@ -94,7 +96,8 @@ private:
     struct Planned {
         std::uint64_t timestamp;
         std::uint32_t id;
-        std::size_t skip;
+        std::size_t skip = 0;  // bytes that the reader has read already
+        bool is_second_try = false;
     };
     struct Head {
         std::uint64_t timestamp;
@@ -134,12 +137,22 @@ private:
         for (std::uint32_t id = 0; id < meta.nr_subbufs; ++id) {
             if (id == meta.reader_id) continue;
             const Head head = head_of(page(id));
-            if (head.commit != 0) plan_.push_back({head.timestamp, id, 0});
+            if (head.commit != 0) plan_.push_back({head.timestamp, id});
         }
         std::ranges::stable_sort(plan_, {}, &Planned::timestamp);
         // What the reader holds is older than anything in the ring.
         plan_.insert(plan_.begin(), {0, meta.reader_id, meta.reader_read});
         plan_.front().timestamp = head_of(page(meta.reader_id)).timestamp;
+    }
+
+    // The writer was in this page again: what is there now is newer than all that was planned
+    // first. Pages are planned again once, or a fast writer would keep us for ever.
+    void plan_again(std::uint32_t id) {
+        const Planned again{head_of(page(id)).timestamp, id, 0, true};
+        const auto second = std::ranges::find(plan_, true, &Planned::is_second_try);
+        plan_.insert(
+            std::ranges::upper_bound(second, plan_.end(), again.timestamp, {}, &Planned::timestamp),
+            again);
     }
 
     // False when the page is not the one that was planned any more. The writer first sets the

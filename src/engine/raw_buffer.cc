@@ -1,11 +1,12 @@
 #include "gpufs/engine/raw_buffer.h"
 
-#include <algorithm>
-#include <charconv>
 #include <fcntl.h>
-#include <limits>
 #include <poll.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
 #include <utility>
 
 #include "gpufs/base/error.h"

@@ -1,9 +1,8 @@
 #include "gpufs/engine/trace_context.h"
 
-#include <algorithm>
-
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -65,6 +64,7 @@ LiveTrace::LiveTrace(const Tracefs& top, const Tracefs& instance)
         return printk_formats_.find(address);
     };
     context_.options = read_trace_options(instance);
+    context_.options.resched_lazy = running_kernel() >= std::pair(6, 13);
     context_.options.syscall_prefix = running_kernel() >= std::pair(6, 18);
 }
 

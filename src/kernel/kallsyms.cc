@@ -1,9 +1,10 @@
 #include "gpufs/kernel/kallsyms.h"
 
-#include <algorithm>
-#include <charconv>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
 
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"

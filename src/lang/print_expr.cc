@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "gpufs/lang/kernel_printf.h"
-
 #include "lang/print_parser.h"
 
 namespace gpufs {
@@ -278,6 +277,15 @@ CNodeId PrintParser::element(CNodeId from, CNodeId at) {
     const CType bytes = type_of(as_bytes(from));
     if (bytes.size != 1 && bytes.size != 2 && bytes.size != 4 && bytes.size != 8)
         throw Error("takes an element of unknown size");
+    const CNode &place = tree_.nodes[from], &index = tree_.nodes[at];
+    // A constant element of a field is as good as a field.
+    if (place.op == Op::field_bytes && index.op == Op::constant && index.value < 1000) {
+        const auto offset = static_cast<std::uint32_t>(index.value * bytes.size);
+        return add({.op = Op::load,
+                    .type = {Kind::integer, bytes.size, bytes.is_signed},
+                    .offset = place.offset + offset,
+                    .size = bytes.size});
+    }
     return add({.op = Op::index,
                 .type = {Kind::integer, bytes.size, bytes.is_signed},
                 .a = from,

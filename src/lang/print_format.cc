@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 #include "gpufs/base/error.h"
 
@@ -41,6 +42,20 @@ PrintStep::Kind pointer_kind(std::string_view letters) {
 // Kinds whose argument is a place in the record.
 bool prints_bytes(PrintStep::Kind kind) {
     return kind >= PrintStep::Kind::ip && kind <= PrintStep::Kind::physical_address;
+}
+
+// What most steps print: a field as wide as its conversion.
+std::uint64_t field_value(const PrintStep& step, RecordBytes record) {
+    if (step.offset > record.size() || step.size > record.size() - step.offset) return 0;
+    const std::byte* const at = record.data() + step.offset;
+    std::uint64_t value = 0;
+    if (step.size == 8)
+        std::memcpy(&value, at, 8);
+    else if (step.size == 4)
+        std::memcpy(&value, at, 4);
+    else
+        std::memcpy(&value, at, step.size);
+    return narrowed(value, step.size, step.style.is_signed);
 }
 
 }  // namespace
@@ -98,6 +113,8 @@ std::size_t PrintFormat::add_conversion(std::string_view format, std::size_t at,
                     !c.style.special && !c.style.is_upper;
 
     const CNode& value = tree_.nodes[step.value];
+    step.offset = value.offset;
+    step.is_field = step.is_plain && value.op == CNode::Op::load && value.type.size == step.size;
     const bool has_bytes = value.type.kind == CType::Kind::bytes;
     if (value.op == CNode::Op::unknown) {
         step.kind = Kind::string;
@@ -155,8 +172,9 @@ void PrintFormat::print(RecordBytes record, const AddressNames& names, std::stri
         if (step.kind == PrintStep::Kind::text) {
             out += step.text;
         } else if (step.is_plain) {
-            const std::uint64_t value =
-                narrowed(tree_.integer(step.value, record), step.size, step.style.is_signed);
+            const std::uint64_t value = step.is_field ? field_value(step, record)
+                                                      : narrowed(tree_.integer(step.value, record),
+                                                                 step.size, step.style.is_signed);
             char digits[24];
             const auto base = static_cast<int>(step.style.base);
             const auto end =

@@ -127,7 +127,7 @@ void TraceJson::print(const TraceRecord& record, std::string& out) {
         out += '}';
     }
     out += ",\"flags\":\"";
-    append_irq_info(out, common);
+    append_irq_info(out, common, options.resched_lazy);
     out += "\"}\n";
 }
 

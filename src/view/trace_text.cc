@@ -1,8 +1,6 @@
 #include "gpufs/view/trace_text.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstring>
 
 #include "gpufs/base/cat.h"
@@ -13,7 +11,7 @@ namespace {
 
 // common_flags (include/linux/trace_events.h, enum trace_flag_type).
 constexpr unsigned kIrqsOff = 0x01;
-constexpr unsigned kReschedLazy = 0x02;  // since 6.13; before, "not supported", which x86 never set
+constexpr unsigned kReschedLazy = 0x02;  // since 6.13; before, "interrupts are not supported"
 constexpr unsigned kNeedResched = 0x04;
 constexpr unsigned kHardirq = 0x08;
 constexpr unsigned kSoftirq = 0x10;
@@ -46,13 +44,48 @@ std::string_view as_text(RecordBytes bytes) {
     return {chars, bytes.empty() ? 0 : ::strnlen(chars, bytes.size())};
 }
 
-// Right-aligned, as "%5lu" and "%06lu".
-void append_padded(std::string& out, std::uint64_t value, std::size_t width, char fill) {
-    char digits[24];
-    char* const end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    const auto length = static_cast<std::size_t>(end - digits);
-    if (length < width) out.append(width - length, fill);
-    out.append(digits, end);
+// Writes right-aligned, as "%5lu" and "%06lu" do; returns the end.
+char* put_padded(char* to, std::uint64_t value, std::size_t width, char fill) {
+    char digits[20];
+    char* at = digits + sizeof digits;
+    do {
+        *--at = static_cast<char>('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    const auto length = static_cast<std::size_t>(digits + sizeof digits - at);
+    for (std::size_t i = length; i < width; ++i) *to++ = fill;
+    return std::copy(at, digits + sizeof digits, to);
+}
+
+// Five characters; returns the end.
+char* put_irq_info(char* to, const CommonFields& common, bool lazy) {
+    const auto has = [&](unsigned flag) { return (common.flags & flag) != 0; };
+    char irqs = '.';
+    if (has(kIrqsOff))
+        irqs = has(kBhOff) ? 'D' : 'd';
+    else if (has(kBhOff))
+        irqs = 'b';
+    else if (!lazy && has(kReschedLazy))
+        irqs = 'X';
+    // need-resched, lazy, preempt-resched, as a number of three bits.
+    constexpr std::string_view kResched = ".nlbpNLB";
+    const char resched =
+        kResched[(has(kNeedResched) ? 1u : 0u) | (lazy && has(kReschedLazy) ? 2u : 0u) |
+                 (has(kPreemptResched) ? 4u : 0u)];
+    char context = '.';
+    if (has(kNmi))
+        context = has(kHardirq) ? 'Z' : 'z';
+    else if (has(kHardirq))
+        context = has(kSoftirq) ? 'H' : 'h';
+    else if (has(kSoftirq))
+        context = 's';
+    constexpr std::string_view kDepth = ".123456789abcdef";
+    *to++ = irqs;
+    *to++ = resched;
+    *to++ = context;
+    *to++ = kDepth[common.preempt_count & 15];
+    *to++ = kDepth[(common.preempt_count >> 4) & 15];
+    return to;
 }
 
 void append_hex(std::string& out, std::uint64_t value) {
@@ -83,32 +116,15 @@ std::string probe_arguments(std::string text, std::string_view place, std::size_
 }  // namespace
 
 CommonFields common_fields(RecordBytes record) {
-    return {load<std::uint8_t>(record, 2), load<std::uint8_t>(record, 3),
-            load<std::int32_t>(record, 4)};
+    if (record.size() < 8) return {};
+    std::int32_t pid;
+    std::memcpy(&pid, record.data() + 4, sizeof pid);
+    return {std::to_integer<unsigned>(record[2]), std::to_integer<unsigned>(record[3]), pid};
 }
 
-void append_irq_info(std::string& out, const CommonFields& common) {
-    const auto has = [&](unsigned flag) { return (common.flags & flag) != 0; };
-    char irqs = '.';
-    if (has(kIrqsOff))
-        irqs = has(kBhOff) ? 'D' : 'd';
-    else if (has(kBhOff))
-        irqs = 'b';
-    // need-resched, lazy, preempt-resched, as a number of three bits.
-    constexpr std::string_view kResched = ".nlbpNLB";
-    const char resched = kResched[(has(kNeedResched) ? 1u : 0u) | (has(kReschedLazy) ? 2u : 0u) |
-                                  (has(kPreemptResched) ? 4u : 0u)];
-    char context = '.';
-    if (has(kNmi))
-        context = has(kHardirq) ? 'Z' : 'z';
-    else if (has(kHardirq))
-        context = has(kSoftirq) ? 'H' : 'h';
-    else if (has(kSoftirq))
-        context = 's';
-    constexpr std::string_view kDepth = ".123456789abcdef";
-    const char text[] = {irqs, resched, context, kDepth[common.preempt_count & 15],
-                         kDepth[(common.preempt_count >> 4) & 15]};
-    out.append(text, sizeof text);
+void append_irq_info(std::string& out, const CommonFields& common, bool lazy) {
+    char text[5];
+    out.append(text, put_irq_info(text, common, lazy));
 }
 
 std::vector<std::uint64_t> stack_of(const Field& caller, RecordBytes record, bool is_user) {
@@ -227,41 +243,50 @@ void TraceText::print(const TraceRecord& record, std::string& out) {
     print_event(printer(record.id()), record, out);
 }
 
+// Every line starts with it, so it is put together in one piece.
 void TraceText::print_context(const TraceRecord& record, std::string& out) {
     const CommonFields common = common_fields(record.bytes);
     const TraceOptions& options = context_.options;
     const std::string_view comm = context_.tasks.comm(common.pid);
     if (comm.size() < 16) out.append(16 - comm.size(), ' ');
     out += comm;
-    out += '-';
-    const std::size_t pid_at = out.size();
-    append(out, common.pid);
-    pad_from(out, pid_at, 7, true);
-    out += ' ';
+
+    char text[128];
+    char* to = text;
+    *to++ = '-';
+    char* const pid = to;
+    if (common.pid < 0) *to++ = '-';
+    const auto magnitude = static_cast<std::uint64_t>(std::abs(std::int64_t{common.pid}));
+    to = put_padded(to, magnitude, 1, ' ');
+    while (to < pid + 8) *to++ = ' ';  // "%-7d "
+    if (to[-1] != ' ') *to++ = ' ';
     if (options.record_tgid) {
         const int tgid = context_.tasks.tgid(common.pid);
+        *to++ = '(';
         if (tgid == 0)
-            out += "(-------) ";
-        else {
-            out += '(';
-            append_padded(out, static_cast<std::uint64_t>(tgid), 7, ' ');
-            out += ") ";
-        }
+            to = std::fill_n(to, 7, '-');
+        else
+            to = put_padded(to, static_cast<std::uint64_t>(tgid), 7, ' ');
+        *to++ = ')';
+        *to++ = ' ';
     }
-    out += '[';
-    append_padded(out, static_cast<std::uint64_t>(record.cpu), 3, '0');
-    out += "] ";
-    if (options.irq_info) append_irq_info(out, common);
-    out += ' ';
+    *to++ = '[';
+    to = put_padded(to, static_cast<std::uint64_t>(record.cpu), 3, '0');
+    *to++ = ']';
+    *to++ = ' ';
+    if (options.irq_info) to = put_irq_info(to, common, options.resched_lazy);
+    *to++ = ' ';
     if (options.clock_is_ns) {
         const std::uint64_t us = (record.timestamp + 500) / 1000;
-        append_padded(out, us / 1'000'000, 5, ' ');
-        out += '.';
-        append_padded(out, us % 1'000'000, 6, '0');
+        to = put_padded(to, us / 1'000'000, 5, ' ');
+        *to++ = '.';
+        to = put_padded(to, us % 1'000'000, 6, '0');
     } else {
-        append_padded(out, record.timestamp, 12, ' ');
+        to = put_padded(to, record.timestamp, 12, ' ');
     }
-    out += ": ";
+    *to++ = ':';
+    *to++ = ' ';
+    out.append(text, to);
 }
 
 void TraceText::print_address(std::uint64_t address, bool with_offset, std::string& out) {

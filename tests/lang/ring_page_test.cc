@@ -7,7 +7,6 @@
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/error.h"
-
 #include "support/ring_pages.h"
 
 namespace gpufs {

@@ -33,6 +33,8 @@ struct PrintStep {
     };
     Kind kind = Kind::text;
     bool is_plain = false;  // a number without flags and width
+    bool is_field = false;  // and its value is a field of `size` bytes: at `offset`
+    std::uint32_t offset = 0;
     std::uint8_t size = 4;  // bytes of the number's type
     CNodeId value = kNoNode;
     CNodeId width = kNoNode, precision = kNoNode;  // given by "*"

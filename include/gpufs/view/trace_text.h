@@ -14,9 +14,10 @@ namespace gpufs {
 //
 //         python3-5217    [001] d..2.   220.941431: sched_switch: prev_comm=python3 prev_pid=...
 //
-// Differences: pointers are printed where the kernel hashes them (option hash-ptr); "?" stands for
-// a value that only the kernel could compute; an event whose print fmt cannot be followed prints
-// its fields; function graphs and latency tracers print through their print fmt.
+// Times are right where the kernel's own text is not: it forgets the time that discarded records
+// took. Other differences: pointers are printed where the kernel hashes them (option hash-ptr); "?"
+// stands for a value that only the kernel could compute; an event whose print fmt cannot be
+// followed prints its fields; function graphs and latency tracers print through their print fmt.
 class TraceText {
 public:
     // `context` is borrowed.
@@ -73,7 +74,8 @@ struct CommonFields {
 };
 CommonFields common_fields(RecordBytes record);
 // "d..2.": interrupts, need-resched, hard and soft interrupt, preempt and migrate-disable depth.
-void append_irq_info(std::string& out, const CommonFields& common);
+// `lazy`: the kernel knows lazy rescheduling.
+void append_irq_info(std::string& out, const CommonFields& common, bool lazy);
 
 // The addresses of a stack record, from its `caller` field on.
 std::vector<std::uint64_t> stack_of(const Field& caller, RecordBytes record, bool is_user);

@@ -1,0 +1,105 @@
+#include "gpufs/kernel/kallsyms.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/error.h"
+#include "gpufs/kernel/printk_formats.h"
+#include "gpufs/kernel/task_names.h"
+
+namespace gpufs {
+namespace {
+
+// A file, or a directory of files, that goes away with the test.
+class TempFile {
+public:
+    explicit TempFile(const std::string& text) : path_(cat("/tmp/gpufs-test.", ::getpid())) {
+        std::ofstream(path_) << text;
+    }
+    ~TempFile() { ::unlink(path_.c_str()); }
+    TempFile(const TempFile&) = delete;
+    TempFile& operator=(const TempFile&) = delete;
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+std::string at(Kallsyms& symbols, std::uint64_t address) {
+    const auto s = symbols.find(address);
+    if (!s) return "none";
+    return cat(s->name, '+', s->offset, '/', s->size, s->module.empty() ? "" : " ", s->module);
+}
+
+BOOST_AUTO_TEST_SUITE(kallsyms)
+
+BOOST_AUTO_TEST_CASE(an_address_is_named_by_the_function_around_it) {
+    const TempFile file(
+        "0000000000000000 A fixed_percpu_data\n"
+        "ffffffff81000000 T _stext\n"
+        "ffffffff81000000 T _text\n"
+        "ffffffff81000040 t __pfx_do_one\n"
+        "ffffffff81000050 t do_one\n"
+        "ffffffff81000090 T last_function\n"
+        "ffffffff81000100 D some_data\n"
+        "ffffffff81000200 B more_data\n"
+        "ffffffffc0300000 t mock_isr\t[mock_gpu]\n"
+        "ffffffffc0300020 t mock_run\t[mock_gpu]\n"
+        "ffffffffc0200000 t early_function\t[early]\n"
+        "ffff800012345678 T far_away\n");
+    Kallsyms symbols(file.path());
+    BOOST_TEST(!symbols.is_hidden());
+    // The kernel answers with the first name of several.
+    BOOST_TEST(at(symbols, 0xffffffff81000000) == "_stext+0/64");
+    BOOST_TEST(at(symbols, 0xffffffff81000045) == "__pfx_do_one+5/16");
+    BOOST_TEST(at(symbols, 0xffffffff81000050) == "do_one+0/64");
+    BOOST_TEST(at(symbols, 0xffffffff810000ff) == "last_function+111/112");
+    // Data are not kept, but end what is before them.
+    BOOST_TEST(at(symbols, 0xffffffff81000100) == "none");
+    BOOST_TEST(at(symbols, 0xffffffff81000250) == "none");
+    BOOST_TEST(at(symbols, 0xffffffffc0200010) == "early_function+16/1048576 early");
+    BOOST_TEST(at(symbols, 0xffffffffc0300010) == "mock_isr+16/32 mock_gpu");
+    BOOST_TEST(at(symbols, 0xffff800012345679) == "far_away+1/0");
+    BOOST_TEST(at(symbols, 0xffffffff80ffffff) == "none");
+    BOOST_TEST(at(symbols, 0x1000) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(hidden_addresses_are_noticed) {
+    const TempFile file("0000000000000000 T _stext\n0000000000000000 t do_one\n");
+    Kallsyms symbols(file.path());
+    BOOST_TEST(symbols.is_hidden());
+    BOOST_TEST(at(symbols, 0) == "none");
+    Kallsyms missing("/no/such/file");
+    BOOST_CHECK_THROW(missing.find(1), SysError);
+}
+
+BOOST_AUTO_TEST_CASE(strings_of_the_kernel_are_unescaped) {
+    const auto texts = parse_printk_formats(
+        "0xffffffff8281942f : \"thaw_processes\"\n"
+        "0xffffffff82819430 : \"n=%d \\\"q\\\" \\\\ \\n\"\n"
+        "garbage\n");
+    BOOST_TEST(texts.size() == 2u);
+    BOOST_TEST(texts.at(0xffffffff8281942f) == "thaw_processes");
+    BOOST_TEST(texts.at(0xffffffff82819430) == "n=%d \"q\" \\ \n");
+}
+
+BOOST_AUTO_TEST_CASE(tasks_have_the_names_the_kernel_gives_them) {
+    TaskNames tasks;
+    tasks.add(812, "python3");
+    BOOST_TEST(tasks.comm(812) == "python3");
+    BOOST_TEST(tasks.comm(0) == "<idle>");
+    BOOST_TEST(tasks.comm(813) == "<...>");
+    BOOST_TEST(tasks.comm(-1) ==
+               "<X"
+               "XX>");
+    BOOST_TEST(tasks.tgid(812) == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
