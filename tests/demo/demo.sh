@@ -32,21 +32,19 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-say "A process (demo-blocker) misses its deadlines on an idle machine. Its CPU use says nothing."
-"$blocker" 2 &
-worker=$!
+say "A process ('blocker') misses its deadlines on an idle machine. Its CPU use says nothing."
+echo "What keeps it from running?"
+printf '$ gpufs stall -- blocker 1\n'
+"$gpufs" stall -- "$blocker" 1 2>&1
 
-say "Record whoever is switched out in D state (2), and the kernel stack at that moment:"
+say "The same by hand, with filter and trigger, for events that no command knows:"
+"$blocker" 1 &
+worker=$!
 try filter "prev_state == 2 && prev_comm == \"demo-blocker\"" 2>&1
 try trigger stacktrace 2>&1
 wait "$worker"
 worker=
-
-say "What kept it:"
-try show --last 25
-
-say "What is set, and away with it:"
-try status
+try show --last 1
 try reset 2>&1
 trap - EXIT
-say "The stack above is the answer: vfork(2) waits for a child that does not exec."
+say "The stack is the answer: vfork(2) waits for a child that does not exec."
