@@ -67,7 +67,7 @@ $(B)/src/kernel/syscall_names.o: $(B)/gen/syscall_list.inc
 
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libboost-program-options-dev libboost-test-dev
-CHECK_PKGS := groff qemu-system-x86 busybox-static kmod xz-utils zstd lz4
+CHECK_PKGS := qemu-system-x86 busybox-static kmod xz-utils zstd lz4 llvm-19
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)
