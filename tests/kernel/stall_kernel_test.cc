@@ -150,7 +150,8 @@ BOOST_AUTO_TEST_CASE(a_page_fault_is_a_sleep_without_a_system_call) {
     BOOST_TEST(has(text, "no system call"), text);
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_a_real_time_hog_keeps_off_its_cpu_names_the_hog) {
+BOOST_AUTO_TEST_CASE(a_task_that_a_real_time_hog_keeps_off_its_cpu_names_the_hog,
+                     *ut::precondition(test::runs_at_full_speed)) {
     cpu_set_t allowed;
     ::sched_getaffinity(0, sizeof allowed, &allowed);
     int cpu = 0;
@@ -238,7 +239,8 @@ BOOST_AUTO_TEST_CASE(a_process_that_hangs_already_is_answered_from_proc) {
 }
 
 // Two threads that wake each other without end, and one that sleeps for a second.
-BOOST_AUTO_TEST_CASE(one_stall_among_a_hundred_thousand_switches_a_second_is_found) {
+BOOST_AUTO_TEST_CASE(one_stall_among_a_hundred_thousand_switches_a_second_is_found,
+                     *ut::precondition(test::runs_at_full_speed)) {
     Worker worker([] {
         int a[2], b[2];
         if (::pipe(a) != 0 || ::pipe(b) != 0) return 1;
