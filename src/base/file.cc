@@ -67,7 +67,9 @@ std::vector<std::string> list_directory(const std::string& path) {
     return names;
 }
 
-bool file_exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool file_exists(const std::string& path) {
+    return ::access(path.c_str(), F_OK) == 0;
+}
 
 void write_all(int fd, std::string_view text, std::string_view name) {
     while (!text.empty()) {

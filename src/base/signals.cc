@@ -29,7 +29,9 @@ HoldSignals::HoldSignals() {
     ::sigprocmask(SIG_BLOCK, &set, &before_);
 }
 
-HoldSignals::~HoldSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+HoldSignals::~HoldSignals() {
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
 
 bool HoldSignals::stop_is_pending() const {
     sigset_t pending;

@@ -48,7 +48,9 @@ bool glob_match(std::string_view pattern, std::string_view name) {
     return ::fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) == 0;
 }
 
-bool is_glob(std::string_view pattern) { return pattern.find_first_of("*?[") != pattern.npos; }
+bool is_glob(std::string_view pattern) {
+    return pattern.find_first_of("*?[") != pattern.npos;
+}
 
 std::string shell_quote(std::string_view word) {
     constexpr std::string_view kPlain =

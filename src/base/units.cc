@@ -55,7 +55,7 @@ std::chrono::nanoseconds parse_duration(std::string_view what, std::string_view 
         std::string_view name;
         double ns;
     };
-    constexpr Unit kUnits[] = {{"ns", 1},  {"us", 1e3},  {"ms", 1e6},    {"s", 1e9},
+    constexpr Unit kUnits[] = {{"ns", 1},   {"us", 1e3},   {"ms", 1e6}, {"s", 1e9},
                                {"m", 60e9}, {"h", 3600e9}, {"", 1e9}};
     double n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -73,10 +73,10 @@ std::vector<unsigned> parse_cpu_list(std::string_view what, std::string_view tex
     for (const std::string& piece : split(text, ',')) {
         const auto dash = piece.find('-');
         std::uint64_t first = 0, last = 0;
-        const bool ok = parse_whole(std::string_view(piece).substr(0, dash), first) &&
-                        (dash == piece.npos
-                             ? (last = first, true)
-                             : parse_whole(std::string_view(piece).substr(dash + 1), last));
+        const bool ok =
+            parse_whole(std::string_view(piece).substr(0, dash), first) &&
+            (dash == piece.npos ? (last = first, true)
+                                : parse_whole(std::string_view(piece).substr(dash + 1), last));
         if (!ok || last < first || last > kMaxCpu)
             throw UsageError(cat(what, " takes a list of CPUs, not '", text, "'"), "such as 0-3,7");
         for (; first <= last; ++first) cpus.push_back(static_cast<unsigned>(first));

@@ -27,9 +27,10 @@ std::string_view to_text(Finding::Answer answer) {
 int cmd_doctor(Context& ctx, Args args) {
     std::vector<std::string> words;
     bool json = false;
-    Options options("doctor [--json]",
-                    "Says what this kernel and this user can do, a line each, and the one fix where\n"
-                    "something is missing. Changes nothing, needs no root.");
+    Options options(
+        "doctor [--json]",
+        "Says what this kernel and this user can do, a line each, and the one fix where\n"
+        "something is missing. Changes nothing, needs no root.");
     options.json(json);
     if (!options.parse(ctx, args, words)) return kOk;
     if (!words.empty()) throw UsageError(cat("'", words[0], "' is one word too many"));
@@ -49,7 +50,8 @@ int cmd_doctor(Context& ctx, Args args) {
             finding.answer == Finding::Answer::could_not_tell ? "?" : to_text(finding.answer);
         ctx.out.line(cat(answer, std::string(5 - answer.size(), ' '), finding.what,
                          std::string(width - finding.what.size() + 2, ' '), finding.detail));
-        if (!finding.fix.empty()) ctx.out.line(cat("     ", std::string(width + 2, ' '), "fix: ", finding.fix));
+        if (!finding.fix.empty())
+            ctx.out.line(cat("     ", std::string(width + 2, ' '), "fix: ", finding.fix));
     }
     return kOk;
 }

@@ -70,8 +70,9 @@ int clear_filters(Context& ctx, const SessionChoice& choice, const std::vector<s
     if (!words.empty()) {
         events = match_events(session.top(), words);
     } else if (session.is_global()) {
-        throw UsageError("--clear --global needs -e: gpufs cannot tell which filters there are ours",
-                         "'gpufs status --global' shows what is set");
+        throw UsageError(
+            "--clear --global needs -e: gpufs cannot tell which filters there are ours",
+            "'gpufs status --global' shows what is set");
     } else {
         for (const EventState& state : read_event_states(session))
             if (!state.filter.empty()) events.push_back(state.event);

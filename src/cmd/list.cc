@@ -27,8 +27,9 @@ void print_event(Context& ctx, const EventFormat& event) {
     for (const Field& field : event.fields) {
         if (field.is_common) continue;
         const std::string declaration = field.declaration();
-        std::string line = cat("    ", declaration, std::string(width - declaration.size() + 2, ' '),
-                               "offset ", field.offset, ", ", counted(field.size, "byte"));
+        std::string line =
+            cat("    ", declaration, std::string(width - declaration.size() + 2, ' '), "offset ",
+                field.offset, ", ", counted(field.size, "byte"));
         if (field.is_array && !field.is_dynamic() && !field.is_string)
             line += cat(", ", counted(field.size / field.element_size, "element"));
         if (!field.is_string && !field.is_pointer)

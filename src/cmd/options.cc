@@ -60,8 +60,8 @@ Options& Options::flag(const std::string& name, bool& on, const std::string& hel
 Options& Options::value(const std::string& name, std::optional<std::string>& text,
                         const std::string& argument, const std::string& help) {
     state_->texts.emplace_back(name.substr(0, name.find(',')), &text);
-    state_->options.add_options()(name.c_str(),
-                                  po::value<std::string>()->value_name(argument), help.c_str());
+    state_->options.add_options()(name.c_str(), po::value<std::string>()->value_name(argument),
+                                  help.c_str());
     return *this;
 }
 
@@ -111,9 +111,13 @@ Options& Options::dry_run(bool& on) {
     return flag("dry-run", on, "print the writes as shell commands, and change nothing");
 }
 
-Options& Options::json(bool& on) { return flag("json", on, "one JSON object a line"); }
+Options& Options::json(bool& on) {
+    return flag("json", on, "one JSON object a line");
+}
 
-Options& Options::verbose(bool& on) { return flag("verbose,v", on, "say more"); }
+Options& Options::verbose(bool& on) {
+    return flag("verbose,v", on, "say more");
+}
 
 bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
     bool help = false;

@@ -66,5 +66,4 @@ unsigned long parse_count(const std::string& option, const std::string& text);
 // Applies the changes, or prints them as shell lines on `out` when it is a dry run.
 void apply_or_print(Context& ctx, const Changes& changes, bool dry_run);
 
-
 }  // namespace gpufs

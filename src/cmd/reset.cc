@@ -11,9 +11,10 @@ int cmd_reset(Context& ctx, Args args) {
     std::vector<std::string> words, events;
     SessionChoice choice;
     bool stale = false, dry_run = false;
-    Options options("reset [--session NAME] | --stale | --global -e EVENT…",
-                    "Removes what a session set: triggers, filters, probes, its instance. Everybody\n"
-                    "else's stays. The top-level buffer is shared, so there the events are named.");
+    Options options(
+        "reset [--session NAME] | --stale | --global -e EVENT…",
+        "Removes what a session set: triggers, filters, probes, its instance. Everybody\n"
+        "else's stays. The top-level buffer is shared, so there the events are named.");
     options.session(choice)
         .events(events)
         .flag("stale", stale, "remove what commands that were killed left behind, nothing else")

@@ -137,8 +137,7 @@ void copy_text(Context& ctx, const Tracefs& at, const char* file,
     const std::string text = read_all(fd.get(), at.path(file));
     for (const std::string_view line : lines_of(text)) {
         if (line.starts_with('#')) continue;
-        const bool is_stack = line.starts_with(" => ") ||
-                              line.find("<stack trace>") != line.npos ||
+        const bool is_stack = line.starts_with(" => ") || line.find("<stack trace>") != line.npos ||
                               line.find("<user stack trace>") != line.npos;
         tail.add(cat(line, "\n"), !is_stack);
     }
@@ -191,8 +190,7 @@ int follow(Context& ctx, const Session& session, const Choices& choices) {
         ctx.out.flush();
     };
     for (;;) {
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
         if (left.count() <= 0 || !buffer.wait(stop.fd(), left)) break;
         if (buffer.drain() > 0) print_ready();
     }
@@ -232,7 +230,8 @@ int cmd_show(Context& ctx, Args args) {
     if (choices.follow && choices.last) throw UsageError("--last does not go with --follow");
     if (choices.duration && !choices.follow) throw UsageError("--duration goes with --follow");
     if (choices.snapshot && choices.needs_fields())
-        throw UsageError("--snapshot shows the kernel's text: -e, --if and --json do not go with it");
+        throw UsageError(
+            "--snapshot shows the kernel's text: -e, --if and --json do not go with it");
     const Session session = require_session(session_choice);
     if (choices.follow) return follow(ctx, session, choices);
     if (choices.consume) {

@@ -37,14 +37,17 @@ struct Choices {
 };
 
 // "3 stalls"
-std::string count_text(std::uint64_t n) { return counted(static_cast<std::size_t>(n), "stall"); }
+std::string count_text(std::uint64_t n) {
+    return counted(static_cast<std::size_t>(n), "stall");
+}
 
 std::vector<StallHunt::Target> find_targets(const Choices& choices) {
     std::vector<StallHunt::Target> targets;
     for (const int pid : choices.pids) {
         const int tgid = proc::tgid(pid);
         if (tgid == 0)
-            throw Error(cat("there is no process ", pid), "it may have ended; 'pgrep -a NAME' looks");
+            throw Error(cat("there is no process ", pid),
+                        "it may have ended; 'pgrep -a NAME' looks");
         targets.push_back({pid, tgid != pid});
     }
     if (!choices.comm) return targets;
@@ -61,7 +64,8 @@ std::vector<StallHunt::Target> find_targets(const Choices& choices) {
 class Stops {
 public:
     explicit Stops(const StopSignals& signals, const HeldCommand* command) {
-        fd_ = Fd(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); }));
+        fd_ =
+            Fd(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); }));
         add(signals.fd());
         if (command) add(command->fd());
     }
@@ -97,7 +101,9 @@ public:
         for (const Stall& stall : ongoing) summary_.add(stall, place(stall), call(stall));
         if (is_json_) {
             for (const Stall& stall : ongoing) tell(stall);
-            tell_summary_json(static_cast<std::size_t>(std::ranges::count_if(ongoing, &Stall::is_ongoing)), cpu_share);
+            tell_summary_json(
+                static_cast<std::size_t>(std::ranges::count_if(ongoing, &Stall::is_ongoing)),
+                cpu_share);
         } else {
             if (!ongoing.empty()) ctx_.out.line("\nStill blocked:");
             for (const Stall& stall : ongoing) tell(stall);
@@ -186,8 +192,8 @@ std::string start_text(const StallHunt& hunt) {
         ++doing[what];
         ++processes[proc::tgid(task.tid)];
     }
-    std::string text = cat("watching ", counted(hunt.at_start().size(), "task"), " of ", processes.size(),
-                           processes.size() == 1 ? " process" : " processes");
+    std::string text = cat("watching ", counted(hunt.at_start().size(), "task"), " of ",
+                           processes.size(), processes.size() == 1 ? " process" : " processes");
     std::vector<std::pair<std::size_t, std::string>> rows;
     for (const auto& [what, n] : doing) rows.emplace_back(n, what);
     std::ranges::sort(rows, std::greater<>());

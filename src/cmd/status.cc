@@ -32,8 +32,8 @@ void print_text(Context& ctx, const Session& session, const std::vector<std::str
     if (buffer.dropped > 0) head += cat(", ", buffer.dropped, " dropped");
     ctx.out.line(head);
     for (const std::string& probe : probes)
-        ctx.out.line(cat("echo ", shell_quote(probe), " >> ",
-                         session.top().path("dynamic_events")));
+        ctx.out.line(
+            cat("echo ", shell_quote(probe), " >> ", session.top().path("dynamic_events")));
     for (const std::string& command : commands) ctx.out.line(command);
     if (commands.empty() && probes.empty()) ctx.out.line("# nothing is set");
 }
@@ -52,9 +52,10 @@ int cmd_status(Context& ctx, Args args) {
     std::vector<std::string> words;
     SessionChoice choice;
     bool json = false;
-    Options options("status [--session NAME | --global] [--json]",
-                    "Prints what is set in every session of gpufs, as the commands that would set it\n"
-                    "again, and which other tracefs instances there are.");
+    Options options(
+        "status [--session NAME | --global] [--json]",
+        "Prints what is set in every session of gpufs, as the commands that would set it\n"
+        "again, and which other tracefs instances there are.");
     options.session(choice).json(json);
     if (!options.parse(ctx, args, words)) return kOk;
     if (!words.empty()) throw UsageError(cat("'", words[0], "' is one word too many"));

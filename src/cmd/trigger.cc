@@ -19,8 +19,7 @@ Trigger parse_action(const Tracefs& top, const std::vector<std::string>& words) 
         throw UsageError(cat("'", words[0], "' carries a count"),
                          cat("gpufs trigger ", trigger.action, " --count ", *trigger.count));
     if (!trigger.is_known()) {
-        if (trigger.action == "hist")
-            throw UsageError("gpufs trigger does not set hist triggers");
+        if (trigger.action == "hist") throw UsageError("gpufs trigger does not set hist triggers");
         const std::vector<std::string> names(std::begin(kTriggerActions),
                                              std::end(kTriggerActions));
         std::string hint = did_you_mean(trigger.action, names);
@@ -94,8 +93,8 @@ std::vector<TriggerOn> on_events(const Session& session, const Trigger& trigger,
     std::optional<Expression> condition;
     if (!condition_text.empty()) condition = parse_expression({"--if", condition_text});
     std::vector<TriggerOn> triggers;
-    for (const std::string& event : words.empty() ? events_with(session, *condition)
-                                                  : match_events(session.top(), words)) {
+    for (const std::string& event :
+         words.empty() ? events_with(session, *condition) : match_events(session.top(), words)) {
         triggers.push_back({event, trigger});
         if (!condition) continue;
         const EventFormat format = load_event_format(session.top(), event);
@@ -139,8 +138,9 @@ int clear_triggers(Context& ctx, const SessionChoice& choice, const std::vector<
                    const std::string& action, bool dry_run) {
     const Session session = require_session(choice);
     if (session.is_global() && words.empty())
-        throw UsageError("--clear --global needs -e: gpufs cannot tell which triggers there are ours",
-                         "'gpufs status --global' shows what is set");
+        throw UsageError(
+            "--clear --global needs -e: gpufs cannot tell which triggers there are ours",
+            "'gpufs status --global' shows what is set");
     std::vector<std::string> events;
     if (!words.empty())
         events = match_events(session.top(), words);
@@ -150,8 +150,7 @@ int clear_triggers(Context& ctx, const SessionChoice& choice, const std::vector<
     apply_or_print(ctx, plan.changes, dry_run);
     if (dry_run) return kOk;
     for (const std::string& note : plan.notes) ctx.err.line(note);
-    if (plan.notes.empty())
-        ctx.err.line(cat("no such trigger is set in ", session.described()));
+    if (plan.notes.empty()) ctx.err.line(cat("no such trigger is set in ", session.described()));
     return kOk;
 }
 
@@ -188,7 +187,8 @@ int cmd_trigger(Context& ctx, Args args) {
                               action_words.empty() ? std::string() : action_words[0], dry_run);
     }
     if (action_words.empty()) {
-        if (!condition.empty() || count) throw UsageError("no action given", "gpufs trigger --help");
+        if (!condition.empty() || count)
+            throw UsageError("no action given", "gpufs trigger --help");
         return show_triggers(ctx, open_session(choice), words, json);
     }
     const Session session = open_session(choice);

@@ -33,7 +33,8 @@ struct Capability {
     unsigned bit;
     std::string_view name;
 };
-constexpr Capability kCapabilities[] = {{21, "CAP_SYS_ADMIN"}, {38, "CAP_PERFMON"}, {39, "CAP_BPF"}};
+constexpr Capability kCapabilities[] = {
+    {21, "CAP_SYS_ADMIN"}, {38, "CAP_PERFMON"}, {39, "CAP_BPF"}};
 
 std::uint64_t effective_capabilities() {
     const std::string status = read_file_if_readable("/proc/self/status").value_or("");
@@ -105,9 +106,9 @@ void examine_tracefs(std::vector<Finding>& findings) {
     findings.push_back(tracefs_mount());
     const auto tracefs = readable_tracefs();
     if (!tracefs) {
-        for (const char* what : {"events", "triggers", "hist triggers", "synthetic events",
-                                 "kprobe events", "uprobe events", "instances", "snapshot",
-                                 "function tracer", "GPU events"})
+        for (const char* what :
+             {"events", "triggers", "hist triggers", "synthetic events", "kprobe events",
+              "uprobe events", "instances", "snapshot", "function tracer", "GPU events"})
             findings.push_back(unseen(what));
         return;
     }
@@ -116,10 +117,11 @@ void examine_tracefs(std::vector<Finding>& findings) {
                         counted(events.size(), "event"),
                         events.empty() ? "a kernel with CONFIG_EVENT_TRACING=y" : ""});
     const auto triggers = known_triggers(*tracefs, events);
-    findings.push_back({triggers.empty() ? Answer::could_not_tell : Answer::yes, "triggers",
-                        triggers.empty() ? "the trigger files do not list them"
-                                         : join(triggers, " "),
-                        {}});
+    findings.push_back(
+        {triggers.empty() ? Answer::could_not_tell : Answer::yes,
+         "triggers",
+         triggers.empty() ? "the trigger files do not list them" : join(triggers, " "),
+         {}});
     const bool hist = std::ranges::count(triggers, "hist") > 0;
     findings.push_back(needs_config("hist triggers", hist, "in triggers", "CONFIG_HIST_TRIGGERS"));
     struct Feature {
@@ -208,11 +210,13 @@ Finding kernel_symbols() {
     const std::string_view text(head, n > 0 ? static_cast<std::size_t>(n) : 0);
     const auto address = text.substr(0, text.find(' '));
     if (address.empty())
-        return {Answer::no, "kernel symbols", "no /proc/kallsyms", "a kernel with CONFIG_KALLSYMS=y"};
+        return {Answer::no, "kernel symbols", "no /proc/kallsyms",
+                "a kernel with CONFIG_KALLSYMS=y"};
     // The first symbol is at 0 on some machines: look for any other digit in what was read.
     const bool hidden = address.find_first_not_of('0') == address.npos && ::geteuid() != 0;
     if (hidden)
-        return {Answer::no, "kernel symbols", "addresses read as 0, kptr_restrict is " + restrict_to,
+        return {Answer::no, "kernel symbols",
+                "addresses read as 0, kptr_restrict is " + restrict_to,
                 "run as root; kptr_restrict=2 hides them from root too"};
     if (restrict_to == "2")
         return {Answer::no, "kernel symbols", "kptr_restrict is 2",

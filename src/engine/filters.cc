@@ -67,8 +67,8 @@ Plan plan_clear_filter(const Session& session, const std::vector<std::string>& e
             plan.changes.replace(at, directory + "/filter", kNoFilter, restoring(now));
         std::string note = cat(name, ": filter removed, disabled in ", session.described());
         if (!now.triggers.empty())
-            note += cat("; its triggers stay ('gpufs trigger --clear -e ", name,
-                        session.option(), "' removes them)");
+            note += cat("; its triggers stay ('gpufs trigger --clear -e ", name, session.option(),
+                        "' removes them)");
         plan.notes.push_back(note);
     }
     return plan;

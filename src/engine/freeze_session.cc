@@ -13,7 +13,8 @@ FreezeSession::FreezeSession(const Session& session, const StateSet& states)
     : session_(session), states_(states) {
     const std::string& directory = session_.tracefs().root();
     if (!session_.exists()) {
-        check(::mkdir(directory.c_str(), 0750), [&] { return cat("make the instance ", directory); });
+        check(::mkdir(directory.c_str(), 0750),
+              [&] { return cat("make the instance ", directory); });
         is_ours_ = true;
     } else if (!trim(session_.tracefs().read("set_event")).empty()) {
         throw Error(cat(session_.described(), " records events already"),

@@ -20,7 +20,9 @@ RecordFilter::RecordFilter(const Tracefs& top, TraceContext& context,
     if (events_.empty() && !fields_of(*condition_).empty()) events_for(top, *condition_);
 }
 
-bool RecordFilter::is_stack(int id) { return decide(id).is_stack; }
+bool RecordFilter::is_stack(int id) {
+    return decide(id).is_stack;
+}
 
 RecordFilter::Decision& RecordFilter::decide(int id) {
     if (const auto known = decisions_.find(id); known != decisions_.end()) return known->second;
@@ -53,8 +55,7 @@ bool RecordFilter::wants(const TraceRecord& record) {
         const CatalogEvent* event = context_.events.find(record.id());
         const Field* pid = event->format.find("common_pid");
         const int task = pid ? static_cast<int>(integer_of(*pid, record.bytes)) : 0;
-        wanted = decision.condition->holds(record.bytes,
-                                           {record.cpu, context_.tasks.comm(task)});
+        wanted = decision.condition->holds(record.bytes, {record.cpu, context_.tasks.comm(task)});
     }
     last_was_wanted_[cpu] = wanted;
     return wanted;

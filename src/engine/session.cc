@@ -37,7 +37,9 @@ Session Session::named(const Tracefs& top, const std::string& name) {
     return Session(top, name, false);
 }
 
-Session Session::global(const Tracefs& top) { return Session(top, {}, true); }
+Session Session::global(const Tracefs& top) {
+    return Session(top, {}, true);
+}
 
 std::vector<Session> Session::all(const Tracefs& top) {
     std::vector<Session> sessions;

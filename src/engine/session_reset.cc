@@ -41,7 +41,8 @@ std::vector<std::string> users_of(const std::string& directory) {
             const ssize_t n =
                 ::readlink(cat("/proc/", pid, "/fd/", fd).c_str(), target.data(), target.size());
             if (n <= 0 || !std::string_view(target).starts_with(prefix)) continue;
-            const std::string comm = read_file_if_readable(cat("/proc/", pid, "/comm")).value_or("?");
+            const std::string comm =
+                read_file_if_readable(cat("/proc/", pid, "/comm")).value_or("?");
             users.insert(cat(trim(comm), " (pid ", pid, ")"));
         }
     }
@@ -54,8 +55,7 @@ Plan plan_reset(const Session& session) {
     if (const auto users = users_of(at.root()); !users.empty())
         throw Error(cat(session.described(), " is in use by ", join(users, ", ")),
                     "end it first, then reset again");
-    for (const EventState& state : read_event_states(session))
-        plan_event_reset(plan, at, state);
+    for (const EventState& state : read_event_states(session)) plan_event_reset(plan, at, state);
     for (const std::string& probe : probes_of(session.top(), session.probe_group())) {
         const auto colon = probe.find(':');
         plan.changes.append(session.top(), "dynamic_events",
@@ -70,7 +70,8 @@ Plan plan_reset_events(const Session& session, const std::vector<std::string>& e
     Plan plan;
     for (const std::string& event : events) {
         plan_event_reset(plan, session.tracefs(), read_event_state(session.tracefs(), event));
-        plan.notes.push_back(cat(event, ": nothing of gpufs' kind is set in ", session.described()));
+        plan.notes.push_back(
+            cat(event, ": nothing of gpufs' kind is set in ", session.described()));
     }
     return plan;
 }

@@ -65,9 +65,9 @@ bool is_on(const Tracefs& at, const std::string& option) {
 
 // Options a new instance has on; all others are off there.
 bool is_on_by_default(std::string_view option) {
-    constexpr std::string_view kOn[] = {
-        "print-parent", "trace_printk", "annotate", "context-info",  "record-cmd",
-        "overwrite",    "irq-info",     "markers",  "hash-ptr",      "function-trace"};
+    constexpr std::string_view kOn[] = {"print-parent", "trace_printk",  "annotate", "context-info",
+                                        "record-cmd",   "overwrite",     "irq-info", "markers",
+                                        "hash-ptr",     "function-trace"};
     return std::ranges::count(kOn, option) > 0;
 }
 
@@ -87,7 +87,9 @@ bool parse_switch(const Setting& setting) {
     throw UsageError(cat(setting.name, " is on or off, not '", setting.value, "'"));
 }
 
-std::string on_off(bool on) { return on ? "on" : "off"; }
+std::string on_off(bool on) {
+    return on ? "on" : "off";
+}
 
 // Where a setting is written, what is written there, and what puts it back.
 struct FileWrite {
@@ -103,7 +105,8 @@ FileWrite set_buffer(const Tracefs& at, const Setting& setting) {
 
 FileWrite set_clock(const Tracefs& at, const Setting& setting) {
     std::vector<std::string> clocks = split(first_line(at, "trace_clock"), ' ');
-    for (std::string& clock : clocks) std::erase_if(clock, [](char c) { return c == '[' || c == ']'; });
+    for (std::string& clock : clocks)
+        std::erase_if(clock, [](char c) { return c == '[' || c == ']'; });
     if (std::ranges::count(clocks, setting.value) == 0)
         throw UsageError(cat("this kernel has no trace clock '", setting.value, "'"),
                          cat("it has: ", join(clocks, " ")));
@@ -111,7 +114,8 @@ FileWrite set_clock(const Tracefs& at, const Setting& setting) {
 }
 
 FileWrite set_pids(const Tracefs& at, const Setting& setting) {
-    const auto pids = setting.value == kNone ? std::vector<std::string>() : split(setting.value, ',');
+    const auto pids =
+        setting.value == kNone ? std::vector<std::string>() : split(setting.value, ',');
     for (const std::string& pid : pids) {
         unsigned n = 0;
         const auto [end, error] = std::from_chars(pid.data(), pid.data() + pid.size(), n);
@@ -220,7 +224,8 @@ std::vector<std::string> commands_to_set_again(const Session& session,
             commands.push_back(cat("gpufs filter -e ", state.event, " --all", option));
         for (const Trigger& trigger : state.triggers) {
             if (!trigger.is_known()) {
-                commands.push_back(cat("# not set by gpufs: ", state.event, ": ", trigger.to_text()));
+                commands.push_back(
+                    cat("# not set by gpufs: ", state.event, ": ", trigger.to_text()));
                 continue;
             }
             if (trigger.count == 0ul) {

@@ -6,23 +6,24 @@
 namespace gpufs {
 namespace {
 
-// The bits of prev_state in sched_switch (include/linux/sched.h, task_state_array in fs/proc/array.c).
+// The bits of prev_state in sched_switch (include/linux/sched.h, task_state_array in
+// fs/proc/array.c).
 struct StateBit {
     TaskState state;
     unsigned bit;
 };
 constexpr StateBit kStateBits[] = {
-    {TaskState::sleeping, 0x01}, {TaskState::uninterruptible, 0x02}, {TaskState::stopped, 0x04},
-    {TaskState::traced, 0x08},   {TaskState::dead, 0x10},            {TaskState::dead, 0x20},
+    {TaskState::sleeping, 0x01}, {TaskState::uninterruptible, 0x02},
+    {TaskState::stopped, 0x04},  {TaskState::traced, 0x08},
+    {TaskState::dead, 0x10},     {TaskState::dead, 0x20},
     {TaskState::parked, 0x40},   {TaskState::idle, 0x80},
 };
 // TASK_REPORT_MAX: it was switched out although it could run on.
 constexpr unsigned kPreempted = 0x100;
 
-constexpr TaskState kChoices[] = {TaskState::uninterruptible, TaskState::sleeping,
-                                  TaskState::runnable,        TaskState::stopped,
-                                  TaskState::traced,          TaskState::parked,
-                                  TaskState::idle};
+constexpr TaskState kChoices[] = {
+    TaskState::uninterruptible, TaskState::sleeping, TaskState::runnable, TaskState::stopped,
+    TaskState::traced,          TaskState::parked,   TaskState::idle};
 
 }  // namespace
 

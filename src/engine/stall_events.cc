@@ -66,9 +66,9 @@ void enable_stall_events(const Tracefs& instance, const StateSet& states) {
     try {
         instance.write(trigger, cat("stacktrace if ", states.condition(), "\n"), Write::append);
     } catch (const SysError& e) {
-        throw UnsupportedError(
-            "this kernel does not take a stack where a task is switched out",
-            "it was built without CONFIG_STACKTRACE; 'gpufs doctor' says more", e.what());
+        throw UnsupportedError("this kernel does not take a stack where a task is switched out",
+                               "it was built without CONFIG_STACKTRACE; 'gpufs doctor' says more",
+                               e.what());
     }
     for (const StallEvent& event : kStallEvents)
         if (instance.has(event_directory(event.name)) &&
@@ -85,7 +85,9 @@ void disable_stall_events(const Tracefs& instance, const StateSet& states) {
     instance.write("set_event_pid", "\n", Write::replace);
 }
 
-void enable_run_events(const Tracefs& instance) { enable(instance, "sched:sched_switch"); }
+void enable_run_events(const Tracefs& instance) {
+    enable(instance, "sched:sched_switch");
+}
 
 StallReader::StallReader(EventCatalog& events, StallTracker& tracker) : tracker_(tracker) {
     using enum Kind;
@@ -141,10 +143,9 @@ void StallReader::read(const TraceRecord& record) {
         case Kind::other:
             return;
         case Kind::change:
-            return tracker_.on_switch(record.timestamp, record.cpu,
-                                      {pid_of(*p.a, bytes), text_of(*p.b, bytes)},
-                                      integer_of(*p.c, bytes),
-                                      {pid_of(*p.d, bytes), text_of(*p.e, bytes)});
+            return tracker_.on_switch(
+                record.timestamp, record.cpu, {pid_of(*p.a, bytes), text_of(*p.b, bytes)},
+                integer_of(*p.c, bytes), {pid_of(*p.d, bytes), text_of(*p.e, bytes)});
         case Kind::stack: {
             if (!tracker_.watches(pid())) return;
             // The array is as long as the stack is, whatever the format file says.
@@ -191,7 +192,9 @@ void StallReader::read(const TraceRecord& record) {
     }
 }
 
-std::vector<int> StallReader::take_lost_tids() { return std::exchange(lost_tids_, {}); }
+std::vector<int> StallReader::take_lost_tids() {
+    return std::exchange(lost_tids_, {});
+}
 
 RunReader::RunReader(EventCatalog& events, RunLog& log) : log_(log) {
     const CatalogEvent* event = events.find("sched", "sched_switch");

@@ -208,7 +208,9 @@ void StallTracker::finish(Stall stall) {
     other.longest_ns = std::max(other.longest_ns, ns);
 }
 
-std::vector<Stall> StallTracker::take_ended() { return std::exchange(ended_, {}); }
+std::vector<Stall> StallTracker::take_ended() {
+    return std::exchange(ended_, {});
+}
 
 bool StallTracker::is_due(const Task& task, std::uint64_t now_ns) const {
     return task.open && !task.is_unsure && choice_.states.has(task.open->state) &&

@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kDescriptors[] = {"fd",   "epfd",  "fildes", "ufd",    "mqdes", "fd_in",
                                              "fdin", "in_fd", "dfd",    "sockfd", "pidfd"};
 // Their values are sets of bits or codes, not numbers.
-constexpr std::string_view kBits[] = {"flags", "flag", "mode", "cmd", "request", "prot", "clone_flags"};
+constexpr std::string_view kBits[] = {"flags",   "flag", "mode",       "cmd",
+                                      "request", "prot", "clone_flags"};
 
 std::string hexadecimal(std::uint64_t value) {
     char digits[16];
@@ -35,9 +36,10 @@ std::vector<const Field*> arguments_of(const EventFormat& format) {
 std::string value_text(const Field& field, std::uint64_t value) {
     const bool is_pointer = field.is_pointer || field.type.find('*') != field.type.npos;
     if (is_pointer) return value == 0 ? "NULL" : hexadecimal(value);
-    const bool is_int = field.type == "int" || field.type == "pid_t" || field.type == "unsigned int" ||
-                        field.type == "clockid_t" || field.type == "key_t" ||
-                        field.type == "umode_t" || field.type == "mqd_t" || field.type == "u32";
+    const bool is_int = field.type == "int" || field.type == "pid_t" ||
+                        field.type == "unsigned int" || field.type == "clockid_t" ||
+                        field.type == "key_t" || field.type == "umode_t" || field.type == "mqd_t" ||
+                        field.type == "u32";
     if (std::ranges::count(kBits, field.name) > 0)
         return hexadecimal(is_int ? value & 0xffffffff : value);
     if (is_int) {

@@ -63,8 +63,7 @@ void append_in_order(Changes& changes, const Tracefs& at, const TriggerOn& on,
         if (firing_order(other.action) > firing_order(on.trigger.action) &&
             other.kind() != on.trigger.kind())
             moved.push_back(&other);
-    for (const Trigger* other : moved)
-        changes.append(at, file, other->removal(), other->to_text());
+    for (const Trigger* other : moved) changes.append(at, file, other->removal(), other->to_text());
     changes.append(at, file, on.trigger.to_text(), on.trigger.removal());
     for (const Trigger* other : moved) {
         changes.append(at, file, other->to_text(), other->removal());

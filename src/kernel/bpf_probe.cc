@@ -19,7 +19,9 @@ int try_bpf(bpf_cmd command, bpf_attr& attr) {
     return fd ? 0 : errno;
 }
 
-std::uint64_t address_of(const void* p) { return std::bit_cast<std::uintptr_t>(p); }
+std::uint64_t address_of(const void* p) {
+    return std::bit_cast<std::uintptr_t>(p);
+}
 
 }  // namespace
 

@@ -92,18 +92,26 @@ std::vector<std::string> parse_proc_stack(std::string_view text) {
 
 namespace proc {
 
-std::optional<TaskStat> stat(int tid) { return parse_task_stat(text_of(tid, "stat")); }
+std::optional<TaskStat> stat(int tid) {
+    return parse_task_stat(text_of(tid, "stat"));
+}
 
-SyscallState syscall(int tid) { return parse_proc_syscall(text_of(tid, "syscall")); }
+SyscallState syscall(int tid) {
+    return parse_proc_syscall(text_of(tid, "syscall"));
+}
 
-std::vector<std::string> stack(int tid) { return parse_proc_stack(text_of(tid, "stack")); }
+std::vector<std::string> stack(int tid) {
+    return parse_proc_stack(text_of(tid, "stack"));
+}
 
 std::string wchan(int tid) {
     std::string name = text_of(tid, "wchan");
     return name == "0" ? std::string() : name;
 }
 
-std::string comm(int tid) { return std::string(trim(text_of(tid, "comm"))); }
+std::string comm(int tid) {
+    return std::string(trim(text_of(tid, "comm")));
+}
 
 int tgid(int tid) {
     const std::string status = text_of(tid, "status");
@@ -115,17 +123,22 @@ int tgid(int tid) {
     return 0;
 }
 
-std::vector<int> threads(int pid) { return numbers_in(cat("/proc/", pid, "/task")); }
+std::vector<int> threads(int pid) {
+    return numbers_in(cat("/proc/", pid, "/task"));
+}
 
 std::vector<int> children(int pid) {
     std::vector<int> found;
     for (const int tid : threads(pid))
-        for (const std::string& word : split(trim(text_of(pid, cat("task/", tid, "/children"))), ' '))
+        for (const std::string& word :
+             split(trim(text_of(pid, cat("task/", tid, "/children"))), ' '))
             if (int n = 0; parse_number(word, n)) found.push_back(n);
     return found;
 }
 
-std::vector<int> processes() { return numbers_in("/proc"); }
+std::vector<int> processes() {
+    return numbers_in("/proc");
+}
 
 std::string file_of(int tid, int fd) {
     std::string path(4096, '\0');

@@ -25,7 +25,9 @@ void for_each_task(const std::string& path, OnLine&& on_line) {
 
 std::string_view TaskNames::comm(int pid) const {
     if (pid == 0) return "<idle>";
-    if (pid < 0) return "<XX" "X>";  // the kernel's word for it
+    if (pid < 0)
+        return "<XX"
+               "X>";  // the kernel's word for it
     const auto it = comms_.find(pid);
     return it == comms_.end() ? std::string_view("<...>") : std::string_view(it->second);
 }

@@ -11,11 +11,17 @@
 
 namespace gpufs {
 
-std::string Tracefs::path(std::string_view file) const { return cat(root_, '/', file); }
+std::string Tracefs::path(std::string_view file) const {
+    return cat(root_, '/', file);
+}
 
-bool Tracefs::has(std::string_view file) const { return file_exists(path(file)); }
+bool Tracefs::has(std::string_view file) const {
+    return file_exists(path(file));
+}
 
-std::string Tracefs::read(std::string_view file) const { return read_file(path(file)); }
+std::string Tracefs::read(std::string_view file) const {
+    return read_file(path(file));
+}
 
 std::optional<std::string> Tracefs::read_if_readable(std::string_view file) const {
     return read_file_if_readable(path(file));
@@ -93,10 +99,10 @@ Tracefs find_tracefs() {
     if (::access(events.c_str(), R_OK) == 0) return Tracefs(*mount);
     // A directory that may not be searched answers EACCES for whatever is in it.
     if (errno == EACCES)
-        throw UnsupportedError(
-            cat("this user may not read ", *mount),
-            "run gpufs as root, or let root remount it for a group: "
-            "mount -o remount,gid=GROUP,mode=750 " + *mount);
+        throw UnsupportedError(cat("this user may not read ", *mount),
+                               "run gpufs as root, or let root remount it for a group: "
+                               "mount -o remount,gid=GROUP,mode=750 " +
+                                   *mount);
     throw UnsupportedError(cat(*mount, " is not a tracefs: it has no available_events"),
                            "as root: mount -t tracefs nodev /sys/kernel/tracing");
 }

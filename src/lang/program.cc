@@ -13,7 +13,9 @@ const T* find_by_name(const std::vector<T>& items, std::string_view name) {
     return it == items.end() ? nullptr : &*it;
 }
 
-std::size_t align_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+std::size_t align_up(std::size_t n, std::size_t to) {
+    return (n + to - 1) / to * to;
+}
 
 // Text and bytes may start anywhere; numbers at a multiple of their size.
 std::size_t alignment_of(const ValueType& type) {
@@ -24,7 +26,9 @@ std::size_t alignment_of(const ValueType& type) {
 
 }  // namespace
 
-const Member* Layout::find(std::string_view name) const { return find_by_name(members, name); }
+const Member* Layout::find(std::string_view name) const {
+    return find_by_name(members, name);
+}
 
 void Layout::add(std::string name, ValueType type) {
     std::size_t end = 0, widest = 1;

@@ -41,9 +41,13 @@ std::string Trigger::to_text() const {
     return text;
 }
 
-std::string Trigger::removal() const { return '!' + kind(); }
+std::string Trigger::removal() const {
+    return '!' + kind();
+}
 
-bool Trigger::is_known() const { return std::ranges::count(kTriggerActions, action) > 0; }
+bool Trigger::is_known() const {
+    return std::ranges::count(kTriggerActions, action) > 0;
+}
 
 Trigger parse_trigger(std::string_view line) {
     Trigger trigger;

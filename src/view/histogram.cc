@@ -52,11 +52,11 @@ std::string Log2Histogram::to_text(std::string_view unit) const {
     std::size_t last = counts_.size() - 1;
     while (counts_[last] == 0) --last;
     const std::uint64_t most = *std::ranges::max_element(counts_);
-    std::string text = cat(padded_right(std::string(unit), kLabelWidth),
-                           padded_left("count", kCountWidth), "\n");
+    std::string text =
+        cat(padded_right(std::string(unit), kLabelWidth), padded_left("count", kCountWidth), "\n");
     for (std::size_t i = first; i <= last; ++i) {
-        const auto length = static_cast<std::size_t>(
-            static_cast<double>(counts_[i]) / static_cast<double>(most) * kBarWidth);
+        const auto length = static_cast<std::size_t>(static_cast<double>(counts_[i]) /
+                                                     static_cast<double>(most) * kBarWidth);
         text += cat(padded_right(label(i), kLabelWidth), padded_left(cat(counts_[i]), kCountWidth),
                     " |", padded_right(std::string(length, '@'), kBarWidth), "|\n");
     }

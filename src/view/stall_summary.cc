@@ -35,9 +35,8 @@ void StallSummary::add(const Stall& stall, const std::string& stack, const std::
 std::vector<StallSummary::Groups::const_iterator> StallSummary::by_time(const Groups& groups) {
     std::vector<Groups::const_iterator> rows;
     for (auto it = groups.begin(); it != groups.end(); ++it) rows.push_back(it);
-    std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
-        return a->second.total_ns > b->second.total_ns;
-    });
+    std::ranges::stable_sort(
+        rows, [](const auto& a, const auto& b) { return a->second.total_ns > b->second.total_ns; });
     return rows;
 }
 

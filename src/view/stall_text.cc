@@ -12,9 +12,9 @@ namespace {
 
 // On top of a stack that an event took.
 bool is_tracer(std::string_view function) {
-    constexpr std::string_view kPrefixes[] = {"trace_event_", "__traceiter_", "stacktrace_trigger",
-                                              "event_triggers_", "__trace_", "ftrace_", "bpf_trace",
-                                              "__bpf_trace", "perf_trace_", "__bpf_prog"};
+    constexpr std::string_view kPrefixes[] = {
+        "trace_event_", "__traceiter_", "stacktrace_trigger", "event_triggers_", "__trace_",
+        "ftrace_",      "bpf_trace",    "__bpf_trace",        "perf_trace_",     "__bpf_prog"};
     return std::ranges::any_of(kPrefixes, [&](auto p) { return function.starts_with(p); });
 }
 
@@ -35,7 +35,8 @@ bool is_entry(std::string_view function) {
 constexpr std::size_t kIndent = 20, kLabel = 8;
 
 void add_line(std::string& out, std::string_view label, std::string_view text) {
-    out += cat(std::string(kIndent, ' '), label, std::string(kLabel - label.size(), ' '), text, "\n");
+    out +=
+        cat(std::string(kIndent, ' '), label, std::string(kLabel - label.size(), ' '), text, "\n");
 }
 
 std::string waker_text(const Waker& waker) {
@@ -106,7 +107,9 @@ std::string stack_in_short(const std::vector<std::string>& functions, std::size_
     return text.empty() ? "-" : text;
 }
 
-std::string task_text(std::string_view comm, int pid) { return cat(comm, "-", pid); }
+std::string task_text(std::string_view comm, int pid) {
+    return cat(comm, "-", pid);
+}
 
 std::string StallText::syscall(const Stall& stall) {
     switch (stall.syscall.known) {

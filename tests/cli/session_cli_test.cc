@@ -21,8 +21,8 @@ namespace {
 
 using test::Child;
 using test::Ended;
-using test::TempSession;
 using test::gpufs_as_nobody;
+using test::TempSession;
 
 // gpufs with --session of this test.
 Ended in(const TempSession& session, std::vector<std::string> args) {
@@ -49,8 +49,9 @@ BOOST_AUTO_TEST_CASE(filter_finds_the_event_by_its_field) {
     const Ended ended = in(session, {"filter", "prev_state == 2"});
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(ended.out == "");
-    BOOST_TEST(ended.err == "sched:sched_switch: filtered by 'prev_state == 2', enabled in session '" +
-                                session.name() + "'\n");
+    BOOST_TEST(ended.err ==
+               "sched:sched_switch: filtered by 'prev_state == 2', enabled in session '" +
+                   session.name() + "'\n");
     BOOST_TEST(session.read("events/sched/sched_switch/filter") == "prev_state == 2\n");
     BOOST_TEST(session.read("events/sched/sched_switch/enable") == "1\n");
 }
@@ -69,8 +70,8 @@ BOOST_AUTO_TEST_CASE(the_story_names_the_stack_of_a_process_in_d_state) {
     const std::string mine = cat(::getpid());
     in(session, {"filter", "prev_state == 2 && prev_pid == " + mine});
     in(session, {"trigger", "stacktrace"});
-    BOOST_TEST(in(session, {"trigger", "traceoff", "--if",
-                            "prev_state == 2 && prev_pid == " + mine, "--count", "1"})
+    BOOST_TEST(in(session, {"trigger", "traceoff", "--if", "prev_state == 2 && prev_pid == " + mine,
+                            "--count", "1"})
                    .status == 0);
     test::block_in_d_state(3, 20);
     const Ended shown = in(session, {"show"});
@@ -103,9 +104,9 @@ BOOST_AUTO_TEST_CASE(an_ambiguous_field_lists_the_candidates) {
     BOOST_TEST(ended.status == 2);
     const Ended several = in(session, {"filter", "target_cpu == 1"});
     BOOST_TEST(several.status == 2);
-    BOOST_TEST(several.err.find("events have target_cpu\nhint: choose with -e") !=
-                   std::string::npos,
-               several.err);
+    BOOST_TEST(
+        several.err.find("events have target_cpu\nhint: choose with -e") != std::string::npos,
+        several.err);
     BOOST_TEST(!file_exists(session.directory()));
 }
 
@@ -115,9 +116,9 @@ BOOST_AUTO_TEST_CASE(several_events_are_filtered_all_or_none) {
         in(session, {"filter", "-e", "sched:sched_wakeup,sched:sched_switch", "target_cpu == 0"});
     BOOST_TEST(refused.status == 2);
     BOOST_TEST(!file_exists(session.directory()));
-    BOOST_TEST(in(session, {"filter", "-e", "sched:sched_wakeup,sched:sched_waking",
-                            "target_cpu == 0"})
-                   .status == 0);
+    BOOST_TEST(
+        in(session, {"filter", "-e", "sched:sched_wakeup,sched:sched_waking", "target_cpu == 0"})
+            .status == 0);
     BOOST_TEST(session.read("events/sched/sched_wakeup/filter") == "target_cpu == 0\n");
     BOOST_TEST(session.read("events/sched/sched_waking/filter") == "target_cpu == 0\n");
 }
@@ -126,9 +127,13 @@ BOOST_AUTO_TEST_CASE(a_dry_run_prints_shell_lines_and_changes_nothing) {
     const TempSession session;
     const std::string at = session.directory();
     const Ended ended = in(session, {"filter", "prev_state == 2", "--dry-run"});
-    BOOST_TEST(ended.out == "mkdir " + at + "\n"
-                            "echo 'prev_state == 2' > " + at + "/events/sched/sched_switch/filter\n"
-                            "echo 1 > " + at + "/events/sched/sched_switch/enable\n");
+    BOOST_TEST(ended.out == "mkdir " + at +
+                                "\n"
+                                "echo 'prev_state == 2' > " +
+                                at +
+                                "/events/sched/sched_switch/filter\n"
+                                "echo 1 > " +
+                                at + "/events/sched/sched_switch/enable\n");
     BOOST_TEST(!file_exists(at));
     // What it prints does what the command does.
     BOOST_REQUIRE(Child({{"/bin/sh", "-c", ended.out}, {}, false, false, {}}).wait().status == 0);
@@ -152,8 +157,9 @@ BOOST_AUTO_TEST_CASE(status_prints_commands_that_set_the_same_again) {
                set);
     BOOST_TEST(in(first, {"reset"}).status == 0);
     BOOST_TEST(!file_exists(first.directory()));
-    const std::string path = "PATH=" + test::gpufs_binary().substr(0, test::gpufs_binary().rfind('/')) +
-                             ":/usr/bin:/bin";
+    const std::string path =
+        "PATH=" + test::gpufs_binary().substr(0, test::gpufs_binary().rfind('/')) +
+        ":/usr/bin:/bin";
     BOOST_REQUIRE(Child({{"/bin/sh", "-ec", set}, {path}, false, false, {}}).wait().status == 0);
     BOOST_TEST(commands_in(in(first, {"status"}).out) == commands_in(set));
 }
@@ -165,7 +171,8 @@ BOOST_AUTO_TEST_CASE(a_trigger_of_ours_is_replaced_and_that_is_said) {
     const Ended ended = in(session, {"trigger", "stacktrace", "--if", kNever, "--count", "3"});
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(ended.err.find("it replaces 'stacktrace if prev_state == 2'") != std::string::npos);
-    BOOST_TEST(session.read("events/sched/sched_switch/trigger") == "stacktrace:count=3 if prev_prio == 12345\n");
+    BOOST_TEST(session.read("events/sched/sched_switch/trigger") ==
+               "stacktrace:count=3 if prev_prio == 12345\n");
 }
 
 BOOST_AUTO_TEST_CASE(triggers_are_cleared_by_action_or_all) {
@@ -210,8 +217,9 @@ BOOST_AUTO_TEST_CASE(reset_names_who_holds_the_session) {
     const Fd held = open_file(session.directory() + "/tracing_on", O_RDONLY);
     const Ended ended = in(session, {"reset"});
     BOOST_TEST(ended.status == 1);
-    BOOST_TEST(ended.err == cat("gpufs: session '", session.name(), "' is in use by gpufs-test (pid ",
-                                ::getpid(), ")\nhint: end it first, then reset again\n"));
+    BOOST_TEST(ended.err == cat("gpufs: session '", session.name(),
+                                "' is in use by gpufs-test (pid ", ::getpid(),
+                                ")\nhint: end it first, then reset again\n"));
     BOOST_TEST(session.read("events/sched/sched_switch/filter") == "prev_state == 2\n");
 }
 
@@ -223,8 +231,9 @@ BOOST_AUTO_TEST_CASE(reset_without_a_session_is_no_error) {
 BOOST_AUTO_TEST_CASE(a_user_without_rights_is_told_what_is_missing) {
     const Ended ended = gpufs_as_nobody({"filter", "prev_state == 2"});
     BOOST_TEST(ended.status == 3);
-    BOOST_TEST(ended.err.starts_with("gpufs: this user may not read /sys/kernel/tracing\n"
-                                     "hint: run gpufs as root"));
+    BOOST_TEST(
+        ended.err.starts_with("gpufs: this user may not read /sys/kernel/tracing\n"
+                              "hint: run gpufs as root"));
 }
 
 BOOST_AUTO_TEST_CASE(a_machine_without_tracefs_is_told_how_to_mount_it) {
@@ -292,8 +301,9 @@ BOOST_AUTO_TEST_CASE(list_shows_fields_by_name_and_place) {
     BOOST_TEST(ended.out.find("    char prev_comm[16]  offset 8, 16 bytes\n") != std::string::npos);
     const Ended unknown = test::gpufs({"list", "sched_swich"});
     BOOST_TEST(unknown.status == 2);
-    BOOST_TEST(unknown.err ==
-               "gpufs: this kernel has no event 'sched_swich'\nhint: did you mean 'sched_switch'?\n");
+    BOOST_TEST(
+        unknown.err ==
+        "gpufs: this kernel has no event 'sched_swich'\nhint: did you mean 'sched_switch'?\n");
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_left_behind_after_a_hundred_kills) {
@@ -355,7 +365,8 @@ BOOST_AUTO_TEST_CASE(a_refused_global_filter_never_reaches_the_event,
                      *ut::precondition(test::owns_the_machine)) {
     const std::string filter = "/sys/kernel/tracing/events/sched/sched_switch/filter";
     std::ofstream(filter) << "prev_pid == 4711\n" << std::flush;
-    BOOST_TEST(test::gpufs({"filter", "-e", "sched_switch", "nosuch == 2", "--global"}).status == 2);
+    BOOST_TEST(test::gpufs({"filter", "-e", "sched_switch", "nosuch == 2", "--global"}).status ==
+               2);
     BOOST_TEST(read_file(filter) == "prev_pid == 4711\n");
     std::ofstream(filter) << "0\n" << std::flush;
     BOOST_TEST(test::our_instances() == "");

@@ -141,10 +141,12 @@ BOOST_AUTO_TEST_CASE(an_older_kernel_is_said_to_give_fields_only_once,
     record_d_states(session, 1);
     const Ended ended = in(session, {"show", "--json"});
     BOOST_TEST(ended.status == 3);
-    BOOST_TEST(ended.err ==
-               "gpufs: this kernel gives the fields of records only by taking them out of the buffer\n"
-               "hint: add --consume, or --follow for what comes; plain 'gpufs show' leaves them in\n");
-    BOOST_TEST(count_of(in(session, {"show", "--json", "--consume"}).out, "\"prev_state\":2") == 1u);
+    BOOST_TEST(
+        ended.err ==
+        "gpufs: this kernel gives the fields of records only by taking them out of the buffer\n"
+        "hint: add --consume, or --follow for what comes; plain 'gpufs show' leaves them in\n");
+    BOOST_TEST(count_of(in(session, {"show", "--json", "--consume"}).out, "\"prev_state\":2") ==
+               1u);
 }
 
 BOOST_AUTO_TEST_CASE(lost_events_are_counted) {

@@ -23,7 +23,6 @@ bool has(const std::string& text, const std::string& piece) {
     return text.find(piece) != std::string::npos;
 }
 
-
 // Blocks in D for 100 ms, again and again.
 int block_on() {
     for (;;) test::block_in_vfork(100);
@@ -45,8 +44,8 @@ BOOST_AUTO_TEST_CASE(a_command_is_watched_from_its_start_to_its_end) {
 }
 
 BOOST_AUTO_TEST_CASE(children_are_watched_when_asked_for) {
-    const std::vector<std::string> command = {"--state", "S", "--over", "100ms", "--",
-                                              "sh",      "-c", "sleep 0.3; true"};
+    const std::vector<std::string> command = {"--state", "S",  "--over", "100ms",
+                                              "--",      "sh", "-c",     "sleep 0.3; true"};
     std::vector<std::string> with = {"stall", "--children"}, without = {"stall"};
     with.insert(with.end(), command.begin(), command.end());
     without.insert(without.end(), command.begin(), command.end());
@@ -63,8 +62,8 @@ BOOST_AUTO_TEST_CASE(a_command_that_cannot_run_is_a_failure) {
 BOOST_AUTO_TEST_CASE(it_ends_after_its_duration_with_the_reports) {
     Worker worker(block_on);
     worker.start();
-    const Ended ended = test::gpufs(
-        {"stall", "-p", cat(worker.pid()), "--over", "50ms", "--duration", "1500ms"});
+    const Ended ended =
+        test::gpufs({"stall", "-p", cat(worker.pid()), "--over", "50ms", "--duration", "1500ms"});
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(has(ended.err, "watching 1 task of 1 process"), ended.err);
     BOOST_TEST(has(ended.out, "kernel stack\n"), ended.out);
@@ -75,7 +74,10 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_it_with_the_reports_and_leaves_nothing) {
     Worker worker(block_on);
     worker.start();
     Child child({{test::gpufs_binary(), "stall", "-p", cat(worker.pid()), "--over", "50ms"},
-                 {}, false, false, {}});
+                 {},
+                 false,
+                 false,
+                 {}});
     BOOST_TEST(child.wait_for_output("after the wake-up", std::chrono::seconds(30)));
     const int pid = child.pid();
     child.send(SIGINT);

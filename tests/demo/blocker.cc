@@ -1,6 +1,6 @@
 // blocker SECONDS: what the demonstration hunts. Its main loop is late because it starts a helper
-// with vfork(2): the parent sleeps in D state, uninterruptibly, until the child execs, and the child
-// takes its time before it does.
+// with vfork(2): the parent sleeps in D state, uninterruptibly, until the child execs, and the
+// child takes its time before it does.
 #include <sys/wait.h>
 #include <unistd.h>
 

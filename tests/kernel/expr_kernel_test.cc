@@ -1,19 +1,19 @@
 #define BOOST_TEST_DYN_LINK
-#include <boost/test/unit_test.hpp>
-#include <csignal>
-#include <cstring>
-#include <functional>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <cstring>
+#include <functional>
+
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
 #include "gpufs/kernel/tracefs.h"
 #include "gpufs/lang/expr_eval.h"
-
 #include "lang/expr_gen.h"
 #include "support/needs.h"
 

@@ -44,8 +44,8 @@ BOOST_AUTO_TEST_CASE(a_name_may_hold_parentheses_and_spaces) {
 }
 
 BOOST_AUTO_TEST_CASE(a_stack_is_the_names_of_its_functions) {
-    const auto stack = parse_proc_stack(
-        "[<0>] do_wait+0x4c/0xe0\n[<0>] ipmi_ioctl+0x1/0x2 [ipmi_watchdog]\n");
+    const auto stack =
+        parse_proc_stack("[<0>] do_wait+0x4c/0xe0\n[<0>] ipmi_ioctl+0x1/0x2 [ipmi_watchdog]\n");
     BOOST_TEST(stack == (std::vector<std::string>{"do_wait", "ipmi_ioctl"}));
 }
 
@@ -74,7 +74,8 @@ BOOST_AUTO_TEST_CASE(a_command_that_does_not_exist_says_so_at_its_end) {
             if (command.ended()) break;
             ::usleep(1000);
         },
-        SysError, [](const SysError& e) {
+        SysError,
+        [](const SysError& e) {
             return std::string(e.what()) ==
                    "cannot run '/nonexistent/command': No such file or directory";
         });

@@ -158,15 +158,21 @@ BOOST_AUTO_TEST_CASE(every_event_is_found_by_its_format_and_parses) {
 BOOST_AUTO_TEST_CASE(settings_are_read_back_as_they_were_set) {
     const TempSession temp;
     const Session session = Session::named(kTop, temp.name());
-    plan_settings(session, {{"clock", "mono"}, {"children", "on"}, {"pids", "1,2"},
-                            {"userstacktrace", "on"}, {"cpus", "0"}})
+    plan_settings(session, {{"clock", "mono"},
+                            {"children", "on"},
+                            {"pids", "1,2"},
+                            {"userstacktrace", "on"},
+                            {"cpus", "0"}})
         .changes.apply();
     std::string changed;
     for (const Setting& setting : changed_settings(session))
         changed += cat(setting.name, "=", setting.value, " ");
     BOOST_TEST(changed == "clock=mono pids=1,2 children=on cpus=0 userstacktrace=on ");
-    plan_settings(session, {{"pids", "none"}, {"cpus", "all"}, {"children", "off"},
-                            {"clock", "local"}, {"userstacktrace", "off"}})
+    plan_settings(session, {{"pids", "none"},
+                            {"cpus", "all"},
+                            {"children", "off"},
+                            {"clock", "local"},
+                            {"userstacktrace", "off"}})
         .changes.apply();
     BOOST_TEST(changed_settings(session).empty());
 }

@@ -31,8 +31,8 @@ struct Hunted {
     std::uint64_t lost = 0, buffer_bytes = 0;
 };
 
-Hunted hunt(const std::string& states, std::uint64_t over_ms, Worker& worker,
-            bool children = false, bool runs_already = false, int limit_ms = 60'000) {
+Hunted hunt(const std::string& states, std::uint64_t over_ms, Worker& worker, bool children = false,
+            bool runs_already = false, int limit_ms = 60'000) {
     StallHunt hunt(kTop, {StateSet::parse("--state", states), over_ms * kMs, children});
     hunt.attach({{worker.pid(), false}}, !runs_already);
     if (!runs_already) worker.start();
@@ -114,7 +114,8 @@ BOOST_AUTO_TEST_CASE(a_read_from_a_pipe_names_the_pipe) {
     writer.join();
     ::close(ends[0]);
     ::close(ends[1]);
-    const auto it = std::ranges::find_if(got.ended, [](const Stall& s) { return s.file.has_value(); });
+    const auto it =
+        std::ranges::find_if(got.ended, [](const Stall& s) { return s.file.has_value(); });
     BOOST_REQUIRE((it != got.ended.end()));
     BOOST_TEST(it->file->path == path);
     BOOST_TEST(it->file->fd == ends[0]);
@@ -139,9 +140,8 @@ BOOST_AUTO_TEST_CASE(a_page_fault_is_a_sleep_without_a_system_call) {
     });
     // The state of such a sleep is the kernel's choice: S where a fault may be interrupted.
     const Hunted got = hunt("D,S", 60, worker);
-    const auto it = std::ranges::find_if(got.ended, [&](const Stall& s) {
-        return s.syscall.known == SyscallState::Known::none;
-    });
+    const auto it = std::ranges::find_if(
+        got.ended, [&](const Stall& s) { return s.syscall.known == SyscallState::Known::none; });
     BOOST_REQUIRE((it != got.ended.end()));
     check_duration(*it, 100);
     BOOST_TEST(it->tid == worker.pid());
@@ -191,9 +191,8 @@ BOOST_AUTO_TEST_CASE(fifty_threads_are_all_watched) {
         return 0;
     });
     const Hunted got = hunt("S", 250, worker);
-    const auto slept = std::ranges::count_if(got.texts, [](const std::string& text) {
-        return has(text, "nanosleep");
-    });
+    const auto slept = std::ranges::count_if(
+        got.texts, [](const std::string& text) { return has(text, "nanosleep"); });
     BOOST_TEST(slept == kThreads);
     for (const Stall& s : got.ended) BOOST_TEST(s.tgid == worker.pid());
 }
@@ -231,8 +230,8 @@ BOOST_AUTO_TEST_CASE(a_process_that_hangs_already_is_answered_from_proc) {
     const Stall& s = got.noted[0];
     BOOST_TEST(s.is_cut);
     BOOST_TEST(s.is_ongoing);
-    BOOST_TEST(std::ranges::any_of(s.stack_names,
-                                   [](const std::string& f) { return has(f, "vfork"); }));
+    BOOST_TEST(
+        std::ranges::any_of(s.stack_names, [](const std::string& f) { return has(f, "vfork"); }));
     BOOST_TEST((s.syscall.known == SyscallState::Known::yes));
     BOOST_REQUIRE_EQUAL(got.ongoing.size(), 1);
     BOOST_TEST(got.ongoing[0].is_cut);
@@ -278,8 +277,9 @@ BOOST_AUTO_TEST_CASE(one_stall_among_a_hundred_thousand_switches_a_second_is_fou
     ::getrusage(RUSAGE_CHILDREN, &worker_use);
     const double took = test::now_ms() - begin;
     BOOST_TEST_MESSAGE("switches a second: "
-                       << static_cast<double>(worker_use.ru_nvcsw) / took * 1e3 << ", own CPU share "
-                       << (ms(after) - ms(before)) / took * 100 << " %, lost " << got.lost);
+                       << static_cast<double>(worker_use.ru_nvcsw) / took * 1e3
+                       << ", own CPU share " << (ms(after) - ms(before)) / took * 100 << " %, lost "
+                       << got.lost);
     BOOST_REQUIRE_EQUAL(got.ended.size(), 1);
     check_duration(got.ended[0], 1000);
     BOOST_TEST(got.buffer_bytes <= 8u << 20);

@@ -2,9 +2,8 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/lang/expr.h"
-
 #include "expr_gen.h"
+#include "gpufs/lang/expr.h"
 
 namespace gpufs {
 namespace {

@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_CASE(the_kernels_lines_become_what_sets_and_removes_them) {
 BOOST_AUTO_TEST_CASE(one_of_a_kind_means_the_action_and_its_event) {
     BOOST_TEST(parse_trigger("stacktrace:5 if a == 1").kind() ==
                parse_trigger("stacktrace").kind());
-    BOOST_TEST(parse_trigger("enable_event:a:b").kind() != parse_trigger("enable_event:a:c").kind());
+    BOOST_TEST(parse_trigger("enable_event:a:b").kind() !=
+               parse_trigger("enable_event:a:c").kind());
 }
 
 BOOST_AUTO_TEST_CASE(comments_of_a_trigger_file_are_no_triggers) {

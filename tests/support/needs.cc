@@ -24,8 +24,8 @@ boost::test_tools::assertion_result answer(bool yes, const std::string& need) {
     return result;
 }
 
-// In a function of its own, because the child of a vfork borrows this stack frame. Its parent sleeps
-// uninterruptibly until the child exits.
+// In a function of its own, because the child of a vfork borrows this stack frame. Its parent
+// sleeps uninterruptibly until the child exits.
 void vfork_slowly(useconds_t us) {
     const int pid = ::vfork();
     if (pid == 0) {
@@ -62,7 +62,8 @@ boost::test_tools::assertion_result has_trigger::operator()(boost::unit_test::te
 
 boost::test_tools::assertion_result lacks_trigger::operator()(
     boost::unit_test::test_unit_id) const {
-    return answer(!kernel_has_trigger(action), cat("needs a kernel without the ", action, " trigger"));
+    return answer(!kernel_has_trigger(action),
+                  cat("needs a kernel without the ", action, " trigger"));
 }
 
 boost::test_tools::assertion_result owns_the_machine(boost::unit_test::test_unit_id) {
@@ -71,7 +72,8 @@ boost::test_tools::assertion_result owns_the_machine(boost::unit_test::test_unit
 }
 
 boost::test_tools::assertion_result runs_at_full_speed(boost::unit_test::test_unit_id) {
-    return answer(std::getenv("GPUFS_VM_OUT") == nullptr, "measures load: not on an emulated machine");
+    return answer(std::getenv("GPUFS_VM_OUT") == nullptr,
+                  "measures load: not on an emulated machine");
 }
 
 TempSession::TempSession() {
@@ -79,7 +81,9 @@ TempSession::TempSession() {
     name_ = cat("test", ::getpid(), "_", ++made);
 }
 
-TempSession::~TempSession() { ::rmdir(directory().c_str()); }
+TempSession::~TempSession() {
+    ::rmdir(directory().c_str());
+}
 
 std::string TempSession::directory() const {
     return cat(kTracing, "/instances/gpufs-", name_);

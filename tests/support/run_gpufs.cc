@@ -57,7 +57,9 @@ Child::~Child() {
     if (err_ >= 0) ::close(err_);
 }
 
-void Child::send(int signal) const { ::kill(pid_, signal); }
+void Child::send(int signal) const {
+    ::kill(pid_, signal);
+}
 
 bool Child::read_some(int timeout_ms) {
     pollfd fds[] = {{out_, POLLIN, 0}, {err_, POLLIN, 0}};
@@ -115,7 +117,9 @@ Child::Setup setup_for(const std::vector<std::string>& args) {
 
 }  // namespace
 
-Ended gpufs(const std::vector<std::string>& args) { return Child(setup_for(args)).wait(); }
+Ended gpufs(const std::vector<std::string>& args) {
+    return Child(setup_for(args)).wait();
+}
 
 Ended gpufs_as_nobody(const std::vector<std::string>& args) {
     Child::Setup setup = setup_for(args);

@@ -16,9 +16,14 @@ BOOST_AUTO_TEST_CASE(it_draws_from_the_first_used_power_of_two_to_the_last) {
     h.add(300'000, 2);
     BOOST_TEST(h.to_text("us") ==
                "us                     count\n"
-               "[64K, 128K)                4 |" + std::string(52, '@') + "|\n"
-               "[128K, 256K)               0 |" + std::string(52, ' ') + "|\n"
-               "[256K, 512K)               2 |" + std::string(26, '@') + std::string(26, ' ') + "|\n");
+               "[64K, 128K)                4 |" +
+                   std::string(52, '@') +
+                   "|\n"
+                   "[128K, 256K)               0 |" +
+                   std::string(52, ' ') +
+                   "|\n"
+                   "[256K, 512K)               2 |" +
+                   std::string(26, '@') + std::string(26, ' ') + "|\n");
     BOOST_TEST(h.to_json() ==
                R"([{"from":65536,"to":131072,"count":4},{"from":262144,"to":524288,"count":2}])");
 }
@@ -30,9 +35,8 @@ BOOST_AUTO_TEST_CASE(zero_and_one_have_rows_of_their_own) {
     h.add(2);
     h.add(3);
     h.add(4);
-    BOOST_TEST(h.to_json() ==
-               R"([{"from":0,"to":1,"count":1},{"from":1,"to":2,"count":1},)"
-               R"({"from":2,"to":4,"count":2},{"from":4,"to":8,"count":1}])");
+    BOOST_TEST(h.to_json() == R"([{"from":0,"to":1,"count":1},{"from":1,"to":2,"count":1},)"
+                              R"({"from":2,"to":4,"count":2},{"from":4,"to":8,"count":1}])");
     BOOST_TEST(h.to_text("n").find("[0] ") != std::string::npos);
     BOOST_TEST(h.to_text("n").find("[2, 4) ") != std::string::npos);
 }

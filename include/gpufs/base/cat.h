@@ -7,8 +7,12 @@
 
 namespace gpufs {
 
-inline void append(std::string& out, std::string_view text) { out += text; }
-inline void append(std::string& out, char c) { out += c; }
+inline void append(std::string& out, std::string_view text) {
+    out += text;
+}
+inline void append(std::string& out, char c) {
+    out += c;
+}
 template <std::integral T>
 void append(std::string& out, T number) {
     char digits[24];

@@ -21,8 +21,8 @@ public:
     bool empty() const noexcept { return steps_.empty(); }
     // One shell command a change, as a person would type it.
     std::vector<std::string> shell_lines() const;
-    // All or nothing. When a write is refused, or Ctrl-C, SIGTERM or SIGHUP came meanwhile, what was
-    // done is taken back, newest first; a refusal is then thrown as SysError with the kernel's
+    // All or nothing. When a write is refused, or Ctrl-C, SIGTERM or SIGHUP came meanwhile, what
+    // was done is taken back, newest first; a refusal is then thrown as SysError with the kernel's
     // reason, a signal takes its usual effect. What could not be taken back is part of the message.
     void apply() const;
 

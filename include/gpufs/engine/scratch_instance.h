@@ -32,8 +32,8 @@ private:
 };
 
 // Removes what dead owners left: their instances, and the dynamic probes in their groups. Returns
-// what was removed, one line each. Others' instances and living owners are not touched. Does nothing
-// for a user who may not.
+// what was removed, one line each. Others' instances and living owners are not touched. Does
+// nothing for a user who may not.
 std::vector<std::string> remove_stale(const Tracefs& top);
 
 // Removes the dynamic probes of a group. Throws SysError when one is in use.

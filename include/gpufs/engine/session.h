@@ -45,7 +45,7 @@ private:
 struct EventState {
     std::string event;  // "sched:sched_switch"
     bool is_enabled = false;
-    std::string filter;         // empty when there is none
+    std::string filter;             // empty when there is none
     bool filter_is_broken = false;  // a refused filter stays in the file until overwritten
     std::vector<Trigger> triggers;  // in the order they were set
 

@@ -20,7 +20,8 @@ std::vector<Setting> changed_settings(const Session& session);
 std::vector<Setting> all_settings(const Session& session);
 
 // A plan for the settings: buffer (bytes per CPU, with units), clock, pids, children, cpus, and any
-// name below options/ (on or off). Throws UsageError for a name or a value this kernel does not have.
+// name below options/ (on or off). Throws UsageError for a name or a value this kernel does not
+// have.
 Plan plan_settings(const Session& session, const std::vector<Setting>& settings);
 
 // Everything that is set, as the gpufs commands that would set it again, in the order to run them.
@@ -30,9 +31,9 @@ std::vector<std::string> commands_to_set_again(const Session& session,
 // What the buffer holds now, over all CPUs.
 struct BufferState {
     bool is_on = false;
-    unsigned long long entries = 0;   // recorded and not yet read or overwritten
-    unsigned long long overrun = 0;   // overwritten before they were read
-    unsigned long long dropped = 0;   // refused by a full buffer
+    unsigned long long entries = 0;  // recorded and not yet read or overwritten
+    unsigned long long overrun = 0;  // overwritten before they were read
+    unsigned long long dropped = 0;  // refused by a full buffer
 };
 BufferState read_buffer_state(const Tracefs& at);
 

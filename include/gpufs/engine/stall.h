@@ -38,7 +38,9 @@ public:
     std::string to_text() const;
 
 private:
-    static std::uint64_t bit(TaskState s) { return std::uint64_t{1} << (static_cast<char>(s) & 63); }
+    static std::uint64_t bit(TaskState s) {
+        return std::uint64_t{1} << (static_cast<char>(s) & 63);
+    }
     std::uint64_t bits_ = 0;
 };
 

@@ -41,7 +41,16 @@ public:
 
 private:
     enum class Kind : std::uint8_t {
-        other, change, stack, waking, wakeup, syscall_enter, syscall_exit, newtask, exec, exit
+        other,
+        change,
+        stack,
+        waking,
+        wakeup,
+        syscall_enter,
+        syscall_exit,
+        newtask,
+        exec,
+        exit
     };
     struct Plan {
         Kind kind = Kind::other;

@@ -9,22 +9,22 @@ namespace gpufs {
 
 // One field of an event, as its `format` file describes it.
 struct Field {
-    // Where the bytes are. `data_loc`: the field is a u32 whose low half is an offset from the start
-    // of the record and whose high half is a length. `rel_loc`: the same, but the offset counts from
-    // the end of the field itself.
+    // Where the bytes are. `data_loc`: the field is a u32 whose low half is an offset from the
+    // start of the record and whose high half is a length. `rel_loc`: the same, but the offset
+    // counts from the end of the field itself.
     enum class Place { fixed, data_loc, rel_loc };
 
     std::string name;
-    std::string type;          // the element's C type: "int", "char", "pid_t", "const char *"
-    std::size_t offset = 0;    // from the start of the record, in bytes
-    std::size_t size = 0;      // bytes at `offset`: the whole array, or 4 where place is not fixed
+    std::string type;        // the element's C type: "int", "char", "pid_t", "const char *"
+    std::size_t offset = 0;  // from the start of the record, in bytes
+    std::size_t size = 0;    // bytes at `offset`: the whole array, or 4 where place is not fixed
     std::size_t element_size = 0;  // bytes of one element of `type`; `size` for a scalar
     Place place = Place::fixed;
-    bool is_array = false;     // an array, fixed or dynamic
-    bool is_string = false;    // text: char[N], __string(), or a pointer to characters
+    bool is_array = false;   // an array, fixed or dynamic
+    bool is_string = false;  // text: char[N], __string(), or a pointer to characters
     bool is_pointer = false;
     bool is_signed = false;
-    bool is_common = false;    // one of the common_* fields in front of every record
+    bool is_common = false;  // one of the common_* fields in front of every record
 
     // The type as C spells the field: "char prev_comm[16]", "__data_loc char[] name".
     std::string declaration() const;
@@ -38,9 +38,9 @@ struct Field {
 struct EventFormat {
     std::string system;
     std::string name;
-    int id = 0;                  // common_type of this event's records on this boot
-    std::vector<Field> fields;   // in the file's order, common_* first
-    std::string print_format;    // what follows "print fmt: ", as written
+    int id = 0;                 // common_type of this event's records on this boot
+    std::vector<Field> fields;  // in the file's order, common_* first
+    std::string print_format;   // what follows "print fmt: ", as written
 
     std::string full_name() const { return system + ':' + name; }
     // Null when there is no such field.
@@ -53,8 +53,8 @@ struct EventFormat {
 // that cannot be followed is no error: the fields are what counts.
 EventFormat parse_event_format(std::string_view system, std::string_view text);
 
-// Does the format text declare a field of this name? A cheap look at the text, for searching through
-// thousands of formats before parsing the few that matter.
+// Does the format text declare a field of this name? A cheap look at the text, for searching
+// through thousands of formats before parsing the few that matter.
 bool declares_field(std::string_view format_text, std::string_view field);
 
 }  // namespace gpufs

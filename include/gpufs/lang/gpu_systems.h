@@ -9,10 +9,9 @@ namespace gpufs {
 // register events: TRACE_SYSTEM in the kernel's drivers/gpu, drivers/accel, drivers/dma-buf, and of
 // NVIDIA's own module.
 inline constexpr std::string_view kGpuSystems[] = {
-    "gpu_scheduler", "drm",        "dma_fence", "amdgpu",      "amdgpu_dm",      "i915",
-    "xe",            "nouveau",    "nvidia",    "radeon",      "virtio_gpu",     "v3d",
-    "vc4",           "drm_msm_gpu", "drm_msm_atomic", "host1x", "gpu_mem",        "amdxdna",
-    "habanalabs"};
+    "gpu_scheduler",  "drm",    "dma_fence", "amdgpu",     "amdgpu_dm", "i915", "xe",
+    "nouveau",        "nvidia", "radeon",    "virtio_gpu", "v3d",       "vc4",  "drm_msm_gpu",
+    "drm_msm_atomic", "host1x", "gpu_mem",   "amdxdna",    "habanalabs"};
 
 // Does "system:event" come from one of them?
 inline bool is_gpu_event(std::string_view full_name) {

@@ -66,8 +66,9 @@ struct CodeItem {
     enum class Kind {
         insn,        // `insn`, with `imm64` where it takes two slots (64-bit immediates)
         label,       // the place `name`
-        load_field,  // insn.dst_reg = the field `relocation.name` of the record at insn.src_reg, with
-                     // the width and the sign its format says: becomes one or more instructions
+        load_field,  // insn.dst_reg = the field `relocation.name` of the record at insn.src_reg,
+                     // with the width and the sign its format says: becomes one or more
+                     // instructions
     };
     Kind kind = Kind::insn;
     bpf_insn insn{};
@@ -82,9 +83,9 @@ struct Parameter {
     enum class Type { integer, text, time, size };
     std::string name;
     Type type = Type::integer;
-    std::string unit;       // what the number counts inside the program: "us", "bytes"
+    std::string unit;        // what the number counts inside the program: "us", "bytes"
     std::int64_t value = 0;  // the default, in `unit`
-    std::string text;       // the default of Type::text
+    std::string text;        // the default of Type::text
     std::string help;
     SourceRef at;
 };
@@ -92,8 +93,8 @@ struct Parameter {
 struct MapDeclaration {
     std::string name;
     bpf_map_type type = BPF_MAP_TYPE_HASH;
-    Layout key;              // one integer of 4 bytes for arrays; empty for rings
-    Layout value;            // Aggregation::Kind::none
+    Layout key;    // one integer of 4 bytes for arrays; empty for rings
+    Layout value;  // Aggregation::Kind::none
     Aggregation aggregation;
     std::uint64_t max_entries = 0;  // bytes for a ring
     std::string max_parameter;      // its name, where a parameter gives max_entries
@@ -151,10 +152,10 @@ struct Subprogram {
 struct Action {
     enum class Kind { print, print_map, clear_map, exit };
     struct Piece {
-        std::string text;      // literal, when member is empty
-        std::string member;    // of the record
-        std::string format;    // "x", "d", "str", "ksym", "usym", "kstack", "ustack", "time", "us", …
-        int width = 0;         // columns; negative: to the left
+        std::string text;    // literal, when member is empty
+        std::string member;  // of the record
+        std::string format;  // "x", "d", "str", "ksym", "usym", "kstack", "ustack", "time", "us", …
+        int width = 0;       // columns; negative: to the left
     };
     Kind kind = Kind::print;
     std::vector<Piece> pieces;  // print

@@ -19,7 +19,7 @@ struct ValueType {
         user_address,    // 8 bytes, shown as a symbol of the record's process
         kernel_stack,    // 4 bytes, signed: an id in a stack trace map, or the error that made none
         user_stack,
-        time,            // 8 bytes, nanoseconds of CLOCK_MONOTONIC
+        time,  // 8 bytes, nanoseconds of CLOCK_MONOTONIC
     };
     Kind kind = Kind::integer;
     std::size_t bytes = 8;
@@ -47,14 +47,15 @@ struct Layout {
     void add(std::string name, ValueType type);
 };
 
-// What a map's values accumulate. Every kind is exact on all CPUs: in a per-CPU map each CPU adds to
-// its own value and the reader merges, otherwise the program adds atomically.
+// What a map's values accumulate. Every kind is exact on all CPUs: in a per-CPU map each CPU adds
+// to its own value and the reader merges, otherwise the program adds atomically.
 struct Aggregation {
     enum class Kind {
-        none,        // the value is data: `layout` of the map's value
-        count,       // u64
-        sum,         // u64, or s64 where signed
-        min, max,    // u64 or s64, and a u64 that is 1 once there is a value
+        none,   // the value is data: `layout` of the map's value
+        count,  // u64
+        sum,    // u64, or s64 where signed
+        min,
+        max,         // u64 or s64, and a u64 that is 1 once there is a value
         avg,         // u64 count, s64 or u64 total
         stats,       // count, total, min, max
         log2,        // u64[65]: slot 0 for 0 (and less), slot n for values of n bits
@@ -63,7 +64,7 @@ struct Aggregation {
     };
     Kind kind = Kind::none;
     bool is_signed = false;
-    unsigned sub_bits = 0;                  // log_linear
+    unsigned sub_bits = 0;                     // log_linear
     std::int64_t low = 0, high = 0, step = 1;  // linear
 
     // Bytes of one value.

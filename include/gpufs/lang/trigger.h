@@ -12,11 +12,11 @@ namespace gpufs {
 //   stacktrace:5 if prev_state == 2
 //   enable_event:sched:sched_wakeup
 struct Trigger {
-    std::string action;                // "stacktrace", "traceoff", "enable_event", "hist", ...
-    std::string argument;              // the event of enable_event and disable_event, as SYSTEM:EVENT;
-                                       // for actions gpufs does not set: all that follows the action
+    std::string action;    // "stacktrace", "traceoff", "enable_event", "hist", ...
+    std::string argument;  // the event of enable_event and disable_event, as SYSTEM:EVENT;
+                           // for actions gpufs does not set: all that follows the action
     std::optional<unsigned long> count;  // how often it still fires; absent: without end
-    std::string condition;             // a filter, or empty
+    std::string condition;               // a filter, or empty
 
     // What the kernel keys it by: it allows one trigger of this kind on an event.
     std::string kind() const;

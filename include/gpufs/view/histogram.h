@@ -25,7 +25,8 @@ public:
     bool empty() const;
     // The rows from the first bucket that is not empty to the last, below a line with the unit.
     std::string to_text(std::string_view unit) const;
-    // [{"from":65536,"to":131072,"count":7}]: `to` is not in the bucket; empty buckets are left out.
+    // [{"from":65536,"to":131072,"count":7}]: `to` is not in the bucket; empty buckets are left
+    // out.
     std::string to_json() const;
 
 private:
