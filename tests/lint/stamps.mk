@@ -9,8 +9,9 @@ HEADER_STAMPS := $(HEADERS:%=$(B)/lint/%.alone)
 TIDY_STAMPS   := $(patsubst %,$(B)/lint/%.tidy,$(LIB) $(APP))
 FORMAT_STAMPS := $(patsubst %,$(B)/lint/%.format,$(HEADERS) $(LIB) $(APP) $(wildcard tests/*.cc \
 	tests/*/*.cc tests/*/*.h))
-LINT_CPPFLAGS := $(CPPFLAGS) -DGPUFS_VERSION='""'
+LINT_CPPFLAGS := $(CPPFLAGS) -I$(B)/gen -DGPUFS_VERSION='""'
 
+$(HEADER_STAMPS) $(TIDY_STAMPS): | $(B)/gen/syscall_list.inc
 lint-headers: $(HEADER_STAMPS)
 lint-format: $(FORMAT_STAMPS)
 lint-tidy: $(TIDY_STAMPS)
@@ -24,9 +25,8 @@ $(B)/lint/%.alone: % tests/lint/stamps.mk
 
 $(B)/lint/%.format: % .clang-format
 	@mkdir -p $(@D)
-	@clang-format --dry-run -Werror $< 2> $@.log || \
-		{ sed -n 's/ error: .* \[-Wclang-format-violations\]$$/ not as clang-format -i has it/p;t;/error:/p' \
-			$@.log | head -n 1; exit 1; }
+	@clang-format --dry-run -Werror $< 2> $@.log || { grep -m 1 error: $@.log | \
+		sed 's/ error: .*-Wclang-format-violations.*/ not as clang-format -i has it/'; exit 1; }
 	@touch $@
 
 # clang-tidy counts on stderr the warnings it held back, and says there why it crashed.
