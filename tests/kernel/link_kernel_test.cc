@@ -11,6 +11,7 @@
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/text.h"
+#include "gpufs/engine/load_linked.h"
 #include "gpufs/kernel/bpf_features.h"
 #include "gpufs/kernel/bpf_map.h"
 #include "gpufs/kernel/bpf_program.h"
@@ -243,38 +244,9 @@ BOOST_AUTO_TEST_CASE(helpers_call_functions_of_the_program,
     ProbeProgram probe;
     probe.name = "main";
     probe.code = code.assemble();
-    const Linked linked = link(program, probe, {});
     BpfProgramSpec spec;
     spec.type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-    spec.name = "gpufs_test";
-    spec.insns = linked.insns;
-    for (const Linked::Function& function : linked.functions)
-        spec.functions.push_back({function.name, static_cast<std::uint32_t>(function.begin)});
-    BOOST_TEST(run(load_program(spec), {}) == 45u);
-}
-
-BOOST_AUTO_TEST_CASE(a_refusal_leads_to_its_line) {
-    Program program;
-    program.sources = {{"a.bpf", "r0 = 0\nr1 = *(u64 *)(r1 + 8)\nr1 = *(u64 *)(r1 + 8)\nexit\n"}};
-    ProbeProgram probe;
-    probe.name = "a";
-    const bpf_insn ops[] = {insn::mov(Reg::r0, 0), insn::load(Width::dw, Reg::r1, Reg::r1, 8),
-                            insn::load(Width::dw, Reg::r1, Reg::r1, 8), insn::leave()};
-    for (std::size_t i = 0; i < 4; ++i) {
-        probe.code.push_back(test::item_of(ops[i]));
-        probe.code.back().at.span = {i, i + 1};
-    }
-    const Linked linked = link(program, probe, {});
-    BpfProgramSpec spec;
-    spec.type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-    spec.name = "gpufs_test";
-    spec.insns = linked.insns;
-    BOOST_CHECK_EXCEPTION(load_program(spec), VerifierError, [&](const VerifierError& e) {
-        const auto at = blame(e.log(), linked.lines);
-        BOOST_REQUIRE(at);
-        BOOST_TEST(at->span.begin == 2u);
-        return true;
-    });
+    BOOST_TEST(run(load_linked(program, link(program, probe, {}), spec), {}) == 45u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
