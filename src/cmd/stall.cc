@@ -195,6 +195,7 @@ std::string start_text(const StallHunt& hunt) {
     std::string text = cat("watching ", counted(hunt.at_start().size(), "task"), " of ",
                            processes.size(), processes.size() == 1 ? " process" : " processes");
     std::vector<std::pair<std::size_t, std::string>> rows;
+    rows.reserve(doing.size());
     for (const auto& [what, n] : doing) rows.emplace_back(n, what);
     std::ranges::sort(rows, std::greater<>());
     for (std::size_t i = 0; i < std::min<std::size_t>(4, rows.size()); ++i)

@@ -174,8 +174,9 @@ BOOST_AUTO_TEST_CASE(a_snapshot_of_a_live_buffer_has_whole_records_in_order) {
             for (int i = 0; !stop; ++i) write_all(fd.get(), whole_marker(i), "trace_marker");
         });
     std::size_t total = 0, gaps = 0;
-    const auto until = std::chrono::steady_clock::now() + 500ms;
-    while (std::chrono::steady_clock::now() < until) {
+    // As many as it takes to meet pages that are being overwritten, on a slow machine too.
+    const auto until = std::chrono::steady_clock::now() + 30s;
+    while (total < 5000 && std::chrono::steady_clock::now() < until) {
         auto snapshot = BufferSnapshot::open(instance.tracefs());
         if (!snapshot) break;
         std::uint64_t last = 0;
@@ -195,7 +196,7 @@ BOOST_AUTO_TEST_CASE(a_snapshot_of_a_live_buffer_has_whole_records_in_order) {
     stop = true;
     for (std::thread& t : writers) t.join();
     BOOST_TEST_MESSAGE("live snapshots: " << total << " records, " << gaps << " gaps");
-    if (BufferSnapshot::open(instance.tracefs())) BOOST_TEST(total > 1000u);
+    if (BufferSnapshot::open(instance.tracefs())) BOOST_TEST(total >= 5000u);
 }
 
 BOOST_AUTO_TEST_CASE(live_reading_wakes_soon_and_keeps_the_order) {

@@ -1,5 +1,6 @@
 #define BOOST_TEST_DYN_LINK
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -150,34 +151,33 @@ BOOST_AUTO_TEST_CASE(a_page_fault_is_a_sleep_without_a_system_call) {
     BOOST_TEST(has(text, "no system call"), text);
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_a_real_time_hog_keeps_off_its_cpu_names_the_hog,
-                     *ut::precondition(test::runs_at_full_speed)) {
+BOOST_AUTO_TEST_CASE(a_task_that_a_real_time_hog_keeps_off_its_cpu_names_the_hog) {
     cpu_set_t allowed;
     ::sched_getaffinity(0, sizeof allowed, &allowed);
     int cpu = 0;
     while (!CPU_ISSET(static_cast<unsigned>(cpu), &allowed)) ++cpu;
-    Worker hog([&] {
+    Worker worker([cpu] {
         test::pin_to_cpu(cpu);
-        sched_param priority{};
-        priority.sched_priority = 50;
-        ::sched_setscheduler(0, SCHED_FIFO, &priority);
-        ::usleep(200'000);
-        test::spin(300);
-        return 0;
-    });
-    Worker worker([&] {
-        test::pin_to_cpu(cpu);
+        const pid_t hog = ::fork();
+        if (hog == 0) {
+            ::prctl(PR_SET_NAME, "hog");
+            ::usleep(200'000);
+            sched_param priority{};
+            priority.sched_priority = 50;
+            if (::sched_setscheduler(0, SCHED_FIFO, &priority) != 0) return 1;
+            test::spin(300);
+            return 0;
+        }
         test::spin(1000);
-        return 0;
+        return ::waitpid(hog, nullptr, 0) == hog ? 0 : 1;
     });
-    hog.start();
     const Hunted got = hunt("R", 100, worker);
     // Throttled at 95 % of each second, a hog of 300 ms may be one stall or two.
     const auto longest = std::ranges::max_element(got.ended, {}, &Stall::duration_ns);
     BOOST_REQUIRE((longest != got.ended.end()));
     BOOST_TEST(longest->cpu_waited == cpu);
     BOOST_REQUIRE(!longest->ran_meanwhile.empty());
-    BOOST_TEST(longest->ran_meanwhile[0].pid == hog.pid());
+    BOOST_TEST(longest->ran_meanwhile[0].comm == "hog");
     BOOST_TEST(longest->ran_meanwhile[0].ns > longest->duration_ns() / 2);
     BOOST_TEST(got.buffer_bytes <= 8u << 20);
 }
@@ -238,8 +238,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_hangs_already_is_answered_from_proc) {
 }
 
 // Two threads that wake each other without end, and one that sleeps for a second.
-BOOST_AUTO_TEST_CASE(one_stall_among_a_hundred_thousand_switches_a_second_is_found,
-                     *ut::precondition(test::runs_at_full_speed)) {
+BOOST_AUTO_TEST_CASE(one_stall_among_a_hundred_thousand_switches_a_second_is_found) {
     Worker worker([] {
         int a[2], b[2];
         if (::pipe(a) != 0 || ::pipe(b) != 0) return 1;

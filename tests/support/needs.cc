@@ -71,11 +71,6 @@ boost::test_tools::assertion_result owns_the_machine(boost::unit_test::test_unit
                   "changes the top-level buffer: runs in the virtual machines");
 }
 
-boost::test_tools::assertion_result runs_at_full_speed(boost::unit_test::test_unit_id) {
-    return answer(std::getenv("GPUFS_VM_OUT") == nullptr,
-                  "measures load: not on an emulated machine");
-}
-
 TempSession::TempSession() {
     static int made = 0;
     name_ = cat("test", ::getpid(), "_", ++made);

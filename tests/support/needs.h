@@ -30,11 +30,6 @@ struct lacks_trigger {
 // A machine whose top-level buffer is the test's own: the guest of tests/vm.
 boost::test_tools::assertion_result owns_the_machine(boost::unit_test::test_unit_id);
 
-// A machine whose code runs at its clocks' speed. In the emulated guests of tests/vm time passes
-// some 20 times faster than code runs, so what is measured there by load and deadline is the
-// emulation.
-boost::test_tools::assertion_result runs_at_full_speed(boost::unit_test::test_unit_id);
-
 // A session of this test's own: its name for --session, and its removal at the end.
 class TempSession {
 public:

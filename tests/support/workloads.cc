@@ -70,11 +70,15 @@ double now_ms() {
     return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
 }
 
-// In a function of its own, because the child of a vfork borrows this stack frame.
+// In a function of its own, because the child of a vfork borrows this stack frame. The child may
+// run long before its parent sleeps, so it looks.
 __attribute__((noinline)) double block_in_vfork(int ms) {
+    const pid_t caller = ::gettid();
     const double begin = now_ms();
     const pid_t child = ::vfork();
     if (child == 0) {
+        for (auto stat = proc::stat(caller); stat && stat->state != 'D'; stat = proc::stat(caller))
+            ::usleep(500);
         ::usleep(static_cast<useconds_t>(ms) * 1000);
         ::_exit(0);
     }

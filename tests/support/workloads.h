@@ -27,7 +27,7 @@ private:
     int go_ = -1;
 };
 
-// Sleeps uninterruptibly in vfork(2) for `ms`. Returns what it took by its own clock, in ms.
+// Sleeps uninterruptibly in vfork(2) for at least `ms`. Returns what the call took, in ms.
 double block_in_vfork(int ms);
 // Touches a page that nobody delivers for `ms`. False where userfaultfd(2) is not to be had.
 bool can_block_in_page_fault();
