@@ -69,6 +69,9 @@ struct CodeItem {
         load_field,  // insn.dst_reg = the field `relocation.name` of the record at insn.src_reg,
                      // with the width and the sign its format says: becomes one or more
                      // instructions
+        field_address,  // insn.dst_reg = where the field's bytes are, for probe_read_kernel;
+                        // dst_reg and src_reg differ
+        field_length,   // insn.dst_reg = the number of those bytes
     };
     Kind kind = Kind::insn;
     bpf_insn insn{};
