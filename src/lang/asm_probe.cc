@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <iterator>
 
 #include "gpufs/base/suggest.h"
