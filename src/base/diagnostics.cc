@@ -22,6 +22,20 @@ void Diagnostics::error(const SourceText& source, const SourceError& mistake) {
     add(source, mistake.at(), mistake.what(), mistake.hint());
 }
 
+void Diagnostics::add(const Diagnostics& others) {
+    for (const Entry& entry : others.entries_) {
+        const std::string& name = others.names_[entry.source];
+        const auto known = std::ranges::find(names_, name);
+        const auto index = static_cast<std::size_t>(known - names_.begin());
+        const bool is_told = std::ranges::any_of(entries_, [&](const Entry& own) {
+            return own.source == index && own.text == entry.text;
+        });
+        if (is_told) continue;
+        if (known == names_.end()) names_.push_back(name);
+        entries_.push_back({index, entry.at, entry.text});
+    }
+}
+
 std::string Diagnostics::to_text() const {
     std::vector<const Entry*> order;
     for (const Entry& entry : entries_) order.push_back(&entry);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "gpufs/base/suggest.h"
+#include "gpufs/lang/bpf_effects.h"
 #include "gpufs/lang/bpf_helpers.h"
 #include "gpufs/lang/bpf_insn.h"
 #include "gpufs/lang/bpf_listing.h"
@@ -167,6 +168,11 @@ private:
                 item.imm64 = imm64_of(insns[i], insns[i + 1]);
                 ++i;
             }
+            const BpfEffects effects = effects_of(item.insn);
+            constexpr int kFramePointer = 10;
+            if ((effects.writes_dst && item.insn.dst_reg == kFramePointer) ||
+                (effects.writes_src && item.insn.src_reg == kFramePointer))
+                return complain(item.at, "r10 is the frame pointer and cannot be written");
             if (refer(parsed, item)) code_->push_back(std::move(item));
         }
     }
@@ -329,19 +335,10 @@ private:
 }  // namespace
 
 void assemble_units(AsmWork& work) {
-    for (const AsmUnit& unit : work.units) {
-        Program& program = work.program;
-        auto& code = unit.is_program ? program.programs[unit.index].code
-                                     : program.subprograms[unit.index].code;
-        const std::string& name = unit.is_program ? program.programs[unit.index].name
-                                                  : program.subprograms[unit.index].name;
-        const SourceRef& at =
-            unit.is_program ? program.programs[unit.index].at : program.subprograms[unit.index].at;
-        const bool is_complete = UnitAssembler(work).assemble(unit, code);
-        check_code(work,
-                   {cat(unit.is_program ? "program '" : "function '", name, "'"), at, is_complete},
-                   code);
-    }
+    for (AsmUnit& unit : work.units)
+        unit.is_complete = UnitAssembler(work).assemble(
+            unit, unit.is_program ? work.program.programs[unit.index].code
+                                  : work.program.subprograms[unit.index].code);
 }
 
 }  // namespace gpufs

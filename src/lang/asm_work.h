@@ -21,11 +21,12 @@ struct AsmUnit {
     bool is_program = true;
     std::size_t index = 0;  // into Program::programs or Program::subprograms
     std::vector<Line> lines;
+    bool is_complete = true;  // once assembled: no line of it is missing for a mistake
 };
 
 // A program in the making: what the parts of the assembler share.
 struct AsmWork {
-    Program program;                 // but its sources
+    Program program;                 // its sources when all is read
     std::deque<SourceText> sources;  // stay where they are when more come
     AsmSymbols symbols;
     std::map<std::string, Layout, std::less<>> structs;  // records, too
@@ -42,14 +43,9 @@ std::vector<std::vector<ProbeTarget>> parse_probe_targets(const SourceText& sour
 void assemble_units(AsmWork& work);
 
 // Complains of code that no kernel would take, whatever its events and features: unknown labels,
-// jumps out of the program, code that runs off its end.
-struct CheckedUnit {
-    std::string what;  // "program 'wakeup'"
-    SourceRef at;
-    bool is_complete =
-        true;  // else lines are missing where a mistake was: only labels are looked at
-};
-void check_code(AsmWork& work, const CheckedUnit& unit, const std::vector<CodeItem>& code);
+// jumps out of the program, code that runs off its end, accesses beyond the stack, writes to the
+// context. Of units that are not complete it looks at the labels only.
+void check_code(AsmWork& work);
 
 // The names of items, to suggest one.
 template <class Items>

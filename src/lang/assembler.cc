@@ -66,11 +66,11 @@ public:
             complain({0, {0, 0}}, "there is no .prog in this text",
                      "a .prog line says what the instructions behind it are attached to");
         assemble_units(work_);
-        work_.errors.throw_if_any();
         Program& program = work_.program;
         if (program.name.empty()) program.name = stem_of(work_.sources[0].name);
-        program.sources.assign(std::make_move_iterator(work_.sources.begin()),
-                               std::make_move_iterator(work_.sources.end()));
+        program.sources.assign(work_.sources.begin(), work_.sources.end());
+        check_code(work_);
+        work_.errors.throw_if_any();
         return std::move(program);
     }
 

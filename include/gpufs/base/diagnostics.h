@@ -15,6 +15,9 @@ public:
     // A mistake that a parser threw about `source`.
     void error(const SourceText& source, const SourceError& mistake);
 
+    // What others found, but for what is here already.
+    void add(const Diagnostics& others);
+
     bool empty() const noexcept { return entries_.empty(); }
     std::size_t size() const noexcept { return entries_.size(); }
 

@@ -1,0 +1,520 @@
+#include "gpufs/engine/bpf_interpreter.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "gpufs/lang/bpf_effects.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::uint64_t kCodeBase = 0x4bf2'0000'0000'0000;
+
+// may_goto's own limit in the kernel.
+constexpr std::size_t kMaxMayGoto = std::size_t{8} << 20;
+
+constexpr unsigned kFramePointer = 10;
+// What a call leaves in r1 to r5: an address of nothing.
+constexpr std::uint64_t kLost = 0xdead'dead'dead'dead;
+
+template <std::unsigned_integral U>
+std::uint64_t sign_extended(U value) {
+    return static_cast<std::uint64_t>(
+        static_cast<std::int64_t>(static_cast<std::make_signed_t<U>>(value)));
+}
+
+std::uint64_t sign_extended(std::uint64_t value, unsigned bits) {
+    if (bits == 8) return sign_extended(static_cast<std::uint8_t>(value));
+    if (bits == 16) return sign_extended(static_cast<std::uint16_t>(value));
+    return sign_extended(static_cast<std::uint32_t>(value));
+}
+
+// Division has an answer for everything: x / 0 is 0, x % 0 is x, and the lowest number divided by
+// -1 is itself.
+template <std::unsigned_integral U>
+U divide(U a, U b, bool is_signed, bool wants_rest) {
+    using S = std::make_signed_t<U>;
+    if (b == 0) return wants_rest ? a : 0;
+    if (!is_signed) return wants_rest ? a % b : a / b;
+    if (b == static_cast<U>(-1)) return wants_rest ? 0 : static_cast<U>(0 - a);
+    const S dividend = static_cast<S>(a), divisor = static_cast<S>(b);
+    return static_cast<U>(wants_rest ? dividend % divisor : dividend / divisor);
+}
+
+template <std::unsigned_integral U>
+U compute(int op, bool is_signed, U a, U b) {
+    constexpr U kShiftMask = std::numeric_limits<U>::digits - 1;
+    switch (op) {
+        case BPF_ADD:
+            return a + b;
+        case BPF_SUB:
+            return a - b;
+        case BPF_MUL:
+            return a * b;
+        case BPF_DIV:
+        case BPF_MOD:
+            return divide(a, b, is_signed, op == BPF_MOD);
+        case BPF_OR:
+            return a | b;
+        case BPF_AND:
+            return a & b;
+        case BPF_XOR:
+            return a ^ b;
+        case BPF_LSH:
+            return a << (b & kShiftMask);
+        case BPF_RSH:
+            return a >> (b & kShiftMask);
+        case BPF_ARSH:
+            return static_cast<U>(static_cast<std::make_signed_t<U>>(a) >> (b & kShiftMask));
+        default:
+            return 0 - a;  // BPF_NEG
+    }
+}
+
+template <std::unsigned_integral U>
+bool compare(int op, U a, U b) {
+    using S = std::make_signed_t<U>;
+    const S x = static_cast<S>(a), y = static_cast<S>(b);
+    switch (op) {
+        case BPF_JEQ:
+            return a == b;
+        case BPF_JNE:
+            return a != b;
+        case BPF_JSET:
+            return (a & b) != 0;
+        case BPF_JGT:
+            return a > b;
+        case BPF_JGE:
+            return a >= b;
+        case BPF_JLT:
+            return a < b;
+        case BPF_JLE:
+            return a <= b;
+        case BPF_JSGT:
+            return x > y;
+        case BPF_JSGE:
+            return x >= y;
+        case BPF_JSLT:
+            return x < y;
+        default:
+            return x <= y;  // BPF_JSLE
+    }
+}
+
+std::uint64_t swapped(std::uint64_t value, int bits) {
+    if (bits == 16) return __builtin_bswap16(static_cast<std::uint16_t>(value));
+    if (bits == 32) return __builtin_bswap32(static_cast<std::uint32_t>(value));
+    return __builtin_bswap64(value);
+}
+
+std::uint64_t cut(std::uint64_t value, std::size_t bytes) {
+    return bytes == 8 ? value : value & ((std::uint64_t{1} << (bytes * 8)) - 1);
+}
+
+bool is_known_alu(const bpf_insn& insn) {
+    const bool is_64 = BPF_CLASS(insn.code) == BPF_ALU64, from_register = BPF_SRC(insn.code) != 0;
+    switch (BPF_OP(insn.code)) {
+        case BPF_END:
+            return (!is_64 || !from_register) && insn.off == 0 &&
+                   (insn.imm == 16 || insn.imm == 32 || insn.imm == 64);
+        case BPF_NEG:
+            return !from_register && insn.off == 0;
+        case BPF_DIV:
+        case BPF_MOD:
+            return insn.off == 0 || insn.off == 1;
+        case BPF_MOV:
+            if (!from_register) return insn.off == 0;
+            return insn.off == 0 || insn.off == 8 || insn.off == 16 || (is_64 && insn.off == 32);
+        case BPF_ADD:
+        case BPF_SUB:
+        case BPF_MUL:
+        case BPF_OR:
+        case BPF_AND:
+        case BPF_XOR:
+            return insn.off == 0;
+        case BPF_LSH:
+        case BPF_RSH:
+        case BPF_ARSH:
+            return insn.off == 0 &&
+                   (from_register || (insn.imm >= 0 && insn.imm < (is_64 ? 64 : 32)));
+        default:
+            return false;
+    }
+}
+
+bool is_known_atomic(const bpf_insn& insn) {
+    const Width width = width_of(insn);
+    if (insn.imm == kBpfLoadAcquire || insn.imm == kBpfStoreRelease) return true;
+    if (width != Width::w && width != Width::dw) return false;
+    switch (insn.imm & ~BPF_FETCH) {
+        case BPF_ADD:
+        case BPF_OR:
+        case BPF_AND:
+        case BPF_XOR:
+            return true;
+        default:
+            return insn.imm == BPF_XCHG || insn.imm == BPF_CMPXCHG;
+    }
+}
+
+bool is_known_jump(const bpf_insn& insn) {
+    const bool is_32 = BPF_CLASS(insn.code) == BPF_JMP32, from_register = BPF_SRC(insn.code) != 0;
+    switch (BPF_OP(insn.code)) {
+        case BPF_CALL:
+            return !is_32 && !from_register &&
+                   (insn.src_reg == 0 || insn.src_reg == BPF_PSEUDO_CALL);
+        case BPF_EXIT:
+            return !is_32 && !from_register;
+        case BPF_JA:
+            return !from_register;
+        case kBpfJcond:
+            return !is_32 && !from_register && insn.src_reg == 0;
+        default:
+            return true;  // the eleven comparisons are all that is left
+    }
+}
+
+bool is_known(const bpf_insn& insn) {
+    switch (BPF_CLASS(insn.code)) {
+        case BPF_ALU:
+        case BPF_ALU64:
+            return is_known_alu(insn);
+        case BPF_LD:
+            return is_wide(insn);
+        case BPF_LDX:
+            return BPF_MODE(insn.code) == BPF_MEM ||
+                   (BPF_MODE(insn.code) == kBpfMemsx && width_of(insn) != Width::dw);
+        case BPF_ST:
+            return BPF_MODE(insn.code) == BPF_MEM;
+        case BPF_STX:
+            return BPF_MODE(insn.code) == BPF_MEM ||
+                   (BPF_MODE(insn.code) == BPF_ATOMIC && is_known_atomic(insn));
+        default:
+            return is_known_jump(insn);
+    }
+}
+
+// Sets of registers, bit by bit.
+constexpr std::uint16_t one(unsigned reg) {
+    return static_cast<std::uint16_t>(1u << reg);
+}
+
+// A helper's arguments are left to the helper, those of a local function to the function.
+std::uint16_t registers_read(const bpf_insn& insn) {
+    const BpfEffects e = effects_of(insn);
+    return static_cast<std::uint16_t>((e.reads_dst ? one(insn.dst_reg) : 0) |
+                                      (e.reads_src ? one(insn.src_reg) : 0) |
+                                      (e.reads_r0 ? one(0) : 0));
+}
+
+std::uint16_t registers_written(const bpf_insn& insn) {
+    const BpfEffects e = effects_of(insn);
+    return static_cast<std::uint16_t>((e.writes_dst ? one(insn.dst_reg) : 0) |
+                                      (e.writes_src ? one(insn.src_reg) : 0) |
+                                      (e.writes_r0 ? one(0) : 0));
+}
+
+}  // namespace
+
+BpfFault::BpfFault(std::size_t slot, const std::string& why)
+    : Error(cat("instruction ", slot, ": ", why)), slot_(slot) {}
+
+// One function's registers. The frame's stack is a region of its own.
+struct BpfInterpreter::Frame {
+    std::array<std::uint64_t, 11> r{};
+    std::uint16_t written = one(kFramePointer);
+    std::size_t may_gotos = 0;
+
+    bool has(std::uint16_t registers) const { return (written & registers) == registers; }
+    // What a call does: r0 holds its result, and r1 to r5 are lost.
+    void finish_call(std::uint64_t result) {
+        std::fill_n(&r[1], 5, kLost);
+        r[0] = result;
+        written = static_cast<std::uint16_t>((written & ~0x3fu) | one(0));
+    }
+};
+
+BpfInterpreter::BpfInterpreter(std::span<const bpf_insn> insns, BpfWorld& world)
+    : world_(world),
+      insns_(insns.begin(), insns.end()),
+      wide_(insns.size()),
+      stack_(kFrames * BpfMemory::kStackBytes) {
+    check();
+    resolve();
+    for (const bpf_insn& insn : insns_) {
+        reads_.push_back(registers_read(insn));
+        writes_.push_back(registers_written(insn));
+    }
+    for (std::size_t i = 0; i < kFrames; ++i)
+        frame_addresses_.push_back(world_.memory.add(
+            BpfMemory::Kind::stack,
+            std::span(stack_).subspan(i * BpfMemory::kStackBytes, BpfMemory::kStackBytes)));
+}
+
+BpfInterpreter::~BpfInterpreter() {
+    for (const std::uint64_t address : frame_addresses_) world_.memory.remove(address);
+}
+
+void BpfInterpreter::check() const {
+    std::vector<bool> is_second_half(insns_.size() + 1);
+    for (std::size_t i = 0; i < insns_.size(); ++i)
+        if (is_wide(insns_[i]) && !is_second_half[i]) is_second_half[i + 1] = true;
+    if (insns_.empty() || is_second_half[insns_.size()])
+        throw BpfFault(0, "the program is cut off");
+
+    for (std::size_t i = 0; i < insns_.size(); ++i) {
+        const bpf_insn& insn = insns_[i];
+        if (is_second_half[i]) {
+            if (insn.code != 0) throw BpfFault(i, "the second half of a 16-byte load is missing");
+            continue;
+        }
+        if (!is_known(insn)) throw BpfFault(i, cat("no such instruction: opcode ", insn.code));
+        if (insn.dst_reg > kFramePointer || insn.src_reg > kFramePointer)
+            throw BpfFault(i, "no such register");
+        if (registers_written(insn) & one(kFramePointer))
+            throw BpfFault(i, "the frame pointer cannot be written");
+        if (const auto distance = jump_distance(insn)) {
+            const auto target = static_cast<std::int64_t>(i) + 1 + *distance;
+            const auto end = static_cast<std::int64_t>(insns_.size());
+            if (target < 0 || target >= end || is_second_half[static_cast<std::size_t>(target)])
+                throw BpfFault(i, cat("jumps to ", target, ", which is no instruction"));
+        }
+    }
+    const bpf_insn& last = insns_.back();
+    const bool jumps = jump_distance(last) && BPF_OP(last.code) == BPF_JA;
+    if (!jumps && last.code != (BPF_JMP | BPF_EXIT))
+        throw BpfFault(insns_.size() - 1, "the program's last instruction is no exit");
+}
+
+void BpfInterpreter::resolve() {
+    for (std::size_t i = 0; i + 1 < insns_.size(); ++i) {
+        const bpf_insn& insn = insns_[i];
+        if (!is_wide(insn)) continue;
+        const auto low = static_cast<std::uint32_t>(insn.imm);
+        const auto high = static_cast<std::uint32_t>(insns_[i + 1].imm);
+        const auto map = world_.maps.find(insn.imm);
+        const bool names_map =
+            insn.src_reg == BPF_PSEUDO_MAP_FD || insn.src_reg == BPF_PSEUDO_MAP_VALUE;
+        if (names_map && map == world_.maps.end())
+            throw BpfFault(i, cat("there is no map ", insn.imm));
+        switch (insn.src_reg) {
+            case 0:
+                wide_[i] = std::uint64_t{high} << 32 | low;
+                break;
+            case BPF_PSEUDO_MAP_FD:
+                wide_[i] = BpfWorld::handle_of(insn.imm);
+                break;
+            case BPF_PSEUDO_MAP_VALUE:
+                if (map->second.value_address == 0)
+                    throw BpfFault(i, cat("map ", insn.imm, " is not an array of one value"));
+                wide_[i] = map->second.value_address + high;
+                break;
+            case BPF_PSEUDO_FUNC:
+                wide_[i] = kCodeBase + i + 1 + low;
+                break;
+            default:
+                throw BpfFault(i, "what this loads is known to a kernel only");
+        }
+        ++i;
+    }
+}
+
+void BpfInterpreter::fail(const std::string& why) const {
+    throw BpfFault(slot_, why);
+}
+
+std::span<const std::byte> BpfInterpreter::readable(std::uint64_t address, std::size_t bytes) {
+    const std::byte* at = world_.memory.find_readable(address, bytes);
+    if (!at) fail(cat("the helper may not read these ", bytes, " bytes"));
+    return {at, bytes};
+}
+
+std::span<std::byte> BpfInterpreter::writable(std::uint64_t address, std::size_t bytes) {
+    std::byte* at = world_.memory.find_writable(address, bytes);
+    if (!at) fail(cat("the helper may not write these ", bytes, " bytes"));
+    return {at, bytes};
+}
+
+std::uint64_t BpfInterpreter::load(std::uint64_t address, std::size_t bytes) const {
+    const std::byte* from = world_.memory.find_for_load(address, bytes);
+    if (!from) fail(cat("reads ", bytes, " bytes where it may not"));
+    std::uint64_t value = 0;
+    if constexpr (std::endian::native == std::endian::little) {
+        std::memcpy(&value, from, bytes);
+    } else {
+        std::memcpy(reinterpret_cast<std::byte*>(&value) + 8 - bytes, from, bytes);
+    }
+    return value;
+}
+
+void BpfInterpreter::store(std::uint64_t address, std::size_t bytes, std::uint64_t value) {
+    std::byte* to = world_.memory.find_for_store(address, bytes);
+    if (!to) fail(cat("writes ", bytes, " bytes where it may not"));
+    if constexpr (std::endian::native == std::endian::little) {
+        std::memcpy(to, &value, bytes);
+    } else {
+        std::memcpy(to, reinterpret_cast<const std::byte*>(&value) + 8 - bytes, bytes);
+    }
+}
+
+std::uint64_t BpfInterpreter::run(std::uint64_t context, std::size_t max_steps) {
+    depth_ = 0;
+    steps_ = max_steps;
+    return execute(0, {context, kLost, kLost, kLost, kLost}, one(1));
+}
+
+std::uint64_t BpfInterpreter::call(std::uint64_t function, const BpfArguments& arguments) {
+    const std::uint64_t slot = function - kCodeBase;
+    if (slot >= insns_.size()) fail("the helper's argument is not a function of this program");
+    const std::size_t caller = slot_;
+    const std::uint64_t result = execute(slot, arguments, 0x3e);
+    slot_ = caller;
+    return result;
+}
+
+std::uint64_t BpfInterpreter::call_helper(Frame& frame, int number) {
+    const auto helper = world_.helpers.find(number);
+    if (helper == world_.helpers.end()) fail(cat("helper ", number, " cannot be called here"));
+    const BpfArguments arguments{frame.r[1], frame.r[2], frame.r[3], frame.r[4], frame.r[5]};
+    return helper->second(*this, arguments);
+}
+
+std::uint64_t BpfInterpreter::execute(std::size_t slot, const BpfArguments& arguments,
+                                      std::uint16_t written) {
+    if (depth_ == kFrames) fail(cat("calls nest more than ", kFrames, " deep"));
+    // A new frame's stack was never written.
+    const std::uint64_t stack = frame_addresses_[depth_];
+    world_.memory.rebind(
+        stack, std::span(stack_).subspan(depth_ * BpfMemory::kStackBytes, BpfMemory::kStackBytes));
+    ++depth_;
+    Frame frame;
+    frame.written = static_cast<std::uint16_t>(frame.written | written);
+    std::copy_n(arguments.begin(), arguments.size(), &frame.r[1]);
+    frame.r[kFramePointer] = stack + BpfMemory::kStackBytes;
+    for (std::size_t next = slot;;) {
+        slot_ = next;
+        if (next >= insns_.size()) fail("runs off the end of the program");
+        if (steps_ == 0) fail("runs for too long");
+        --steps_;
+        const bpf_insn& insn = insns_[next++];
+        if (!frame.has(reads_[slot_])) fail("reads a register that was never written");
+        const int kind = BPF_CLASS(insn.code), op = BPF_OP(insn.code);
+        if (kind == BPF_ALU || kind == BPF_ALU64) {
+            execute_alu(frame, insn);
+        } else if (kind == BPF_LD) {
+            frame.r[insn.dst_reg] = wide_[slot_];
+            ++next;
+        } else if (kind == BPF_STX && BPF_MODE(insn.code) == BPF_ATOMIC) {
+            execute_atomic(frame, insn);
+        } else if (kind == BPF_LDX || kind == BPF_ST || kind == BPF_STX) {
+            execute_memory(frame, insn);
+        } else if (op == BPF_EXIT) {
+            --depth_;
+            return frame.r[0];
+        } else if (op == BPF_CALL) {
+            frame.finish_call(insn.src_reg == BPF_PSEUDO_CALL ? call_local(frame, insn.imm)
+                                                              : call_helper(frame, insn.imm));
+            slot_ = next - 1;
+            continue;
+        } else if (op == BPF_JA || is_taken(frame, insn)) {
+            next = static_cast<std::size_t>(static_cast<std::int64_t>(next) + *jump_distance(insn));
+        }
+        frame.written = static_cast<std::uint16_t>(frame.written | writes_[slot_]);
+    }
+}
+
+std::uint64_t BpfInterpreter::call_local(Frame& frame, std::int32_t distance) {
+    const auto target = static_cast<std::int64_t>(slot_) + 1 + distance;
+    constexpr std::uint16_t kArguments = 0x3e;
+    return execute(static_cast<std::size_t>(target),
+                   {frame.r[1], frame.r[2], frame.r[3], frame.r[4], frame.r[5]},
+                   frame.written & kArguments);
+}
+
+void BpfInterpreter::execute_alu(Frame& frame, const bpf_insn& insn) const {
+    const bool is_64 = BPF_CLASS(insn.code) == BPF_ALU64;
+    const int op = BPF_OP(insn.code);
+    std::uint64_t& dst = frame.r[insn.dst_reg];
+    if (op == BPF_END) {
+        const bool is_swap = is_64 || (BPF_SRC(insn.code) == BPF_TO_BE) ==
+                                          (std::endian::native == std::endian::little);
+        dst = is_swap ? swapped(dst, insn.imm) : cut(dst, static_cast<std::size_t>(insn.imm) / 8);
+        return;
+    }
+    const std::uint64_t operand = BPF_SRC(insn.code) == BPF_X
+                                      ? frame.r[insn.src_reg]
+                                      : sign_extended(static_cast<std::uint32_t>(insn.imm));
+    if (op == BPF_MOV) {
+        const std::uint64_t value =
+            insn.off == 0 ? operand : sign_extended(operand, static_cast<unsigned>(insn.off));
+        dst = is_64 ? value : cut(value, 4);
+    } else if (is_64) {
+        dst = compute<std::uint64_t>(op, insn.off == 1, dst, operand);
+    } else {
+        dst = compute<std::uint32_t>(op, insn.off == 1, static_cast<std::uint32_t>(dst),
+                                     static_cast<std::uint32_t>(operand));
+    }
+}
+
+void BpfInterpreter::execute_memory(Frame& frame, const bpf_insn& insn) {
+    const std::size_t bytes = bytes_of(width_of(insn));
+    const auto offset = static_cast<std::uint64_t>(std::int64_t{insn.off});
+    switch (BPF_CLASS(insn.code)) {
+        case BPF_LDX: {
+            const std::uint64_t value = load(frame.r[insn.src_reg] + offset, bytes);
+            frame.r[insn.dst_reg] = BPF_MODE(insn.code) == kBpfMemsx
+                                        ? sign_extended(value, static_cast<unsigned>(bytes * 8))
+                                        : value;
+            return;
+        }
+        case BPF_ST:
+            return store(frame.r[insn.dst_reg] + offset, bytes,
+                         sign_extended(static_cast<std::uint32_t>(insn.imm)));
+        default:
+            return store(frame.r[insn.dst_reg] + offset, bytes, frame.r[insn.src_reg]);
+    }
+}
+
+void BpfInterpreter::execute_atomic(Frame& frame, const bpf_insn& insn) {
+    const std::size_t bytes = bytes_of(width_of(insn));
+    const auto offset = static_cast<std::uint64_t>(std::int64_t{insn.off});
+    const bool is_load = insn.imm == kBpfLoadAcquire;
+    const std::uint64_t address = frame.r[is_load ? insn.src_reg : insn.dst_reg] + offset;
+    if (address % bytes != 0) fail("an atomic access is not aligned");
+    if (is_load) {
+        frame.r[insn.dst_reg] = load(address, bytes);
+        return;
+    }
+    std::uint64_t& operand = frame.r[insn.src_reg];
+    if (insn.imm == kBpfStoreRelease) return store(address, bytes, operand);
+
+    const std::uint64_t old = load(address, bytes);
+    if (insn.imm == BPF_CMPXCHG) {
+        store(address, bytes, old == cut(frame.r[0], bytes) ? operand : old);
+        frame.r[0] = old;
+        return;
+    }
+    store(address, bytes,
+          insn.imm == BPF_XCHG
+              ? operand
+              : compute<std::uint64_t>(insn.imm & ~BPF_FETCH, false, old, operand));
+    if (insn.imm & BPF_FETCH) operand = old;
+}
+
+bool BpfInterpreter::is_taken(Frame& frame, const bpf_insn& insn) const {
+    const int op = BPF_OP(insn.code);
+    if (op == kBpfJcond) return ++frame.may_gotos >= kMaxMayGoto;
+    const std::uint64_t a = frame.r[insn.dst_reg];
+    const std::uint64_t b = BPF_SRC(insn.code) == BPF_X
+                                ? frame.r[insn.src_reg]
+                                : sign_extended(static_cast<std::uint32_t>(insn.imm));
+    if (BPF_CLASS(insn.code) == BPF_JMP) return compare<std::uint64_t>(op, a, b);
+    return compare<std::uint32_t>(op, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
+}
+
+}  // namespace gpufs
