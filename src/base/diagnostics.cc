@@ -14,7 +14,7 @@ void Diagnostics::add(const SourceText& source, Span at, std::string text,
 }
 
 void Diagnostics::error(const SourceText& source, Span at, std::string_view message,
-                        std::string hint) {
+                        const std::string& hint) {
     add(source, at, point_at(source, at, message), hint);
 }
 

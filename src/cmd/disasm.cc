@@ -4,19 +4,41 @@
 #include "cmd/options.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
-#include "gpufs/lang/bpf_disasm.h"
+#include "gpufs/base/text.h"
 #include "gpufs/lang/bpf_image.h"
+#include "gpufs/lang/bpf_object.h"
 
 namespace gpufs {
 namespace {
 
 struct Wanted {
     bool raw = false, hex = false, numbers = false;
+    std::optional<std::string> section;
 };
 
-std::vector<bpf_insn> read_insns(const Wanted& wanted, const SourceText& content) {
-    if (wanted.hex || (!wanted.raw && is_hex(content))) return insns_of_hex(content);
-    return insns_of_bytes(content.name, content.text);
+std::string text_of_object(const Wanted& wanted, const SourceText& content,
+                           const DisasmOptions& how) {
+    std::vector<std::string> names;
+    std::string text;
+    for (const BpfSection& section : parse_bpf_object(content.name, content.text)) {
+        names.push_back(section.name);
+        if (wanted.section && *wanted.section != section.name) continue;
+        text += cat(text.empty() ? "" : "\n", "# section ", section.name, '\n',
+                    disassembly(section, how));
+    }
+    if (names.empty()) throw UsageError(cat(content.name, " has no instructions"));
+    if (text.empty())
+        throw UsageError(cat(content.name, " has no section '", *wanted.section, "'"),
+                         cat("it has ", join(names, ", ")));
+    return text;
+}
+
+std::string text_of(const Wanted& wanted, const SourceText& content, const DisasmOptions& how) {
+    const bool is_raw = wanted.raw;
+    if (!is_raw && !wanted.hex && is_elf(content.text)) return text_of_object(wanted, content, how);
+    if (wanted.section) throw UsageError(cat(content.name, " is no ELF object with sections"));
+    if (wanted.hex || (!is_raw && is_hex(content))) return disassembly(insns_of_hex(content), how);
+    return disassembly(insns_of_bytes(content.name, content.text), how);
 }
 
 }  // namespace
@@ -25,12 +47,13 @@ int cmd_disasm(Context& ctx, Args args) {
     std::vector<std::string> words;
     Wanted wanted;
     Options options(
-        "disasm [FILE] [--raw|--hex] [--numbers]",
+        "disasm [FILE] [--raw|--hex] [--section NAME] [--numbers]",
         "Shows a BPF program as text that assembles to the same bytes, by 'gpufs asm\n"
-        "--raw' and by LLVM. Reads FILE or stdin: hexadecimal digits or raw bytes, which\n"
-        "it tells apart. Needs no root.");
+        "--raw' and by LLVM. Reads FILE or stdin: an ELF object, hexadecimal digits or\n"
+        "raw bytes, which it tells apart. Needs no root.");
     options.flag("raw", wanted.raw, "FILE is bytes, whatever it looks like")
         .flag("hex", wanted.hex, "FILE is hexadecimal digits")
+        .value("section", wanted.section, "NAME", "this section of an ELF object only")
         .flag("numbers", wanted.numbers,
               "jumps by number, as the kernel prints them, not to labels");
     if (!options.parse(ctx, args, words)) return kOk;
@@ -42,7 +65,7 @@ int cmd_disasm(Context& ctx, Args args) {
                              is_stdin ? read_all(STDIN_FILENO, "stdin") : read_file(words[0])};
     DisasmOptions how;
     how.labels = !wanted.numbers;
-    ctx.out.write(disassembly(read_insns(wanted, content), how));
+    ctx.out.write(text_of(wanted, content, how));
     return kOk;
 }
 

@@ -23,6 +23,7 @@ bool is_field(std::string_view name) {
 template <class Map>
 std::vector<std::string> keys_of(const Map& map) {
     std::vector<std::string> keys;
+    keys.reserve(map.size());
     for (const auto& [key, value] : map) keys.push_back(key);
     return keys;
 }

@@ -85,6 +85,15 @@ BOOST_AUTO_TEST_CASE(bare_instructions_have_a_listing_and_a_c_array) {
         cat("static const struct bpf_insn gpufs_asm_", ::getpid(), "[] = {\n    {.code = 0xb7, ")));
 }
 
+BOOST_AUTO_TEST_CASE(an_elf_object_is_shown_by_section) {
+    const std::string object = "tests/data/asm/object.o";
+    const Ended text = test::gpufs_as_nobody({"disasm", object, "--section", ".text"});
+    BOOST_TEST(text.out == "# section .text\nhelper:\n    r0 = 7\n    exit\n");
+    BOOST_TEST(test::gpufs({"disasm", object, "--section", "x"}).err ==
+               cat("gpufs: ", object, " has no section 'x'\n",
+                   "hint: it has .text, tracepoint/sched/sched_switch\n"));
+}
+
 BOOST_AUTO_TEST_CASE(wrong_words_are_refused) {
     BOOST_TEST(test::gpufs({"asm"}).err == "gpufs: asm needs a FILE\nhint: '-' is stdin\n");
     BOOST_TEST(test::gpufs({"asm", "x", "y"}).err == "gpufs: 'y' is one word too many\n");

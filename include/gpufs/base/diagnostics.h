@@ -11,7 +11,8 @@ namespace gpufs {
 // The mistakes found in one or more texts, collected so that one run shows them all.
 class Diagnostics {
 public:
-    void error(const SourceText& source, Span at, std::string_view message, std::string hint = {});
+    void error(const SourceText& source, Span at, std::string_view message,
+               const std::string& hint = {});
     // A mistake that a parser threw about `source`.
     void error(const SourceText& source, const SourceError& mistake);
 

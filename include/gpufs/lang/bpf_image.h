@@ -23,7 +23,7 @@ std::vector<bpf_insn> insns_of_bytes(std::string_view what, std::string_view byt
 std::string to_hex(std::span<const bpf_insn> insns);
 // Reads pairs of hexadecimal digits, in groups of any even length; blanks, commas and 0x are
 // stepped over, comments as in assembly text too. Throws SourceError.
-std::vector<bpf_insn> insns_of_hex(const SourceText& text);
+std::vector<bpf_insn> insns_of_hex(const SourceText& source);
 // Is the text nothing but such pairs, in whole instructions?
 bool is_hex(const SourceText& text);
 
