@@ -7,16 +7,18 @@
 #include "cmd/options.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
+#include "gpufs/base/suggest.h"
 #include "gpufs/base/text.h"
 #include "gpufs/lang/assembler.h"
 #include "gpufs/lang/bpf_image.h"
+#include "gpufs/lang/link.h"
 
 namespace gpufs {
 namespace {
 
 struct Wanted {
     bool raw = false, c = false, hex = false, listing = false;
-    std::optional<std::string> out;
+    std::optional<std::string> out, program;
 
     bool is_check() const { return !raw && !c && !hex && !listing; }
 };
@@ -60,6 +62,55 @@ std::string content_of(const Wanted& wanted, const SourceText& source,
     return to_c_array(array_name(source.name), insns);
 }
 
+const ProbeProgram& wanted_program(const Wanted& wanted, const Program& program,
+                                   const std::string& file) {
+    std::vector<std::string> names;
+    for (const ProbeProgram& probe : program.programs) {
+        if (wanted.program ? probe.name == *wanted.program : program.programs.size() == 1)
+            return probe;
+        names.push_back(probe.name);
+    }
+    if (!wanted.program)
+        throw UsageError(cat(file, " has ", counted(names.size(), "program")),
+                         cat("--prog NAME takes one: ", join(names, ", ")));
+    throw UsageError(cat(file, " has no program '", *wanted.program, "'"),
+                     did_you_mean(*wanted.program, names));
+}
+
+// What only a kernel can fill in.
+bool is_open(const CodeItem& item) {
+    switch (item.relocation.kind) {
+        case Relocation::Kind::none:
+        case Relocation::Kind::label:
+        case Relocation::Kind::subprogram:
+        case Relocation::Kind::callback:
+        case Relocation::Kind::parameter:
+            return false;
+        case Relocation::Kind::btf_offset:
+            return !item.relocation.fallback;
+        default:
+            return true;
+    }
+}
+
+// A program's instructions, as far as they are the same everywhere.
+std::vector<bpf_insn> assemble_program(const Program& program, const ProbeProgram& probe) {
+    Diagnostics mistakes;
+    const auto look_at = [&](const std::vector<CodeItem>& code) {
+        for (const CodeItem& item : code)
+            if (is_open(item))
+                mistakes.error(program.sources[item.relocation.at.source], item.relocation.at.span,
+                               "only a kernel has the bytes of this",
+                               "--listing shows those that are known");
+    };
+    look_at(probe.code);
+    for (const Subprogram& function : program.subprograms) look_at(function.code);
+    mistakes.throw_if_any();
+    LinkTarget anywhere;
+    anywhere.features.insert("isa_v4");
+    return link(program, probe, anywhere).insns;
+}
+
 std::size_t insn_count(const std::vector<CodeItem>& code) {
     return static_cast<std::size_t>(std::ranges::count_if(
         code, [](const CodeItem& item) { return item.kind != CodeItem::Kind::label; }));
@@ -94,7 +145,7 @@ int cmd_asm(Context& ctx, Args args) {
     std::vector<std::string> words;
     Wanted wanted;
     Options options(
-        "asm FILE [--raw|--c|--hex|--listing] [-o OUT]",
+        "asm FILE [--raw|--c|--hex|--listing] [--prog NAME] [-o OUT]",
         "Checks a .bpf file, or assembles one. All mistakes are told, with their places.\n"
         "A file of bare instructions assembles as it stands. '-' is stdin.\n"
         "Loads nothing, needs no root.");
@@ -102,6 +153,7 @@ int cmd_asm(Context& ctx, Args args) {
         .flag("c", wanted.c, "as a C array of struct bpf_insn")
         .flag("hex", wanted.hex, "as hexadecimal digits, a line for each")
         .flag("listing", wanted.listing, "line, slot, bytes and source of each instruction")
+        .value("prog", wanted.program, "NAME", "of a .bpf file with several programs, this one")
         .value("output,o", wanted.out, "OUT", "write to this file instead of stdout");
     if (!options.parse(ctx, args, words)) return kOk;
     if (words.empty()) throw UsageError("asm needs a FILE", "'-' is stdin");
@@ -117,6 +169,11 @@ int cmd_asm(Context& ctx, Args args) {
     const Program program = assemble(source, read_included);
     if (wanted.listing)
         write_out(ctx, wanted, to_listing(program));
+    else if (!wanted.is_check())
+        write_out(
+            ctx, wanted,
+            content_of(wanted, source,
+                       assemble_program(program, wanted_program(wanted, program, source.name))));
     else
         ctx.out.line(summary_of(program));
     return kOk;

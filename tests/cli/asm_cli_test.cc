@@ -85,6 +85,21 @@ BOOST_AUTO_TEST_CASE(bare_instructions_have_a_listing_and_a_c_array) {
         cat("static const struct bpf_insn gpufs_asm_", ::getpid(), "[] = {\n    {.code = 0xb7, ")));
 }
 
+BOOST_AUTO_TEST_CASE(a_program_that_needs_no_kernel_has_bytes) {
+    const TempFile file(
+        ".param n = 7\n.map m hash key u32, value u64\n.func f\nr0 = n\nexit\n"
+        ".prog p begin\ncall f\nexit\n.prog q begin\nr1 = map[m]\nr0 = 0\nexit\n");
+    BOOST_TEST(test::gpufs({"asm", "--hex", file.path(), "--prog", "p"}).out ==
+               "85 10 00 00 01 00 00 00\n95 00 00 00 00 00 00 00\n"
+               "b7 00 00 00 07 00 00 00\n95 00 00 00 00 00 00 00\n");
+    BOOST_TEST(test::gpufs({"asm", "--hex", file.path(), "--prog", "q"}).err ==
+               cat("gpufs: ", file.path(), ":10:10: error: only a kernel has the bytes of this\n",
+                   "r1 = map[m]\n", "         ^\n",
+                   "hint: --listing shows those that are known\n"));
+    BOOST_TEST(test::gpufs({"asm", "--hex", file.path()}).err ==
+               cat("gpufs: ", file.path(), " has 2 programs\nhint: --prog NAME takes one: p, q\n"));
+}
+
 BOOST_AUTO_TEST_CASE(an_elf_object_is_shown_by_section) {
     const std::string object = "tests/data/asm/object.o";
     const Ended text = test::gpufs_as_nobody({"disasm", object, "--section", ".text"});
