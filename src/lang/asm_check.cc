@@ -106,12 +106,12 @@ private:
                 events += all[i].first == Guard::Kind::is_event;
             }
             if (events > 1) continue;  // a program is at one event at a time
-            const std::size_t before = told_.size();
+            const std::size_t before = complaints_;
             std::vector<linking::Unit> made;
             for (const std::size_t unit : together) made.push_back(make_unit(together, unit));
             const bool is_whole =
                 std::ranges::none_of(made, [](const auto& unit) { return unit.insns.empty(); });
-            if (is_complete && is_whole && told_.size() == before &&
+            if (is_complete && is_whole && complaints_ == before &&
                 work_.units[together[0]].is_program)
                 check_memory(work_.program.programs[work_.units[together[0]].index], made);
         }
@@ -119,6 +119,7 @@ private:
 
     // Complains once: a mistake shows up under many conditions.
     void complain(const SourceRef& at, const std::string& message, std::string hint = {}) {
+        ++complaints_;
         if (told_.emplace(at.source, at.span.begin, message).second)
             work_.errors.error(work_.sources[at.source], at.span, message, std::move(hint));
     }
@@ -249,6 +250,7 @@ private:
     std::set<std::size_t> checked_;
     std::set<Condition> holding_;
     std::set<std::tuple<std::size_t, std::size_t, std::string>> told_;
+    std::size_t complaints_ = 0;  // told again and again
     std::map<std::string, std::size_t> labels_;  // of the unit at hand: the instruction behind
 };
 

@@ -14,6 +14,8 @@
 namespace gpufs {
 namespace {
 
+constexpr int kFramePointer = 10;
+
 std::int64_t imm64_of(const bpf_insn& low, const bpf_insn& high) {
     return static_cast<std::int64_t>(static_cast<__u32>(low.imm) |
                                      static_cast<std::uint64_t>(static_cast<__u32>(high.imm))
@@ -168,8 +170,9 @@ private:
                 item.imm64 = imm64_of(insns[i], insns[i + 1]);
                 ++i;
             }
+            if (item.insn.dst_reg > kFramePointer || item.insn.src_reg > kFramePointer)
+                return complain(item.at, "no instruction has these registers");
             const BpfEffects effects = effects_of(item.insn);
-            constexpr int kFramePointer = 10;
             if ((effects.writes_dst && item.insn.dst_reg == kFramePointer) ||
                 (effects.writes_src && item.insn.src_reg == kFramePointer))
                 return complain(item.at, "r10 is the frame pointer and cannot be written");

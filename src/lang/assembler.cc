@@ -62,7 +62,7 @@ public:
     Program assemble() {
         read_source(0);
         end_conditions();
-        if (work_.units.empty() && work_.errors.empty())
+        if (work_.program.programs.empty() && work_.errors.empty())
             complain({0, {0, 0}}, "there is no .prog in this text",
                      "a .prog line says what the instructions behind it are attached to");
         assemble_units(work_);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "gpufs/base/text.h"
+#include "gpufs/lang/link.h"
 #include "support/assemble_text.h"
 
 namespace gpufs {
@@ -105,6 +106,15 @@ std::string mutated(std::string text, std::mt19937& random) {
     return text;
 }
 
+// What assembles can be linked, or is refused: nothing else happens.
+void link_somewhere(const Program& program) {
+    for (const ProbeProgram& probe : program.programs) try {
+            link(program, probe, {});
+        } catch (const Error&) {
+            continue;
+        }
+}
+
 BOOST_AUTO_TEST_SUITE(assembler_random)
 
 BOOST_AUTO_TEST_CASE(any_text_becomes_a_program_or_mistakes_at_places_of_it) {
@@ -121,6 +131,7 @@ BOOST_AUTO_TEST_CASE(any_text_becomes_a_program_or_mistakes_at_places_of_it) {
         if (tried.mistakes.empty()) {
             ++programs;
             BOOST_TEST(!tried.program.programs.empty());
+            link_somewhere(tried.program);
             continue;
         }
         for (const std::string_view line : lines_of(tried.mistakes))
