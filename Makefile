@@ -17,7 +17,7 @@ WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -W
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
 override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)
 override CPPFLAGS += -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
-LDLIBS   := -lboost_program_options -ltraceevent
+LDLIBS   := -lboost_program_options -ltraceevent -lelf
 TESTLIBS := -lboost_unit_test_framework
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
@@ -42,7 +42,7 @@ $(B)/gpufs-test: $(call obj,$(TEST)) $(B)/libgpufs.a
 static: build/static/gpufs
 build/static/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
 	@echo "  LD    $@"; mkdir -p $(@D)
-	$(Q)$(CXX) $(CXXFLAGS) -static -s -Wl,--gc-sections $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(Q)$(CXX) $(CXXFLAGS) -static -s -Wl,--gc-sections $(LDFLAGS) $^ $(LDLIBS) -lz -o $@
 	@echo "        $$(stat -c %s $@) bytes"
 
 # -MMD writes the header list of each object next to it, so a changed header rebuilds its users.
@@ -66,7 +66,8 @@ $(B)/src/kernel/syscall_names.o: override CPPFLAGS += -I$(B)/gen
 $(B)/src/kernel/syscall_names.o: $(B)/gen/syscall_list.inc
 
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
-BUILD_PKGS := g++ make libtraceevent-dev libboost-program-options-dev libboost-test-dev
+BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libboost-program-options-dev \
+              libboost-test-dev
 CHECK_PKGS := qemu-system-x86 busybox-static kmod xz-utils zstd lz4 llvm-19
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint

@@ -14,7 +14,7 @@
 #include "gpufs/base/cat.h"
 #include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
-#include "gpufs/kernel/bpf_probe.h"
+#include "gpufs/kernel/bpf_features.h"
 #include "gpufs/kernel/tracefs.h"
 #include "gpufs/lang/gpu_systems.h"
 #include "gpufs/lang/trigger.h"
@@ -44,6 +44,12 @@ std::uint64_t effective_capabilities() {
     if (at != status.npos)
         std::from_chars(status.data() + at + kKey.size(), status.data() + status.size(), bits, 16);
     return bits;
+}
+
+// CAP_SYS_ADMIN alone, or CAP_PERFMON and CAP_BPF.
+bool can_load_bpf() {
+    const std::uint64_t bits = effective_capabilities();
+    return (bits >> 21 & 1) || ((bits >> 38 & 1) && (bits >> 39 & 1));
 }
 
 Finding user() {
@@ -169,15 +175,31 @@ Finding perf_pmu(const char* name, const char* config) {
     return needs_config(cat(name, " by perf"), file_exists(path), path, config);
 }
 
-Finding bpf(std::string what, int code, std::string_view too_old) {
-    if (code == 0) return {Answer::yes, std::move(what), "tried, works", {}};
-    const std::string reason = std::generic_category().message(code);
-    if (code == ENOSYS)
+Finding bpf(BpfFeatures& features, const BpfFeatureName& name) {
+    const ProbeAnswer answer = features.ask(name.feature);
+    std::string what(name.what);
+    if (answer.support == Support::yes) return {Answer::yes, std::move(what), "tried, works", {}};
+    std::string reason = std::generic_category().message(answer.code);
+    // The kernel's own code for "not supported", which the C library does not know.
+    if (answer.code == 524) reason = "Operation not supported";
+    if (answer.code == ENOSYS)
         return {Answer::no, std::move(what), reason, "a kernel with CONFIG_BPF_SYSCALL=y"};
-    if (code == EPERM || code == EACCES)
+    if (answer.code == EPERM && !can_load_bpf())
         return {Answer::no, std::move(what), reason, "root, or CAP_BPF and CAP_PERFMON"};
-    if (code == EINVAL) return {Answer::no, std::move(what), reason, std::string(too_old)};
+    if (answer.support == Support::no)
+        return {Answer::no, std::move(what), reason, std::string(name.fix)};
     return {Answer::could_not_tell, std::move(what), reason, {}};
+}
+
+// Those that decide how gpufs works; the others only who writes programs wants to know.
+void examine_bpf(std::vector<Finding>& findings) {
+    constexpr BpfFeature kShown[] = {BpfFeature::bpf,          BpfFeature::ringbuf,
+                                     BpfFeature::batch,        BpfFeature::perf_link,
+                                     BpfFeature::kprobe_multi, BpfFeature::uprobe_multi,
+                                     BpfFeature::fentry};
+    BpfFeatures features;
+    for (const BpfFeatureName& name : bpf_feature_names())
+        if (std::ranges::count(kShown, name.feature) > 0) findings.push_back(bpf(features, name));
 }
 
 Finding bpf_jit() {
@@ -233,8 +255,7 @@ std::vector<Finding> examine_machine() {
     findings.push_back(perf_paranoid());
     findings.push_back(perf_pmu("kprobe", "CONFIG_KPROBE_EVENTS"));
     findings.push_back(perf_pmu("uprobe", "CONFIG_UPROBE_EVENTS"));
-    findings.push_back(bpf("BPF programs", try_bpf_program(), "kernel 4.17 or later"));
-    findings.push_back(bpf("BPF ring buffer", try_bpf_ring_buffer(), "kernel 5.8 or later"));
+    examine_bpf(findings);
     findings.push_back(bpf_jit());
     findings.push_back(needs_config("BTF", file_exists("/sys/kernel/btf/vmlinux"),
                                     "/sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF"));

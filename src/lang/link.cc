@@ -1,11 +1,9 @@
 #include "gpufs/lang/link.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
-#include "gpufs/base/text.h"
 #include "gpufs/lang/bpf_insn.h"
 #include "lang/link_unit.h"
 
@@ -184,37 +182,6 @@ bool uses_event_record(const Program& program, const ProbeProgram& probe,
     job.needs_descriptors = false;
     std::vector<linking::Unit> units;
     return linking::check_and_resolve(job, units);
-}
-
-namespace {
-
-// The number that the text begins with, and what is behind it; kNone where it begins with none.
-std::pair<std::size_t, std::string_view> leading_number(std::string_view text) {
-    std::size_t number = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (code != std::errc()) return {linking::kNone, text};
-    return {number, text.substr(static_cast<std::size_t>(end - text.data()))};
-}
-
-// The instruction that a line of the log is about.
-std::size_t slot_of(std::string_view row) {
-    // "12: (85) call bpf_probe_read#4", and not "12: R0=1 R10=fp0".
-    const auto [index, rest] = leading_number(row);
-    if (rest.starts_with(": (")) return index;
-    // "unreachable insn 7", "jump out of range from insn 3 to 9".
-    constexpr std::string_view kNamed = " insn ";
-    const auto named = row.find(kNamed);
-    return named == row.npos ? linking::kNone
-                             : leading_number(row.substr(named + kNamed.size())).first;
-}
-
-}  // namespace
-
-std::optional<SourceRef> blame(std::string_view log, std::span<const SourceRef> lines) {
-    std::optional<SourceRef> found;
-    for (const std::string_view row : lines_of(log))
-        if (const std::size_t slot = slot_of(row); slot < lines.size()) found = lines[slot];
-    return found;
 }
 
 }  // namespace gpufs

@@ -214,9 +214,11 @@ private:
     void map_set(const Statement& s, ir::Operand a) {
         const ir::Slot value = code_.new_slot(8);
         code_.store(value, a, ir::kU64);
-        code_.assign(variables_[s.target],
-                     code_.call(BPF_FUNC_map_update_elem,
-                                {map(), code_.address(key(s)), code_.address(value), 0}));
+        const ir::Temp status = code_.call(BPF_FUNC_map_update_elem,
+                                           {map(), code_.address(key(s)), code_.address(value), 0});
+        // Before Linux 6.4 a map's own function is called, which returns an int: what is in the
+        // upper half then is chance.
+        code_.assign(variables_[s.target], code_.convert(status, ir::kS32));
     }
 
     void condition(const Statement& s, ir::Operand a, ir::Operand b) {

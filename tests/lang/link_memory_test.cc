@@ -237,32 +237,6 @@ BOOST_AUTO_TEST_CASE(raw_sys_enter_is_narrowed_to_one_call) {
         !uses_event_record(program_of(), probe_of({insn::mov(Reg::r0, 0), insn::leave()}), target));
 }
 
-BOOST_AUTO_TEST_CASE(the_log_leads_to_the_line) {
-    std::vector<SourceRef> lines;
-    for (std::size_t i = 0; i < 20; ++i) lines.push_back({0, {i * 10, i * 10 + 1}});
-    const auto blamed = [&](std::string_view log) -> int {
-        const auto at = blame(log, lines);
-        return at ? static_cast<int>(at->span.begin / 10) : -1;
-    };
-    BOOST_TEST(blamed("0: R1=ctx() R10=fp0\n"
-                      "0: (bf) r6 = r1                       ; R1=ctx() R6_w=ctx()\n"
-                      "1: (61) r2 = *(u32 *)(r6 +3)\n"
-                      "invalid bpf_context access off=3 size=4\n"
-                      "processed 2 insns (limit 1000000) max_states_per_insn 0 total_states 0\n") ==
-               1);
-    BOOST_TEST(blamed("func#0 @0\n"
-                      "; int x = 12: (85) is a comment\n"
-                      "0: R1=ctx() R10=fp0\n"
-                      "4: (85) call bpf_map_lookup_elem#1\n"
-                      "R2 !read_ok\n"
-                      "processed 12 insns (limit 1000000) max_states_per_insn 0\n") == 4);
-    BOOST_TEST(blamed("unreachable insn 7\nprocessed 0 insns (limit 1000000)\n") == 7);
-    BOOST_TEST(blamed("jump out of range from insn 3 to 9\n") == 3);
-    BOOST_TEST(blamed("back-edge from insn 5 to 2\n") == 5);
-    BOOST_TEST(blamed("25: (95) exit\n") == -1);
-    BOOST_TEST(blamed("") == -1);
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,9 +96,5 @@ Linked link(const Program& program, const ProbeProgram& probe, const LinkTarget&
 // raw tracepoint, at half the cost. Says yes where it is not sure. Needs no map descriptors; throws
 // what link throws.
 bool uses_event_record(const Program& program, const ProbeProgram& probe, const LinkTarget& target);
-
-// Where the instruction was written that the verifier's log complains about: the last that the log
-// shows, or names.
-std::optional<SourceRef> blame(std::string_view log, std::span<const SourceRef> lines);
 
 }  // namespace gpufs

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpufs/base/fd.h"
+
+namespace gpufs {
+
+constexpr const char* kKernelBtf = "/sys/kernel/btf/vmlinux";
+
+// How to read a member of a kernel structure, given the structure's address.
+struct BtfAccess {
+    // Load a pointer at each of these offsets in turn: of the root, then of what was loaded.
+    std::vector<std::uint32_t> pointers;
+    // Then the value is here, of so many bytes (a bit field: the unit that holds it).
+    std::uint32_t offset = 0;
+    std::size_t size = 0;
+    bool is_signed = false;
+    bool is_pointer = false;
+    bool is_text = false;  // an array of char
+    // A bit field: (unit >> bit_shift), bit_size bits of it; 0: none.
+    unsigned bit_shift = 0, bit_size = 0;
+    std::string type;  // "pid_t", "char[16]", "struct list_head"
+};
+
+struct BtfValue {
+    std::string name;  // empty for what is returned
+    std::size_t size = 0;
+    bool is_signed = false;
+    bool is_pointer = false;
+    std::string type;
+};
+struct BtfFunction {
+    std::uint32_t id = 0;
+    std::vector<BtfValue> parameters;
+    std::optional<BtfValue> returned;  // absent for void
+};
+
+// Types of the kernel or of one module, in the raw form the kernel offers (Linux 5.4,
+// modules 5.11). Nothing is kept in memory but the position of each 64th type: questions read the
+// file through one small buffer, because fresh memory costs more than reading again (into 5.5 MB of
+// it 15 to 30 ms, through 16 kB 1.2 ms). With 126,000 types a function's number takes 2.6 ms, a
+// path of members 1 ms.
+class Btf {
+public:
+    // Throws UnsupportedError where there is none; Error and SysError for what cannot be read.
+    static Btf kernel();
+    // `base` is the kernel's and must outlive the module's.
+    static Btf module(std::string_view name, const Btf& base);
+    // Any file of that form.
+    explicit Btf(std::string path, const Btf* base = nullptr);
+    Btf(Btf&&) noexcept;
+    Btf& operator=(Btf&&) noexcept;
+    ~Btf();
+
+    // The number that BPF_PROG_LOAD takes as attach_btf_id.
+    std::optional<std::uint32_t> find_function(std::string_view name) const;
+    std::optional<BtfFunction> function(std::string_view name) const;
+
+    // "task_struct.real_parent->tgid", "task_struct.comm[0]": a structure's name, then members;
+    // anonymous members are looked through, "." and "->" mean the same. Throws Error, with a hint
+    // at the member that was meant.
+    BtfAccess resolve(std::string_view path) const;
+
+private:
+    class Reader;
+    std::unique_ptr<Reader> reader_;
+};
+
+// The modules that have BTF, sorted.
+std::vector<std::string> btf_modules();
+
+// A loaded module's BTF as the kernel's own object, for attach_btf_fd. Needs CAP_SYS_ADMIN. Throws
+// Error when the module has none.
+Fd open_module_btf(std::string_view module);
+
+}  // namespace gpufs

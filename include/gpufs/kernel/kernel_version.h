@@ -1,0 +1,20 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace gpufs {
+
+struct KernelVersion {
+    unsigned major = 0, minor = 0, patch = 0;
+    auto operator<=>(const KernelVersion&) const = default;
+    // As LINUX_VERSION_CODE counts: the patch level ends at 255.
+    std::uint32_t code() const { return major << 16 | minor << 8 | (patch > 255 ? 255 : patch); }
+};
+
+// The version of the source this kernel was built from, out of the vDSO's ELF note: a
+// distribution's uname(2) may tell another (Debian's 4.19.0-27 is 4.19.316). Where there is no
+// vDSO, from uname(2).
+KernelVersion running_kernel();
+
+}  // namespace gpufs

@@ -1,0 +1,44 @@
+#pragma once
+
+// What tests of generated code on the real kernel share.
+
+#include <linux/bpf.h>
+#include <sched.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "gpufs/base/fd.h"
+#include "gpufs/lang/event_format.h"
+#include "gpufs/lang/program_code.h"
+#include "lang/record_gen.h"
+
+namespace gpufs::test {
+
+// Loads the instructions. Where the verifier refuses them, its log is what the test says, and the
+// name stands in the error.
+Fd load_named(std::uint32_t type, std::span<const bpf_insn> insns, const std::string& name);
+
+EventFormat format_of(const std::string& event);
+
+Relocation reference(Relocation::Kind kind, std::string name, std::int64_t addend = 0);
+
+// What this thread is called and where it runs, for as long as this lives.
+class OwnTask {
+public:
+    OwnTask();
+    ~OwnTask();
+    OwnTask(const OwnTask&) = delete;
+    OwnTask& operator=(const OwnTask&) = delete;
+
+    void become(const RecordTask& task) const;
+    // One of the CPUs that the thread was allowed.
+    std::uint32_t cpu(std::size_t n) const;
+
+private:
+    char name_before_[16] = {};
+    cpu_set_t cpus_before_{};
+};
+
+}  // namespace gpufs::test
