@@ -1,10 +1,13 @@
 #include <unistd.h>
 
+#include <limits>
+
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
+#include "gpufs/engine/loaded_text.h"
 #include "gpufs/lang/bpf_image.h"
 #include "gpufs/lang/bpf_object.h"
 
@@ -13,7 +16,7 @@ namespace {
 
 struct Wanted {
     bool raw = false, hex = false, numbers = false;
-    std::optional<std::string> section;
+    std::optional<std::string> section, id;
 };
 
 std::string text_of_object(const Wanted& wanted, const SourceText& content,
@@ -41,18 +44,26 @@ std::string text_of(const Wanted& wanted, const SourceText& content, const Disas
     return disassembly(insns_of_bytes(content.name, content.text), how);
 }
 
+std::uint32_t program_id(const std::string& word) {
+    const unsigned long id = parse_count("id", word);
+    if (id > std::numeric_limits<std::uint32_t>::max())
+        throw UsageError(cat("there is no program ", word));
+    return static_cast<std::uint32_t>(id);
+}
+
 }  // namespace
 
 int cmd_disasm(Context& ctx, Args args) {
     std::vector<std::string> words;
     Wanted wanted;
     Options options(
-        "disasm [FILE] [--raw|--hex] [--section NAME] [--numbers]",
+        "disasm [FILE|--id N] [--raw|--hex] [--section NAME] [--numbers]",
         "Shows a BPF program as text that assembles to the same bytes, by 'gpufs asm\n"
         "--raw' and by LLVM. Reads FILE or stdin: an ELF object, hexadecimal digits or\n"
-        "raw bytes, which it tells apart. Needs no root.");
+        "raw bytes, which it tells apart; or a program that is loaded.");
     options.flag("raw", wanted.raw, "FILE is bytes, whatever it looks like")
         .flag("hex", wanted.hex, "FILE is hexadecimal digits")
+        .value("id", wanted.id, "N", "program N of the kernel; needs root")
         .value("section", wanted.section, "NAME", "this section of an ELF object only")
         .flag("numbers", wanted.numbers,
               "jumps by number, as the kernel prints them, not to labels");
@@ -60,11 +71,16 @@ int cmd_disasm(Context& ctx, Args args) {
     if (words.size() > 1) throw UsageError(cat("'", words[1], "' is one word too many"));
     if (wanted.raw && wanted.hex) throw UsageError("--raw and --hex exclude each other");
 
+    DisasmOptions how;
+    how.labels = !wanted.numbers;
+    if (wanted.id) {
+        if (!words.empty()) throw UsageError("--id takes no FILE");
+        ctx.out.write(loaded_program_text(program_id(*wanted.id), how));
+        return kOk;
+    }
     const bool is_stdin = words.empty() || words[0] == "-";
     const SourceText content{is_stdin ? "stdin" : words[0],
                              is_stdin ? read_all(STDIN_FILENO, "stdin") : read_file(words[0])};
-    DisasmOptions how;
-    how.labels = !wanted.numbers;
     ctx.out.write(text_of(wanted, content, how));
     return kOk;
 }

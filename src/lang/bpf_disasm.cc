@@ -411,10 +411,8 @@ std::string disassembly(std::span<const bpf_insn> insns, const DisasmOptions& op
         for (const std::string& label : {name, line.label})
             if (!label.empty()) text += cat(label, ":\n");
         text += cat("    ", line.text);
-        const bool has_both = !line.comment.empty() && !note.empty();
-        if (!line.comment.empty() || !note.empty())
-            text += cat("  # ", line.comment, has_both ? ", " : "", note);
-        text += '\n';
+        const std::string& comment = note.empty() ? line.comment : note;
+        text += cat(comment.empty() ? "" : "  # ", comment, '\n');
     }
     const std::string last = program.label(insns.size());
     if (!last.empty()) text += cat(last, ":\n");

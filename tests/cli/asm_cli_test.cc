@@ -115,6 +115,9 @@ BOOST_AUTO_TEST_CASE(wrong_words_are_refused) {
     BOOST_TEST(test::gpufs({"asm", "x", "--raw", "--hex"}).err ==
                "gpufs: --raw, --c, --hex and --listing exclude each other\n");
     BOOST_TEST(test::gpufs({"asm", "/none.bpf"}).status == 1);
+    BOOST_TEST(test::gpufs({"disasm", "--id", "5", "x"}).err == "gpufs: --id takes no FILE\n");
+    BOOST_TEST(test::gpufs({"disasm", "--id", "x"}).err ==
+               "gpufs: --id takes a positive number, not 'x'\n");
     const TempFile odd("12345", ".bin");
     const Ended ended = test::gpufs({"disasm", "--raw", odd.path()});
     BOOST_TEST(ended.status == 2);
