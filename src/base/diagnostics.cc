@@ -4,9 +4,7 @@
 
 namespace gpufs {
 
-void Diagnostics::add(const SourceText& source, Span at, std::string text,
-                      const std::string& hint) {
-    if (!hint.empty()) text += cat("\nhint: ", hint);
+void Diagnostics::add(const SourceText& source, Span at, std::string text) {
     const auto known = std::ranges::find(names_, source.name);
     const auto index = static_cast<std::size_t>(known - names_.begin());
     if (known == names_.end()) names_.push_back(source.name);
@@ -14,12 +12,14 @@ void Diagnostics::add(const SourceText& source, Span at, std::string text,
 }
 
 void Diagnostics::error(const SourceText& source, Span at, std::string_view message,
-                        const std::string& hint) {
-    add(source, at, point_at(source, at, message), hint);
+                        std::string hint) {
+    if (!hint.empty()) hint.insert(0, "\nhint: ");
+    add(source, at, point_at(source, at, message) + hint);
 }
 
 void Diagnostics::error(const SourceText& source, const SourceError& mistake) {
-    add(source, mistake.at(), mistake.what(), mistake.hint());
+    const std::string& hint = mistake.hint();
+    add(source, mistake.at(), cat(mistake.what(), hint.empty() ? "" : "\nhint: ", hint));
 }
 
 void Diagnostics::add(const Diagnostics& others) {

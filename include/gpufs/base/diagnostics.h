@@ -11,8 +11,7 @@ namespace gpufs {
 // The mistakes found in one or more texts, collected so that one run shows them all.
 class Diagnostics {
 public:
-    void error(const SourceText& source, Span at, std::string_view message,
-               const std::string& hint = {});
+    void error(const SourceText& source, Span at, std::string_view message, std::string hint = {});
     // A mistake that a parser threw about `source`.
     void error(const SourceText& source, const SourceError& mistake);
 
@@ -35,7 +34,7 @@ private:
         Span at;
         std::string text;
     };
-    void add(const SourceText& source, Span at, std::string text, const std::string& hint);
+    void add(const SourceText& source, Span at, std::string text);
 
     std::vector<std::string> names_;
     std::vector<Entry> entries_;
