@@ -87,6 +87,7 @@ BOOST_AUTO_TEST_CASE(last_counts_events_and_keeps_their_stacks) {
 
 BOOST_AUTO_TEST_CASE(follow_shows_events_as_they_come_and_ends_as_the_shell_expects) {
     const TempSession session;
+    test::block_in_d_state(1, 1);  // code that is read from disk first is waited for in state D
     in(session, {"filter", cat("prev_state == 2 && prev_pid == ", ::getpid())});
     Child::Setup setup;
     setup.argv = {test::gpufs_binary(), "show", "--follow", "--session", session.name()};

@@ -29,68 +29,6 @@ namespace {
 
 namespace ut = boost::unit_test;
 
-// One array value that programs write to by name, "seen".
-class Seen {
-public:
-    explicit Seen(std::size_t bytes) : map_(make(bytes)), bytes_(bytes) {
-        MapDeclaration seen;
-        seen.name = "seen";
-        seen.type = BPF_MAP_TYPE_ARRAY;
-        seen.value.bytes = bytes;
-        program.maps.push_back(seen);
-    }
-
-    std::vector<std::uint64_t> counts() const {
-        std::vector<std::uint64_t> counts(bytes_ / 8);
-        read(std::as_writable_bytes(std::span(counts)));
-        return counts;
-    }
-    std::string text() const {
-        std::string text(bytes_, '\0');
-        read(std::as_writable_bytes(std::span(text)));
-        return text.c_str();
-    }
-
-    Fd load(std::uint32_t type, const ir::Code& code, LinkTarget target) const {
-        ProbeProgram probe;
-        probe.name = "test";
-        probe.code = code.assemble();
-        target.map_fds["seen"] = map_.fd();
-        return test::load_named(type, link(program, probe, target).insns, "seen");
-    }
-    // Adds 1 to a counter.
-    static void count(ir::Code& code, std::size_t counter) {
-        const auto at = static_cast<std::int64_t>(counter * 8);
-        const ir::Temp address =
-            code.symbol(test::reference(Relocation::Kind::map_value, "seen", at));
-        code.atomic(AtomicOp::add, address, 1, ir::kU64);
-    }
-
-    Program program;
-
-private:
-    static BpfMap make(std::size_t bytes) {
-        BpfMapSpec spec;
-        spec.type = BPF_MAP_TYPE_ARRAY;
-        spec.name = "seen";
-        spec.key_bytes = 4;
-        spec.value_bytes = static_cast<std::uint32_t>(bytes);
-        spec.max_entries = 1;
-        return BpfMap::create(spec);
-    }
-    void read(std::span<std::byte> into) const {
-        const std::uint32_t key = 0;
-        map_.lookup(std::as_bytes(std::span(&key, 1)), into);
-    }
-
-    BpfMap map_;
-    std::size_t bytes_;
-};
-
-std::uint64_t id_of(const std::string& event) {
-    return std::stoull(test::top().read(event_directory(event) + "/id"));
-}
-
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(300))
 BOOST_AUTO_TEST_SUITE(link_attach)
 
@@ -111,7 +49,7 @@ void expect_agreement(const std::string& name, std::vector<std::string> fields,
     thread.become(task);
     test::ExprGenerator generator(event, {.cpus = 8, .symbol = "", .fields = std::move(fields)},
                                   calls.size());
-    const Seen seen(kConditions * 8);
+    const test::Seen seen(kConditions * 8);
     std::vector<Expression> expressions;
     ir::Code code;
     const ir::Temp context = code.argument(1);
@@ -122,7 +60,7 @@ void expect_agreement(const std::string& name, std::vector<std::string> fields,
         expressions.push_back(generator.expression());
         const ir::Label next = code.new_label();
         append_condition(code, context, next, expressions.back(), event);
-        Seen::count(code, i);
+        test::Seen::count(code, i);
         code.bind(next);
     }
     code.bind(end);
@@ -131,7 +69,7 @@ void expect_agreement(const std::string& name, std::vector<std::string> fields,
     target.context = LinkTarget::Context::record;
     target.event = &event;
     const Fd program = seen.load(BPF_PROG_TYPE_TRACEPOINT, code, target);
-    const Attachment attachment = attach_tracepoint(program.get(), id_of(name));
+    const Attachment attachment = attach_tracepoint(program.get(), test::id_of(name));
 
     std::vector<std::uint64_t> before = seen.counts();
     std::size_t held = 0;
@@ -220,7 +158,7 @@ BOOST_AUTO_TEST_CASE(attached_conditions_agree_about_texts,
 // A __data_loc: the file that a child runs.
 BOOST_AUTO_TEST_CASE(the_address_of_a_field_leads_to_its_text) {
     const EventFormat event = test::format_of("sched:sched_process_exec");
-    const Seen seen(32);
+    const test::Seen seen(32);
     ir::Code code;
     const ir::Temp context = code.argument(1);
     const ir::Label end = code.new_label();
@@ -238,7 +176,7 @@ BOOST_AUTO_TEST_CASE(the_address_of_a_field_leads_to_its_text) {
     target.event = &event;
     const Fd program = seen.load(BPF_PROG_TYPE_TRACEPOINT, code, target);
     const Attachment attachment =
-        attach_tracepoint(program.get(), id_of("sched:sched_process_exec"));
+        attach_tracepoint(program.get(), test::id_of("sched:sched_process_exec"));
     const pid_t child = ::fork();
     if (child == 0) {
         ::execl("/usr/../bin/true", "true", nullptr);
@@ -261,11 +199,11 @@ void call_as_32_bits() {
 }
 
 BOOST_AUTO_TEST_CASE(raw_sys_enter_counts_one_system_call_only) {
-    const Seen seen(16);
+    const test::Seen seen(16);
     const auto counting = [&](std::size_t counter, bool checks_compat) {
         ir::Code code;
         code.argument(1);
-        Seen::count(code, counter);
+        test::Seen::count(code, counter);
         code.leave(0);
         LinkTarget target;
         target.context = LinkTarget::Context::raw_arguments;

@@ -40,6 +40,51 @@ Relocation reference(Relocation::Kind kind, std::string name, std::int64_t adden
     return relocation;
 }
 
+std::uint64_t id_of(const std::string& event) {
+    return std::stoull(top().read(event_directory(event) + "/id"));
+}
+
+Seen::Seen(std::size_t bytes)
+    : map_(BpfMap::create(
+          {BPF_MAP_TYPE_ARRAY, "seen", 4, static_cast<std::uint32_t>(bytes), 1, 0})) {
+    MapDeclaration seen;
+    seen.name = "seen";
+    seen.type = BPF_MAP_TYPE_ARRAY;
+    seen.value.bytes = bytes;
+    program_.maps.push_back(seen);
+}
+
+std::vector<std::uint64_t> Seen::counts() const {
+    std::vector<std::uint64_t> counts(map_.spec().value_bytes / 8);
+    read(std::as_writable_bytes(std::span(counts)));
+    return counts;
+}
+
+std::string Seen::text() const {
+    std::string text(map_.spec().value_bytes, '\0');
+    read(std::as_writable_bytes(std::span(text)));
+    return text.c_str();
+}
+
+Fd Seen::load(std::uint32_t type, const ir::Code& code, LinkTarget target) const {
+    ProbeProgram probe;
+    probe.name = "test";
+    probe.code = code.assemble();
+    target.map_fds["seen"] = map_.fd();
+    return load_named(type, link(program_, probe, target).insns, "seen");
+}
+
+void Seen::count(ir::Code& code, std::size_t counter) {
+    const auto at = static_cast<std::int64_t>(counter * 8);
+    const ir::Temp address = code.symbol(reference(Relocation::Kind::map_value, "seen", at));
+    code.atomic(AtomicOp::add, address, 1, ir::kU64);
+}
+
+void Seen::read(std::span<std::byte> into) const {
+    const std::uint32_t key = 0;
+    map_.lookup(std::as_bytes(std::span(&key, 1)), into);
+}
+
 OwnTask::OwnTask() {
     ::prctl(PR_GET_NAME, name_before_);
     ::sched_getaffinity(0, sizeof cpus_before_, &cpus_before_);

@@ -8,10 +8,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "gpufs/base/fd.h"
+#include "gpufs/kernel/bpf_map.h"
 #include "gpufs/lang/event_format.h"
-#include "gpufs/lang/program_code.h"
+#include "gpufs/lang/ir.h"
+#include "gpufs/lang/link.h"
 #include "lang/record_gen.h"
 
 namespace gpufs::test {
@@ -23,6 +26,28 @@ Fd load_named(std::uint32_t type, std::span<const bpf_insn> insns, const std::st
 EventFormat format_of(const std::string& event);
 
 Relocation reference(Relocation::Kind kind, std::string name, std::int64_t addend = 0);
+
+// The number that perf_event_open(2) knows the event by.
+std::uint64_t id_of(const std::string& event);
+
+// One array value that programs write to by name, "seen".
+class Seen {
+public:
+    explicit Seen(std::size_t bytes);
+
+    std::vector<std::uint64_t> counts() const;
+    std::string text() const;
+
+    Fd load(std::uint32_t type, const ir::Code& code, LinkTarget target) const;
+    // Adds 1 to a counter.
+    static void count(ir::Code& code, std::size_t counter);
+
+private:
+    void read(std::span<std::byte> into) const;
+
+    Program program_;
+    BpfMap map_;
+};
 
 // What this thread is called and where it runs, for as long as this lives.
 class OwnTask {

@@ -55,6 +55,8 @@ public:
 
 private:
     static constexpr std::size_t kFrames = 8;
+    // Where functions of the program seem to be, for helpers that call them.
+    static constexpr std::uint64_t kCodeBase = 0x4bf2'0000'0000'0000;
     struct Frame;
 
     void check() const;
