@@ -250,7 +250,7 @@ private:
     std::set<std::size_t> checked_;
     std::set<Condition> holding_;
     std::set<std::tuple<std::size_t, std::size_t, std::string>> told_;
-    std::size_t complaints_ = 0;  // told again and again
+    std::size_t complaints_ = 0;                 // told again and again
     std::map<std::string, std::size_t> labels_;  // of the unit at hand: the instruction behind
 };
 
