@@ -4,9 +4,7 @@
 
 namespace gpufs {
 
-void Diagnostics::add(const SourceText& source, Span at, std::string text,
-                      const std::string& hint) {
-    if (!hint.empty()) text += cat("\nhint: ", hint);
+void Diagnostics::add(const SourceText& source, Span at, std::string text) {
     const auto known = std::ranges::find(names_, source.name);
     const auto index = static_cast<std::size_t>(known - names_.begin());
     if (known == names_.end()) names_.push_back(source.name);
@@ -15,11 +13,26 @@ void Diagnostics::add(const SourceText& source, Span at, std::string text,
 
 void Diagnostics::error(const SourceText& source, Span at, std::string_view message,
                         const std::string& hint) {
-    add(source, at, point_at(source, at, message), hint);
+    add(source, at, cat(point_at(source, at, message), hint.empty() ? "" : "\nhint: ", hint));
 }
 
 void Diagnostics::error(const SourceText& source, const SourceError& mistake) {
-    add(source, mistake.at(), mistake.what(), mistake.hint());
+    const std::string& hint = mistake.hint();
+    add(source, mistake.at(), cat(mistake.what(), hint.empty() ? "" : "\nhint: ", hint));
+}
+
+void Diagnostics::add(const Diagnostics& others) {
+    for (const Entry& entry : others.entries_) {
+        const std::string& name = others.names_[entry.source];
+        const auto known = std::ranges::find(names_, name);
+        const auto index = static_cast<std::size_t>(known - names_.begin());
+        const bool is_told = std::ranges::any_of(entries_, [&](const Entry& own) {
+            return own.source == index && own.text == entry.text;
+        });
+        if (is_told) continue;
+        if (known == names_.end()) names_.push_back(name);
+        entries_.push_back({index, entry.at, entry.text});
+    }
 }
 
 std::string Diagnostics::to_text() const {

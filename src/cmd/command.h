@@ -23,6 +23,8 @@ struct Command {
     int (*run)(Context&, Args);
 };
 
+int cmd_asm(Context&, Args);
+int cmd_disasm(Context&, Args);
 int cmd_doctor(Context&, Args);
 int cmd_filter(Context&, Args);
 int cmd_list(Context&, Args);
@@ -48,6 +50,8 @@ inline constexpr Command kCommands[] = {
     {"start", "let the session's buffer record", cmd_start},
     {"stop", "stop the session's buffer; what it holds stays", cmd_stop},
     {"reset", "remove what the session set, and nothing else", cmd_reset},
+    {"asm", "check a .bpf file, or assemble instructions", cmd_asm},
+    {"disasm", "show a BPF program as text that assembles again", cmd_disasm},
 };
 
 }  // namespace gpufs

@@ -18,6 +18,9 @@ _gpufs() {
         choices=$(gpufs list 2>/dev/null)
     elif [[ $verb == trigger ]]; then
         choices=$(gpufs list --triggers 2>/dev/null)
+    elif [[ $verb == asm || $verb == disasm ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
     elif [[ $verb == options ]]; then
         choices=$(gpufs options 2>/dev/null | sed 's/=.*/=/')
     fi

@@ -406,10 +406,13 @@ std::string disassembly(std::span<const bpf_insn> insns, const DisasmOptions& op
     const Disassembler program(insns, options);
     std::string text;
     for (const DisasmLine& line : program.run()) {
-        if (!line.label.empty()) text += cat(line.label, ":\n");
+        const std::string name = options.name ? options.name(line.index) : "";
+        const std::string note = options.note ? options.note(line.index) : "";
+        for (const std::string& label : {name, line.label})
+            if (!label.empty()) text += cat(label, ":\n");
         text += cat("    ", line.text);
-        if (!line.comment.empty()) text += cat("  # ", line.comment);
-        text += '\n';
+        const std::string& comment = note.empty() ? line.comment : note;
+        text += cat(comment.empty() ? "" : "  # ", comment, '\n');
     }
     const std::string last = program.label(insns.size());
     if (!last.empty()) text += cat(last, ":\n");

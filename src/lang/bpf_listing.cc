@@ -173,12 +173,16 @@ void InsnSequence::link(const Ref& ref) {
     one.off = static_cast<__s16>(distance);
 }
 
-void InsnSequence::link_labels() {
+void InsnSequence::end_log() {
     complain_of_holes();
+    std::ranges::stable_sort(refs_, {}, &Ref::insn);
+}
+
+void InsnSequence::link_labels() {
+    end_log();
     for (const Ref& ref : refs_)
         if (is_local(ref.symbol.to.kind)) link(ref);
     std::erase_if(refs_, [](const Ref& ref) { return is_local(ref.symbol.to.kind); });
-    std::ranges::stable_sort(refs_, {}, &Ref::insn);
 }
 
 bool add_asm_line(InsnSequence& sequence, const SourceText& source, Span line,

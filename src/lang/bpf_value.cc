@@ -98,16 +98,28 @@ private:
             return {static_cast<Int128>(token.number), {}, token.span, {}};
         }
         if (token.is("(")) {
-            if (++depth_ > kMaxDepth) tokens_.fail(token.span, "too many parentheses");
             tokens_.next();
-            AsmValue value = binary(0).value;
+            AsmValue value = inner(token);
             tokens_.expect(")");
-            --depth_;
             value.span = tokens_.since(token);
             return value;
         }
         if (!token.is_word()) tokens_.fail_expected("a number");
         return name();
+    }
+
+    // What stands in parentheses that `open` opened.
+    AsmValue inner(const AsmToken& open) {
+        if (++depth_ > kMaxDepth) tokens_.fail(open.span, "too many parentheses");
+        AsmValue value = binary(0).value;
+        --depth_;
+        return value;
+    }
+
+    Int128 fallback() {
+        const AsmValue value = inner(tokens_.peek());
+        refuse_later(value, "a fallback");
+        return value.number;
     }
 
     AsmValue name() {
@@ -117,7 +129,10 @@ private:
         NameUse use{word.text, {}, word.span};
         if (tokens_.is("(") && tokens_.peek().glued) {
             tokens_.next();
-            use.argument = tokens_.expect_word("a name").text;
+            const AsmToken argument = tokens_.expect_word("a name");
+            use.argument = argument.text;
+            use.argument_span = argument.span;
+            if (tokens_.accept("?")) use.fallback = fallback();
             tokens_.expect(")");
             use.span = tokens_.since(word);
         }

@@ -38,6 +38,19 @@ BOOST_AUTO_TEST_CASE(mistakes_at_one_place_stay_in_the_order_they_were_found) {
                "a.bpf:1:1: error: first\none\n^\na.bpf:1:1: error: second\none\n^");
 }
 
+BOOST_AUTO_TEST_CASE(what_others_found_is_added_but_for_what_is_known) {
+    Diagnostics found, others;
+    found.error(kFirst, {0, 1}, "first", "this");
+    others.error(kSecond, {0, 4}, "wrong");
+    others.error(kFirst, {0, 1}, "first", "this");
+    found.add(others);
+    found.add(others);
+    BOOST_TEST(found.size() == 2u);
+    BOOST_TEST(found.to_text() ==
+               "a.bpf:1:1: error: first\none\n^\nhint: this\n"
+               "b.bpf:1:1: error: wrong\nfour\n^~~~");
+}
+
 BOOST_AUTO_TEST_CASE(they_are_thrown_as_one_error_if_there_are_any) {
     Diagnostics found;
     BOOST_TEST(found.empty());

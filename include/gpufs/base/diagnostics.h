@@ -16,6 +16,9 @@ public:
     // A mistake that a parser threw about `source`.
     void error(const SourceText& source, const SourceError& mistake);
 
+    // What others found, but for what is here already.
+    void add(const Diagnostics& others);
+
     bool empty() const noexcept { return entries_.empty(); }
     std::size_t size() const noexcept { return entries_.size(); }
 
@@ -32,7 +35,7 @@ private:
         Span at;
         std::string text;
     };
-    void add(const SourceText& source, Span at, std::string text, const std::string& hint);
+    void add(const SourceText& source, Span at, std::string text);
 
     std::vector<std::string> names_;
     std::vector<Entry> entries_;

@@ -16,7 +16,11 @@ struct DisasmOptions {
     bool labels = true;
     // Names the map that a 16-byte load names by number; an empty answer, or none, leaves the
     // number. LLVM does not read a map's name.
-    std::function<std::string(const bpf_insn& first)> map_name;
+    std::function<std::string(const bpf_insn& first)> map_name = {};
+    // What disassembly() puts to the instruction at a slot, if it is not empty: a further label,
+    // and a comment in the place of its own.
+    std::function<std::string(std::size_t slot)> name = {};
+    std::function<std::string(std::size_t slot)> note = {};
 };
 
 // One instruction, or a stretch of data, of a program.

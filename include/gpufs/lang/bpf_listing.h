@@ -44,7 +44,9 @@ public:
     // mistake. Whether it is a new one, to be complained of: a log says things again.
     bool add_mistake(const SourceText& source, const AsmLine& line);
 
-    // Call once, when all is added. Puts in the distance of every label, local function and
+    // Call once, when all is added: complains of what a log did not show. Labels stay symbolic.
+    void end_log();
+    // The same, and puts in the distance of every label, local function and
     // callback. Complains of unknown names, of jumps too far, and of what a log did not show.
     void link_labels();
 

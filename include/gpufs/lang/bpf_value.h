@@ -16,11 +16,14 @@ namespace gpufs {
 // Exact arithmetic on everything that 64 bits can hold, signed or not.
 __extension__ typedef __int128 Int128;
 
-// A use of a name in an expression: `name`, or `name(argument)` such as sizeof(key).
+// A use of a name in an expression: `name`, or `name(argument)` such as sizeof(key), or
+// `name(argument ? fallback)` such as btf(task_struct.pid ? 2468).
 struct NameUse {
     std::string_view name;      // with its '@', if it is a field
     std::string_view argument;  // empty when there are no parentheses
     Span span;
+    Span argument_span = {};
+    std::optional<Int128> fallback = {};
 };
 
 // What the caller of the parser knows about that name.
@@ -55,7 +58,8 @@ struct AsmValue {
 // Parses the longest constant expression that stands here:
 //
 //   value = [ value OP ] unary          OP = * / %  + -  << >>  &  ^  |   by C's precedence
-//   unary = [ "+" | "-" | "~" ] ( NUMBER | NAME | NAME "(" NAME ")" | "(" value ")" )
+//   unary = [ "+" | "-" | "~" ] ( NUMBER | NAME | call | "(" value ")" )
+//   call  = NAME "(" NAME [ "?" value ] ")"
 //
 // C and LLVM's assembler group some neighbours differently (1 << 2 + 1): those want parentheses.
 // A later name may only be added to or have a number subtracted. Throws SourceError; a value that

@@ -32,7 +32,7 @@ struct MapDeclaration {
     std::string name;
     bpf_map_type type = BPF_MAP_TYPE_HASH;
     Layout key;    // one integer of 4 bytes for arrays; empty for rings
-    Layout value;  // Aggregation::Kind::none
+    Layout value;  // of an aggregation: one member, `value`, that has its sign and unit
     Aggregation aggregation;
     std::uint64_t max_entries = 0;  // bytes for a ring
     std::string max_parameter;      // its name, where a parameter gives max_entries
@@ -101,7 +101,8 @@ struct Action {
     int exit_status = 0;
 };
 
-// A record that programs send through the ring: a u32 id, then its members.
+// A record that programs send through the ring: its first member is `id`, a u32, by which the
+// reader knows it.
 struct RecordLayout {
     std::string name;
     std::string title;  // "SLOW": in front of its printed line

@@ -1,0 +1,88 @@
+#include <unistd.h>
+
+#include <limits>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/loaded_text.h"
+#include "gpufs/lang/bpf_image.h"
+#include "gpufs/lang/bpf_object.h"
+
+namespace gpufs {
+namespace {
+
+struct Wanted {
+    bool raw = false, hex = false, numbers = false;
+    std::optional<std::string> section, id;
+};
+
+std::string text_of_object(const Wanted& wanted, const SourceText& content,
+                           const DisasmOptions& how) {
+    std::vector<std::string> names;
+    std::string text;
+    for (const BpfSection& section : parse_bpf_object(content.name, content.text)) {
+        names.push_back(section.name);
+        if (wanted.section && *wanted.section != section.name) continue;
+        text += cat(text.empty() ? "" : "\n", "# section ", section.name, '\n',
+                    disassembly(section, how));
+    }
+    if (names.empty()) throw UsageError(cat(content.name, " has no instructions"));
+    if (text.empty())
+        throw UsageError(cat(content.name, " has no section '", *wanted.section, "'"),
+                         cat("it has ", join(names, ", ")));
+    return text;
+}
+
+std::string text_of(const Wanted& wanted, const SourceText& content, const DisasmOptions& how) {
+    const bool is_raw = wanted.raw;
+    if (!is_raw && !wanted.hex && is_elf(content.text)) return text_of_object(wanted, content, how);
+    if (wanted.section) throw UsageError(cat(content.name, " is no ELF object with sections"));
+    if (wanted.hex || (!is_raw && is_hex(content))) return disassembly(insns_of_hex(content), how);
+    return disassembly(insns_of_bytes(content.name, content.text), how);
+}
+
+std::uint32_t program_id(const std::string& word) {
+    const unsigned long id = parse_count("id", word);
+    if (id > std::numeric_limits<std::uint32_t>::max())
+        throw UsageError(cat("there is no program ", word));
+    return static_cast<std::uint32_t>(id);
+}
+
+}  // namespace
+
+int cmd_disasm(Context& ctx, Args args) {
+    std::vector<std::string> words;
+    Wanted wanted;
+    Options options(
+        "disasm [FILE|--id N] [--raw|--hex] [--section NAME] [--numbers]",
+        "Shows a BPF program as text that assembles to the same bytes, by 'gpufs asm\n"
+        "--raw' and by LLVM. Reads FILE or stdin: an ELF object, hexadecimal digits or\n"
+        "raw bytes, which it tells apart; or a program that is loaded.");
+    options.flag("raw", wanted.raw, "FILE is bytes, whatever it looks like")
+        .flag("hex", wanted.hex, "FILE is hexadecimal digits")
+        .value("id", wanted.id, "N", "program N of the kernel; needs root")
+        .value("section", wanted.section, "NAME", "this section of an ELF object only")
+        .flag("numbers", wanted.numbers,
+              "jumps by number, as the kernel prints them, not to labels");
+    if (!options.parse(ctx, args, words)) return kOk;
+    if (words.size() > 1) throw UsageError(cat("'", words[1], "' is one word too many"));
+    if (wanted.raw && wanted.hex) throw UsageError("--raw and --hex exclude each other");
+
+    DisasmOptions how;
+    how.labels = !wanted.numbers;
+    if (wanted.id) {
+        if (!words.empty()) throw UsageError("--id takes no FILE");
+        ctx.out.write(loaded_program_text(program_id(*wanted.id), how));
+        return kOk;
+    }
+    const bool is_stdin = words.empty() || words[0] == "-";
+    const SourceText content{is_stdin ? "stdin" : words[0],
+                             is_stdin ? read_all(STDIN_FILENO, "stdin") : read_file(words[0])};
+    ctx.out.write(text_of(wanted, content, how));
+    return kOk;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,133 @@
+#define BOOST_TEST_DYN_LINK
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::Ended;
+
+// A file of this text, removed at the end.
+class TempFile {
+public:
+    explicit TempFile(std::string_view text, std::string_view suffix = ".bpf")
+        : path_(cat("/tmp/gpufs-asm-", ::getpid(), suffix)) {
+        write_all(open_file(path_, O_WRONLY | O_CREAT | O_TRUNC).get(), text, path_);
+    }
+    ~TempFile() { std::filesystem::remove(path_); }
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+constexpr std::string_view kBare = "r0 = 1\nout: r0 += 2\nif r0 != 7 goto out\nexit\n";
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(assembling)
+
+BOOST_AUTO_TEST_CASE(a_shipped_monitor_has_no_mistakes) {
+    const Ended ended = test::gpufs_as_nobody({"asm", "bpf_asm/opens.bpf"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.out == "opens: 1 program, 26 instructions, 1 map: no mistakes\n");
+    BOOST_TEST(ended.err == "");
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_told_with_their_place_and_status_2) {
+    const TempFile file(".prog p begin\n        r0 = r11\n        exti\n");
+    const Ended ended = test::gpufs({"asm", file.path()});
+    BOOST_TEST(ended.status == 2);
+    BOOST_TEST(ended.out == "");
+    BOOST_TEST(ended.err ==
+               cat("gpufs: ", file.path(), ":2:14: error: no register is named 'r11'\n",
+                   "        r0 = r11\n", "             ^~~\n",
+                   "hint: registers are r0 to r10, and w0 to w10 for their low 32 bits\n",
+                   file.path(), ":3:9: error: no instruction begins with 'exti'\n",
+                   "        exti\n", "        ^~~~\n", "hint: did you mean 'exit'?\n"));
+}
+
+BOOST_AUTO_TEST_CASE(bytes_come_back_through_the_disassembler) {
+    const TempFile text(kBare, ".s");
+    const TempFile bytes("", ".bin");
+    BOOST_TEST(test::gpufs({"asm", text.path(), "--raw", "-o", bytes.path()}).status == 0);
+    BOOST_TEST(read_file(bytes.path()).size() == 32u);
+    const Ended shown = test::gpufs_as_nobody({"disasm", bytes.path()});
+    BOOST_TEST(shown.status == 0);
+    const TempFile again(shown.out, ".again.s");
+    const Ended hex = test::gpufs({"asm", "--hex", again.path()});
+    BOOST_TEST(hex.out ==
+               "b7 00 00 00 01 00 00 00\n07 00 00 00 02 00 00 00\n"
+               "55 00 fe ff 07 00 00 00\n95 00 00 00 00 00 00 00\n");
+    const TempFile digits(hex.out, ".hex");
+    BOOST_TEST(test::gpufs({"disasm", digits.path()}).out == shown.out);
+    BOOST_TEST(test::gpufs({"disasm", digits.path(), "--numbers"}).out ==
+               "    r0 = 1\n    r0 += 2\n    if r0 != 7 goto -2\n    exit\n");
+}
+
+BOOST_AUTO_TEST_CASE(bare_instructions_have_a_listing_and_a_c_array) {
+    const TempFile text(kBare, ".s");
+    BOOST_TEST(test::gpufs({"asm", "--listing", text.path()}).out ==
+               "    1     0  b7 00 00 00 01 00 00 00  r0 = 1\n"
+               "    2     1  07 00 00 00 02 00 00 00  r0 += 2\n"
+               "    3     2  55 00 fe ff 07 00 00 00  if r0 != 7 goto out\n"
+               "    4     3  95 00 00 00 00 00 00 00  exit\n");
+    const std::string array = test::gpufs({"asm", "--c", text.path()}).out;
+    BOOST_TEST(array.starts_with(
+        cat("static const struct bpf_insn gpufs_asm_", ::getpid(), "[] = {\n    {.code = 0xb7, ")));
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_needs_no_kernel_has_bytes) {
+    const TempFile file(
+        ".param n = 7\n.map m hash key u32, value u64\n.func f\nr0 = n\nexit\n"
+        ".prog p begin\ncall f\nexit\n.prog q begin\nr1 = map[m]\nr0 = 0\nexit\n");
+    BOOST_TEST(test::gpufs({"asm", "--hex", file.path(), "--prog", "p"}).out ==
+               "85 10 00 00 01 00 00 00\n95 00 00 00 00 00 00 00\n"
+               "b7 00 00 00 07 00 00 00\n95 00 00 00 00 00 00 00\n");
+    BOOST_TEST(test::gpufs({"asm", "--hex", file.path(), "--prog", "q"}).err ==
+               cat("gpufs: ", file.path(), ":10:10: error: only a kernel has the bytes of this\n",
+                   "r1 = map[m]\n", "         ^\n",
+                   "hint: --listing shows those that are known\n"));
+    BOOST_TEST(test::gpufs({"asm", "--hex", file.path()}).err ==
+               cat("gpufs: ", file.path(), " has 2 programs\nhint: --prog NAME takes one: p, q\n"));
+}
+
+BOOST_AUTO_TEST_CASE(an_elf_object_is_shown_by_section) {
+    const std::string object = "tests/data/asm/object.o";
+    const Ended text = test::gpufs_as_nobody({"disasm", object, "--section", ".text"});
+    BOOST_TEST(text.out == "# section .text\nhelper:\n    r0 = 7\n    exit\n");
+    BOOST_TEST(test::gpufs({"disasm", object, "--section", "x"}).err ==
+               cat("gpufs: ", object, " has no section 'x'\n",
+                   "hint: it has .text, tracepoint/sched/sched_switch\n"));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_words_are_refused) {
+    BOOST_TEST(test::gpufs({"asm"}).err == "gpufs: asm needs a FILE\nhint: '-' is stdin\n");
+    BOOST_TEST(test::gpufs({"asm", "x", "y"}).err == "gpufs: 'y' is one word too many\n");
+    BOOST_TEST(test::gpufs({"asm", "x", "--raw", "--hex"}).err ==
+               "gpufs: --raw, --c, --hex and --listing exclude each other\n");
+    BOOST_TEST(test::gpufs({"asm", "/none.bpf"}).status == 1);
+    BOOST_TEST(test::gpufs({"disasm", "--id", "5", "x"}).err == "gpufs: --id takes no FILE\n");
+    BOOST_TEST(test::gpufs({"disasm", "--id", "x"}).err ==
+               "gpufs: --id takes a positive number, not 'x'\n");
+    const TempFile odd("12345", ".bin");
+    const Ended ended = test::gpufs({"disasm", "--raw", odd.path()});
+    BOOST_TEST(ended.status == 2);
+    BOOST_TEST(ended.err == cat("gpufs: ", odd.path(),
+                                " has 5 bytes, which are no whole number of instructions\n"
+                                "hint: an instruction has 8\n"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

@@ -1,0 +1,132 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+
+#include "gpufs/base/text.h"
+#include "gpufs/lang/link.h"
+#include "support/assemble_text.h"
+
+namespace gpufs {
+namespace {
+
+// The format of a target's event on a captured kernel.
+std::optional<EventFormat> find_format(const std::string& kernel, const ProbeTarget& target) {
+    const auto colon = target.name.find(':');
+    const std::string system = target.name.substr(0, colon);
+    const auto text = read_file_if_readable(cat("tests/data/formats/", kernel, "/events/", system,
+                                                "/", target.name.substr(colon + 1), "/format"));
+    if (!text) return {};
+    return parse_event_format(system, *text);
+}
+
+// Numbers in the place of what a machine gives.
+LinkTarget some_machine(const Program& program, const StringPool& pool, bool has_v4) {
+    LinkTarget machine;
+    machine.features = {"ringbuf"};
+    if (has_v4) machine.features.insert("isa_v4");
+    int fd = 10;
+    for (const MapDeclaration& map : program.maps) machine.map_fds[map.name] = fd++;
+    std::uint32_t id = 1;
+    for (const RecordLayout& record : program.records) machine.record_ids[record.name] = id++;
+    machine.string_pool = &pool;
+    machine.string_pool_fd = fd;
+    return machine;
+}
+
+// How many places it was linked for.
+std::size_t link_all(const Program& program, const std::string& kernel, bool has_v4) {
+    std::size_t linked = 0;
+    const StringPool pool = make_string_pool(program, {});
+    for (const ProbeProgram& probe : program.programs)
+        for (const auto& alternatives : probe.targets)
+            for (const ProbeTarget& target : alternatives) {
+                LinkTarget machine = some_machine(program, pool, has_v4);
+                machine.attached_to = target.name;
+                std::optional<EventFormat> format;
+                if (target.kind == ProbeTarget::Kind::tracepoint) {
+                    format = find_format(kernel, target);
+                    if (!format) continue;
+                    machine.context = LinkTarget::Context::record;
+                    machine.event = &*format;
+                }
+                try {
+                    BOOST_TEST(!link(program, probe, machine).insns.empty());
+                    ++linked;
+                } catch (const UsageError& e) {
+                    BOOST_ERROR(e.what());
+                }
+                break;
+            }
+    return linked;
+}
+
+BOOST_AUTO_TEST_SUITE(assembler_link)
+
+BOOST_AUTO_TEST_CASE(every_shipped_monitor_links_for_every_captured_kernel) {
+    for (const std::string kernel : {"6.1", "6.12", "6.18"})
+        for (const auto& file : std::filesystem::directory_iterator(kBpfFolder)) {
+            if (file.path().extension() != ".bpf") continue;
+            BOOST_TEST_CONTEXT(kernel << " " << file.path()) {
+                const Program program = assemble_file(file.path().string());
+                for (const bool has_v4 : {false, true})
+                    BOOST_TEST(link_all(program, kernel, has_v4) >= program.programs.size());
+            }
+        }
+}
+
+BOOST_AUTO_TEST_CASE(fields_conditions_and_parameters_meet_the_kernel) {
+    const Program program = assemble({"t.bpf", R"(.param min = 5
+.map m hash key u32, value u64
+.prog p tracepoint sched:sched_switch
+        r6 = r1
+        r7 = @prev_pid(r6)
+        w8 = *(u32 *)(r6 + @next_pid)
+        .if @prev_state
+        r9 = 1
+        .else
+        r9 = 2
+        .endif
+        if r7 == min goto out
+        r1 = "kworker"
+        r1 = map[m]
+out:    r0 = record(done)
+        exit
+.record done { pid u32 }
+)"});
+    const StringPool pool = make_string_pool(program, {});
+    LinkTarget machine = some_machine(program, pool, true);
+    const auto format = find_format("6.12", program.programs[0].targets[0][0]);
+    machine.context = LinkTarget::Context::record;
+    machine.event = &format.value();
+    const Linked linked = link(program, program.programs[0], machine);
+    BOOST_TEST(linked.insns[2].off == static_cast<int>(format->find("next_pid")->offset));
+    BOOST_TEST(linked.insns[3].imm == 1);
+    BOOST_TEST(linked.insns[4].imm == 5);
+    BOOST_TEST(linked.insns[4].off == 4);
+    BOOST_TEST(linked.insns[5].src_reg == BPF_PSEUDO_MAP_VALUE);
+    BOOST_TEST(linked.insns[7].imm == 10);
+    BOOST_TEST(linked.insns[9].imm == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_field_that_a_kernel_lacks_is_shown_in_the_text) {
+    const Program program = assemble(
+        {"t.bpf", ".prog p tracepoint sched:sched_switch\n  r1 = @prev_pit(r1)\n  exit\n"});
+    const auto format = find_format("6.12", program.programs[0].targets[0][0]);
+    LinkTarget machine;
+    machine.context = LinkTarget::Context::record;
+    machine.event = &format.value();
+    BOOST_CHECK_EXCEPTION(
+        link(program, program.programs[0], machine), UsageError, [](const UsageError& e) {
+            BOOST_TEST(e.what() == std::string("t.bpf:2:8: error: sched:sched_switch has no "
+                                               "field 'prev_pit'\n"
+                                               "  r1 = @prev_pit(r1)\n"
+                                               "       ^~~~~~~~~\n"
+                                               "hint: did you mean 'prev_pid'?"));
+            return true;
+        });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

@@ -1,0 +1,405 @@
+#include "gpufs/lang/assembler.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+
+#include "gpufs/lang/bpf_insn.h"
+#include "gpufs/lang/bpf_listing.h"
+#include "support/assemble_text.h"
+
+namespace gpufs {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(assembler)
+
+BOOST_AUTO_TEST_CASE(every_shipped_monitor_assembles) {
+    std::size_t monitors = 0;
+    for (const auto& file : std::filesystem::directory_iterator(kBpfFolder)) {
+        if (file.path().extension() != ".bpf") continue;
+        ++monitors;
+        BOOST_TEST_CONTEXT(file.path()) {
+            try {
+                const Program program = assemble_file(file.path().string());
+                BOOST_TEST(program.name == file.path().stem());
+                BOOST_TEST(!program.summary.empty());
+                BOOST_TEST(!program.programs.empty());
+            } catch (const Error& e) {
+                BOOST_ERROR(e.what());
+            }
+        }
+    }
+    BOOST_TEST(monitors >= 6u);
+}
+
+Program make(std::string text) {
+    return assemble({"t.bpf", std::move(text)});
+}
+// The code of one program at no event in particular.
+std::vector<CodeItem> code_of(std::string_view lines, std::string_view declarations = "") {
+    return make(cat(declarations, ".prog p begin\n", lines, "\nr0 = 0\nexit\n")).programs[0].code;
+}
+
+BOOST_AUTO_TEST_CASE(a_monitor_has_a_name_a_summary_a_licence_and_needs) {
+    const Program program = make(R"(
+.monitor sched-wait "run queue latency"
+.licence "GPL"
+.needs ringbuf, batch
+.prog p begin
+        exit
+)");
+    BOOST_TEST(program.name == "sched-wait");
+    BOOST_TEST(program.summary == "run queue latency");
+    BOOST_TEST(program.licence == "GPL");
+    BOOST_TEST(program.needed_features == (std::vector<std::string>{"ringbuf", "batch"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(program.sources.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_name_it_is_its_files) {
+    const Program program = assemble({"/usr/share/gpufs/watch.bpf", ".prog p begin\nexit\n"});
+    BOOST_TEST(program.name == "watch");
+}
+
+BOOST_AUTO_TEST_CASE(parameters_have_a_default_a_unit_and_a_type) {
+    const Program program = make(R"(
+.param min_us = 10 * 1000 us "print waits this long"
+.param ring = 64 << 10 bytes
+.param cpu = -1
+.param comm = "ba\"sh" "whose"
+.prog p begin
+        exit
+)");
+    BOOST_TEST(program.parameters.size() == 4u);
+    const Parameter& min = program.parameters[0];
+    BOOST_TEST(min.value == 10000);
+    BOOST_TEST(min.unit == "us");
+    BOOST_TEST(min.help == "print waits this long");
+    BOOST_TEST((min.type == Parameter::Type::time));
+    BOOST_TEST((program.parameters[1].type == Parameter::Type::size));
+    BOOST_TEST((program.parameters[2].type == Parameter::Type::integer));
+    BOOST_TEST(program.parameters[2].value == -1);
+    BOOST_TEST((program.parameters[3].type == Parameter::Type::text));
+    BOOST_TEST(program.parameters[3].text == "ba\"sh");
+    BOOST_TEST(program.parameters[3].help == "whose");
+}
+
+BOOST_AUTO_TEST_CASE(structures_lie_as_in_c) {
+    const auto code = code_of("r1 = key.b\nr1 = key.c\nr1 = sizeof(key)\nr1 = sizeof(key.c)",
+                              ".struct key { a u8, b u64, c str5 }\n");
+    BOOST_TEST(code[0].insn.imm == 8);
+    BOOST_TEST(code[1].insn.imm == 16);
+    BOOST_TEST(code[2].insn.imm == 24);
+    BOOST_TEST(code[3].insn.imm == 5);
+}
+
+BOOST_AUTO_TEST_CASE(stack_frames_lie_below_r10) {
+    const auto code = code_of(R"(
+        *(u32 *)(r10 + v.pid) = 0
+        *(u32 *)(r10 + v.key.cpu) = 0
+        *(u64 *)(r10 + v.now) = 0
+        r1 = sizeof(v))",
+                              ".struct key { pid u32, cpu u32 }\n"
+                              ".stack v { pid u32, key key, now time }\n");
+    BOOST_TEST(code[0].insn.off == -24);
+    BOOST_TEST(code[1].insn.off == -12);
+    BOOST_TEST(code[2].insn.off == -8);
+    BOOST_TEST(code[3].insn.imm == 24);
+}
+
+BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
+    const Program program = make(R"(
+.param entries = 100
+.struct key { comm str16, pid u32 }
+.map a hash key key, value { from time, to time }, max entries
+.map b percpu_hash key key, value log_linear(3) us, max 1 << 10,
+       report "B" by pid comm sort count top 5
+.map c array value sum(s64) us, max 4
+.map d ringbuf
+.map e stack_trace max 64
+.map f hash key u64, value linear(-10, 10, 5)
+.report f "F" sort key
+.global g { hits u64, last time }
+.scratch h bytes600
+.prog p begin
+        r1 = map[g][0]+g.last
+        exit
+)");
+    BOOST_TEST(program.maps.size() == 8u);
+    const auto map = [&](std::string_view name) { return *program.find_map(name); };
+    BOOST_TEST(map("a").max_parameter == "entries");
+    BOOST_TEST(map("a").key.bytes == 20u);
+    BOOST_TEST(map("a").value_bytes() == 16u);
+    BOOST_TEST((map("b").aggregation.kind == Aggregation::Kind::log_linear));
+    BOOST_TEST(map("b").aggregation.sub_bits == 3u);
+    BOOST_TEST(map("b").value.members[0].type.unit == "us");
+    BOOST_TEST(map("b").max_entries == 1024u);
+    BOOST_TEST(map("c").aggregation.is_signed);
+    BOOST_TEST(map("c").key.bytes == 4u);
+    BOOST_TEST(map("d").max_entries == 262144u);
+    BOOST_TEST(map("d").key.members.empty());
+    BOOST_TEST(map("e").value_bytes() == 127u * 8);
+    BOOST_TEST(map("f").aggregation.low == -10);
+    BOOST_TEST(map("f").value_bytes() == 6u * 8);
+    BOOST_TEST(map("g").is_global);
+    BOOST_TEST(map("h").type == BPF_MAP_TYPE_PERCPU_ARRAY);
+    BOOST_TEST(program.reports.size() == 2u);
+    BOOST_TEST(program.reports[0].title == "B");
+    BOOST_TEST(program.reports[0].by == (std::vector<std::string>{"pid", "comm"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(program.reports[0].sort == "count");
+    BOOST_TEST(program.reports[0].top == 5u);
+    BOOST_TEST(program.reports[1].map == "f");
+    const CodeItem& value = program.programs[0].code[0];
+    BOOST_TEST((value.relocation.kind == Relocation::Kind::map_value));
+    BOOST_TEST(value.relocation.addend == 8);
+}
+
+BOOST_AUTO_TEST_CASE(records_begin_with_their_number_and_say_how_they_are_shown) {
+    const Program program = make(R"(
+.map seen hash key u32, value count
+.map stacks stack_trace
+.record slow "SLOW" { comm str16, at ksym, stack kstack(stacks), us u64 us } then {
+        print "{{{comm:-16}}} {us:8}\t{at:ksym} \"{us:x}\"",
+        print seen, clear seen, exit 3
+}
+.prog p begin
+        *(u32 *)(r10 - 8) = record(slow)
+        r1 = slow.comm
+        exit
+)");
+    const RecordLayout& slow = program.records.at(0);
+    BOOST_TEST(slow.title == "SLOW");
+    BOOST_TEST(slow.layout.members[0].name == "id");
+    BOOST_TEST(slow.layout.find("comm")->offset == 4u);
+    BOOST_TEST(slow.layout.find("at")->offset == 24u);
+    BOOST_TEST(slow.layout.find("stack")->type.stack_map == "stacks");
+    BOOST_TEST(slow.actions.size() == 4u);
+    std::string shown;
+    for (const Action::Piece& piece : slow.actions[0].pieces)
+        shown += piece.member.empty() ? cat("[", piece.text, "]")
+                                      : cat(piece.member, "/", piece.width, "/", piece.format);
+    BOOST_TEST(shown == "[{]comm/-16/[} ]us/8/[\t]at/0/ksym[ \"]us/0/x[\"]");
+    BOOST_TEST((slow.actions[1].kind == Action::Kind::print_map));
+    BOOST_TEST((slow.actions[2].kind == Action::Kind::clear_map));
+    BOOST_TEST(slow.actions[3].exit_status == 3);
+    const auto& code = program.programs[0].code;
+    BOOST_TEST((code[0].relocation.kind == Relocation::Kind::record_id));
+    BOOST_TEST(code[1].insn.imm == 4);
+}
+
+BOOST_AUTO_TEST_CASE(programs_have_targets_with_alternatives) {
+    const Program program = make(R"(
+.prog a optional tracepoint sched:sched_waking, sched:sched_wakeup | kprobe try_to_wake_up   # x
+        exit
+.prog b kprobe "vfs_*,x", mod:fun+0x10
+        exit
+.prog c usdt /usr/lib/libc.so.6:libc:setjmp | uprobe "/opt/a b/x:main"
+        exit
+.prog d profile 99hz, profile 10ms, cycles 1000000, cycles 4000hz
+        exit
+.prog e interval 1s, begin, end
+        exit
+)");
+    const auto& a = program.programs[0];
+    BOOST_TEST(a.is_optional);
+    BOOST_TEST(a.targets.size() == 2u);
+    BOOST_TEST(a.targets[0][0].name == "sched:sched_waking");
+    BOOST_TEST(a.targets[1][1].name == "try_to_wake_up");
+    BOOST_TEST((a.targets[1][1].kind == ProbeTarget::Kind::kprobe));
+    const auto& b = program.programs[1];
+    BOOST_TEST(b.targets[0][0].name == "vfs_*,x");
+    BOOST_TEST(b.targets[0][0].has_glob);
+    BOOST_TEST(b.targets[1][0].name == "mod:fun+0x10");
+    const auto& c = program.programs[2];
+    BOOST_TEST(c.targets[0][1].name == "/opt/a b/x:main");
+    const auto& d = program.programs[3];
+    BOOST_TEST(d.targets[0][0].is_frequency);
+    BOOST_TEST(d.targets[0][0].period == 99u);
+    BOOST_TEST(d.targets[1][0].period == 10'000'000u);
+    BOOST_TEST(d.targets[2][0].name == "cycles");
+    BOOST_TEST(d.targets[2][0].period == 1'000'000u);
+    BOOST_TEST(d.targets[3][0].is_frequency);
+    const auto& e = program.programs[4];
+    BOOST_TEST(e.targets[0][0].period == 1'000'000'000u);
+    BOOST_TEST((e.targets[2][0].kind == ProbeTarget::Kind::end));
+}
+
+BOOST_AUTO_TEST_CASE(fields_stay_symbolic) {
+    const Program program = make(R"(
+.prog p tracepoint sched:sched_switch
+        r6 = r1
+        w1 = *(u32 *)(r6 + @next_pid)
+        r2 = *(u64 *)(r6 + @next_comm + 8)
+        r3 = @prev_state(r6)
+        r4 = &@name(r6)
+        r5 = sizeof @name(r6)
+        r0 = sizeof(@next_comm)
+        exit
+)");
+    const auto& code = program.programs[0].code;
+    using Kind = CodeItem::Kind;
+    BOOST_TEST(code[1].relocation.name == "next_pid");
+    BOOST_TEST(code[2].relocation.addend == 8);
+    BOOST_TEST((code[3].kind == Kind::load_field));
+    BOOST_TEST(code[3].insn.dst_reg == 3);
+    BOOST_TEST(code[3].insn.src_reg == 6);
+    BOOST_TEST((code[4].kind == Kind::field_address));
+    BOOST_TEST((code[5].kind == Kind::field_length));
+    BOOST_TEST((code[6].relocation.kind == Relocation::Kind::field_size));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_known_later_is_noted) {
+    const auto code = code_of(R"(
+        r1 = min
+        r2 = min ll
+        r3 = word ll
+        r4 = "kworker"
+        r5 = *(u64 *)(r1 + btf(task_struct.pid ? 2468) + 4)
+        r1 = subprog[f]
+        call f
+        r1 = seen ll)",
+                              ".param min = 5 us\n.param word = \"x\"\n"
+                              ".map seen hash key u32, value u64\n.func f\nr0 = 0\nexit\n");
+    using Kind = Relocation::Kind;
+    const Kind kinds[] = {Kind::parameter,  Kind::parameter, Kind::parameter,  Kind::constant,
+                          Kind::btf_offset, Kind::callback,  Kind::subprogram, Kind::map};
+    for (std::size_t i = 0; i < std::size(kinds); ++i)
+        BOOST_TEST((code[i].relocation.kind == kinds[i]), "at " << i);
+    BOOST_TEST(code[3].relocation.name == "kworker");
+    BOOST_TEST(code[4].relocation.fallback.value() == 2468);
+    BOOST_TEST(code[4].relocation.addend == 4);
+}
+
+BOOST_AUTO_TEST_CASE(a_comparison_with_a_parameter_jumps_by_distance) {
+    const auto code = code_of(R"(
+        r2 = 1 ll
+back:   r3 = 0
+        if r1 == min goto out
+        r2 = 1 ll
+        if r1 == min goto back
+out:    r4 = 0)",
+                              ".param min = 5\n");
+    BOOST_TEST((code[3].relocation.kind == Relocation::Kind::parameter));
+    BOOST_TEST(code[3].insn.off == 3);
+    BOOST_TEST(code[5].insn.off == -5);
+}
+
+BOOST_AUTO_TEST_CASE(conditions_guard_lines_and_nest) {
+    const Program program = make(R"(
+.prog p tracepoint a:b | a:c
+        .if @pid
+        r0 = 1
+        .if ! event a:c
+        r0 = 2
+        .else
+        r0 = 3
+        .endif
+        .else
+        .if exists x:y
+        r0 = 4
+        .endif
+        .if feature ringbuf
+        r0 = 5
+        .endif
+        .endif
+        r0 = 6
+        exit
+)");
+    const auto& code = program.programs[0].code;
+    const auto guard = [&](std::size_t i) { return program.guards.at(code[i].guard - 1); };
+    BOOST_TEST((guard(0).kind == Guard::Kind::has_field));
+    BOOST_TEST(guard(0).name == "pid");
+    BOOST_TEST((guard(1).kind == Guard::Kind::is_event));
+    BOOST_TEST(guard(1).name == "a:c");
+    BOOST_TEST(guard(1).negated);
+    BOOST_TEST(guard(1).outer == code[0].guard);
+    BOOST_TEST(!guard(2).negated);
+    BOOST_TEST((guard(3).kind == Guard::Kind::has_event));
+    BOOST_TEST(program.guards[guard(3).outer - 1].negated);
+    BOOST_TEST((guard(4).kind == Guard::Kind::has_feature));
+    BOOST_TEST(code[5].guard == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(labels_may_be_the_same_where_conditions_exclude_each_other) {
+    const Program program = make(R"(
+.prog p begin
+        r0 = 0
+        if r0 == 0 goto out
+        .if feature ringbuf
+out:    r0 = 1
+        exit
+        .else
+out:    r0 = 2
+        exit
+        .endif
+)");
+    BOOST_TEST(program.programs.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_pasted_log_is_code) {
+    const Program program = make(R"(
+.map counts hash key u32, value u64
+.prog p kprobe vfs_read
+func#0 @0
+0: R1=ctx() R10=fp0
+0: (b7) r0 = 0                        ; R0_w=0
+1: (18) r1 = 0xffff888104b2f400       ; R1_w=map_ptr(map=counts,ks=4,vs=8)
+3: (15) if r0 == 0x0 goto pc+1
+4: (b7) r0 = 1
+5: (95) exit
+processed 5 insns (limit 1000000) max_states_per_insn 0
+)");
+    const auto& code = program.programs[0].code;
+    BOOST_TEST(code.size() == 5u);
+    BOOST_TEST(code[1].relocation.name == "counts");
+    BOOST_TEST(code[2].insn.off == 1);
+}
+
+BOOST_AUTO_TEST_CASE(files_are_included_once) {
+    std::size_t asked = 0;
+    const auto read = [&](std::string_view file, const SourceText&) {
+        ++asked;
+        if (file == "none.bpf") throw Error("cannot open 'none.bpf'");
+        return SourceText{std::string(file),
+                          ".include \"a.bpf\"\n.const A = 7\n.func f\nr0 = A\nexit\n"};
+    };
+    const std::string use = ".prog p begin\ncall f\nr0 = A\nexit\n";
+    const Program program =
+        assemble({"t.bpf", ".include \"a.bpf\"\n.include \"a.bpf\"\n" + use}, read);
+    BOOST_TEST(asked == 3u);
+    BOOST_TEST(program.sources.size() == 2u);
+    BOOST_TEST(program.sources[program.subprograms[0].code[0].at.source].name == "a.bpf");
+    BOOST_TEST(try_assemble(".include \"none.bpf\"\n.prog p begin\nexit\n", read).mistakes ==
+               "t.bpf:1:10: error: cannot open 'none.bpf'\n"
+               ".include \"none.bpf\"\n"
+               "         ^~~~~~~~~~");
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_of_an_included_file_are_shown_there) {
+    const auto read = [](std::string_view, const SourceText&) {
+        return SourceText{"lib.bpf", ".func f\n  r0 = r12\n  exit\n"};
+    };
+    BOOST_TEST(try_assemble(".include \"lib\"\n.prog p begin\nexit\n", read).mistakes ==
+               "lib.bpf:2:8: error: no register is named 'r12'\n"
+               "  r0 = r12\n"
+               "       ^~~\n"
+               "hint: registers are r0 to r10, and w0 to w10 for their low 32 bits");
+}
+
+BOOST_AUTO_TEST_CASE(bare_instructions_are_told_from_programs) {
+    BOOST_TEST(has_directives({"t", "# x\n  .prog p begin\n"}));
+    BOOST_TEST(!has_directives({"t", "r0 = 0\n.L1: exit\n.quad 5\n"}));
+}
+
+BOOST_AUTO_TEST_CASE(places_point_into_the_text) {
+    const std::string text = ".prog p begin\n  r0 = 5 # five\n  exit\n";
+    const Program program = make(text);
+    const Span at = program.programs[0].code[0].at.span;
+    BOOST_TEST(text.substr(at.begin, at.end - at.begin) == "r0 = 5");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

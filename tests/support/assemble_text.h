@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "gpufs/base/file.h"
+#include "gpufs/lang/assembler.h"
+
+namespace gpufs {
+
+// Where the tests look for the shipped monitors: make check runs in the tree's root.
+inline constexpr const char* kBpfFolder = "bpf_asm";
+
+// Reads what a shipped monitor includes.
+inline SourceText read_shipped(std::string_view file, const SourceText& from) {
+    const std::string folder = from.name.substr(0, from.name.rfind('/') + 1);
+    const std::string path = cat(folder, file);
+    return {path, read_file(path)};
+}
+
+inline Program assemble_file(const std::string& path) {
+    return assemble({path, read_file(path)}, read_shipped);
+}
+
+// The program of a text, or all that is wrong with it.
+struct Tried {
+    Program program;
+    std::string mistakes;
+};
+inline Tried try_assemble(std::string text, const IncludeReader& read = {}) {
+    try {
+        return {assemble({"t.bpf", std::move(text)}, read), {}};
+    } catch (const UsageError& e) {
+        return {{}, e.what()};
+    }
+}
+
+}  // namespace gpufs
