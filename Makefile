@@ -24,11 +24,12 @@ LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
 APP  := $(wildcard src/cmd/*.cc)
 TEST := $(filter-out tests/demo/%,$(wildcard tests/*.cc tests/*/*.cc))
 MAN  := $(wildcard man/*.[158])
+RECIPES := $(wildcard triggers/*.trig)
 obj   = $(1:%.cc=$(B)/%.o)
 
 all: $(B)/gpufs
 
-$(B)/libgpufs.a: $(call obj,$(LIB))
+$(B)/libgpufs.a: $(call obj,$(LIB)) $(B)/gen/recipes.o
 	@echo "  AR    $@"; rm -f $@
 	$(Q)$(AR) rcs $@ $^
 $(B)/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
@@ -49,7 +50,15 @@ build/static/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
 $(B)/%.o: %.cc Makefile | build/.deps
 	@echo "  CXX   $<"; mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
--include $(patsubst %.o,%.d,$(call obj,$(LIB) $(APP) $(TEST)))
+-include $(patsubst %.o,%.d,$(call obj,$(LIB) $(APP) $(TEST))) $(B)/gen/recipes.d
+
+# What is shipped as text is compiled in: the binary alone must do on a rescue box.
+$(B)/gen/recipes.cc: $(RECIPES) triggers src/embed.sh
+	@echo "  GEN   $@"; mkdir -p $(@D)
+	$(Q)sh src/embed.sh embedded_recipes $(RECIPES) >$@
+$(B)/gen/%.o: $(B)/gen/%.cc Makefile | build/.deps
+	@echo "  CXX   $<"
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 # The version is compiled into one file, which is rebuilt when it changes.
 $(B)/src/cmd/main.o: override CPPFLAGS += -DGPUFS_VERSION='"$(VERSION)"'

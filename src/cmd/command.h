@@ -29,6 +29,7 @@ int cmd_doctor(Context&, Args);
 int cmd_filter(Context&, Args);
 int cmd_list(Context&, Args);
 int cmd_options(Context&, Args);
+int cmd_recipe(Context&, Args);
 int cmd_reset(Context&, Args);
 int cmd_show(Context&, Args);
 int cmd_stall(Context&, Args);
@@ -49,6 +50,7 @@ inline constexpr Command kCommands[] = {
     {"options", "set buffer size, clock, pids, CPUs and trace options", cmd_options},
     {"start", "let the session's buffer record", cmd_start},
     {"stop", "stop the session's buffer; what it holds stays", cmd_stop},
+    {"recipe", "run a file of filters and triggers that answers one question", cmd_recipe},
     {"reset", "remove what the session set, and nothing else", cmd_reset},
     {"asm", "check a .bpf file, or assemble instructions", cmd_asm},
     {"disasm", "show a BPF program as text that assembles again", cmd_disasm},

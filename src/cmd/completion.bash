@@ -12,6 +12,14 @@ _gpufs() {
     local choices
     if ((COMP_CWORD == 1)); then
         choices=$(gpufs --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')
+    elif [[ $verb == recipe && $COMP_CWORD == 2 ]]; then
+        choices='list show run'
+    elif [[ $verb == recipe && $COMP_CWORD == 3 && $word != -* ]]; then
+        choices=$(gpufs recipe list 2>/dev/null | sed -n 's/^[a-z?][a-z]*  *\([^ ]*\) .*/\1/p')
+        if [[ $word == */* ]]; then choices=$(compgen -f -- "$word"); fi
+    elif [[ $verb == recipe && ${COMP_WORDS[2]} == run && $word != -* ]]; then
+        choices=$(gpufs recipe show "${COMP_WORDS[3]}" 2>/dev/null |
+            sed -n 's/^param  *\([A-Za-z0-9_]*\).*/\1=/p')
     elif [[ $word == -* ]]; then
         choices=$(gpufs "$verb" --help 2>/dev/null | grep -o -- '--[a-z-]*' | sort -u)
     elif [[ $before == -e || $before == --event || $verb == list ]]; then

@@ -1,3 +1,5 @@
+#include "cmd/show.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,6 +20,8 @@
 #include "gpufs/engine/raw_buffer.h"
 #include "gpufs/engine/record_filter.h"
 #include "gpufs/engine/trace_context.h"
+#include "gpufs/view/duration.h"
+#include "gpufs/view/json.h"
 #include "gpufs/view/trace_json.h"
 #include "gpufs/view/trace_text.h"
 
@@ -204,7 +208,75 @@ int follow(Context& ctx, const Session& session, const Choices& choices) {
     return kOk;
 }
 
+// "The longest of 80 irq:softirq_entry to irq:softirq_exit; 1 without the other half:", or "No
+// irq:softirq_entry to irq:softirq_exit".
+std::string title_of(const RecordPairs& pairs) {
+    const auto& [begin, end, keys, most] = pairs.wanted();
+    std::string title = pairs.count() == 0 ? "No " : cat("The longest of ", pairs.count(), " ");
+    title += cat(begin, " to ", end);
+    if (pairs.unpaired() > 0) title += cat("; ", pairs.unpaired(), " without the other half");
+    return pairs.count() == 0 ? title : title + ':';
+}
+
+void print_pairs(Context& ctx, const RecordPairs& pairs, TraceContext& trace, bool json) {
+    TraceText text(trace);
+    TraceJson as_json(trace);
+    if (!json) ctx.out.line(title_of(pairs));
+    for (const RecordPairs::Pair& pair : pairs.longest()) {
+        TraceRecord begin = pair.begin;
+        begin.bytes = pair.bytes;
+        begin.lost_before = 0;
+        std::string line;
+        if (json) {
+            as_json.print(begin, line);
+            line.pop_back();
+            ctx.out.line(JsonObject().number("took_ns", pair.took_ns).raw("from", line).done());
+        } else {
+            text.print(begin, line);
+            const std::string took = duration_text(pair.took_ns);
+            ctx.out.write(cat(std::string(12 - std::min<std::size_t>(12, took.size()), ' '), took,
+                              "  ", line));
+        }
+    }
+}
+
 }  // namespace
+
+void print_longest(Context& ctx, const Session& session,
+                   const std::vector<RecordPairs::Wanted>& wanted, bool json) {
+    LiveTrace trace(session.top(), session.tracefs());
+    trace.context().options.mark_cpu_starts = false;  // they are out of order
+    std::vector<RecordPairs> pairs;
+    pairs.reserve(wanted.size());
+    for (const RecordPairs::Wanted& one : wanted) pairs.emplace_back(trace.context().events, one);
+    const auto read = [&](auto& source) {
+        while (const TraceRecord* record = source.next())
+            for (RecordPairs& one : pairs) one.add(*record);
+        say_damage(ctx, source.damage());
+    };
+    if (auto snapshot = BufferSnapshot::open(session.tracefs())) {
+        read(*snapshot);
+    } else {
+        RawBuffer buffer(session.tracefs());
+        buffer.drain_rest();
+        read(buffer);
+    }
+    for (const RecordPairs& one : pairs) {
+        if (!json && &one != &pairs.front()) ctx.out.line("");
+        print_pairs(ctx, one, trace.context(), json);
+    }
+}
+
+void print_buffer(Context& ctx, const Session& session, std::optional<unsigned long> last,
+                  bool json) {
+    Choices choices;
+    if (last) choices.last = cat(*last);
+    choices.json = json;
+    if (json && !BufferSnapshot::open(session.tracefs()))
+        consume(ctx, session, choices);
+    else
+        show_once(ctx, session, choices);
+}
 
 int cmd_show(Context& ctx, Args args) {
     std::vector<std::string> words;

@@ -40,6 +40,10 @@ void Changes::append(const Tracefs& at, std::string file, std::string text, std:
         {Kind::append, at.root(), std::move(file), std::move(text), std::move(removal)});
 }
 
+void Changes::then(const Changes& other) {
+    steps_.insert(steps_.end(), other.steps_.begin(), other.steps_.end());
+}
+
 std::vector<std::string> Changes::shell_lines() const {
     std::vector<std::string> lines;
     for (const Step& step : steps_) {

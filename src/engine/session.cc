@@ -6,6 +6,7 @@
 
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
+#include "gpufs/engine/scratch_instance.h"
 
 namespace gpufs {
 namespace {
@@ -41,6 +42,14 @@ Session Session::global(const Tracefs& top) {
     return Session(top, {}, true);
 }
 
+Session Session::of(const ScratchInstance& scratch) {
+    Session session(scratch.top(), {}, false);
+    session.here_ = scratch.tracefs();
+    session.instance_ = session.here_.root().substr(session.here_.root().rfind('/') + 1);
+    session.scratch_group_ = scratch.probe_group();
+    return session;
+}
+
 std::vector<Session> Session::all(const Tracefs& top) {
     std::vector<Session> sessions;
     for (const std::string& instance : top.instances()) {
@@ -54,6 +63,7 @@ std::vector<Session> Session::all(const Tracefs& top) {
 
 std::string Session::described() const {
     if (global_) return "the top-level buffer";
+    if (!scratch_group_.empty()) return "this run's own session";
     return cat("session '", name_.empty() ? kDefaultInstance : name_, "'");
 }
 
@@ -63,6 +73,7 @@ std::string Session::option() const {
 }
 
 std::string Session::probe_group() const {
+    if (!scratch_group_.empty()) return scratch_group_;
     return name_.empty() ? std::string(kDefaultInstance) : cat("gpufs_", name_);
 }
 

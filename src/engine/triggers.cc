@@ -46,14 +46,6 @@ const Trigger* find_kind(const std::vector<Trigger>& triggers, const std::string
     return it == triggers.end() ? nullptr : &*it;
 }
 
-// The kernel fires the triggers of an event newest first. A stack must be taken and a copy made
-// before the buffer stops, so what comes later in this order is set later.
-int firing_order(const std::string& action) {
-    if (action == "stacktrace") return 2;
-    if (action == "snapshot") return 1;
-    return 0;
-}
-
 // Appends the trigger; those of the event that must fire before it are set anew behind it.
 void append_in_order(Changes& changes, const Tracefs& at, const TriggerOn& on,
                      const std::vector<Trigger>& others, std::string& note) {
@@ -76,6 +68,12 @@ std::string clear_command(const Session& session, const TriggerOn& on) {
 }
 
 }  // namespace
+
+int firing_order(const std::string& action) {
+    if (action == "stacktrace") return 2;
+    if (action == "snapshot") return 1;
+    return 0;
+}
 
 std::optional<bool> triggers_stay_in_instance(const Tracefs& top) {
     // A `traceon` is tried, while the top level is on already: there it changes nothing.

@@ -92,6 +92,20 @@ void block_in_d_state(int times, int ms) {
     for (int i = 0; i < times; ++i) vfork_slowly(static_cast<useconds_t>(ms) * 1000);
 }
 
+extern "C" [[gnu::noinline]] void gpufs_test_measured(unsigned long long ns) {
+    asm volatile("" ::"r"(ns) : "memory");
+}
+
+std::string fetch_of_measure() {
+#if defined(__aarch64__)
+    return "%x0:u64";
+#elif defined(__riscv)
+    return "%a0:u64";
+#else
+    return "%di:u64";
+#endif
+}
+
 std::string our_instances() {
     std::string names;
     for (const std::string& name : list_directory(cat(kTracing, "/instances")))

@@ -51,6 +51,11 @@ private:
 // exits, `times` times.
 void block_in_d_state(int times, int ms);
 
+// A program's own measure of its delays: does nothing, has a name, and takes the nanoseconds in the
+// first argument's register, which fetch_of_measure() names in the kernel's words.
+extern "C" void gpufs_test_measured(unsigned long long ns);
+std::string fetch_of_measure();
+
 // The names below instances/ that begin with "gpufs".
 std::string our_instances();
 

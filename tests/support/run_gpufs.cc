@@ -80,14 +80,23 @@ bool Child::read_some(int timeout_ms) {
     return true;
 }
 
-bool Child::wait_for_output(const std::string& text, std::chrono::milliseconds limit) {
+bool Child::wait_for(const std::string& stream, const std::string& text,
+                     std::chrono::milliseconds limit) {
     const auto until = std::chrono::steady_clock::now() + limit;
-    while (ended_.out.find(text) == std::string::npos) {
+    while (stream.find(text) == std::string::npos) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
             until - std::chrono::steady_clock::now());
         if (left.count() <= 0 || !read_some(static_cast<int>(left.count()))) return false;
     }
     return true;
+}
+
+bool Child::wait_for_output(const std::string& text, std::chrono::milliseconds limit) {
+    return wait_for(ended_.out, text, limit);
+}
+
+bool Child::wait_for_error(const std::string& text, std::chrono::milliseconds limit) {
+    return wait_for(ended_.err, text, limit);
 }
 
 Ended Child::wait() {

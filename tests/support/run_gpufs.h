@@ -35,11 +35,15 @@ public:
     void send(int signal) const;
     // Reads on until stdout holds the text; false when it ended or the time is up.
     bool wait_for_output(const std::string& text, std::chrono::milliseconds limit);
+    // The same for stderr.
+    bool wait_for_error(const std::string& text, std::chrono::milliseconds limit);
     // Reads to the end and reaps.
     Ended wait();
 
 private:
     bool read_some(int timeout_ms);
+    bool wait_for(const std::string& stream, const std::string& text,
+                  std::chrono::milliseconds limit);
 
     int pid_ = -1;
     int out_ = -1, err_ = -1;

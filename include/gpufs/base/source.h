@@ -40,11 +40,14 @@ std::string point_at(const SourceText& source, Span at, std::string_view message
 class SourceError : public UsageError {
 public:
     SourceError(const SourceText& source, Span at, std::string_view message, std::string hint = {})
-        : UsageError(point_at(source, at, message), std::move(hint)), at_(at) {}
+        : UsageError(point_at(source, at, message), std::move(hint)), at_(at), message_(message) {}
     Span at() const noexcept { return at_; }
+    // What is wrong, without the place: for whoever knows the text under another name.
+    const std::string& message() const noexcept { return message_; }
 
 private:
     Span at_;
+    std::string message_;
 };
 
 }  // namespace gpufs

@@ -18,6 +18,9 @@ public:
     // `removal` is what to append to take `text` back.
     void append(const Tracefs& at, std::string file, std::string text, std::string removal);
 
+    // All steps of the other behind these.
+    void then(const Changes& other);
+
     bool empty() const noexcept { return steps_.empty(); }
     // One shell command a change, as a person would type it.
     std::vector<std::string> shell_lines() const;

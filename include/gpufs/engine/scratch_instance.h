@@ -21,6 +21,7 @@ public:
     ScratchInstance& operator=(const ScratchInstance&) = delete;
 
     const Tracefs& tracefs() const noexcept { return here_; }
+    const Tracefs& top() const noexcept { return top_; }
     // The group for dynamic probes of this owner: gpufs_PID_STARTTIME.
     const std::string& probe_group() const noexcept { return probe_group_; }
 

@@ -8,6 +8,8 @@
 
 namespace gpufs {
 
+class ScratchInstance;
+
 // Which tracefs instance a command works on. A session is an instance whose name says that it is
 // ours: `gpufs`, or `gpufs-NAME`. Tracefs is the only state; sessions live until `gpufs reset`.
 class Session {
@@ -16,6 +18,8 @@ public:
     static Session named(const Tracefs& top, const std::string& name);
     // The top-level buffer, shared with everybody: gpufs cannot tell there what is its own.
     static Session global(const Tracefs& top);
+    // The instance of a command that undoes itself, as long as that lives.
+    static Session of(const ScratchInstance& scratch);
     // Every session there is on this machine.
     static std::vector<Session> all(const Tracefs& top);
 
@@ -27,6 +31,7 @@ public:
     // "session 'gpufs'", "the top-level buffer": for sentences.
     std::string described() const;
     // What selects it on a command line, with a leading space: "", " --session NAME", " --global".
+    // Empty for a command's own instance, which nobody else works on.
     std::string option() const;
     // The group of the dynamic probes that belong to it.
     std::string probe_group() const;
@@ -39,6 +44,7 @@ private:
     std::string instance_;  // directory below instances/
     bool global_;
     Tracefs here_;
+    std::string scratch_group_;  // of a command's own instance; empty for others
 };
 
 // What is set on one event.

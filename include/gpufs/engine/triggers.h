@@ -20,6 +20,10 @@ struct TriggerOn {
 // --global as the hint.
 void require_trigger_action(const Session& session, const std::string& action);
 
+// The kernel fires the triggers of an event newest first. A stack must be taken and a copy made
+// before the buffer stops, so what comes later in this order is set later.
+int firing_order(const std::string& action);
+
 // Sets them. A trigger fires while its event is disabled, so events are enabled first; an event
 // that is neither enabled nor filtered is enabled under the trigger's own condition, so that what
 // fired is in the buffer. A trigger of ours of the same kind is replaced; in the top-level buffer,

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "gpufs/base/signals.h"
+#include "gpufs/engine/recipe_check.h"
+#include "gpufs/engine/scratch_instance.h"
+#include "gpufs/kernel/held_command.h"
+
+namespace gpufs {
+
+// The threads that processes have now, as the text of a pid argument: "812" -> "812,815". The
+// number of a thread stands for itself. Throws Error when there is no such task.
+std::string threads_of(const std::string& pids);
+
+// A recipe at work: set whole when this is made, and gone with it.
+class RecipeRun {
+public:
+    // In an instance of its own. Throws what Changes::apply() throws; nothing is set then.
+    RecipeRun(const Tracefs& top, const RecipeOnKernel& recipe);
+    // In a named session, which must not exist yet. It stays, unless undo() is called.
+    RecipeRun(const Session& session, const RecipeOnKernel& recipe);
+
+    const Session& session() const { return session_; }
+    // Takes a named session away again.
+    void undo();
+
+private:
+    std::optional<ScratchInstance> scratch_;
+    Session session_;
+};
+
+// Why a run ended, and when.
+struct EndOfRun {
+    enum class Why {
+        signal,   // one is pending in the StopSignals
+        time,     // the duration is over
+        stopped,  // a trigger stopped the buffer
+        command,  // the command ended
+    };
+    Why why = Why::time;
+    std::chrono::nanoseconds lasted{};
+};
+
+// What a run waits for, besides a signal.
+struct Until {
+    std::optional<std::chrono::nanoseconds> duration;
+    bool stopped = false;
+    HeldCommand* command = nullptr;  // borrowed; may be null
+};
+
+// Looks at the buffer's switch 20 times a second where that matters; sleeps else. Throws SysError
+// when the command cannot be run.
+EndOfRun wait_for_end(const Session& session, const Until& until, StopSignals& stop);
+
+}  // namespace gpufs

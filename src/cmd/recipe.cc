@@ -1,0 +1,383 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "cmd/show.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/suggest.h"
+#include "gpufs/base/text.h"
+#include "gpufs/base/units.h"
+#include "gpufs/engine/recipe_files.h"
+#include "gpufs/engine/recipe_run.h"
+#include "gpufs/view/duration.h"
+#include "gpufs/view/json.h"
+
+namespace gpufs {
+namespace {
+
+struct Choices {
+    std::vector<std::string> words;    // NAME|FILE and key=value
+    std::vector<std::string> command;  // behind --
+    std::vector<int> pids;
+    std::optional<std::string> duration, session;
+    bool keep = false, dry_run = false, json = false;
+
+    bool keeps() const { return keep || session; }
+    // Something was said that is about running.
+    bool runs() const {
+        return !command.empty() || !pids.empty() || duration || keeps() || dry_run;
+    }
+};
+
+std::string in_words(std::chrono::nanoseconds time) {
+    return duration_text(static_cast<std::uint64_t>(time.count()));
+}
+
+// --- list ---------------------------------------------------------------------------------------
+
+struct Listing {
+    std::string question, answer;  // "yes", "no", "could not tell", "refused", "wrong"
+    std::vector<std::string> reasons;
+};
+
+Listing look_at(const RecipeFile& file, const std::optional<Tracefs>& top) {
+    Listing listing;
+    if (!file.refusal.empty()) return {"", "refused", {file.refusal}};
+    try {
+        const Recipe recipe = parse_recipe(load_recipe(file.path.empty() ? file.name : file.path));
+        listing.question = recipe.question;
+        const Recipe filled = fill_in(recipe, stand_in_arguments(recipe));
+        if (!top) {
+            listing.answer = "could not tell";
+            return listing;
+        }
+        listing.reasons = missing_for(*top, filled);
+        listing.answer = listing.reasons.empty() ? "yes" : "no";
+    } catch (const UsageError& e) {
+        listing.answer = "wrong";
+        listing.reasons.assign(1, e.what());
+    } catch (const Error& e) {
+        listing.answer = "could not tell";
+        listing.reasons.assign(1, e.what());
+    }
+    return listing;
+}
+
+int list(Context& ctx, const Choices& choices) {
+    if (choices.runs()) throw UsageError("'recipe list' takes --json, nothing else");
+    if (!choices.words.empty())
+        throw UsageError(cat("'", choices.words[0], "' is one word too many"));
+    std::optional<Tracefs> top;
+    try {
+        top = find_tracefs();
+    } catch (const UnsupportedError& e) {
+        ctx.err.line(cat("gpufs: cannot ask this kernel: ", e.what()));
+    }
+    const auto files = list_recipes();
+    std::size_t width = 0;
+    for (const RecipeFile& file : files) width = std::max(width, file.name.size());
+    for (const RecipeFile& file : files) {
+        const Listing listing = look_at(file, top);
+        if (choices.json) {
+            JsonArray reasons;
+            for (const std::string& reason : listing.reasons) reasons.add_text(reason);
+            JsonObject line;
+            line.text("recipe", file.name).text("question", listing.question);
+            line.text("runs", listing.answer).raw("reasons", reasons.done());
+            if (!file.path.empty()) line.text("file", file.path);
+            ctx.out.line(line.done());
+            continue;
+        }
+        const std::string answer = listing.answer == "could not tell" ? "?" : listing.answer;
+        const std::string indent(9 + width + 2, ' ');
+        ctx.out.line(cat(answer, std::string(9 - answer.size(), ' '), file.name,
+                         std::string(width - file.name.size() + 2, ' '), listing.question));
+        for (const std::string& reason : listing.reasons)
+            for (const std::string_view line : lines_of(reason))
+                ctx.out.line(cat(indent, listing.answer == "no" ? "missing: " : "", line));
+    }
+    return kOk;
+}
+
+// --- show ---------------------------------------------------------------------------------------
+
+int show(Context& ctx, const Choices& choices) {
+    if (choices.runs() || choices.json)
+        throw UsageError("'recipe show' takes a recipe, nothing else");
+    if (choices.words.size() != 1)
+        throw UsageError(choices.words.empty()
+                             ? "no recipe given"
+                             : cat("'", choices.words[1], "' is one word too many"),
+                         "'gpufs recipe list' shows them");
+    ctx.out.write(load_recipe(choices.words[0]).text);
+    return kOk;
+}
+
+// --- run ----------------------------------------------------------------------------------------
+
+RecipeArguments arguments_of(const Recipe& recipe, const Choices& choices) {
+    RecipeArguments arguments;
+    for (std::size_t i = 1; i < choices.words.size(); ++i) {
+        const std::string& word = choices.words[i];
+        const auto equals = word.find('=');
+        if (equals == word.npos || equals == 0)
+            throw UsageError(cat("'", word, "' is not NAME=VALUE"),
+                             "a parameter is given as over=5ms, a command behind --");
+        const std::string name = word.substr(0, equals);
+        if (!arguments.emplace(name, word.substr(equals + 1)).second)
+            throw UsageError(cat(name, " is given twice"));
+    }
+    const RecipeParameter* pid = recipe.pid_parameter();
+    if (!choices.pids.empty()) {
+        if (!pid)
+            throw UsageError(cat("recipe '", recipe.name.text,
+                                 "' watches the whole machine: -p has nothing to narrow"));
+        std::vector<std::string> pids;
+        for (const int task : choices.pids) pids.push_back(cat(task));
+        if (!arguments.emplace(pid->name.text, join(pids, ",")).second)
+            throw UsageError(cat("-p and ", pid->name.text, "= say the same: give one"));
+    }
+    if (!pid) return arguments;
+    const auto given = arguments.find(pid->name.text);
+    if (given != arguments.end()) given->second = threads_of(given->second);
+    return arguments;
+}
+
+RecordPairs::Wanted pairs_wanted(const Recipe& recipe, const RecipeShow& show,
+                                 const Session& session) {
+    const auto full_name = [&](const std::string& name) {
+        return recipe.find_probe(name) ? cat(session.probe_group(), ':', name) : name;
+    };
+    RecordPairs::Wanted wanted{full_name(show.begin.text), full_name(show.end.text), {}, show.most};
+    for (const RecipeWord& key : show.keys) wanted.keys.push_back(key.text);
+    return wanted;
+}
+
+// `status` is what was set while the recipe was at work.
+void show_results(Context& ctx, const Recipe& recipe, const RecipeRun& run,
+                  const std::vector<std::string>& status, bool json) {
+    std::vector<RecordPairs::Wanted> longest;
+    for (const RecipeShow& show : recipe.shows) {
+        switch (show.what) {
+            case RecipeShow::What::all:
+                print_buffer(ctx, run.session(), std::nullopt, json);
+                break;
+            case RecipeShow::What::last:
+                print_buffer(ctx, run.session(), show.most, json);
+                break;
+            case RecipeShow::What::longest:
+                longest.push_back(pairs_wanted(recipe, show, run.session()));
+                break;
+            case RecipeShow::What::status:
+                for (const std::string& command : status)
+                    ctx.out.line(json ? JsonObject().text("command", command).done() : command);
+        }
+    }
+    // Last, because it may take the records out of the buffer.
+    if (longest.empty()) return;
+    if (!json && longest.size() < recipe.shows.size()) ctx.out.line("");
+    print_longest(ctx, run.session(), longest, json);
+}
+
+std::string how_it_ended(int status) {
+    if (WIFSIGNALED(status)) return cat("was ended by signal ", WTERMSIG(status));
+    return cat("ended with exit status ", WEXITSTATUS(status));
+}
+
+std::string words_for(const EndOfRun& end, HeldCommand* command) {
+    switch (end.why) {
+        case EndOfRun::Why::signal:
+            return "ended by a signal";
+        case EndOfRun::Why::time:
+            return "the time is over";
+        case EndOfRun::Why::stopped:
+            return "a trigger stopped the buffer";
+        case EndOfRun::Why::command:
+            return cat("the command ", how_it_ended(command->ended().value_or(0)));
+    }
+    return {};
+}
+
+// `buffer` is what was in it before it was shown.
+void say_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const BufferState& buffer,
+             HeldCommand* command, bool json) {
+    constexpr std::string_view kWhy[] = {"signal", "time", "stopped", "command"};
+    if (json) {
+        JsonObject line;
+        line.text("recipe", recipe.name.text);
+        line.text("ended", kWhy[static_cast<std::size_t>(end.why)]);
+        line.number("lasted_ns", end.lasted.count()).number("records", buffer.entries);
+        line.number("overwritten", buffer.overrun).number("dropped", buffer.dropped);
+        if (command && command->ended()) line.number("command_status", *command->ended());
+        ctx.out.line(line.done());
+        return;
+    }
+    ctx.err.line(cat(recipe.name.text, ": ", words_for(end, command), " after ",
+                     in_words(end.lasted), "; ", buffer.entries,
+                     buffer.entries == 1 ? " record" : " records", " in the buffer, ",
+                     buffer.overrun, " overwritten, ", buffer.dropped, " dropped"));
+    if (command && !command->ended())
+        ctx.err.line(
+            cat("'", command->name(), "' (pid ", command->pid(), ") is ended with SIGTERM"));
+}
+
+// "; ends when a trigger stops the buffer, or Ctrl-C"; empty when it ends at once.
+std::string what_ends_it(const Until& until) {
+    if (until.duration == std::chrono::nanoseconds(0)) return {};
+    std::vector<std::string> ends;
+    if (until.stopped) ends.emplace_back("a trigger stops the buffer");
+    if (until.command) ends.emplace_back("the command ends");
+    if (until.duration) ends.push_back(cat(in_words(*until.duration), " are over"));
+    ends.emplace_back("Ctrl-C");
+    return "; ends when " + join(ends, ", or ");
+}
+
+int dry_run(Context& ctx, const Choices& choices, const RecipeOnKernel& on_kernel,
+            const Tracefs& top) {
+    const Plan plan = plan_recipe(on_kernel, Session::named(top, choices.session.value_or("")));
+    for (const std::string& note : plan.notes) ctx.err.line(note);
+    for (const std::string& line : plan.changes.shell_lines()) ctx.out.line(line);
+    std::vector<std::string> words;
+    for (const std::string& word : choices.command) words.push_back(shell_quote(word));
+    if (!words.empty()) ctx.out.line(join(words, " "));
+    return kOk;
+}
+
+// Lets the command go and waits for the end.
+EndOfRun wait(Context& ctx, const Recipe& recipe, RecipeRun& run, const Choices& choices,
+              HeldCommand* command, StopSignals& stop) {
+    Until until;
+    if (recipe.duration_ns) until.duration = std::chrono::nanoseconds(*recipe.duration_ns);
+    if (choices.duration) until.duration = parse_duration("--duration", *choices.duration);
+    until.stopped = recipe.ends_when_stopped;
+    until.command = command;
+    if (!choices.json)
+        ctx.err.line(cat(recipe.name.text, ": everything is set", what_ends_it(until)));
+    ctx.err.flush();
+    try {
+        if (command) command->release();
+        return wait_for_end(run.session(), until, stop);
+    } catch (const SysError&) {  // no such command
+        run.undo();
+        throw;
+    }
+}
+
+// Waits, then shows. Returns the signal that came, or 0.
+int follow(Context& ctx, const Recipe& recipe, RecipeRun& run, const Choices& choices,
+           HeldCommand* command, StopSignals& stop) {
+    const EndOfRun end = wait(ctx, recipe, run, choices, command, stop);
+    const int signal = stop.take();
+    const Session& session = run.session();
+    std::vector<std::string> status;
+    if (std::ranges::count(recipe.shows, RecipeShow::What::status, &RecipeShow::what) > 0)
+        status = commands_to_set_again(session, read_event_states(session));
+    // What is shown twice shall be the same twice.
+    if (!choices.keeps()) session.tracefs().write("tracing_on", "0\n", Write::replace);
+    const BufferState buffer = read_buffer_state(session.tracefs());
+    show_results(ctx, recipe, run, status, choices.json);
+    say_end(ctx, recipe, end, buffer, command, choices.json);
+    if (choices.keeps() && !choices.json)
+        ctx.err.line(
+            cat(session.described(), " stays; 'gpufs reset", session.option(), "' removes it"));
+    ctx.out.flush();
+    ctx.err.flush();
+    return signal;
+}
+
+// Returns an exit status, or a signal that ended the run as a negative number: the command is
+// ended by then.
+int run(Context& ctx, const Choices& choices) {
+    if (choices.words.empty())
+        throw UsageError("no recipe given", "'gpufs recipe list' shows them");
+    const Recipe recipe = parse_recipe(load_recipe(choices.words[0]));
+    RecipeArguments arguments = arguments_of(recipe, choices);
+    const RecipeParameter* pid = recipe.pid_parameter();
+    const bool pid_is_commands =
+        pid && !choices.command.empty() && !arguments.contains(pid->name.text);
+    if (choices.duration) parse_duration("--duration", *choices.duration);
+    const Tracefs top = find_tracefs();
+    remove_stale(top);
+    if (choices.dry_run) {
+        if (pid_is_commands)
+            throw UsageError("a dry run cannot know the command's pid",
+                             cat("give one: ", pid->name.text, "=PID"));
+        return dry_run(ctx, choices, check_recipe(top, fill_in(recipe, arguments)), top);
+    }
+
+    // From here on a signal waits until everything is undone.
+    StopSignals stop;
+    std::optional<HeldCommand> command;
+    if (!choices.command.empty()) command.emplace(choices.command);
+    if (pid_is_commands) arguments[pid->name.text] = cat(command->pid());
+    const Recipe filled = fill_in(recipe, arguments);
+    const RecipeOnKernel on_kernel = check_recipe(top, filled);
+    for (const std::string& note : on_kernel.notes) ctx.err.line(cat(recipe.name.text, ": ", note));
+
+    int signal = 0;
+    {
+        std::optional<RecipeRun> at_work;
+        if (choices.keeps())
+            at_work.emplace(Session::named(top, choices.session.value_or("")), on_kernel);
+        else
+            at_work.emplace(top, on_kernel);
+        signal = stop.take();  // what came meanwhile has undone it
+        if (signal == 0)
+            signal = follow(ctx, filled, *at_work, choices, command ? &*command : nullptr, stop);
+    }
+    return signal == 0 ? kOk : -signal;
+}
+
+struct Verb {
+    std::string_view name;
+    int (*run)(Context&, const Choices&);
+};
+constexpr Verb kVerbs[] = {{"list", list}, {"show", show}, {"run", run}};
+
+}  // namespace
+
+int cmd_recipe(Context& ctx, Args args) {
+    constexpr const char* kUsage =
+        "recipe list | show NAME|FILE | run NAME|FILE [key=value…] [-p PID…] [-- COMMAND]";
+    Choices choices;
+    Options options(
+        kUsage,
+        "A recipe is a file of filters, triggers and settings that answers one question.\n"
+        "    list    says which there are, and whether this kernel can run them\n"
+        "    show    prints the text of one\n"
+        "    run     sets what it says, all or nothing, waits, shows what was recorded, and\n"
+        "            takes everything away. A COMMAND starts when everything is set, and\n"
+        "            ends the run.");
+    options.pids(choices.pids)
+        .duration(choices.duration)
+        .flag("keep", choices.keep, "leave everything set, in the session 'gpufs'")
+        .value("session", choices.session, "NAME", "the same, in a session of this name")
+        .dry_run(choices.dry_run)
+        .json(choices.json);
+    const auto dashes = std::ranges::find(args, "--");
+    const auto at = static_cast<std::size_t>(dashes - args.begin());
+    if (!options.parse(ctx, args.first(at), choices.words)) return kOk;
+    if (dashes != args.end()) {
+        choices.command.assign(dashes + 1, args.end());
+        if (choices.command.empty()) throw UsageError("there is no COMMAND behind --");
+    }
+    if (choices.words.empty()) throw UsageError("say what to do", cat("usage: gpufs ", kUsage));
+    const std::string word = choices.words.front();
+    choices.words.erase(choices.words.begin());
+    const auto verb = std::ranges::find(kVerbs, word, &Verb::name);
+    if (verb != std::end(kVerbs)) {
+        const int status = verb->run(ctx, choices);
+        if (status < 0) die_of(-status);
+        return status;
+    }
+    std::vector<std::string> names;
+    for (const Verb& known : kVerbs) names.emplace_back(known.name);
+    std::string hint = did_you_mean(word, names);
+    throw UsageError(cat("'recipe' does not know '", word, "'"),
+                     hint.empty() ? cat("usage: gpufs ", kUsage) : hint);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,69 @@
+#include "gpufs/engine/record_pairs.h"
+
+#include <algorithm>
+
+#include "gpufs/lang/field_value.h"
+
+namespace gpufs {
+namespace {
+
+bool is_longer(const RecordPairs::Pair& a, const RecordPairs::Pair& b) {
+    return a.took_ns > b.took_ns;
+}
+
+}  // namespace
+
+RecordPairs::RecordPairs(EventCatalog& events, Wanted wanted)
+    : wanted_(std::move(wanted)),
+      begin_(find_side(events, wanted_.begin)),
+      end_(find_side(events, wanted_.end)) {}
+
+RecordPairs::Side RecordPairs::find_side(EventCatalog& events, const std::string& name) const {
+    Side side;
+    const auto colon = name.find(':');
+    const CatalogEvent* event = events.find(name.substr(0, colon), name.substr(colon + 1));
+    if (!event) return side;
+    side.id = event->format.id;
+    for (const std::string& key : wanted_.keys) side.keys.push_back(event->format.find(key));
+    return side;
+}
+
+RecordPairs::Key RecordPairs::key_of(const Side& side, const TraceRecord& record) {
+    Key key;
+    for (const Field* field : side.keys)
+        key.push_back(field ? integer_of(*field, record.bytes)
+                            : static_cast<std::uint64_t>(record.cpu));
+    return key;
+}
+
+void RecordPairs::add(const TraceRecord& record) {
+    const int id = record.id();
+    if (id < 0) return;  // a cut one
+    if (id == begin_.id) {
+        Pair pair{0, record, {record.bytes.begin(), record.bytes.end()}};
+        pair.begin.bytes = {};
+        cut_ += !open_.insert_or_assign(key_of(begin_, record), std::move(pair)).second;
+    } else if (id == end_.id) {
+        auto node = open_.extract(key_of(end_, record));
+        if (node.empty()) {
+            ++cut_;
+            return;
+        }
+        Pair& pair = node.mapped();
+        pair.took_ns = record.timestamp - pair.begin.timestamp;
+        ++count_;
+        longest_.push_back(std::move(pair));
+        std::ranges::push_heap(longest_, is_longer);
+        if (longest_.size() <= wanted_.most) return;
+        std::ranges::pop_heap(longest_, is_longer);
+        longest_.pop_back();
+    }
+}
+
+std::vector<RecordPairs::Pair> RecordPairs::longest() const {
+    std::vector<Pair> pairs = longest_;
+    std::ranges::stable_sort(pairs, is_longer);
+    return pairs;
+}
+
+}  // namespace gpufs
