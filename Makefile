@@ -24,12 +24,13 @@ LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
 APP  := $(wildcard src/cmd/*.cc)
 TEST := $(filter-out tests/demo/%,$(wildcard tests/*.cc tests/*/*.cc))
 MAN  := $(wildcard man/*.[158])
-RECIPES := $(wildcard triggers/*.trig)
+RECIPES  := $(wildcard triggers/*.trig)
+MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
 obj   = $(1:%.cc=$(B)/%.o)
 
 all: $(B)/gpufs
 
-$(B)/libgpufs.a: $(call obj,$(LIB)) $(B)/gen/recipes.o
+$(B)/libgpufs.a: $(call obj,$(LIB)) $(B)/gen/recipes.o $(B)/gen/monitors.o
 	@echo "  AR    $@"; rm -f $@
 	$(Q)$(AR) rcs $@ $^
 $(B)/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
@@ -50,12 +51,14 @@ build/static/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
 $(B)/%.o: %.cc Makefile | build/.deps
 	@echo "  CXX   $<"; mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
--include $(patsubst %.o,%.d,$(call obj,$(LIB) $(APP) $(TEST))) $(B)/gen/recipes.d
+-include $(patsubst %.o,%.d,$(call obj,$(LIB) $(APP) $(TEST))) $(B)/gen/recipes.d $(B)/gen/monitors.d
 
 # What is shipped as text is compiled in: the binary alone must do on a rescue box.
-$(B)/gen/recipes.cc: $(RECIPES) triggers src/embed.sh
+$(B)/gen/recipes.cc: $(RECIPES) triggers
+$(B)/gen/monitors.cc: $(MONITORS) bpf_asm bpf_asm/lib
+$(B)/gen/recipes.cc $(B)/gen/monitors.cc: src/embed.sh
 	@echo "  GEN   $@"; mkdir -p $(@D)
-	$(Q)sh src/embed.sh embedded_recipes $(RECIPES) >$@
+	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf,$^) >$@
 $(B)/gen/%.o: $(B)/gen/%.cc Makefile | build/.deps
 	@echo "  CXX   $<"
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@

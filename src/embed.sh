@@ -20,7 +20,7 @@ for file; do
         echo "embed.sh: $file cannot be embedded" >&2
         exit 1
     fi
-    printf '    {"%s", R"embedded(' "${file##*/}"
+    printf '    {"%s", R"embedded(' "${file#*/}"
     cat "$file"
     printf ')embedded"},\n'
 done

@@ -9,6 +9,7 @@
 #include "gpufs/base/file.h"
 #include "gpufs/base/suggest.h"
 #include "gpufs/base/text.h"
+#include "gpufs/engine/monitor_files.h"
 #include "gpufs/lang/assembler.h"
 #include "gpufs/lang/bpf_image.h"
 #include "gpufs/lang/link.h"
@@ -25,16 +26,6 @@ struct Wanted {
 
 SourceText read_source(const std::string& path) {
     if (path == "-") return {"stdin", read_all(STDIN_FILENO, "stdin")};
-    return {path, read_file(path)};
-}
-
-// Included files lie beside the file that includes them.
-SourceText read_included(std::string_view file, const SourceText& from) {
-    const auto slash = from.name.rfind('/');
-    const bool is_absolute = file.starts_with('/');
-    const std::string folder =
-        is_absolute || slash == from.name.npos ? "" : from.name.substr(0, slash + 1);
-    const std::string path = cat(folder, file);
     return {path, read_file(path)};
 }
 
@@ -166,7 +157,9 @@ int cmd_asm(Context& ctx, Args args) {
         assemble_bare_file(ctx, wanted, source);
         return kOk;
     }
-    const Program program = assemble(source, read_included);
+    const Program program = assemble(source, [](std::string_view file, const SourceText& from) {
+        return load_included(file, from, read_source);
+    });
     if (wanted.listing)
         write_out(ctx, wanted, to_listing(program));
     else if (!wanted.is_check())

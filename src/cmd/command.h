@@ -31,6 +31,7 @@ int cmd_list(Context&, Args);
 int cmd_options(Context&, Args);
 int cmd_recipe(Context&, Args);
 int cmd_reset(Context&, Args);
+int cmd_run(Context&, Args);
 int cmd_show(Context&, Args);
 int cmd_stall(Context&, Args);
 int cmd_start(Context&, Args);
@@ -42,6 +43,8 @@ int cmd_trigger(Context&, Args);
 inline constexpr Command kCommands[] = {
     {"doctor", "say what this kernel and this user can do, and how to mend the rest", cmd_doctor},
     {"stall", "say what kept a process from running: where, how long, who woke it", cmd_stall},
+    {"recipe", "run a file of filters and triggers that answers one question", cmd_recipe},
+    {"run", "run BPF programs of a .bpf file: shipped monitors, or your own", cmd_run},
     {"list", "list events with their fields, dynamic probes and triggers", cmd_list},
     {"filter", "record the events for which an expression holds", cmd_filter},
     {"trigger", "let events take stacks, stop the buffer, switch other events on", cmd_trigger},
@@ -50,7 +53,6 @@ inline constexpr Command kCommands[] = {
     {"options", "set buffer size, clock, pids, CPUs and trace options", cmd_options},
     {"start", "let the session's buffer record", cmd_start},
     {"stop", "stop the session's buffer; what it holds stays", cmd_stop},
-    {"recipe", "run a file of filters and triggers that answers one question", cmd_recipe},
     {"reset", "remove what the session set, and nothing else", cmd_reset},
     {"asm", "check a .bpf file, or assemble instructions", cmd_asm},
     {"disasm", "show a BPF program as text that assembles again", cmd_disasm},

@@ -29,6 +29,11 @@ _gpufs() {
     elif [[ $verb == asm || $verb == disasm ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
+    elif [[ $verb == run && $COMP_CWORD == 2 && $word != */* ]]; then
+        choices=$(gpufs run 2>/dev/null | sed -n 's/^\([^ ][^ ]*\) .*/\1/p')
+    elif [[ $verb == run && $word != */* ]]; then
+        choices=$(gpufs run 2>/dev/null | awk -v name="${COMP_WORDS[2]}" \
+            '/^[^ ]/ { on = $1 == name; next } on { sub(/=.*/, "="); print $1 }')
     elif [[ $verb == options ]]; then
         choices=$(gpufs options 2>/dev/null | sed 's/=.*/=/')
     fi

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cmd/command.h"
+#include "cmd/live.h"
 #include "cmd/options.h"
 #include "cmd/show.h"
 #include "gpufs/base/error.h"
@@ -357,13 +358,8 @@ int cmd_recipe(Context& ctx, Args args) {
         .value("session", choices.session, "NAME", "the same, in a session of this name")
         .dry_run(choices.dry_run)
         .json(choices.json);
-    const auto dashes = std::ranges::find(args, "--");
-    const auto at = static_cast<std::size_t>(dashes - args.begin());
-    if (!options.parse(ctx, args.first(at), choices.words)) return kOk;
-    if (dashes != args.end()) {
-        choices.command.assign(dashes + 1, args.end());
-        if (choices.command.empty()) throw UsageError("there is no COMMAND behind --");
-    }
+    choices.command = take_command(args);
+    if (!options.parse(ctx, args, choices.words)) return kOk;
     if (choices.words.empty()) throw UsageError("say what to do", cat("usage: gpufs ", kUsage));
     const std::string word = choices.words.front();
     choices.words.erase(choices.words.begin());

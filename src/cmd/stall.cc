@@ -1,23 +1,19 @@
-#include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <memory>
 
 #include "cmd/command.h"
+#include "cmd/live.h"
 #include "cmd/options.h"
 #include "gpufs/base/error.h"
-#include "gpufs/base/signals.h"
 #include "gpufs/base/text.h"
 #include "gpufs/base/units.h"
 #include "gpufs/engine/freeze_session.h"
 #include "gpufs/engine/stall_hunt.h"
-#include "gpufs/kernel/held_command.h"
 #include "gpufs/view/duration.h"
 #include "gpufs/view/json.h"
 #include "gpufs/view/stall_summary.h"
@@ -59,27 +55,6 @@ std::vector<StallHunt::Target> find_targets(const Choices& choices) {
                     "the name in /proc/PID/comm counts, of at most 15 characters; '*' matches any");
     return targets;
 }
-
-// Stop signals and the end of the command as one descriptor to wait for.
-class Stops {
-public:
-    explicit Stops(const StopSignals& signals, const HeldCommand* command) {
-        fd_ =
-            Fd(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); }));
-        add(signals.fd());
-        if (command) add(command->fd());
-    }
-    int fd() const { return fd_.get(); }
-
-private:
-    void add(int fd) {
-        epoll_event event{};
-        event.events = EPOLLIN;
-        check(::epoll_ctl(fd_.get(), EPOLL_CTL_ADD, fd, &event),
-              [] { return std::string("wait for a descriptor"); });
-    }
-    Fd fd_;
-};
 
 // Tells the stalls as they come, and adds them up.
 class Teller {
@@ -212,13 +187,6 @@ double cpu_seconds() {
     return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-std::string end_text(const HeldCommand& command, int status) {
-    if (WIFSIGNALED(status))
-        return cat(command.name(), " was ended by signal ", WTERMSIG(status), " (",
-                   ::strsignal(WTERMSIG(status)), ")");
-    return cat(command.name(), " ended with exit status ", WEXITSTATUS(status));
-}
-
 int hunt_stalls(Context& ctx, const Choices& choices) {
     StallTracker::Choice what;
     what.states = StateSet::parse("--state", choices.state.value_or("D"));
@@ -314,18 +282,15 @@ int cmd_stall(Context& ctx, Args args) {
         .flag("freeze", choices.freeze, "stop a session's buffer at the first stall, and end")
         .json(choices.json)
         .value("session", choices.session, "NAME", "the session for --freeze, not 'gpufs'");
-    const auto dashes = std::ranges::find(args, "--");
-    const auto at = static_cast<std::size_t>(dashes - args.begin());
-    if (!options.parse(ctx, args.first(at), words)) return kOk;
-    if (dashes != args.end()) choices.command.assign(dashes + 1, args.end());
+    choices.command = take_command(args);
+    if (!options.parse(ctx, args, words)) return kOk;
     if (!words.empty())
         throw UsageError(cat("'", words[0], "' is one word too many"),
                          "a command to run stands behind --");
-    const int ways = !choices.pids.empty() + choices.comm.has_value() + (dashes != args.end());
+    const int ways = !choices.pids.empty() + choices.comm.has_value() + !choices.command.empty();
     if (ways == 0) throw UsageError("whom to watch?", "-p PID, --comm GLOB or -- COMMAND");
-    if (dashes != args.end() && (ways > 1 || choices.command.empty()))
-        throw UsageError(ways > 1 ? "-p and --comm do not go with a COMMAND"
-                                  : "there is no COMMAND behind --");
+    if (!choices.command.empty() && ways > 1)
+        throw UsageError("-p and --comm do not go with a COMMAND");
     if (choices.session && !choices.freeze) throw UsageError("--session goes with --freeze");
     const int status = hunt_stalls(ctx, choices);
     if (status < 0) die_of(-status);

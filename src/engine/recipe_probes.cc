@@ -7,6 +7,7 @@
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
 #include "gpufs/base/suggest.h"
+#include "gpufs/kernel/elf_symbols.h"
 
 namespace gpufs {
 namespace {
@@ -93,7 +94,7 @@ ProbeFinder::Answer ProbeFinder::find_user_place(const RecipeProbe& probe) {
     if (std::isdigit(static_cast<unsigned char>(place[0]))) return make(probe, text);
     std::vector<ElfFunction> functions;
     try {
-        functions = read_elf_functions(file);
+        functions = find_functions(file, "*");
     } catch (const Error& e) {
         throw SourceError(recipe_.source, probe.place.span, e.what(), e.hint());
     }

@@ -40,4 +40,9 @@ std::string_view syscall_name(long nr) {
     return nr >= 0 && at < table.size() ? table[at] : std::string_view();
 }
 
+std::optional<long> syscall_number(std::string_view name) {
+    const auto it = std::ranges::find(kEntries, name, &Entry::name);
+    return it == std::end(kEntries) ? std::nullopt : std::optional(it->nr);
+}
+
 }  // namespace gpufs

@@ -13,6 +13,7 @@
 #include "gpufs/base/text.h"
 #include "gpufs/engine/recipe_check.h"
 #include "gpufs/engine/recipe_files.h"
+#include "gpufs/engine/trusted_files.h"
 #include "gpufs/engine/recipe_run.h"
 #include "gpufs/engine/scratch_instance.h"
 #include "support/needs.h"

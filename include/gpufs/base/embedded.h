@@ -7,11 +7,12 @@ namespace gpufs {
 
 // A text file that was compiled in (src/embed.sh), so that gpufs works as one file.
 struct EmbeddedFile {
-    std::string_view name;  // without its directory: "stall.trig"
+    std::string_view name;  // below its folder: "stall.trig", "lib/bits.bpf"
     std::string_view text;
 };
 
-// triggers/*.trig, by name.
+// triggers/*.trig and bpf_asm/**.bpf, by name.
 std::span<const EmbeddedFile> embedded_recipes();
+std::span<const EmbeddedFile> embedded_monitors();
 
 }  // namespace gpufs

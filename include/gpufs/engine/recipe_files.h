@@ -23,8 +23,4 @@ std::vector<RecipeFile> list_recipes();
 // write the file; SysError when it cannot be read.
 SourceText load_recipe(const std::string& name_or_file);
 
-// Why root must not trust the file: it or its directory can be written by others, or belongs to
-// somebody else than root and the user who called sudo. Empty when root may.
-std::string why_not_trusted(const std::string& path);
-
 }  // namespace gpufs

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,16 +15,5 @@ struct KernelFunction {
 };
 std::vector<KernelFunction> find_kernel_functions(const std::set<std::string>& names,
                                                   const std::string& path = "/proc/kallsyms");
-
-// A function in an ELF file, and where it starts in that file: what a uprobe is set on.
-struct ElfFunction {
-    std::string name;
-    std::uint64_t offset = 0;  // bytes
-};
-
-// All functions that the file's symbol tables name (.symtab and .dynsym). Empty for a stripped
-// program. Reads 64-bit files of this machine's byte order. Throws SysError when it cannot be read,
-// Error when it is no such file or its tables are damaged.
-std::vector<ElfFunction> read_elf_functions(const std::string& path);
 
 }  // namespace gpufs

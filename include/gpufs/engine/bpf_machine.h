@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpufs/base/error.h"
+#include "gpufs/engine/event_catalog.h"
+#include "gpufs/kernel/bpf_features.h"
+#include "gpufs/kernel/btf.h"
+#include "gpufs/kernel/tracefs.h"
+
+namespace gpufs {
+
+// What programs ask of the machine that they are linked for: its events, functions, features and
+// types. Each is looked up when first asked for, and remembered. Without tracefs, or where this user
+// may not read it, all works but events: asking for one throws UnsupportedError.
+class BpfMachine {
+public:
+    BpfMachine();
+    // Of a tracefs directory, or a captured tree of formats.
+    explicit BpfMachine(Tracefs tracefs);
+
+    // "sched:sched_switch". Null when there is none; it lives as long as this does.
+    const EventFormat* event(const std::string& full_name);
+    // Every event whose name matches the shell pattern, in the kernel's order.
+    std::vector<std::string> events(std::string_view pattern);
+    // A probe that somebody set in tracefs: it has records, and no tracepoint behind it.
+    bool is_dynamic_event(const std::string& full_name);
+    // "did you mean 'sched:sched_switch'?", or where to look, for an event that is not there.
+    std::string hint_for_event(const std::string& full_name);
+
+    // The kernel's functions that match a shell pattern and can be probed, sorted.
+    std::vector<std::string> functions(std::string_view pattern);
+
+    BpfFeatures& features() { return features_; }
+    // Those of the names that this kernel has. Throws UsageError for one that no feature has.
+    std::set<std::string, std::less<>> features_among(const std::set<std::string>& names);
+
+    // The kernel's types; null where it tells none (CONFIG_DEBUG_INFO_BTF).
+    const Btf* btf();
+    // Where a kernel structure keeps a member: "task_struct.pid". Absent without BTF, and where
+    // there is no such member or a pointer is on the way to it.
+    std::optional<std::int64_t> btf_offset(std::string_view path);
+
+private:
+    const Tracefs& tracefs() const;
+    const std::vector<std::string>& listed_events();
+
+    std::optional<Tracefs> tracefs_;
+    std::optional<UnsupportedError> no_tracefs_;  // why there is none
+    EventCatalog catalog_;
+    BpfFeatures features_;
+    std::optional<std::vector<std::string>> events_;
+    std::optional<std::set<std::string>> dynamic_events_;
+    std::optional<std::vector<std::string>> functions_;
+    std::optional<std::optional<Btf>> btf_;
+};
+
+}  // namespace gpufs

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpufs/base/source.h"
+
+namespace gpufs {
+
+// Monitors are looked for in the user's own directory ($XDG_CONFIG_HOME/gpufs/monitors, or
+// ~/.config/gpufs/monitors), then among those compiled in. By name, each once.
+std::vector<std::string> list_monitors();
+
+// Reads a file's text: read_trusted() where it is to be run.
+using FileReader = std::function<SourceText(const std::string& path)>;
+
+// The text of a monitor, by its name or, where it has a '/' or ends in ".bpf", its file. Throws
+// UsageError when there is none, with a "did you mean", and what `read` throws.
+SourceText load_monitor(const std::string& name_or_file, const FileReader& read);
+
+// For assemble(): what `from` includes is a file next to it, or one that is compiled in
+// ("lib/bits.bpf"). Compiled-in texts include only each other.
+SourceText load_included(std::string_view file, const SourceText& from, const FileReader& read);
+
+}  // namespace gpufs

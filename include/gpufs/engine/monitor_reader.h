@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "gpufs/base/fd.h"
+#include "gpufs/engine/monitor.h"
+#include "gpufs/kernel/perf_ring.h"
+#include "gpufs/kernel/ring_buffer.h"
+
+namespace gpufs {
+
+// Reads what a monitor's programs send through its rings: its ring buffer maps, and its perf event
+// arrays, one ring a CPU. Borrows the monitor, which need not be attached yet.
+class MonitorReader {
+public:
+    explicit MonitorReader(const Monitor& monitor);
+
+    // Sleeps until there is something to read or `stop` is readable, at most so long. True when it
+    // was not `stop`.
+    bool wait(int stop, std::chrono::milliseconds longest);
+
+    // Visits each record there is: its layout, and its bytes with the id in front, which are good
+    // for the visit only. A ring buffer has one order for all CPUs; perf rings come one behind the
+    // other.
+    using Visit =
+        std::function<void(const RecordLayout& layout, std::span<const std::byte> record)>;
+    void drain(const Visit& visit);
+
+    // Records that perf rings had no room for. Of a ring buffer map only the program knows.
+    std::uint64_t lost() const;
+    // Records of no layout, or too short for theirs: a mistake of the program.
+    std::uint64_t unknown() const noexcept { return unknown_; }
+
+private:
+    void take(std::span<const std::byte> record, const Visit& visit);
+
+    const Program& program_;
+    std::vector<RingBuffer> rings_;
+    std::vector<PerfRing> perf_rings_;
+    Fd epoll_;
+    std::uint64_t unknown_ = 0;
+};
+
+}  // namespace gpufs

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpufs/engine/bpf_machine.h"
+#include "gpufs/kernel/attach.h"
+#include "gpufs/lang/program.h"
+
+namespace gpufs {
+
+// Where one of a Program's probes goes on one machine: what is linked and loaded once. A pattern of
+// functions or of places in a file is one site; events differ in their records, so each of them is
+// one.
+struct ProbeSite {
+    const ProbeProgram* program = nullptr;
+    const ProbeTarget* target = nullptr;  // the alternative that was taken
+    const EventFormat* event = nullptr;   // of tracepoints
+    std::vector<std::string> functions;   // the kernel's: kprobes, fentry
+    std::vector<UprobePlace> places;      // in a file: uprobes, static probes
+
+    // "tracepoint sched:sched_switch", "kprobe vfs_*: 12 functions".
+    std::string described() const;
+};
+
+struct ProbeSites {
+    std::vector<ProbeSite> sites;
+    // What a person may want to know of the choice: which alternative was taken, which optional
+    // probe is missing and why.
+    std::vector<std::string> notes;
+};
+
+// Finds the places of all probes. Throws UsageError, with every probe that has none and is not
+// optional, under its text with a hint.
+ProbeSites find_probe_sites(const Program& program, BpfMachine& machine);
+
+}  // namespace gpufs

@@ -1,0 +1,148 @@
+#include "gpufs/engine/bpf_machine.h"
+
+#include <algorithm>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/suggest.h"
+#include "gpufs/base/text.h"
+
+namespace gpufs {
+namespace {
+
+// The first word of each line.
+std::vector<std::string> first_words(std::string_view text) {
+    std::vector<std::string> words;
+    for (const std::string_view line : lines_of(text))
+        words.emplace_back(line.substr(0, line.find_first_of(" \t")));
+    return words;
+}
+
+// The names of functions in /proc/kallsyms: "ffffffff81000000 T name [module]".
+std::vector<std::string> listed_symbols() {
+    std::vector<std::string> names;
+    const auto text = read_file_if_readable("/proc/kallsyms");
+    for (const std::string_view line : lines_of(text.value_or(""))) {
+        const auto type = line.find(' ') + 1;
+        if (type == 0 || type + 2 >= line.size() || (line[type] | 0x20) != 't') continue;
+        const std::string_view name = line.substr(type + 2);
+        names.emplace_back(name.substr(0, name.find_first_of(" \t")));
+    }
+    return names;
+}
+
+}  // namespace
+
+BpfMachine::BpfMachine() {
+    try {
+        tracefs_ = find_tracefs();
+        catalog_ = EventCatalog(*tracefs_);
+    } catch (const UnsupportedError& e) {
+        no_tracefs_ = e;
+    }
+}
+
+BpfMachine::BpfMachine(Tracefs tracefs) : tracefs_(std::move(tracefs)), catalog_(*tracefs_) {}
+
+const EventFormat* BpfMachine::event(const std::string& full_name) {
+    const auto colon = full_name.find(':');
+    tracefs();
+    if (colon == std::string::npos) return nullptr;
+    const CatalogEvent* event =
+        catalog_.find(full_name.substr(0, colon), full_name.substr(colon + 1));
+    return event ? &event->format : nullptr;
+}
+
+const Tracefs& BpfMachine::tracefs() const {
+    if (!tracefs_) throw UnsupportedError(*no_tracefs_);
+    return *tracefs_;
+}
+
+const std::vector<std::string>& BpfMachine::listed_events() {
+    if (!events_) events_ = tracefs().events();
+    return *events_;
+}
+
+std::vector<std::string> BpfMachine::events(std::string_view pattern) {
+    std::vector<std::string> found;
+    for (const std::string& name : listed_events())
+        if (glob_match(pattern, name)) found.push_back(name);
+    return found;
+}
+
+bool BpfMachine::is_dynamic_event(const std::string& full_name) {
+    if (!dynamic_events_) {
+        dynamic_events_.emplace();
+        // "p:group/name place arguments", each with a number behind its first letter or without.
+        const auto text = tracefs().read_if_readable("dynamic_events");
+        for (const std::string& word : first_words(text.value_or(""))) {
+            std::string name = word.substr(word.find(':') + 1);
+            std::ranges::replace(name, '/', ':');
+            dynamic_events_->insert(std::move(name));
+        }
+    }
+    return dynamic_events_->contains(full_name);
+}
+
+std::string BpfMachine::hint_for_event(const std::string& full_name) {
+    const std::string near = did_you_mean(full_name, listed_events());
+    return near.empty() ? "'gpufs list' has this kernel's events; drivers bring theirs when loaded"
+                        : near;
+}
+
+std::vector<std::string> BpfMachine::functions(std::string_view pattern) {
+    if (!functions_) {
+        const auto traceable =
+            tracefs_ ? tracefs_->read_if_readable("available_filter_functions") : std::nullopt;
+        functions_ = traceable ? first_words(*traceable) : listed_symbols();
+        std::ranges::sort(*functions_);
+        const auto repeated = std::ranges::unique(*functions_);
+        functions_->erase(repeated.begin(), repeated.end());
+    }
+    std::vector<std::string> found;
+    for (const std::string& name : *functions_)
+        if (glob_match(pattern, name)) found.push_back(name);
+    return found;
+}
+
+std::set<std::string, std::less<>> BpfMachine::features_among(const std::set<std::string>& names) {
+    std::set<std::string, std::less<>> found;
+    for (const std::string& name : names) {
+        const auto feature = find_bpf_feature(name);
+        if (!feature) {
+            std::vector<std::string> known;
+            for (const BpfFeatureName& one : bpf_feature_names()) known.emplace_back(one.name);
+            const std::string near = did_you_mean(name, known);
+            throw UsageError(cat("no kernel feature is named '", name, "'"),
+                             near.empty() ? cat("there are ", join(known, ", ")) : near);
+        }
+        if (features_.has(*feature)) found.insert(name);
+    }
+    return found;
+}
+
+const Btf* BpfMachine::btf() {
+    if (!btf_) {
+        btf_.emplace();
+        try {
+            btf_->emplace(Btf::kernel());
+        } catch (const UnsupportedError&) {
+            // Then there is none; whoever needs it says so.
+        }
+    }
+    return btf_->has_value() ? &**btf_ : nullptr;
+}
+
+std::optional<std::int64_t> BpfMachine::btf_offset(std::string_view path) {
+    if (!btf()) return std::nullopt;
+    try {
+        const BtfAccess access = btf()->resolve(path);
+        if (!access.pointers.empty() || access.bit_size != 0) return std::nullopt;
+        return access.offset;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace gpufs

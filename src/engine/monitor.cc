@@ -1,0 +1,403 @@
+#include "gpufs/engine/monitor.h"
+
+#include <algorithm>
+
+#include "gpufs/base/diagnostics.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/load_linked.h"
+#include "gpufs/kernel/bpf_test_run.h"
+#include "gpufs/kernel/cpus.h"
+#include "gpufs/kernel/syscall_names.h"
+#include "gpufs/lang/expr_bpf.h"
+
+namespace gpufs {
+namespace {
+
+using Kind = ProbeTarget::Kind;
+
+constexpr std::string_view kSysEnter = "sys_enter_";
+
+// How a task shows that it makes a system call of another architecture: those have other numbers.
+// TS_COMPAT of arch/x86/include/asm/thread_info.h, TIF_32BIT of arch/arm64's.
+#if defined __x86_64__
+constexpr const char* kCompatWord = "task_struct.thread_info.status";
+constexpr std::uint32_t kCompatBit = 2;
+#elif defined __aarch64__
+constexpr const char* kCompatWord = "task_struct.thread_info.flags";
+constexpr std::uint32_t kCompatBit = 1 << 22;
+#else
+constexpr const char* kCompatWord = nullptr;
+constexpr std::uint32_t kCompatBit = 0;
+#endif
+
+bool needs_map_key(std::uint32_t type) {
+    return type != BPF_MAP_TYPE_RINGBUF;
+}
+
+std::uint32_t program_type(Kind kind) {
+    switch (kind) {
+        case Kind::tracepoint:
+            return BPF_PROG_TYPE_TRACEPOINT;
+        case Kind::raw_tracepoint:
+        case Kind::begin:
+        case Kind::end:
+            return BPF_PROG_TYPE_RAW_TRACEPOINT;
+        case Kind::kprobe:
+        case Kind::kretprobe:
+        case Kind::uprobe:
+        case Kind::uretprobe:
+        case Kind::usdt:
+            return BPF_PROG_TYPE_KPROBE;
+        case Kind::fentry:
+        case Kind::fexit:
+            return BPF_PROG_TYPE_TRACING;
+        case Kind::profile:
+        case Kind::interval:
+            return BPF_PROG_TYPE_PERF_EVENT;
+    }
+    return BPF_PROG_TYPE_UNSPEC;
+}
+
+// Once each and not about the machine's work: no condition applies to it.
+bool runs_by_itself(Kind kind) {
+    return kind == Kind::begin || kind == Kind::end || kind == Kind::interval;
+}
+
+BpfMapSpec spec_of(const MapDeclaration& map, const ParameterValues& values,
+                   const Program& program) {
+    BpfMapSpec spec;
+    spec.type = map.type;
+    spec.name = map.name;
+    spec.max_entries = static_cast<std::uint32_t>(map.max_entries);
+    if (!map.max_parameter.empty()) {
+        const Parameter* parameter = program.find_parameter(map.max_parameter);
+        const auto given = values.numbers.find(map.max_parameter);
+        const std::int64_t most = given != values.numbers.end() ? given->second
+                                  : parameter                   ? parameter->value
+                                                                : 0;
+        if (most <= 0 || most > std::int64_t{UINT32_MAX})
+            throw UsageError(
+                cat(map.max_parameter, "=", most, " is no size for map '", map.name, "'"),
+                "a number of entries, 1 or more");
+        spec.max_entries = static_cast<std::uint32_t>(most);
+    }
+    if (map.type == BPF_MAP_TYPE_PERF_EVENT_ARRAY) {
+        spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
+        spec.max_entries = possible_cpus().back() + 1;
+    } else if (needs_map_key(map.type)) {
+        spec.key_bytes = static_cast<std::uint32_t>(map.key.bytes);
+        spec.value_bytes = static_cast<std::uint32_t>(map.value_bytes());
+    }
+    return spec;
+}
+
+}  // namespace
+
+Monitor::Monitor(Program program, Choice choice, BpfMachine& machine)
+    : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
+    check_features();
+    found_ = find_probe_sites(program_, machine_);
+    add_condition();
+    make_maps();
+    load_all();
+    for (const std::string& note : found_.notes) explanation_.push_back(note);
+}
+
+// Asks only what the text asks for, and what the linker does.
+void Monitor::check_features() {
+    Diagnostics mistakes;
+    std::set<std::string> asked{"isa_v4"};
+    for (const Guard& guard : program_.guards) {
+        if (guard.kind != Guard::Kind::has_feature) continue;
+        if (find_bpf_feature(guard.name))
+            asked.insert(guard.name);
+        else
+            mistakes.error(program_.sources[guard.at.source], guard.at.span,
+                           cat("no kernel feature is named '", guard.name, "'"),
+                           "gpufs-asm(5) lists them");
+    }
+    mistakes.throw_if_any();
+    asked.insert(program_.needed_features.begin(), program_.needed_features.end());
+    features_ = machine_.features_among(asked);
+    for (const std::string& name : program_.needed_features) {
+        if (features_.contains(name)) continue;
+        const auto feature = find_bpf_feature(name);
+        const auto known =
+            std::ranges::find(bpf_feature_names(), *feature, &BpfFeatureName::feature);
+        throw UnsupportedError(cat("this needs the feature '", name, "' (", known->what,
+                                   "), which this kernel or this user does not have"),
+                               std::string(known->fix));
+    }
+}
+
+void Monitor::add_condition() {
+    if (!choice_.condition) return;
+    condition_ = parse_expression(*choice_.condition);
+    condition_source_ = program_.sources.size();
+    program_.sources.push_back(*choice_.condition);
+}
+
+void Monitor::make_maps() {
+    for (const MapDeclaration& map : program_.maps)
+        maps_.emplace(map.name, BpfMap::create(spec_of(map, choice_.parameters, program_)));
+    pool_ = make_string_pool(program_, choice_.parameters);
+    if (pool_.empty()) return;
+    BpfMapSpec spec;
+    spec.type = BPF_MAP_TYPE_ARRAY;
+    spec.name = "texts";
+    spec.key_bytes = sizeof(std::uint32_t);
+    spec.value_bytes = static_cast<std::uint32_t>(pool_.bytes.size());
+    spec.max_entries = 1;
+    spec.flags = BPF_F_RDONLY_PROG;
+    pool_map_ = BpfMap::create(spec);
+    const std::uint32_t zero = 0;
+    pool_map_->update(std::as_bytes(std::span(&zero, 1)), std::as_bytes(std::span(pool_.bytes)));
+    pool_map_->freeze();
+}
+
+const BpfMap* Monitor::map(std::string_view name) const {
+    const auto it = maps_.find(name);
+    return it == maps_.end() ? nullptr : &it->second;
+}
+
+void Monitor::load_all() {
+    bool is_used = !condition_;
+    std::optional<SourceError> refusal;
+    for (const ProbeSite& site : found_.sites) {
+        try {
+            bool is_conditional = false;
+            ProbeSite own = site;
+            if (condition_ && !runs_by_itself(site.target->kind)) {
+                guarded_.push_back(guarded(site, is_conditional));
+                if (is_conditional)
+                    own.program = &guarded_.back();
+                else
+                    guarded_.pop_back();
+            }
+            is_used = is_used || is_conditional;
+            load(own);
+            if (condition_ && !is_conditional)
+                explanation_.back() += "; --if does not apply: it lacks a field of it";
+        } catch (const SourceError& e) {
+            if (is_used) throw;
+            refusal = e;
+        }
+    }
+    if (is_used) return;
+    if (refusal) throw *refusal;
+    // Then no event has all of its fields: say so with the first event's names.
+    for (const ProbeSite& site : found_.sites)
+        if (site.event) check_expression(*condition_, *site.event);
+    throw SourceError(condition_->source, {0, condition_->source.text.size()},
+                      "no probe of this program has these fields",
+                      "without an event there are pid, tid, comm and cpu");
+}
+
+// The program with the condition in front, where the site knows all that the condition names.
+ProbeProgram Monitor::guarded(const ProbeSite& site, bool& is_conditional) const {
+    EventFormat none;
+    none.name = site.described();
+    const EventFormat& event = site.event ? *site.event : none;
+    for (const std::string& field : fields_of(*condition_))
+        if (!event.find(field) && field != "pid" && field != "tid") return {};
+    is_conditional = true;
+    ProbeProgram made = *site.program;
+    ConditionCode how;
+    how.source = condition_source_;
+    made.code = compile_condition(*condition_, event, how);
+    made.code.insert(made.code.end(), site.program->code.begin(), site.program->code.end());
+    return made;
+}
+
+LinkTarget Monitor::target_for(const ProbeSite& site) const {
+    LinkTarget target;
+    if (site.target->kind == Kind::tracepoint)
+        target.context = LinkTarget::Context::record;
+    else if (site.target->kind == Kind::raw_tracepoint)
+        target.context = LinkTarget::Context::raw_arguments;
+    target.event = site.event;
+    target.attached_to = site.target->name;
+    target.features = features_;
+    target.has_event = [this](std::string_view name) {
+        return machine_.event(std::string(name)) != nullptr;
+    };
+    target.btf_offset = [this](std::string_view path) { return machine_.btf_offset(path); };
+    for (const auto& [name, map] : maps_) target.map_fds[name] = map.fd();
+    target.string_pool = &pool_;
+    if (pool_map_) target.string_pool_fd = pool_map_->fd();
+    target.parameters = choice_.parameters;
+    for (std::size_t i = 0; i < program_.records.size(); ++i)
+        target.record_ids[program_.records[i].name] = static_cast<std::uint32_t>(i + 1);
+    return target;
+}
+
+// A program on syscalls:sys_enter_X that reads no field of it runs at the raw tracepoint of all
+// system calls, behind a check of the number: perf copies no arguments then.
+bool Monitor::try_raw_syscall(const ProbeSite& site, LinkTarget& target) const {
+    const std::string& name = site.event->name;
+    if (!name.starts_with(kSysEnter) || !kCompatWord) return false;
+    const auto number = syscall_number(std::string_view(name).substr(kSysEnter.size()));
+    const auto compat = machine_.btf_offset(kCompatWord);
+    if (!number || !compat) return false;
+    target.syscall =
+        LinkTarget::SyscallCheck{*number, {{static_cast<std::int32_t>(*compat), kCompatBit}}};
+    return true;
+}
+
+void Monitor::load(const ProbeSite& site) {
+    Loaded loaded;
+    loaded.site = site;
+    LinkTarget target = target_for(site);
+    const Kind kind = site.target->kind;
+    std::string how = site.described();
+    if (kind == Kind::raw_tracepoint) loaded.raw_name = site.event->name;
+    if (kind == Kind::tracepoint && !machine_.is_dynamic_event(site.event->full_name()) &&
+        !uses_event_record(program_, *site.program, target)) {
+        const bool is_syscall = site.event->system == "syscalls";
+        loaded.is_raw = !is_syscall || try_raw_syscall(site, target);
+        if (loaded.is_raw) {
+            loaded.raw_name = is_syscall ? "sys_enter" : site.event->name;
+            target.context = LinkTarget::Context::raw_arguments;
+            how += cat(", as raw tracepoint ", loaded.raw_name,
+                       is_syscall ? " with its number checked" : "", ": it reads no field");
+        }
+    }
+    const bool is_kernel = kind == Kind::kprobe || kind == Kind::kretprobe;
+    const bool is_user = kind == Kind::uprobe || kind == Kind::uretprobe || kind == Kind::usdt;
+    loaded.is_multi =
+        (is_kernel && site.functions.size() > 1 &&
+         machine_.features().has(BpfFeature::kprobe_multi)) ||
+        (is_user && site.places.size() > 1 && machine_.features().has(BpfFeature::uprobe_multi));
+    const Linked linked = link(program_, *site.program, target);
+    loaded.program = load_in_kernel(linked, loaded);
+    explanation_.push_back(
+        cat(site.program->name, ": ", how, ", ", counted(linked.insns.size(), "instruction")));
+    loaded_.push_back(std::move(loaded));
+}
+
+Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
+    const Kind kind = loaded.site.target->kind;
+    BpfProgramSpec spec;
+    spec.type = program_type(loaded.is_raw ? Kind::raw_tracepoint : kind);
+    spec.name = loaded.site.program->name;
+    if (loaded.is_multi)
+        spec.expected_attach_type =
+            loaded.site.places.empty() ? kAttachKprobeMulti : kAttachUprobeMulti;
+    if (kind == Kind::fentry || kind == Kind::fexit) {
+        const std::string& name = loaded.site.functions.front();
+        spec.expected_attach_type = kind == Kind::fentry ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT;
+        if (!machine_.btf())
+            throw UnsupportedError(cat("fentry and fexit need the kernel's BTF"),
+                                   "a kernel with CONFIG_DEBUG_INFO_BTF=y; or use kprobe");
+        const auto id = machine_.btf()->find_function(name);
+        const SourceRef& at = loaded.site.target->at;
+        if (!id)
+            throw SourceError(program_.sources[at.source], at.span,
+                              cat("the kernel's BTF has no function '", name, "'"),
+                              "a kprobe may find it; modules' functions are not in it");
+        spec.attach_btf_id = *id;
+    }
+    return load_linked(program_, linked, std::move(spec));
+}
+
+std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
+    const ProbeSite& site = loaded.site;
+    const ProbeTarget& target = *site.target;
+    const int program = loaded.program.get();
+    std::vector<Attachment> made;
+    switch (target.kind) {
+        case Kind::tracepoint:
+        case Kind::raw_tracepoint:
+            if (loaded.raw_name.empty())
+                made.push_back(
+                    attach_tracepoint(program, static_cast<std::uint64_t>(site.event->id)));
+            else
+                made.push_back(attach_raw_tracepoint(program, loaded.raw_name));
+            break;
+        case Kind::kprobe:
+        case Kind::kretprobe: {
+            const bool at_return = target.kind == Kind::kretprobe;
+            if (loaded.is_multi) {
+                made.push_back(attach_kprobe_multi(program, {site.functions, {}, at_return}));
+                break;
+            }
+            for (const std::string& name : site.functions) {
+                KprobePlace place{name, 0, at_return};
+                if (const auto plus = name.rfind('+'); plus != std::string::npos) {
+                    place.function = name.substr(0, plus);
+                    place.offset = std::stoull(name.substr(plus + 1), nullptr, 0);
+                }
+                made.push_back(attach_kprobe(program, place));
+            }
+            break;
+        }
+        case Kind::uprobe:
+        case Kind::uretprobe:
+        case Kind::usdt:
+            if (loaded.is_multi) {
+                UprobeSet set{site.places.front().path,     {}, {}, {}, -1,
+                              site.places.front().at_return};
+                for (const UprobePlace& place : site.places) {
+                    set.offsets.push_back(place.offset);
+                    set.semaphore_offsets.push_back(place.semaphore_offset);
+                }
+                made.push_back(attach_uprobe_multi(program, set));
+                break;
+            }
+            for (const UprobePlace& place : site.places)
+                made.push_back(attach_uprobe(program, place));
+            break;
+        case Kind::fentry:
+        case Kind::fexit:
+            made.push_back(attach_tracing(program));
+            break;
+        case Kind::profile: {
+            Sampling sampling;
+            if (target.name == "task") sampling.clock = Sampling::Clock::task;
+            if (target.name == "cycles") sampling.clock = Sampling::Clock::cycles;
+            (target.is_frequency ? sampling.hz : sampling.period) = target.period;
+            made.push_back(attach_sampling(program, sampling));
+            break;
+        }
+        case Kind::interval:
+            made.push_back(attach_interval(program, target.period));
+            break;
+        case Kind::begin:
+        case Kind::end:
+            break;
+    }
+    return made;
+}
+
+void Monitor::attach() {
+    try {
+        for (const Loaded& loaded : loaded_)
+            for (Attachment& one : attach_one(loaded)) attachments_.push_back(std::move(one));
+        run(Kind::begin);
+    } catch (...) {
+        detach();
+        throw;
+    }
+}
+
+void Monitor::run_end() {
+    run(Kind::end);
+}
+
+void Monitor::run(Kind kind) const {
+    for (const Loaded& loaded : loaded_)
+        if (loaded.site.target->kind == kind) test_run(loaded.program.get(), {});
+}
+
+void Monitor::detach() {
+    detach_in_background(std::move(attachments_));
+    attachments_.clear();
+}
+
+std::uint64_t Monitor::missed() const {
+    std::uint64_t all = 0;
+    for (const Attachment& one : attachments_) all += one.missed().value_or(0);
+    return all;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,281 @@
+#include "gpufs/engine/probe_sites.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "gpufs/base/diagnostics.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/suggest.h"
+#include "gpufs/base/text.h"
+#include "gpufs/kernel/elf_symbols.h"
+
+namespace gpufs {
+namespace {
+
+using Kind = ProbeTarget::Kind;
+
+std::string_view name_of(Kind kind) {
+    switch (kind) {
+        case Kind::tracepoint:
+            return "tracepoint";
+        case Kind::raw_tracepoint:
+            return "raw_tracepoint";
+        case Kind::kprobe:
+            return "kprobe";
+        case Kind::kretprobe:
+            return "kretprobe";
+        case Kind::uprobe:
+            return "uprobe";
+        case Kind::uretprobe:
+            return "uretprobe";
+        case Kind::usdt:
+            return "usdt";
+        case Kind::fentry:
+            return "fentry";
+        case Kind::fexit:
+            return "fexit";
+        case Kind::profile:
+            return "profile";
+        case Kind::interval:
+            return "interval";
+        case Kind::begin:
+            return "begin";
+        case Kind::end:
+            return "end";
+    }
+    return "";
+}
+
+// Why a target is not there, for a person.
+struct Absent {
+    std::string why, hint;
+};
+
+// "name+0x10": the name, and the number behind it.
+std::uint64_t split_offset(std::string& function) {
+    const auto plus = function.rfind('+');
+    if (plus == std::string::npos) return 0;
+    std::string_view digits = std::string_view(function).substr(plus + 1);
+    const bool is_hex = digits.starts_with("0x");
+    if (is_hex) digits.remove_prefix(2);
+    std::uint64_t offset = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), offset, is_hex ? 16 : 10);
+    if (error != std::errc() || end != digits.data() + digits.size())
+        throw Absent{cat("'", function, "' has no number behind its '+'"), ""};
+    function.resize(plus);
+    return offset;
+}
+
+// A program by its path, or by its name where the shell would find it.
+std::string find_program(const std::string& name) {
+    if (name.find('/') != std::string::npos) {
+        if (!file_exists(name)) throw Absent{cat("there is no file '", name, "'"), ""};
+        return name;
+    }
+    const char* path = std::getenv("PATH");
+    for (const std::string& directory : split(path ? path : "/usr/sbin:/usr/bin", ':')) {
+        std::string whole = cat(directory, '/', name);
+        if (::access(whole.c_str(), X_OK) == 0) return whole;
+    }
+    throw Absent{cat("no program '", name, "' is in $PATH"), "write the whole path of a library"};
+}
+
+class SiteFinder {
+public:
+    SiteFinder(const Program& program, BpfMachine& machine)
+        : program_(program), machine_(machine) {}
+
+    ProbeSites find() {
+        for (const ProbeProgram& probe : program_.programs)
+            for (const auto& alternatives : probe.targets) add(probe, alternatives);
+        mistakes_.throw_if_any();
+        return std::move(found_);
+    }
+
+private:
+    void add(const ProbeProgram& probe, const std::vector<ProbeTarget>& alternatives) {
+        std::vector<Absent> absent;
+        for (const ProbeTarget& target : alternatives) {
+            try {
+                std::vector<ProbeSite> sites = sites_of(probe, target);
+                for (ProbeSite& site : sites) found_.sites.push_back(std::move(site));
+                if (!absent.empty())
+                    found_.notes.push_back(
+                        cat(probe.name, ": took '", target.name, "', because ", absent.back().why));
+                return;
+            } catch (const Absent& why) {
+                absent.push_back(why);
+            }
+        }
+        const Absent& why = absent.front();
+        if (probe.is_optional) {
+            found_.notes.push_back(cat(probe.name, ": left out, because ", why.why));
+            return;
+        }
+        const SourceRef& at = alternatives.front().at;
+        std::string message = why.why;
+        if (alternatives.size() > 1) message += ", nor any of its alternatives";
+        mistakes_.error(program_.sources[at.source], at.span, message, why.hint);
+    }
+
+    std::vector<ProbeSite> sites_of(const ProbeProgram& probe, const ProbeTarget& target) {
+        ProbeSite site{&probe, &target, nullptr, {}, {}};
+        switch (target.kind) {
+            case Kind::tracepoint:
+            case Kind::raw_tracepoint:
+                return event_sites(site);
+            case Kind::kprobe:
+            case Kind::kretprobe:
+            case Kind::fentry:
+            case Kind::fexit:
+                find_functions_of(site);
+                break;
+            case Kind::uprobe:
+            case Kind::uretprobe:
+                find_places(site);
+                break;
+            case Kind::usdt:
+                find_static_probes(site);
+                break;
+            case Kind::profile:
+            case Kind::interval:
+            case Kind::begin:
+            case Kind::end:
+                break;
+        }
+        return {site};
+    }
+
+    std::vector<ProbeSite> event_sites(ProbeSite site) {
+        const std::string& name = site.target->name;
+        std::vector<ProbeSite> sites;
+        if (!site.target->has_glob) {
+            site.event = machine_.event(name);
+            if (!site.event)
+                throw Absent{cat("this kernel has no event '", name, "'"),
+                             machine_.hint_for_event(name)};
+            return {site};
+        }
+        for (const std::string& one : machine_.events(name)) {
+            site.event = machine_.event(one);
+            if (site.event) sites.push_back(site);
+        }
+        if (sites.empty())
+            throw Absent{cat("no event of this kernel matches '", name, "'"),
+                         machine_.hint_for_event(name)};
+        return sites;
+    }
+
+    void find_functions_of(ProbeSite& site) {
+        const ProbeTarget& target = *site.target;
+        const bool is_return = target.kind == Kind::kretprobe || target.kind == Kind::fexit;
+        if (target.has_glob) {
+            if (target.kind == Kind::fentry || target.kind == Kind::fexit)
+                throw Absent{cat(name_of(target.kind), " takes one function, no pattern"),
+                             "kprobe takes patterns"};
+            site.functions = machine_.functions(target.name);
+            if (site.functions.empty())
+                throw Absent{cat("no function of this kernel matches '", target.name, "'"), ""};
+            return;
+        }
+        std::string function = target.name;
+        if (split_offset(function) != 0 && is_return)
+            throw Absent{"a probe at a return takes no offset", ""};
+        // The kernel lists what it has; asking costs tens of milliseconds, so only where there is
+        // another way to go when it has not. Otherwise attaching tells.
+        const bool has_other_way = site.program->is_optional || site.program->targets.size() > 1;
+        const std::string bare = function.substr(function.find(':') + 1);
+        if (has_other_way && machine_.functions(bare).empty())
+            throw Absent{cat("this kernel has no function '", bare, "'"), ""};
+        site.functions = {target.name};
+    }
+
+    void find_places(ProbeSite& site) {
+        const ProbeTarget& target = *site.target;
+        const auto colon = target.name.rfind(':');
+        const std::string path = find_program(target.name.substr(0, colon));
+        std::string function = target.name.substr(colon + 1);
+        UprobePlace place;
+        place.path = path;
+        place.at_return = target.kind == Kind::uretprobe;
+        std::string number = cat("+", function);
+        if (function.starts_with("0x")) {
+            place.offset = split_offset(number);
+            site.places = {place};
+            return;
+        }
+        const std::uint64_t offset = split_offset(function);
+        for (const ElfFunction& one : functions_in(path, function)) {
+            if (one.is_indirect && target.has_glob) continue;
+            place.offset = one.offset + offset;
+            if (std::ranges::count(site.places, place.offset, &UprobePlace::offset) == 0)
+                site.places.push_back(place);
+        }
+        if (site.places.empty())
+            throw Absent{cat("'", path, "' has no function '", function, "'"),
+                         near_function(path, function)};
+    }
+
+    static std::vector<ElfFunction> functions_in(const std::string& path,
+                                                 std::string_view pattern) {
+        try {
+            return find_functions(path, pattern);
+        } catch (const Error& e) {
+            throw Absent{e.what(), e.hint()};
+        }
+    }
+
+    static std::string near_function(const std::string& path, std::string_view name) {
+        std::vector<std::string> names;
+        for (ElfFunction& one : functions_in(path, "*")) names.push_back(std::move(one.name));
+        if (names.empty()) return "it is stripped; install its debug symbols, or give 0xOFFSET";
+        return did_you_mean(name, names);
+    }
+
+    static void find_static_probes(ProbeSite& site) {
+        const std::string& name = site.target->name;
+        const auto last = name.rfind(':');
+        const auto middle = name.rfind(':', last - 1);
+        const std::string path = find_program(name.substr(0, middle));
+        const std::string provider = name.substr(middle + 1, last - middle - 1);
+        std::vector<UsdtProbe> probes;
+        try {
+            probes = find_usdt_probes(path, provider, name.substr(last + 1));
+        } catch (const Error& e) {
+            throw Absent{e.what(), e.hint()};
+        }
+        for (const UsdtProbe& one : probes)
+            site.places.push_back({path, one.offset, one.semaphore_offset, -1, false});
+        if (probes.empty())
+            throw Absent{cat("'", path, "' has no static probe '", name.substr(middle + 1), "'"),
+                         "'readelf -n' lists its notes of type stapsdt"};
+    }
+
+    const Program& program_;
+    BpfMachine& machine_;
+    ProbeSites found_;
+    Diagnostics mistakes_;
+};
+
+}  // namespace
+
+std::string ProbeSite::described() const {
+    std::string text(name_of(target->kind));
+    if (event)
+        text += cat(' ', event->full_name());
+    else if (!target->name.empty())
+        text += cat(' ', target->name);
+    if (functions.size() > 1) text += cat(": ", counted(functions.size(), "function"));
+    if (places.size() > 1) text += cat(": ", counted(places.size(), "place"));
+    return text;
+}
+
+ProbeSites find_probe_sites(const Program& program, BpfMachine& machine) {
+    return SiteFinder(program, machine).find();
+}
+
+}  // namespace gpufs

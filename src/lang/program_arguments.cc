@@ -1,0 +1,102 @@
+#include "gpufs/lang/program_arguments.h"
+
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include "gpufs/base/error.h"
+#include "gpufs/base/suggest.h"
+#include "gpufs/base/units.h"
+
+namespace gpufs {
+namespace {
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::string_view digits = text;
+    const bool is_negative = digits.starts_with('-');
+    if (is_negative) digits.remove_prefix(1);
+    const bool is_hex = digits.starts_with("0x");
+    if (is_hex) digits.remove_prefix(2);
+    std::uint64_t n = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), n, is_hex ? 16 : 10);
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || n > kMost)
+        return std::nullopt;
+    return is_negative ? -static_cast<std::int64_t>(n) : static_cast<std::int64_t>(n);
+}
+
+// Nanoseconds of a unit of time, bytes of a unit of size.
+std::int64_t size_of_unit(std::string_view unit) {
+    if (unit == "us") return 1'000;
+    if (unit == "ms") return 1'000'000;
+    if (unit == "s") return 1'000'000'000;
+    if (unit == "pages") return 4096;
+    return 1;  // ns, bytes
+}
+
+// In the parameter's unit, rounded to the nearest.
+std::int64_t with_unit(const Parameter& parameter, const std::string& text) try {
+    const bool is_time = parameter.type == Parameter::Type::time;
+    const std::uint64_t value =
+        is_time ? static_cast<std::uint64_t>(parse_duration(parameter.name, text).count())
+                : parse_size(parameter.name, text);
+    const auto unit = static_cast<std::uint64_t>(size_of_unit(parameter.unit));
+    return static_cast<std::int64_t>((value + unit / 2) / unit);
+} catch (const UsageError& e) {
+    throw UsageError(e.what(), cat("a number of ", parameter.unit, ", or with a unit: ",
+                                   parameter.type == Parameter::Type::time ? "10ms" : "4M"));
+}
+
+std::int64_t number_for(const Parameter& parameter, const std::string& text) {
+    if (const auto number = whole_number(text)) return *number;
+    if (parameter.type != Parameter::Type::integer) return with_unit(parameter, text);
+    throw UsageError(cat(parameter.name, " takes a number, not '", text, "'"),
+                     "decimal, or hexadecimal as in 0x1f");
+}
+
+}  // namespace
+
+ParameterValues parse_program_arguments(const Program& program,
+                                        std::span<const std::string> words) {
+    ParameterValues values;
+    std::vector<std::string> known;
+    for (const Parameter& one : program.parameters) known.push_back(one.name);
+    for (const std::string& word : words) {
+        const auto equals = word.find('=');
+        const std::string name = word.substr(0, equals);
+        if (equals == word.npos)
+            throw UsageError(cat("'", word, "' is no name=value"),
+                             known.empty() ? "this program has no parameters"
+                                           : cat("such as ", known.front(), "=…"));
+        const Parameter* parameter = program.find_parameter(name);
+        if (!parameter) {
+            std::string hint = did_you_mean(name, known);
+            if (hint.empty() && known.empty()) hint = "it has none";
+            if (hint.empty()) {
+                hint = "it has ";
+                for (const std::string& one : known) hint += (one == known[0] ? "" : ", ") + one;
+            }
+            throw UsageError(cat("this program has no parameter '", name, "'"), hint);
+        }
+        const std::string text = word.substr(equals + 1);
+        if (parameter->type == Parameter::Type::text)
+            values.texts[name] = text;
+        else
+            values.numbers[name] = number_for(*parameter, text);
+    }
+    return values;
+}
+
+std::string parameters_text(const Program& program) {
+    std::string text;
+    for (const Parameter& one : program.parameters) {
+        const bool is_text = one.type == Parameter::Type::text;
+        text += cat("  ", one.name, "=", is_text ? one.text : cat(one.value));
+        if (!one.unit.empty()) text += cat(" ", one.unit);
+        text += cat("  ", one.help, "\n");
+    }
+    return text;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,257 @@
+#define BOOST_TEST_DYN_LINK
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "gpufs/base/cat.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Child;
+using test::Ended;
+
+Ended run(std::vector<std::string> args) {
+    args.insert(args.begin(), "run");
+    return test::gpufs(args);
+}
+
+bool has(const std::string& text, const std::string& piece) {
+    return text.find(piece) != std::string::npos;
+}
+
+// A monitor file of this test's own.
+class Monitor {
+public:
+    explicit Monitor(const std::string& text, mode_t mode = 0644)
+        : path_(cat("/tmp/gpufs-run-test-", ::getpid(), ".bpf")) {
+        std::ofstream(path_) << text;
+        ::chmod(path_.c_str(), mode);
+    }
+    ~Monitor() { ::unlink(path_.c_str()); }
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+constexpr const char* kCountGetppid =
+    ".map   n  percpu_hash key u32, value count, max 16\n"
+    ".param which = 7 \"the key\"\n"
+    ".stack v  { k u32, one u64 }\n"
+    ".prog  p  tracepoint syscalls:sys_enter_getppid\n"
+    "       r1 = which ll\n"
+    "       *(u32 *)(r10 + v.k) = w1\n"
+    "       r1 = map[n]\n"
+    "       r2 = r10\n"
+    "       r2 += v.k\n"
+    "       call map_lookup_elem\n"
+    "       if r0 == 0 goto first\n"
+    "       r1 = *(u64 *)(r0 + 0)\n"
+    "       r1 += 1\n"
+    "       *(u64 *)(r0 + 0) = r1\n"
+    "       goto out\n"
+    "first: *(u64 *)(r10 + v.one) = 1\n"
+    "       r1 = map[n]\n"
+    "       r2 = r10\n"
+    "       r2 += v.k\n"
+    "       r3 = r10\n"
+    "       r3 += v.one\n"
+    "       r4 = 0\n"
+    "       call map_update_elem\n"
+    "out:   r0 = 0\n"
+    "       exit\n";
+
+// sh expands $PPID from a variable; this makes the system call: 100 processes, each once or so.
+const std::vector<std::string> kCallGetppid = {"sh", "-c",
+                                               "i=0; while [ $i -lt 100 ]; do "
+                                               "sh -c :; i=$((i + 1)); done"};
+
+std::vector<std::string> with(std::vector<std::string> args, const std::vector<std::string>& more) {
+    args.emplace_back("--");
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(run_command)
+
+BOOST_AUTO_TEST_CASE(without_a_name_it_lists_the_shipped_monitors_and_their_parameters) {
+    const Ended list = run({});
+    BOOST_TEST(list.status == 0);
+    BOOST_TEST(has(list.out, "opens "));
+    BOOST_TEST(has(list.out, "  min_us=10000 us  print waits"));
+    BOOST_TEST(!has(list.out, "bits"));
+}
+
+BOOST_AUTO_TEST_CASE(a_shipped_monitor_tells_what_a_command_opens) {
+    const Ended ran = run(
+        with({"opens", "--if", "filename.ustring == \"/etc/hostname\""}, {"cat", "/etc/hostname"}));
+    BOOST_TEST(ran.status == 0);
+    BOOST_TEST(has(ran.out, "file=\"/etc/hostname\""), ran.out);
+    BOOST_TEST(has(ran.err, "1 record, 0 lost\n"), ran.err);
+    BOOST_TEST(has(ran.err, "cat ended with exit status 0\n"), ran.err);
+}
+
+BOOST_AUTO_TEST_CASE(every_shipped_monitor_passes_this_kernels_verifier) {
+    for (const auto& file : std::filesystem::directory_iterator("bpf_asm")) {
+        if (file.path().extension() != ".bpf") continue;
+        const Ended ran = run({file.path().stem().string(), "--dry-run"});
+        BOOST_TEST(ran.status == 0, file.path().string() + ran.err);
+        BOOST_TEST(has(ran.out, " instructions"), ran.out);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(json_lines_hold_records_maps_and_the_summary) {
+    const Ended ran = run(with({"opens", "--json", "--if", "filename.ustring == \"/etc/hostname\""},
+                               {"cat", "/etc/hostname"}));
+    BOOST_TEST(has(ran.out, "{\"record\":\"opened\",\"values\":{\"pid\":"), ran.out);
+    BOOST_TEST(has(ran.out, "{\"summary\":{\"records\":1,\"lost\":0,"), ran.out);
+}
+
+BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end) {
+    const Monitor monitor(kCountGetppid);
+    const Ended ran = run(with({monitor.path(), "which=4711"}, kCallGetppid));
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(has(ran.out, "n:\n  4711 count="), ran.out);
+    const Ended wrong = run({monitor.path(), "wich=1"});
+    BOOST_TEST(wrong.status == 2);
+    BOOST_TEST(wrong.err ==
+               "gpufs: this program has no parameter 'wich'\n"
+               "hint: did you mean 'which'?\n");
+    const Ended text = run({monitor.path(), "which=x"});
+    BOOST_TEST(text.status == 2);
+    BOOST_TEST(text.err ==
+               "gpufs: which takes a number, not 'x'\n"
+               "hint: decimal, or hexadecimal as in 0x1f\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_condition_holds_back_what_it_excludes) {
+    const Monitor monitor(kCountGetppid);
+    const Ended ran = run(with({monitor.path(), "--if", "comm == \"nobody\""}, kCallGetppid));
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(ran.out == "");
+    const Ended wrong = run({monitor.path(), "--if", "cpu == 1 && kmm == 2"});
+    BOOST_TEST(wrong.status == 2);
+    BOOST_TEST(has(wrong.err, "has no field 'kmm'"), wrong.err);
+    BOOST_TEST(has(wrong.err, "cpu == 1 && kmm == 2\n            ^~~\n"), wrong.err);
+}
+
+BOOST_AUTO_TEST_CASE(explain_says_how_and_which_alternative) {
+    const Monitor monitor(
+        ".prog a tracepoint sched:no_such | sched:sched_switch\n"
+        "  r0 = 0\n  exit\n"
+        ".prog b optional tracepoint drm:no_such\n"
+        "  r0 = 0\n  exit\n"
+        ".prog c begin\n"
+        "  r0 = 0\n  exit\n");
+    const Ended ran = run({monitor.path(), "--dry-run"});
+    BOOST_TEST(ran.out ==
+               "a: tracepoint sched:sched_switch, as raw tracepoint sched_switch: it reads no "
+               "field, 2 instructions\n"
+               "c: begin, 2 instructions\n"
+               "a: took 'sched:sched_switch', because this kernel has no event 'sched:no_such'\n"
+               "b: left out, because this kernel has no event 'drm:no_such'\n");
+}
+
+BOOST_AUTO_TEST_CASE(begin_end_and_interval_programs_run_and_texts_arrive) {
+    const Monitor monitor(
+        ".licence \"GPL\"\n"
+        ".param  who = \"world\" \"whom to greet\"\n"
+        ".map    events ringbuf max 4096\n"
+        ".record hello  \"HELLO\" { who str16, from u32 }\n"
+        ".stack  v { out hello }\n"
+        ".prog first begin\n  r1 = 1\n  call say\n  r0 = 0\n  exit\n"
+        ".prog last end\n  r1 = 2\n  call say\n  r0 = 0\n  exit\n"
+        ".prog tick interval 20ms\n  r1 = 3\n  call say\n  r0 = 0\n  exit\n"
+        ".func say\n"
+        "  *(u32 *)(r10 + v.out.id) = record(hello)\n"
+        "  *(u32 *)(r10 + v.out.from) = w1\n"
+        "  r1 = r10\n  r1 += v.out.who\n  r2 = 16\n  r3 = who ll\n"
+        "  call probe_read_kernel_str\n"
+        "  r1 = map[events]\n  r2 = r10\n  r2 += v.out\n  r3 = sizeof(hello)\n  r4 = 0\n"
+        "  call ringbuf_output\n  r0 = 0\n  exit\n");
+    const Ended ran = run({monitor.path(), "who=gpu", "--duration", "500ms"});
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(has(ran.out, "HELLO who=\"gpu\" from=1\nHELLO who=\"gpu\" from=3\n"), ran.out);
+    BOOST_TEST(ran.out.ends_with("HELLO who=\"gpu\" from=2\n"), ran.out);
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_program_shows_the_users_line_and_on_request_the_log) {
+    const Monitor monitor(
+        ".map  m hash key u32, value u64, max 8\n"
+        ".stack v { k u32 }\n"
+        ".prog p tracepoint sched:sched_switch\n"
+        "  *(u32 *)(r10 + v.k) = 1\n"
+        "  r1 = map[m]\n  r2 = r10\n  r2 += v.k\n"
+        "  call map_lookup_elem\n"
+        "  r1 = *(u64 *)(r0 + 0)\n"
+        "  r0 = 0\n  exit\n");
+    const Ended ran = run({monitor.path()});
+    BOOST_TEST(ran.status == 1);
+    BOOST_TEST(has(ran.err, cat("gpufs: ", monitor.path(),
+                                ":9:3: error: the kernel's verifier refused this\n"
+                                "  r1 = *(u64 *)(r0 + 0)\n  ^~~")),
+               ran.err);
+    BOOST_TEST(has(ran.err, "R0 invalid mem access 'map_value_or_null'"), ran.err);
+    BOOST_TEST(!has(ran.err, "processed "), ran.err);
+    BOOST_TEST(has(run({monitor.path(), "-v"}).err, "processed "));
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_of_a_text_and_of_this_kernel_come_with_their_places) {
+    const Monitor monitor(
+        ".prog p tracepoint sched:sched_swich\n"
+        "  r0 = 0\n  exit\n");
+    const Ended ran = run({monitor.path()});
+    BOOST_TEST(ran.status == 2);
+    BOOST_TEST(ran.err == cat("gpufs: ", monitor.path(),
+                              ":1:20: error: this kernel has no event 'sched:sched_swich'\n"
+                              ".prog p tracepoint sched:sched_swich\n"
+                              "                   ^~~~~~~~~~~~~~~~~\n"
+                              "hint: did you mean 'sched:sched_switch'?\n"));
+    BOOST_TEST(run({"opns"}).err ==
+               "gpufs: there is no monitor 'opns'\nhint: did you mean 'opens'?\n");
+}
+
+BOOST_AUTO_TEST_CASE(root_runs_no_file_that_others_can_write) {
+    const Monitor monitor(".prog p begin\n  r0 = 0\n  exit\n", 0666);
+    const Ended ran = run({monitor.path()});
+    BOOST_TEST(ran.status == 1);
+    BOOST_TEST(has(ran.err, "can be written by everybody"), ran.err);
+}
+
+BOOST_AUTO_TEST_CASE(who_may_not_trace_is_told_so) {
+    const Ended ran = test::gpufs_as_nobody({"run", "opens"});
+    BOOST_TEST(ran.status == 3, ran.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_ends_it_with_its_report) {
+    const Monitor monitor(kCountGetppid);
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "run", "--explain", monitor.path()};
+    Child child(setup);
+    BOOST_TEST(child.wait_for_error("instructions", 20s));
+    std::this_thread::sleep_for(300ms);
+    child.send(SIGINT);
+    const Ended ended = child.wait();
+    BOOST_TEST(ended.signal == SIGINT);
+    BOOST_TEST(has(ended.err, "0 records, 0 lost"), ended.err);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
