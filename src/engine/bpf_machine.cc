@@ -97,8 +97,7 @@ std::vector<std::string> BpfMachine::functions(std::string_view pattern) {
             tracefs_ ? tracefs_->read_if_readable("available_filter_functions") : std::nullopt;
         functions_ = traceable ? first_words(*traceable) : listed_symbols();
         std::ranges::sort(*functions_);
-        const auto repeated = std::ranges::unique(*functions_);
-        functions_->erase(repeated.begin(), repeated.end());
+        functions_->erase(std::unique(functions_->begin(), functions_->end()), functions_->end());
     }
     std::vector<std::string> found;
     for (const std::string& name : *functions_)

@@ -40,8 +40,7 @@ std::vector<std::string> list_monitors() {
         if (file.name.find('/') == file.name.npos)
             names.emplace_back(file.name.substr(0, file.name.size() - kSuffix.size()));
     std::ranges::sort(names);
-    const auto repeated = std::ranges::unique(names);
-    names.erase(repeated.begin(), repeated.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
 }
 

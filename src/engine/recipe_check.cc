@@ -57,9 +57,9 @@ private:
         ++mistakes_;
         diagnostics_.error(recipe_.source, e);
     }
-    void lack(Span at, const std::string& what, std::string_view message, std::string hint) {
+    void lack(Span at, const std::string& what, std::string_view message, const std::string& hint) {
         if (std::ranges::count(lacks_, what) == 0) lacks_.push_back(what);
-        diagnostics_.error(recipe_.source, at, message, std::move(hint));
+        diagnostics_.error(recipe_.source, at, message, hint);
     }
     // Adds what is thrown to the mistakes; false then.
     bool tried(const std::function<void()>& work) {

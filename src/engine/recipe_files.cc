@@ -38,6 +38,7 @@ std::vector<RecipeFile> list_recipes() {
         }
     }
     std::vector<RecipeFile> files;
+    files.reserve(found.size());
     for (auto& [name, file] : found) files.push_back(std::move(file));
     return files;
 }

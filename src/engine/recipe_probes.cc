@@ -101,6 +101,7 @@ ProbeFinder::Answer ProbeFinder::find_user_place(const RecipeProbe& probe) {
     const auto it = std::ranges::find(functions, place, &ElfFunction::name);
     if (it != functions.end()) return make(probe, cat(file, ':', in_hex(it->offset)));
     std::vector<std::string> names;
+    names.reserve(functions.size());
     for (const ElfFunction& function : functions) names.push_back(function.name);
     std::string hint = did_you_mean(place, names);
     if (hint.empty())

@@ -118,10 +118,10 @@ private:
     }
 
     // Complains once: a mistake shows up under many conditions.
-    void complain(const SourceRef& at, const std::string& message, std::string hint = {}) {
+    void complain(const SourceRef& at, const std::string& message, const std::string& hint = {}) {
         ++complaints_;
         if (told_.emplace(at.source, at.span.begin, message).second)
-            work_.errors.error(work_.sources[at.source], at.span, message, std::move(hint));
+            work_.errors.error(work_.sources[at.source], at.span, message, hint);
     }
 
     bool is_empty(const Checked& unit) {

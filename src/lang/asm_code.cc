@@ -43,8 +43,8 @@ public:
     }
 
 private:
-    void complain(const SourceRef& at, std::string_view message, std::string hint = {}) {
-        work_.errors.error(work_.sources[at.source], at.span, message, std::move(hint));
+    void complain(const SourceRef& at, std::string_view message, const std::string& hint = {}) {
+        work_.errors.error(work_.sources[at.source], at.span, message, hint);
     }
 
     void add(const AsmUnit::Line& line) {

@@ -82,8 +82,8 @@ private:
     static constexpr std::size_t kStructureCount = 6;
     static const std::array<Structure, kStructureCount> kStructures;
 
-    void complain(const SourceRef& at, std::string_view message, std::string hint = {}) {
-        work_.errors.error(work_.sources[at.source], at.span, message, std::move(hint));
+    void complain(const SourceRef& at, std::string_view message, const std::string& hint = {}) {
+        work_.errors.error(work_.sources[at.source], at.span, message, hint);
     }
 
     SourceRef word_of(const SourceRef& line) const {

@@ -142,8 +142,8 @@ void InsnSequence::complain_of_holes() {
 }
 
 void InsnSequence::link(const Ref& ref) {
-    const auto complain = [&](std::string_view message, std::string hint) {
-        diagnostics_->error(*places_[ref.insn].source, ref.symbol.span, message, std::move(hint));
+    const auto complain = [&](std::string_view message, const std::string& hint) {
+        diagnostics_->error(*places_[ref.insn].source, ref.symbol.span, message, hint);
     };
     const std::string& name = ref.symbol.to.name;
     const auto target = find_label(name);

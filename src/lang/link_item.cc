@@ -87,12 +87,12 @@ Insn at_place(const bpf_insn& op, const SourceRef& at) {
 
 }  // namespace
 
-void Job::error(const SourceRef& at, std::string_view message, std::string hint) {
+void Job::error(const SourceRef& at, std::string_view message, const std::string& hint) {
     // Code that was generated has no text.
     const SourceText none{program.name.empty() ? probe.name : program.name, {}};
     const bool is_known = at.source < program.sources.size();
     mistakes.error(is_known ? program.sources[at.source] : none, is_known ? at.span : Span{},
-                   message, std::move(hint));
+                   message, hint);
 }
 
 void Job::fail(const SourceRef& at, std::string_view message, std::string hint) {

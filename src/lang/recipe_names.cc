@@ -47,8 +47,8 @@ public:
     }
 
 private:
-    void complain(Span at, std::string_view message, std::string hint = {}) {
-        mistakes_.error(recipe_.source, at, message, std::move(hint));
+    void complain(Span at, std::string_view message, const std::string& hint = {}) {
+        mistakes_.error(recipe_.source, at, message, hint);
     }
 
     void check(const RecipeProbe& probe) {

@@ -13,9 +13,9 @@
 #include "gpufs/base/text.h"
 #include "gpufs/engine/recipe_check.h"
 #include "gpufs/engine/recipe_files.h"
-#include "gpufs/engine/trusted_files.h"
 #include "gpufs/engine/recipe_run.h"
 #include "gpufs/engine/scratch_instance.h"
+#include "gpufs/engine/trusted_files.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;

@@ -51,7 +51,8 @@ BOOST_AUTO_TEST_CASE(texts_are_taken_as_they_are) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_with_a_way_out) {
-    BOOST_TEST(refusal("latency=1") == "this program has no parameter 'latency' | it has n, wait, room, who");
+    BOOST_TEST(refusal("latency=1") ==
+               "this program has no parameter 'latency' | it has n, wait, room, who");
     BOOST_TEST(refusal("wiat=1") == "this program has no parameter 'wiat' | did you mean 'wait'?");
     BOOST_TEST(refusal("n") == "'n' is no name=value | such as n=…");
     BOOST_TEST(refusal("n=") == "n takes a number, not '' | decimal, or hexadecimal as in 0x1f");

@@ -16,8 +16,8 @@
 namespace gpufs {
 
 // What programs ask of the machine that they are linked for: its events, functions, features and
-// types. Each is looked up when first asked for, and remembered. Without tracefs, or where this user
-// may not read it, all works but events: asking for one throws UnsupportedError.
+// types. Each is looked up when first asked for, and remembered. Without tracefs, or where this
+// user may not read it, all works but events: asking for one throws UnsupportedError.
 class BpfMachine {
 public:
     BpfMachine();

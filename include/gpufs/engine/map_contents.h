@@ -23,7 +23,7 @@ struct MapEntry {
 // What a map holds now; elements of arrays that are all zero are left out. Most first for
 // aggregations (by the first word), else in the kernel's order. Empty for rings, stacks and maps
 // that the monitor does not have.
-std::vector<MapEntry> read_map(const Monitor& monitor, std::string_view map);
+std::vector<MapEntry> read_map(const Monitor& monitor, std::string_view name);
 
 // Adds one CPU's words to those of the others.
 void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
