@@ -22,7 +22,7 @@ TESTLIBS := -lboost_unit_test_framework
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
 APP  := $(wildcard src/cmd/*.cc)
-TEST := $(filter-out tests/demo/%,$(wildcard tests/*.cc tests/*/*.cc))
+TEST := $(filter-out tests/demo/% tests/fuzz/%,$(wildcard tests/*.cc tests/*/*.cc))
 MAN  := $(wildcard man/*.[158])
 RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
@@ -80,7 +80,7 @@ $(B)/src/kernel/syscall_names.o: $(B)/gen/syscall_list.inc
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libboost-program-options-dev \
               libboost-test-dev
-CHECK_PKGS := qemu-system-x86 busybox-static kmod xz-utils zstd lz4 llvm-19
+CHECK_PKGS := clang qemu-system-x86 busybox-static kmod xz-utils zstd lz4 llvm-19
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)
@@ -97,10 +97,13 @@ $(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
 
 # Rings of tests, each with what it needs; tests/run.sh adds up what they say.
 check: $(B)/gpufs $(B)/gpufs-test build/.deps-check
-	$(Q)B=$(B) bash tests/run.sh unit kernel cli vm
-check-unit check-kernel check-cli check-vm: check-%: $(B)/gpufs $(B)/gpufs-test
+	$(Q)B=$(B) bash tests/run.sh unit kernel cli fuzz vm
+check-unit check-kernel check-cli check-fuzz check-vm: check-%: $(B)/gpufs $(B)/gpufs-test
 	$(Q)B=$(B) bash tests/run.sh $*
-check-vm: build/.deps-check
+check-fuzz check-vm: build/.deps-check
+# As long as FUZZ_SECONDS says, each.
+fuzz: build/.deps build/.deps-check
+	$(Q)$(MAKE) -f tests/fuzz/fuzz.mk run SECONDS=$(or $(FUZZ_SECONDS),3600)
 
 lint: build/.deps-lint $(B)/gpufs
 	$(Q)B=$(B) bash tests/lint.sh
@@ -114,7 +117,7 @@ install: $(B)/gpufs
 
 # The kernels of the virtual machines stay: they are downloads, not build results.
 clean:
-	rm -rf build/src build/tests build/gen build/san build/static build/tally build/gpufs* build/lib* build/.deps*
+	rm -rf build/fuzz build/src build/tests build/gen build/san build/static build/tally build/gpufs* build/lib* build/.deps*
 force:
-.PHONY: all static demo check check-unit check-kernel check-cli check-vm lint install deps clean force
+.PHONY: all static demo check check-unit check-kernel check-cli check-fuzz check-vm fuzz lint install deps clean force
 .DELETE_ON_ERROR:

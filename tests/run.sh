@@ -1,8 +1,9 @@
 #!/bin/bash
 # run.sh RING…: runs rings of tests and adds up what they say. The last line is
 #   N passed, N failed, N skipped
-# Rings: unit (no root), kernel (the real tracefs of this machine), cli (the binary), vm (kernel and
-# cli inside Debian's kernels). A ring that cannot run is a failure, never a silent skip.
+# Rings: unit (no root), kernel (the real tracefs of this machine), cli (the binary), fuzz (the pure
+# layers), vm (kernel and cli inside Debian's kernels). A ring that cannot run is a failure, never a
+# silent skip.
 set -u
 
 B=${B:-build}
@@ -18,6 +19,21 @@ mount_tracefs() {
 ring_unit() { GPUFS_TALLY=$tally/unit "$B/gpufs-test" --run_test='!kernel:!cli'; }
 ring_kernel() { mount_tracefs && GPUFS_TALLY=$tally/kernel "$B/gpufs-test" --run_test=kernel; }
 ring_cli() { mount_tracefs && GPUFS_TALLY=$tally/cli "$B/gpufs-test" --run_test=cli; }
+# Each fuzzer is one test: a minute for all of them, the same inputs in the same order.
+ring_fuzz() {
+    local fuzzer passed=0 failed=0
+    make -s -j"$(nproc)" -f tests/fuzz/fuzz.mk all || return
+    for fuzzer in tests/fuzz/*_fuzz.cc; do
+        fuzzer=$(basename "$fuzzer" _fuzz.cc)
+        if make -s -f tests/fuzz/fuzz.mk "run-$fuzzer" SECONDS=15 SEED=1; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+        fi
+    done
+    echo "$passed $failed 0" >"$tally/fuzz"
+    [ "$failed" = 0 ]
+}
 ring_vm() {
     local series status=0
     for series in 6.1 6.12; do

@@ -1,6 +1,7 @@
 #include "gpufs/lang/binary_printf.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
 #include "gpufs/base/error.h"
@@ -60,7 +61,7 @@ void append_binary_printf(std::string& out, std::string_view format, RecordBytes
         if (c.takes_width) {
             c.style.width = static_cast<int>(packed.number(4));
             c.style.left = c.style.left || c.style.width < 0;
-            c.style.width = std::abs(c.style.width);
+            if (c.style.width < 0) c.style.width = -std::max(c.style.width, -INT_MAX);
         }
         if (c.takes_precision) c.style.precision = static_cast<int>(packed.number(4));
 

@@ -76,9 +76,14 @@ EventFormat parse_event_format(std::string_view system, std::string_view text) {
     tep_set_loglevel(TEP_LOG_NONE);
     // Without it, libtraceevent takes `long` as the build machine's.
     tep_set_long_size(tep.get(), sizeof(long));
+    // The print format is ours to read (print_format.h). libtraceevent fails on some of them, and
+    // crashes on damaged ones.
+    constexpr std::string_view kPrint = "print fmt: ";
+    const auto print = std::min(text.find(kPrint), text.size());
+    const std::string fields = cat(text.substr(0, print), kPrint, "\"\"\n");
     tep_event* event = nullptr;
-    const tep_errno code =
-        tep_parse_format(tep.get(), &event, text.data(), text.size(), std::string(system).c_str());
+    const tep_errno code = tep_parse_format(tep.get(), &event, fields.data(), fields.size(),
+                                            std::string(system).c_str());
     if (!event || (code != TEP_ERRNO__SUCCESS && !event->format.nr_fields))
         throw Error(cat("cannot parse the format of an event in '", system, "'"));
 
@@ -87,9 +92,7 @@ EventFormat parse_event_format(std::string_view system, std::string_view text) {
         format.fields.push_back(to_field(*f, true));
     for (const auto* f = event->format.fields; f; f = f->next)
         format.fields.push_back(to_field(*f, false));
-    constexpr std::string_view kPrint = "print fmt: ";
-    if (const auto at = text.find(kPrint); at != text.npos)
-        format.print_format = trim(text.substr(at + kPrint.size()));
+    if (print != text.size()) format.print_format = trim(text.substr(print + kPrint.size()));
     return format;
 }
 

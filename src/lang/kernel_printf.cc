@@ -10,6 +10,9 @@
 namespace gpufs {
 namespace {
 
+// The kernel prints an event into 8192 bytes (TRACE_SEQ_BUFFER_SIZE) and cuts what is wider.
+constexpr int kMostColumns = 8192;
+
 constexpr char kLower[] = "0123456789abcdef";
 constexpr char kUpper[] = "0123456789ABCDEF";
 
@@ -220,12 +223,12 @@ void append_number(std::string& out, std::uint64_t value, const NumberStyle& sty
             if (*c >= 'a') *c = static_cast<char>(*c - 'a' + 'A');
 
     const bool prefix = style.special && style.base != 10;
-    int width = style.width;
+    int width = std::min(style.width, kMostColumns);
     if (sign) --width;
     if (prefix && style.base == 16) width -= 2;
     if (prefix && style.base == 8 && value != 0) --width;
     const auto length = static_cast<int>(end - digits);
-    const int precision = std::max(length, style.precision);
+    const int precision = std::max(length, std::min(style.precision, kMostColumns));
     width -= precision;
 
     const bool zero = style.zero && !style.left;
@@ -243,8 +246,9 @@ void append_number(std::string& out, std::uint64_t value, const NumberStyle& sty
 
 void pad_from(std::string& out, std::size_t start, int width, bool left) {
     const std::size_t length = out.size() - start;
-    if (width <= 0 || length >= static_cast<std::size_t>(width)) return;
-    out.insert(left ? out.size() : start, static_cast<std::size_t>(width) - length, ' ');
+    const int columns = std::min(width, kMostColumns);
+    if (columns <= 0 || length >= static_cast<std::size_t>(columns)) return;
+    out.insert(left ? out.size() : start, static_cast<std::size_t>(columns) - length, ' ');
 }
 
 void append_pointer(std::string& out, std::uint64_t address) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <climits>
 #include <cstring>
 
 #include "gpufs/base/error.h"
@@ -195,7 +196,7 @@ void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const Ad
         style.width = static_cast<int>(tree_.integer(step.width, record));
         if (style.width < 0) {
             style.left = true;
-            style.width = -style.width;
+            style.width = -std::max(style.width, -INT_MAX);
         }
     }
     if (step.precision != kNoNode)

@@ -334,6 +334,24 @@ BOOST_AUTO_TEST_CASE(a_cut_record_prints_zeros_and_empty_strings) {
 
 // Formats captured from Debian's kernels with every GPU driver loaded, and from 6.18. What falls
 // back is named here: nothing.
+BOOST_AUTO_TEST_CASE(no_column_is_wider_than_what_the_kernel_prints_an_event_into) {
+    for (const char* format : {"%999999999d", "%.999999999d", "%-999999999s", "%*d"}) {
+        EventFormat event = parse_event_format(
+            "gpu",
+            "name: thing\nID: 400\nformat:\n"
+            "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+            "\tfield:int count;\toffset:4;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n");
+        const bool is_text = std::string_view(format).ends_with('s');
+        const bool has_star = std::string_view(format).find('*') != std::string_view::npos;
+        event.print_format = cat('"', format, "\", ", has_star ? "REC->count * -1000000, " : "",
+                                 is_text ? "\"text\"" : "REC->count");
+        std::string out;
+        const std::int32_t record[] = {400, 1000};
+        PrintFormat(event).print(std::as_bytes(std::span(record)), {}, out);
+        BOOST_TEST(out.size() == 8192u, format);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(every_captured_format_compiles) {
     std::size_t count = 0;
     for (const std::string& kernel : list_directory("tests/data/formats")) {

@@ -1,0 +1,36 @@
+# fuzz.mk: the fuzzers, with clang's libFuzzer and sanitizers. Read alone, beside the Makefile:
+#   make -f tests/fuzz/fuzz.mk run SECONDS=15 SEED=1
+# SEED=0 takes another one each time.
+# The pure layers only: what they read may come from anywhere.
+
+B       := build/fuzz
+SECONDS ?= 3600
+SEED    ?= 0
+FLAGS   := -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
+LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc))
+FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
+
+# Texts and bytes to begin with, besides tests/fuzz/corpus/NAME.
+SEEDS_assembler := bpf_asm tests/data/asm tests/data/verifier_logs
+SEEDS_disasm    := tests/data/asm
+
+all: $(FUZZERS:%=$(B)/%)
+$(B)/%.o: %.cc
+	@echo "  FUZZ  $<"; mkdir -p $(@D)
+	@clang++ $(FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+-include $(LIB:.o=.d)
+$(FUZZERS:%=$(B)/%): $(B)/%: $(B)/tests/fuzz/%_fuzz.o $(LIB)
+	@clang++ $(FLAGS) -fsanitize=fuzzer $^ -ltraceevent -o $@
+
+# One after the other; what is found stays in build/fuzz/NAME-found.
+run: $(FUZZERS:%=run-%)
+run-%: $(B)/%
+	@mkdir -p $(B)/corpus/$*
+	@$< -max_total_time=$(SECONDS) -seed=$(SEED) -max_len=2048 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 -verbosity=0 \
+		-artifact_prefix=$(B)/$*-found- $(B)/corpus/$* $(wildcard tests/fuzz/corpus/$*) \
+		$(SEEDS_$*) 2> $(B)/$*.log || { tail -n 40 $(B)/$*.log; exit 1; }
+	@sed -n 's/^stat::number_of_executed_units: */$*: inputs tried: /p' $(B)/$*.log
+.PHONY: all run
+.SECONDARY:
+.NOTPARALLEL: run
