@@ -259,16 +259,19 @@ BOOST_AUTO_TEST_CASE(a_command_that_cannot_be_run_leaves_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(wakeups_names_the_waker) {
-    const Ended ended = recipe({"run", "wakeups", "--", "sleep", "0.1"});
+    // The end of the child wakes the shell, from the child's own context: what a timer wakes on an
+    // idle CPU has no stack on some kernels.
+    const Ended ended = recipe({"run", "wakeups", "--", "sh", "-c", "sleep 0.1; true"});
     BOOST_TEST(ended.status == 0);
-    BOOST_TEST(ended.out.find("sched_waking: comm=sleep") != std::string::npos, ended.out);
-    BOOST_TEST(ended.out.find("hrtimer_wakeup") != std::string::npos, ended.out);
+    BOOST_TEST(ended.out.find("sched_waking: comm=sh") != std::string::npos, ended.out);
+    BOOST_TEST(ended.out.find("do_exit") != std::string::npos, ended.out);
 }
 
 BOOST_AUTO_TEST_CASE(irq_long_shows_the_longest_first) {
     const Ended ended = recipe({"run", "irq-long", "n=3", "--", "sleep", "1"});
     BOOST_TEST(ended.status == 0);
-    BOOST_TEST(ended.out.find("The longest of ") == 0u, ended.out);
+    // An idle machine may have no hard interrupt in a second.
+    BOOST_TEST(ended.out.find("The longest of ") != std::string::npos, ended.out);
     BOOST_TEST(ended.out.find(" irq:softirq_entry to irq:softirq_exit") != std::string::npos);
     BOOST_TEST(ended.out.find(" us  ") != std::string::npos);
     BOOST_TEST(ended.out.find(": softirq_entry: vec=") != std::string::npos);
