@@ -95,8 +95,8 @@ void Job::error(const SourceRef& at, std::string_view message, const std::string
                    message, hint);
 }
 
-void Job::fail(const SourceRef& at, std::string_view message, std::string hint) {
-    error(at, message, std::move(hint));
+void Job::fail(const SourceRef& at, std::string_view message, const std::string& hint) {
+    error(at, message, hint);
     throw Unresolved();
 }
 
@@ -222,8 +222,8 @@ void ItemResolver::fill_field(const Relocation& relocation, Insn& insn) {
 // Does the instruction read what the format says is there?
 void ItemResolver::check_access(const Relocation& relocation, const Field& field,
                                 const Insn& insn) {
-    const auto fail = [&](std::string_view message, std::string hint = {}) {
-        job_.fail(relocation.at, message, std::move(hint));
+    const auto fail = [&](std::string_view message, const std::string& hint = {}) {
+        job_.fail(relocation.at, message, hint);
     };
     const std::string named = cat("field '", field.name, '\'');
     if (!is_load(insn.op)) fail("a program cannot write to its event's record");

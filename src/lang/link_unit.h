@@ -49,7 +49,8 @@ struct Job {
     bool has_v4() const { return target.features.contains("isa_v4"); }
     void error(const SourceRef& at, std::string_view message, const std::string& hint = {});
     // Notes the mistake and throws Unresolved: there is nothing to make of this item.
-    [[noreturn]] void fail(const SourceRef& at, std::string_view message, std::string hint = {});
+    [[noreturn]] void fail(const SourceRef& at, std::string_view message,
+                           const std::string& hint = {});
 };
 struct Unresolved {};
 
