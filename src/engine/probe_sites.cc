@@ -101,7 +101,8 @@ private:
         std::vector<Absent> absent;
         for (const ProbeTarget& target : alternatives) {
             try {
-                std::vector<ProbeSite> sites = sites_of(probe, target);
+                const bool has_other_way = probe.is_optional || alternatives.size() > 1;
+                std::vector<ProbeSite> sites = sites_of(probe, target, has_other_way);
                 for (ProbeSite& site : sites) found_.sites.push_back(std::move(site));
                 if (!absent.empty())
                     found_.notes.push_back(
@@ -122,7 +123,8 @@ private:
         mistakes_.error(program_.sources[at.source], at.span, message, why.hint);
     }
 
-    std::vector<ProbeSite> sites_of(const ProbeProgram& probe, const ProbeTarget& target) {
+    std::vector<ProbeSite> sites_of(const ProbeProgram& probe, const ProbeTarget& target,
+                                    bool has_other_way) {
         ProbeSite site{&probe, &target, nullptr, {}, {}};
         switch (target.kind) {
             case Kind::tracepoint:
@@ -132,7 +134,7 @@ private:
             case Kind::kretprobe:
             case Kind::fentry:
             case Kind::fexit:
-                find_functions_of(site);
+                find_functions_of(site, has_other_way);
                 break;
             case Kind::uprobe:
             case Kind::uretprobe:
@@ -170,7 +172,9 @@ private:
         return sites;
     }
 
-    void find_functions_of(ProbeSite& site) {
+    // The kernel lists what it has; asking costs tens of milliseconds, so only where there is
+    // another way to go when it has not. Otherwise attaching tells.
+    void find_functions_of(ProbeSite& site, bool has_other_way) {
         const ProbeTarget& target = *site.target;
         const bool is_return = target.kind == Kind::kretprobe || target.kind == Kind::fexit;
         if (target.has_glob) {
@@ -185,9 +189,6 @@ private:
         std::string function = target.name;
         if (split_offset(function) != 0 && is_return)
             throw Absent{"a probe at a return takes no offset", ""};
-        // The kernel lists what it has; asking costs tens of milliseconds, so only where there is
-        // another way to go when it has not. Otherwise attaching tells.
-        const bool has_other_way = site.program->is_optional || site.program->targets.size() > 1;
         const std::string bare = function.substr(function.find(':') + 1);
         if (has_other_way && machine_.functions(bare).empty())
             throw Absent{cat("this kernel has no function '", bare, "'"), ""};

@@ -166,6 +166,19 @@ BOOST_AUTO_TEST_CASE(explain_says_how_and_which_alternative) {
                "b: left out, because this kernel has no event 'drm:no_such'\n");
 }
 
+BOOST_AUTO_TEST_CASE(functions_have_alternatives_too) {
+    const Monitor monitor(
+        ".prog a kprobe no_such_function | vfs_read\n"
+        "  r0 = 0\n  exit\n"
+        ".prog b optional kprobe no_such_function\n"
+        "  r0 = 0\n  exit\n");
+    const Ended ran = run({monitor.path(), "--dry-run"});
+    BOOST_TEST(ran.out ==
+               "a: kprobe vfs_read, 2 instructions\n"
+               "a: took 'vfs_read', because this kernel has no function 'no_such_function'\n"
+               "b: left out, because this kernel has no function 'no_such_function'\n");
+}
+
 BOOST_AUTO_TEST_CASE(begin_end_and_interval_programs_run_and_texts_arrive) {
     const Monitor monitor(
         ".licence \"GPL\"\n"
