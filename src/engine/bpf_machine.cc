@@ -4,9 +4,9 @@
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
 #include "gpufs/base/suggest.h"
 #include "gpufs/base/text.h"
+#include "gpufs/kernel/function_names.h"
 
 namespace gpufs {
 namespace {
@@ -17,19 +17,6 @@ std::vector<std::string> first_words(std::string_view text) {
     for (const std::string_view line : lines_of(text))
         words.emplace_back(line.substr(0, line.find_first_of(" \t")));
     return words;
-}
-
-// The names of functions in /proc/kallsyms: "ffffffff81000000 T name [module]".
-std::vector<std::string> listed_symbols() {
-    std::vector<std::string> names;
-    const auto text = read_file_if_readable("/proc/kallsyms");
-    for (const std::string_view line : lines_of(text.value_or(""))) {
-        const auto type = line.find(' ') + 1;
-        if (type == 0 || type + 2 >= line.size() || (line[type] | 0x20) != 't') continue;
-        const std::string_view name = line.substr(type + 2);
-        names.emplace_back(name.substr(0, name.find_first_of(" \t")));
-    }
-    return names;
 }
 
 }  // namespace
@@ -75,8 +62,8 @@ bool BpfMachine::is_dynamic_event(const std::string& full_name) {
     if (!dynamic_events_) {
         dynamic_events_.emplace();
         // "p:group/name place arguments", each with a number behind its first letter or without.
-        const auto text = tracefs().read_if_readable("dynamic_events");
-        for (const std::string& word : first_words(text.value_or(""))) {
+        const std::string text = tracefs().read_if_readable("dynamic_events").value_or("");
+        for (const std::string& word : first_words(text)) {
             std::string name = word.substr(word.find(':') + 1);
             std::ranges::replace(name, '/', ':');
             dynamic_events_->insert(std::move(name));
@@ -95,7 +82,7 @@ std::vector<std::string> BpfMachine::functions(std::string_view pattern) {
     if (!functions_) {
         const auto traceable =
             tracefs_ ? tracefs_->read_if_readable("available_filter_functions") : std::nullopt;
-        functions_ = traceable ? first_words(*traceable) : listed_symbols();
+        functions_ = traceable ? first_words(*traceable) : kernel_function_names();
         std::ranges::sort(*functions_);
         functions_->erase(std::unique(functions_->begin(), functions_->end()), functions_->end());
     }

@@ -1,6 +1,7 @@
 #include "gpufs/kernel/function_names.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
@@ -20,29 +21,47 @@ std::string_view without_suffix(std::string_view symbol) {
 
 }  // namespace
 
+std::optional<KallsymsLine> parse_kallsyms_line(std::string_view line) {
+    KallsymsLine parsed;
+    const char* const end = line.data() + line.size();
+    const auto [stop, error] = std::from_chars(line.data(), end, parsed.address, 16);
+    if (error != std::errc() || end - stop < 4) return std::nullopt;
+    parsed.type = stop[1];
+    parsed.name = {stop + 3, end};
+    if (const auto tab = parsed.name.find('\t'); tab != std::string_view::npos) {
+        parsed.module = parsed.name.substr(tab + 1);
+        parsed.name = parsed.name.substr(0, tab);
+        if (parsed.module.starts_with('[')) parsed.module.remove_prefix(1);
+        if (parsed.module.ends_with(']')) parsed.module.remove_suffix(1);
+    }
+    return parsed;
+}
+
 std::vector<KernelFunction> find_kernel_functions(const std::set<std::string>& names,
                                                   const std::string& path) {
     std::vector<KernelFunction> exact, copies;
     const std::string text = read_file(path);
-    for (std::string_view line : lines_of(text)) {
-        // "ffffffffc0a1b2c0 t drm_sched_job_timedout	[gpu_sched]"
-        const auto type = line.find(' ');
-        if (type == line.npos || type + 3 > line.size()) continue;
-        if (std::string_view("tTwW").find(line[type + 1]) == std::string_view::npos) continue;
-        line.remove_prefix(type + 3);
-        const auto tab = line.find('\t');
-        const std::string_view symbol = line.substr(0, tab);
-        const std::string base(without_suffix(symbol));
+    for (const std::string_view line : lines_of(text)) {
+        const auto symbol = parse_kallsyms_line(line);
+        if (!symbol || !symbol->is_code()) continue;
+        const std::string base(without_suffix(symbol->name));
         if (!names.contains(base)) continue;
-        std::string_view module = tab == line.npos ? std::string_view() : line.substr(tab + 1);
-        if (module.starts_with('[')) module = module.substr(1, module.find(']') - 1);
-        auto& found = base == symbol ? exact : copies;
-        found.push_back({base, std::string(symbol), std::string(module)});
+        auto& found = base == symbol->name ? exact : copies;
+        found.push_back({base, std::string(symbol->name), std::string(symbol->module)});
     }
     for (KernelFunction& copy : copies)
         if (std::ranges::find(exact, copy.wanted, &KernelFunction::wanted) == exact.end())
             exact.push_back(std::move(copy));
     return exact;
+}
+
+std::vector<std::string> kernel_function_names(const std::string& path) {
+    std::vector<std::string> names;
+    const std::string text = read_file_if_readable(path).value_or("");
+    for (const std::string_view line : lines_of(text))
+        if (const auto symbol = parse_kallsyms_line(line); symbol && symbol->is_code())
+            names.emplace_back(symbol->name);
+    return names;
 }
 
 }  // namespace gpufs

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
+#include "gpufs/kernel/function_names.h"
 
 namespace gpufs {
 namespace {
@@ -16,10 +16,6 @@ namespace {
 // would hold two copies for a moment.
 constexpr std::size_t kReservedSymbols = 256 << 10;
 constexpr std::size_t kReservedNames = 8 << 20;
-
-bool is_code(char type) {
-    return type == 't' || type == 'T' || type == 'w' || type == 'W';
-}
 
 // Compilers put a symbol of its own in front of each function, for padding they may patch.
 constexpr std::string_view kPadding = "__pfx_";
@@ -31,31 +27,18 @@ struct Kallsyms::Loader {
     Region* region = nullptr;  // of the last line
     bool all_zero = true;
 
-    // "ffffffff81000000 T _stext", or with "\t[module]" behind it.
     void line(std::string_view text) {
-        std::uint64_t address = 0;
-        const auto [end, error] =
-            std::from_chars(text.data(), text.data() + text.size(), address, 16);
-        const auto at = static_cast<std::size_t>(end - text.data());
-        if (error != std::errc() || at + 3 >= text.size()) return;
-        const char type = text[at + 1];
-        std::string_view name = text.substr(at + 3), module;
-        if (const auto tab = name.find('\t'); tab != name.npos) {
-            module = name.substr(tab + 1);
-            name = name.substr(0, tab);
-            if (module.starts_with('[')) module.remove_prefix(1);
-            if (module.ends_with(']')) module.remove_suffix(1);
-        }
-        if (address == 0) return;
+        const auto symbol = parse_kallsyms_line(text);
+        if (!symbol || symbol->address == 0) return;
         all_zero = false;
-        std::vector<Entry>& entries = entries_for(address);
-        const auto low = static_cast<std::uint32_t>(address);
+        std::vector<Entry>& entries = entries_for(symbol->address);
+        const auto low = static_cast<std::uint32_t>(symbol->address);
         const Entry* const last = entries.empty() ? nullptr : &entries.back();
         const bool same_place = last && last->low == low;
-        if (is_code(type)) {
+        if (symbol->is_code()) {
             // The kernel answers with the first of several names.
             if (!same_place || last->name == kNoName)
-                entries.push_back({low, keep(name, module, last)});
+                entries.push_back({low, keep(symbol->name, symbol->module, last)});
         } else if (last && !same_place && last->name != kNoName) {
             // A data symbol matters only where it ends a function.
             entries.push_back({low, kNoName});

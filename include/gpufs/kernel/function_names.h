@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpufs {
@@ -15,5 +18,20 @@ struct KernelFunction {
 };
 std::vector<KernelFunction> find_kernel_functions(const std::set<std::string>& names,
                                                   const std::string& path = "/proc/kallsyms");
+
+// The names of all of them, in the file's order, some more than once; none where the file is not
+// for this user.
+std::vector<std::string> kernel_function_names(const std::string& path = "/proc/kallsyms");
+
+// A line of /proc/kallsyms: "ffffffffc0a1b2c0 t drm_sched_job_timedout	[gpu_sched]". Absent when it
+// is none.
+struct KallsymsLine {
+    std::uint64_t address = 0;  // 0 where the kernel hides it
+    char type = 0;
+    std::string_view name, module;
+
+    bool is_code() const { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
+};
+std::optional<KallsymsLine> parse_kallsyms_line(std::string_view line);
 
 }  // namespace gpufs
