@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(one_task_can_be_sampled) {
     sampling.period = 2'000'000;
     sampling.pid = static_cast<int>(::getpid());
     const Attachment attachment = attach_sampling(program.get(), sampling);
-    BOOST_TEST(attachment.how().starts_with("task clock"));
+    BOOST_TEST(attachment.how().starts_with("perf event"));
     burn(200);
     BOOST_TEST(counter(counters) >= 10u);
 }
