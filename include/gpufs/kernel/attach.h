@@ -134,7 +134,7 @@ struct Sampling {
 Attachment attach_sampling(int program, const Sampling& sampling,
                            const AttachOptions& options = {});
 
-// Runs every `period_ns`, on one CPU.
-Attachment attach_interval(int program, std::uint64_t period_ns, unsigned cpu = 0);
+// Runs every `period_ns`, on the first CPU that is online.
+Attachment attach_interval(int program, std::uint64_t period_ns);
 
 }  // namespace gpufs
