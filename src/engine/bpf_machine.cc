@@ -30,7 +30,8 @@ BpfMachine::BpfMachine() {
     }
 }
 
-BpfMachine::BpfMachine(Tracefs tracefs) : tracefs_(std::move(tracefs)), catalog_(*tracefs_) {}
+BpfMachine::BpfMachine(Tracefs tracefs, BpfFeatures features)
+    : tracefs_(std::move(tracefs)), catalog_(*tracefs_), features_(std::move(features)) {}
 
 const EventFormat* BpfMachine::event(const std::string& full_name) {
     const auto colon = full_name.find(':');
@@ -111,6 +112,7 @@ std::set<std::string, std::less<>> BpfMachine::features_among(const std::set<std
 const Btf* BpfMachine::btf() {
     if (!btf_) {
         btf_.emplace();
+        if (!features_.has(BpfFeature::btf)) return nullptr;
         try {
             btf_->emplace(Btf::kernel());
         } catch (const UnsupportedError&) {

@@ -58,6 +58,14 @@ std::uint32_t program_type(Kind kind) {
     return BPF_PROG_TYPE_UNSPEC;
 }
 
+bool is_kernel_probe(Kind kind) {
+    return kind == Kind::kprobe || kind == Kind::kretprobe;
+}
+
+bool is_user_probe(Kind kind) {
+    return kind == Kind::uprobe || kind == Kind::uretprobe || kind == Kind::usdt;
+}
+
 // Once each and not about the machine's work: no condition applies to it.
 bool runs_by_itself(Kind kind) {
     return kind == Kind::begin || kind == Kind::end || kind == Kind::interval;
@@ -262,12 +270,10 @@ void Monitor::load(const ProbeSite& site) {
                        is_syscall ? " with its number checked" : "", ": it reads no field");
         }
     }
-    const bool is_kernel = kind == Kind::kprobe || kind == Kind::kretprobe;
-    const bool is_user = kind == Kind::uprobe || kind == Kind::uretprobe || kind == Kind::usdt;
-    loaded.is_multi =
-        (is_kernel && site.functions.size() > 1 &&
-         machine_.features().has(BpfFeature::kprobe_multi)) ||
-        (is_user && site.places.size() > 1 && machine_.features().has(BpfFeature::uprobe_multi));
+    loaded.is_multi = (is_kernel_probe(kind) && site.functions.size() > 1 &&
+                       machine_.features().has(BpfFeature::kprobe_multi)) ||
+                      (is_user_probe(kind) && site.places.size() > 1 &&
+                       machine_.features().has(BpfFeature::uprobe_multi));
     const Linked linked = link(program_, *site.program, target);
     loaded.program = load_in_kernel(linked, loaded);
     explanation_.push_back(
@@ -300,17 +306,27 @@ Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
     return load_linked(program_, linked, std::move(spec));
 }
 
+bool Monitor::makes_probe_events() const {
+    return std::ranges::any_of(loaded_, [&](const Loaded& loaded) {
+        const Kind kind = loaded.site.target->kind;
+        if (loaded.is_multi) return false;
+        return (is_kernel_probe(kind) && is_probe_event("kprobe", choice_.attach.probe)) ||
+               (is_user_probe(kind) && is_probe_event("uprobe", choice_.attach.probe));
+    });
+}
+
 std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
     const ProbeSite& site = loaded.site;
     const ProbeTarget& target = *site.target;
     const int program = loaded.program.get();
+    const AttachOptions& how = choice_.attach;
     std::vector<Attachment> made;
     switch (target.kind) {
         case Kind::tracepoint:
         case Kind::raw_tracepoint:
             if (loaded.raw_name.empty())
                 made.push_back(
-                    attach_tracepoint(program, static_cast<std::uint64_t>(site.event->id)));
+                    attach_tracepoint(program, static_cast<std::uint64_t>(site.event->id), how));
             else
                 made.push_back(attach_raw_tracepoint(program, loaded.raw_name));
             break;
@@ -327,7 +343,7 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
                     place.function = name.substr(0, plus);
                     place.offset = std::stoull(name.substr(plus + 1), nullptr, 0);
                 }
-                made.push_back(attach_kprobe(program, place));
+                made.push_back(attach_kprobe(program, place, how));
             }
             break;
         }
@@ -345,7 +361,7 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
                 break;
             }
             for (const UprobePlace& place : site.places)
-                made.push_back(attach_uprobe(program, place));
+                made.push_back(attach_uprobe(program, place, how));
             break;
         case Kind::fentry:
         case Kind::fexit:
@@ -356,7 +372,7 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
             if (target.name == "task") sampling.clock = Sampling::Clock::task;
             if (target.name == "cycles") sampling.clock = Sampling::Clock::cycles;
             (target.is_frequency ? sampling.hz : sampling.period) = target.period;
-            made.push_back(attach_sampling(program, sampling));
+            made.push_back(attach_sampling(program, sampling, how));
             break;
         }
         case Kind::interval:
@@ -370,6 +386,12 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
 }
 
 void Monitor::attach() {
+    if (makes_probe_events()) {
+        const Tracefs top = find_tracefs();
+        remove_stale(top);
+        probe_owner_.emplace(top);
+        choice_.attach.group = probe_owner_->probe_group();
+    }
     try {
         for (const Loaded& loaded : loaded_)
             for (Attachment& one : attach_one(loaded)) attachments_.push_back(std::move(one));
@@ -392,6 +414,7 @@ void Monitor::run(Kind kind) const {
 void Monitor::detach() {
     detach_in_background(std::move(attachments_));
     attachments_.clear();
+    probe_owner_.reset();
 }
 
 std::uint64_t Monitor::missed() const {

@@ -188,6 +188,10 @@ perf_event_attr sampling_attr(const Sampling& sampling) {
 
 }  // namespace
 
+bool is_probe_event(std::string_view kind, ProbeWay way) {
+    return way == ProbeWay::tracefs || (way == ProbeWay::newest && !Pmu::find(kind));
+}
+
 Attachment attach_tracepoint(int program, std::uint64_t id, const AttachOptions& options) {
     const std::string what = cat("attach to tracepoint ", id);
     AttachmentMaker maker("tracepoint");
@@ -222,7 +226,7 @@ Attachment attach_kprobe(int program, const KprobePlace& place, const AttachOpti
     attr.disabled = 1;
     AttachmentMaker maker("kprobe PMU");
     try {
-        maker.hook(open_perf_event(attr, -1, 0, what), program, options, what);
+        maker.hook(open_somewhere(attr, -1, what), program, options, what);
     } catch (const SysError& e) {
         throw_kprobe_error(e, place, what);
     }

@@ -383,6 +383,10 @@ std::optional<BpfFeature> find_bpf_feature(std::string_view name) {
     return it->feature;
 }
 
+BpfFeatures::BpfFeatures(std::initializer_list<BpfFeature> withheld) {
+    for (const BpfFeature feature : withheld) features_[feature] = {Support::no, EINVAL};
+}
+
 ProbeAnswer BpfFeatures::ask(BpfFeature feature) {
     return remembered(features_, feature, [&] { return try_feature(feature, *this); });
 }

@@ -22,7 +22,7 @@ class BpfMachine {
 public:
     BpfMachine();
     // Of a tracefs directory, or a captured tree of formats.
-    explicit BpfMachine(Tracefs tracefs);
+    explicit BpfMachine(Tracefs tracefs, BpfFeatures features = BpfFeatures());
 
     // "sched:sched_switch". Null when there is none; it lives as long as this does.
     const EventFormat* event(const std::string& full_name);

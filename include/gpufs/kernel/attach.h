@@ -74,6 +74,10 @@ struct AttachOptions {
     std::uint64_t cookie = 0;     // what bpf_get_attach_cookie() answers
 };
 
+// Whether such a probe ("kprobe", "uprobe") would be an event of tracefs, in the group: those stay
+// when this process is killed.
+bool is_probe_event(std::string_view kind, ProbeWay way);
+
 // All throw UnsupportedError, saying what is missing, where this kernel or this user cannot;
 // SysError or Error otherwise. `program` is borrowed for the call: the kernel keeps its own
 // reference.

@@ -3,6 +3,7 @@
 #include <linux/bpf.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -62,6 +63,8 @@ std::optional<BpfFeature> find_bpf_feature(std::string_view name);
 // large_programs 1 ms and fentry 4 ms.
 class BpfFeatures {
 public:
+    // `withheld` are answered with no, unasked: what a program gets on an older kernel, for tests.
+    explicit BpfFeatures(std::initializer_list<BpfFeature> withheld = {});
     ProbeAnswer ask(BpfFeature feature);
     bool has(BpfFeature feature) { return ask(feature).support == Support::yes; }
 
