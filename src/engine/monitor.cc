@@ -1,6 +1,7 @@
 #include "gpufs/engine/monitor.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "gpufs/base/diagnostics.h"
 #include "gpufs/base/text.h"
@@ -290,20 +291,41 @@ Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
         spec.expected_attach_type =
             loaded.site.places.empty() ? kAttachKprobeMulti : kAttachUprobeMulti;
     if (kind == Kind::fentry || kind == Kind::fexit) {
-        const std::string& name = loaded.site.functions.front();
-        spec.expected_attach_type = kind == Kind::fentry ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT;
-        if (!machine_.btf())
-            throw UnsupportedError(cat("fentry and fexit need the kernel's BTF"),
-                                   "a kernel with CONFIG_DEBUG_INFO_BTF=y; or use kprobe");
-        const auto id = machine_.btf()->find_function(name);
-        const SourceRef& at = loaded.site.target->at;
-        if (!id)
-            throw SourceError(program_.sources[at.source], at.span,
-                              cat("the kernel's BTF has no function '", name, "'"),
-                              "a kprobe may find it; modules' functions are not in it");
-        spec.attach_btf_id = *id;
+        return load_at_function(linked, loaded, std::move(spec));
     }
     return load_linked(program_, linked, std::move(spec));
+}
+
+Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec) {
+    const std::string& name = loaded.site.functions.front();
+    spec.expected_attach_type =
+        loaded.site.target->kind == Kind::fentry ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT;
+    if (!machine_.btf())
+        throw UnsupportedError("fentry and fexit need the kernel's BTF",
+                               "a kernel with CONFIG_DEBUG_INFO_BTF=y; or use kprobe");
+    const auto function = machine_.find_btf_function(name);
+    const SourceRef& at = loaded.site.target->at;
+    if (!function)
+        throw SourceError(
+            program_.sources[at.source], at.span,
+            cat("neither the kernel's BTF nor a module's has a function '", name, "'"),
+            "a kprobe may find it: BTF lacks what is inlined or renamed");
+    spec.attach_btf_id = function->id;
+    Fd module;
+    if (!function->module.empty()) {
+        module = open_module_btf(function->module);
+        spec.attach_btf_fd = module.get();
+    }
+    try {
+        return load_linked(program_, linked, std::move(spec));
+    } catch (const UnsupportedError&) {
+        const ProbeAnswer answer = machine_.features().ask(BpfFeature::fentry);
+        if (answer.support != Support::no || answer.code != EPERM) throw;
+        throw UnsupportedError(
+            cat("cannot run a program at function '", name,
+                "': this machine forbids fentry and fexit, though other BPF programs are allowed"),
+            "a policy of the kernel or of a security module; use kprobe, or a tracepoint");
+    }
 }
 
 bool Monitor::makes_probe_events() const {

@@ -11,6 +11,8 @@
 #include <map>
 #include <string>
 
+#include "gpufs/base/error.h"
+#include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/map_contents.h"
 #include "gpufs/engine/monitor.h"
@@ -230,6 +232,78 @@ BOOST_AUTO_TEST_CASE(a_program_sees_what_a_kernel_lacks) {
                               BOOST_TEST(e.hint() == "Linux 5.8 or later");
                               return true;
                           });
+}
+
+// Runs at the function's begin and its end: the hits of both.
+std::uint64_t count_at_both_ends(const std::string& function, const std::function<void()>& work) {
+    std::uint64_t both = 0;
+    for (const char* kind : {"fentry", "fexit"}) {
+        BpfMachine machine(top());
+        Monitor monitor(assemble({"t.bpf", counting(cat(kind, " ", function))}, {}),
+                        choice_of({}, only_here()), machine);
+        monitor.attach();
+        work();
+        both += total(monitor);
+    }
+    return both;
+}
+
+BOOST_AUTO_TEST_CASE(fentry_and_fexit_do_what_doctor_says) {
+    const auto read_zeros = [] {
+        const Fd zero = open_file("/dev/zero", 0);
+        char byte;
+        for (int i = 0; i < kHits; ++i) BOOST_TEST_REQUIRE(::read(zero.get(), &byte, 1) == 1);
+    };
+    const std::string doctor = test::gpufs({"doctor"}).out;
+    if (doctor.find("yes  BPF fentry ") != doctor.npos) {
+        BOOST_TEST(count_at_both_ends("vfs_read", read_zeros) == 2u * kHits);
+        return;
+    }
+    // Whatever the reason, it is told in the same words of a lack.
+    BOOST_CHECK_THROW(count_at_both_ends("vfs_read", read_zeros), UnsupportedError);
+    if (doctor.find("forbidden, though other BPF programs are not") == doctor.npos) return;
+    BOOST_CHECK_EXCEPTION(
+        count_at_both_ends("vfs_read", read_zeros), UnsupportedError,
+        [](const UnsupportedError& e) {
+            BOOST_TEST(e.what() ==
+                       "cannot run a program at function 'vfs_read': this machine forbids fentry "
+                       "and fexit, though other BPF programs are allowed");
+            BOOST_TEST(e.hint() ==
+                       "a policy of the kernel or of a security module; use kprobe, or a "
+                       "tracepoint");
+            return true;
+        });
+}
+
+BOOST_AUTO_TEST_CASE(fentry_finds_a_modules_function,
+                     *ut::precondition(has_bpf{BpfFeature::fentry}) *
+                         ut::precondition([](ut::test_unit_id) {
+                             boost::test_tools::assertion_result yes(
+                                 file_exists("/sys/kernel/btf/drm"));
+                             yes.message() << "needs the module drm, and its BTF";
+                             return yes;
+                         })) {
+    const auto open_card = [] {
+        for (int i = 0; i < 10; ++i) open_file("/dev/dri/card0", 0);
+    };
+    for (const char* function : {"drm_open", "drm:drm_open"})
+        BOOST_TEST(count_at_both_ends(function, open_card) == 20u);
+}
+
+BOOST_AUTO_TEST_CASE(a_function_that_no_btf_has_is_pointed_at,
+                     *ut::precondition(has_bpf{BpfFeature::btf})) {
+    BpfMachine machine(top());
+    BOOST_CHECK_EXCEPTION(
+        Monitor(assemble({"t.bpf", counting("fentry no_such_fn")}, {}), {}, machine), SourceError,
+        [](const SourceError& e) {
+            BOOST_TEST(e.what() ==
+                       "t.bpf:2:16: error: neither the kernel's BTF nor a module's has a function "
+                       "'no_such_fn'\n"
+                       ".prog p fentry no_such_fn\n"
+                       "               ^~~~~~~~~~");
+            BOOST_TEST(e.hint() == "a kprobe may find it: BTF lacks what is inlined or renamed");
+            return true;
+        });
 }
 
 // A process with a monitor whose probe is an event of tracefs.

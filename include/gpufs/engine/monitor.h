@@ -13,6 +13,7 @@
 #include "gpufs/engine/scratch_instance.h"
 #include "gpufs/kernel/attach.h"
 #include "gpufs/kernel/bpf_map.h"
+#include "gpufs/kernel/bpf_program.h"
 #include "gpufs/lang/expr.h"
 #include "gpufs/lang/link.h"
 #include "gpufs/lang/program.h"
@@ -75,6 +76,7 @@ private:
     bool try_raw_syscall(const ProbeSite& site, LinkTarget& target) const;
     Fd load_in_kernel(const Linked& linked, const Loaded& loaded);
     bool makes_probe_events() const;
+    Fd load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec);
     std::vector<Attachment> attach_one(const Loaded& loaded) const;
     void run(ProbeTarget::Kind kind) const;
 
