@@ -76,6 +76,10 @@ struct AttachOptions {
     std::uint64_t cookie = 0;     // what bpf_get_attach_cookie() answers
 };
 
+// Whether such a probe ("kprobe", "uprobe") would be an event of tracefs, in the group: those stay
+// when this process is killed.
+bool is_probe_event(std::string_view kind, ProbeWay way);
+
 // All throw UnsupportedError, saying what is missing, where this kernel or this user cannot;
 // SysError or Error otherwise. `program` is borrowed for the call: the kernel keeps its own
 // reference.
@@ -136,7 +140,7 @@ struct Sampling {
 Attachment attach_sampling(int program, const Sampling& sampling,
                            const AttachOptions& options = {});
 
-// Runs every `period_ns`, on one CPU.
-Attachment attach_interval(int program, std::uint64_t period_ns, unsigned cpu = 0);
+// Runs every `period_ns`, on the first CPU that is online.
+Attachment attach_interval(int program, std::uint64_t period_ns);
 
 }  // namespace gpufs
