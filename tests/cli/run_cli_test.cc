@@ -28,9 +28,7 @@ Ended run(std::vector<std::string> args) {
     return test::gpufs(args);
 }
 
-bool has(const std::string& text, const std::string& piece) {
-    return text.find(piece) != std::string::npos;
-}
+using test::has;
 
 // A monitor file of this test's own.
 class Monitor {
