@@ -17,14 +17,13 @@ constexpr std::size_t kPerfRingBytes = 256 << 10;
 void watch(int epoll, int fd) {
     epoll_event event{};
     event.events = EPOLLIN;
-    event.data.fd = fd;
     check(::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event),
           [] { return std::string("wait for a ring"); });
 }
 
 }  // namespace
 
-MonitorReader::MonitorReader(const Monitor& monitor) : program_(monitor.program()) {
+MonitorReader::MonitorReader(const Monitor& monitor, int stop_fd) : program_(monitor.program()) {
     for (const MapDeclaration& map : program_.maps) {
         if (map.type == BPF_MAP_TYPE_RINGBUF) rings_.emplace_back(*monitor.map(map.name));
         if (map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY) continue;
@@ -32,26 +31,16 @@ MonitorReader::MonitorReader(const Monitor& monitor) : program_(monitor.program(
             perf_rings_.push_back(std::move(ring));
     }
     epoll_ = Fd(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); }));
+    watch(epoll_.get(), stop_fd);
     for (const RingBuffer& ring : rings_) watch(epoll_.get(), ring.fd());
     for (const PerfRing& ring : perf_rings_) watch(epoll_.get(), ring.fd());
 }
 
-bool MonitorReader::wait(int stop, std::chrono::milliseconds longest) {
-    epoll_event wanted{};
-    wanted.events = EPOLLIN;
-    wanted.data.fd = stop;
-    // Level triggered, so adding it for this wait misses nothing.
-    check(::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stop, &wanted),
-          [] { return std::string("wait for the end"); });
-    epoll_event ready[8];
-    const int count =
-        ::epoll_wait(epoll_.get(), ready, std::size(ready), static_cast<int>(longest.count()));
+void MonitorReader::wait(std::chrono::milliseconds longest) const {
+    epoll_event ready;
+    if (::epoll_wait(epoll_.get(), &ready, 1, static_cast<int>(longest.count())) != -1) return;
     const int code = errno;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, stop, nullptr);
-    if (count == -1 && code != EINTR) throw SysError(code, "wait for records");
-    for (int i = 0; i < count; ++i)
-        if (ready[i].data.fd == stop) return false;
-    return true;
+    if (code != EINTR) throw SysError(code, "wait for records");
 }
 
 void MonitorReader::take(std::span<const std::byte> record, const Visit& visit) {

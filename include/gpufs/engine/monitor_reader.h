@@ -18,11 +18,11 @@ namespace gpufs {
 // arrays, one ring a CPU. Borrows the monitor, which need not be attached yet.
 class MonitorReader {
 public:
-    explicit MonitorReader(const Monitor& monitor);
+    // `stop_fd`: what ends a wait, too.
+    MonitorReader(const Monitor& monitor, int stop_fd);
 
-    // Sleeps until there is something to read or `stop` is readable, at most so long. True when it
-    // was not `stop`.
-    bool wait(int stop, std::chrono::milliseconds longest);
+    // Sleeps until there is something to read or `stop_fd` is readable, at most so long.
+    void wait(std::chrono::milliseconds longest) const;
 
     // Visits each record there is: its layout, and its bytes with the id in front, which are good
     // for the visit only. A ring buffer has one order for all CPUs; perf rings come one behind the
