@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "gpufs/view/json.h"
+#include "gpufs/view/name_text.h"
 
 namespace gpufs {
 namespace {
@@ -54,6 +56,31 @@ std::string_view text_of(std::span<const std::byte> bytes) {
             static_cast<std::size_t>(end - bytes.begin())};
 }
 
+// The word that an integer stands for.
+std::optional<std::string> word_of(const ValueType& type, std::span<const std::byte> bytes) {
+    const std::int64_t number =
+        type.is_signed ? signed_of(bytes) : static_cast<std::int64_t>(unsigned_of(bytes));
+    const auto word = std::ranges::find(type.words, number, &EnumWords::value_type::first);
+    if (word == type.words.end()) return std::nullopt;
+    return word->second;
+}
+
+// What users call the thing that is meant.
+std::string name_text(Kind kind, std::span<const std::byte> bytes) {
+    switch (kind) {
+        case Kind::syscall:
+            return syscall_text(signed_of(bytes));
+        case Kind::error:
+            return error_text(signed_of(bytes));
+        case Kind::signal:
+            return signal_text(signed_of(bytes));
+        case Kind::device:
+            return device_text(static_cast<std::uint32_t>(unsigned_of(bytes)));
+        default:
+            return ip_text(bytes);
+    }
+}
+
 std::string value_json(const ValueType& type, std::span<const std::byte> bytes) {
     switch (type.kind) {
         case Kind::text:
@@ -67,9 +94,17 @@ std::string value_json(const ValueType& type, std::span<const std::byte> bytes) 
         case Kind::kernel_stack:
         case Kind::user_stack:
         case Kind::time:
-            return number_text(type, bytes);
+        case Kind::process:
+            break;
+        case Kind::syscall:
+        case Kind::error:
+        case Kind::signal:
+        case Kind::device:
+        case Kind::ip_address:
+            return json_quote(name_text(type.kind, bytes));
     }
-    return "null";
+    if (const auto word = word_of(type, bytes)) return json_quote(*word);
+    return number_text(type, bytes);
 }
 
 std::string value_text(const ValueType& type, std::span<const std::byte> bytes) {
@@ -79,8 +114,14 @@ std::string value_text(const ValueType& type, std::span<const std::byte> bytes) 
         case Kind::kernel_address:
         case Kind::user_address:
             return hex_text(unsigned_of(bytes));
+        case Kind::syscall:
+        case Kind::error:
+        case Kind::signal:
+        case Kind::device:
+        case Kind::ip_address:
+            return name_text(type.kind, bytes);
         default:
-            return value_json(type, bytes);
+            return word_of(type, bytes).value_or(value_json(type, bytes));
     }
 }
 

@@ -155,6 +155,34 @@ BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
     BOOST_TEST(value.relocation.addend == 8);
 }
 
+BOOST_AUTO_TEST_CASE(losses_are_counted_under_their_name) {
+    const Program program = make(R"(
+.lost refused "keys refused"
+.prog p begin
+        r1 = map[refused][0]
+        exit
+)");
+    const MapDeclaration& map = program.maps.at(0);
+    BOOST_TEST(map.loss == "keys refused");
+    BOOST_TEST(map.type == BPF_MAP_TYPE_ARRAY);
+    BOOST_TEST(map.value.bytes == 8u);
+    BOOST_TEST(map.max_entries == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_have_the_words_of_their_enum) {
+    const Program program = make(R"(
+.enum vector { 0 HI, 1 TIMER,
+               -1 "no vector" }
+.map irqs hash key { vec s32 vector, cpu u32 }, value sum
+.prog p begin
+        exit
+)");
+    const auto& members = program.maps.at(0).key.members;
+    BOOST_TEST((members[0].type.words == EnumWords{{0, "HI"}, {1, "TIMER"}, {-1, "no vector"}}));
+    BOOST_TEST(members[1].type.words.empty());
+    BOOST_TEST(members[1].name == "cpu");
+}
+
 BOOST_AUTO_TEST_CASE(records_begin_with_their_number_and_say_how_they_are_shown) {
     const Program program = make(R"(
 .map seen hash key u32, value count

@@ -1,5 +1,7 @@
 #include "gpufs/view/map_text.h"
 
+#include <sys/syscall.h>
+
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -39,6 +41,35 @@ BOOST_AUTO_TEST_CASE(values_are_shown_by_their_types) {
         "{\"comm\":\"\\\\a\\\"\",\"small\":-2,\"address\":\"0xffff8000\",\"raw\":\"ab0000\"}");
     BOOST_TEST(values_text(layout, std::span(bytes).first(at("small")), "id") ==
                "comm=\"\\\\a\\\"\"");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_shown_as_the_names_they_stand_for) {
+    const Program program = declared(
+        ".enum vec { 1 TIMER }\n"
+        ".record r { pid pid, call syscall, error errno, back errno, sig signal, rt signal,\n"
+        "            disk dev, v4 ip, v6 ip, soft u32 vec, other u32 vec }");
+    const Layout& layout = program.records[0].layout;
+    std::vector<std::byte> bytes(layout.bytes);
+    const auto at = [&](const char* name) { return layout.find(name)->offset; };
+    put(bytes, at("pid"), std::uint32_t{42});
+    put(bytes, at("call"), std::int32_t{SYS_openat});
+    put(bytes, at("error"), std::int32_t{2});
+    put(bytes, at("back"), std::int32_t{-13});
+    put(bytes, at("sig"), std::int32_t{9});
+    put(bytes, at("rt"), std::int32_t{34});
+    put(bytes, at("disk"), std::uint32_t{(4000u << 20) | 3});
+    put(bytes, at("v4") + 10, std::uint16_t{0xffff});
+    put(bytes, at("v4") + 12, std::uint32_t{0x0100007f});
+    put(bytes, at("v6") + 15, std::uint8_t{1});
+    put(bytes, at("soft"), std::uint32_t{1});
+    put(bytes, at("other"), std::uint32_t{2});
+    BOOST_TEST(values_text(layout, bytes, "id") ==
+               "pid=42 call=openat error=ENOENT back=EACCES sig=SIGKILL rt=SIGRTMIN+2 disk=4000:3 "
+               "v4=127.0.0.1 v6=::1 soft=TIMER other=2");
+    BOOST_TEST(values_json(layout, bytes, "id") ==
+               "{\"pid\":42,\"call\":\"openat\",\"error\":\"ENOENT\",\"back\":\"EACCES\","
+               "\"sig\":\"SIGKILL\",\"rt\":\"SIGRTMIN+2\",\"disk\":\"4000:3\","
+               "\"v4\":\"127.0.0.1\",\"v6\":\"::1\",\"soft\":\"TIMER\",\"other\":2}");
 }
 
 MapEntry entry_of(std::uint32_t key, std::vector<std::uint64_t> words) {

@@ -37,6 +37,7 @@ struct MapDeclaration {
     std::uint64_t max_entries = 0;  // bytes for a ring
     std::string max_parameter;      // its name, where a parameter gives max_entries
     bool is_global = false;         // one-value array that holds globals by name
+    std::string loss;               // what its one u64 counts, where that is a loss: "keys refused"
     SourceRef at;
 
     std::size_t value_bytes() const;
