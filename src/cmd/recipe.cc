@@ -1,4 +1,3 @@
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -180,11 +179,6 @@ void show_results(Context& ctx, const Recipe& recipe, const RecipeRun& run,
     print_longest(ctx, run.session(), longest, json);
 }
 
-std::string how_it_ended(int status) {
-    if (WIFSIGNALED(status)) return cat("was ended by signal ", WTERMSIG(status));
-    return cat("ended with exit status ", WEXITSTATUS(status));
-}
-
 std::string words_for(const EndOfRun& end, HeldCommand* command) {
     switch (end.why) {
         case EndOfRun::Why::signal:
@@ -194,7 +188,7 @@ std::string words_for(const EndOfRun& end, HeldCommand* command) {
         case EndOfRun::Why::stopped:
             return "a trigger stopped the buffer";
         case EndOfRun::Why::command:
-            return cat("the command ", how_it_ended(command->ended().value_or(0)));
+            return end_text("the command", command->ended().value_or(0));
     }
     return {};
 }
