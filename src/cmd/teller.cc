@@ -142,8 +142,8 @@ bool Teller::tell_end(const MonitorReader& reader) {
     flush();
     Losses losses = read_losses(monitor_, reader, maps_);
     losses.parts.push_back(
-        {"stacks whose place was taken", stack_collisions_ + records_.stack_collisions()});
-    losses.parts.push_back({"texts cut", values_.cut_texts()});
+        {"stacks, their place was taken", stack_collisions_ + records_.stack_collisions()});
+    if (!losses.counts_itself) losses.parts.push_back({"texts cut", values_.cut_texts()});
     tell_losses(losses);
     return losses.is_complete();
 }
@@ -170,7 +170,7 @@ void Teller::tell_losses(const Losses& losses) {
     for (const Loss& part : losses.parts) {
         if (part.count == 0) continue;
         line += cat(before, part.count, ' ', part.what);
-        before = ", ";
+        before = "; ";
     }
     for (const std::string& map : losses.full_maps)
         line += cat("; map '", map, "' is full: keys may be missing");

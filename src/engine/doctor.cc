@@ -186,6 +186,9 @@ Finding bpf(BpfFeatures& features, const BpfFeatureName& name) {
         return {Answer::no, std::move(what), reason, "a kernel with CONFIG_BPF_SYSCALL=y"};
     if (answer.code == EPERM && !can_load_bpf())
         return {Answer::no, std::move(what), reason, "root, or CAP_BPF and CAP_PERFMON"};
+    if (answer.support == Support::no && answer.code == EPERM)
+        return {Answer::no, std::move(what), "forbidden, though other BPF programs are not",
+                "use kprobe or a tracepoint: a policy of this machine forbids these"};
     if (answer.support == Support::no)
         return {Answer::no, std::move(what), reason, std::string(name.fix)};
     return {Answer::could_not_tell, std::move(what), reason, {}};

@@ -92,15 +92,15 @@ BOOST_AUTO_TEST_CASE(without_a_name_it_lists_the_shipped_monitors_and_their_para
     const Ended list = run({});
     BOOST_TEST(list.status == 0);
     BOOST_TEST(has(list.out, "opens "));
-    BOOST_TEST(has(list.out, "  min_us=10000 us  print waits"));
-    BOOST_TEST(!has(list.out, "bits"));
+    BOOST_TEST(has(list.out, "  min_us=10000 us  tell of waits"));
+    BOOST_TEST(!has(list.out, "log2 "));
 }
 
 BOOST_AUTO_TEST_CASE(a_shipped_monitor_tells_what_a_command_opens) {
     const Ended ran = run(
         with({"opens", "--if", "filename.ustring == \"/etc/hostname\""}, {"cat", "/etc/hostname"}));
     BOOST_TEST(ran.status == 0);
-    BOOST_TEST(has(ran.out, " cat                     0 /etc/hostname\n"), ran.out);
+    BOOST_TEST(has(ran.out, "/etc/hostname\n"), ran.out);
     BOOST_TEST(has(ran.err, "1 record, 0 lost\n"), ran.err);
     BOOST_TEST(has(ran.err, "cat ended with exit status 0\n"), ran.err);
 }
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end) {
     const Monitor monitor(kCountGetppid);
     const Ended ran = run(with({monitor.path(), "which=4711"}, kCallGetppid));
     BOOST_TEST(ran.status == 0, ran.err);
-    BOOST_TEST(ran.out.starts_with("n\n KEY  ") && has(ran.out, "\n4711  "), ran.out);
+    BOOST_TEST((ran.out.starts_with("n\n KEY  ") && has(ran.out, "\n4711  ")), ran.out);
     const Ended wrong = run({monitor.path(), "wich=1"});
     BOOST_TEST(wrong.status == 2);
     BOOST_TEST(wrong.err ==
@@ -199,8 +199,8 @@ BOOST_AUTO_TEST_CASE(begin_end_and_interval_programs_run_and_texts_arrive) {
     const Ended ran = run({monitor.path(), "who=gpu", "--duration", "500ms"});
     BOOST_TEST(ran.status == 0, ran.err);
     const std::string name = "HELLO gpu              ";
-    BOOST_TEST(ran.out.starts_with(cat("      WHO                  FROM\n", name, "       1\n", name,
-                                       "       3\n")),
+    BOOST_TEST(ran.out.starts_with(cat("      WHO                  FROM\n", name, "       1\n",
+                                       name, "       3\n")),
                ran.out);
     BOOST_TEST(ran.out.ends_with(cat(name, "       2\n")), ran.out);
 }
