@@ -120,9 +120,14 @@ std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std:
     return frames;
 }
 
-// What a stack weighs in a tree.
+// What a stack weighs in a tree: the sum where there is one that only grows, else the count.
+bool weighs_sum(const Aggregation& how) {
+    return !how.is_signed &&
+           (how.kind == Kind::sum || how.kind == Kind::avg || how.kind == Kind::stats);
+}
 std::uint64_t weight_of(const Aggregation& how, const Words& words) {
-    return how.kind == Kind::sum ? words[0] : count_of(how, words);
+    if (!weighs_sum(how)) return count_of(how, words);
+    return how.kind == Kind::sum ? words[0] : words[1];
 }
 
 std::vector<std::string> key_cells(const KeyPlans& plans, const std::vector<std::byte>& key,
@@ -183,7 +188,8 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
         for (const Fact& fact : facts_of(map.aggregation, group.words))
             group.cells.push_back(fact_text(map, fact));
         table.add(std::move(group.cells));
-        table.add_below(group.tree.to_text(screen));
+        table.add_below(
+            group.tree.to_text(weighs_sum(map.aggregation) ? unit_of(map) : "", screen));
     }
     return table.to_text(screen);
 }
