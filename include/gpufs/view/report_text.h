@@ -15,9 +15,9 @@ namespace gpufs {
 //   COMM  COUNT
 //   make    321
 //
-// a histogram with its percentiles for each key; below each row whose key has stacks, those as a
-// tree, weighed by the sum where the aggregation has one without a sign, else by the count. Values
-// have human units. Empty where there is nothing to show.
+// a histogram with its percentiles for each key, or a row of these; below each row whose key has
+// stacks, those as a tree, weighed by the sum where the aggregation has one without a sign, else by
+// the count. Values have human units. Empty where there is nothing to show.
 std::string report_text(const MapDeclaration& map, const Report& report, const ReportRows& rows,
                         ValueWriter& values, const Screen& screen = {});
 
