@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "cmd/command.h"
 #include "cmd/live.h"
@@ -202,10 +203,26 @@ std::string words_for(const EndOfRun& end, HeldCommand* command) {
     return {};
 }
 
+// What became of a command that was not what ended the run.
+std::string end_command(HeldCommand& command) {
+    const bool was_over = command.ended().has_value();
+    const auto status = command.end();
+    std::string what = "got SIGTERM and goes on";
+    if (was_over)
+        what = how_it_ended(*status);
+    else if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
+        what = "was ended with SIGTERM";
+    else if (status)
+        what = cat("got SIGTERM and ", how_it_ended(*status));
+    return cat("'", command.name(), "' (pid ", command.pid(), ") ", what);
+}
+
 // `buffer` is what was in it before it was shown.
 void say_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const BufferState& buffer,
              HeldCommand* command, bool json) {
     constexpr std::string_view kWhy[] = {"signal", "time", "stopped", "command"};
+    const bool is_commands = end.why == EndOfRun::Why::command;
+    const std::string of_command = command && !is_commands ? end_command(*command) : "";
     if (json) {
         JsonObject line;
         line.text("recipe", recipe.name.text);
@@ -220,9 +237,7 @@ void say_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const Buff
                      in_words(end.lasted), "; ", buffer.entries,
                      buffer.entries == 1 ? " record" : " records", " in the buffer, ",
                      buffer.overrun, " overwritten, ", buffer.dropped, " dropped"));
-    if (command && !command->ended())
-        ctx.err.line(
-            cat("'", command->name(), "' (pid ", command->pid(), ") is ended with SIGTERM"));
+    if (!of_command.empty()) ctx.err.line(of_command);
 }
 
 // "; ends when a trigger stops the buffer, or Ctrl-C"; empty when it ends at once.

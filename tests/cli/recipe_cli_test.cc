@@ -380,7 +380,39 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_ended_takes_its_command_along) {
     const std::string pid = ended.out.substr(0, ended.out.find(' '));
     BOOST_TEST(!file_exists(cat("/proc/", pid)));
     BOOST_TEST(
-        ended.err.find(cat("'sh' (pid ", pid, ") is ended with SIGTERM\n")) != std::string::npos,
+        ended.err.find(cat("'sh' (pid ", pid, ") was ended with SIGTERM\n")) != std::string::npos,
+        ended.err);
+}
+
+// The buffer stops in the middle of the command's exit, so it is dead by itself whenever gpufs
+// looks.
+BOOST_AUTO_TEST_CASE(a_command_that_dies_as_the_buffer_stops_is_said_to_have_ended) {
+    OwnRecipes own;
+    own.write("dies",
+              "param pid pid\n"
+              "event sched:sched_process_exit if pid == $pid\n"
+              "    trigger traceoff\n"
+              "end stopped\n");
+    for (const bool is_json : {false, true}) {
+        std::vector<std::string> args = {"run", "dies"};
+        if (is_json) args.emplace_back("--json");
+        args.insert(args.end(), {"--", "sh", "-c", "exit 3"});
+        const Ended ended = recipe(args);
+        BOOST_TEST(ended.status == 0, ended.err);
+        BOOST_TEST((ended.out.find("\"command_status\":768}") != std::string::npos) == is_json,
+                   ended.out);
+        if (is_json) continue;
+        BOOST_TEST(ended.err.find("SIGTERM") == std::string::npos, ended.err);
+        BOOST_TEST(ended.err.find("ended with exit status 3\n") != std::string::npos, ended.err);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_takes_no_sigterm_is_said_to_go_on) {
+    const Ended ended = recipe({"run", "oom", "--duration", "300ms", "--", "sh", "-c",
+                                "trap '' TERM; echo $$; for i in 1 2 3 4 5 6; do sleep 0.2; done"});
+    const std::string pid = ended.out.substr(0, ended.out.find('\n'));
+    BOOST_TEST(
+        ended.err.find(cat("'sh' (pid ", pid, ") got SIGTERM and goes on\n")) != std::string::npos,
         ended.err);
 }
 
