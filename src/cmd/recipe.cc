@@ -196,17 +196,15 @@ std::string words_for(const EndOfRun& end, HeldCommand* command) {
     return {};
 }
 
-// What became of a command that was not what ended the run.
+// What became of a command that was not what ended the run. It may have been about to end by
+// itself.
 std::string end_command(HeldCommand& command) {
-    const bool was_over = command.ended().has_value();
     const auto status = command.end();
     std::string what = "got SIGTERM and goes on";
-    if (was_over)
-        what = how_it_ended(*status);
-    else if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
+    if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
         what = "was ended with SIGTERM";
     else if (status)
-        what = cat("got SIGTERM and ", how_it_ended(*status));
+        what = how_it_ended(*status);
     return cat("'", command.name(), "' (pid ", command.pid(), ") ", what);
 }
 
