@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "cmd/command.h"
 #include "cmd/live.h"
@@ -143,16 +144,6 @@ RecipeArguments arguments_of(const Recipe& recipe, const Choices& choices) {
     return arguments;
 }
 
-RecordPairs::Wanted pairs_wanted(const Recipe& recipe, const RecipeShow& show,
-                                 const Session& session) {
-    const auto full_name = [&](const std::string& name) {
-        return recipe.find_probe(name) ? cat(session.probe_group(), ':', name) : name;
-    };
-    RecordPairs::Wanted wanted{full_name(show.begin.text), full_name(show.end.text), {}, show.most};
-    for (const RecipeWord& key : show.keys) wanted.keys.push_back(key.text);
-    return wanted;
-}
-
 // `status` is what was set while the recipe was at work.
 void show_results(Context& ctx, const Recipe& recipe, const RecipeRun& run,
                   const std::vector<std::string>& status, bool json) {
@@ -166,7 +157,7 @@ void show_results(Context& ctx, const Recipe& recipe, const RecipeRun& run,
                 print_buffer(ctx, run.session(), show.most, json);
                 break;
             case RecipeShow::What::longest:
-                longest.push_back(pairs_wanted(recipe, show, run.session()));
+                longest.push_back(pairs_wanted(recipe, show.pairs, run.session(), show.most));
                 break;
             case RecipeShow::What::status:
                 for (const std::string& command : status)
@@ -187,16 +178,33 @@ std::string words_for(const EndOfRun& end, HeldCommand* command) {
             return "the time is over";
         case EndOfRun::Why::stopped:
             return "a trigger stopped the buffer";
+        case EndOfRun::Why::over:
+            return cat(end.over.begin, " to ", end.over.end, " took ",
+                       duration_text(end.over.took_ns), ", and the buffer was stopped");
         case EndOfRun::Why::command:
             return end_text("the command", command->ended().value_or(0));
     }
     return {};
 }
 
+// What became of a command that was not what ended the run. It may have been about to end by
+// itself.
+std::string end_command(HeldCommand& command) {
+    const auto status = command.end();
+    std::string what = "got SIGTERM and goes on";
+    if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
+        what = "was ended with SIGTERM";
+    else if (status)
+        what = how_it_ended(*status);
+    return cat("'", command.name(), "' (pid ", command.pid(), ") ", what);
+}
+
 // `buffer` is what was in it before it was shown.
 void say_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const BufferState& buffer,
              HeldCommand* command, bool json) {
-    constexpr std::string_view kWhy[] = {"signal", "time", "stopped", "command"};
+    constexpr std::string_view kWhy[] = {"signal", "time", "stopped", "over", "command"};
+    const bool is_commands = end.why == EndOfRun::Why::command;
+    const std::string of_command = command && !is_commands ? end_command(*command) : "";
     if (json) {
         JsonObject line;
         line.text("recipe", recipe.name.text);
@@ -211,16 +219,18 @@ void say_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const Buff
                      in_words(end.lasted), "; ", buffer.entries,
                      buffer.entries == 1 ? " record" : " records", " in the buffer, ",
                      buffer.overrun, " overwritten, ", buffer.dropped, " dropped"));
-    if (command && !command->ended())
-        ctx.err.line(
-            cat("'", command->name(), "' (pid ", command->pid(), ") is ended with SIGTERM"));
+    if (!of_command.empty()) ctx.err.line(of_command);
 }
 
 // "; ends when a trigger stops the buffer, or Ctrl-C"; empty when it ends at once.
-std::string what_ends_it(const Until& until) {
+std::string what_ends_it(const Recipe& recipe, const Until& until) {
     if (until.duration == std::chrono::nanoseconds(0)) return {};
     std::vector<std::string> ends;
     if (until.stopped) ends.emplace_back("a trigger stops the buffer");
+    for (const RecipeLimit& limit : recipe.limits)
+        ends.push_back(cat(limit.pairs.begin.text, " to ", limit.pairs.end.text,
+                           " takes longer than ",
+                           in_words(std::chrono::nanoseconds(limit.over_ns))));
     if (until.command) ends.emplace_back("the command ends");
     if (until.duration) ends.push_back(cat(in_words(*until.duration), " are over"));
     ends.emplace_back("Ctrl-C");
@@ -239,15 +249,17 @@ int dry_run(Context& ctx, const Choices& choices, const RecipeOnKernel& on_kerne
 }
 
 // Lets the command go and waits for the end.
-EndOfRun wait(Context& ctx, const Recipe& recipe, RecipeRun& run, const Choices& choices,
-              HeldCommand* command, StopSignals& stop) {
+EndOfRun wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel, RecipeRun& run,
+              const Choices& choices, HeldCommand* command, StopSignals& stop) {
     Until until;
     if (recipe.duration_ns) until.duration = std::chrono::nanoseconds(*recipe.duration_ns);
     if (choices.duration) until.duration = parse_duration("--duration", *choices.duration);
     until.stopped = recipe.ends_when_stopped;
     until.command = command;
+    std::optional<PairWatch> watch;
+    if (!recipe.limits.empty()) until.watch = &watch.emplace(recipe, on_kernel, run.session());
     if (!choices.json)
-        ctx.err.line(cat(recipe.name.text, ": everything is set", what_ends_it(until)));
+        ctx.err.line(cat(recipe.name.text, ": everything is set", what_ends_it(recipe, until)));
     ctx.err.flush();
     try {
         if (command) command->release();
@@ -259,9 +271,9 @@ EndOfRun wait(Context& ctx, const Recipe& recipe, RecipeRun& run, const Choices&
 }
 
 // Waits, then shows. Returns the signal that came, or 0.
-int follow(Context& ctx, const Recipe& recipe, RecipeRun& run, const Choices& choices,
-           HeldCommand* command, StopSignals& stop) {
-    const EndOfRun end = wait(ctx, recipe, run, choices, command, stop);
+int follow(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel, RecipeRun& run,
+           const Choices& choices, HeldCommand* command, StopSignals& stop) {
+    const EndOfRun end = wait(ctx, recipe, on_kernel, run, choices, command, stop);
     const int signal = stop.take();
     const Session& session = run.session();
     std::vector<std::string> status;
@@ -318,7 +330,8 @@ int run(Context& ctx, const Choices& choices) {
             at_work.emplace(top, on_kernel);
         signal = stop.take();  // what came meanwhile has undone it
         if (signal == 0)
-            signal = follow(ctx, filled, *at_work, choices, command ? &*command : nullptr, stop);
+            signal = follow(ctx, filled, on_kernel, *at_work, choices,
+                            command ? &*command : nullptr, stop);
     }
     return signal == 0 ? kOk : -signal;
 }

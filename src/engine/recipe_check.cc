@@ -33,12 +33,8 @@ public:
         for (const RecipeEvent& event : recipe_.events) check(event);
         for (const auto& line : recipe_.settings)
             for (const RecipeSetting& setting : line) check(setting);
-        for (const RecipeShow& show : recipe_.shows)
-            for (const RecipeWord& key : show.keys)
-                tried([&] {
-                    check_key(show.begin.text, key);
-                    check_key(show.end.text, key);
-                });
+        for (const RecipeLimit& limit : recipe_.limits) check(limit.pairs);
+        for (const RecipeShow& show : recipe_.shows) check(show.pairs);
     }
 
     const std::vector<std::string>& lacks() const { return lacks_; }
@@ -216,7 +212,15 @@ private:
         }
     }
 
-    // A key of `show longest`: CPU, or a field that holds a number.
+    void check(const RecipePairs& pairs) {
+        for (const RecipeWord& key : pairs.keys)
+            tried([&] {
+                check_key(pairs.begin.text, key);
+                check_key(pairs.end.text, key);
+            });
+    }
+
+    // A key of pairs: CPU, or a field that holds a number.
     void check_key(const std::string& event, const RecipeWord& key) const {
         if (key.text == "CPU" || !taken_.contains(event)) return;
         const EventFormat format = format_of_event(event);

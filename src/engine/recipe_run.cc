@@ -50,23 +50,28 @@ void RecipeRun::undo() {
 EndOfRun wait_for_end(const Session& session, const Until& until, StopSignals& stop) {
     using Clock = std::chrono::steady_clock;
     using std::chrono::milliseconds;
-    constexpr milliseconds kLook{50};
+    constexpr milliseconds kLook{50}, kLookForPairs{10};
     constexpr milliseconds kLong = std::chrono::hours(24);  // poll(2) takes an int
     const auto start = Clock::now();
     for (;;) {
         const auto lasted = Clock::now() - start;
+        if (until.watch)
+            if (auto over = until.watch->look()) {
+                session.tracefs().write("tracing_on", "0\n", Write::replace);
+                return {EndOfRun::Why::over, Clock::now() - start, std::move(*over)};
+            }
         if (until.stopped && session.tracefs().read("tracing_on") == "0\n")
-            return {EndOfRun::Why::stopped, lasted};
-        if (until.command && until.command->ended()) return {EndOfRun::Why::command, lasted};
-        if (until.duration && lasted >= *until.duration) return {EndOfRun::Why::time, lasted};
-        milliseconds wait = until.stopped ? kLook : kLong;
+            return {EndOfRun::Why::stopped, lasted, {}};
+        if (until.command && until.command->ended()) return {EndOfRun::Why::command, lasted, {}};
+        if (until.duration && lasted >= *until.duration) return {EndOfRun::Why::time, lasted, {}};
+        milliseconds wait = until.watch ? kLookForPairs : until.stopped ? kLook : kLong;
         if (until.duration)
             wait = std::min(wait, std::chrono::ceil<milliseconds>(*until.duration - lasted));
         // A negative descriptor is passed over.
         pollfd fds[] = {{stop.fd(), POLLIN, 0},
                         {until.command ? until.command->fd() : -1, POLLIN, 0}};
         ::poll(fds, 2, static_cast<int>(wait.count()));
-        if (fds[0].revents != 0) return {EndOfRun::Why::signal, Clock::now() - start};
+        if (fds[0].revents != 0) return {EndOfRun::Why::signal, Clock::now() - start, {}};
     }
 }
 

@@ -51,6 +51,7 @@ void RecordPairs::add(const TraceRecord& record) {
         }
         Pair& pair = node.mapped();
         pair.took_ns = record.timestamp - pair.begin.timestamp;
+        longest_ns_ = std::max(longest_ns_, pair.took_ns);
         ++count_;
         longest_.push_back(std::move(pair));
         std::ranges::push_heap(longest_, is_longer);
@@ -58,6 +59,11 @@ void RecordPairs::add(const TraceRecord& record) {
         std::ranges::pop_heap(longest_, is_longer);
         longest_.pop_back();
     }
+}
+
+void RecordPairs::forget_open() {
+    cut_ += open_.size();
+    open_.clear();
 }
 
 std::vector<RecordPairs::Pair> RecordPairs::longest() const {

@@ -106,6 +106,7 @@ void StallHunt::attach(const std::vector<Target>& targets, bool is_held) {
         enable_run_events(runs_instance_->tracefs());
         runs_buffer_.emplace(runs_instance_->tracefs());
     }
+    real_time_.emplace();
     for (const Tracefs& recorder : recorders_) enable_stall_events(recorder, choice_.states);
     buffer_.emplace(instance_.tracefs());
     // What was started between the last listing and the events.

@@ -56,20 +56,28 @@ HeldCommand::HeldCommand(std::vector<std::string> argv) : argv_(std::move(argv))
 }
 
 HeldCommand::~HeldCommand() {
-    if (pid_ <= 0 || status_) return;
-    if (go_) {
-        go_ = Fd();  // never started: it ends by itself
-    } else {
-        ::kill(pid_, SIGTERM);
-        // One that takes no SIGTERM goes on without us.
-        constexpr useconds_t kPatienceUs = 200'000;
-        for (useconds_t waited = 0; waited < kPatienceUs; waited += 5'000) {
-            if (::waitpid(pid_, nullptr, WNOHANG) == pid_) return;
-            ::usleep(5'000);
-        }
+    if (pid_ <= 0) return;
+    if (!go_) {
+        end();
         return;
     }
+    go_ = Fd();  // never started: it ends by itself
     ::waitpid(pid_, nullptr, 0);
+}
+
+std::optional<int> HeldCommand::reap() {
+    int status = 0;
+    if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+    return status_;
+}
+
+std::optional<int> HeldCommand::end() {
+    if (reap()) return status_;
+    ::kill(pid_, SIGTERM);
+    constexpr useconds_t kPatienceUs = 200'000, kStepUs = 5'000;
+    for (useconds_t waited = 0; waited < kPatienceUs && !reap(); waited += kStepUs)
+        ::usleep(kStepUs);
+    return status_;
 }
 
 // The exec may take long (a file system that does not answer), so its success is not waited for.
@@ -80,10 +88,7 @@ void HeldCommand::release() {
 }
 
 std::optional<int> HeldCommand::ended() {
-    if (status_ || pid_ <= 0) return status_;
-    int status = 0;
-    if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
-    status_ = status;
+    if (status_ || !reap()) return status_;
     int code = 0;
     // Empty when the exec succeeded: it closed the other end.
     if (::read(failure_.get(), &code, sizeof code) == sizeof code)

@@ -8,6 +8,7 @@
 
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
+#include "lang/format_lines.h"
 
 namespace gpufs {
 namespace {
@@ -71,15 +72,16 @@ std::vector<std::string> EventFormat::field_names() const {
 }
 
 EventFormat parse_event_format(std::string_view system, std::string_view text) {
+    // The print format is ours to read (print_format.h). libtraceevent fails on some of them, and
+    // crashes on damaged ones, as on damaged lines of fields.
+    constexpr std::string_view kPrint = "print fmt: ";
+    const auto print = std::min(text.find(kPrint), text.size());
+    check_format_lines(system, text.substr(0, print));
     const std::unique_ptr<tep_handle, TepFree> tep{tep_alloc()};
     if (!tep) throw std::bad_alloc();
     tep_set_loglevel(TEP_LOG_NONE);
     // Without it, libtraceevent takes `long` as the build machine's.
     tep_set_long_size(tep.get(), sizeof(long));
-    // The print format is ours to read (print_format.h). libtraceevent fails on some of them, and
-    // crashes on damaged ones.
-    constexpr std::string_view kPrint = "print fmt: ";
-    const auto print = std::min(text.find(kPrint), text.size());
     const std::string fields = cat(text.substr(0, print), kPrint, "\"\"\n");
     tep_event* event = nullptr;
     const tep_errno code = tep_parse_format(tep.get(), &event, fields.data(), fields.size(),

@@ -57,6 +57,12 @@ public:
         }
         if (to.end_after && given(*to.end_after))
             to.duration_ns = parse_duration("end after", to.end_after->text).count();
+        to.limits.clear();
+        for (RecipeLimit limit : from_.limits) {
+            if (!given(limit.over)) continue;
+            limit.over_ns = parse_duration("end over", limit.over.text).count();
+            to.limits.push_back(std::move(limit));
+        }
         to.shows.clear();
         for (RecipeShow show : from_.shows) {
             if (!fill(show.count)) continue;

@@ -41,6 +41,10 @@ public:
         for (const auto& line : recipe_.settings)
             for (const RecipeSetting& setting : line) use(setting.value);
         if (recipe_.end_after) use(*recipe_.end_after, Type::time);
+        for (const RecipeLimit& limit : recipe_.limits) {
+            use(limit.over, Type::time);
+            check(limit.pairs);
+        }
         for (const RecipeShow& show : recipe_.shows) check(show);
         // Where a name is wrong, the right one is unused: one mistake, told once.
         if (mistakes_.empty()) check_all_are_used();
@@ -92,7 +96,11 @@ private:
 
     void check(const RecipeShow& show) {
         use(show.count, Type::integer);
-        for (const RecipeWord* event : {&show.begin, &show.end}) {
+        check(show.pairs);
+    }
+
+    void check(const RecipePairs& pairs) {
+        for (const RecipeWord* event : {&pairs.begin, &pairs.end}) {
             const auto records = [&](const std::string& name) {
                 return name == event->text || (is_glob(name) && glob_match(name, event->text));
             };

@@ -42,6 +42,8 @@ constexpr PickWord kPicks[] = {{"first", RecipeEvent::Pick::first},
                                {"any", RecipeEvent::Pick::any},
                                {"optional", RecipeEvent::Pick::optional}};
 
+constexpr std::string_view kEndUsage =
+    "end stopped, end after TIME, or end over TIME EVENT to EVENT by FIELD…";
 constexpr std::string_view kShowUsage =
     "show all, show last N, show longest N EVENT to EVENT by FIELD…, or show status";
 
@@ -97,7 +99,7 @@ private:
              &RecipeParser::event},
             {"trigger", "trigger ACTION [EVENT] [count N] [if CONDITION]", &RecipeParser::trigger},
             {"set", "set NAME=VALUE…", &RecipeParser::set},
-            {"end", "end stopped, or end after TIME", &RecipeParser::end},
+            {"end", kEndUsage, &RecipeParser::end},
             {"show", kShowUsage, &RecipeParser::show},
         };
         return kDirectives;
@@ -245,18 +247,21 @@ private:
     }
 
     void end(RecipeLine& line) {
-        const RecipeWord word = line.word("'stopped' or 'after TIME'");
+        const RecipeWord word = line.word("what ends the run");
         if (word.text == "stopped") {
             recipe_.ends_when_stopped = true;
         } else if (word.text == "after") {
             if (recipe_.end_after) line.fail(word.span, "there is an 'end after' line already");
             recipe_.end_after = line.word("a time");
-            if (!has_reference(*recipe_.end_after))
-                as_mistake_at(recipe_.end_after->span,
-                              [&] { parse_duration("end after", recipe_.end_after->text); });
+            check_time(*recipe_.end_after, "end after");
+        } else if (word.text == "over") {
+            RecipeLimit limit;
+            limit.over = line.word("a time");
+            check_time(limit.over, "end over");
+            limit.pairs = pairs(line);
+            recipe_.limits.push_back(std::move(limit));
         } else {
-            line.fail(word.span, cat("'", word.text, "' is no end"),
-                      "write: end stopped, or end after TIME");
+            line.fail(word.span, cat("'", word.text, "' is no end"), cat("write: ", kEndUsage));
         }
     }
 
@@ -282,11 +287,17 @@ private:
         show.what = RecipeShow::What::longest;
         show.count = line.word("a count");
         check_count(show.count);
-        show.begin = line.word("the event that begins");
+        show.pairs = pairs(line);
+    }
+
+    static RecipePairs pairs(RecipeLine& line) {
+        RecipePairs pairs;
+        pairs.begin = line.word("the event that begins");
         line.keyword("to");
-        show.end = line.word("the event that ends");
+        pairs.end = line.word("the event that ends");
         line.keyword("by");
-        show.keys = line.list("a field that both have");
+        pairs.keys = line.list("a field that both have");
+        return pairs;
     }
 
     // What follows `if`. Its spans are of the file.
@@ -310,6 +321,10 @@ private:
     void check_count(const RecipeWord& word) {
         if (!has_reference(word))
             as_mistake_at(word.span, [&] { parse_positive("a count", word.text); });
+    }
+    void check_time(const RecipeWord& word, const std::string& what) {
+        if (!has_reference(word))
+            as_mistake_at(word.span, [&] { parse_duration(what, word.text); });
     }
     // Runs what throws UsageError about a word of the file.
     template <class Check>

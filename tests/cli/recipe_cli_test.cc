@@ -282,6 +282,67 @@ BOOST_AUTO_TEST_CASE(irq_long_shows_the_longest_first) {
                std::string::npos);
 }
 
+// Sleeps of 10, 200 and 10,000 ms: the second is over the limit, and its end is the last but little
+// in the buffer.
+BOOST_AUTO_TEST_CASE(a_time_over_its_limit_stops_the_buffer) {
+    OwnRecipes own;
+    own.write("sleeps",
+              "param pid pid\n"
+              "param over time optional\n"
+              "event syscalls:sys_enter_clock_nanosleep, syscalls:sys_exit_clock_nanosleep\n"
+              "set pids=$pid children=on\n"
+              "end over $over syscalls:sys_enter_clock_nanosleep to "
+              "syscalls:sys_exit_clock_nanosleep by common_pid\n"
+              "show all\n");
+    const std::vector<std::string> command = {"sh", "-c", "sleep 0.01; sleep 0.2; sleep 10"};
+    for (const bool is_json : {false, true}) {
+        std::vector<std::string> args = {"run", "sleeps", "over=100ms"};
+        if (is_json) args.emplace_back("--json");
+        args.emplace_back("--");
+        args.insert(args.end(), command.begin(), command.end());
+        const Ended ended = recipe(args);
+        BOOST_TEST(ended.status == 0, ended.err);
+        const auto count = [&](const std::string& text) {
+            std::size_t n = 0;
+            for (auto at = ended.out.find(text); at != std::string::npos;
+                 at = ended.out.find(text, at + 1))
+                ++n;
+            return n;
+        };
+        if (is_json) {
+            BOOST_TEST(ended.out.find("\"ended\":\"over\"") != std::string::npos, ended.out);
+            continue;
+        }
+        // The first sleep, the second, and the begin of the third at most.
+        BOOST_TEST(count("sys_clock_nanosleep(") <= 3u, ended.out);
+        BOOST_TEST(count("sys_clock_nanosleep -> ") == 2u, ended.out);
+        BOOST_TEST(ended.err.find("sleeps: everything is set; ends when "
+                                  "syscalls:sys_enter_clock_nanosleep to "
+                                  "syscalls:sys_exit_clock_nanosleep takes longer than 100.0 ms, "
+                                  "or the command ends, or Ctrl-C\n") != std::string::npos,
+                   ended.err);
+        BOOST_TEST(ended.err.find("sleeps: syscalls:sys_enter_clock_nanosleep to "
+                                  "syscalls:sys_exit_clock_nanosleep took 2") != std::string::npos,
+                   ended.err);
+        BOOST_TEST(ended.err.find(" ms, and the buffer was stopped after ") != std::string::npos,
+                   ended.err);
+        BOOST_TEST(ended.err.find(") was ended with SIGTERM\n") != std::string::npos, ended.err);
+    }
+    // Without a limit nothing stops it.
+    const Ended whole = recipe({"run", "sleeps", "--", "sh", "-c", "sleep 0.2"});
+    BOOST_TEST(
+        whole.err.find("sleeps: the command ended with exit status 0 after") != std::string::npos,
+        whole.err);
+}
+
+BOOST_AUTO_TEST_CASE(irq_long_stops_at_the_first_that_is_too_long) {
+    const Ended ended = recipe({"run", "irq-long", "over=1ns", "--duration", "60s"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.err.find(", and the buffer was stopped after ") != std::string::npos,
+               ended.err);
+    BOOST_TEST(ended.out.find("The longest of ") != std::string::npos, ended.out);
+}
+
 BOOST_AUTO_TEST_CASE(a_run_says_in_json_what_it_found) {
     const Ended ended = recipe({"run", "wakeups", "--json", "--", "sleep", "0.1"});
     BOOST_TEST(ended.status == 0);
@@ -380,7 +441,39 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_ended_takes_its_command_along) {
     const std::string pid = ended.out.substr(0, ended.out.find(' '));
     BOOST_TEST(!file_exists(cat("/proc/", pid)));
     BOOST_TEST(
-        ended.err.find(cat("'sh' (pid ", pid, ") is ended with SIGTERM\n")) != std::string::npos,
+        ended.err.find(cat("'sh' (pid ", pid, ") was ended with SIGTERM\n")) != std::string::npos,
+        ended.err);
+}
+
+// The buffer stops in the middle of the command's exit, so it is dead by itself whenever gpufs
+// looks.
+BOOST_AUTO_TEST_CASE(a_command_that_dies_as_the_buffer_stops_is_said_to_have_ended) {
+    OwnRecipes own;
+    own.write("dies",
+              "param pid pid\n"
+              "event sched:sched_process_exit if pid == $pid\n"
+              "    trigger traceoff\n"
+              "end stopped\n");
+    for (const bool is_json : {false, true}) {
+        std::vector<std::string> args = {"run", "dies"};
+        if (is_json) args.emplace_back("--json");
+        args.insert(args.end(), {"--", "sh", "-c", "exit 3"});
+        const Ended ended = recipe(args);
+        BOOST_TEST(ended.status == 0, ended.err);
+        BOOST_TEST((ended.out.find("\"command_status\":768}") != std::string::npos) == is_json,
+                   ended.out);
+        if (is_json) continue;
+        BOOST_TEST(ended.err.find("SIGTERM") == std::string::npos, ended.err);
+        BOOST_TEST(ended.err.find("ended with exit status 3\n") != std::string::npos, ended.err);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_takes_no_sigterm_is_said_to_go_on) {
+    const Ended ended = recipe({"run", "oom", "--duration", "300ms", "--", "sh", "-c",
+                                "trap '' TERM; echo $$; for i in 1 2 3 4 5 6; do sleep 0.2; done"});
+    const std::string pid = ended.out.substr(0, ended.out.find('\n'));
+    BOOST_TEST(
+        ended.err.find(cat("'sh' (pid ", pid, ") got SIGTERM and goes on\n")) != std::string::npos,
         ended.err);
 }
 

@@ -50,6 +50,20 @@ std::string times_of(const RecordPairs& pairs) {
 
 BOOST_AUTO_TEST_SUITE(record_pairs)
 
+BOOST_AUTO_TEST_CASE(what_began_before_a_loss_makes_no_pair) {
+    SoftInterrupts irq;
+    RecordPairs pairs = irq.pairs(10);
+    BOOST_TEST(pairs.longest_ns() == 0u);
+    irq.begin(pairs, 100, 0, 1);
+    irq.end(pairs, 107, 0, 1);
+    irq.begin(pairs, 110, 0, 1);
+    pairs.forget_open();
+    irq.end(pairs, 900, 0, 1);
+    BOOST_TEST(times_of(pairs) == "7@100/0 ");
+    BOOST_TEST(pairs.longest_ns() == 7u);
+    BOOST_TEST(pairs.unpaired() == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(records_whose_keys_are_equal_become_pairs) {
     SoftInterrupts irq;
     RecordPairs pairs = irq.pairs(10);

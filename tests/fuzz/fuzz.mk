@@ -14,6 +14,7 @@ FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 # Texts and bytes to begin with, besides tests/fuzz/corpus/NAME.
 SEEDS_assembler := bpf_asm tests/data/asm tests/data/verifier_logs
 SEEDS_disasm    := tests/data/asm
+SEEDS_event_format := $(patsubst %,tests/data/formats/%,6.1/events/ftrace 6.12/events/sched 6.17-gpu 6.18/events/syscalls)
 
 all: $(FUZZERS:%=$(B)/%)
 $(B)/%.o: %.cc

@@ -1,9 +1,11 @@
 #include "gpufs/lang/event_format.h"
 
 #define BOOST_TEST_DYN_LINK
+#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include "gpufs/base/error.h"
+#include "gpufs/base/text.h"
 
 namespace gpufs {
 namespace {
@@ -67,6 +69,72 @@ BOOST_AUTO_TEST_CASE(common_fields_are_not_offered) {
 BOOST_AUTO_TEST_CASE(what_is_no_format_is_refused) {
     BOOST_CHECK_THROW(parse_event_format("sched", "hello\n"), Error);
     BOOST_CHECK_THROW(parse_event_format("sched", ""), Error);
+}
+
+struct Damage {
+    std::string_view from, to;
+    int line;
+};
+std::ostream& operator<<(std::ostream& out, const Damage& damage) {
+    return out << damage.to;
+}
+const Damage kDamages[] = {
+    {"name: sched_switch", "name: sched switch", 1},
+    {"name: sched_switch", "name: ", 1},
+    {"ID: 372", "ID: 65536", 2},
+    {"ID: 372", "ID: -1", 2},
+    {"format:", "form", 3},
+    {"\tfield:pid_t prev_pid", " field:pid_t prev_pid", 8},
+    {"\tfield:pid_t prev_pid", "\tfield:prev_pid", 8},
+    {"\tfield:pid_t prev_pid", "\tfield:* prev_pid", 8},
+    {"\tfield:pid_t prev_pid", "\tfield:pid_t prev_pid *", 8},
+    {"\tfield:pid_t prev_pid", "\tfield:pid_t (prev_pid)", 8},
+    {"\tfield:pid_t prev_pid", "\tfield:pid_t 4", 8},
+    {"prev_pid;\toffset:24;", "prev_pid;\toffset:-24;", 8},
+    {"prev_pid;\toffset:24;", "prev_pid;\toffset:65533;", 8},
+    {"prev_pid;\toffset:24;", "prev_pid;\toffset:99999999999999999999;", 8},
+    {"prev_pid;\toffset:24;", "prev_pid; offset:24;", 8},
+    {"prev_pid;\toffset:24;\tsize:4;", "prev_pid;\toffset:24;", 8},
+    {"size:8;\tsigned:1;", "size:8;\tsigned:2;", 9},
+    {"size:8;\tsigned:1;", "size:8;\tsigned:1", 9},
+    {"size:8;\tsigned:1;", "size:8;\tsigned:1;;", 9},
+    {"__data_loc char[] name", "__data_loc char[4] name", 10},
+    {"__data_loc char[] name", "__data_loc char[]name", 10},
+    {"__data_loc char[] name", "__data_loc[] name", 10},
+    {"__data_loc char[] name", "__data_loc name", 10},
+    {"words[4]", "words[4", 12},
+    {"format:\n", "format:\n\n", 4},
+    {"signed:1;\n\n\tfield:char", "signed:1;\n\n\n\tfield:char", 8},
+    {"words[4]", "words]4[", 12},
+    {"words[4]", "words[3]", 12},
+    {"words[4]", "words[4][4]", 12},
+    {"words[4]", "words[\"4\"]", 12},
+};
+BOOST_DATA_TEST_CASE(a_damaged_line_is_told_with_its_number, boost::unit_test::data::make(kDamages),
+                     damage) {
+    std::string text(kSched);
+    const auto at = text.find(damage.from);
+    BOOST_REQUIRE(at != text.npos);
+    text.replace(at, damage.from.size(), damage.to);
+    BOOST_CHECK_EXCEPTION(parse_event_format("sched", text), Error, [&](const Error& e) {
+        BOOST_TEST(e.what() == cat("cannot read the format of an event in 'sched': line ",
+                                   damage.line, " is damaged"));
+        BOOST_TEST(e.evidence() ==
+                   std::string(lines_of(text).at(static_cast<std::size_t>(damage.line) - 1)));
+        return true;
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_text_that_ends_before_its_fields_do_is_refused) {
+    for (const std::string_view last :
+         {"ID: 372\n", "format:\n", "\tfield:int", "\tfield:u32 words"})
+        BOOST_CHECK_EXCEPTION(parse_event_format("sched", kSched.substr(0, kSched.find(last))),
+                              Error, [](const Error& e) {
+                                  BOOST_TEST(e.what() ==
+                                             "cannot read the format of an event in 'sched': it "
+                                             "ends too early");
+                                  return true;
+                              });
 }
 
 BOOST_AUTO_TEST_CASE(a_field_is_found_in_the_text_by_its_whole_name) {

@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(an_event_without_fields_offers_those_of_every_event) {
         "test",
         "name: bare\nID: 7\nformat:\n"
         "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n");
+        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\nprint fmt: \"\"\n");
     expect({"nosuchfield == 1", "^~~~~~~~~~~", "test:bare has no field 'nosuchfield'",
             "it has no fields of its own; there are common_pid, CPU and COMM"},
            event);

@@ -247,6 +247,23 @@ BOOST_AUTO_TEST_CASE(how_long_and_how_many_may_be_parameters) {
     BOOST_TEST(filled.shows.at(0).most == 9u);
 }
 
+BOOST_AUTO_TEST_CASE(a_limit_is_a_time_between_two_events) {
+    const Recipe r = parse_body(
+        "param over time optional\n"
+        "event a:b, a:c\n"
+        "end over $over a:b to a:c by f, CPU\n"
+        "end over 3s a:c to a:b by g\n");
+    const Recipe without = fill_in(r, {});
+    BOOST_TEST(without.limits.size() == 1u);
+    BOOST_TEST(without.limits.at(0).over_ns == 3'000'000'000);
+    const Recipe with = fill_in(r, {{"over", "2ms"}});
+    BOOST_TEST(with.limits.size() == 2u);
+    BOOST_TEST(with.limits.at(0).over_ns == 2'000'000);
+    BOOST_TEST(with.limits[0].pairs.begin.text == "a:b");
+    BOOST_TEST(with.limits[0].pairs.end.text == "a:c");
+    BOOST_TEST(with.limits[0].pairs.keys.at(1).text == "CPU");
+}
+
 BOOST_AUTO_TEST_CASE(wrong_arguments_are_told) {
     const Recipe r = parse_body(
         "param over time \"the longest that is right\"\n"

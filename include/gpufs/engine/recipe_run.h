@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gpufs/base/signals.h"
+#include "gpufs/engine/pair_watch.h"
 #include "gpufs/engine/recipe_check.h"
 #include "gpufs/engine/scratch_instance.h"
 #include "gpufs/kernel/held_command.h"
@@ -38,21 +39,24 @@ struct EndOfRun {
         signal,   // one is pending in the StopSignals
         time,     // the duration is over
         stopped,  // a trigger stopped the buffer
+        over,     // a pair was over its limit, and we stopped the buffer
         command,  // the command ended
     };
     Why why = Why::time;
     std::chrono::nanoseconds lasted{};
+    PairWatch::Over over;  // what was, for Why::over
 };
 
 // What a run waits for, besides a signal.
 struct Until {
     std::optional<std::chrono::nanoseconds> duration;
     bool stopped = false;
-    HeldCommand* command = nullptr;  // borrowed; may be null
+    PairWatch* watch = nullptr;  // borrowed, as the command; both may be null
+    HeldCommand* command = nullptr;
 };
 
-// Looks at the buffer's switch 20 times a second where that matters; sleeps else. Throws SysError
-// when the command cannot be run.
+// Looks at the buffer's switch 20 times a second where that matters, and for pairs 100 times;
+// sleeps else. Throws SysError when the command cannot be run.
 EndOfRun wait_for_end(const Session& session, const Until& until, StopSignals& stop);
 
 }  // namespace gpufs

@@ -24,6 +24,8 @@ public:
     RecordPairs(EventCatalog& events, Wanted wanted);
 
     void add(const TraceRecord& record);
+    // Begins so far have no end any more: for where records were lost.
+    void forget_open();
 
     struct Pair {
         std::uint64_t took_ns = 0;
@@ -32,6 +34,8 @@ public:
     };
     // The longest first.
     std::vector<Pair> longest() const;
+    // 0 when there was none.
+    std::uint64_t longest_ns() const { return longest_ns_; }
     const Wanted& wanted() const { return wanted_; }
     std::size_t count() const { return count_; }
     // Begins without an end and ends without a begin.
@@ -50,6 +54,7 @@ private:
     Side begin_, end_;
     std::map<Key, Pair> open_;
     std::vector<Pair> longest_;  // a heap, the shortest on top
+    std::uint64_t longest_ns_ = 0;
     std::size_t count_ = 0, cut_ = 0;
 };
 

@@ -17,6 +17,7 @@
 #include "gpufs/engine/stall_tracker.h"
 #include "gpufs/engine/syscall_text.h"
 #include "gpufs/engine/trace_context.h"
+#include "gpufs/kernel/real_time.h"
 
 namespace gpufs {
 
@@ -49,8 +50,9 @@ public:
     void record_in(const Tracefs& directory) { recorders_.push_back(directory); }
     // Called once, as soon as a stall is over the threshold, ended or not.
     void when_over(std::function<void()> action) { when_over_ = std::move(action); }
-    // From here on nothing of these tasks is missed. Those that are blocked already are in
-    // take_noted(). `is_held`: a command that waits for its start; what it waits in is ours.
+    // From here on nothing of these tasks is missed, and this thread has real-time priority. Those
+    // that are blocked already are in take_noted(). `is_held`: a command that waits for its start;
+    // what it waits in is ours.
     void attach(const std::vector<Target>& targets, bool is_held = false);
 
     // Sleeps until there is something to do for round(). False once `stop_fd` is readable.
@@ -98,6 +100,8 @@ private:
     RunLog runs_;
     std::optional<RunReader> runs_reader_;
     std::optional<RawBuffer> buffer_, runs_buffer_;
+    // A reader that waits behind a busy machine, or a real-time task on its CPU, loses events.
+    std::optional<RealTime> real_time_;
     std::uint64_t buffer_bytes_ = 0;
     bool is_busy_ = false;  // the last round found many records
     std::function<void()> when_over_;

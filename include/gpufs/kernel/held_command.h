@@ -27,9 +27,14 @@ public:
     // The status of wait(2) once it has ended; reaps it. Throws SysError, with exec's reason, when
     // there was no command to run.
     std::optional<int> ended();
+    // Sends SIGTERM if it still runs, and waits 0.2 s for its end: one that takes no SIGTERM goes
+    // on. Its status as ended() gives it.
+    std::optional<int> end();
 
 private:
     std::vector<std::string> argv_;
+    std::optional<int> reap();
+
     int pid_ = -1;
     Fd go_, failure_, pidfd_;
     std::optional<int> status_;

@@ -77,14 +77,25 @@ struct RecipeSetting {
     RecipeWord name, value;
 };
 
+// The time from one event to the next of another where the keys, fields of both, are equal.
+struct RecipePairs {
+    RecipeWord begin, end;
+    std::vector<RecipeWord> keys;
+};
+
+// How long such a time may be, before the buffer is stopped.
+struct RecipeLimit {
+    RecipeWord over;
+    std::int64_t over_ns = 0;  // the same, read by fill_in
+    RecipePairs pairs;
+};
+
 struct RecipeShow {
     enum class What { all, last, longest, status };
     What what = What::all;
     RecipeWord count;        // of last and longest
     unsigned long most = 0;  // the same, read by fill_in
-    // What::longest: the time between these two where the keys, fields of both, are equal.
-    RecipeWord begin, end;
-    std::vector<RecipeWord> keys;
+    RecipePairs pairs;       // of longest
 };
 
 struct Recipe {
@@ -98,6 +109,7 @@ struct Recipe {
     bool ends_when_stopped = false;
     std::optional<RecipeWord> end_after;
     std::optional<std::int64_t> duration_ns;  // the same, read by fill_in
+    std::vector<RecipeLimit> limits;          // each ends the run
     std::vector<RecipeShow> shows;
 
     const RecipeParameter* find_parameter(std::string_view parameter) const;
