@@ -107,6 +107,10 @@ Options& Options::duration(std::optional<std::string>& time) {
     return value("duration", time, "T", "end after this time (30s, 5m)");
 }
 
+Options& Options::interval(std::optional<std::string>& time) {
+    return value("interval", time, "T", "show and clear the counts every T (1s, 500ms; 5 is 5s)");
+}
+
 Options& Options::dry_run(bool& on) {
     return flag("dry-run", on, "print the writes as shell commands, and change nothing");
 }

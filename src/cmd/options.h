@@ -32,6 +32,7 @@ public:
     Options& comm(std::optional<std::string>& glob);
     Options& over(std::optional<std::string>& time);
     Options& duration(std::optional<std::string>& time);
+    Options& interval(std::optional<std::string>& time);
     Options& dry_run(bool& on);
     Options& json(bool& on);
     Options& verbose(bool& on);

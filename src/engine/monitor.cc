@@ -5,6 +5,7 @@
 #include "gpufs/base/diagnostics.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/load_linked.h"
+#include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/bpf_test_run.h"
 #include "gpufs/kernel/cpus.h"
 #include "gpufs/kernel/syscall_names.h"
@@ -397,6 +398,7 @@ void Monitor::detach() {
 std::uint64_t Monitor::missed() const {
     std::uint64_t all = 0;
     for (const Attachment& one : attachments_) all += one.missed().value_or(0);
+    for (const Loaded& loaded : loaded_) all += program_info(loaded.program.get()).recursion_misses;
     return all;
 }
 

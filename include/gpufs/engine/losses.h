@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpufs/engine/map_contents.h"
+#include "gpufs/engine/monitor.h"
+#include "gpufs/engine/monitor_reader.h"
+
+namespace gpufs {
+
+// Something that is missing in a result, and how often.
+struct Loss {
+    std::string what;  // "records that the ring had no room for"
+    std::uint64_t count = 0;
+};
+
+// All that is known to be missing in what a monitor tells.
+struct Losses {
+    std::vector<Loss> parts;  // also those that count 0
+    // Hash maps that are full, where the program counts no loss of its own: keys that came later
+    // were refused, nobody knows how many.
+    std::vector<std::string> full_maps;
+
+    std::uint64_t total() const;
+    bool is_complete() const { return total() == 0 && full_maps.empty(); }
+};
+
+// What the kernel and the program's own `.lost` counters say now. Waits for nothing.
+Losses read_losses(const Monitor& monitor, const MonitorReader& reader, const MapReader& maps);
+
+}  // namespace gpufs
