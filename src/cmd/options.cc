@@ -182,6 +182,11 @@ Session require_session(const SessionChoice& choice) {
     return session;
 }
 
+void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint) {
+    if (words.size() > most)
+        throw UsageError(cat("'", words[most], "' is one word too many"), std::move(hint));
+}
+
 unsigned long parse_count(const std::string& option, const std::string& text) {
     unsigned long n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);

@@ -61,6 +61,9 @@ Session open_session(const SessionChoice& choice);
 // The same, for commands that need one to be there. Throws Error with the way to make it.
 Session require_session(const SessionChoice& choice);
 
+// Throws UsageError when a command was given more words than it knows what to do with.
+void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint = {});
+
 // A count such as --count's: a positive decimal number. Throws UsageError.
 unsigned long parse_count(const std::string& option, const std::string& text);
 

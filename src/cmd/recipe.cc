@@ -68,8 +68,7 @@ Listing look_at(const RecipeFile& file, const std::optional<Tracefs>& top) {
 
 int list(Context& ctx, const Choices& choices) {
     if (choices.runs()) throw UsageError("'recipe list' takes --json, nothing else");
-    if (!choices.words.empty())
-        throw UsageError(cat("'", choices.words[0], "' is one word too many"));
+    check_words(choices.words, 0);
     std::optional<Tracefs> top;
     try {
         top = find_tracefs();
@@ -107,11 +106,9 @@ int list(Context& ctx, const Choices& choices) {
 int show(Context& ctx, const Choices& choices) {
     if (choices.runs() || choices.json)
         throw UsageError("'recipe show' takes a recipe, nothing else");
-    if (choices.words.size() != 1)
-        throw UsageError(choices.words.empty()
-                             ? "no recipe given"
-                             : cat("'", choices.words[1], "' is one word too many"),
-                         "'gpufs recipe list' shows them");
+    if (choices.words.empty())
+        throw UsageError("no recipe given", "'gpufs recipe list' shows them");
+    check_words(choices.words, 1, "'gpufs recipe list' shows them");
     ctx.out.write(load_recipe(choices.words[0]).text);
     return kOk;
 }

@@ -73,8 +73,13 @@ private:
     Clock::time_point next_;
 };
 
+void check_choices(const RunChoices& choices) {
+    if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
+}
+
 // Returns an exit status, or a signal that ended the run as a negative number.
 int run(Context& ctx, Program program, RunChoices choices) {
+    check_choices(choices);
     LiveRun live(choices.duration);
     const auto interval = parse_interval(choices.interval);
     Monitor::Choice choice{std::move(choices.parameters), {}};

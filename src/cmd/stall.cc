@@ -262,9 +262,7 @@ int cmd_stall(Context& ctx, Args args) {
         .value("session", choices.session, "NAME", "the session for --freeze, not 'gpufs'");
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;
-    if (!words.empty())
-        throw UsageError(cat("'", words[0], "' is one word too many"),
-                         "a command to run stands behind --");
+    check_words(words, 0, "a command to run stands behind --");
     const int ways = !choices.pids.empty() + choices.comm.has_value() + !choices.command.empty();
     if (ways == 0) throw UsageError("whom to watch?", "-p PID, --comm GLOB or -- COMMAND");
     if (!choices.command.empty() && ways > 1)

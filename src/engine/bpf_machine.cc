@@ -30,7 +30,8 @@ BpfMachine::BpfMachine() {
     }
 }
 
-BpfMachine::BpfMachine(Tracefs tracefs) : tracefs_(std::move(tracefs)), catalog_(*tracefs_) {}
+BpfMachine::BpfMachine(Tracefs tracefs, BpfFeatures features)
+    : tracefs_(std::move(tracefs)), catalog_(*tracefs_), features_(std::move(features)) {}
 
 const EventFormat* BpfMachine::event(const std::string& full_name) {
     const auto colon = full_name.find(':');
@@ -111,6 +112,7 @@ std::set<std::string, std::less<>> BpfMachine::features_among(const std::set<std
 const Btf* BpfMachine::btf() {
     if (!btf_) {
         btf_.emplace();
+        if (!features_.has(BpfFeature::btf)) return nullptr;
         try {
             btf_->emplace(Btf::kernel());
         } catch (const UnsupportedError&) {
@@ -118,6 +120,22 @@ const Btf* BpfMachine::btf() {
         }
     }
     return btf_->has_value() ? &**btf_ : nullptr;
+}
+
+std::optional<BpfMachine::BtfFunctionId> BpfMachine::find_btf_function(std::string_view name) {
+    if (!btf()) return std::nullopt;
+    std::vector<std::string> modules = btf_modules();
+    if (const auto colon = name.find(':'); colon != name.npos) {
+        const std::string_view wanted = name.substr(0, colon);
+        name.remove_prefix(colon + 1);
+        std::erase_if(modules, [&](const std::string& module) { return module != wanted; });
+    } else if (const auto id = btf()->find_function(name)) {
+        return BtfFunctionId{*id, {}};
+    }
+    for (const std::string& module : modules)
+        if (const auto id = Btf::module(module, *btf()).find_function(name))
+            return BtfFunctionId{*id, module};
+    return std::nullopt;
 }
 
 std::optional<std::int64_t> BpfMachine::btf_offset(std::string_view path) {

@@ -1,6 +1,7 @@
 #include "gpufs/engine/monitor.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "gpufs/base/diagnostics.h"
 #include "gpufs/base/text.h"
@@ -10,6 +11,7 @@
 #include "gpufs/kernel/cpus.h"
 #include "gpufs/kernel/syscall_names.h"
 #include "gpufs/lang/expr_bpf.h"
+#include "gpufs/lang/sampling_events.h"
 
 namespace gpufs {
 namespace {
@@ -30,10 +32,6 @@ constexpr std::uint32_t kCompatBit = 1 << 22;
 constexpr const char* kCompatWord = nullptr;
 constexpr std::uint32_t kCompatBit = 0;
 #endif
-
-bool needs_map_key(std::uint32_t type) {
-    return type != BPF_MAP_TYPE_RINGBUF;
-}
 
 std::uint32_t program_type(Kind kind) {
     switch (kind) {
@@ -57,6 +55,14 @@ std::uint32_t program_type(Kind kind) {
             return BPF_PROG_TYPE_PERF_EVENT;
     }
     return BPF_PROG_TYPE_UNSPEC;
+}
+
+bool is_kernel_probe(Kind kind) {
+    return kind == Kind::kprobe || kind == Kind::kretprobe;
+}
+
+bool is_user_probe(Kind kind) {
+    return kind == Kind::uprobe || kind == Kind::uretprobe || kind == Kind::usdt;
 }
 
 // Once each and not about the machine's work: no condition applies to it.
@@ -85,7 +91,7 @@ BpfMapSpec spec_of(const MapDeclaration& map, const ParameterValues& values,
     if (map.type == BPF_MAP_TYPE_PERF_EVENT_ARRAY) {
         spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
         spec.max_entries = possible_cpus().back() + 1;
-    } else if (needs_map_key(map.type)) {
+    } else if (map.type != BPF_MAP_TYPE_RINGBUF) {
         spec.key_bytes = static_cast<std::uint32_t>(map.key.bytes);
         spec.value_bytes = static_cast<std::uint32_t>(map.value_bytes());
     }
@@ -119,7 +125,12 @@ void Monitor::check_features() {
     }
     mistakes.throw_if_any();
     asked.insert(program_.needed_features.begin(), program_.needed_features.end());
+    if (std::ranges::count(program_.maps, true, &MapDeclaration::or_perf_ring) > 0)
+        asked.insert("ringbuf");
     features_ = machine_.features_among(asked);
+    for (MapDeclaration& map : program_.maps)
+        if (map.or_perf_ring && !features_.contains("ringbuf"))
+            map.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY;
     for (const std::string& name : program_.needed_features) {
         if (features_.contains(name)) continue;
         const auto feature = find_bpf_feature(name);
@@ -263,12 +274,10 @@ void Monitor::load(const ProbeSite& site) {
                        is_syscall ? " with its number checked" : "", ": it reads no field");
         }
     }
-    const bool is_kernel = kind == Kind::kprobe || kind == Kind::kretprobe;
-    const bool is_user = kind == Kind::uprobe || kind == Kind::uretprobe || kind == Kind::usdt;
-    loaded.is_multi =
-        (is_kernel && site.functions.size() > 1 &&
-         machine_.features().has(BpfFeature::kprobe_multi)) ||
-        (is_user && site.places.size() > 1 && machine_.features().has(BpfFeature::uprobe_multi));
+    loaded.is_multi = (is_kernel_probe(kind) && site.functions.size() > 1 &&
+                       machine_.features().has(BpfFeature::kprobe_multi)) ||
+                      (is_user_probe(kind) && site.places.size() > 1 &&
+                       machine_.features().has(BpfFeature::uprobe_multi));
     const Linked linked = link(program_, *site.program, target);
     loaded.program = load_in_kernel(linked, loaded);
     explanation_.push_back(
@@ -285,33 +294,64 @@ Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
         spec.expected_attach_type =
             loaded.site.places.empty() ? kAttachKprobeMulti : kAttachUprobeMulti;
     if (kind == Kind::fentry || kind == Kind::fexit) {
-        const std::string& name = loaded.site.functions.front();
-        spec.expected_attach_type = kind == Kind::fentry ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT;
-        if (!machine_.btf())
-            throw UnsupportedError(cat("fentry and fexit need the kernel's BTF"),
-                                   "a kernel with CONFIG_DEBUG_INFO_BTF=y; or use kprobe");
-        const auto id = machine_.btf()->find_function(name);
-        const SourceRef& at = loaded.site.target->at;
-        if (!id)
-            throw SourceError(program_.sources[at.source], at.span,
-                              cat("the kernel's BTF has no function '", name, "'"),
-                              "a kprobe may find it; modules' functions are not in it");
-        spec.attach_btf_id = *id;
+        return load_at_function(linked, loaded, std::move(spec));
     }
     return load_linked(program_, linked, std::move(spec));
+}
+
+Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec) {
+    const std::string& name = loaded.site.functions.front();
+    spec.expected_attach_type =
+        loaded.site.target->kind == Kind::fentry ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT;
+    if (!machine_.btf())
+        throw UnsupportedError("fentry and fexit need the kernel's BTF",
+                               "a kernel with CONFIG_DEBUG_INFO_BTF=y; or use kprobe");
+    const auto function = machine_.find_btf_function(name);
+    const SourceRef& at = loaded.site.target->at;
+    if (!function)
+        throw SourceError(
+            program_.sources[at.source], at.span,
+            cat("neither the kernel's BTF nor a module's has a function '", name, "'"),
+            "a kprobe may find it: BTF lacks what is inlined or renamed");
+    spec.attach_btf_id = function->id;
+    Fd module;
+    if (!function->module.empty()) {
+        module = open_module_btf(function->module);
+        spec.attach_btf_fd = module.get();
+    }
+    try {
+        return load_linked(program_, linked, std::move(spec));
+    } catch (const UnsupportedError&) {
+        const ProbeAnswer answer = machine_.features().ask(BpfFeature::fentry);
+        if (answer.support != Support::no || answer.code != EPERM) throw;
+        throw UnsupportedError(
+            cat("cannot run a program at function '", name,
+                "': this machine forbids fentry and fexit, though other BPF programs are allowed"),
+            "a policy of the kernel or of a security module; use kprobe, or a tracepoint");
+    }
+}
+
+bool Monitor::makes_probe_events() const {
+    return std::ranges::any_of(loaded_, [&](const Loaded& loaded) {
+        const Kind kind = loaded.site.target->kind;
+        if (loaded.is_multi) return false;
+        return (is_kernel_probe(kind) && is_probe_event("kprobe", choice_.attach.probe)) ||
+               (is_user_probe(kind) && is_probe_event("uprobe", choice_.attach.probe));
+    });
 }
 
 std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
     const ProbeSite& site = loaded.site;
     const ProbeTarget& target = *site.target;
     const int program = loaded.program.get();
+    const AttachOptions& how = choice_.attach;
     std::vector<Attachment> made;
     switch (target.kind) {
         case Kind::tracepoint:
         case Kind::raw_tracepoint:
             if (loaded.raw_name.empty())
                 made.push_back(
-                    attach_tracepoint(program, static_cast<std::uint64_t>(site.event->id)));
+                    attach_tracepoint(program, static_cast<std::uint64_t>(site.event->id), how));
             else
                 made.push_back(attach_raw_tracepoint(program, loaded.raw_name));
             break;
@@ -328,7 +368,7 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
                     place.function = name.substr(0, plus);
                     place.offset = std::stoull(name.substr(plus + 1), nullptr, 0);
                 }
-                made.push_back(attach_kprobe(program, place));
+                made.push_back(attach_kprobe(program, place, how));
             }
             break;
         }
@@ -346,7 +386,7 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
                 break;
             }
             for (const UprobePlace& place : site.places)
-                made.push_back(attach_uprobe(program, place));
+                made.push_back(attach_uprobe(program, place, how));
             break;
         case Kind::fentry:
         case Kind::fexit:
@@ -354,10 +394,12 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
             break;
         case Kind::profile: {
             Sampling sampling;
-            if (target.name == "task") sampling.clock = Sampling::Clock::task;
-            if (target.name == "cycles") sampling.clock = Sampling::Clock::cycles;
+            if (const SamplingEvent* event = find_sampling_event(target.name)) {
+                sampling.type = event->type;
+                sampling.config = event->config;
+            }
             (target.is_frequency ? sampling.hz : sampling.period) = target.period;
-            made.push_back(attach_sampling(program, sampling));
+            made.push_back(attach_sampling(program, sampling, how));
             break;
         }
         case Kind::interval:
@@ -371,6 +413,12 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
 }
 
 void Monitor::attach() {
+    if (makes_probe_events()) {
+        const Tracefs top = find_tracefs();
+        remove_stale(top);
+        probe_owner_.emplace(top);
+        choice_.attach.group = probe_owner_->probe_group();
+    }
     try {
         for (const Loaded& loaded : loaded_)
             for (Attachment& one : attach_one(loaded)) attachments_.push_back(std::move(one));
@@ -393,6 +441,7 @@ void Monitor::run(Kind kind) const {
 void Monitor::detach() {
     detach_in_background(std::move(attachments_));
     attachments_.clear();
+    probe_owner_.reset();
 }
 
 std::uint64_t Monitor::missed() const {

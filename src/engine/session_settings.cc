@@ -10,6 +10,7 @@
 #include "gpufs/base/text.h"
 #include "gpufs/base/units.h"
 #include "gpufs/engine/scratch_instance.h"
+#include "gpufs/kernel/cpus.h"
 
 namespace gpufs {
 namespace {
@@ -24,11 +25,6 @@ std::string read_clock(const Tracefs& at) {
     const std::string clocks = first_line(at, "trace_clock");  // "[local] global counter"
     const auto open = clocks.find('['), close = clocks.find(']');
     return open == clocks.npos ? clocks : clocks.substr(open + 1, close - open - 1);
-}
-
-std::vector<unsigned> online_cpus() {
-    return parse_cpu_list("the list of online CPUs",
-                          trim(read_file("/sys/devices/system/cpu/online")));
 }
 
 // Kilobytes of a CPU's buffer. A buffer that nobody used yet shows "7 (expanded: 1408)".

@@ -23,17 +23,22 @@ std::string hex(std::uint64_t number) {
     return digits;
 }
 
-// A tracepoint's program runs for every hit of the event on any CPU: one perf event on one CPU
-// keeps it on. For a probe with a process, the event must be the process's own.
+// A program runs for every hit on any CPU: one perf event on one CPU that is there keeps it on. For
+// a probe with a process, the event must be the process's own.
+Fd open_somewhere(const perf_event_attr& attr, int pid, std::string_view what) {
+    return open_perf_event(attr, pid, pid == -1 ? static_cast<int>(online_cpus().front()) : -1,
+                           what);
+}
+
 Fd open_tracepoint(std::uint64_t id, int pid, std::string_view what) {
     perf_event_attr attr = perf_attr(PERF_TYPE_TRACEPOINT, id);
     attr.sample_period = 1;
     attr.disabled = 1;
-    return open_perf_event(attr, pid, pid == -1 ? 0 : -1, what);
+    return open_somewhere(attr, pid, what);
 }
 
 // Which way a probe goes. Throws when the one asked for is not there.
-std::optional<Pmu> pmu_for(const char* name, ProbeWay way) {
+std::optional<Pmu> pmu_for(std::string_view name, ProbeWay way) {
     if (way == ProbeWay::tracefs) return std::nullopt;
     const auto pmu = Pmu::find(name);
     if (!pmu && way == ProbeWay::pmu)
@@ -141,7 +146,8 @@ Attachment open_raw_tracepoint(int program, const char* name, std::string_view h
             throw UnsupportedError(cat("cannot ", what, ": this kernel does not support it"),
                                    "Linux 4.17 or later, and a program of this kind; it may read "
                                    "more arguments than the tracepoint has");
-        throw_bpf_error(code, what);
+        throw_bpf_error(code, what,
+                        name ? "" : "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y; or use kprobe");
     }
     AttachmentMaker maker(how);
     maker.add_link(std::move(link));
@@ -151,10 +157,10 @@ Attachment open_raw_tracepoint(int program, const char* name, std::string_view h
 
 [[noreturn]] void throw_sampling_error(const SysError& e, const Sampling& sampling,
                                        const std::string& what) {
-    const bool is_hardware = sampling.clock == Sampling::Clock::cycles;
+    const bool is_hardware = sampling.type == PERF_TYPE_HARDWARE;
     if (is_hardware && (e.code() == ENOENT || e.code() == EOPNOTSUPP || e.code() == ENODEV))
-        throw UnsupportedError(cat("cannot ", what, ": this machine has no cycle counter for us"),
-                               "virtual machines often have none: use the CPU clock");
+        throw UnsupportedError(cat("cannot ", what, ": this machine has no such counter for us"),
+                               "virtual machines often have none: use cpu-clock");
     if (e.code() == EINVAL && sampling.hz) {
         constexpr const char* kLimit = "/proc/sys/kernel/perf_event_max_sample_rate";
         throw Error(cat("cannot ", what, ": the kernel does not sample so often"),
@@ -165,12 +171,7 @@ Attachment open_raw_tracepoint(int program, const char* name, std::string_view h
 }
 
 perf_event_attr sampling_attr(const Sampling& sampling) {
-    perf_event_attr attr =
-        sampling.clock == Sampling::Clock::cycles
-            ? perf_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES)
-            : perf_attr(PERF_TYPE_SOFTWARE, sampling.clock == Sampling::Clock::cpu
-                                                ? PERF_COUNT_SW_CPU_CLOCK
-                                                : PERF_COUNT_SW_TASK_CLOCK);
+    perf_event_attr attr = perf_attr(sampling.type, sampling.config);
     if (sampling.hz) {
         attr.freq = 1;
         attr.sample_freq = sampling.hz;
@@ -182,6 +183,10 @@ perf_event_attr sampling_attr(const Sampling& sampling) {
 }
 
 }  // namespace
+
+bool is_probe_event(std::string_view kind, ProbeWay way) {
+    return way == ProbeWay::tracefs || (way == ProbeWay::newest && !Pmu::find(kind));
+}
 
 Attachment attach_tracepoint(int program, std::uint64_t id, const AttachOptions& options) {
     const std::string what = cat("attach to tracepoint ", id);
@@ -217,7 +222,7 @@ Attachment attach_kprobe(int program, const KprobePlace& place, const AttachOpti
     attr.disabled = 1;
     AttachmentMaker maker("kprobe PMU");
     try {
-        maker.hook(open_perf_event(attr, -1, 0, what), program, options, what);
+        maker.hook(open_somewhere(attr, -1, what), program, options, what);
     } catch (const SysError& e) {
         throw_kprobe_error(e, place, what);
     }
@@ -238,8 +243,7 @@ Attachment attach_uprobe(int program, const UprobePlace& place, const AttachOpti
     attr.disabled = 1;
     AttachmentMaker maker("uprobe PMU");
     try {
-        maker.hook(open_perf_event(attr, place.pid, place.pid == -1 ? 0 : -1, what), program,
-                   options, what);
+        maker.hook(open_somewhere(attr, place.pid, what), program, options, what);
     } catch (const SysError& e) {
         throw_uprobe_error(e, what);
     }
@@ -286,9 +290,7 @@ Attachment attach_sampling(int program, const Sampling& sampling, const AttachOp
     if (!sampling.hz == !sampling.period)
         throw Error("sampling takes a frequency or a period, one of them");
     const perf_event_attr attr = sampling_attr(sampling);
-    AttachmentMaker maker(sampling.clock == Sampling::Clock::cpu    ? "CPU clock"
-                          : sampling.clock == Sampling::Clock::task ? "task clock"
-                                                                    : "CPU cycles");
+    AttachmentMaker maker("perf event");
     try {
         if (sampling.pid != -1) {
             maker.hook(open_perf_event(attr, sampling.pid, -1, what), program, options, what);
@@ -304,10 +306,10 @@ Attachment attach_sampling(int program, const Sampling& sampling, const AttachOp
     return maker.finish();
 }
 
-Attachment attach_interval(int program, std::uint64_t period_ns, unsigned cpu) {
+Attachment attach_interval(int program, std::uint64_t period_ns) {
     Sampling sampling;
     sampling.period = period_ns;
-    sampling.cpus = {cpu};
+    sampling.cpus = {online_cpus().front()};
     return attach_sampling(program, sampling);
 }
 

@@ -41,7 +41,8 @@ constexpr BpfFeatureName kNames[] = {
     {BpfFeature::uprobe_multi, "uprobe_multi", "BPF uprobe_multi", "Linux 6.6 or later"},
     {BpfFeature::btf, "btf", "BTF", "a kernel with CONFIG_DEBUG_INFO_BTF=y"},
     {BpfFeature::fentry, "fentry", "BPF fentry",
-     "Linux 5.5 or later with CONFIG_DEBUG_INFO_BTF=y and CONFIG_FUNCTION_TRACER=y"},
+     "Linux 5.5 or later with CONFIG_DEBUG_INFO_BTF=y and "
+     "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y"},
 };
 
 constexpr bpf_insn insn(int code, int dst, int src, int off, std::int32_t imm) {
@@ -208,12 +209,12 @@ ProbeAnswer try_sleepable() {
     return answer(program.load());
 }
 
-ProbeAnswer try_fentry() {
+// At the kernel's own function for such tries, which nobody calls: only attaching shows whether the
+// kernel has trampolines.
+ProbeAnswer try_fentry(BpfFeatures& features) {
     std::optional<std::uint32_t> id;
     try {
-        const Btf btf = Btf::kernel();
-        for (const char* function : {"vfs_read", "do_exit", "schedule"})
-            if (!id) id = btf.find_function(function);
+        id = Btf::kernel().find_function("bpf_fentry_test1");
     } catch (const Error&) {
         return {Support::no, ENOENT};
     }
@@ -221,7 +222,14 @@ ProbeAnswer try_fentry() {
     Try program({mov(0, 0), leave()}, BPF_PROG_TYPE_TRACING);
     program.attr().expected_attach_type = BPF_TRACE_FENTRY;
     program.attr().attach_btf_id = *id;
-    return answer(program.load());
+    const int code = program.load();
+    // Who may load others has the right: then it is this kind that is forbidden.
+    if (code == EPERM && features.has(BpfFeature::bpf)) return {Support::no, code};
+    if (code != 0) return answer(code);
+    bpf_attr attr = zeroed_attr();
+    attr.raw_tracepoint.prog_fd = static_cast<__u32>(program.fd());
+    const Fd link{sys_bpf(BPF_RAW_TRACEPOINT_OPEN, attr)};
+    return answer(link ? 0 : errno);
 }
 
 ProbeAnswer try_feature(BpfFeature feature, BpfFeatures& features) {
@@ -280,7 +288,7 @@ ProbeAnswer try_feature(BpfFeature feature, BpfFeatures& features) {
             return file_exists(kKernelBtf) ? ProbeAnswer{Support::yes, 0}
                                            : ProbeAnswer{Support::no, ENOENT};
         case BpfFeature::fentry:
-            return try_fentry();
+            return try_fentry(features);
     }
     return {};
 }
@@ -381,6 +389,10 @@ std::optional<BpfFeature> find_bpf_feature(std::string_view name) {
     const auto it = std::ranges::find(kNames, name, &BpfFeatureName::name);
     if (it == std::end(kNames)) return std::nullopt;
     return it->feature;
+}
+
+BpfFeatures::BpfFeatures(std::initializer_list<BpfFeature> withheld) {
+    for (const BpfFeature feature : withheld) features_[feature] = {Support::no, EINVAL};
 }
 
 ProbeAnswer BpfFeatures::ask(BpfFeature feature) {

@@ -21,6 +21,7 @@ struct MapType {
     bpf_map_type type;
     KeyRule key;
     std::uint64_t max;  // where none is given; 0: it must be
+    bool or_perf_ring = false;
 };
 constexpr MapType kMapTypes[] = {
     {"hash", BPF_MAP_TYPE_HASH, KeyRule::own, 10240},
@@ -31,6 +32,7 @@ constexpr MapType kMapTypes[] = {
     {"percpu_array", BPF_MAP_TYPE_PERCPU_ARRAY, KeyRule::index, 0},
     {"stack_trace", BPF_MAP_TYPE_STACK_TRACE, KeyRule::index, 1024},
     {"ringbuf", BPF_MAP_TYPE_RINGBUF, KeyRule::none, 256 << 10},
+    {"ring", BPF_MAP_TYPE_RINGBUF, KeyRule::none, 256 << 10, true},
     {"perf_event_array", BPF_MAP_TYPE_PERF_EVENT_ARRAY, KeyRule::none, 0},
 };
 
@@ -111,6 +113,7 @@ void DeclarationParser::map() {
     MapDeclaration made;
     made.name = name.text;
     made.type = known->type;
+    made.or_perf_ring = known->or_perf_ring;
     std::vector<Report> reports;
     if (!tokens_.at_end()) do
             map_clause(made, reports);

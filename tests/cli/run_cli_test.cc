@@ -28,9 +28,7 @@ Ended run(std::vector<std::string> args) {
     return test::gpufs(args);
 }
 
-bool has(const std::string& text, const std::string& piece) {
-    return text.find(piece) != std::string::npos;
-}
+using test::has;
 
 // A monitor file of this test's own.
 class Monitor {
@@ -92,15 +90,15 @@ BOOST_AUTO_TEST_CASE(without_a_name_it_lists_the_shipped_monitors_and_their_para
     const Ended list = run({});
     BOOST_TEST(list.status == 0);
     BOOST_TEST(has(list.out, "opens "));
-    BOOST_TEST(has(list.out, "  min_us=10000 us  print waits"));
-    BOOST_TEST(!has(list.out, "bits"));
+    BOOST_TEST(has(list.out, "  min_us=10000 us  tell of waits"));
+    BOOST_TEST(!has(list.out, "log2 "));
 }
 
 BOOST_AUTO_TEST_CASE(a_shipped_monitor_tells_what_a_command_opens) {
     const Ended ran = run(
         with({"opens", "--if", "filename.ustring == \"/etc/hostname\""}, {"cat", "/etc/hostname"}));
     BOOST_TEST(ran.status == 0);
-    BOOST_TEST(has(ran.out, " cat                     0 /etc/hostname\n"), ran.out);
+    BOOST_TEST(has(ran.out, " /etc/hostname\n"), ran.out);
     BOOST_TEST(has(ran.err, "1 record, 0 lost\n"), ran.err);
     BOOST_TEST(has(ran.err, "cat ended with exit status 0\n"), ran.err);
 }

@@ -19,9 +19,7 @@ using test::Ended;
 using test::TempSession;
 using test::Worker;
 
-bool has(const std::string& text, const std::string& piece) {
-    return text.find(piece) != std::string::npos;
-}
+using test::has;
 
 // Blocks in D for 100 ms, again and again.
 int block_on() {

@@ -137,6 +137,7 @@ BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
     BOOST_TEST(map("c").aggregation.is_signed);
     BOOST_TEST(map("c").key.bytes == 4u);
     BOOST_TEST(map("d").max_entries == 262144u);
+    BOOST_TEST(!map("d").or_perf_ring);
     BOOST_TEST(map("d").key.members.empty());
     BOOST_TEST(map("e").value_bytes() == 127u * 8);
     BOOST_TEST(map("f").aggregation.low == -10);
@@ -153,6 +154,13 @@ BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
     const CodeItem& value = program.programs[0].code[0];
     BOOST_TEST((value.relocation.kind == Relocation::Kind::map_value));
     BOOST_TEST(value.relocation.addend == 8);
+}
+
+BOOST_AUTO_TEST_CASE(a_ring_may_become_a_perf_ring) {
+    const Program program = make(".map d ring\n.prog p begin\n        exit\n");
+    BOOST_TEST(program.maps.at(0).or_perf_ring);
+    BOOST_TEST(program.maps.at(0).type == BPF_MAP_TYPE_RINGBUF);
+    BOOST_TEST(program.maps.at(0).max_entries == 262144u);
 }
 
 BOOST_AUTO_TEST_CASE(losses_are_counted_under_their_name) {

@@ -22,7 +22,7 @@ class BpfMachine {
 public:
     BpfMachine();
     // Of a tracefs directory, or a captured tree of formats.
-    explicit BpfMachine(Tracefs tracefs);
+    explicit BpfMachine(Tracefs tracefs, BpfFeatures features = BpfFeatures());
 
     // "sched:sched_switch". Null when there is none; it lives as long as this does.
     const EventFormat* event(const std::string& full_name);
@@ -42,6 +42,13 @@ public:
 
     // The kernel's types; null where it tells none (CONFIG_DEBUG_INFO_BTF).
     const Btf* btf();
+    // A function in the kernel's BTF or in a module's. "drm_open" is looked for in all, in the
+    // kernel's first; "drm:drm_open" in that module's.
+    struct BtfFunctionId {
+        std::uint32_t id = 0;
+        std::string module;  // empty: the kernel's own
+    };
+    std::optional<BtfFunctionId> find_btf_function(std::string_view name);
     // Where a kernel structure keeps a member: "task_struct.pid". Absent without BTF, and where
     // there is no such member or a pointer is on the way to it.
     std::optional<std::int64_t> btf_offset(std::string_view path);

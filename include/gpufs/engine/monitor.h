@@ -10,8 +10,10 @@
 #include "gpufs/base/source.h"
 #include "gpufs/engine/bpf_machine.h"
 #include "gpufs/engine/probe_sites.h"
+#include "gpufs/engine/scratch_instance.h"
 #include "gpufs/kernel/attach.h"
 #include "gpufs/kernel/bpf_map.h"
+#include "gpufs/kernel/bpf_program.h"
 #include "gpufs/lang/expr.h"
 #include "gpufs/lang/link.h"
 #include "gpufs/lang/program.h"
@@ -27,6 +29,8 @@ public:
         // Each probe runs only where it holds; absent: always. Probes whose event lacks a field of
         // it run always.
         std::optional<SourceText> condition;
+        // How probes are attached, when not the newest way: for tests. The group is the monitor's.
+        AttachOptions attach;
     };
 
     // Throws UsageError with all mistakes of the program's text as far as this machine shows them;
@@ -38,7 +42,9 @@ public:
     // One line a probe: where it goes and how, and what was chosen or left out.
     const std::vector<std::string>& explanation() const noexcept { return explanation_; }
 
-    // All or nothing. Then runs the begin programs, once.
+    // All or nothing. Then runs the begin programs, once. Where probes are events of tracefs,
+    // removes what dead owners left of theirs first, and makes a scratch instance: it tells others
+    // that the owner of these lives.
     void attach();
     // Runs the end programs. The others still run.
     void run_end();
@@ -70,6 +76,8 @@ private:
     void load(const ProbeSite& site);
     bool try_raw_syscall(const ProbeSite& site, LinkTarget& target) const;
     Fd load_in_kernel(const Linked& linked, const Loaded& loaded);
+    bool makes_probe_events() const;
+    Fd load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec);
     std::vector<Attachment> attach_one(const Loaded& loaded) const;
     void run(ProbeTarget::Kind kind) const;
 
@@ -85,6 +93,7 @@ private:
     std::optional<BpfMap> pool_map_;
     std::deque<ProbeProgram> guarded_;  // with the condition in front
     std::vector<Loaded> loaded_;
+    std::optional<ScratchInstance> probe_owner_;  // of the events that attachments_ made
     std::vector<Attachment> attachments_;
     std::vector<std::string> explanation_;
 };

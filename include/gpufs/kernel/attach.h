@@ -1,5 +1,7 @@
 #pragma once
 
+#include <linux/perf_event.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -74,6 +76,10 @@ struct AttachOptions {
     std::uint64_t cookie = 0;     // what bpf_get_attach_cookie() answers
 };
 
+// Whether such a probe ("kprobe", "uprobe") would be an event of tracefs, in the group: those stay
+// when this process is killed.
+bool is_probe_event(std::string_view kind, ProbeWay way);
+
 // All throw UnsupportedError, saying what is missing, where this kernel or this user cannot;
 // SysError or Error otherwise. `program` is borrowed for the call: the kernel keeps its own
 // reference.
@@ -122,19 +128,19 @@ Attachment attach_uprobe_multi(int program, const UprobeSet& set);
 
 constexpr std::uint32_t kAttachKprobeMulti = 42, kAttachUprobeMulti = 48;  // enum bpf_attach_type
 
-// Runs at regular intervals: of time, of time that tasks run, or of CPU cycles.
+// Runs at regular intervals of a perf event: nanoseconds of the CPU's clock, CPU cycles, faults...
 struct Sampling {
-    enum class Clock { cpu, task, cycles };
-    Clock clock = Clock::cpu;
+    std::uint32_t type = PERF_TYPE_SOFTWARE;
+    std::uint64_t config = PERF_COUNT_SW_CPU_CLOCK;
     std::uint64_t hz = 0;        // either so many a second,
-    std::uint64_t period = 0;    // or one each `period` ns or cycles
+    std::uint64_t period = 0;    // or one each `period` ns or events
     int pid = -1;                // one task; -1: all that runs on `cpus`
     std::vector<unsigned> cpus;  // empty: all online
 };
 Attachment attach_sampling(int program, const Sampling& sampling,
                            const AttachOptions& options = {});
 
-// Runs every `period_ns`, on one CPU.
-Attachment attach_interval(int program, std::uint64_t period_ns, unsigned cpu = 0);
+// Runs every `period_ns`, on the first CPU that is online.
+Attachment attach_interval(int program, std::uint64_t period_ns);
 
 }  // namespace gpufs

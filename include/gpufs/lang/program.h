@@ -36,6 +36,7 @@ struct MapDeclaration {
     Aggregation aggregation;
     std::uint64_t max_entries = 0;  // bytes for a ring
     std::string max_parameter;      // its name, where a parameter gives max_entries
+    bool or_perf_ring = false;      // a perf_event_array where the kernel has no ringbuf
     bool is_global = false;         // one-value array that holds globals by name
     std::string loss;               // what its one u64 counts, where that is a loss: "keys refused"
     SourceRef at;
