@@ -82,7 +82,8 @@ int run(Context& ctx, Program program, RunChoices choices) {
     check_choices(choices);
     LiveRun live(choices.duration);
     const auto interval = parse_interval(choices.interval);
-    Monitor::Choice choice{std::move(choices.parameters), {}};
+    Monitor::Choice choice;
+    choice.parameters = std::move(choices.parameters);
     if (!choices.condition.empty()) choice.condition = SourceText{"--if", choices.condition};
     BpfMachine machine;
     Monitor monitor = make_monitor(std::move(program), std::move(choice), machine, choices.verbose);

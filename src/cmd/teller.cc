@@ -63,6 +63,7 @@ void Teller::flush() {
 void Teller::tell(const RecordLayout& layout, std::span<const std::byte> record) {
     if (is_silent_) return;
     ++count_;
+    is_below_text_ = true;
     if (is_json_)
         records_.json(text_, layout, record);
     else if (layout.actions.empty() && !is_folded_)
@@ -98,7 +99,10 @@ void Teller::tell_report(const MapDeclaration& map, const Report& report,
         text_ += report_json(map, report, rows, values_);
         text_ += '\n';
     } else {
-        text_ += report_text(map, report, rows, values_, screen_);
+        const std::string text = report_text(map, report, rows, values_, screen_);
+        if (!text.empty() && is_below_text_) text_ += '\n';
+        is_below_text_ = is_below_text_ || !text.empty();
+        text_ += text;
     }
 }
 
@@ -133,7 +137,9 @@ void Teller::tell_interval() {
         text_ += cat(JsonObject().raw("interval", epoch_text(now)).done(), '\n');
     else if (!is_folded_)
         text_ += cat('\n', wall_clock_text(now), '\n');
+    is_below_text_ = false;
     tell_reports(true);
+    is_below_text_ = true;
 }
 
 bool Teller::tell_end(const MonitorReader& reader) {
@@ -142,8 +148,8 @@ bool Teller::tell_end(const MonitorReader& reader) {
     flush();
     Losses losses = read_losses(monitor_, reader, maps_);
     losses.parts.push_back(
-        {"stacks whose place was taken", stack_collisions_ + records_.stack_collisions()});
-    losses.parts.push_back({"texts cut", values_.cut_texts()});
+        {"stacks, their place was taken", stack_collisions_ + records_.stack_collisions()});
+    if (!losses.counts_itself) losses.parts.push_back({"texts cut", values_.cut_texts()});
     tell_summary(losses, read_tallies(monitor_, maps_));
     return losses.is_complete();
 }
@@ -173,14 +179,10 @@ void Teller::tell_summary(const Losses& losses, const std::vector<Loss>& tallies
     for (const Loss& part : losses.parts) {
         if (part.count == 0) continue;
         line += cat(before, part.count, ' ', part.what);
-        before = ", ";
+        before = "; ";
     }
-    before = "; ";
-    for (const Loss& tally : tallies) {
-        if (tally.count == 0) continue;
-        line += cat(before, tally.count, ' ', tally.what);
-        before = ", ";
-    }
+    for (const Loss& tally : tallies)
+        if (tally.count != 0) line += cat("; ", tally.count, ' ', tally.what);
     for (const std::string& map : losses.full_maps)
         line += cat("; map '", map, "' is full: keys may be missing");
     ctx_.err.line(line);

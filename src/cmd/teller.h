@@ -57,6 +57,7 @@ private:
     std::uint64_t stack_collisions_ = 0;  // in what maps counted
     std::optional<int> exit_status_;
     bool is_silent_ = false;
+    bool is_below_text_ = false;  // a report that comes now stands apart from what is above
 };
 
 }  // namespace gpufs

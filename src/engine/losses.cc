@@ -24,16 +24,15 @@ std::uint64_t Losses::total() const {
 
 Losses read_losses(const Monitor& monitor, const MonitorReader& reader, const MapReader& maps) {
     Losses losses;
-    losses.parts.push_back({"for which a ring had no room", reader.lost()});
-    losses.parts.push_back({"of no declared layout", reader.unknown()});
+    losses.parts.push_back({"records, a ring was full", reader.lost()});
+    losses.parts.push_back({"records of no declared layout", reader.unknown()});
     losses.parts.push_back({"hits missed by the kernel", monitor.missed()});
-    bool counts_itself = false;
     for (const MapDeclaration& map : monitor.program().maps) {
         if (map.loss.empty()) continue;
-        counts_itself = true;
+        losses.counts_itself = true;
         losses.parts.push_back({map.loss, counted_in(*monitor.map(map.name))});
     }
-    if (!counts_itself) losses.full_maps = maps.full_maps();
+    if (!losses.counts_itself) losses.full_maps = maps.full_maps();
     return losses;
 }
 

@@ -39,7 +39,7 @@ MonitorReader::MonitorReader(const Monitor& monitor, int stop_fd) : program_(mon
             perf_rings_.push_back(std::move(ring));
     }
     epoll_ = Fd(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); }));
-    watch(epoll_.get(), stop_fd);
+    if (stop_fd != -1) watch(epoll_.get(), stop_fd);
     for (const RingBuffer& ring : rings_) watch(epoll_.get(), ring.fd());
     for (const PerfRing& ring : perf_rings_) watch(epoll_.get(), ring.fd());
 }

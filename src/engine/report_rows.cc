@@ -14,7 +14,7 @@ using Bytes = std::vector<std::byte>;
 
 // The chosen members of the key, laid out anew.
 Layout grouped_layout(const MapDeclaration& map, const Report& report) {
-    if (report.by.empty()) return map.key;
+    if (report.by.empty() && !report.is_total) return map.key;
     Layout layout;
     for (const std::string& name : report.by)
         if (const Member* member = map.key.find(name)) layout.add(name, member->type);
@@ -128,7 +128,7 @@ void sort(const MapDeclaration& map, const Report& report, const Layout& layout,
 ReportRows report_rows(const MapDeclaration& map, const Report& report,
                        std::vector<MapEntry> entries) {
     ReportRows rows{grouped_layout(map, report), std::move(entries), 0};
-    if (!report.by.empty()) group(map, rows.key, rows.entries);
+    if (!report.by.empty() || report.is_total) group(map, rows.key, rows.entries);
     sort(map, report, rows.key, rows.entries);
     if (report.top != 0 && rows.entries.size() > report.top) {
         rows.left_out = rows.entries.size() - report.top;

@@ -46,6 +46,7 @@ private:
     void complete(const AsmToken& name, MapDeclaration& map);
     void define_map(const MapDeclaration& map);
     void report();
+    bool is_report_clause() const;
     void report_clauses(Report& report, const MapDeclaration& map);
 
     // asm_declare_record.cc

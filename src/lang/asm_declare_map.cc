@@ -265,7 +265,7 @@ void DeclarationParser::define_map(const MapDeclaration& map) {
     }
 }
 
-// .report MAP "TITLE" [by MEMBER...] [sort COLUMN] [top N]
+// .report MAP "TITLE" [by MEMBER... | total] [table] [sort COLUMN] [top N]
 void DeclarationParser::report() {
     const AsmToken first = tokens_.peek();
     const MapDeclaration& map = known_map();
@@ -275,6 +275,10 @@ void DeclarationParser::report() {
     report_clauses(made, map);
     made.at = here(first);
     program().reports.push_back(std::move(made));
+}
+
+bool DeclarationParser::is_report_clause() const {
+    return tokens_.is("table") || tokens_.is("sort") || tokens_.is("top");
 }
 
 void DeclarationParser::report_clauses(Report& report, const MapDeclaration& map) {
@@ -287,8 +291,11 @@ void DeclarationParser::report_clauses(Report& report, const MapDeclaration& map
                     cat("the key of map '", map.name, "' has no member '", member.text, "'"),
                     did_you_mean(member.text, names_of(map.key.members)));
             report.by.emplace_back(member.text);
-        } while (tokens_.peek().is_word() && !tokens_.is("sort") && !tokens_.is("top"));
+        } while (tokens_.peek().is_word() && !is_report_clause());
+    } else if (tokens_.accept("total")) {
+        report.is_total = true;
     }
+    if (tokens_.accept("table")) report.is_table = true;
     if (tokens_.accept("sort")) {
         const AsmToken column = tokens_.expect_word("a column");
         const auto columns = columns_of(map.aggregation.kind);

@@ -157,17 +157,24 @@ std::string histogram_json(const Aggregation& how, std::span<const std::uint64_t
 std::string percentiles_text(const Aggregation& how, std::span<const std::uint64_t> slots,
                              std::string_view unit) {
     std::string text;
+    for (const auto& [name, value] : percentiles(how, slots, unit))
+        text += cat(text.empty() ? "" : ", ", name, ' ', value);
+    return text;
+}
+
+std::vector<std::pair<std::string_view, std::string>> percentiles(
+    const Aggregation& how, std::span<const std::uint64_t> slots, std::string_view unit) {
+    std::vector<std::pair<std::string_view, std::string>> all;
     for (const Percentile& one : kPercentiles) {
         const auto bound = upper_bound_of(how, slots, one.per_mille);
-        text += cat(text.empty() ? "" : ", ", one.name, ' ');
-        if (!bound)
-            text += '-';
-        else if (bound->is_past_all)
-            text += "<16E";
-        else
-            text += '<' + quantity_text(bound->bits, bound->is_signed, unit);
+        std::string text = "-";
+        if (bound && bound->is_past_all)
+            text = "<16E";
+        else if (bound)
+            text = '<' + quantity_text(bound->bits, bound->is_signed, unit);
+        all.emplace_back(one.name, std::move(text));
     }
-    return text;
+    return all;
 }
 
 std::string percentiles_json(const Aggregation& how, std::span<const std::uint64_t> slots) {

@@ -120,9 +120,14 @@ std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std:
     return frames;
 }
 
-// What a stack weighs in a tree.
+// What a stack weighs in a tree: the sum where there is one that only grows, else the count.
+bool weighs_sum(const Aggregation& how) {
+    return !how.is_signed &&
+           (how.kind == Kind::sum || how.kind == Kind::avg || how.kind == Kind::stats);
+}
 std::uint64_t weight_of(const Aggregation& how, const Words& words) {
-    return how.kind == Kind::sum ? words[0] : count_of(how, words);
+    if (!weighs_sum(how)) return count_of(how, words);
+    return how.kind == Kind::sum ? words[0] : words[1];
 }
 
 std::vector<std::string> key_cells(const KeyPlans& plans, const std::vector<std::byte>& key,
@@ -156,6 +161,24 @@ std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, co
     return table.to_text(screen);
 }
 
+// A row for each histogram.
+std::string table_of_percentiles(const MapDeclaration& map, const ReportRows& rows,
+                                 const KeyPlans& plans, ValueWriter& values, const Screen& screen) {
+    const Aggregation& how = map.aggregation;
+    std::vector<Table::Column> columns = key_columns(plans);
+    columns.push_back({"COUNT"});
+    for (const auto& [name, value] : percentiles(how, {}, "")) columns.push_back({upper(name)});
+    Table table(std::move(columns));
+    for (const MapEntry& entry : rows.entries) {
+        std::vector<std::string> cells = key_cells(plans, entry.key, values);
+        cells.push_back(cat(count_of(how, entry.words)));
+        for (auto& [name, value] : percentiles(how, entry.words, unit_of(map)))
+            cells.push_back(std::move(value));
+        table.add(std::move(cells));
+    }
+    return table.to_text(screen);
+}
+
 // A row for all stacks of one key, and below it their tree.
 std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
                             const KeyPlans& plans, ValueWriter& values, const Screen& screen) {
@@ -183,7 +206,8 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
         for (const Fact& fact : facts_of(map.aggregation, group.words))
             group.cells.push_back(fact_text(map, fact));
         table.add(std::move(group.cells));
-        table.add_below(group.tree.to_text(screen));
+        table.add_below(
+            group.tree.to_text(weighs_sum(map.aggregation) ? unit_of(map) : "", screen));
     }
     return table.to_text(screen);
 }
@@ -300,7 +324,9 @@ std::string report_text(const MapDeclaration& map, const Report& report, const R
     if (is_single(map) && !is_data && !is_drawn)
         return single_line(map, report, rows.entries.front());
     std::string text = cat(report.title, '\n');
-    if (is_drawn)
+    if (is_drawn && report.is_table)
+        text += table_of_percentiles(map, rows, plans, values, screen);
+    else if (is_drawn)
         text += histograms(map, rows, plans, values, screen);
     else if (is_data)
         text += table_of_data(map, rows, plans, values, screen);

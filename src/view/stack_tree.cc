@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gpufs/base/cat.h"
+#include "gpufs/view/value_text.h"
 
 namespace gpufs {
 namespace {
@@ -23,7 +23,7 @@ void StackTree::add(const std::vector<std::string>& frames, std::uint64_t weight
 }
 
 void StackTree::append_nodes(std::string& out, const std::vector<Node>& nodes, std::size_t depth,
-                             const Screen& screen) {
+                             const Look& look) {
     std::vector<const Node*> sorted;
     for (const Node& node : nodes) sorted.push_back(&node);
     std::ranges::stable_sort(sorted,
@@ -31,22 +31,23 @@ void StackTree::append_nodes(std::string& out, const std::vector<Node>& nodes, s
     for (const Node* node : sorted) {
         for (bool is_first = true;; is_first = false, node = node->callees.data()) {
             const std::size_t start = out.size();
-            append_padded(out, is_first ? cat(node->weight) : "", kWeightWidth);
+            append_padded(out, is_first ? quantity_text(node->weight, false, look.unit) : "",
+                          kWeightWidth);
             out.append(2 + 2 * depth, ' ');
             out += node->frame;
-            cut_from(out, start, screen);
+            cut_from(out, start, look.screen);
             out += '\n';
             const bool goes_on =
                 node->callees.size() == 1 && node->callees[0].weight == node->weight;
             if (!goes_on) break;
         }
-        append_nodes(out, node->callees, depth + 1, screen);
+        append_nodes(out, node->callees, depth + 1, look);
     }
 }
 
-std::string StackTree::to_text(const Screen& screen) const {
+std::string StackTree::to_text(std::string_view unit, const Screen& screen) const {
     std::string text;
-    append_nodes(text, root_.callees, 0, screen);
+    append_nodes(text, root_.callees, 0, {unit, screen});
     return text;
 }
 

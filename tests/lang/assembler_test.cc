@@ -119,6 +119,8 @@ BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
 .map e stack_trace max 64
 .map f hash key u64, value linear(-10, 10, 5)
 .report f "F" sort key
+.report b "All" total
+.report b "Each" by comm table top 3
 .global g { hits u64, last time }
 .scratch h bytes600
 .prog p begin
@@ -144,7 +146,11 @@ BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
     BOOST_TEST(map("f").value_bytes() == 6u * 8);
     BOOST_TEST(map("g").is_global);
     BOOST_TEST(map("h").type == BPF_MAP_TYPE_PERCPU_ARRAY);
-    BOOST_TEST(program.reports.size() == 2u);
+    BOOST_TEST(program.reports.size() == 4u);
+    BOOST_TEST(program.reports[2].is_total);
+    BOOST_TEST(!program.reports[2].is_table);
+    BOOST_TEST(program.reports[3].is_table);
+    BOOST_TEST(program.reports[3].by.size() == 1u);
     BOOST_TEST(program.reports[0].title == "B");
     BOOST_TEST(program.reports[0].by == (std::vector<std::string>{"pid", "comm"}),
                boost::test_tools::per_element());

@@ -12,15 +12,18 @@ namespace gpufs {
 
 // Something that is missing in a result, and how often.
 struct Loss {
-    std::string what;  // "records that the ring had no room for"
+    std::string what;  // "records, a ring was full"
     std::uint64_t count = 0;
 };
 
 // All that is known to be missing in what a monitor tells.
 struct Losses {
     std::vector<Loss> parts;  // also those that count 0
-    // Hash maps that are full, where the program counts no loss of its own: keys that came later
-    // were refused, nobody knows how many.
+    // The program has counters of its own: what only it can know is in `parts`. Otherwise it is
+    // guessed.
+    bool counts_itself = false;
+    // Where it does not: hash maps that are full. Keys that came later were refused, nobody knows
+    // how many.
     std::vector<std::string> full_maps;
 
     std::uint64_t total() const;

@@ -18,8 +18,8 @@ namespace gpufs {
 // arrays, one ring a CPU. Borrows the monitor, which need not be attached yet.
 class MonitorReader {
 public:
-    // `stop_fd`: what ends a wait, too.
-    MonitorReader(const Monitor& monitor, int stop_fd);
+    // `stop_fd`: what ends a wait, too; -1: nothing does.
+    explicit MonitorReader(const Monitor& monitor, int stop_fd = -1);
 
     // Sleeps until there is something to read or `stop_fd` is readable, at most so long. While
     // records keep coming, they gather for a millisecond first, so that each wake-up serves many;

@@ -121,6 +121,8 @@ struct Report {
     std::string title;
     std::string map;
     std::vector<std::string> by;  // members of the key to group by, in order; empty: all
+    bool is_total = false;        // or by none: all entries become one
+    bool is_table = false;        // of histograms: a row each, with percentiles
     std::string sort;             // "count", "sum", "max", "key"; empty: the aggregation's own
     std::size_t top = 0;          // rows; 0: all
     SourceRef at;

@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "gpufs/lang/program_types.h"
 #include "gpufs/view/columns.h"
@@ -37,6 +39,9 @@ std::string histogram_json(const Aggregation& how, std::span<const std::uint64_t
 // may be less by up to the bucket's width. "-" where the last bucket has no bound.
 std::string percentiles_text(const Aggregation& how, std::span<const std::uint64_t> slots,
                              std::string_view unit);
+// The same, each by its name.
+std::vector<std::pair<std::string_view, std::string>> percentiles(
+    const Aggregation& how, std::span<const std::uint64_t> slots, std::string_view unit);
 // {"p50":131072,"p90":...,"p99":...,"p99.9":...,"max":...}, the same bounds; null for none.
 std::string percentiles_json(const Aggregation& how, std::span<const std::uint64_t> slots);
 

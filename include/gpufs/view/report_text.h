@@ -15,8 +15,9 @@ namespace gpufs {
 //   COMM  COUNT
 //   make    321
 //
-// a histogram with its percentiles for each key; below each row whose key has stacks, those as a
-// tree. Values have human units. Empty where there is nothing to show.
+// a histogram with its percentiles for each key, or a row of these; below each row whose key has
+// stacks, those as a tree, weighed by the sum where the aggregation has one without a sign, else by
+// the count. Values have human units. Empty where there is nothing to show.
 std::string report_text(const MapDeclaration& map, const Report& report, const ReportRows& rows,
                         ValueWriter& values, const Screen& screen = {});
 
@@ -27,7 +28,8 @@ std::string report_json(const MapDeclaration& map, const Report& report, const R
                         ValueWriter& values);
 
 // A line a stack as flamegraph.pl reads it, the outermost frame first:
-// "make;main;read;do_syscall_64;vfs_read 80". Empty where the key has no stack.
+// "make;main;read;do_syscall_64;vfs_read 80", weighed the same, in the map's own unit. Empty where
+// the key has no stack.
 std::string folded_text(const MapDeclaration& map, const ReportRows& rows, ValueWriter& values);
 
 bool has_stacks(const Layout& layout);

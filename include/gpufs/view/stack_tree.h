@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,8 @@ class StackTree {
 public:
     // `frames`: the outermost first.
     void add(const std::vector<std::string>& frames, std::uint64_t weight);
-    std::string to_text(const Screen& screen = {}) const;
+    // `unit`: what weights count.
+    std::string to_text(std::string_view unit, const Screen& screen = {}) const;
 
 private:
     struct Node {
@@ -30,8 +32,12 @@ private:
         std::uint64_t weight = 0;
         std::vector<Node> callees;
     };
+    struct Look {
+        std::string_view unit;
+        Screen screen;
+    };
     static void append_nodes(std::string& out, const std::vector<Node>& nodes, std::size_t depth,
-                             const Screen& screen);
+                             const Look& look);
 
     Node root_;
 };
