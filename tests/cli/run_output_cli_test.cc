@@ -179,6 +179,7 @@ BOOST_AUTO_TEST_CASE(stacks_are_folded_for_a_flame_graph) {
         ".stack  v      { key { comm str16, at u32, pad u32 }, one u64 }\n"
         ".prog   write  tracepoint syscalls:sys_enter_write\n"
         "        r6 = r1\n"
+        "        *(u64 *)(r10 + v.key.comm) = 0\n"
         "        *(u64 *)(r10 + v.key.comm + 8) = 0\n"
         "        r1 = r10\n  r1 += v.key.comm\n  r2 = 16\n  call get_current_comm\n"
         "        r1 = r6\n  r2 = map[stacks]\n  r3 = 0\n  call get_stackid\n"
