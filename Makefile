@@ -22,7 +22,7 @@ TESTLIBS := -lboost_unit_test_framework
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
 APP  := $(wildcard src/cmd/*.cc)
-TEST := $(filter-out tests/demo/% tests/fuzz/% tests/work/% tests/bench/%,$(wildcard tests/*.cc tests/*/*.cc))
+TEST := $(filter-out tests/demo/% tests/fuzz/% tests/programs/% tests/bench/%,$(wildcard tests/*.cc tests/*/*.cc))
 MAN  := $(wildcard man/*.[1578])
 RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
@@ -39,6 +39,21 @@ $(B)/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
 $(B)/gpufs-test: $(call obj,$(TEST)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) $(TESTLIBS) -o $@
+
+# What tests look at from outside: a program, linked for any place and for one, with DWARF 5 and 4,
+# a library, and work whose truth is known.
+PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so gpufs-work)
+$(B)/gpufs-test: | $(PROGRAMS)
+$(B)/nest:        MODE = -pie -fPIE
+$(B)/nest-fixed:  MODE = -no-pie -fno-pie
+$(B)/nest-dwarf4: MODE = -gdwarf-4
+$(B)/plug.so:     MODE = -shared -fPIC -nostdlib
+$(B)/plug.so: tests/programs/plug.cc
+$(B)/gpufs-work: tests/programs/work.cc
+$(filter %/nest %/nest-fixed %/nest-dwarf4,$(PROGRAMS)): tests/programs/nest.cc
+$(PROGRAMS): Makefile | build/.deps
+	@echo "  CXX   $@"; mkdir -p $(@D)
+	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%,$^) -o $@
 
 # One file that runs on any Linux box of this architecture, made small, in a folder of its own. The
 # warnings are the matter of the usual build: -Os has some that are none.
@@ -80,7 +95,7 @@ $(B)/src/kernel/syscall_names.o: $(B)/gen/syscall_list.inc
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libboost-program-options-dev \
               libboost-test-dev
-CHECK_PKGS := clang qemu-system-x86 busybox-static kmod xz-utils zstd lz4 llvm-19
+CHECK_PKGS := binutils clang qemu-system-x86 busybox-static kmod xz-utils zstd lz4 llvm-19
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)
@@ -95,15 +110,10 @@ demo: $(B)/gpufs $(B)/demo-blocker
 $(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@
 
-# What the tests let gpufs watch.
-$(B)/gpufs-work: $(call obj,tests/work/work.cc)
-	@echo "  LD    $@"
-	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@
-
 # Rings of tests, each with what it needs; tests/run.sh adds up what they say.
-check: $(B)/gpufs $(B)/gpufs-test $(B)/gpufs-work build/.deps-check
+check: $(B)/gpufs $(B)/gpufs-test build/.deps-check
 	$(Q)B=$(B) bash tests/run.sh unit kernel cli fuzz vm
-check-unit check-kernel check-cli check-fuzz check-vm: check-%: $(B)/gpufs $(B)/gpufs-test $(B)/gpufs-work
+check-unit check-kernel check-cli check-fuzz check-vm: check-%: $(B)/gpufs $(B)/gpufs-test
 	$(Q)B=$(B) bash tests/run.sh $*
 check-fuzz check-vm: build/.deps-check
 # As long as FUZZ_SECONDS says, each.
@@ -122,7 +132,7 @@ install: $(B)/gpufs
 
 # The kernels of the virtual machines stay: they are downloads, not build results.
 clean:
-	rm -rf build/fuzz build/src build/tests build/gen build/san build/static build/tally build/gpufs* build/lib* build/.deps*
+	rm -rf build/fuzz build/nest* build/plug.so build/src build/tests build/gen build/san build/static build/tally build/gpufs* build/lib* build/.deps*
 force:
 .PHONY: all static demo check check-unit check-kernel check-cli check-fuzz check-vm fuzz lint install deps clean force
 .DELETE_ON_ERROR:

@@ -7,7 +7,9 @@
 
 namespace gpufs {
 
-ElfFile::ElfFile(std::string path) : path_(std::move(path)), fd_(open_file(path_, O_RDONLY)) {
+ElfFile::ElfFile(std::string path) : ElfFile(open_file(path, O_RDONLY), path) {}
+
+ElfFile::ElfFile(Fd file, std::string path) : path_(std::move(path)), fd_(std::move(file)) {
     elf_version(EV_CURRENT);
     elf_.reset(elf_begin(fd_.get(), ELF_C_READ_MMAP, nullptr));
     if (!elf_) throw Error(cat("cannot read ", path_, ": ", elf_words()));

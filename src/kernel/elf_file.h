@@ -19,9 +19,14 @@ class ElfFile {
 public:
     // Throws SysError, and Error for what is no ELF file.
     explicit ElfFile(std::string path);
+    // Reads what is open already; `path` is its name in errors.
+    ElfFile(Fd file, std::string path);
 
     const std::string& path() const noexcept { return path_; }
     Elf* elf() const noexcept { return elf_.get(); }
+    int fd() const noexcept { return fd_.get(); }
+    // The file itself, for who reads on without libelf. Nothing is read here after that.
+    Fd take_file() noexcept { return std::move(fd_); }
 
     struct Section {
         Elf_Scn* handle;
@@ -33,6 +38,8 @@ public:
 
     // Where the byte of an address is in the file; absent where nothing is loaded from it.
     std::optional<std::uint64_t> file_offset(std::uint64_t address) const;
+    // What the file asks to have loaded (PT_LOAD).
+    const std::vector<GElf_Phdr>& segments() const noexcept { return segments_; }
 
     // The bytes of NT_GNU_BUILD_ID; empty where there is none.
     std::string build_id() const;

@@ -1,107 +1,24 @@
 #include "gpufs/kernel/elf_symbols.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <tuple>
 
 #include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
+#include "kernel/elf_debug_file.h"
 #include "kernel/elf_file.h"
 
 namespace gpufs {
 namespace {
-
-constexpr const char* kDebugRoot = "/usr/lib/debug";
-
-// The checksum of .gnu_debuglink: CRC-32 as in zlib, of the whole debug file.
-std::uint32_t crc32(std::string_view bytes) {
-    static const auto table = [] {
-        std::array<std::uint32_t, 256> made{};
-        for (std::uint32_t i = 0; i < made.size(); ++i) {
-            std::uint32_t c = i;
-            for (int bit = 0; bit < 8; ++bit) c = c & 1 ? c >> 1 ^ 0xedb88320u : c >> 1;
-            made[i] = c;
-        }
-        return made;
-    }();
-    std::uint32_t crc = ~std::uint32_t{0};
-    for (const char c : bytes) crc = table[(crc ^ static_cast<unsigned char>(c)) & 0xff] ^ crc >> 8;
-    return ~crc;
-}
-
-// "/usr/lib/debug/.build-id/ab/cdef.debug"
-std::string build_id_path(const std::string& id) {
-    std::string hex;
-    for (const char c : id) {
-        const auto byte = static_cast<unsigned char>(c);
-        hex += "0123456789abcdef"[byte >> 4];
-        hex += "0123456789abcdef"[byte & 15];
-    }
-    return cat(kDebugRoot, "/.build-id/", hex.substr(0, 2), '/', hex.substr(2), ".debug");
-}
-
-// .gnu_debuglink: a name, zeros up to a multiple of 4, a checksum in the file's byte order.
-struct DebugLink {
-    std::string name;
-    std::uint32_t crc = 0;
-};
-std::optional<DebugLink> debug_link(const ElfFile& file) {
-    std::optional<DebugLink> link;
-    file.for_each_section([&](const ElfFile::Section& section) {
-        if (section.name != ".gnu_debuglink") return true;
-        const std::string_view bytes = section_bytes(section);
-        const std::string_view name = bytes.substr(0, bytes.find('\0'));
-        const std::size_t at = (name.size() + 4) & ~std::size_t{3};
-        if (!name.empty() && bytes.size() >= at + 4) {
-            link = DebugLink{std::string(name), 0};
-            std::memcpy(&link->crc, bytes.data() + at, sizeof link->crc);
-        }
-        return false;
-    });
-    return link;
-}
 
 std::string directory_of(const std::string& path) {
     const std::unique_ptr<char, decltype(&std::free)> real{::realpath(path.c_str(), nullptr),
                                                            &std::free};
     const std::string full = real ? real.get() : path;
     return full.substr(0, full.rfind('/'));
-}
-
-// A candidate that is there, is ELF and passes; what is not is no reason to fail.
-std::unique_ptr<ElfFile> open_if(const std::string& path, const auto& is_right) {
-    if (!file_exists(path)) return nullptr;
-    try {
-        auto file = std::make_unique<ElfFile>(path);
-        return is_right(*file) ? std::move(file) : nullptr;
-    } catch (const Error&) {
-        return nullptr;
-    }
-}
-
-std::unique_ptr<ElfFile> open_debug_file(const ElfFile& of) {
-    const std::string id = of.build_id();
-    if (!id.empty())
-        if (auto file =
-                open_if(build_id_path(id), [&](const ElfFile& f) { return f.build_id() == id; }))
-            return file;
-    const auto link = debug_link(of);
-    if (!link) return nullptr;
-    const auto is_right = [&](const ElfFile& f) {
-        const std::string other = f.build_id();
-        if (!id.empty() && !other.empty()) return id == other;
-        return crc32(read_file(f.path())) == link->crc;
-    };
-    const std::string directory = directory_of(of.path());
-    for (const std::string& place :
-         {cat(directory, '/', link->name), cat(directory, "/.debug/", link->name),
-          cat(kDebugRoot, directory, '/', link->name)})
-        if (auto file = open_if(place, is_right)) return file;
-    return nullptr;
 }
 
 // Collects the functions of one symbol table. Offsets are those of `program`: a debug file's own
@@ -173,7 +90,7 @@ std::vector<ElfFunction> find_functions(const std::string& path, std::string_vie
     collect(file, file, SHT_SYMTAB, pattern, functions, has_symbols);
     collect(file, file, SHT_DYNSYM, pattern, functions, has_dynamic);
     if (!has_symbols)
-        if (const auto debug = open_debug_file(file))
+        if (const auto debug = open_debug_file(file, directory_of(path), RootDirectory()))
             collect(file, *debug, SHT_SYMTAB, pattern, functions, has_symbols);
     const auto key = [](const ElfFunction& f) { return std::tie(f.offset, f.name); };
     std::ranges::sort(functions, {}, key);

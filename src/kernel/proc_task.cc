@@ -42,6 +42,18 @@ std::vector<int> numbers_in(const std::string& directory) {
     return numbers;
 }
 
+// The last number of a line of /proc/TID/status; 0 when there is none.
+int last_number(int tid, std::string_view field) {
+    const std::string status = text_of(tid, "status");
+    for (const std::string_view line : lines_of(status)) {
+        if (!line.starts_with(field)) continue;
+        const std::string_view numbers = trim(line.substr(field.size()));
+        int n = 0;
+        return parse_number(numbers.substr(numbers.find_last_of(" \t") + 1), n) ? n : 0;
+    }
+    return 0;
+}
+
 }  // namespace
 
 SyscallState parse_proc_syscall(std::string_view text) {
@@ -114,13 +126,11 @@ std::string comm(int tid) {
 }
 
 int tgid(int tid) {
-    const std::string status = text_of(tid, "status");
-    for (const std::string_view line : lines_of(status)) {
-        if (!line.starts_with("Tgid:")) continue;
-        int n = 0;
-        return parse_number(trim(line.substr(5)), n) ? n : 0;
-    }
-    return 0;
+    return last_number(tid, "Tgid:");
+}
+
+int innermost_pid(int tid) {
+    return last_number(tid, "NSpid:");
 }
 
 std::vector<int> threads(int pid) {

@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
-#include <cstdlib>
 #include <fstream>
 
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
 #include "kernel/usdt_probe.h"
+#include "support/needs.h"
+#include "support/nest.h"
 
 namespace gpufs {
 namespace {
@@ -33,23 +34,7 @@ Mapped mapped_from(const void* function) {
     return {};
 }
 
-class TempDirectory {
-public:
-    TempDirectory() { BOOST_TEST_REQUIRE(::mkdtemp(path_) != nullptr); }
-    ~TempDirectory() { run("rm -rf $D"); }
-    // A shell command; $D is the directory, $EXE this program.
-    bool run(std::string command) const {
-        char self[4096];
-        const ssize_t n = ::readlink(kSelf, self, sizeof self);
-        command = cat("D=", path_, " EXE=", std::string(self, static_cast<std::size_t>(n)), "; { ",
-                      command, "; } >/dev/null 2>&1");
-        return std::system(command.c_str()) == 0;
-    }
-    std::string file(std::string_view name) const { return cat(path_, '/', name); }
-
-private:
-    char path_[32] = "/tmp/gpufs-elf-XXXXXX";
-};
+using test::TempDirectory;
 
 BOOST_AUTO_TEST_SUITE(elf_symbols)
 
@@ -85,12 +70,7 @@ BOOST_AUTO_TEST_CASE(a_librarys_dynamic_symbols_are_found_without_versions) {
 }
 
 BOOST_AUTO_TEST_CASE(a_stripped_program_has_its_debug_file_next_to_it,
-                     *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
-                         boost::test_tools::assertion_result yes(
-                             std::system("command -v objcopy >/dev/null 2>&1") == 0);
-                         yes.message() << "needs objcopy";
-                         return yes;
-                     })) {
+                     *boost::unit_test::precondition(test::has_program{"objcopy"})) {
     const TempDirectory temp;
     const auto before = find_functions(kSelf, "gpufs_test_target");
     BOOST_TEST_REQUIRE(

@@ -60,6 +60,11 @@ boost::test_tools::assertion_result has_trigger::operator()(boost::unit_test::te
     return answer(kernel_has_trigger(action), cat("needs the ", action, " trigger"));
 }
 
+boost::test_tools::assertion_result has_program::operator()(boost::unit_test::test_unit_id) const {
+    return answer(std::system(cat("command -v ", name, " >/dev/null 2>&1").c_str()) == 0,
+                  cat("needs ", name));
+}
+
 boost::test_tools::assertion_result lacks_trigger::operator()(
     boost::unit_test::test_unit_id) const {
     return answer(!kernel_has_trigger(action),

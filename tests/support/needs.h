@@ -27,6 +27,11 @@ struct lacks_trigger {
     std::string action;
     boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
 };
+// A program in $PATH, which tests/install-packages.sh installs.
+struct has_program {
+    std::string name;
+    boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
+};
 // A machine whose top-level buffer is the test's own: the guest of tests/vm.
 boost::test_tools::assertion_result owns_the_machine(boost::unit_test::test_unit_id);
 

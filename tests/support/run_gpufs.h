@@ -58,7 +58,7 @@ private:
 // The binary under test: $GPUFS_BIN, or build/gpufs.
 std::string gpufs_binary();
 
-// The program whose work is known (tests/work): gpufs-work beside the binary.
+// The program whose work is known (tests/programs): gpufs-work beside the binary.
 std::string work_binary();
 
 // Runs it with these arguments, to the end.

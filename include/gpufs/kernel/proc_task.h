@@ -51,6 +51,9 @@ std::string wchan(int tid);
 std::string comm(int tid);
 // The process that a thread belongs to; 0 when there is no such task.
 int tgid(int tid);
+// Its number in the innermost pid namespace that it is in, which is its own getpid(); 0 when there
+// is no such task.
+int innermost_pid(int tid);
 std::vector<int> threads(int pid);
 // The processes that were started by a process's threads and still live.
 std::vector<int> children(int pid);

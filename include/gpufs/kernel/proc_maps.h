@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace gpufs {
+
+// A line of /proc/PID/maps.
+struct ProcMap {
+    std::uint64_t start = 0, end = 0;
+    std::uint64_t offset = 0;  // in the file
+    std::uint64_t device = 0, inode = 0;
+    bool is_executable = false;
+    // As the process sees it, " (deleted)" behind it where it is, "[vdso]"; empty: memory without a
+    // name. The kernel writes a newline in it as "\012".
+    std::string_view path;
+};
+
+// "7fde004cf000-7fde00625000 r-xp 00026000 fe:00 332835   /usr/lib/libc.so.6". Absent when it is
+// none.
+std::optional<ProcMap> parse_proc_map(std::string_view line);
+
+// Visits what a process has mapped, by address. False where it is gone or not for us to see.
+bool for_each_map(int pid, const std::function<void(const ProcMap&)>& visit);
+
+}  // namespace gpufs

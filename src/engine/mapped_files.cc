@@ -1,0 +1,135 @@
+#include "gpufs/engine/mapped_files.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "gpufs/base/error.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::string_view kVdso = "[vdso]", kDeleted = " (deleted)";
+constexpr std::size_t kMostWaiting = 256;
+// 12 bytes each.
+constexpr std::size_t kMostFunctions = 400'000;
+
+std::string_view without_deleted(std::string_view path) {
+    return path.ends_with(kDeleted) ? path.substr(0, path.size() - kDeleted.size()) : path;
+}
+
+bool has_inode(const Fd& file, std::uint64_t inode) {
+    struct stat status;
+    return file && ::fstat(file.get(), &status) == 0 && status.st_ino == inode;
+}
+
+}  // namespace
+
+MappedFiles::MappedFiles(CodeFile::Lines lines) : with_lines_(lines) {
+    files_.emplace_back().is_useless = true;  // kAnonymous
+    roots_.emplace_back();
+}
+
+MappedFiles::Id MappedFiles::add(int pid, const MappedRange& range) {
+    if (range.path == kVdso) {
+        if (!vdso_) {
+            vdso_ = static_cast<Id>(files_.size());
+            File& file = files_.emplace_back();
+            file.path = file.name = kVdso;
+            file.fd = open_vdso();
+        }
+        return *vdso_;
+    }
+    if (range.inode == 0) return kAnonymous;
+    const auto [it, is_new] =
+        ids_.try_emplace({range.device, range.inode}, static_cast<Id>(files_.size()));
+    const Id id = it->second;
+    if (is_new) {
+        File& file = files_.emplace_back();
+        file.path = without_deleted(range.path);
+        file.name = file.path.substr(file.path.rfind('/') + 1);
+        file.inode = range.inode;
+        open(id, pid, range);
+    }
+    return id;
+}
+
+std::size_t MappedFiles::root_of(int pid) {
+    auto root = RootDirectory::of(pid);
+    if (!root || root->is_own()) return 0;
+    const auto is_it = [&](const RootDirectory& r) {
+        return r.device() == root->device() && r.inode() == root->inode();
+    };
+    const auto it = std::ranges::find_if(roots_, is_it);
+    const auto index = static_cast<std::size_t>(it - roots_.begin());
+    if (it == roots_.end()) roots_.push_back(std::move(*root));
+    return index;
+}
+
+// The path may lead to another file by now. Device numbers tell less: what is mapped and what
+// stat(2) says differ on btrfs and overlayfs.
+Fd MappedFiles::open_by_path(const File& file) const {
+    Fd fd = roots_[file.root].open(file.path);
+    return has_inode(fd, file.inode) ? std::move(fd) : Fd();
+}
+
+void MappedFiles::open(Id id, int pid, const MappedRange& range) {
+    File& file = files_[id];
+    file.root = root_of(pid);
+    file.fd = open_mapped(pid, range.start, range.end);
+    if (!file.fd) file.fd = open_by_path(file);
+    if (!file.fd) return;
+    waiting_.push_back(id);
+    if (waiting_.size() <= kMostWaiting) return;
+    const Id oldest = waiting_.front();
+    waiting_.pop_front();
+    files_[oldest].fd = {};
+}
+
+// Tables that were not asked for the longest make room.
+void MappedFiles::forget_some(Id but) {
+    for (;;) {
+        std::size_t functions = 0;
+        File* oldest = nullptr;
+        for (File& file : files_) {
+            if (!file.code) continue;
+            functions += file.code->size();
+            if (&file != &files_[but] && (!oldest || file.last_question < oldest->last_question))
+                oldest = &file;
+        }
+        if (functions <= kMostFunctions || !oldest) return;
+        oldest->lines.reset();
+        oldest->fd = oldest->code->take_file();
+        oldest->code.reset();
+    }
+}
+
+const CodeFile* MappedFiles::code(Id id) {
+    File& file = files_[id];
+    file.last_question = ++questions_;
+    if (file.code || file.is_useless) return file.code.get();
+    std::erase(waiting_, id);
+    if (!file.fd) file.fd = open_by_path(file);
+    file.is_useless = true;
+    if (!file.fd) return nullptr;
+    try {
+        file.code = std::make_unique<CodeFile>(std::move(file.fd), file.path, roots_[file.root],
+                                               with_lines_);
+    } catch (const Error&) {
+        return nullptr;  // a font, a locale, a script: nobody asks for their functions
+    }
+    file.is_useless = false;
+    file.lines = std::make_unique<SourceLines>(file.code->lines());
+    forget_some(id);
+    return file.code.get();
+}
+
+std::string MappedFiles::source_at(Id id, std::uint64_t offset) {
+    const CodeFile* const from = code(id);
+    const auto address = from ? from->address_of(offset) : std::nullopt;
+    if (!address) return {};
+    const auto line = files_[id].lines->find(*address);
+    return line ? cat(line->file, ':', line->line) : std::string();
+}
+
+}  // namespace gpufs

@@ -1,0 +1,127 @@
+#include "gpufs/engine/symbols.h"
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "gpufs/kernel/proc_task.h"
+#include "gpufs/lang/function_name.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kMostKnown = 8192;
+
+// Files may have anything for a name; terminals take some of it for commands.
+std::string printable(std::string name) {
+    for (char& c : name)
+        if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+    return name;
+}
+
+std::string read_modules() {
+    return read_file_if_readable("/proc/modules").value_or("");
+}
+
+}  // namespace
+
+void Symbols::watch() {
+    if (!side_band_) side_band_.emplace();
+}
+
+std::vector<int> Symbols::fds() const {
+    return side_band_ ? side_band_->fds() : std::vector<int>();
+}
+
+void Symbols::drain() {
+    if (side_band_)
+        side_band_->drain([&](const SideBandRecord& record) { processes_.take(record); });
+}
+
+void Symbols::remember_all() {
+    for (const int pid : proc::processes()) remember(static_cast<std::uint32_t>(pid));
+}
+
+Frame Symbols::kernel(std::uint64_t address, At at) {
+    const std::uint64_t back = at == At::after_call ? 1 : 0;
+    Frame frame{{}, {}, address, {}};
+    try {
+        if (!modules_) modules_ = read_modules();
+        auto symbol = kallsyms_.find(address - back);
+        if (!symbol) {
+            // A module that came since has addresses that no symbol had.
+            std::string now = read_modules();
+            if (now != *modules_) {
+                kallsyms_.reload();
+                modules_ = std::move(now);
+                symbol = kallsyms_.find(address - back);
+            }
+        }
+        if (!symbol) return frame;
+        frame.name = symbol->name;
+        frame.module = symbol->module.empty() ? "" : cat('[', symbol->module, ']');
+        frame.offset = symbol->offset + back;
+    } catch (const SysError&) {
+        // why_no_kernel_names() says it.
+    }
+    return frame;
+}
+
+Frame Symbols::user(std::uint32_t pid, std::uint64_t address, At at, std::uint64_t time_ns) {
+    drain();
+    const std::uint64_t back = at == At::after_call ? 1 : 0;
+    const auto place = processes_.find(pid, address - back, time_ns);
+    if (!place) return {{}, {}, address, {}};
+    Frame frame = place->file == MappedFiles::kAnonymous ? in_jit(place->pid, address - back)
+                                                         : in_file(place->file, place->offset);
+    frame.offset += back;
+    return frame;
+}
+
+Frame Symbols::in_file(MappedFiles::Id file, std::uint64_t offset) {
+    constexpr unsigned kOffsetBits = 44;  // files of 16 TB
+    const std::uint64_t key = std::uint64_t{file} << kOffsetBits ^ offset;
+    if (const auto it = known_.find(key); it != known_.end()) return it->second;
+    Frame frame{{}, printable(files_.name(file)), offset, {}};
+    if (const CodeFile* code = files_.code(file)) {
+        frame.offset = code->address_of(offset).value_or(offset);
+        if (const auto function = code->find(offset)) {
+            frame.name = printable(function_name(function->name));
+            frame.offset = function->past;
+        }
+        frame.source = printable(files_.source_at(file, offset));
+    }
+    if (known_.size() >= kMostKnown) known_.clear();
+    return known_.emplace(key, std::move(frame)).first->second;
+}
+
+Frame Symbols::in_jit(std::uint32_t pid, std::uint64_t address) {
+    Jit& jit = jits_[pid];
+    auto function = jit.map.find(address);
+    if (!function) {
+        // It grows as the compiler goes.
+        if (auto text = read_perf_map(pid, jit.bytes)) {
+            jit.bytes = text->size();
+            jit.map = PerfMap(std::move(*text));
+            function = jit.map.find(address);
+        }
+    }
+    if (!function) return {{}, {}, address, {}};
+    return {printable(std::string(function->name)), "[jit]", function->past, {}};
+}
+
+std::string Symbols::why_no_kernel_names() {
+    constexpr const char* kRestrict = "/proc/sys/kernel/kptr_restrict";
+    try {
+        if (!kallsyms_.is_hidden()) return {};
+    } catch (const SysError& e) {
+        return cat(e.what(), ": it takes a kernel with CONFIG_KALLSYMS=y");
+    }
+    const std::string level(trim(read_file_if_readable(kRestrict).value_or("")));
+    return cat("the kernel hides its addresses from this user (kernel.kptr_restrict is ", level,
+               "): ",
+               level == "2" ? "as root, 'sysctl kernel.kptr_restrict=1'"
+                            : "run as root, or with CAP_SYSLOG");
+}
+
+}  // namespace gpufs

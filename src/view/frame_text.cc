@@ -1,0 +1,32 @@
+#include "gpufs/view/frame_text.h"
+
+#include <charconv>
+
+#include "gpufs/base/cat.h"
+
+namespace gpufs {
+namespace {
+
+std::string hex(std::uint64_t value) {
+    char digits[16];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
+    return "0x" + std::string(digits, end);
+}
+
+}  // namespace
+
+std::string to_text(const Frame& frame) {
+    if (frame.name.empty())
+        return frame.module.empty() ? hex(frame.offset) : cat(frame.module, '+', hex(frame.offset));
+    std::string text = frame.name;
+    if (frame.offset != 0) text += cat('+', hex(frame.offset));
+    if (frame.module.starts_with('[')) {
+        text += cat(' ', frame.module);
+    } else if (!frame.module.empty()) {
+        text += cat(" (", frame.module, ')');
+    }
+    if (!frame.source.empty()) text += cat(" at ", frame.source);
+    return text;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,146 @@
+#define BOOST_TEST_DYN_LINK
+#include "gpufs/engine/symbols.h"
+
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "gpufs/kernel/proc_maps.h"
+#include "gpufs/view/frame_text.h"
+
+namespace gpufs {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(symbols)
+
+BOOST_AUTO_TEST_CASE(a_frame_reads_as_perf_writes_it) {
+    BOOST_TEST(to_text(Frame{"puts", "libc.so.6", 0x1c, ""}) == "puts+0x1c (libc.so.6)");
+    BOOST_TEST(to_text(Frame{"puts", "libc.so.6", 0, ""}) == "puts (libc.so.6)");
+    BOOST_TEST(to_text(Frame{"schedule", "", 0x2b, ""}) == "schedule+0x2b");
+    BOOST_TEST(to_text(Frame{"amdgpu_job_run", "[amdgpu]", 0x40, ""}) ==
+               "amdgpu_job_run+0x40 [amdgpu]");
+    BOOST_TEST(to_text(Frame{"main", "demo", 7, "main.cc:42"}) == "main+0x7 (demo) at main.cc:42");
+    BOOST_TEST(to_text(Frame{"", "libc.so.6", 0x2a1f3, ""}) == "libc.so.6+0x2a1f3");
+    BOOST_TEST(to_text(Frame{"", "", 0x7ffc00c01000, ""}) == "0x7ffc00c01000");
+}
+
+BOOST_AUTO_TEST_CASE(a_line_of_maps_is_taken_apart) {
+    const auto map = parse_proc_map(
+        "7fde004cf000-7fde00625000 r-xp 00026000 fe:01 332835                     /usr/a b.so "
+        "(deleted)");
+    BOOST_TEST_REQUIRE(map.has_value());
+    BOOST_TEST(map->start == 0x7fde004cf000u);
+    BOOST_TEST(map->end == 0x7fde00625000u);
+    BOOST_TEST(map->offset == 0x26000u);
+    BOOST_TEST(map->device == 0xfe01u);
+    BOOST_TEST(map->inode == 332835u);
+    BOOST_TEST(map->is_executable);
+    BOOST_TEST(map->path == "/usr/a b.so (deleted)");
+    const auto bare = parse_proc_map("1000-2000 rw-p 00000000 00:00 0 ");
+    BOOST_TEST_REQUIRE(bare.has_value());
+    BOOST_TEST(!bare->is_executable);
+    BOOST_TEST(bare->path == "");
+    for (const std::string_view none :
+         {"", "1000", "1000-2000", "1000-2000 r-xp", "x-y r-xp 0 0:0 0"})
+        BOOST_TEST(!parse_proc_map(none).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(code_made_at_run_time_is_found_in_its_list) {
+    const PerfMap map(
+        "2000 10 second\n"
+        "1000 20 Lfirst;::with blanks\n"
+        "0x3000 0x8 with_prefix\n"
+        "garbage\n"
+        "4000\n"
+        "2000 8 second again\n");
+    const auto name = [&](std::uint64_t address) {
+        const auto found = map.find(address);
+        return found ? std::string(found->name) + '+' + std::to_string(found->past) : "none";
+    };
+    BOOST_TEST(name(0xfff) == "none");
+    BOOST_TEST(name(0x1000) == "Lfirst;::with blanks+0");
+    BOOST_TEST(name(0x101f) == "Lfirst;::with blanks+31");
+    BOOST_TEST(name(0x1020) == "none");
+    BOOST_TEST(name(0x2004) == "second again+4");
+    BOOST_TEST(name(0x3001) == "with_prefix+1");
+    BOOST_TEST(name(0x4000) == "none");
+}
+
+// Records of processes that this kernel does not have.
+constexpr std::uint32_t kParent = 0x3ffffff0, kChild = 0x3ffffff1;
+
+SideBandRecord record(SideBandRecord::Kind kind, std::uint64_t time_ns, std::uint32_t pid) {
+    SideBandRecord made;
+    made.kind = kind;
+    made.time_ns = time_ns;
+    made.pid = made.tid = pid;
+    return made;
+}
+SideBandRecord mapped(std::uint64_t time_ns, std::uint32_t pid, std::uint64_t inode) {
+    SideBandRecord made = record(SideBandRecord::Kind::map, time_ns, pid);
+    made.start = 0x1000;
+    made.end = 0x3000;
+    made.offset = 0x500;
+    made.inode = inode;
+    made.text = inode == 7 ? "/lib/seven.so" : "/lib/eight.so (deleted)";
+    return made;
+}
+
+BOOST_AUTO_TEST_CASE(what_was_mapped_depends_on_the_time) {
+    using Kind = SideBandRecord::Kind;
+    MappedFiles files(CodeFile::Lines::no);
+    ProcessTable table(files);
+    const auto at = [&](std::uint32_t pid, std::uint64_t time_ns) {
+        const auto place = table.find(pid, 0x1010, time_ns);
+        return place ? files.name(place->file) + '+' + std::to_string(place->offset) : "none";
+    };
+    table.take(record(Kind::exec, 10, kParent));
+    table.take(mapped(11, kParent, 7));
+    SideBandRecord fork = record(Kind::fork, 20, kChild);
+    fork.parent = kParent;
+    table.take(fork);
+    table.take(mapped(25, kParent, 8));
+    BOOST_TEST(at(kParent, 10) == "none");
+    BOOST_TEST(at(kParent, 15) == "seven.so+1296");
+    BOOST_TEST(at(kParent, 30) == "eight.so+1296");
+    BOOST_TEST(at(kChild, 30) == "seven.so+1296");
+    // After the exec it has nothing there, but had.
+    table.take(record(Kind::exec, 40, kChild));
+    BOOST_TEST(at(kChild, 45) == "seven.so+1296");
+    table.take(mapped(50, kChild, 8));
+    BOOST_TEST(at(kChild, ProcessTable::kLatest) == "eight.so+1296");
+    BOOST_TEST(at(kChild, 45) == "seven.so+1296");
+    // The end of a thread is not that of the process.
+    SideBandRecord thread = record(Kind::exit, 60, kChild);
+    thread.tid = kChild + 1;
+    table.take(thread);
+    BOOST_TEST(!table.is_gone(kChild));
+    table.take(record(Kind::exit, 61, kChild));
+    BOOST_TEST(table.is_gone(kChild));
+    BOOST_TEST(at(kChild, ProcessTable::kLatest) == "eight.so+1296");
+    // The number is used again.
+    fork.time_ns = 70;
+    table.take(fork);
+    BOOST_TEST(!table.is_gone(kChild));
+    BOOST_TEST(at(kChild, ProcessTable::kLatest) == "eight.so+1296");
+    BOOST_TEST(at(kChild, 46) == "seven.so+1296");
+}
+
+BOOST_AUTO_TEST_CASE(the_first_that_went_are_forgotten_first) {
+    MappedFiles files(CodeFile::Lines::no);
+    ProcessTable table(files);
+    constexpr std::uint32_t kCount = 40'000;
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+        table.take(record(SideBandRecord::Kind::exec, i, kParent + i));
+        table.take(mapped(i, kParent + i, 7));
+        table.take(record(SideBandRecord::Kind::exit, i, kParent + i));
+    }
+    BOOST_TEST(table.forgotten() == kCount - (32u << 10));
+    BOOST_TEST(table.find(kParent + kCount - 1, 0x1010).has_value());
+    BOOST_TEST(!table.find(kParent, 0x1010).has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
