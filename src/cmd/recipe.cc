@@ -191,12 +191,11 @@ std::string words_for(const EndOfRun& end, HeldCommand* command) {
 // itself.
 std::string end_command(HeldCommand& command) {
     const auto status = command.end();
-    std::string what = "got SIGTERM and goes on";
-    if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
-        what = "was ended with SIGTERM";
-    else if (status)
-        what = how_it_ended(*status);
-    return cat("'", command.name(), "' (pid ", command.pid(), ") ", what);
+    const std::string name = cat("'", command.name(), "' (pid ", command.pid(), ")");
+    if (!status) return cat(name, " got SIGTERM and goes on");
+    if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
+        return cat(name, " was ended with SIGTERM");
+    return end_text(name, *status);
 }
 
 // `buffer` is what was in it before it was shown.

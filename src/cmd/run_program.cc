@@ -10,6 +10,7 @@
 #include "gpufs/engine/load_linked.h"
 #include "gpufs/engine/monitor.h"
 #include "gpufs/engine/monitor_reader.h"
+#include "gpufs/view/monitor_names.h"
 #include "gpufs/view/report_text.h"
 
 namespace gpufs {
@@ -24,13 +25,11 @@ Monitor make_monitor(Program program, Monitor::Choice choice, BpfMachine& machin
                 verbose ? e.log() : e.evidence());
 }
 
-// What addresses and stacks of this monitor mean.
-ValueNames names_for(const Monitor& monitor) {
-    ValueNames names;
-    names.frames = [&monitor](std::string_view map, std::int32_t id) {
-        return read_stack(monitor, map, id);
-    };
-    return names;
+// The process that a monitor was asked to look at, where it knows the parameter.
+std::uint32_t wanted_process(const Program& program, const ParameterValues& given) {
+    const auto pid = given.numbers.find("pid");
+    const bool is_named = program.find_parameter("pid") && pid != given.numbers.end();
+    return is_named ? static_cast<std::uint32_t>(pid->second) : 0;
 }
 
 void check_has_stacks(const Program& program) {
@@ -82,6 +81,7 @@ int run(Context& ctx, Program program, RunChoices choices) {
     check_choices(choices);
     LiveRun live(choices.duration);
     const auto interval = parse_interval(choices.interval);
+    const std::uint32_t pid = wanted_process(program, choices.parameters);
     Monitor::Choice choice;
     choice.parameters = std::move(choices.parameters);
     if (!choices.condition.empty()) choice.condition = SourceText{"--if", choices.condition};
@@ -98,7 +98,10 @@ int run(Context& ctx, Program program, RunChoices choices) {
     live.hold(std::move(choices.command));
     MonitorReader reader(monitor, live.stop_fd());
     monitor.attach();
-    Teller teller(ctx, monitor, choices, names_for(monitor));
+    MonitorNames names(monitor, choices.lines ? CodeFile::Lines::yes : CodeFile::Lines::no);
+    names.watch(pid);
+    for (const int fd : names.fds()) reader.wake_for(fd);
+    Teller teller(ctx, monitor, choices, names.names());
     const MonitorReader::Visit take = [&](const RecordLayout& layout,
                                           std::span<const std::byte> record) {
         teller.tell(layout, record);
@@ -108,6 +111,7 @@ int run(Context& ctx, Program program, RunChoices choices) {
     do {
         reader.wait(std::min(live.left(), ticks.left()));
         teller.begin_batch();
+        names.drain();
         reader.drain(take);
         if (ticks.passed()) teller.tell_interval();
         teller.flush();
@@ -116,6 +120,7 @@ int run(Context& ctx, Program program, RunChoices choices) {
     teller.tell_on();
     reader.drain(take);
     const bool is_complete = teller.tell_end(reader);
+    for (const std::string& note : names.notes()) ctx.err.line(note);
     monitor.detach();
     if (const std::string line = live.command_end(); !line.empty()) ctx.err.line(line);
     ctx.out.flush();
@@ -133,6 +138,7 @@ void add_run_options(Options& options, RunChoices& choices) {
         .interval(choices.interval)
         .flag("strict", choices.strict, "exit status 4 when something is lost")
         .flag("folded", choices.folded, "stacks that maps counted, as flamegraph.pl reads them")
+        .flag("lines", choices.lines, "source lines in stacks, where debug information has them")
         .flag("explain", choices.explain, "say where each program runs and how, on stderr")
         .flag("dry-run", choices.dry_run, "load, and say the same; attach and run nothing")
         .json(choices.json)

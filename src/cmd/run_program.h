@@ -18,8 +18,8 @@ struct RunChoices {
     std::string condition;             // empty: none
     std::vector<std::string> command;  // behind --; empty: none
     std::optional<std::string> duration, interval;
-    bool dry_run = false, explain = false, folded = false, json = false, strict = false,
-         verbose = false;
+    bool dry_run = false, explain = false, folded = false, json = false, lines = false,
+         strict = false, verbose = false;
 };
 
 // Declares the options that fill it, the same for all commands that run a Program; the command is

@@ -58,6 +58,10 @@ void MonitorReader::wait(std::chrono::milliseconds longest) const {
     if (code != EINTR) throw SysError(code, "wait for records");
 }
 
+void MonitorReader::wake_for(int fd) const {
+    watch(epoll_.get(), fd);
+}
+
 void MonitorReader::take(std::span<const std::byte> record, const Visit& visit) {
     std::uint32_t id = 0;
     if (record.size() >= sizeof id) std::memcpy(&id, record.data(), sizeof id);

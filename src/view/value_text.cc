@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "gpufs/base/cat.h"
+#include "gpufs/engine/name_text.h"
 #include "gpufs/view/json.h"
-#include "gpufs/view/name_text.h"
 
 namespace gpufs {
 namespace {
@@ -310,16 +310,16 @@ void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const 
 }
 
 std::string ValueWriter::address(const ValuePlan& plan, std::span<const std::byte> bytes,
-                                 std::uint64_t at) const {
+                                 std::uint64_t at, ValueNames::Place place) const {
     const bool is_user = plan.type.kind == Kind::user_address || plan.type.kind == Kind::user_stack;
     std::string text;
     if (is_user && names_.user) {
         std::uint32_t pid = 0;
         if (plan.process_at != ValuePlan::kNoProcess)
             std::memcpy(&pid, bytes.data() + plan.process_at, sizeof pid);
-        text = names_.user(pid, at);
+        text = names_.user(pid, at, place);
     } else if (!is_user && names_.kernel) {
-        text = names_.kernel(at);
+        text = names_.kernel(at, place);
     }
     if (text.empty()) append_hex(text, at);
     return text;
@@ -333,7 +333,9 @@ std::vector<std::string> ValueWriter::frames(const ValuePlan& plan,
     std::vector<std::string> words;
     if (!names_.frames) return {cat("[stack ", id, "]")};
     for (const std::uint64_t at : names_.frames(plan.type.stack_map, static_cast<std::int32_t>(id)))
-        words.push_back(address(plan, bytes, at));
+        words.push_back(address(
+            plan, bytes, at,
+            words.empty() ? ValueNames::Place::inner_frame : ValueNames::Place::outer_frame));
     if (words.empty()) words.push_back("[stack gone]");
     return words;
 }

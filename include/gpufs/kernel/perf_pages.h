@@ -43,6 +43,7 @@ public:
         if (taken_ - released_ > data_bytes_ / 8) release();
     }
 
+    std::size_t size() const noexcept { return data_bytes_; }
     // Records that did not fit. The kernel tells with the next record that does.
     std::uint64_t lost() const noexcept { return lost_; }
 

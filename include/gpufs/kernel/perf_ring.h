@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpufs/kernel/bpf_map.h"
+#include "gpufs/kernel/drain_ring.h"
 #include "gpufs/kernel/perf_pages.h"
 
 namespace gpufs {
@@ -36,19 +37,14 @@ public:
     // Gives the space of all records taken back to the kernel.
     void release() { pages_.release(); }
 
+    void release_if_full() { pages_.release_if_full(); }
+    // All of them.
     template <class OnRecord>
     std::size_t drain(OnRecord&& on_record) {
-        std::size_t count = 0;
-        while (const auto record = next()) {
-            on_record(*record);
-            ++count;
-            pages_.release_if_full();
-        }
-        release();
-        return count;
+        return drain_ring(*this, on_record);
     }
 
-    std::size_t size() const noexcept { return data_bytes_; }
+    std::size_t size() const noexcept { return pages_.size(); }
     // Records that did not fit. The kernel tells with the next record that does.
     std::uint64_t lost() const noexcept { return pages_.lost(); }
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "gpufs/kernel/bpf_map.h"
+#include "gpufs/kernel/drain_ring.h"
 #include "gpufs/kernel/mapping.h"
 
 namespace gpufs {
@@ -33,19 +34,14 @@ public:
     std::optional<std::span<const std::byte>> next();
     // Gives the space of all records taken back to the programs.
     void release();
-
-    // Hands over all records there are, and those that come meanwhile; gives space back as it goes,
-    // each eighth of the ring. Returns how many.
+    // The same where much of the space is taken.
+    void release_if_full() {
+        if (taken_ - released_ > data_bytes_ / 8) release();
+    }
+    // All of them.
     template <class OnRecord>
     std::size_t drain(OnRecord&& on_record) {
-        std::size_t count = 0;
-        while (const auto record = next()) {
-            on_record(*record);
-            ++count;
-            if (taken_ - released_ > data_bytes_ / 8) release();
-        }
-        release();
-        return count;
+        return drain_ring(*this, on_record);
     }
 
     std::size_t size() const noexcept { return data_bytes_; }

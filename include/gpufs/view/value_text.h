@@ -16,10 +16,14 @@ namespace gpufs {
 // What addresses and the numbers of stacks mean. Each may be empty: addresses are then shown in
 // hexadecimal, stacks by their number.
 struct ValueNames {
+    // Where an address comes from: a value of its own, or a stack, whose outer frames are where
+    // calls return to.
+    enum class Place { address, inner_frame, outer_frame };
+
     // A kernel address in words: "vfs_read+0x1f".
-    std::function<std::string(std::uint64_t address)> kernel;
+    std::function<std::string(std::uint64_t address, Place place)> kernel;
     // The same of a process; pid 0: not known which.
-    std::function<std::string(std::uint32_t pid, std::uint64_t address)> user;
+    std::function<std::string(std::uint32_t pid, std::uint64_t address, Place place)> user;
     // The addresses of a stack, the innermost first. Empty: it is not there any more.
     std::function<std::vector<std::uint64_t>(std::string_view map, std::int32_t id)> frames;
 };
@@ -79,8 +83,8 @@ public:
 private:
     std::string_view checked_text(const ValuePlan& plan, std::span<const std::byte> bytes);
     void other(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
-    std::string address(const ValuePlan& plan, std::span<const std::byte> bytes,
-                        std::uint64_t at) const;
+    std::string address(const ValuePlan& plan, std::span<const std::byte> bytes, std::uint64_t at,
+                        ValueNames::Place place = ValueNames::Place::address) const;
 
     ValueNames names_;
     WallClock clock_;

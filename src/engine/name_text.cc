@@ -1,4 +1,4 @@
-#include "gpufs/view/name_text.h"
+#include "gpufs/engine/name_text.h"
 
 #include <arpa/inet.h>
 
