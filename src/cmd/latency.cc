@@ -12,7 +12,7 @@ int cmd_latency(Context& ctx, Args args) {
         "'gpufs count' has them. A start belongs to the next end with the same --key: fields of\n"
         "START and END, or tid, pid, cpu.");
     options
-        .value("key", key, "FIELD[=FIELD],…",
+        .value("key", key, "FIELD[=FIELD]",
                "what a start and its end have in common (START's=END's); tid")
         .over(over)
         .value("unit", unit, "UNIT", "of the histogram: ns, us, ms or s; us");

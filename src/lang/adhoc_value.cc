@@ -117,7 +117,7 @@ std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view n
 std::string hint_for_value(const AdhocEvent& event, std::string_view name) {
     std::vector<std::string> names = event.format.field_names();
     for (const Everywhere& known : known_everywhere()) names.emplace_back(known.name);
-    const std::string near = did_you_mean(name, names);
+    std::string near = did_you_mean(name, names);
     if (!near.empty()) return near;
     std::string list;
     for (const std::string& one : names) list += cat(list.empty() ? "" : " ", one);

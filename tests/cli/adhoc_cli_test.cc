@@ -47,7 +47,7 @@ Ended trace(std::vector<std::string> args, const std::function<void()>& work) {
 }
 
 // Does the work in a thread of this name, on a CPU if one is given.
-std::jthread in_thread(const std::string& name, std::function<void()> work, int cpu = -1) {
+std::jthread in_thread(const std::string& name, const std::function<void()>& work, int cpu = -1) {
     return std::jthread([=] {
         ::pthread_setname_np(::pthread_self(), name.c_str());
         if (cpu >= 0) test::pin_to_cpu(cpu);
@@ -193,8 +193,8 @@ BOOST_AUTO_TEST_CASE(names_of_files_are_keys_and_cut_ones_are_counted) {
     const Ended ran = trace(
         {"count", "syscalls:sys_enter_openat", "by", "filename", "--if", kOurs, "--json"}, [&] {
             in_thread("gp-ours", [&] {
-                for (int i = 0; i < 3; ++i) ::openat(AT_FDCWD, shorter.c_str(), O_RDONLY);
-                ::openat(AT_FDCWD, longer.c_str(), O_RDONLY);
+                for (int i = 0; i < 3; ++i) ::close(::openat(AT_FDCWD, shorter.c_str(), O_RDONLY));
+                ::close(::openat(AT_FDCWD, longer.c_str(), O_RDONLY));
             });
         });
     BOOST_TEST(count_behind(ran.out, cat("{\"filename\":\"", shorter, "\"}")) == 3, ran.out);
