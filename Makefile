@@ -23,7 +23,7 @@ TESTLIBS := -lboost_unit_test_framework
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
 APP  := $(wildcard src/cmd/*.cc)
 TEST := $(filter-out tests/demo/% tests/fuzz/%,$(wildcard tests/*.cc tests/*/*.cc))
-MAN  := $(wildcard man/*.[158])
+MAN  := $(wildcard man/*.[1578])
 RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
 obj   = $(1:%.cc=$(B)/%.o)

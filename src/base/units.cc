@@ -20,6 +20,27 @@ bool parse_whole(std::string_view text, std::uint64_t& n, int base = 10) {
 
 }  // namespace
 
+std::optional<WholeNumber> parse_whole_number(std::string_view text) {
+    WholeNumber number;
+    number.is_negative = text.starts_with('-');
+    if (number.is_negative) text.remove_prefix(1);
+    const bool is_hex = text.starts_with("0x");
+    if (is_hex) text.remove_prefix(2);
+    constexpr std::uint64_t kLowest = std::uint64_t{1} << 63;
+    if (!parse_whole(text, number.magnitude, is_hex ? 16 : 10) ||
+        (number.is_negative && number.magnitude > kLowest))
+        return std::nullopt;
+    return number;
+}
+
+std::uint64_t unit_size(std::string_view unit) {
+    if (unit == "us") return 1'000;
+    if (unit == "ms") return 1'000'000;
+    if (unit == "s") return 1'000'000'000;
+    if (unit == "pages") return 4096;
+    return 1;
+}
+
 std::uint64_t parse_size(std::string_view what, std::string_view text) {
     const auto fail = [&] {
         return UsageError(cat(what, " takes a size, not '", text, "'"), "such as 64k, 4M or 1G");

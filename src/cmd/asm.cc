@@ -148,7 +148,7 @@ int cmd_asm(Context& ctx, Args args) {
         .value("output,o", wanted.out, "OUT", "write to this file instead of stdout");
     if (!options.parse(ctx, args, words)) return kOk;
     if (words.empty()) throw UsageError("asm needs a FILE", "'-' is stdin");
-    if (words.size() > 1) throw UsageError(cat("'", words[1], "' is one word too many"));
+    check_words(words, 1);
     if (wanted.raw + wanted.c + wanted.hex + wanted.listing > 1)
         throw UsageError("--raw, --c, --hex and --listing exclude each other");
 

@@ -68,7 +68,7 @@ int cmd_disasm(Context& ctx, Args args) {
         .flag("numbers", wanted.numbers,
               "jumps by number, as the kernel prints them, not to labels");
     if (!options.parse(ctx, args, words)) return kOk;
-    if (words.size() > 1) throw UsageError(cat("'", words[1], "' is one word too many"));
+    check_words(words, 1);
     if (wanted.raw && wanted.hex) throw UsageError("--raw and --hex exclude each other");
 
     DisasmOptions how;

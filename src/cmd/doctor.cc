@@ -33,7 +33,7 @@ int cmd_doctor(Context& ctx, Args args) {
         "something is missing. Changes nothing, needs no root.");
     options.json(json);
     if (!options.parse(ctx, args, words)) return kOk;
-    if (!words.empty()) throw UsageError(cat("'", words[0], "' is one word too many"));
+    check_words(words, 0);
     const auto findings = examine_machine();
     std::size_t width = 0;
     for (const Finding& finding : findings) width = std::max(width, finding.what.size());

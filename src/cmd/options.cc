@@ -107,6 +107,10 @@ Options& Options::duration(std::optional<std::string>& time) {
     return value("duration", time, "T", "end after this time (30s, 5m)");
 }
 
+Options& Options::interval(std::optional<std::string>& time) {
+    return value("interval", time, "T", "show and clear the counts every T (1s, 500ms; 5 is 5s)");
+}
+
 Options& Options::dry_run(bool& on) {
     return flag("dry-run", on, "print the writes as shell commands, and change nothing");
 }
@@ -176,6 +180,11 @@ Session require_session(const SessionChoice& choice) {
         throw Error(cat("there is no ", session.described()),
                     cat("a filter makes it: gpufs filter EXPR", session.option()));
     return session;
+}
+
+void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint) {
+    if (words.size() > most)
+        throw UsageError(cat("'", words[most], "' is one word too many"), std::move(hint));
 }
 
 unsigned long parse_count(const std::string& option, const std::string& text) {

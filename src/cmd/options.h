@@ -32,6 +32,7 @@ public:
     Options& comm(std::optional<std::string>& glob);
     Options& over(std::optional<std::string>& time);
     Options& duration(std::optional<std::string>& time);
+    Options& interval(std::optional<std::string>& time);
     Options& dry_run(bool& on);
     Options& json(bool& on);
     Options& verbose(bool& on);
@@ -59,6 +60,9 @@ struct SessionChoice {
 Session open_session(const SessionChoice& choice);
 // The same, for commands that need one to be there. Throws Error with the way to make it.
 Session require_session(const SessionChoice& choice);
+
+// Throws UsageError when a command was given more words than it knows what to do with.
+void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint = {});
 
 // A count such as --count's: a positive decimal number. Throws UsageError.
 unsigned long parse_count(const std::string& option, const std::string& text);

@@ -70,8 +70,7 @@ Listing look_at(const RecipeFile& file, const std::optional<Tracefs>& top) {
 
 int list(Context& ctx, const Choices& choices) {
     if (choices.runs()) throw UsageError("'recipe list' takes --json, nothing else");
-    if (!choices.words.empty())
-        throw UsageError(cat("'", choices.words[0], "' is one word too many"));
+    check_words(choices.words, 0);
     std::optional<Tracefs> top;
     try {
         top = find_tracefs();
@@ -109,11 +108,9 @@ int list(Context& ctx, const Choices& choices) {
 int show(Context& ctx, const Choices& choices) {
     if (choices.runs() || choices.json)
         throw UsageError("'recipe show' takes a recipe, nothing else");
-    if (choices.words.size() != 1)
-        throw UsageError(choices.words.empty()
-                             ? "no recipe given"
-                             : cat("'", choices.words[1], "' is one word too many"),
-                         "'gpufs recipe list' shows them");
+    if (choices.words.empty())
+        throw UsageError("no recipe given", "'gpufs recipe list' shows them");
+    check_words(choices.words, 1, "'gpufs recipe list' shows them");
     ctx.out.write(load_recipe(choices.words[0]).text);
     return kOk;
 }
@@ -174,11 +171,6 @@ void show_results(Context& ctx, const Recipe& recipe, const RecipeRun& run,
     print_longest(ctx, run.session(), longest, json);
 }
 
-std::string how_it_ended(int status) {
-    if (WIFSIGNALED(status)) return cat("was ended by signal ", WTERMSIG(status));
-    return cat("ended with exit status ", WEXITSTATUS(status));
-}
-
 std::string words_for(const EndOfRun& end, HeldCommand* command) {
     switch (end.why) {
         case EndOfRun::Why::signal:
@@ -191,7 +183,7 @@ std::string words_for(const EndOfRun& end, HeldCommand* command) {
             return cat(end.over.begin, " to ", end.over.end, " took ",
                        duration_text(end.over.took_ns), ", and the buffer was stopped");
         case EndOfRun::Why::command:
-            return cat("the command ", how_it_ended(command->ended().value_or(0)));
+            return end_text("the command", command->ended().value_or(0));
     }
     return {};
 }
@@ -199,13 +191,11 @@ std::string words_for(const EndOfRun& end, HeldCommand* command) {
 // What became of a command that was not what ended the run. It may have been about to end by
 // itself.
 std::string end_command(HeldCommand& command) {
+    const std::string who = cat("'", command.name(), "' (pid ", command.pid(), ")");
     const auto status = command.end();
-    std::string what = "got SIGTERM and goes on";
-    if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
-        what = "was ended with SIGTERM";
-    else if (status)
-        what = how_it_ended(*status);
-    return cat("'", command.name(), "' (pid ", command.pid(), ") ", what);
+    if (!status) return who + " got SIGTERM and goes on";
+    const bool by_us = WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM;
+    return by_us ? who + " was ended with SIGTERM" : end_text(who, *status);
 }
 
 // `buffer` is what was in it before it was shown.

@@ -20,7 +20,7 @@ int cmd_reset(Context& ctx, Args args) {
         .flag("stale", stale, "remove what commands that were killed left behind, nothing else")
         .dry_run(dry_run);
     if (!options.parse(ctx, args, words)) return kOk;
-    if (!words.empty()) throw UsageError(cat("'", words[0], "' is one word too many"));
+    check_words(words, 0);
     if (stale) {
         if (dry_run || choice.global || !choice.name.empty() || !events.empty())
             throw UsageError("--stale goes alone");

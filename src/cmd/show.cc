@@ -296,7 +296,7 @@ int cmd_show(Context& ctx, Args args) {
         .json(choices.json)
         .session(session_choice);
     if (!options.parse(ctx, args, words)) return kOk;
-    if (!words.empty()) throw UsageError(cat("'", words[0], "' is one word too many"));
+    check_words(words, 0);
     if (choices.follow + choices.consume + choices.snapshot > 1)
         throw UsageError("--follow, --consume and --snapshot exclude each other");
     if (choices.follow && choices.last) throw UsageError("--last does not go with --follow");

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 
@@ -21,8 +20,6 @@
 
 namespace gpufs {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct Choices {
     std::vector<int> pids;
@@ -193,12 +190,10 @@ int hunt_stalls(Context& ctx, const Choices& choices) {
     what.over_ns =
         static_cast<std::uint64_t>(parse_duration("--over", choices.over.value_or("1ms")).count());
     what.children = choices.children;
-    const auto limit = choices.duration ? parse_duration("--duration", *choices.duration)
-                                        : std::chrono::nanoseconds(std::chrono::hours(24 * 365));
+    LiveRun live(choices.duration);
     const Session session = open_session({choices.session.value_or(""), false});
     std::vector<StallHunt::Target> targets = find_targets(choices);
 
-    StopSignals signals;
     std::unique_ptr<FreezeSession> freeze;
     StallHunt hunt(session.top(), what);
     bool is_frozen = false;
@@ -210,44 +205,32 @@ int hunt_stalls(Context& ctx, const Choices& choices) {
             is_frozen = true;
         });
     }
-    std::optional<HeldCommand> command;
-    if (!choices.command.empty()) {
-        command.emplace(choices.command);
-        targets.push_back({command->pid(), false});
-    }
-    const Stops stops(signals, command ? &*command : nullptr);
-    hunt.attach(targets, command.has_value());
+    live.hold(choices.command);
+    const bool has_command = live.command() != nullptr;
+    if (has_command) targets.push_back({live.command()->pid(), false});
+    hunt.attach(targets, has_command);
     Teller teller(ctx, hunt, choices.json);
-    const auto begin = Clock::now();
     const double used_before = cpu_seconds();
-    if (command) {
-        command->release();
-    } else {
+    live.begin();
+    if (!has_command) {
         ctx.err.line(start_text(hunt));
         ctx.err.flush();
         teller.tell_new();
     }
-    int signal = 0;
-    std::optional<int> status;
     for (;;) {
-        constexpr std::chrono::milliseconds kLongest{60'000};
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(begin + limit - Clock::now());
-        const bool goes_on = left.count() > 0 && hunt.wait(stops.fd(), std::min(left, kLongest));
+        const bool goes_on = hunt.wait(live.stop_fd(), live.left());
         hunt.round();
         teller.tell_new();
-        if (command) status = command->ended();
-        signal = signals.take();
-        if (left.count() <= 0 || signal != 0 || status || is_frozen) break;
+        if (live.is_over() || is_frozen) break;
         // Watched processes that end take their tasks with them.
-        if (goes_on && !command && hunt.tracker().watched() == 0) break;
+        if (goes_on && !has_command && hunt.tracker().watched() == 0) break;
     }
     hunt.finish();
     teller.tell_new();
-    const std::chrono::duration<double> took = Clock::now() - begin;
+    const std::chrono::duration<double> took = live.lasted();
     teller.tell_end((cpu_seconds() - used_before) / std::max(took.count(), 1e-3), what.states,
                     what.over_ns);
-    if (status) ctx.err.line(end_text(*command, *status));
+    if (const std::string line = live.command_end(); !line.empty()) ctx.err.line(line);
     if (is_frozen)
         ctx.err.line(cat(session.described(), " stopped at the first of them: 'gpufs show",
                          session.option(), "' has what led to it, 'gpufs reset", session.option(),
@@ -255,12 +238,7 @@ int hunt_stalls(Context& ctx, const Choices& choices) {
     else if (choices.freeze)
         ctx.err.line("nothing to freeze for");
     ctx.err.flush();
-    if (signal != 0) {
-        command.reset();
-        freeze.reset();
-        return -signal;
-    }
-    return kOk;
+    return live.finish();
 }
 
 }  // namespace
@@ -284,9 +262,7 @@ int cmd_stall(Context& ctx, Args args) {
         .value("session", choices.session, "NAME", "the session for --freeze, not 'gpufs'");
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;
-    if (!words.empty())
-        throw UsageError(cat("'", words[0], "' is one word too many"),
-                         "a command to run stands behind --");
+    check_words(words, 0, "a command to run stands behind --");
     const int ways = !choices.pids.empty() + choices.comm.has_value() + !choices.command.empty();
     if (ways == 0) throw UsageError("whom to watch?", "-p PID, --comm GLOB or -- COMMAND");
     if (!choices.command.empty() && ways > 1)

@@ -17,7 +17,7 @@ int switch_buffer(Context& ctx, Args args, bool on) {
            : "Stops the session's buffer. What it holds stays; events and triggers stay set.");
     options.session(choice).dry_run(dry_run);
     if (!options.parse(ctx, args, words)) return kOk;
-    if (!words.empty()) throw UsageError(cat("'", words[0], "' is one word too many"));
+    check_words(words, 0);
     const Session session = require_session(choice);
     Changes changes;
     changes.replace(session.tracefs(), "tracing_on", on ? "1" : "0",

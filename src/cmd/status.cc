@@ -58,7 +58,7 @@ int cmd_status(Context& ctx, Args args) {
         "again, and which other tracefs instances there are.");
     options.session(choice).json(json);
     if (!options.parse(ctx, args, words)) return kOk;
-    if (!words.empty()) throw UsageError(cat("'", words[0], "' is one word too many"));
+    check_words(words, 0);
     const Session chosen = open_session(choice);
     if (choice.global || !choice.name.empty()) {
         print_session(ctx, require_session(choice), json);

@@ -29,9 +29,8 @@ Trigger parse_action(const Tracefs& top, const std::vector<std::string>& words) 
     const bool takes_event = trigger.action.ends_with("_event");
     if (words.size() == 2 && trigger.argument.empty() && takes_event)
         trigger.argument = words[1];
-    else if (words.size() > 1)
-        throw UsageError(cat("'", words[1], "' is one word too many"),
-                         "a condition goes with --if, events with -e");
+    else
+        check_words(words, 1, "a condition goes with --if, events with -e");
     if (!takes_event) {
         if (trigger.argument.empty()) return trigger;
         throw UsageError(cat("'", trigger.action, "' takes nothing behind a colon"));

@@ -15,6 +15,7 @@
 #include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
 #include "gpufs/kernel/bpf_features.h"
+#include "gpufs/kernel/capabilities.h"
 #include "gpufs/kernel/tracefs.h"
 #include "gpufs/lang/gpu_systems.h"
 #include "gpufs/lang/trigger.h"
@@ -28,35 +29,20 @@ std::string first_line(const std::string& path) {
     return std::string(trim(read_file_if_readable(path).value_or("")));
 }
 
-// Bit numbers from linux/capability.h.
-struct Capability {
-    unsigned bit;
-    std::string_view name;
-};
-constexpr Capability kCapabilities[] = {
-    {21, "CAP_SYS_ADMIN"}, {38, "CAP_PERFMON"}, {39, "CAP_BPF"}};
+constexpr std::pair<Capability, const char*> kCapabilities[] = {
+    {Capability::sys_admin, "CAP_SYS_ADMIN"},
+    {Capability::perfmon, "CAP_PERFMON"},
+    {Capability::bpf, "CAP_BPF"}};
 
-std::uint64_t effective_capabilities() {
-    const std::string status = read_file_if_readable("/proc/self/status").value_or("");
-    constexpr std::string_view kKey = "CapEff:\t";
-    const auto at = status.find(kKey);
-    std::uint64_t bits = 0;
-    if (at != status.npos)
-        std::from_chars(status.data() + at + kKey.size(), status.data() + status.size(), bits, 16);
-    return bits;
-}
-
-// CAP_SYS_ADMIN alone, or CAP_PERFMON and CAP_BPF.
 bool can_load_bpf() {
-    const std::uint64_t bits = effective_capabilities();
-    return (bits >> 21 & 1) || ((bits >> 38 & 1) && (bits >> 39 & 1));
+    return has_capability(Capability::sys_admin) ||
+           (has_capability(Capability::perfmon) && has_capability(Capability::bpf));
 }
 
 Finding user() {
-    const std::uint64_t bits = effective_capabilities();
     std::vector<std::string> has, lacks;
-    for (const Capability& capability : kCapabilities)
-        (bits >> capability.bit & 1 ? has : lacks).emplace_back(capability.name);
+    for (const auto& [capability, name] : kCapabilities)
+        (has_capability(capability) ? has : lacks).emplace_back(name);
     const std::string who = ::geteuid() == 0 ? "root" : cat("uid ", ::geteuid());
     if (lacks.empty()) return {Answer::yes, "capabilities", cat(who, ", ", join(has, " ")), {}};
     return {Answer::no, "capabilities", cat(who, ", without ", join(lacks, " ")),
@@ -162,7 +148,7 @@ Finding perf_paranoid() {
     if (level.empty())
         return {Answer::no, "perf_event_open", "no /proc/sys/kernel/perf_event_paranoid",
                 "a kernel with CONFIG_PERF_EVENTS=y"};
-    const bool privileged = (effective_capabilities() >> 38 & 1) || ::geteuid() == 0;
+    const bool privileged = has_capability(Capability::perfmon) || ::geteuid() == 0;
     const bool open_to_all = level.starts_with('-');
     if (privileged || open_to_all)
         return {Answer::yes, "perf_event_open", "perf_event_paranoid is " + level, {}};

@@ -6,10 +6,12 @@
 #include "gpufs/base/diagnostics.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/load_linked.h"
+#include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/bpf_test_run.h"
 #include "gpufs/kernel/cpus.h"
 #include "gpufs/kernel/syscall_names.h"
 #include "gpufs/lang/expr_bpf.h"
+#include "gpufs/lang/sampling_events.h"
 
 namespace gpufs {
 namespace {
@@ -30,10 +32,6 @@ constexpr std::uint32_t kCompatBit = 1 << 22;
 constexpr const char* kCompatWord = nullptr;
 constexpr std::uint32_t kCompatBit = 0;
 #endif
-
-bool needs_map_key(std::uint32_t type) {
-    return type != BPF_MAP_TYPE_RINGBUF;
-}
 
 std::uint32_t program_type(Kind kind) {
     switch (kind) {
@@ -93,7 +91,7 @@ BpfMapSpec spec_of(const MapDeclaration& map, const ParameterValues& values,
     if (map.type == BPF_MAP_TYPE_PERF_EVENT_ARRAY) {
         spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
         spec.max_entries = possible_cpus().back() + 1;
-    } else if (needs_map_key(map.type)) {
+    } else if (map.type != BPF_MAP_TYPE_RINGBUF) {
         spec.key_bytes = static_cast<std::uint32_t>(map.key.bytes);
         spec.value_bytes = static_cast<std::uint32_t>(map.value_bytes());
     }
@@ -127,7 +125,12 @@ void Monitor::check_features() {
     }
     mistakes.throw_if_any();
     asked.insert(program_.needed_features.begin(), program_.needed_features.end());
+    if (std::ranges::count(program_.maps, true, &MapDeclaration::or_perf_ring) > 0)
+        asked.insert("ringbuf");
     features_ = machine_.features_among(asked);
+    for (MapDeclaration& map : program_.maps)
+        if (map.or_perf_ring && !features_.contains("ringbuf"))
+            map.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY;
     for (const std::string& name : program_.needed_features) {
         if (features_.contains(name)) continue;
         const auto feature = find_bpf_feature(name);
@@ -391,8 +394,10 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
             break;
         case Kind::profile: {
             Sampling sampling;
-            if (target.name == "task") sampling.clock = Sampling::Clock::task;
-            if (target.name == "cycles") sampling.clock = Sampling::Clock::cycles;
+            if (const SamplingEvent* event = find_sampling_event(target.name)) {
+                sampling.type = event->type;
+                sampling.config = event->config;
+            }
             (target.is_frequency ? sampling.hz : sampling.period) = target.period;
             made.push_back(attach_sampling(program, sampling, how));
             break;
@@ -442,6 +447,7 @@ void Monitor::detach() {
 std::uint64_t Monitor::missed() const {
     std::uint64_t all = 0;
     for (const Attachment& one : attachments_) all += one.missed().value_or(0);
+    for (const Loaded& loaded : loaded_) all += program_info(loaded.program.get()).recursion_misses;
     return all;
 }
 

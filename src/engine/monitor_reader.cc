@@ -1,5 +1,6 @@
 #include "gpufs/engine/monitor_reader.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 
 #include <cerrno>
@@ -17,14 +18,20 @@ constexpr std::size_t kPerfRingBytes = 256 << 10;
 void watch(int epoll, int fd) {
     epoll_event event{};
     event.events = EPOLLIN;
-    event.data.fd = fd;
     check(::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event),
           [] { return std::string("wait for a ring"); });
 }
 
+std::span<const std::byte> payload_of(std::span<const std::byte> record) {
+    return record;
+}
+std::span<const std::byte> payload_of(const PerfRecord& record) {
+    return record.payload;
+}
+
 }  // namespace
 
-MonitorReader::MonitorReader(const Monitor& monitor) : program_(monitor.program()) {
+MonitorReader::MonitorReader(const Monitor& monitor, int stop_fd) : program_(monitor.program()) {
     for (const MapDeclaration& map : program_.maps) {
         if (map.type == BPF_MAP_TYPE_RINGBUF) rings_.emplace_back(*monitor.map(map.name));
         if (map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY) continue;
@@ -32,26 +39,23 @@ MonitorReader::MonitorReader(const Monitor& monitor) : program_(monitor.program(
             perf_rings_.push_back(std::move(ring));
     }
     epoll_ = Fd(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); }));
+    if (stop_fd != -1) watch(epoll_.get(), stop_fd);
     for (const RingBuffer& ring : rings_) watch(epoll_.get(), ring.fd());
     for (const PerfRing& ring : perf_rings_) watch(epoll_.get(), ring.fd());
 }
 
-bool MonitorReader::wait(int stop, std::chrono::milliseconds longest) {
-    epoll_event wanted{};
-    wanted.events = EPOLLIN;
-    wanted.data.fd = stop;
-    // Level triggered, so adding it for this wait misses nothing.
-    check(::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stop, &wanted),
-          [] { return std::string("wait for the end"); });
-    epoll_event ready[8];
-    const int count =
-        ::epoll_wait(epoll_.get(), ready, std::size(ready), static_cast<int>(longest.count()));
+void MonitorReader::wait(std::chrono::milliseconds longest) const {
+    constexpr std::chrono::milliseconds kGather{1};
+    if (is_busy_ && longest > kGather) {
+        if (is_filling_) return;
+        pollfd stop{stop_fd_, POLLIN, 0};
+        ::poll(&stop, 1, static_cast<int>(kGather.count()));
+        return;
+    }
+    epoll_event ready;
+    if (::epoll_wait(epoll_.get(), &ready, 1, static_cast<int>(longest.count())) != -1) return;
     const int code = errno;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, stop, nullptr);
-    if (count == -1 && code != EINTR) throw SysError(code, "wait for records");
-    for (int i = 0; i < count; ++i)
-        if (ready[i].data.fd == stop) return false;
-    return true;
+    if (code != EINTR) throw SysError(code, "wait for records");
 }
 
 void MonitorReader::take(std::span<const std::byte> record, const Visit& visit) {
@@ -66,11 +70,32 @@ void MonitorReader::take(std::span<const std::byte> record, const Visit& visit) 
     visit(layout, record.first(layout.layout.bytes));
 }
 
+// No more than a ring holds: where programs are faster than the visits, others must have their
+// turn.
+template <class Ring>
+void MonitorReader::drain_one(Ring& ring, const Visit& visit) {
+    std::size_t bytes = 0, kept = 0;
+    while (bytes < ring.size()) {
+        const auto record = ring.next();
+        if (!record) break;
+        const std::span<const std::byte> payload = payload_of(*record);
+        take(payload, visit);
+        const std::size_t taken = payload.size() + BPF_RINGBUF_HDR_SZ;
+        bytes += taken;
+        kept += taken;
+        if (kept < ring.size() / 8) continue;
+        ring.release();
+        kept = 0;
+    }
+    ring.release();
+    is_busy_ = is_busy_ || bytes != 0;
+    is_filling_ = is_filling_ || bytes > ring.size() / 4;
+}
+
 void MonitorReader::drain(const Visit& visit) {
-    for (RingBuffer& ring : rings_)
-        ring.drain([&](std::span<const std::byte> record) { take(record, visit); });
-    for (PerfRing& ring : perf_rings_)
-        ring.drain([&](const PerfRecord& record) { take(record.payload, visit); });
+    is_busy_ = is_filling_ = false;
+    for (RingBuffer& ring : rings_) drain_one(ring, visit);
+    for (PerfRing& ring : perf_rings_) drain_one(ring, visit);
 }
 
 std::uint64_t MonitorReader::lost() const {

@@ -21,7 +21,7 @@ RecordMerge::RecordMerge(std::vector<int> cpus, NextPage next_page)
     refill();
 }
 
-// Moves a stream to its next record; false when it has none for now.
+// Moves a stream to its next record; false when it has none yet.
 bool RecordMerge::advance(std::size_t i) {
     Stream& s = streams_[i];
     RingRecord found;

@@ -157,10 +157,10 @@ Attachment open_raw_tracepoint(int program, const char* name, std::string_view h
 
 [[noreturn]] void throw_sampling_error(const SysError& e, const Sampling& sampling,
                                        const std::string& what) {
-    const bool is_hardware = sampling.clock == Sampling::Clock::cycles;
+    const bool is_hardware = sampling.type == PERF_TYPE_HARDWARE;
     if (is_hardware && (e.code() == ENOENT || e.code() == EOPNOTSUPP || e.code() == ENODEV))
-        throw UnsupportedError(cat("cannot ", what, ": this machine has no cycle counter for us"),
-                               "virtual machines often have none: use the CPU clock");
+        throw UnsupportedError(cat("cannot ", what, ": this machine has no such counter for us"),
+                               "virtual machines often have none: use cpu-clock");
     if (e.code() == EINVAL && sampling.hz) {
         constexpr const char* kLimit = "/proc/sys/kernel/perf_event_max_sample_rate";
         throw Error(cat("cannot ", what, ": the kernel does not sample so often"),
@@ -171,12 +171,7 @@ Attachment open_raw_tracepoint(int program, const char* name, std::string_view h
 }
 
 perf_event_attr sampling_attr(const Sampling& sampling) {
-    perf_event_attr attr =
-        sampling.clock == Sampling::Clock::cycles
-            ? perf_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES)
-            : perf_attr(PERF_TYPE_SOFTWARE, sampling.clock == Sampling::Clock::cpu
-                                                ? PERF_COUNT_SW_CPU_CLOCK
-                                                : PERF_COUNT_SW_TASK_CLOCK);
+    perf_event_attr attr = perf_attr(sampling.type, sampling.config);
     if (sampling.hz) {
         attr.freq = 1;
         attr.sample_freq = sampling.hz;
@@ -295,9 +290,7 @@ Attachment attach_sampling(int program, const Sampling& sampling, const AttachOp
     if (!sampling.hz == !sampling.period)
         throw Error("sampling takes a frequency or a period, one of them");
     const perf_event_attr attr = sampling_attr(sampling);
-    AttachmentMaker maker(sampling.clock == Sampling::Clock::cpu    ? "CPU clock"
-                          : sampling.clock == Sampling::Clock::task ? "task clock"
-                                                                    : "CPU cycles");
+    AttachmentMaker maker("perf event");
     try {
         if (sampling.pid != -1) {
             maker.hook(open_perf_event(attr, sampling.pid, -1, what), program, options, what);

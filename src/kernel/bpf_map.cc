@@ -159,14 +159,14 @@ bool BpfMap::next_key(const std::byte* key, std::span<std::byte> next) const {
 
 // A batch call reads whole buckets of a hash, each under its lock, and its cursor is a bucket
 // number: what comes or goes meanwhile cannot make it start again, nor show a key twice.
-bool BpfMap::batches(bpf_cmd command, const Visit& visit, bool& is_supported) const {
+std::optional<bool> BpfMap::batches(bpf_cmd command, const Visit& visit, Walk walk) const {
+    if (walk == Walk::one_by_one) return std::nullopt;
     const std::size_t key_bytes = spec_.key_bytes, value_bytes = whole_value_bytes();
     std::size_t room = std::clamp<std::size_t>((64 << 10) / (key_bytes + value_bytes), 16, 4096);
     // A hash keeps a u32 in the cursor, an array a key.
     std::vector<std::byte> cursor(std::max<std::size_t>(key_bytes, 4)), next(cursor.size());
     std::vector<std::byte> keys, values;
     bool is_first = true;
-    is_supported = true;
     for (;;) {
         keys.resize(room * key_bytes);
         values.resize(room * value_bytes);
@@ -184,8 +184,9 @@ bool BpfMap::batches(bpf_cmd command, const Visit& visit, bool& is_supported) co
         }
         if (code == EINTR) continue;
         if (is_first && (code == EINVAL || code == kENotSupp || code == EOPNOTSUPP)) {
-            is_supported = false;
-            return false;
+            if (walk != Walk::batch) return std::nullopt;
+            throw UnsupportedError(cat("cannot read ", described(), " in batches"),
+                                   "Linux 5.6 or later; taking entries out needs a hash map");
         }
         if (code != 0 && code != ENOENT)
             throw_bpf_error(code, cat("read the entries of ", described()));
@@ -223,14 +224,7 @@ bool BpfMap::keys_one_by_one(const std::function<void(std::span<const std::byte>
 }
 
 bool BpfMap::for_each(const Visit& visit, Walk walk) const {
-    if (walk != Walk::one_by_one) {
-        bool is_supported = false;
-        const bool complete = batches(BPF_MAP_LOOKUP_BATCH, visit, is_supported);
-        if (is_supported) return complete;
-        if (walk == Walk::batch)
-            throw UnsupportedError(cat("cannot read ", described(), " in batches"),
-                                   "Linux 5.6 or later");
-    }
+    if (const auto complete = batches(BPF_MAP_LOOKUP_BATCH, visit, walk)) return *complete;
     std::vector<std::byte> value(whole_value_bytes());
     return keys_one_by_one([&](std::span<const std::byte> key) {
         if (lookup(key, value)) visit(key, value);
@@ -238,14 +232,8 @@ bool BpfMap::for_each(const Visit& visit, Walk walk) const {
 }
 
 bool BpfMap::take_each(const Visit& visit, Walk walk) const {
-    if (walk != Walk::one_by_one) {
-        bool is_supported = false;
-        const bool complete = batches(BPF_MAP_LOOKUP_AND_DELETE_BATCH, visit, is_supported);
-        if (is_supported) return complete;
-        if (walk == Walk::batch)
-            throw UnsupportedError(cat("cannot take entries out of ", described(), " in batches"),
-                                   "Linux 5.6 or later, and a hash map");
-    }
+    if (const auto complete = batches(BPF_MAP_LOOKUP_AND_DELETE_BATCH, visit, walk))
+        return *complete;
     // Deleting while walking would start the walk again at every step: collect the keys first.
     std::vector<std::byte> keys;
     const bool complete = keys_one_by_one(

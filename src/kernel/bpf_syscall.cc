@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 
 #include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "gpufs/kernel/capabilities.h"
 #include "gpufs/kernel/kernel_version.h"
 
 namespace gpufs {
@@ -28,16 +27,6 @@ bool raise_memlock() {
     if (now.rlim_cur == now.rlim_max) return false;
     const rlimit most{now.rlim_max, now.rlim_max};
     return ::setrlimit(RLIMIT_MEMLOCK, &most) == 0;
-}
-
-bool has_capability(unsigned bit) {
-    const std::string status = read_file_if_readable("/proc/self/status").value_or("");
-    constexpr std::string_view kKey = "CapEff:\t";
-    const auto at = status.find(kKey);
-    std::uint64_t bits = 0;
-    if (at != status.npos)
-        std::from_chars(status.data() + at + kKey.size(), status.data() + status.size(), bits, 16);
-    return bits >> bit & 1;
 }
 
 }  // namespace
@@ -84,13 +73,12 @@ void set_object_name(char* field, std::string_view name) {
 }
 
 std::string missing_capability(bool perfmon) {
-    // Bit numbers from linux/capability.h. CAP_SYS_ADMIN stands for both of the newer two.
-    constexpr unsigned kSysAdmin = 21, kPerfmon = 38, kBpf = 39;
-    if (has_capability(kSysAdmin))
+    if (has_capability(Capability::sys_admin))
         return "this user has CAP_SYS_ADMIN: a policy of this machine forbids it (lockdown, a "
                "security module, a container's seccomp filter)";
     if (running_kernel() < KernelVersion{5, 8, 0}) return "run as root, or with CAP_SYS_ADMIN";
-    const bool bpf = has_capability(kBpf), perf = !perfmon || has_capability(kPerfmon);
+    const bool bpf = has_capability(Capability::bpf);
+    const bool perf = !perfmon || has_capability(Capability::perfmon);
     if (bpf && perf) return "run as root: this needs CAP_SYS_ADMIN";
     return cat("run as root, or with CAP_BPF", perfmon ? " and CAP_PERFMON" : "",
                "; missing: ", bpf ? "" : "CAP_BPF", !bpf && !perf ? ", " : "",

@@ -30,6 +30,7 @@ const DeclarationParser::Directive DeclarationParser::kDirectives[] = {
     {".stack", &DeclarationParser::stack},     {".map", &DeclarationParser::map},
     {".global", &DeclarationParser::global},   {".scratch", &DeclarationParser::scratch},
     {".record", &DeclarationParser::record},   {".report", &DeclarationParser::report},
+    {".lost", &DeclarationParser::lost},       {".enum", &DeclarationParser::enumeration},
 };
 
 DeclarationParser::DeclarationParser(AsmWork& work, std::size_t source, Span range)
@@ -202,29 +203,60 @@ void DeclarationParser::stack() {
 
 // .global NAME TYPE|STRUCT|{ ... }: one value for all CPUs, at a fixed address
 void DeclarationParser::global() {
-    one_value_map(BPF_MAP_TYPE_ARRAY);
+    const AsmToken name = declared_name("a name");
+    one_value_map(name, BPF_MAP_TYPE_ARRAY, types_.layout("value")).is_global = true;
 }
 
 // .scratch NAME TYPE|STRUCT|{ ... }: one value for each CPU
 void DeclarationParser::scratch() {
-    one_value_map(BPF_MAP_TYPE_PERCPU_ARRAY);
+    const AsmToken name = declared_name("a name");
+    one_value_map(name, BPF_MAP_TYPE_PERCPU_ARRAY, types_.layout("value"));
 }
 
-void DeclarationParser::one_value_map(bpf_map_type type) {
+// .lost NAME "WHAT": a u64 for all CPUs that counts what is missing in the result
+void DeclarationParser::lost() {
     const AsmToken name = declared_name("a name");
+    Layout count;
+    count.add("value", ValueType{});
+    MapDeclaration& map = one_value_map(name, BPF_MAP_TYPE_ARRAY, std::move(count));
+    map.is_global = true;
+    map.loss = text("what is lost, in quotes");
+}
+
+// .enum NAME { NUMBER WORD, ... }: words for integers of the type "u32 NAME"
+void DeclarationParser::enumeration() {
+    const AsmToken name = declared_name("a name");
+    EnumWords words;
+    tokens_.expect("{");
+    while (!tokens_.is("}")) {
+        const AsmToken first = tokens_.peek();
+        const std::int64_t value = number("a number", std::numeric_limits<std::int64_t>::min(),
+                                          std::numeric_limits<std::int64_t>::max());
+        if (std::ranges::count(words, value, &EnumWords::value_type::first) > 0)
+            tokens_.fail(tokens_.since(first), cat(value, " has a word already"));
+        const bool is_quoted = tokens_.peek().kind == AsmToken::Kind::text;
+        words.emplace_back(
+            value, is_quoted ? text("a word") : std::string(tokens_.expect_word("a word").text));
+        if (!tokens_.accept(",")) break;
+    }
+    tokens_.expect("}");
+    work_.enums.emplace(name.text, std::move(words));
+}
+
+MapDeclaration& DeclarationParser::one_value_map(const AsmToken& name, bpf_map_type type,
+                                                 Layout value) {
     MapDeclaration map;
     map.name = name.text;
     map.type = type;
     ValueType index;
     index.bytes = sizeof(std::uint32_t);
     map.key.add("key", std::move(index));
-    map.value = types_.layout("value");
+    map.value = std::move(value);
     map.max_entries = 1;
-    map.is_global = type == BPF_MAP_TYPE_ARRAY;
     map.at = here(name);
     work_.symbols.define_layout(map.name, map.value);
     work_.symbols.define_map(map.name);
-    program().maps.push_back(std::move(map));
+    return program().maps.emplace_back(std::move(map));
 }
 
 const MapDeclaration& DeclarationParser::known_map() {

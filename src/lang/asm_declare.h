@@ -33,6 +33,8 @@ private:
     void stack();
     void global();
     void scratch();
+    void lost();
+    void enumeration();
 
     // asm_declare_map.cc
     void map();
@@ -44,6 +46,7 @@ private:
     void complete(const AsmToken& name, MapDeclaration& map);
     void define_map(const MapDeclaration& map);
     void report();
+    bool is_report_clause() const;
     void report_clauses(Report& report, const MapDeclaration& map);
 
     // asm_declare_record.cc
@@ -57,7 +60,7 @@ private:
     std::string text(std::string_view what);
     std::string unescaped(const AsmToken& text);
     std::int64_t number(std::string_view what, Int128 low, Int128 high);
-    void one_value_map(bpf_map_type type);
+    MapDeclaration& one_value_map(const AsmToken& name, bpf_map_type type, Layout value);
     const MapDeclaration& known_map();
     SourceRef here(const AsmToken& from) const { return {source_, tokens_.since(from)}; }
     Program& program() { return work_.program; }

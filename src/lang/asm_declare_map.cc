@@ -21,6 +21,7 @@ struct MapType {
     bpf_map_type type;
     KeyRule key;
     std::uint64_t max;  // where none is given; 0: it must be
+    bool or_perf_ring = false;
 };
 constexpr MapType kMapTypes[] = {
     {"hash", BPF_MAP_TYPE_HASH, KeyRule::own, 10240},
@@ -31,6 +32,7 @@ constexpr MapType kMapTypes[] = {
     {"percpu_array", BPF_MAP_TYPE_PERCPU_ARRAY, KeyRule::index, 0},
     {"stack_trace", BPF_MAP_TYPE_STACK_TRACE, KeyRule::index, 1024},
     {"ringbuf", BPF_MAP_TYPE_RINGBUF, KeyRule::none, 256 << 10},
+    {"ring", BPF_MAP_TYPE_RINGBUF, KeyRule::none, 256 << 10, true},
     {"perf_event_array", BPF_MAP_TYPE_PERF_EVENT_ARRAY, KeyRule::none, 0},
 };
 
@@ -111,6 +113,7 @@ void DeclarationParser::map() {
     MapDeclaration made;
     made.name = name.text;
     made.type = known->type;
+    made.or_perf_ring = known->or_perf_ring;
     std::vector<Report> reports;
     if (!tokens_.at_end()) do
             map_clause(made, reports);
@@ -262,7 +265,7 @@ void DeclarationParser::define_map(const MapDeclaration& map) {
     }
 }
 
-// .report MAP "TITLE" [by MEMBER...] [sort COLUMN] [top N]
+// .report MAP "TITLE" [by MEMBER... | total] [table] [sort COLUMN] [top N]
 void DeclarationParser::report() {
     const AsmToken first = tokens_.peek();
     const MapDeclaration& map = known_map();
@@ -272,6 +275,10 @@ void DeclarationParser::report() {
     report_clauses(made, map);
     made.at = here(first);
     program().reports.push_back(std::move(made));
+}
+
+bool DeclarationParser::is_report_clause() const {
+    return tokens_.is("table") || tokens_.is("sort") || tokens_.is("top");
 }
 
 void DeclarationParser::report_clauses(Report& report, const MapDeclaration& map) {
@@ -284,8 +291,11 @@ void DeclarationParser::report_clauses(Report& report, const MapDeclaration& map
                     cat("the key of map '", map.name, "' has no member '", member.text, "'"),
                     did_you_mean(member.text, names_of(map.key.members)));
             report.by.emplace_back(member.text);
-        } while (tokens_.peek().is_word() && !tokens_.is("sort") && !tokens_.is("top"));
+        } while (tokens_.peek().is_word() && !is_report_clause());
+    } else if (tokens_.accept("total")) {
+        report.is_total = true;
     }
+    if (tokens_.accept("table")) report.is_table = true;
     if (tokens_.accept("sort")) {
         const AsmToken column = tokens_.expect_word("a column");
         const auto columns = columns_of(map.aggregation.kind);

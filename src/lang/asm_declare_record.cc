@@ -17,7 +17,9 @@ struct Format {
 };
 bool is_integer(const ValueType& type) {
     return type.kind == Kind::integer || type.kind == Kind::kernel_address ||
-           type.kind == Kind::user_address || type.kind == Kind::time;
+           type.kind == Kind::user_address || type.kind == Kind::time ||
+           type.kind == Kind::process || type.kind == Kind::syscall || type.kind == Kind::error ||
+           type.kind == Kind::signal || type.kind == Kind::device;
 }
 bool is_wide_integer(const ValueType& type) {
     return is_integer(type) && type.bytes == 8;

@@ -34,6 +34,12 @@ constexpr NamedType kTypes[] = {
     {"usym", ValueType::Kind::user_address, 8},
     {"kstack", ValueType::Kind::kernel_stack, 4, true},
     {"ustack", ValueType::Kind::user_stack, 4, true},
+    {"pid", ValueType::Kind::process, 4},
+    {"syscall", ValueType::Kind::syscall, 4, true},
+    {"errno", ValueType::Kind::error, 4, true},
+    {"signal", ValueType::Kind::signal, 4, true},
+    {"dev", ValueType::Kind::device, 4},
+    {"ip", ValueType::Kind::ip_address, 16},
 };
 
 ValueType value_type(ValueType::Kind kind, std::size_t bytes, bool is_signed = false) {
@@ -53,6 +59,14 @@ bool AsmLayoutParser::is_unit(std::string_view word) {
 std::string AsmLayoutParser::unit() {
     if (!tokens_.peek().is_word() || !is_unit(tokens_.peek().text)) return {};
     return std::string(tokens_.next().text);
+}
+
+std::optional<EnumWords> AsmLayoutParser::enumeration() {
+    if (!tokens_.peek().is_word()) return std::nullopt;
+    const auto known = work_.enums.find(tokens_.peek().text);
+    if (known == work_.enums.end()) return std::nullopt;
+    tokens_.next();
+    return known->second;
 }
 
 Layout AsmLayoutParser::layout(std::string_view only) {
@@ -102,11 +116,15 @@ ValueType AsmLayoutParser::type() {
         const std::string meant = did_you_mean(word.text, names);
         tokens_.fail(word.span, cat("no type is named '", word.text, "'"),
                      meant.empty() ? "types are u8 to u64, s8 to s64, strN, bytesN, time, ksym, "
-                                     "usym, kstack(MAP), ustack(MAP)"
+                                     "usym, kstack(MAP), ustack(MAP), pid, syscall, errno, signal, "
+                                     "dev, ip"
                                    : meant);
     }
     ValueType type = value_type(known->kind, known->bytes, known->is_signed);
-    if (type.kind == ValueType::Kind::integer) type.unit = unit();
+    if (type.kind == ValueType::Kind::integer) {
+        type.unit = unit();
+        if (const auto words = enumeration()) type.words = *words;
+    }
     if (type.kind == ValueType::Kind::kernel_stack || type.kind == ValueType::Kind::user_stack)
         type.stack_map = stack_map();
     return type;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "gpufs/lang/bpf_tokens.h"
 #include "lang/asm_work.h"
 
@@ -13,7 +15,7 @@ public:
     //   layout  = members | STRUCT | type          `only` names the member that a lone type becomes
     //   members = "{" NAME type { "," NAME type } [ "," ] "}"
     //   type    = INTEGER | strN | bytesN | time | ksym | usym | kstack "(" MAP ")" | ustack ...
-    //             and behind it, if it is a number, its unit
+    //             and behind it, if it is a number, its unit or the enum whose words it stands for
     Layout layout(std::string_view only);
     Layout members(Layout begun = {});
     ValueType type();
@@ -22,6 +24,7 @@ public:
     static bool is_unit(std::string_view word);
 
 private:
+    std::optional<EnumWords> enumeration();
     std::size_t digits_behind(const AsmToken& word, std::size_t prefix);
     std::string stack_map();
 

@@ -6,6 +6,7 @@
 #include "gpufs/base/text.h"
 #include "gpufs/base/units.h"
 #include "gpufs/lang/bpf_tokens.h"
+#include "gpufs/lang/sampling_events.h"
 #include "lang/asm_work.h"
 
 namespace gpufs {
@@ -163,12 +164,18 @@ private:
         return error == std::errc() && end == text.data() + text.size() && count > 0;
     }
 
-    // "99hz", "10ms", "cycles 99hz", "cycles 1000000".
+    // "99hz", "10ms", "cycles 99hz", "page-faults 1".
     void profile(Span at, ProbeTarget& made) const {
         Span how = at;
         if (!is_digit(text_of(at)[0])) {
             const Span event = first_word(how);
             made.name = text_of(event);
+            if (!find_sampling_event(made.name)) {
+                const auto known = sampling_event_names();
+                const std::string near = did_you_mean(made.name, known);
+                fail(event, cat("nothing is sampled by '", made.name, "'"),
+                     near.empty() ? cat("there are ", join(known, ", ")) : near);
+            }
             if (text_of(how).empty()) fail(at, "how often is missing", "as in 99hz, or a count");
         }
         std::string_view text = text_of(how);

@@ -30,6 +30,7 @@ struct AsmWork {
     std::deque<SourceText> sources;  // stay where they are when more come
     AsmSymbols symbols;
     std::map<std::string, Layout, std::less<>> structs;  // records, too
+    std::map<std::string, EnumWords, std::less<>> enums;
     std::vector<AsmUnit> units;
     Diagnostics errors;
 };

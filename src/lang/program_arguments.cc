@@ -1,8 +1,6 @@
 #include "gpufs/lang/program_arguments.h"
 
-#include <charconv>
 #include <limits>
-#include <optional>
 
 #include "gpufs/base/error.h"
 #include "gpufs/base/suggest.h"
@@ -11,37 +9,13 @@
 namespace gpufs {
 namespace {
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-    std::string_view digits = text;
-    const bool is_negative = digits.starts_with('-');
-    if (is_negative) digits.remove_prefix(1);
-    const bool is_hex = digits.starts_with("0x");
-    if (is_hex) digits.remove_prefix(2);
-    std::uint64_t n = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), n, is_hex ? 16 : 10);
-    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || n > kMost)
-        return std::nullopt;
-    return is_negative ? -static_cast<std::int64_t>(n) : static_cast<std::int64_t>(n);
-}
-
-// Nanoseconds of a unit of time, bytes of a unit of size.
-std::int64_t size_of_unit(std::string_view unit) {
-    if (unit == "us") return 1'000;
-    if (unit == "ms") return 1'000'000;
-    if (unit == "s") return 1'000'000'000;
-    if (unit == "pages") return 4096;
-    return 1;  // ns, bytes
-}
-
 // In the parameter's unit, rounded to the nearest.
 std::int64_t with_unit(const Parameter& parameter, const std::string& text) try {
     const bool is_time = parameter.type == Parameter::Type::time;
     const std::uint64_t value =
         is_time ? static_cast<std::uint64_t>(parse_duration(parameter.name, text).count())
                 : parse_size(parameter.name, text);
-    const auto unit = static_cast<std::uint64_t>(size_of_unit(parameter.unit));
+    const std::uint64_t unit = unit_size(parameter.unit);
     return static_cast<std::int64_t>((value + unit / 2) / unit);
 } catch (const UsageError& e) {
     throw UsageError(e.what(), cat("a number of ", parameter.unit, ", or with a unit: ",
@@ -49,7 +23,11 @@ std::int64_t with_unit(const Parameter& parameter, const std::string& text) try 
 }
 
 std::int64_t number_for(const Parameter& parameter, const std::string& text) {
-    if (const auto number = whole_number(text)) return *number;
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (const auto number = parse_whole_number(text); number && number->magnitude <= kMost) {
+        const auto magnitude = static_cast<std::int64_t>(number->magnitude);
+        return number->is_negative ? -magnitude : magnitude;
+    }
     if (parameter.type != Parameter::Type::integer) return with_unit(parameter, text);
     throw UsageError(cat(parameter.name, " takes a number, not '", text, "'"),
                      "decimal, or hexadecimal as in 0x1f");

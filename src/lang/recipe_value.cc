@@ -23,28 +23,17 @@ Literal number(std::uint64_t magnitude, bool is_negative) {
 }
 
 Literal integer(const std::string& name, std::string_view text) {
-    std::string_view digits = text;
-    const bool is_negative = digits.starts_with('-');
-    if (is_negative) digits.remove_prefix(1);
-    const bool is_hex = digits.starts_with("0x");
-    if (is_hex) digits.remove_prefix(2);
-    std::uint64_t n = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, n, is_hex ? 16 : 10);
-    constexpr std::uint64_t kLowest = std::uint64_t{1} << 63;
-    if (error != std::errc() || stop != end || (is_negative && n > kLowest))
+    const auto whole = parse_whole_number(text);
+    if (!whole)
         throw UsageError(cat(name, " takes a whole number, not '", text, "'"),
                          "such as 2, -1 or 0x1f");
-    return number(n, is_negative);
+    return number(whole->magnitude, whole->is_negative);
 }
 
 Literal time(const RecipeParameter& parameter, std::string_view text) {
     const std::string& name = parameter.name.text;
     const auto ns = static_cast<std::uint64_t>(parse_duration(name, text).count());
-    std::uint64_t unit_ns = 1;
-    if (parameter.unit == "us") unit_ns = 1'000;
-    if (parameter.unit == "ms") unit_ns = 1'000'000;
-    if (parameter.unit == "s") unit_ns = 1'000'000'000;
+    const std::uint64_t unit_ns = unit_size(parameter.unit);
     if (ns % unit_ns != 0)
         throw UsageError(cat(text, " is no whole number of ", parameter.unit),
                          cat(name, " is compared with a number of ", parameter.unit));

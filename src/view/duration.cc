@@ -27,9 +27,13 @@ std::uint64_t now(clockid_t clock) {
     return static_cast<std::uint64_t>(t.tv_sec) * kSecond + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
+std::uint64_t ahead_ns() {
+    return now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC);
+}
+
 // The difference changes when the clock is set, so it is taken anew each time.
 std::uint64_t real_time(std::uint64_t monotonic_ns) {
-    return monotonic_ns + (now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC));
+    return monotonic_ns + ahead_ns();
 }
 
 }  // namespace
@@ -42,18 +46,39 @@ std::string duration_text(std::uint64_t ns) {
 }
 
 std::string wall_clock_text(std::uint64_t monotonic_ns) {
-    const std::uint64_t real = real_time(monotonic_ns);
-    const auto seconds = static_cast<time_t>(real / kSecond);
-    tm local{};
-    ::localtime_r(&seconds, &local);
-    char text[16];
-    std::strftime(text, sizeof text, "%H:%M:%S", &local);
-    return cat(static_cast<const char*>(text), ".", decimal(real, kSecond, 6));
+    std::string text;
+    WallClock().append(text, monotonic_ns);
+    return text;
 }
 
 std::string epoch_text(std::uint64_t monotonic_ns) {
     const std::uint64_t real = real_time(monotonic_ns);
     return cat(real / kSecond, ".", decimal(real, kSecond, 6));
+}
+
+void WallClock::look() {
+    has_looked_ = true;
+    ahead_ns_ = ahead_ns();
+}
+
+void WallClock::append(std::string& out, std::uint64_t monotonic_ns) {
+    if (!has_looked_) look();
+    const std::uint64_t real = monotonic_ns + ahead_ns_;
+    if (words_.empty() || real / kSecond != second_) {
+        second_ = real / kSecond;
+        const auto seconds = static_cast<time_t>(second_);
+        tm local{};
+        ::localtime_r(&seconds, &local);
+        char text[16];
+        std::strftime(text, sizeof text, "%H:%M:%S.", &local);
+        words_ = text;
+    }
+    out += words_;
+    std::uint64_t rest = real % kSecond / 1'000;
+    char digits[6];
+    for (std::size_t i = sizeof digits; i > 0; --i, rest /= 10)
+        digits[i - 1] = static_cast<char>('0' + rest % 10);
+    out.append(digits, sizeof digits);
 }
 
 }  // namespace gpufs

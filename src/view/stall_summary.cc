@@ -5,15 +5,12 @@
 #include "gpufs/base/cat.h"
 #include "gpufs/view/duration.h"
 #include "gpufs/view/json.h"
+#include "gpufs/view/table.h"
 
 namespace gpufs {
 namespace {
 
 constexpr std::size_t kMostRows = 20, kMostHistograms = 5;
-
-std::string right(const std::string& text, std::size_t width) {
-    return std::string(width - std::min(width, text.size()), ' ') + text;
-}
 
 }  // namespace
 
@@ -41,23 +38,24 @@ std::vector<StallSummary::Groups::const_iterator> StallSummary::by_time(const Gr
 }
 
 std::string StallSummary::table(const Groups& groups, const std::string& title) {
-    std::string text = cat("   count       total     longest  state  ", title, "\n");
+    using enum Table::Align;
+    Table table({{"COUNT"}, {"TOTAL"}, {"LONGEST"}, {"STATE", left}, {title, left}});
     const auto rows = by_time(groups);
     for (std::size_t i = 0; i < std::min(kMostRows, rows.size()); ++i) {
         const auto& [place, group] = *rows[i];
-        text += cat(right(cat(group.count), 8), right(duration_text(group.total_ns), 12),
-                    right(duration_text(group.longest_ns), 12), "  ", place.first, "      ",
-                    place.second, "\n");
+        table.add({cat(group.count), duration_text(group.total_ns), duration_text(group.longest_ns),
+                   std::string(1, place.first), place.second});
     }
-    if (rows.size() > kMostRows) text += cat("     and ", rows.size() - kMostRows, " more\n");
+    std::string text = table.to_text();
+    if (rows.size() > kMostRows) text += cat("and ", rows.size() - kMostRows, " more\n");
     return text;
 }
 
 std::string StallSummary::to_text() const {
     if (all_.count == 0) return {};
-    std::string text = table(by_stack_, "kernel stack");
+    std::string text = table(by_stack_, "KERNEL STACK");
     text += "\n";
-    text += table(by_syscall_, "system call");
+    text += table(by_syscall_, "SYSTEM CALL");
     const auto rows = by_time(by_syscall_);
     for (std::size_t i = 0; i < std::min(kMostHistograms, rows.size()); ++i) {
         const auto& [place, group] = *rows[i];

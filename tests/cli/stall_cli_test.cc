@@ -19,9 +19,7 @@ using test::Ended;
 using test::TempSession;
 using test::Worker;
 
-bool has(const std::string& text, const std::string& piece) {
-    return text.find(piece) != std::string::npos;
-}
+using test::has;
 
 // Blocks in D for 100 ms, again and again.
 int block_on() {
@@ -36,7 +34,7 @@ BOOST_AUTO_TEST_CASE(a_command_is_watched_from_its_start_to_its_end) {
         {"stall", "--state", "S", "--over", "100ms", "--", "sh", "-c", "sleep 0.3; exit 3"});
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(has(ended.out, "wait4("), ended.out);
-    BOOST_TEST(has(ended.out, "count       total     longest  state  kernel stack\n"), ended.out);
+    BOOST_TEST(has(ended.out, "COUNT     TOTAL   LONGEST  STATE  KERNEL STACK\n"), ended.out);
     BOOST_TEST(has(ended.out, "us                     count\n"), ended.out);
     BOOST_TEST(has(ended.err, "1 stall over 100.0 ms in state S\n"), ended.err);
     BOOST_TEST(has(ended.err, "0 events lost; gpufs took "), ended.err);
@@ -66,7 +64,7 @@ BOOST_AUTO_TEST_CASE(it_ends_after_its_duration_with_the_reports) {
         test::gpufs({"stall", "-p", cat(worker.pid()), "--over", "50ms", "--duration", "1500ms"});
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(has(ended.err, "watching 1 task of 1 process"), ended.err);
-    BOOST_TEST(has(ended.out, "kernel stack\n"), ended.out);
+    BOOST_TEST(has(ended.out, "KERNEL STACK\n"), ended.out);
     BOOST_TEST(has(ended.out, "vfork"), ended.out);
 }
 
@@ -83,7 +81,7 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_it_with_the_reports_and_leaves_nothing) {
     child.send(SIGINT);
     const Ended ended = child.wait();
     BOOST_TEST(ended.signal == SIGINT);
-    BOOST_TEST(has(ended.out, "kernel stack\n"), ended.out);
+    BOOST_TEST(has(ended.out, "KERNEL STACK\n"), ended.out);
     BOOST_TEST(has(ended.err, "events lost"), ended.err);
     BOOST_TEST(!has(test::our_instances(), cat("gpufs.", pid, ".")));
 }

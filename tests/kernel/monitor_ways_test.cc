@@ -43,7 +43,7 @@ std::string counting(std::string_view target) {
 }
 
 std::uint64_t total(const Monitor& monitor) {
-    const auto entries = read_map(monitor, "n");
+    const auto entries = MapReader(monitor).read("n");
     return entries.empty() ? 0 : entries.at(0).words.at(0);
 }
 
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(a_program_sees_what_a_kernel_lacks) {
         Monitor monitor(assemble({"t.bpf", text}, {}), choice_of({}, only_here()), machine);
         monitor.attach();
         call_getppid(1);
-        const auto which = read_map(monitor, "which").at(0).values.at(0);
+        const auto which = MapReader(monitor).read("which").at(0).values.at(0);
         BOOST_TEST(value_of<std::uint64_t>(which) == (has_ring ? 5u : 6u));
     }
     BpfMachine old(top(), BpfFeatures({BpfFeature::ringbuf}));

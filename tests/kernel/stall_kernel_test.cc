@@ -13,6 +13,7 @@
 #include "gpufs/engine/stall_hunt.h"
 #include "gpufs/view/stall_text.h"
 #include "support/needs.h"
+#include "support/run_gpufs.h"
 #include "support/trace_instance.h"
 #include "support/workloads.h"
 
@@ -61,9 +62,7 @@ Hunted hunt(const std::string& states, std::uint64_t over_ms, Worker& worker, bo
     return got;
 }
 
-bool has(const std::string& text, const std::string& piece) {
-    return text.find(piece) != std::string::npos;
-}
+using test::has;
 
 // The time that the workload took, within the noise: it may be scheduled late on both sides.
 void check_duration(const Stall& stall, std::uint64_t ms) {

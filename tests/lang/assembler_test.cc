@@ -119,6 +119,8 @@ BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
 .map e stack_trace max 64
 .map f hash key u64, value linear(-10, 10, 5)
 .report f "F" sort key
+.report b "All" total
+.report b "Each" by comm table top 3
 .global g { hits u64, last time }
 .scratch h bytes600
 .prog p begin
@@ -137,13 +139,18 @@ BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
     BOOST_TEST(map("c").aggregation.is_signed);
     BOOST_TEST(map("c").key.bytes == 4u);
     BOOST_TEST(map("d").max_entries == 262144u);
+    BOOST_TEST(!map("d").or_perf_ring);
     BOOST_TEST(map("d").key.members.empty());
     BOOST_TEST(map("e").value_bytes() == 127u * 8);
     BOOST_TEST(map("f").aggregation.low == -10);
     BOOST_TEST(map("f").value_bytes() == 6u * 8);
     BOOST_TEST(map("g").is_global);
     BOOST_TEST(map("h").type == BPF_MAP_TYPE_PERCPU_ARRAY);
-    BOOST_TEST(program.reports.size() == 2u);
+    BOOST_TEST(program.reports.size() == 4u);
+    BOOST_TEST(program.reports[2].is_total);
+    BOOST_TEST(!program.reports[2].is_table);
+    BOOST_TEST(program.reports[3].is_table);
+    BOOST_TEST(program.reports[3].by.size() == 1u);
     BOOST_TEST(program.reports[0].title == "B");
     BOOST_TEST(program.reports[0].by == (std::vector<std::string>{"pid", "comm"}),
                boost::test_tools::per_element());
@@ -153,6 +160,41 @@ BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
     const CodeItem& value = program.programs[0].code[0];
     BOOST_TEST((value.relocation.kind == Relocation::Kind::map_value));
     BOOST_TEST(value.relocation.addend == 8);
+}
+
+BOOST_AUTO_TEST_CASE(a_ring_may_become_a_perf_ring) {
+    const Program program = make(".map d ring\n.prog p begin\n        exit\n");
+    BOOST_TEST(program.maps.at(0).or_perf_ring);
+    BOOST_TEST(program.maps.at(0).type == BPF_MAP_TYPE_RINGBUF);
+    BOOST_TEST(program.maps.at(0).max_entries == 262144u);
+}
+
+BOOST_AUTO_TEST_CASE(losses_are_counted_under_their_name) {
+    const Program program = make(R"(
+.lost refused "keys refused"
+.prog p begin
+        r1 = map[refused][0]
+        exit
+)");
+    const MapDeclaration& map = program.maps.at(0);
+    BOOST_TEST(map.loss == "keys refused");
+    BOOST_TEST(map.type == BPF_MAP_TYPE_ARRAY);
+    BOOST_TEST(map.value.bytes == 8u);
+    BOOST_TEST(map.max_entries == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_have_the_words_of_their_enum) {
+    const Program program = make(R"(
+.enum vector { 0 HI, 1 TIMER,
+               -1 "no vector" }
+.map irqs hash key { vec s32 vector, cpu u32 }, value sum
+.prog p begin
+        exit
+)");
+    const auto& members = program.maps.at(0).key.members;
+    BOOST_TEST((members[0].type.words == EnumWords{{0, "HI"}, {1, "TIMER"}, {-1, "no vector"}}));
+    BOOST_TEST(members[1].type.words.empty());
+    BOOST_TEST(members[1].name == "cpu");
 }
 
 BOOST_AUTO_TEST_CASE(records_begin_with_their_number_and_say_how_they_are_shown) {

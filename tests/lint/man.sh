@@ -75,13 +75,13 @@ if [ ${#options[@]} = 0 ]; then
     exit 1
 fi
 
-for page in man/*.[158]; do
+for page in man/*.[1578]; do
     name=$(basename "$page" .1)
     command=${name#gpufs-}
     [[ $page == *.1 && $name != gpufs && -z ${options[$command]-} ]] &&
         echo "$page:1: there is no command 'gpufs $command'"
     # A page may point at another, as man(1) finds it once it is installed.
-    source=$(sed -n '1s/^\.so man[158]/man/p' "$page")
+    source=$(sed -n '1s/^\.so man[1578]/man/p' "$page")
     if [ -n "$source" ] && [ ! -e "$source" ]; then
         echo "$page:1: $source is not there"
         continue
@@ -98,7 +98,7 @@ for page in man/*.[158]; do
     while read -r other; do
         other=${other%)}
         [ -e "man/${other/(/.}" ] || complain "$source" "${other%(*}" "refers to a page $other)"
-    done < <(grep -oE 'gpufs(-[a-z]+)?\([158]\)' <<<"$text" | sort -u)
+    done < <(grep -oE 'gpufs(-[a-z]+)?\([1578]\)' <<<"$text" | sort -u)
     examples "$source" "$text"
     [[ $page == *.1 ]] || continue
 

@@ -14,6 +14,11 @@ struct Ended {
     std::string out, err;
 };
 
+// Is the piece somewhere in the text?
+inline bool has(const std::string& text, const std::string& piece) {
+    return text.find(piece) != std::string::npos;
+}
+
 // A child process with its output collected. The destructor kills and reaps it.
 class Child {
 public:

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "gpufs/base/text.h"
 #include "gpufs/view/duration.h"
 
 namespace gpufs {
@@ -45,6 +46,78 @@ BOOST_AUTO_TEST_CASE(the_largest_value_has_a_bucket) {
     Log2Histogram h;
     h.add(~std::uint64_t{0});
     BOOST_TEST(h.to_text("n").find("[8E, 16E)") != std::string::npos);
+}
+
+Aggregation linear(std::int64_t low, std::int64_t high, std::int64_t step) {
+    Aggregation how;
+    how.kind = Aggregation::Kind::linear;
+    how.low = low;
+    how.high = high;
+    how.step = step;
+    return how;
+}
+
+// The labels and counts, without the bars.
+std::string rows_of(const std::string& text) {
+    std::string rows;
+    for (const std::string_view line : lines_of(text)) {
+        const auto words = split(line.substr(0, line.find('|')), ' ');
+        rows += join(words, " ") + '\n';
+    }
+    return rows;
+}
+
+BOOST_AUTO_TEST_CASE(linear_buckets_have_one_below_and_one_above) {
+    const std::uint64_t slots[] = {1, 2, 3, 4};
+    const Aggregation how = linear(-10, 10, 10);
+    BOOST_TEST(rows_of(histogram_text(how, slots, "n")) ==
+               "n count\n"
+               "(..., -10) 1\n"
+               "[-10, 0) 2\n"
+               "[0, 10) 3\n"
+               "[10, ...) 4\n");
+    BOOST_TEST(histogram_json(how, slots) ==
+               R"([{"to":-10,"count":1},{"from":-10,"to":0,"count":2},)"
+               R"({"from":0,"to":10,"count":3},{"from":10,"count":4}])");
+    BOOST_TEST(percentiles_text(how, slots, "") == "p50 <10, p90 -, p99 -, p99.9 -, max -");
+    BOOST_TEST(percentiles_json(how, slots) ==
+               R"({"p50":10,"p90":null,"p99":null,"p99.9":null,"max":null})");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_linear_bucket_ends_at_the_upper_bound) {
+    const std::uint64_t slots[] = {0, 1, 1, 1};
+    BOOST_TEST(rows_of(histogram_text(linear(0, 15, 10), slots, "n")) ==
+               "n count\n"
+               "[0, 10) 1\n"
+               "[10, 15) 1\n"
+               "[15, ...) 1\n");
+}
+
+BOOST_AUTO_TEST_CASE(log_linear_buckets_split_each_power_of_two) {
+    // One bit below the highest: 0, 1, 2, 3, then 4 to 5, 6 to 7, 8 to 11, …
+    Aggregation how;
+    how.kind = Aggregation::Kind::log_linear;
+    how.sub_bits = 1;
+    const std::uint64_t slots[] = {1, 0, 0, 2, 0, 3, 4};
+    BOOST_TEST(rows_of(histogram_text(how, slots, "n")) ==
+               "n count\n"
+               "[0] 1\n"
+               "[1] 0\n"
+               "[2] 0\n"
+               "[3] 2\n"
+               "[4, 6) 0\n"
+               "[6, 8) 3\n"
+               "[8, 12) 4\n");
+    BOOST_TEST(percentiles_text(how, slots, "") == "p50 <8, p90 <12, p99 <12, p99.9 <12, max <12");
+}
+
+BOOST_AUTO_TEST_CASE(a_narrow_screen_gets_narrow_bars) {
+    const std::uint64_t slots[] = {0, 1};
+    Aggregation how;
+    how.kind = Aggregation::Kind::log2;
+    BOOST_TEST(histogram_text(how, slots, "us", {44, 0}) ==
+               "us                     count\n"
+               "[1]                        1 |@@@@@@@@@@@@@|\n");
 }
 
 BOOST_AUTO_TEST_CASE(nothing_draws_nothing) {

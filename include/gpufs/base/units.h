@@ -2,11 +2,23 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gpufs {
+
+// "2", "-1", "0x1f". `magnitude` is at most 2^63 where it is negative. Absent for what is no whole
+// number.
+struct WholeNumber {
+    std::uint64_t magnitude = 0;
+    bool is_negative = false;
+};
+std::optional<WholeNumber> parse_whole_number(std::string_view text);
+
+// Nanoseconds of a unit of time (ns us ms s), bytes of a unit of size (bytes pages); 1 for none.
+std::uint64_t unit_size(std::string_view unit);
 
 // "64M", "4k", "1G", "1048576": bytes; k, M, G are powers of 1024, a B behind them is allowed.
 // Throws UsageError, naming `what`.

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,13 +23,50 @@ struct MapEntry {
     bool operator==(const MapEntry&) const = default;
 };
 
-// What a map holds now; elements of arrays that are all zero are left out. Most first for
-// aggregations (by the first word), else in the kernel's order. Empty for rings, stacks and maps
-// that the monitor does not have.
-std::vector<MapEntry> read_map(const Monitor& monitor, std::string_view name);
+// What a monitor's maps hold. Elements of arrays that are all zero are left out. Empty for rings,
+// stacks and maps that the monitor does not have. In the kernel's order.
+class MapReader {
+public:
+    // Borrows the monitor.
+    explicit MapReader(const Monitor& monitor) : monitor_(monitor) {}
+
+    std::vector<MapEntry> read(std::string_view name);
+    // What came since it was taken last, or all; from then on only what comes is there. No update
+    // is lost in arrays of counts, sums and histograms, whose old contents are remembered, and not
+    // taken out. In hash maps an update in the moment between reading an entry and removing it may
+    // be.
+    std::vector<MapEntry> take(std::string_view name);
+
+    // Hash maps that are full, or were when they were taken: keys may have been refused.
+    std::vector<std::string> full_maps() const;
+
+private:
+    std::vector<MapEntry> contents(const MapDeclaration& declared, const BpfMap& map, bool take);
+    void subtract_taken(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
+
+    const Monitor& monitor_;
+    // Of arrays: what was taken by name.
+    std::map<std::string, std::vector<MapEntry>, std::less<>> taken_;
+    std::set<std::string> full_when_taken_;
+};
 
 // Adds one CPU's words to those of the others.
 void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
                  std::vector<std::uint64_t>& into);
+
+// How many values went into the words: of sums, minima and maxima only whether there is one.
+std::uint64_t count_of(const Aggregation& how, const std::vector<std::uint64_t>& words);
+
+// The mean of an avg or stats, towards 0; as a word, that has its sign. 0 where there is no value.
+std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& words);
+
+// The addresses of a stack in a stack_trace map, the innermost first. Empty when there is no such.
+std::vector<std::uint64_t> read_stack(const Monitor& monitor, std::string_view map,
+                                      std::int32_t id);
+
+// What was counted for stacks that found their place in the stack map taken by another (their id is
+// -EEXIST).
+std::uint64_t count_stack_collisions(const MapDeclaration& declared,
+                                     const std::vector<MapEntry>& entries);
 
 }  // namespace gpufs

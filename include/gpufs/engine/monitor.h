@@ -50,7 +50,8 @@ public:
     void run_end();
     // Takes the programs off, without waiting for the kernel.
     void detach();
-    // Hits that the kernel says it could not deliver.
+    // Hits that the kernel says it could not deliver: a probe that was hit while it was being
+    // handled, a program that was running on the same CPU.
     std::uint64_t missed() const;
 
     // Null when there is no such map.

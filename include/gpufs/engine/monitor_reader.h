@@ -18,15 +18,17 @@ namespace gpufs {
 // arrays, one ring a CPU. Borrows the monitor, which need not be attached yet.
 class MonitorReader {
 public:
-    explicit MonitorReader(const Monitor& monitor);
+    // `stop_fd`: what ends a wait, too; -1: nothing does.
+    explicit MonitorReader(const Monitor& monitor, int stop_fd = -1);
 
-    // Sleeps until there is something to read or `stop` is readable, at most so long. True when it
-    // was not `stop`.
-    bool wait(int stop, std::chrono::milliseconds longest);
+    // Sleeps until there is something to read or `stop_fd` is readable, at most so long. While
+    // records keep coming, they gather for a millisecond first, so that each wake-up serves many;
+    // not while a ring fills up faster than that.
+    void wait(std::chrono::milliseconds longest) const;
 
-    // Visits each record there is: its layout, and its bytes with the id in front, which are good
-    // for the visit only. A ring buffer has one order for all CPUs; perf rings come one behind the
-    // other.
+    // Visits each record there is, at most as many as the rings hold: its layout, and its bytes
+    // with the id in front, which are good for the visit only. A ring buffer has one order for all
+    // CPUs; perf rings come one behind the other.
     using Visit =
         std::function<void(const RecordLayout& layout, std::span<const std::byte> record)>;
     void drain(const Visit& visit);
@@ -38,11 +40,15 @@ public:
 
 private:
     void take(std::span<const std::byte> record, const Visit& visit);
+    template <class Ring>
+    void drain_one(Ring& ring, const Visit& visit);
 
     const Program& program_;
     std::vector<RingBuffer> rings_;
     std::vector<PerfRing> perf_rings_;
+    int stop_fd_;
     Fd epoll_;
+    bool is_busy_ = false, is_filling_ = false;  // as the last drain() found it
     std::uint64_t unknown_ = 0;
 };
 

@@ -33,7 +33,7 @@ public:
     RecordMerge(std::vector<int> cpus, NextPage next_page);
 
     // The next record, if its time is not beyond `limit`; it is valid until the next call. Null
-    // when there is none for now.
+    // when there is none yet.
     const TraceRecord* next(std::uint64_t limit = std::numeric_limits<std::uint64_t>::max());
     // Asks CPUs that had no page for one again.
     void refill();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <linux/perf_event.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -126,12 +128,12 @@ Attachment attach_uprobe_multi(int program, const UprobeSet& set);
 
 constexpr std::uint32_t kAttachKprobeMulti = 42, kAttachUprobeMulti = 48;  // enum bpf_attach_type
 
-// Runs at regular intervals: of time, of time that tasks run, or of CPU cycles.
+// Runs at regular intervals of a perf event: nanoseconds of the CPU's clock, CPU cycles, faults...
 struct Sampling {
-    enum class Clock { cpu, task, cycles };
-    Clock clock = Clock::cpu;
+    std::uint32_t type = PERF_TYPE_SOFTWARE;
+    std::uint64_t config = PERF_COUNT_SW_CPU_CLOCK;
     std::uint64_t hz = 0;        // either so many a second,
-    std::uint64_t period = 0;    // or one each `period` ns or cycles
+    std::uint64_t period = 0;    // or one each `period` ns or events
     int pid = -1;                // one task; -1: all that runs on `cpus`
     std::vector<unsigned> cpus;  // empty: all online
 };

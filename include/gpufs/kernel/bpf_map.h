@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <optional>
 #include <string>
 
 #include "gpufs/base/fd.h"
@@ -77,7 +78,8 @@ public:
 private:
     BpfMap(Fd fd, BpfMapSpec spec);
     std::string described() const;
-    bool batches(bpf_cmd command, const Visit& visit, bool& is_supported) const;
+    // What for_each() and take_each() say; absent where it has to be one by one.
+    std::optional<bool> batches(bpf_cmd command, const Visit& visit, Walk walk) const;
     bool keys_one_by_one(const std::function<void(std::span<const std::byte>)>& visit) const;
 
     Fd fd_;

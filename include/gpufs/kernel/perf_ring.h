@@ -55,6 +55,7 @@ public:
         return count;
     }
 
+    std::size_t size() const noexcept { return data_bytes_; }
     // Records that did not fit. The kernel tells with the next record that does.
     std::uint64_t lost() const noexcept { return lost_; }
 

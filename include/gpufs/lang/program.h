@@ -36,7 +36,9 @@ struct MapDeclaration {
     Aggregation aggregation;
     std::uint64_t max_entries = 0;  // bytes for a ring
     std::string max_parameter;      // its name, where a parameter gives max_entries
+    bool or_perf_ring = false;      // a perf_event_array where the kernel has no ringbuf
     bool is_global = false;         // one-value array that holds globals by name
+    std::string loss;               // what its one u64 counts, where that is a loss: "keys refused"
     SourceRef at;
 
     std::size_t value_bytes() const;
@@ -116,6 +118,8 @@ struct Report {
     std::string title;
     std::string map;
     std::vector<std::string> by;  // members of the key to group by, in order; empty: all
+    bool is_total = false;        // or by none: all entries become one
+    bool is_table = false;        // of histograms: a row each, with percentiles
     std::string sort;             // "count", "sum", "max", "key"; empty: the aggregation's own
     std::size_t top = 0;          // rows; 0: all
     SourceRef at;

@@ -3,11 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpufs {
 
 // The types of values that programs keep in maps and send in records, and how a reader shows them.
+
+// The words that numbers stand for: {0, "HI"}, {1, "TIMER"}, ...
+using EnumWords = std::vector<std::pair<std::int64_t, std::string>>;
 
 // One value: an integer, text, an address, a stack. `bytes` is what it occupies.
 struct ValueType {
@@ -19,13 +23,22 @@ struct ValueType {
         user_address,    // 8 bytes, shown as a symbol of the record's process
         kernel_stack,    // 4 bytes, signed: an id in a stack trace map, or the error that made none
         user_stack,
-        time,  // 8 bytes, nanoseconds of CLOCK_MONOTONIC
+        time,        // 8 bytes, nanoseconds of CLOCK_MONOTONIC
+        process,     // 4 bytes: a process id (the kernel's tgid); the user addresses and stacks of
+                     // the same layout are its
+        syscall,     // 4 bytes, signed: a system call's number, shown as its name
+        error,       // 4 bytes, signed: an errno or its negative, shown as its name
+        signal,      // 4 bytes, signed: shown as its name
+        device,      // 4 bytes: the kernel's dev_t (major << 20 | minor), shown as its name
+        ip_address,  // 16 bytes, IPv6 or an IPv4 address mapped into it, as on the wire
     };
     Kind kind = Kind::integer;
     std::size_t bytes = 8;
     bool is_signed = false;
     std::string stack_map;  // of the stacks: the map that holds their frames
     std::string unit;       // "us", "bytes": for columns and histogram scales
+    // What integers mean, where they are numbers for words.
+    EnumWords words;
 };
 
 // A named member of a key, a record or a structure, at its offset.

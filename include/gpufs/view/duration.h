@@ -13,4 +13,19 @@ std::string wall_clock_text(std::uint64_t monotonic_ns);
 // The same moment as seconds since 1970, with microseconds: "1763692327.118204".
 std::string epoch_text(std::uint64_t monotonic_ns);
 
+// The same as wall_clock_text() for many moments: the clocks are compared when asked to, and a
+// second is put into words once.
+class WallClock {
+public:
+    // The difference of the clocks changes when somebody sets one.
+    void look();
+    void append(std::string& out, std::uint64_t monotonic_ns);
+
+private:
+    bool has_looked_ = false;
+    std::uint64_t ahead_ns_ = 0;  // real time minus monotonic time
+    std::uint64_t second_ = 0;
+    std::string words_;  // of second_
+};
+
 }  // namespace gpufs

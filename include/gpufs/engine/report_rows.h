@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "gpufs/engine/map_contents.h"
+#include "gpufs/lang/program.h"
+
+namespace gpufs {
+
+// A map's entries as a report wants them.
+struct ReportRows {
+    Layout key;  // the members of the map's key that are grouped by, in the report's order
+    std::vector<MapEntry> entries;
+    std::size_t left_out = 0;  // how many more there are than `report.top`
+};
+
+// Entries whose members in `report.by` are equal become one, or of a total all: counts, sums and histograms are added,
+// extremes compared, so nothing is inexact. Then sorted by `report.sort`, most first (`min`: least
+// first; `key` and data: by the key, ascending), equal ones by their key, and cut to `report.top`.
+// Without a sort: `sum` for stats, `avg` for avg, else the aggregation itself, which of histograms
+// is the count; arrays by their index.
+ReportRows report_rows(const MapDeclaration& map, const Report& report,
+                       std::vector<MapEntry> entries);
+
+// All that the report of a map shows where its program declares none: title and all members.
+Report default_report(const MapDeclaration& map);
+
+}  // namespace gpufs

@@ -1,0 +1,148 @@
+#include "cmd/run_program.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cmd/live.h"
+#include "cmd/options.h"
+#include "cmd/teller.h"
+#include "gpufs/base/units.h"
+#include "gpufs/engine/load_linked.h"
+#include "gpufs/engine/monitor.h"
+#include "gpufs/engine/monitor_reader.h"
+#include "gpufs/view/report_text.h"
+
+namespace gpufs {
+namespace {
+
+// A refused program shows the verifier's line; with -v the whole log.
+Monitor make_monitor(Program program, Monitor::Choice choice, BpfMachine& machine,
+                     bool verbose) try {
+    return {std::move(program), std::move(choice), machine};
+} catch (const RefusedProgram& e) {
+    throw Error(e.what(), verbose ? "" : "-v shows the verifier's whole log",
+                verbose ? e.log() : e.evidence());
+}
+
+// What addresses and stacks of this monitor mean.
+ValueNames names_for(const Monitor& monitor) {
+    ValueNames names;
+    names.frames = [&monitor](std::string_view map, std::int32_t id) {
+        return read_stack(monitor, map, id);
+    };
+    return names;
+}
+
+void check_has_stacks(const Program& program) {
+    const bool has = std::ranges::any_of(
+        program.maps, [](const MapDeclaration& map) { return has_stacks(map.key); });
+    if (!has)
+        throw UsageError("--folded shows stacks that maps counted: no map of this has any",
+                         "stacks are in a map's key, as kstack(MAP) or ustack(MAP)");
+}
+
+std::optional<std::chrono::nanoseconds> parse_interval(const std::optional<std::string>& text) {
+    if (!text) return std::nullopt;
+    const auto interval = parse_duration("--interval", *text);
+    if (interval < std::chrono::milliseconds(1))
+        throw UsageError("--interval is 1ms or more", "a bare number is seconds");
+    return interval;
+}
+
+// Moments at even distances from the beginning; those that were missed are left out.
+class Ticks {
+public:
+    using Clock = std::chrono::steady_clock;
+    explicit Ticks(std::optional<std::chrono::nanoseconds> distance)
+        : distance_(distance),
+          next_(Clock::now() + distance.value_or(std::chrono::nanoseconds(0))) {}
+
+    std::chrono::milliseconds left() const {
+        using std::chrono::milliseconds;
+        if (!distance_) return milliseconds::max();
+        return std::max(std::chrono::ceil<milliseconds>(next_ - Clock::now()), milliseconds(0));
+    }
+    bool passed() {
+        if (!distance_ || Clock::now() < next_) return false;
+        next_ += ((Clock::now() - next_) / *distance_ + 1) * *distance_;
+        return true;
+    }
+
+private:
+    std::optional<std::chrono::nanoseconds> distance_;
+    Clock::time_point next_;
+};
+
+void check_choices(const RunChoices& choices) {
+    if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
+}
+
+// Returns an exit status, or a signal that ended the run as a negative number.
+int run(Context& ctx, Program program, RunChoices choices) {
+    check_choices(choices);
+    LiveRun live(choices.duration);
+    const auto interval = parse_interval(choices.interval);
+    Monitor::Choice choice;
+    choice.parameters = std::move(choices.parameters);
+    if (!choices.condition.empty()) choice.condition = SourceText{"--if", choices.condition};
+    BpfMachine machine;
+    Monitor monitor = make_monitor(std::move(program), std::move(choice), machine, choices.verbose);
+    if (choices.explain || choices.dry_run)
+        for (const std::string& line : monitor.explanation())
+            (choices.dry_run ? ctx.out : ctx.err).line(line);
+    if (choices.dry_run) return kOk;
+    ctx.err.flush();
+
+    if (choices.folded) check_has_stacks(monitor.program());
+
+    live.hold(std::move(choices.command));
+    MonitorReader reader(monitor, live.stop_fd());
+    monitor.attach();
+    Teller teller(ctx, monitor, choices, names_for(monitor));
+    const MonitorReader::Visit take = [&](const RecordLayout& layout,
+                                          std::span<const std::byte> record) {
+        teller.tell(layout, record);
+    };
+    live.begin();
+    Ticks ticks(interval);
+    do {
+        reader.wait(std::min(live.left(), ticks.left()));
+        teller.begin_batch();
+        reader.drain(take);
+        if (ticks.passed()) teller.tell_interval();
+        teller.flush();
+    } while (!live.is_over() && !teller.exit_status());
+    monitor.run_end();
+    teller.tell_on();
+    reader.drain(take);
+    const bool is_complete = teller.tell_end(reader);
+    monitor.detach();
+    if (const std::string line = live.command_end(); !line.empty()) ctx.err.line(line);
+    ctx.out.flush();
+    ctx.err.flush();
+    if (const int signal = live.finish(); signal != 0) return signal;
+    if (!is_complete && choices.strict) return kLostData;
+    return teller.exit_status().value_or(kOk);
+}
+
+}  // namespace
+
+void add_run_options(Options& options, RunChoices& choices) {
+    options.condition(choices.condition)
+        .duration(choices.duration)
+        .interval(choices.interval)
+        .flag("strict", choices.strict, "exit status 4 when something is lost")
+        .flag("folded", choices.folded, "stacks that maps counted, as flamegraph.pl reads them")
+        .flag("explain", choices.explain, "say where each program runs and how, on stderr")
+        .flag("dry-run", choices.dry_run, "load, and say the same; attach and run nothing")
+        .json(choices.json)
+        .verbose(choices.verbose);
+}
+
+int run_program(Context& ctx, Program program, RunChoices choices) {
+    const int status = run(ctx, std::move(program), std::move(choices));
+    if (status < 0) die_of(-status);
+    return status;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/command.h"
+#include "gpufs/lang/link.h"
+#include "gpufs/lang/program.h"
+
+namespace gpufs {
+
+class Options;
+
+// How a Program is run, whoever made it.
+struct RunChoices {
+    ParameterValues parameters;
+    std::string condition;             // empty: none
+    std::vector<std::string> command;  // behind --; empty: none
+    std::optional<std::string> duration, interval;
+    bool dry_run = false, explain = false, folded = false, json = false, strict = false,
+         verbose = false;
+};
+
+// Declares the options that fill it, the same for all commands that run a Program; the command is
+// the caller's to take.
+void add_run_options(Options& options, RunChoices& choices);
+
+// Links, loads and attaches the program, prints its records as they come, its reports each interval
+// and at the end, and what was lost. The end is a signal, which then ends this process, the
+// duration, the command's end, or an exit action, which has a status. Returns the exit status.
+int run_program(Context& ctx, Program program, RunChoices choices);
+
+}  // namespace gpufs

@@ -1,0 +1,186 @@
+#include "cmd/teller.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "gpufs/base/text.h"
+#include "gpufs/engine/report_rows.h"
+#include "gpufs/view/duration.h"
+#include "gpufs/view/json.h"
+#include "gpufs/view/report_text.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kMuch = 64 << 10;
+
+// Of a terminal; endless where it is none, or does not say.
+Screen screen_of(int fd) {
+    winsize size{};
+    if (::isatty(fd) == 0 || ::ioctl(fd, TIOCGWINSZ, &size) != 0) return {};
+    return {size.ws_col, size.ws_row};
+}
+
+bool has_entries(const MapDeclaration& map) {
+    return map.type != BPF_MAP_TYPE_RINGBUF && map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
+           map.type != BPF_MAP_TYPE_STACK_TRACE;
+}
+
+std::uint64_t monotonic_ns() {
+    return static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace
+
+Teller::Teller(Context& ctx, const Monitor& monitor, const RunChoices& choices, ValueNames names)
+    : ctx_(ctx),
+      monitor_(monitor),
+      is_json_(choices.json),
+      is_folded_(choices.folded),
+      values_(std::move(names)),
+      records_(monitor.program(), values_),
+      maps_(monitor) {
+    begin_batch();
+}
+
+void Teller::begin_batch() {
+    if (is_json_) return;
+    values_.look_at_clock();
+    screen_ = screen_of(ctx_.out.fd());
+    records_.set_screen(screen_);
+}
+
+void Teller::flush() {
+    ctx_.out.write(text_);
+    text_.clear();
+    ctx_.out.flush();
+}
+
+void Teller::tell(const RecordLayout& layout, std::span<const std::byte> record) {
+    if (is_silent_) return;
+    ++count_;
+    is_below_text_ = true;
+    if (is_json_)
+        records_.json(text_, layout, record);
+    else if (layout.actions.empty() && !is_folded_)
+        records_.columns(text_, layout, record);
+    for (const Action& action : layout.actions) {
+        switch (action.kind) {
+            case Action::Kind::print:
+                if (!is_json_ && !is_folded_) records_.print(text_, layout, action, record);
+                break;
+            case Action::Kind::print_map:
+                tell_map(*monitor_.program().find_map(action.map), maps_.read(action.map));
+                break;
+            case Action::Kind::clear_map:
+                maps_.take(action.map);
+                break;
+            case Action::Kind::exit:
+                if (!exit_status_) exit_status_ = action.exit_status;
+                is_silent_ = true;
+                break;
+        }
+    }
+    if (text_.size() < kMuch) return;
+    ctx_.out.write(text_);
+    text_.clear();
+}
+
+void Teller::tell_report(const MapDeclaration& map, const Report& report,
+                         const std::vector<MapEntry>& entries) {
+    const ReportRows rows = report_rows(map, report, entries);
+    if (is_folded_) {
+        text_ += folded_text(map, rows, values_);
+    } else if (is_json_) {
+        text_ += report_json(map, report, rows, values_);
+        text_ += '\n';
+    } else {
+        const std::string text = report_text(map, report, rows, values_, screen_);
+        if (!text.empty() && is_below_text_) text_ += '\n';
+        is_below_text_ = is_below_text_ || !text.empty();
+        text_ += text;
+    }
+}
+
+void Teller::tell_map(const MapDeclaration& map, const std::vector<MapEntry>& entries) {
+    bool has_report = false;
+    for (const Report& report : monitor_.program().reports) {
+        if (report.map != map.name) continue;
+        has_report = true;
+        tell_report(map, report, entries);
+    }
+    if (!has_report) tell_report(map, default_report(map), entries);
+}
+
+// Maps that aggregate are shown without a word; data only where a report asks for it.
+void Teller::tell_reports(bool clears) {
+    const std::vector<Report>& reports = monitor_.program().reports;
+    for (const MapDeclaration& map : monitor_.program().maps) {
+        if (!has_entries(map) || !map.loss.empty()) continue;
+        const bool is_reported =
+            std::ranges::find(reports, map.name, &Report::map) != reports.end();
+        if (map.aggregation.kind == Aggregation::Kind::none && !is_reported) continue;
+        const std::vector<MapEntry> entries = clears ? maps_.take(map.name) : maps_.read(map.name);
+        stack_collisions_ += count_stack_collisions(map, entries);
+        tell_map(map, entries);
+    }
+}
+
+void Teller::tell_interval() {
+    begin_batch();
+    const std::uint64_t now = monotonic_ns();
+    if (is_json_)
+        text_ += cat(JsonObject().raw("interval", epoch_text(now)).done(), '\n');
+    else if (!is_folded_)
+        text_ += cat('\n', wall_clock_text(now), '\n');
+    is_below_text_ = false;
+    tell_reports(true);
+    is_below_text_ = true;
+}
+
+bool Teller::tell_end(const MonitorReader& reader) {
+    begin_batch();
+    tell_reports(false);
+    flush();
+    Losses losses = read_losses(monitor_, reader, maps_);
+    losses.parts.push_back(
+        {"stacks, their place was taken", stack_collisions_ + records_.stack_collisions()});
+    if (!losses.counts_itself) losses.parts.push_back({"texts cut", values_.cut_texts()});
+    tell_losses(losses);
+    return losses.is_complete();
+}
+
+void Teller::tell_losses(const Losses& losses) {
+    if (is_json_) {
+        JsonArray parts, full;
+        for (const Loss& part : losses.parts)
+            parts.add(JsonObject().text("what", part.what).number("count", part.count).done());
+        for (const std::string& map : losses.full_maps) full.add_text(map);
+        ctx_.out.line(JsonObject()
+                          .raw("summary", JsonObject()
+                                              .number("records", count_)
+                                              .number("lost", losses.total())
+                                              .raw("losses", parts.done())
+                                              .raw("full_maps", full.done())
+                                              .done())
+                          .done());
+        return;
+    }
+    std::string line =
+        cat(counted(static_cast<std::size_t>(count_), "record"), ", ", losses.total(), " lost");
+    std::string_view before = ": ";
+    for (const Loss& part : losses.parts) {
+        if (part.count == 0) continue;
+        line += cat(before, part.count, ' ', part.what);
+        before = "; ";
+    }
+    for (const std::string& map : losses.full_maps)
+        line += cat("; map '", map, "' is full: keys may be missing");
+    ctx_.err.line(line);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "cmd/command.h"
+#include "cmd/run_program.h"
+#include "gpufs/engine/losses.h"
+#include "gpufs/engine/map_contents.h"
+#include "gpufs/engine/monitor.h"
+#include "gpufs/view/record_text.h"
+#include "gpufs/view/value_text.h"
+
+namespace gpufs {
+
+// Tells what comes out of a monitor: records, reports and losses, as text or as a JSON line each.
+// Text gathers and is written by flush(), or when it is much.
+class Teller {
+public:
+    // Borrows context and monitor.
+    Teller(Context& ctx, const Monitor& monitor, const RunChoices& choices, ValueNames names);
+
+    // Looks at the screen and the clock again; for each batch of records.
+    void begin_batch();
+    // Carries out the record's actions.
+    void tell(const RecordLayout& layout, std::span<const std::byte> record);
+    void flush();
+
+    // Once an exit action was carried out, its status. Records behind it are not told.
+    std::optional<int> exit_status() const noexcept { return exit_status_; }
+    // Tells records again: those of the end programs.
+    void tell_on() { is_silent_ = false; }
+
+    // What the maps counted since they were told the last time, below the time of day.
+    void tell_interval();
+    // What they counted, and the losses, at the end. False when something is lost.
+    bool tell_end(const MonitorReader& reader);
+
+private:
+    void tell_reports(bool clears);
+    void tell_map(const MapDeclaration& map, const std::vector<MapEntry>& entries);
+    void tell_report(const MapDeclaration& map, const Report& report,
+                     const std::vector<MapEntry>& entries);
+    void tell_losses(const Losses& losses);
+
+    Context& ctx_;
+    const Monitor& monitor_;
+    bool is_json_, is_folded_;
+    ValueWriter values_;
+    RecordText records_;
+    MapReader maps_;
+    Screen screen_;
+    std::string text_;
+    std::uint64_t count_ = 0;
+    std::uint64_t stack_collisions_ = 0;  // in what maps counted
+    std::optional<int> exit_status_;
+    bool is_silent_ = false;
+    bool is_below_text_ = false;  // a report that comes now stands apart from what is above
+};
+
+}  // namespace gpufs

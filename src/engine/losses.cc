@@ -1,0 +1,39 @@
+#include "gpufs/engine/losses.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gpufs {
+namespace {
+
+// The one value of a map that counts a loss.
+std::uint64_t counted_in(const BpfMap& map) {
+    const std::uint32_t zero = 0;
+    std::uint64_t count = 0;
+    map.lookup(std::as_bytes(std::span(&zero, 1)), std::as_writable_bytes(std::span(&count, 1)));
+    return count;
+}
+
+}  // namespace
+
+std::uint64_t Losses::total() const {
+    std::uint64_t all = 0;
+    for (const Loss& part : parts) all += part.count;
+    return all;
+}
+
+Losses read_losses(const Monitor& monitor, const MonitorReader& reader, const MapReader& maps) {
+    Losses losses;
+    losses.parts.push_back({"records, a ring was full", reader.lost()});
+    losses.parts.push_back({"records of no declared layout", reader.unknown()});
+    losses.parts.push_back({"hits missed by the kernel", monitor.missed()});
+    for (const MapDeclaration& map : monitor.program().maps) {
+        if (map.loss.empty()) continue;
+        losses.counts_itself = true;
+        losses.parts.push_back({map.loss, counted_in(*monitor.map(map.name))});
+    }
+    if (!losses.counts_itself) losses.full_maps = maps.full_maps();
+    return losses;
+}
+
+}  // namespace gpufs

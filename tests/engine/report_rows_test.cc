@@ -1,0 +1,102 @@
+#include "gpufs/engine/report_rows.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "support/layout_bytes.h"
+
+namespace gpufs {
+namespace {
+
+using test::declared;
+using test::LayoutBytes;
+using Words = std::vector<std::uint64_t>;
+
+constexpr std::uint64_t kMinusOne = ~std::uint64_t{0};
+
+// The words of a report's rows, in order. `map` is declared as "m", with a report.
+std::vector<Words> rows_of(const std::string& map,
+                           const std::vector<std::pair<std::int32_t, Words>>& entries) {
+    const Program program = declared(map);
+    std::vector<MapEntry> all;
+    for (const auto& [key, words] : entries) {
+        const Layout& layout = program.maps[0].key;
+        LayoutBytes bytes(layout);
+        bytes.set(layout.members[0].name, key);
+        all.push_back({bytes.bytes(), words, {}});
+    }
+    std::vector<Words> rows;
+    for (const MapEntry& entry : report_rows(program.maps[0], program.reports[0], all).entries)
+        rows.push_back(entry.words);
+    return rows;
+}
+
+BOOST_AUTO_TEST_SUITE(report_rows_engine)
+
+BOOST_AUTO_TEST_CASE(most_comes_first_and_equal_ones_by_their_key) {
+    BOOST_TEST((rows_of(".map m hash key s32, value count, report \"m\"",
+                        {{2, {1}}, {-1, {1}}, {3, {9}}}) == std::vector<Words>{{9}, {1}, {1}}));
+    BOOST_TEST((rows_of(".map m hash key s32, value sum(s64), report \"m\"",
+                        {{1, {kMinusOne}}, {2, {0}}, {3, {1}}}) ==
+                std::vector<Words>{{1}, {0}, {kMinusOne}}));
+}
+
+BOOST_AUTO_TEST_CASE(the_least_minimum_comes_first) {
+    BOOST_TEST((rows_of(".map m hash key s32, value min(s64), report \"m\"",
+                        {{1, {5, 1}}, {2, {kMinusOne, 1}}}) ==
+                std::vector<Words>{{kMinusOne, 1}, {5, 1}}));
+}
+
+BOOST_AUTO_TEST_CASE(keys_and_indexes_go_up) {
+    BOOST_TEST((rows_of(".map m hash key s32, value count, report \"m\" sort key",
+                        {{1, {1}}, {-5, {2}}, {300, {3}}}) == std::vector<Words>{{2}, {1}, {3}}));
+    BOOST_TEST((rows_of(".map m array value count, max 500, report \"m\"",
+                        {{1, {1}}, {300, {3}}, {2, {9}}}) == std::vector<Words>{{1}, {9}, {3}}));
+}
+
+BOOST_AUTO_TEST_CASE(statistics_are_sorted_by_the_column_asked_for) {
+    const std::vector<std::pair<std::int32_t, Words>> entries = {
+        {1, {10, 100, 1, 50}}, {2, {2, 60, 20, 40}}, {3, {1, 90, 90, 90}}};
+    const auto first_of = [&](const std::string& sort) {
+        return rows_of(".map m hash key s32, value stats, report \"m\"" + sort, entries)[0][0];
+    };
+    BOOST_TEST(first_of("") == 10u);
+    BOOST_TEST(first_of(" sort count") == 10u);
+    BOOST_TEST(first_of(" sort avg") == 1u);
+    BOOST_TEST(first_of(" sort max") == 1u);
+    BOOST_TEST(first_of(" sort min") == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(groups_merge_histograms_and_extremes_exactly) {
+    const Program program = declared(
+        ".map m hash key { a u32, b u32 }, value linear(0, 2, 1), report \"m\" by b\n"
+        ".map x hash key { a u32, b u32 }, value max(s64), report \"x\" by b");
+    const auto key = [&](std::uint32_t a, std::uint32_t b) {
+        return LayoutBytes(program.maps[0].key).set("a", a).set("b", b).bytes();
+    };
+    const ReportRows histograms =
+        report_rows(program.maps[0], program.reports[0],
+                    {{key(1, 7), {1, 2, 3, 4}, {}}, {key(2, 7), {1, 0, 0, 1}, {}}});
+    BOOST_TEST(histograms.key.members.size() == 1u);
+    BOOST_TEST_REQUIRE(histograms.entries.size() == 1u);
+    BOOST_TEST((histograms.entries[0].words == Words{2, 2, 3, 5}));
+    const ReportRows extremes =
+        report_rows(program.maps[1], program.reports[1],
+                    {{key(1, 7), {kMinusOne, 1}, {}}, {key(2, 7), {kMinusOne - 1, 1}, {}}});
+    BOOST_TEST((extremes.entries[0].words == Words{kMinusOne, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(the_top_is_cut_and_the_rest_counted) {
+    const Program program = declared(".map m hash key u32, value count, report \"m\" top 2");
+    std::vector<MapEntry> entries;
+    for (std::uint32_t i = 0; i < 5; ++i)
+        entries.push_back({LayoutBytes(program.maps[0].key).set("key", i).bytes(), {i}, {}});
+    const ReportRows rows = report_rows(program.maps[0], program.reports[0], entries);
+    BOOST_TEST(rows.entries.size() == 2u);
+    BOOST_TEST(rows.left_out == 3u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

@@ -1,0 +1,122 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+
+#include "gpufs/engine/map_contents.h"
+#include "gpufs/lang/assembler.h"
+#include "support/needs.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using Words = std::vector<std::uint64_t>;
+
+// A monitor whose maps this test fills itself.
+class Filled {
+public:
+    explicit Filled(const std::string& maps)
+        : monitor_(assemble({"t.bpf", maps + ".prog p begin\n  r0 = 0\n  exit\n"}, {}), {},
+                   machine_),
+          reader_(monitor_) {}
+
+    // The same words on each CPU of a per-CPU map.
+    void set(const char* map, std::uint32_t key, const Words& words) {
+        const BpfMap& to = *monitor_.map(map);
+        std::vector<std::byte> value(to.whole_value_bytes());
+        for (std::size_t at = 0; at < value.size(); at += to.copy_bytes())
+            std::memcpy(value.data() + at, words.data(), words.size() * sizeof(words[0]));
+        to.update(std::as_bytes(std::span(&key, 1)), value);
+    }
+    // "key: word word", in the order of keys.
+    static std::map<std::uint32_t, Words> by_key(const std::vector<MapEntry>& entries) {
+        std::map<std::uint32_t, Words> made;
+        for (const MapEntry& entry : entries) {
+            std::uint32_t key = 0;
+            std::memcpy(&key, entry.key.data(), sizeof key);
+            made[key] = entry.words;
+        }
+        return made;
+    }
+    std::map<std::uint32_t, Words> read(const char* map) { return by_key(reader_.read(map)); }
+    std::map<std::uint32_t, Words> take(const char* map) { return by_key(reader_.take(map)); }
+    const Monitor& monitor() const { return monitor_; }
+    MapReader& reader() { return reader_; }
+
+private:
+    BpfMachine machine_;
+    Monitor monitor_;
+    MapReader reader_;
+};
+
+using Contents = std::map<std::uint32_t, Words>;
+
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(map_reader)
+
+BOOST_AUTO_TEST_CASE(what_is_taken_out_of_a_hash_is_gone) {
+    Filled filled(".map n hash key u32, value count, max 8\n");
+    filled.set("n", 1, {5});
+    filled.set("n", 2, {7});
+    const Contents both{{1, {5}}, {2, {7}}};
+    BOOST_TEST((filled.read("n") == both));
+    BOOST_TEST((filled.take("n") == both));
+    BOOST_TEST(filled.read("n").empty());
+    filled.set("n", 2, {1});
+    BOOST_TEST((filled.take("n") == Contents{{2, {1}}}));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_taken_out_of_an_array_of_sums_is_remembered_not_removed) {
+    Filled filled(".map n array value sum(s64), max 4\n");
+    filled.set("n", 0, {5});
+    filled.set("n", 2, {7});
+    BOOST_TEST((filled.take("n") == Contents{{0, {5}}, {2, {7}}}));
+    BOOST_TEST(filled.read("n").empty());
+    // The array goes on from where it was: 8 more, and back to 0.
+    filled.set("n", 0, {13});
+    filled.set("n", 2, {0});
+    const Contents since{{0, {8}}, {2, {static_cast<std::uint64_t>(-7)}}};
+    BOOST_TEST((filled.read("n") == since));
+    BOOST_TEST((filled.take("n") == since));
+    BOOST_TEST(filled.take("n").empty());
+}
+
+BOOST_AUTO_TEST_CASE(extremes_in_an_array_begin_anew) {
+    Filled filled(".map n array value max, max 2\n");
+    filled.set("n", 1, {9, 1});
+    BOOST_TEST((filled.take("n") == Contents{{1, {9, 1}}}));
+    BOOST_TEST(filled.read("n").empty());
+}
+
+BOOST_AUTO_TEST_CASE(hash_maps_that_are_or_were_full_are_named) {
+    Filled filled(
+        ".map a hash key u32, value count, max 2\n"
+        ".map b hash key u32, value count, max 2\n"
+        ".map c lru_hash key u32, value count, max 1\n"
+        ".map d array value count, max 1\n");
+    using Names = std::vector<std::string>;
+    filled.set("a", 1, {1});
+    filled.set("c", 1, {1});
+    filled.set("d", 0, {1});
+    BOOST_TEST(filled.reader().full_maps() == Names{});
+    filled.set("a", 2, {1});
+    BOOST_TEST(filled.reader().full_maps() == Names{"a"});
+    filled.take("a");
+    filled.set("b", 1, {1});
+    filled.set("b", 2, {1});
+    BOOST_TEST(filled.reader().full_maps() == (Names{"a", "b"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_stack_that_is_not_there_has_no_frames) {
+    Filled filled(".map s stack_trace max 8\n");
+    BOOST_TEST(read_stack(filled.monitor(), "s", 3).empty());
+    BOOST_TEST(read_stack(filled.monitor(), "s", -17).empty());
+    BOOST_TEST(read_stack(filled.monitor(), "no_such_map", 3).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

@@ -1,0 +1,205 @@
+#include "gpufs/view/report_text.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "gpufs/base/cat.h"
+#include "support/layout_bytes.h"
+
+namespace gpufs {
+namespace {
+
+using test::declared;
+using test::LayoutBytes;
+using Words = std::vector<std::uint64_t>;
+
+// A map with what it holds, as its first report says or, without one, whole.
+class Reported {
+public:
+    explicit Reported(const std::string& text)
+        : program_(declared(text)), map_(program_.maps.back()) {}
+
+    LayoutBytes key() const { return LayoutBytes(map_.key); }
+    Reported& add(const LayoutBytes& key, Words words) {
+        entries_.push_back({key.bytes(), std::move(words), {}});
+        return *this;
+    }
+    Reported& add_data(const LayoutBytes& key, std::vector<std::vector<std::byte>> values) {
+        entries_.push_back({key.bytes(), {}, std::move(values)});
+        return *this;
+    }
+    const MapDeclaration& map() const { return map_; }
+    std::string text(const Screen& screen = {}) {
+        return report_text(map_, report(), rows(), values_, screen);
+    }
+    std::string json() { return report_json(map_, report(), rows(), values_); }
+    std::string folded() { return folded_text(map_, rows(), values_); }
+    void name(ValueNames names) { values_ = ValueWriter(std::move(names)); }
+
+private:
+    Report report() const {
+        return program_.reports.empty() ? default_report(map_) : program_.reports[0];
+    }
+    ReportRows rows() const { return report_rows(map_, report(), entries_); }
+
+    Program program_;
+    const MapDeclaration& map_;
+    std::vector<MapEntry> entries_;
+    ValueWriter values_;
+};
+
+constexpr std::uint64_t kMinusOne = ~std::uint64_t{0};
+
+BOOST_AUTO_TEST_SUITE(report_text_view)
+
+BOOST_AUTO_TEST_CASE(a_table_has_the_key_to_the_left_and_most_first) {
+    Reported calls(".map m hash key { comm str16, pid u32 }, value count, report \"Calls\"");
+    calls.add(calls.key().text("comm", "make").set("pid", std::uint32_t{7}), {3})
+        .add(calls.key().text("comm", "cc1plus").set("pid", std::uint32_t{12345}), {940});
+    BOOST_TEST(calls.text() ==
+               "Calls\n"
+               "COMM       PID  COUNT\n"
+               "cc1plus  12345    940\n"
+               "make         7      3\n");
+    BOOST_TEST(calls.json() ==
+               "{\"map\":\"m\",\"title\":\"Calls\",\"entries\":["
+               "{\"key\":{\"comm\":\"cc1plus\",\"pid\":12345},\"count\":940},"
+               "{\"key\":{\"comm\":\"make\",\"pid\":7},\"count\":3}]}");
+}
+
+BOOST_AUTO_TEST_CASE(lines_end_at_the_edge_of_a_terminal) {
+    Reported calls(".map m hash key str16, value count");
+    calls.add(calls.key().text("key", "fifteen-letters"), {1});
+    BOOST_TEST(calls.text({10, 0}) ==
+               "m\n"
+               "KEY       \n"
+               "fifteen-le\n");
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_grouped_by_some_members_sorted_and_cut) {
+    Reported waits(
+        ".map m hash key { comm str8, pid u32 }, value stats(s64) us,\n"
+        "       report \"Waits\" by comm sort max top 2");
+    const auto key = [&](const char* comm, std::uint32_t pid) {
+        return waits.key().text("comm", comm).set("pid", pid);
+    };
+    waits.add(key("a", 1), {2, 30, 10, 20})
+        .add(key("a", 2), {1, kMinusOne - 4, kMinusOne - 4, kMinusOne - 4})
+        .add(key("b", 3), {1, 5000, 5000, 5000})
+        .add(key("c", 4), {1, 1, 1, 1});
+    BOOST_TEST(waits.text() ==
+               "Waits\n"
+               "COMM  COUNT      SUM     AVG      MIN      MAX\n"
+               "b         1   5.0 ms  5.0 ms   5.0 ms   5.0 ms\n"
+               "a         3  25.0 us  8.0 us  -5.0 us  20.0 us\n"
+               "and 1 more\n");
+    BOOST_TEST(waits.json() ==
+               "{\"map\":\"m\",\"title\":\"Waits\",\"unit\":\"us\",\"entries\":["
+               "{\"key\":{\"comm\":\"b\"},\"count\":1,\"sum\":5000,\"avg\":5000,\"min\":5000,"
+               "\"max\":5000},"
+               "{\"key\":{\"comm\":\"a\"},\"count\":3,\"sum\":25,\"avg\":8,\"min\":-5,\"max\":20}],"
+               "\"left_out\":1}");
+}
+
+BOOST_AUTO_TEST_CASE(histograms_stand_below_their_key_with_percentiles) {
+    Reported waits(".map m hash key { comm str8, cpu u32 }, value log2 us, report \"Waits\"");
+    Words slots(65);
+    slots[0] = 1;
+    slots[11] = 99;
+    waits.add(waits.key().text("comm", "a").set("cpu", std::uint32_t{1}), slots);
+    BOOST_TEST(waits.text() ==
+               "Waits\n"
+               "comm a, cpu 1:\n"
+               "us                     count\n"
+               "[0]                        1 |" +
+                   std::string(52, ' ') +
+                   "|\n"
+                   "...\n"
+                   "[1K, 2K)                  99 |" +
+                   std::string(52, '@') +
+                   "|\n"
+                   "p50 <2.0 ms, p90 <2.0 ms, p99 <2.0 ms, p99.9 <2.0 ms, max <2.0 ms\n");
+    BOOST_TEST(waits.json() ==
+               "{\"map\":\"m\",\"title\":\"Waits\",\"unit\":\"us\",\"entries\":["
+               "{\"key\":{\"comm\":\"a\",\"cpu\":1},\"count\":100,\"histogram\":["
+               "{\"from\":0,\"to\":1,\"count\":1},{\"from\":1024,\"to\":2048,\"count\":99}],"
+               "\"below\":{\"p50\":2048,\"p90\":2048,\"p99\":2048,\"p99.9\":2048,\"max\":2048}}]}");
+}
+
+BOOST_AUTO_TEST_CASE(what_has_one_value_needs_no_table) {
+    Reported n(".map n array value count, max 1");
+    n.add(n.key(), {15});
+    BOOST_TEST(n.text() == "n: 15\n");
+    Reported s(".map s percpu_array value avg bytes, max 1, report \"Sizes\"");
+    s.add(s.key(), {2, 4096});
+    BOOST_TEST(s.text() == "Sizes: count 2, avg 2.0 KiB\n");
+    Reported none(".map n hash key u32, value count");
+    BOOST_TEST(none.text() == "");
+    BOOST_TEST(none.json() == "{\"map\":\"n\",\"title\":\"n\",\"entries\":[]}");
+}
+
+BOOST_AUTO_TEST_CASE(data_is_shown_as_it_is_kept_by_cpu) {
+    Reported data(".map m percpu_hash key u32, value { n u32, comm str4 }, report \"Last\"");
+    const auto value = [&](std::uint32_t n, const char* comm) {
+        return LayoutBytes(data.map().value).set("n", n).text("comm", comm).bytes();
+    };
+    data.add_data(data.key().set("key", std::uint32_t{9}), {value(1, "a"), value(2, "b")});
+    data.add_data(data.key().set("key", std::uint32_t{8}), {value(3, "c"), value(4, "d")});
+    BOOST_TEST(data.text() ==
+               "Last\n"
+               "KEY  CPU  N  COMM\n"
+               "  8    0  3  c\n"
+               "  8    1  4  d\n"
+               "  9    0  1  a\n"
+               "  9    1  2  b\n");
+}
+
+BOOST_AUTO_TEST_CASE(stacks_are_a_tree_or_folded_lines) {
+    Reported samples(
+        ".map s stack_trace max 8\n"
+        ".map m hash key { comm str8, k kstack(s), pid pid, u ustack(s) }, value count,\n"
+        "       report \"Samples\" by comm pid k u");
+    ValueNames names;
+    names.kernel = [](std::uint64_t at) { return cat("k", at); };
+    names.user = [](std::uint32_t pid, std::uint64_t at) { return cat("u", at, ";", pid); };
+    names.frames = [](std::string_view, std::int32_t id) {
+        const auto n = static_cast<std::uint64_t>(id);
+        return std::vector<std::uint64_t>{n, n / 10, 1};
+    };
+    samples.name(names);
+    const auto key = [&](std::int32_t k, std::int32_t u) {
+        return samples.key().text("comm", "a").set("k", k).set("pid", std::uint32_t{7}).set("u", u);
+    };
+    samples.add(key(20, 30), {5})
+        .add(key(21, 30), {6})
+        .add(key(-14, 30), {2})
+        .add(key(-14, -14), {1});
+    BOOST_TEST(samples.text() ==
+               "Samples\n"
+               "COMM  PID  COUNT\n"
+               "a       7     14\n"
+               "        13  u1;7\n"
+               "            u3;7\n"
+               "            u30;7\n"
+               "        11    k1\n"
+               "              k2\n"
+               "         6      k21\n"
+               "         5      k20\n"
+               "         1  [no stack]\n");
+    BOOST_TEST(samples.folded() ==
+               "a;7;u1:7;u3:7;u30:7;k1;k2;k21 6\n"
+               "a;7;u1:7;u3:7;u30:7;k1;k2;k20 5\n"
+               "a;7;u1:7;u3:7;u30:7 2\n"
+               "a;7;[no stack] 1\n");
+}
+
+BOOST_AUTO_TEST_CASE(only_maps_with_stacks_have_folded_lines) {
+    Reported calls(".map m hash key str16, value count");
+    calls.add(calls.key().text("key", "make"), {3});
+    BOOST_TEST(calls.folded() == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

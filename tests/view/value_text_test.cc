@@ -1,0 +1,155 @@
+#include "gpufs/view/value_text.h"
+
+#include <sys/syscall.h>
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/text.h"
+#include "support/layout_bytes.h"
+
+namespace gpufs {
+namespace {
+
+using test::declared;
+using test::LayoutBytes;
+
+// The values of the first record, "member=value", a space between them.
+std::string as_text(ValueWriter& values, const Layout& layout,
+                    const std::vector<std::byte>& bytes) {
+    std::vector<std::string> words;
+    for (const ValuePlan& plan : plan_values(layout, "id")) {
+        std::string text;
+        values.text(text, plan, bytes);
+        words.push_back(cat(plan.name, '=', text));
+    }
+    return join(words, " ");
+}
+
+std::string as_json(ValueWriter& values, const Layout& layout,
+                    const std::vector<std::byte>& bytes) {
+    std::vector<std::string> words;
+    for (const ValuePlan& plan : plan_values(layout, "id")) {
+        std::string text;
+        values.json(text, plan, bytes);
+        words.push_back(std::move(text));
+    }
+    return join(words, ",");
+}
+
+BOOST_AUTO_TEST_SUITE(value_text)
+
+BOOST_AUTO_TEST_CASE(values_are_shown_by_their_types) {
+    const Program program =
+        declared(".record r { comm str8, small s16, big u64, address ksym, raw bytes3 }");
+    const Layout& layout = program.records[0].layout;
+    const auto bytes = LayoutBytes(layout)
+                           .text("comm", "\\a\"\n")
+                           .set("small", std::int16_t{-2})
+                           .set("big", ~std::uint64_t{0})
+                           .set("address", std::uint64_t{0xffff8000})
+                           .set("raw", std::uint8_t{0xab})
+                           .bytes();
+    ValueWriter values;
+    BOOST_TEST(as_text(values, layout, bytes) ==
+               "comm=\\a\"\\n small=-2 big=18446744073709551615 address=0xffff8000 raw=ab0000");
+    BOOST_TEST(as_json(values, layout, bytes) ==
+               "\"\\\\a\\\"\\n\",-2,18446744073709551615,\"0xffff8000\",\"ab0000\"");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_shown_as_the_names_they_stand_for) {
+    const Program program = declared(
+        ".enum vec { 1 TIMER }\n"
+        ".record r { pid pid, call syscall, error errno, back errno, sig signal, rt signal,\n"
+        "            disk dev, v4 ip, v6 ip, soft u32 vec, other u32 vec }");
+    const Layout& layout = program.records[0].layout;
+    const unsigned char kMapped[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
+    const unsigned char kOne[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    const auto as_chars = [](const unsigned char(&address)[16]) {
+        return std::string_view(reinterpret_cast<const char*>(address), sizeof address);
+    };
+    const auto bytes = LayoutBytes(layout)
+                           .set("pid", std::uint32_t{42})
+                           .set("call", std::int32_t{SYS_openat})
+                           .set("error", std::int32_t{2})
+                           .set("back", std::int32_t{-13})
+                           .set("sig", std::int32_t{9})
+                           .set("rt", std::int32_t{34})
+                           .set("disk", std::uint32_t{(4000u << 20) | 3})
+                           .text("v4", as_chars(kMapped))
+                           .text("v6", as_chars(kOne))
+                           .set("soft", std::uint32_t{1})
+                           .set("other", std::uint32_t{2})
+                           .bytes();
+    ValueWriter values;
+    BOOST_TEST(as_text(values, layout, bytes) ==
+               "pid=42 call=openat error=ENOENT back=EACCES sig=SIGKILL rt=SIGRTMIN+2 disk=4000:3 "
+               "v4=127.0.0.1 v6=::1 soft=TIMER other=2");
+    BOOST_TEST(as_json(values, layout, bytes) ==
+               "42,\"openat\",\"ENOENT\",\"EACCES\",\"SIGKILL\",\"SIGRTMIN+2\",\"4000:3\","
+               "\"127.0.0.1\",\"::1\",\"TIMER\",2");
+}
+
+BOOST_AUTO_TEST_CASE(addresses_and_stacks_have_the_names_that_are_given) {
+    const Program program = declared(
+        ".map stacks stack_trace max 8\n"
+        ".record r { at ksym, pid pid, in usym, k kstack(stacks), u ustack(stacks),\n"
+        "            none kstack(stacks), taken kstack(stacks) }");
+    const Layout& layout = program.records[0].layout;
+    const auto bytes = LayoutBytes(layout)
+                           .set("at", std::uint64_t{0x10})
+                           .set("pid", std::uint32_t{42})
+                           .set("in", std::uint64_t{0x20})
+                           .set("k", std::int32_t{3})
+                           .set("u", std::int32_t{4})
+                           .set("none", std::int32_t{-14})
+                           .set("taken", std::int32_t{-17})
+                           .bytes();
+    ValueNames names;
+    names.kernel = [](std::uint64_t at) { return cat("k", at); };
+    names.user = [](std::uint32_t pid, std::uint64_t at) { return cat("u", at, " of ", pid); };
+    names.frames = [](std::string_view map, std::int32_t id) {
+        BOOST_TEST(map == "stacks");
+        return std::vector<std::uint64_t>{static_cast<std::uint64_t>(id), 1};
+    };
+    ValueWriter values(names);
+    BOOST_TEST(as_text(values, layout, bytes) ==
+               "at=k16 pid=42 in=u32 of 42 k=\n        k3\n        k1 "
+               "u=\n        u4 of 42\n        u1 of 42 none=\n        [no stack] "
+               "taken=\n        [stack not kept: its place was taken]");
+    BOOST_TEST(as_json(values, layout, bytes) ==
+               "\"k16\",42,\"u32 of 42\",[\"k3\",\"k1\"],[\"u4 of 42\",\"u1 of 42\"],"
+               "[\"[no stack]\"],[\"[stack not kept: its place was taken]\"]");
+}
+
+BOOST_AUTO_TEST_CASE(texts_that_fill_their_bytes_are_counted_as_cut) {
+    const Program program = declared(".record r { comm str16, file str32, raw str20 }");
+    const Layout& layout = program.records[0].layout;
+    const auto bytes = LayoutBytes(layout)
+                           .text("comm", "fifteen-letters")
+                           .text("file", std::string(31, 'x'))
+                           .text("raw", std::string(20, 'y'))
+                           .bytes();
+    ValueWriter values;
+    BOOST_TEST(as_text(values, layout, bytes) ==
+               "comm=fifteen-letters file=" + std::string(31, 'x') +
+                   " raw=" + std::string(20, 'y'));
+    BOOST_TEST(values.cut_texts() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(quantities_have_units_for_people) {
+    BOOST_TEST(quantity_text(12'345, false, "us") == "12.3 ms");
+    BOOST_TEST(quantity_text(static_cast<std::uint64_t>(-1500), true, "ns") == "-1.5 us");
+    BOOST_TEST(quantity_text(1023, false, "bytes") == "1023 B");
+    BOOST_TEST(quantity_text(1536, false, "bytes") == "1.5 KiB");
+    BOOST_TEST(quantity_text(~std::uint64_t{0}, false, "bytes") == "15.9 EiB");
+    BOOST_TEST(quantity_text(3, false, "pages") == "3 pages");
+    BOOST_TEST(quantity_text(~std::uint64_t{0}, false, "s") == "18446744073709551615 s");
+    BOOST_TEST(quantity_text(7, false, "") == "7");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
