@@ -22,7 +22,7 @@ TESTLIBS := -lboost_unit_test_framework
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
 APP  := $(wildcard src/cmd/*.cc)
-TEST := $(filter-out tests/demo/% tests/fuzz/%,$(wildcard tests/*.cc tests/*/*.cc))
+TEST := $(filter-out tests/demo/% tests/fuzz/% tests/work/% tests/bench/%,$(wildcard tests/*.cc tests/*/*.cc))
 MAN  := $(wildcard man/*.[1578])
 RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
@@ -95,10 +95,15 @@ demo: $(B)/gpufs $(B)/demo-blocker
 $(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@
 
+# What the tests let gpufs watch.
+$(B)/gpufs-work: $(call obj,tests/work/work.cc)
+	@echo "  LD    $@"
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@
+
 # Rings of tests, each with what it needs; tests/run.sh adds up what they say.
-check: $(B)/gpufs $(B)/gpufs-test build/.deps-check
+check: $(B)/gpufs $(B)/gpufs-test $(B)/gpufs-work build/.deps-check
 	$(Q)B=$(B) bash tests/run.sh unit kernel cli fuzz vm
-check-unit check-kernel check-cli check-fuzz check-vm: check-%: $(B)/gpufs $(B)/gpufs-test
+check-unit check-kernel check-cli check-fuzz check-vm: check-%: $(B)/gpufs $(B)/gpufs-test $(B)/gpufs-work
 	$(Q)B=$(B) bash tests/run.sh $*
 check-fuzz check-vm: build/.deps-check
 # As long as FUZZ_SECONDS says, each.

@@ -24,15 +24,19 @@ struct Command {
 };
 
 int cmd_asm(Context&, Args);
+int cmd_count(Context&, Args);
 int cmd_disasm(Context&, Args);
 int cmd_doctor(Context&, Args);
 int cmd_filter(Context&, Args);
+int cmd_hist(Context&, Args);
+int cmd_latency(Context&, Args);
 int cmd_list(Context&, Args);
 int cmd_options(Context&, Args);
 int cmd_recipe(Context&, Args);
 int cmd_reset(Context&, Args);
 int cmd_run(Context&, Args);
 int cmd_show(Context&, Args);
+int cmd_stacks(Context&, Args);
 int cmd_stall(Context&, Args);
 int cmd_start(Context&, Args);
 int cmd_status(Context&, Args);
@@ -45,6 +49,10 @@ inline constexpr Command kCommands[] = {
     {"stall", "say what kept a process from running: where, how long, who woke it", cmd_stall},
     {"recipe", "run a file of filters and triggers that answers one question", cmd_recipe},
     {"run", "run BPF programs of a .bpf file: shipped monitors, or your own", cmd_run},
+    {"count", "count events, by fields, tasks, CPUs or stacks", cmd_count},
+    {"hist", "show how large the values of an event's field are", cmd_hist},
+    {"latency", "show how long it takes from one event to another", cmd_latency},
+    {"stacks", "count from where events happen", cmd_stacks},
     {"list", "list events with their fields, dynamic probes and triggers", cmd_list},
     {"filter", "record the events for which an expression holds", cmd_filter},
     {"trigger", "let events take stacks, stop the buffer, switch other events on", cmd_trigger},

@@ -22,7 +22,9 @@ _gpufs() {
             sed -n 's/^param  *\([A-Za-z0-9_]*\).*/\1=/p')
     elif [[ $word == -* ]]; then
         choices=$(gpufs "$verb" --help 2>/dev/null | grep -o -- '--[a-z-]*' | sort -u)
-    elif [[ $before == -e || $before == --event || $verb == list ]]; then
+    elif [[ $verb =~ ^(count|hist|latency|stacks)$ && ${COMP_WORDS[*]:0:COMP_CWORD} == *' by' ]]; then
+        choices='comm pid tid cpu uid cgroup kstack ustack probe'
+    elif [[ $before == -e || $before == --event || $verb =~ ^(list|count|hist|latency|stacks)$ ]]; then
         choices=$(gpufs list 2>/dev/null)
     elif [[ $verb == trigger ]]; then
         choices=$(gpufs list --triggers 2>/dev/null)

@@ -120,7 +120,7 @@ void Teller::tell_map(const MapDeclaration& map, const std::vector<MapEntry>& en
 void Teller::tell_reports(bool clears) {
     const std::vector<Report>& reports = monitor_.program().reports;
     for (const MapDeclaration& map : monitor_.program().maps) {
-        if (!has_entries(map) || !map.loss.empty()) continue;
+        if (!has_entries(map) || !map.loss.empty() || !map.tally.empty()) continue;
         const bool is_reported =
             std::ranges::find(reports, map.name, &Report::map) != reports.end();
         if (map.aggregation.kind == Aggregation::Kind::none && !is_reported) continue;
@@ -150,22 +150,25 @@ bool Teller::tell_end(const MonitorReader& reader) {
     losses.parts.push_back(
         {"stacks, their place was taken", stack_collisions_ + records_.stack_collisions()});
     if (!losses.counts_itself) losses.parts.push_back({"texts cut", values_.cut_texts()});
-    tell_losses(losses);
+    tell_summary(losses, read_tallies(monitor_, maps_));
     return losses.is_complete();
 }
 
-void Teller::tell_losses(const Losses& losses) {
+void Teller::tell_summary(const Losses& losses, const std::vector<Loss>& tallies) {
     if (is_json_) {
-        JsonArray parts, full;
+        JsonArray parts, full, told;
         for (const Loss& part : losses.parts)
             parts.add(JsonObject().text("what", part.what).number("count", part.count).done());
         for (const std::string& map : losses.full_maps) full.add_text(map);
+        for (const Loss& tally : tallies)
+            told.add(JsonObject().text("what", tally.what).number("count", tally.count).done());
         ctx_.out.line(JsonObject()
                           .raw("summary", JsonObject()
                                               .number("records", count_)
                                               .number("lost", losses.total())
                                               .raw("losses", parts.done())
                                               .raw("full_maps", full.done())
+                                              .raw("tallies", told.done())
                                               .done())
                           .done());
         return;
@@ -178,6 +181,8 @@ void Teller::tell_losses(const Losses& losses) {
         line += cat(before, part.count, ' ', part.what);
         before = "; ";
     }
+    for (const Loss& tally : tallies)
+        if (tally.count != 0) line += cat("; ", tally.count, ' ', tally.what);
     for (const std::string& map : losses.full_maps)
         line += cat("; map '", map, "' is full: keys may be missing");
     ctx_.err.line(line);

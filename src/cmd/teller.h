@@ -43,7 +43,7 @@ private:
     void tell_map(const MapDeclaration& map, const std::vector<MapEntry>& entries);
     void tell_report(const MapDeclaration& map, const Report& report,
                      const std::vector<MapEntry>& entries);
-    void tell_losses(const Losses& losses);
+    void tell_summary(const Losses& losses, const std::vector<Loss>& tallies);
 
     Context& ctx_;
     const Monitor& monitor_;

@@ -36,4 +36,17 @@ Losses read_losses(const Monitor& monitor, const MonitorReader& reader, const Ma
     return losses;
 }
 
+std::vector<Loss> read_tallies(const Monitor& monitor, MapReader& maps) {
+    std::vector<Loss> tallies;
+    for (const MapDeclaration& map : monitor.program().maps) {
+        if (map.tally.empty()) continue;
+        const std::vector<MapEntry> entries = maps.read(map.name);
+        std::uint64_t count = 0;
+        for (const MapEntry& entry : entries)
+            count += map.aggregation.kind == Aggregation::Kind::none ? 1 : entry.words[0];
+        tallies.push_back({map.tally, count});
+    }
+    return tallies;
+}
+
 }  // namespace gpufs

@@ -6,6 +6,7 @@
 #include "gpufs/base/text.h"
 #include "gpufs/base/units.h"
 #include "gpufs/lang/bpf_tokens.h"
+#include "gpufs/lang/probe_word.h"
 #include "gpufs/lang/sampling_events.h"
 #include "lang/asm_work.h"
 
@@ -53,6 +54,21 @@ public:
             if (at_ == end_ || is_comment()) return all;
             if (source_.text[at_++] == ',') all.emplace_back();
         }
+    }
+
+    // KIND:TARGET; a tracepoint's kind may be left out.
+    ProbeTarget parse_word() {
+        const Span word{at_, end_};
+        Span rest = word;
+        const auto colon = text_of(word).find(':');
+        kind_ =
+            colon == std::string_view::npos ? nullptr : find_kind(text_of(word).substr(0, colon));
+        if (kind_)
+            rest.begin += colon + 1;
+        else
+            kind_ = find_kind("tracepoint");
+        if (kind_->target.empty()) fail(word, "this is no event");
+        return made_of(rest);
     }
 
 private:
@@ -113,14 +129,20 @@ private:
             fail(word, cat("no kind of probe is named '", text_of(word), "'"),
                  did_you_mean(text_of(word), names));
         }
+        if (kind_->target.empty()) {
+            if (!text_of(rest).empty()) fail(rest, cat("nothing belongs behind ", kind_->name));
+            ProbeTarget made;
+            made.kind = kind_->kind;
+            made.at = {index_, word};
+            return made;
+        }
+        return made_of(rest);
+    }
+
+    ProbeTarget made_of(Span rest) {
         ProbeTarget made;
         made.kind = kind_->kind;
         made.at = {index_, rest};
-        if (kind_->target.empty()) {
-            made.at.span = word;
-            if (!text_of(rest).empty()) fail(rest, cat("nothing belongs behind ", kind_->name));
-            return made;
-        }
         if (text_of(rest).empty()) fail({rest.end, rest.end}, cat("expected ", kind_->target));
         if (made.kind == Kind::profile)
             profile(rest, made);
@@ -203,6 +225,10 @@ private:
 std::vector<std::vector<ProbeTarget>> parse_probe_targets(const SourceText& source,
                                                           std::size_t source_index, Span range) {
     return TargetParser(source, source_index, range).parse();
+}
+
+ProbeTarget parse_probe_word(const SourceText& source, std::size_t source_index, Span word) {
+    return TargetParser(source, source_index, word).parse_word();
 }
 
 }  // namespace gpufs

@@ -159,7 +159,7 @@ private:
             return code_.convert(code_.compute(ir::Op::shr, ir::kU64, both, 32), type);
         }
         if (field.name == "common_type") return event_.id;
-        if (field.offset < kHiddenBytes)
+        if (field.is_common && field.offset < kHiddenBytes)
             throw SourceError(source_, p.field_span,
                               cat("'", field.name,
                                   "' cannot be known in a program: the kernel hides "

@@ -171,6 +171,7 @@ BOOST_AUTO_TEST_CASE(intervals_of_arrays_add_up_to_all) {
 }
 
 BOOST_AUTO_TEST_CASE(stacks_are_folded_for_a_flame_graph) {
+    // It reads no field: at the raw tracepoint, where all kernels know the stack.
     const MonitorFile monitor(
         ".licence \"GPL\"\n"
         ".map    stacks stack_trace max 64\n"
@@ -178,6 +179,8 @@ BOOST_AUTO_TEST_CASE(stacks_are_folded_for_a_flame_graph) {
         ".stack  v      { key { comm str16, at u32, pad u32 }, one u64 }\n"
         ".prog   write  tracepoint syscalls:sys_enter_write\n"
         "        r6 = r1\n"
+        "        *(u64 *)(r10 + v.key.comm) = 0\n"
+        "        *(u64 *)(r10 + v.key.comm + 8) = 0\n"
         "        r1 = r10\n  r1 += v.key.comm\n  r2 = 16\n  call get_current_comm\n"
         "        r1 = r6\n  r2 = map[stacks]\n  r3 = 0\n  call get_stackid\n"
         "        *(u32 *)(r10 + v.key.at) = w0\n"
@@ -188,7 +191,7 @@ BOOST_AUTO_TEST_CASE(stacks_are_folded_for_a_flame_graph) {
         "first:  r1 = map[n]\n  r2 = r10\n  r2 += v.key\n  r3 = r10\n  r3 += v.one\n  r4 = 0\n"
         "        call map_update_elem\n"
         "out:    r0 = 0\n  exit\n");
-    const Ended ran = run(monitor, {"--folded", "--if", kOurs}, kWriter);
+    const Ended ran = run(monitor, {"--folded", "--if", "comm == \"dd\""}, kWriter);
     BOOST_TEST(ran.status == 0, ran.err);
     long long count = 0;
     for (const std::string_view line : lines_of(ran.out)) {
@@ -196,7 +199,10 @@ BOOST_AUTO_TEST_CASE(stacks_are_folded_for_a_flame_graph) {
         BOOST_TEST(split(line, ';').size() > 2, ran.out);
         count += std::stoll(std::string(line.substr(line.rfind(' ') + 1)));
     }
-    BOOST_TEST(count == kWrites);
+    // dd says a line or three at its end, too.
+    constexpr int kSaid = 10;
+    BOOST_TEST(count >= kWrites);
+    BOOST_TEST(count <= kWrites + kSaid);
     const MonitorFile other(sends_once("{ x u32 }"));
     const Ended without = run(other, {"--folded"});
     BOOST_TEST(without.status == 2);

@@ -115,6 +115,11 @@ std::string gpufs_binary() {
     return binary ? binary : "build/gpufs";
 }
 
+std::string work_binary() {
+    const std::string binary = gpufs_binary();
+    return binary.substr(0, binary.rfind('/') + 1) + "gpufs-work";
+}
+
 namespace {
 
 Child::Setup setup_for(const std::vector<std::string>& args) {

@@ -58,6 +58,9 @@ private:
 // The binary under test: $GPUFS_BIN, or build/gpufs.
 std::string gpufs_binary();
 
+// The program whose work is known (tests/work): gpufs-work beside the binary.
+std::string work_binary();
+
 // Runs it with these arguments, to the end.
 Ended gpufs(const std::vector<std::string>& args);
 Ended gpufs_as_nobody(const std::vector<std::string>& args);

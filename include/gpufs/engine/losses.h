@@ -33,4 +33,7 @@ struct Losses {
 // What the kernel and the program's own `.lost` counters say now. Waits for nothing.
 Losses read_losses(const Monitor& monitor, const MonitorReader& reader, const MapReader& maps);
 
+// What maps with a `tally` hold now; no losses.
+std::vector<Loss> read_tallies(const Monitor& monitor, MapReader& maps);
+
 }  // namespace gpufs

@@ -1,0 +1,76 @@
+#include "cmd/adhoc.h"
+
+#include "cmd/live.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/adhoc_events.h"
+
+namespace gpufs {
+
+bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices) {
+    add_run_options(options, choices.run);
+    options.pids(choices.pids)
+        .comm(choices.comm)
+        .value("max-keys", choices.max_keys, "N", "room for so many keys; hits of others are lost");
+    choices.run.command = take_command(args);
+    return options.parse(ctx, args, choices.words);
+}
+
+AdhocAsker::AdhocAsker(std::string name, const AdhocChoices& choices)
+    : choices_(choices),
+      words_(parse_adhoc_words(std::move(name), choices.words)),
+      sources_{words_.source} {}
+
+void AdhocAsker::require_subjects(std::size_t least, std::size_t most,
+                                  const std::string& what) const {
+    const std::size_t given = words_.subjects.size();
+    if (given < least)
+        throw UsageError(cat(words_.source.name, " needs ", what),
+                         cat("'gpufs ", words_.source.name, " --help' shows how"));
+    if (given > most)
+        throw SourceError(words_.source, words_.subjects[most].at.span,
+                          cat(words_.source.name, " takes ", what, ", and 'by' with keys"));
+}
+
+std::size_t AdhocAsker::add_source(SourceText source) {
+    sources_.push_back(std::move(source));
+    return sources_.size() - 1;
+}
+
+std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words) {
+    Diagnostics mistakes;
+    std::vector<AdhocEvent> events = find_adhoc_events(words_.source, words, machine_, mistakes);
+    mistakes.throw_if_any();
+    return events;
+}
+
+AdhocFilter AdhocAsker::filter() {
+    AdhocFilter filter;
+    filter.pids = choices_.pids;
+    if (choices_.comm)
+        filter.comm = parse_expression({"--comm", cat("COMM ~ \"", *choices_.comm, '"')});
+    if (!choices_.run.condition.empty()) {
+        const SourceText text{"--if", choices_.run.condition};
+        filter.condition = parse_expression(text);
+        filter.condition_source = add_source(text);
+    }
+    return filter;
+}
+
+AdhocQuestion AdhocAsker::question(std::vector<AdhocEvent> events) {
+    AdhocQuestion question;
+    question.title = words_.source.text;
+    question.events = std::move(events);
+    question.keys = words_.keys;
+    question.filter = filter();
+    question.sources = sources_;
+    if (choices_.max_keys) question.max_keys = parse_count("max-keys", *choices_.max_keys);
+    return question;
+}
+
+int AdhocAsker::run(Context& ctx, Program program) {
+    RunChoices run = choices_.run;
+    run.condition.clear();  // it is in the program
+    return run_program(ctx, std::move(program), std::move(run));
+}
+
+}  // namespace gpufs

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/options.h"
+#include "cmd/run_program.h"
+#include "gpufs/engine/bpf_machine.h"
+#include "gpufs/lang/adhoc_words.h"
+
+namespace gpufs {
+
+// What count, hist, latency and stacks share: their words become a question, whose Program is run.
+struct AdhocChoices {
+    RunChoices run;
+    std::vector<std::string> words;
+    std::vector<int> pids;
+    std::optional<std::string> comm, max_keys;
+};
+
+// Declares the options that all of them have, and parses. False when only help was asked for.
+bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices);
+
+class AdhocAsker {
+public:
+    // `name` is the command's, for messages.
+    AdhocAsker(std::string name, const AdhocChoices& choices);
+
+    const std::vector<AdhocWord>& subjects() const { return words_.subjects; }
+    // Throws UsageError, with the usage, where there are fewer or more words in front of `by`.
+    void require_subjects(std::size_t least, std::size_t most, const std::string& what) const;
+    // Where messages will find a further text of the user.
+    std::size_t add_source(SourceText source);
+    std::vector<AdhocEvent> find_events(std::span<const AdhocWord> words);
+    // About these events; with the keys and the filter of the choices. Call it last: it takes what
+    // was added.
+    AdhocQuestion question(std::vector<AdhocEvent> events);
+
+    // Runs the program that answers the question.
+    int run(Context& ctx, Program program);
+
+private:
+    AdhocFilter filter();
+
+    AdhocChoices choices_;
+    AdhocWords words_;
+    std::vector<SourceText> sources_;
+    BpfMachine machine_;
+};
+
+}  // namespace gpufs

@@ -1,0 +1,22 @@
+#include "cmd/adhoc.h"
+
+namespace gpufs {
+
+int cmd_count(Context& ctx, Args args) {
+    AdhocChoices choices;
+    Options options(
+        "count EVENT… [by KEY,…] [--if EXPR] [--duration T] [-- COMMAND]",
+        "Counts how often events happen, by keys: fields of the event, comm, pid, tid, cpu, uid,\n"
+        "cgroup, kstack, ustack, probe. EVENT is SYSTEM:EVENT or a shell pattern of it,\n"
+        "kprobe:FUNCTION, kretprobe:FUNCTION, uprobe:PATH:FUNCTION, uretprobe:PATH:FUNCTION,\n"
+        "usdt:PATH:PROVIDER:NAME, profile:99hz.");
+    if (!parse_adhoc(ctx, args, options, choices)) return kOk;
+    AdhocAsker asker("count", choices);
+    asker.require_subjects(1, choices.words.size(), "an EVENT");
+    AdhocQuestion question = asker.question(asker.find_events(asker.subjects()));
+    const std::string dropped = drop_events_without_fields(question);
+    if (!dropped.empty()) ctx.err.line(dropped);
+    return asker.run(ctx, make_count(question));
+}
+
+}  // namespace gpufs

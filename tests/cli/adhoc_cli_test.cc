@@ -1,0 +1,339 @@
+#define BOOST_TEST_DYN_LINK
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <regex>
+#include <thread>
+
+#include "gpufs/base/cat.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+#include "support/workloads.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Child;
+using test::Ended;
+
+bool has(const std::string& text, const std::string& piece) {
+    return text.find(piece) != std::string::npos;
+}
+
+// Runs gpufs as long as something happens in this process: attached before it begins, and ended
+// when it is over.
+Ended trace(std::vector<std::string> args, const std::function<void()>& work) {
+    const std::string flag = cat("/tmp/gpufs-adhoc-test-", ::getpid());
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary()};
+    setup.argv.insert(setup.argv.end(), args.begin(), args.end());
+    ::close(::open(flag.c_str(), O_CREAT | O_WRONLY, 0600));
+    const std::string wait = cat("echo ready >&2; while [ -e ", flag, " ]; do sleep 0.02; done");
+    for (const std::string& word : {std::string("--"), std::string("sh"), std::string("-c"), wait})
+        setup.argv.push_back(word);
+    Child child(setup);
+    if (child.wait_for_error("ready\n", 60s)) work();
+    std::filesystem::remove(flag);
+    return child.wait();
+}
+
+// Does the work in a thread of this name, on a CPU if one is given.
+std::jthread in_thread(const std::string& name, std::function<void()> work, int cpu = -1) {
+    return std::jthread([=] {
+        ::pthread_setname_np(::pthread_self(), name.c_str());
+        if (cpu >= 0) test::pin_to_cpu(cpu);
+        work();
+    });
+}
+
+void call_getppid(int times) {
+    for (int i = 0; i < times; ++i) ::syscall(SYS_getppid);
+}
+
+void seek(std::int64_t offset) {
+    ::syscall(SYS_lseek, -1, offset, SEEK_SET);
+}
+
+// The count that a JSON text gives behind a piece of it, or -1.
+long count_behind(const std::string& text, const std::string& piece) {
+    const auto at = text.find(piece);
+    if (at == std::string::npos) return -1;
+    std::smatch match;
+    const std::string rest = text.substr(at + piece.size());
+    return std::regex_search(rest, match, std::regex("\"count\":(\\d+)")) ? std::stol(match[1])
+                                                                          : -1;
+}
+
+std::string slot(std::uint64_t from, std::uint64_t to, int count) {
+    return cat("{\"from\":", from, ",\"to\":", to, ",\"count\":", count, '}');
+}
+
+const std::string kOurs = "comm == \"gp-ours\"";
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(300))
+BOOST_AUTO_TEST_SUITE(adhoc_commands)
+
+BOOST_AUTO_TEST_CASE(counts_are_exact_while_two_cpus_are_busy) {
+    constexpr int kCalls = 300'000;
+    const auto work = [] {
+        const auto call = [] { call_getppid(kCalls); };
+        const std::jthread one = in_thread("gp-ours", call, 0), two = in_thread("gp-ours", call, 1);
+    };
+    const Ended all =
+        trace({"count", "syscalls:sys_enter_getppid", "--if", kOurs, "--json", "--strict"}, work);
+    BOOST_TEST(all.status == 0, all.err);
+    BOOST_TEST(count_behind(all.out, "\"entries\":[") == 2 * kCalls, all.out);
+    // Two events count into one key.
+    const Ended by = trace({"count", "syscalls:sys_enter_getppid", "syscalls:sys_exit_getppid",
+                            "by", "comm,cpu", "--if", kOurs, "--json", "--strict"},
+                           work);
+    for (const int cpu : {0, 1})
+        BOOST_TEST(
+            count_behind(by.out, cat("{\"comm\":\"gp-ours\",\"cpu\":", cpu, "}")) == 2 * kCalls,
+            by.out);
+}
+
+BOOST_AUTO_TEST_CASE(a_histogram_has_each_value_in_its_slot_on_all_cpus) {
+    const auto work = [] {
+        const auto seek_all = [] {
+            for (int i = 0; i < 1000; ++i)
+                for (const std::int64_t offset : {-5, 0, 1, 3, 100}) seek(offset);
+        };
+        const std::jthread one = in_thread("gp-ours", seek_all, 0),
+                           two = in_thread("gp-ours", seek_all, 1);
+    };
+    const Ended log2 = trace({"hist", "syscalls:sys_enter_lseek", "offset", "--if",
+                              kOurs + " && offset < 0x8000000000000000", "--json"},
+                             work);
+    BOOST_TEST(has(log2.out, cat("[", slot(0, 1, 2000), ',', slot(1, 2, 2000), ',',
+                                 slot(2, 4, 2000), ',', slot(64, 128, 2000))),
+               log2.out + log2.err);
+    const Ended linear = trace({"hist", "syscalls:sys_enter_lseek", "offset", "by", "comm", "--if",
+                                kOurs + " && offset < 1000", "--linear", "0:4:2", "--json"},
+                               work);
+    BOOST_TEST(has(linear.out, cat("{\"comm\":\"gp-ours\"}")), linear.out + linear.err);
+    BOOST_TEST(has(linear.out, cat(slot(0, 2, 4000), ',', slot(2, 4, 2000))), linear.out);
+    BOOST_TEST(has(linear.out, "{\"from\":4,\"count\":2000}"), linear.out);
+}
+
+BOOST_AUTO_TEST_CASE(keys_that_find_no_room_are_counted_one_by_one) {
+    constexpr int kKeys = 50'000, kRoom = 1000;
+    const Ended ran = trace({"count", "syscalls:sys_enter_lseek", "by", "offset", "--if", kOurs,
+                             "--max-keys", cat(kRoom), "--json", "--strict"},
+                            [] {
+                                in_thread("gp-ours", [] {
+                                    for (int i = 0; i < kKeys; ++i) seek(i);
+                                });
+                            });
+    BOOST_TEST(ran.status == 4, ran.err);
+    BOOST_TEST(count_behind(ran.out, "keys that found no room in 'count'") == kKeys - kRoom);
+    BOOST_TEST(has(ran.out, cat("\"lost\":", kKeys - kRoom, ',')), ran.out.substr(0, 200));
+}
+
+BOOST_AUTO_TEST_CASE(a_latency_has_every_pair_and_tells_what_was_none) {
+    const Ended ran =
+        trace({"latency", "raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "by", "comm", "--if",
+               cat(kOurs, " && id == ", SYS_clock_nanosleep), "--over", "1ms", "--json"},
+              [] {
+                  in_thread("gp-ours", [] {
+                      for (int i = 0; i < 20; ++i) std::this_thread::sleep_for(2ms);
+                  });
+              });
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(count_behind(ran.out, "{\"comm\":\"gp-ours\"}") == 20, ran.out + ran.err);
+    BOOST_TEST(has(ran.out, "\"unit\":\"us\""), ran.out);
+    // None took less than it slept: the first slot is that of 2 ms.
+    BOOST_TEST(!has(ran.out, "\"to\":1024,"), ran.out);
+    BOOST_TEST(has(ran.out, "{\"summary\":{\"records\":20,\"lost\":0,"), ran.out);
+    // A start that is waited for, and one that the next replaces.
+    const Ended unpaired =
+        trace({"latency", "syscalls:sys_enter_lseek", "syscalls:sys_enter_getppid", "--key", "tid",
+               "--comm", "gp-ours", "--strict"},
+              [] {
+                  in_thread("gp-ours", [] {
+                      seek(1);
+                      seek(2);
+                      seek(3);
+                      call_getppid(1);
+                      seek(4);
+                  });
+              });
+    BOOST_TEST(unpaired.status == 0, unpaired.err);
+    BOOST_TEST(has(unpaired.err,
+                   "0 records, 0 lost; 1 starts without an end; "
+                   "2 starts that a later one replaced\n"),
+               unpaired.err);
+}
+
+BOOST_AUTO_TEST_CASE(run_queue_latency_pairs_fields_of_different_names) {
+    const Ended ran = trace({"latency", "sched:sched_wakeup", "sched:sched_switch", "--key",
+                             "pid=next_pid", "by", "next_comm", "--if", kOurs, "--json"},
+                            [] {
+                                in_thread("gp-ours", [] {
+                                    for (int i = 0; i < 50; ++i) std::this_thread::sleep_for(1ms);
+                                });
+                            });
+    BOOST_TEST(ran.status == 0, ran.err);
+    // A thread may be woken before it is quite asleep.
+    BOOST_TEST(count_behind(ran.out, "{\"next_comm\":\"gp-ours\"}") >= 40, ran.out + ran.err);
+}
+
+BOOST_AUTO_TEST_CASE(names_of_files_are_keys_and_cut_ones_are_counted) {
+    const std::string shorter = cat("/nonexistent/", std::string(50, 'a')),  // 63 characters
+        longer = cat("/nonexistent/", std::string(80, 'b'));
+    const Ended ran = trace(
+        {"count", "syscalls:sys_enter_openat", "by", "filename", "--if", kOurs, "--json"}, [&] {
+            in_thread("gp-ours", [&] {
+                for (int i = 0; i < 3; ++i) ::openat(AT_FDCWD, shorter.c_str(), O_RDONLY);
+                ::openat(AT_FDCWD, longer.c_str(), O_RDONLY);
+            });
+        });
+    BOOST_TEST(count_behind(ran.out, cat("{\"filename\":\"", shorter, "\"}")) == 3, ran.out);
+    BOOST_TEST(count_behind(ran.out, cat("{\"filename\":\"", longer.substr(0, 63), "\"}")) == 1,
+               ran.out);
+    BOOST_TEST(count_behind(ran.out, "\"texts that were cut\"") == 1, ran.out);
+}
+
+BOOST_AUTO_TEST_CASE(a_process_or_thread_and_its_name_hold_others_back) {
+    const auto work = [] {
+        in_thread("gp-ours", [] { call_getppid(10); });
+        in_thread("gp-other", [] { call_getppid(100); });
+    };
+    const std::vector<std::string> count = {"count", "syscalls:sys_enter_getppid", "--json"};
+    const auto counted = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> args = count;
+        args.insert(args.end(), more.begin(), more.end());
+        return count_behind(trace(args, work).out, "\"entries\":[{");
+    };
+    BOOST_TEST(counted({"-p", cat(::getpid())}) == 110);
+    BOOST_TEST(counted({"-p", cat(::getpid()), "--comm", "gp-our?"}) == 10);
+    BOOST_TEST(counted({"-p", "1", "--comm", "gp-ours"}) == -1);
+}
+
+BOOST_AUTO_TEST_CASE(stacks_lead_to_where_the_event_is) {
+    const Ended ran =
+        trace({"stacks", "syscalls:sys_enter_getppid", "by", "comm", "--if", kOurs, "--json"},
+              [] { in_thread("gp-ours", [] { call_getppid(100); }); });
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(has(ran.out, cat("{\"comm\":\"gp-ours\",\"kstack\":[")), ran.out);
+    long all = 0;
+    std::smatch match;
+    std::string rest = ran.out.substr(0, ran.out.find("\"summary\""));
+    while (std::regex_search(rest, match, std::regex("\"count\":(\\d+)"))) {
+        all += std::stol(match[1]);
+        rest = match.suffix();
+    }
+    BOOST_TEST(all == 100, ran.out);
+}
+
+BOOST_AUTO_TEST_CASE(events_of_a_pattern_that_lack_a_key_are_left_out_and_told) {
+    const Ended ran =
+        test::gpufs({"count", "sched:sched_wak*", "by", "target_cpu,probe", "--dry-run"});
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(ran.err == "1 event of the pattern left out: without a field 'target_cpu'\n");
+    BOOST_TEST(has(ran.out, "sched_wakeup: tracepoint sched:sched_wakeup, "), ran.out);
+    BOOST_TEST(!has(ran.out, "sched_wake_idle_without_ipi"), ran.out);
+}
+
+BOOST_AUTO_TEST_CASE(samples_have_the_keys_that_are_known_everywhere) {
+    const Ended ran =
+        trace({"count", "profile:999hz", "by", "comm,cpu,uid", "--if", kOurs, "--json"},
+              [] { in_thread("gp-ours", [] { test::spin(300); }); });
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(count_behind(ran.out, "{\"comm\":\"gp-ours\"") > 0, ran.out + ran.err);
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_found_before_anything_is_attached) {
+    const auto refused = [](const std::vector<std::string>& args) {
+        const Ended ended = test::gpufs(args);
+        BOOST_TEST(ended.status == 2);
+        BOOST_TEST(ended.out == "");
+        return ended.err;
+    };
+    BOOST_TEST(refused({"count", "sched:sched_swich"}) ==
+               "gpufs: count:1:1: error: this kernel has no event 'sched:sched_swich'\n"
+               "sched:sched_swich\n"
+               "^~~~~~~~~~~~~~~~~\n"
+               "hint: did you mean 'sched:sched_switch'?\n");
+    BOOST_TEST(
+        refused({"latency", "sched:sched_wakeup", "sched:sched_switch", "--key", "pid"}) ==
+        "gpufs: --key:1:1: error: 'pid' of sched:sched_switch and 'pid' of sched:sched_wakeup "
+        "are not of one kind\n"
+        "pid\n"
+        "^~~\n");
+    BOOST_TEST(refused({"count", "sched:sched_switch", "--if", "prev_sate == 2"}) ==
+               "gpufs: --if:1:1: error: sched:sched_switch has no field 'prev_sate'\n"
+               "prev_sate == 2\n"
+               "^~~~~~~~~\n"
+               "hint: did you mean 'prev_state'?\n");
+    BOOST_TEST(refused({"hist", "sched:sched_switch"}) ==
+               "gpufs: hist needs an EVENT and a FIELD\n"
+               "hint: 'gpufs hist --help' shows how\n");
+    BOOST_TEST(refused({"hist", "sched:sched_switch", "prev_prio", "next_prio"}) ==
+               "gpufs: hist:1:30: error: hist takes an EVENT and a FIELD, and 'by' with keys\n"
+               "sched:sched_switch prev_prio next_prio\n"
+               "                             ^~~~~~~~~\n");
+    BOOST_TEST(refused({"latency", "sched:sched_wakeup", "sched:sched_switch", "--unit", "h"}) ==
+               "gpufs: --unit is ns, us, ms or s, not 'h'\n");
+}
+
+// Functions can be probed where the kernel has kprobes.
+BOOST_AUTO_TEST_SUITE(functions, *ut::precondition(test::has_file{"kprobe_events"}))
+
+const std::string kGetppid =
+#if defined __aarch64__
+    "__arm64_sys_getppid";
+#else
+    "__x64_sys_getppid";
+#endif
+
+BOOST_AUTO_TEST_CASE(hits_arguments_results_and_the_time_between_are_exact) {
+    const auto work = [] {
+        in_thread(
+            "gp-ours", [] { call_getppid(1000); }, 0);
+    };
+    const Ended count = trace({"count", cat("kprobe:", kGetppid), "by", "comm,probe", "--if", kOurs,
+                               "--json", "--strict"},
+                              work);
+    BOOST_TEST(count_behind(count.out, cat("{\"comm\":\"gp-ours\",\"probe\":\"kprobe:", kGetppid,
+                                           "\"}")) == 1000,
+               count.out + count.err);
+    const Ended result = trace({"count", cat("kretprobe:", kGetppid), "by", "retval", "--if",
+                                cat(kOurs, " && retval == ", ::getppid()), "--json"},
+                               work);
+    BOOST_TEST(count_behind(result.out, cat("{\"retval\":", ::getppid(), "}")) == 1000,
+               result.out + result.err);
+    const Ended latency = trace({"latency", cat("kprobe:", kGetppid), cat("kretprobe:", kGetppid),
+                                 "by", "comm", "--unit", "ns", "--if", kOurs, "--json", "--strict"},
+                                work);
+    BOOST_TEST(count_behind(latency.out, "{\"comm\":\"gp-ours\"}") == 1000,
+               latency.out + latency.err);
+    const Ended argument = trace({"hist", "kprobe:vfs_write", "arg2", "by", "comm", "--if",
+                                  kOurs + " && arg2 == 100", "--json"},
+                                 [] {
+                                     in_thread("gp-ours", [] {
+                                         const char bytes[100] = {};
+                                         const int fd = ::open("/dev/null", O_WRONLY);
+                                         for (int i = 0; i < 50; ++i)
+                                             if (::write(fd, bytes, sizeof bytes) != 100) return;
+                                         ::close(fd);
+                                     });
+                                 });
+    BOOST_TEST(has(argument.out, slot(64, 128, 50)), argument.out + argument.err);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

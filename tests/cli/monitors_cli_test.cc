@@ -1,0 +1,291 @@
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/fd.h"
+#include "support/json.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+// The shipped monitors, each at work whose truth is known.
+namespace gpufs {
+namespace {
+
+using test::Ended;
+using test::has;
+using test::Json;
+
+const std::string kWork = "gpufs-work";
+
+// What a monitor tells in JSON while the work is done.
+class Told {
+public:
+    Told(std::vector<std::string> monitor, const std::vector<std::string>& command) {
+        std::vector<std::string> args{"run"};
+        args.insert(args.end(), monitor.begin(), monitor.end());
+        args.insert(args.end(), {"--json", "--"});
+        args.insert(args.end(), command.begin(), command.end());
+        ended_ = test::gpufs(args);
+        lines_ = test::parse_json_lines(ended_.out);
+        BOOST_TEST(ended_.status == 0, ended_.err);
+        BOOST_TEST(has(ended_.err, "ended with exit status"), ended_.err);
+    }
+
+    const std::string& err() const { return ended_.err; }
+
+    // The rows of a map's first report whose keys have these values.
+    using Wanted = std::map<std::string, std::string>;
+    std::vector<Json> rows(const std::string& map, const Wanted& wanted) const {
+        std::vector<Json> found;
+        for (const Json& line : lines_) {
+            if (!line.members.contains("map") || line["map"].text != map) continue;
+            for (const Json& row : line["entries"].items)
+                if (fits(row["key"], wanted)) found.push_back(row);
+            break;
+        }
+        return found;
+    }
+    // The sum of a number of these rows.
+    long long sum(const std::string& map, const Wanted& wanted, const std::string& column) const {
+        long long all = 0;
+        for (const Json& row : rows(map, wanted)) all += row[column].number();
+        return all;
+    }
+    // The values of all records of this name that have these values.
+    std::vector<Json> records(const std::string& name, const Wanted& wanted) const {
+        std::vector<Json> found;
+        for (const Json& line : lines_)
+            if (line.members.contains("record") && line["record"].text == name &&
+                fits(line["values"], wanted))
+                found.push_back(line["values"]);
+        return found;
+    }
+    long long lost() const { return lines_.back()["summary"]["lost"].number(); }
+
+private:
+    static bool fits(const Json& values, const Wanted& wanted) {
+        for (const auto& [name, value] : wanted)
+            if (values[name].text != value) return false;
+        return true;
+    }
+
+    Ended ended_;
+    std::vector<Json> lines_;
+};
+
+std::vector<std::string> work(std::vector<std::string> words) {
+    words.insert(words.begin(), test::work_binary());
+    return words;
+}
+
+// "slept 40123 us" -> 40123
+long long number_behind(const std::string& text, const std::string& word) {
+    const auto at = text.find(word);
+    return at == text.npos ? -1 : std::stoll(text.substr(at + word.size()));
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(monitors)
+
+BOOST_AUTO_TEST_CASE(syscalls_counts_calls_and_failures) {
+    const Told told({"syscalls"}, work({"calls", "5000", "70"}));
+    BOOST_TEST(told.sum("calls", {{"comm", kWork}, {"call", "getppid"}}, "count") == 5000);
+    BOOST_TEST(told.sum("failed", {{"comm", kWork}, {"call", "close"}, {"error", "EBADF"}},
+                        "count") == 70);
+    const auto row = told.rows("calls", {{"comm", kWork}, {"call", "getppid"}});
+    BOOST_TEST_REQUIRE(row.size() == 1u);
+    BOOST_TEST(row[0]["min"].number() <= row[0]["avg"].number());
+    BOOST_TEST(row[0]["avg"].number() <= row[0]["max"].number());
+    BOOST_TEST(told.lost() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_map_that_is_too_small_says_how_much_it_refused) {
+    // One call may be under way, on all CPUs, and one kind of call is kept.
+    const Told told({"syscalls", "entries=1"}, work({"calls", "5000", "0"}));
+    BOOST_TEST(told.lost() > 0);
+}
+
+BOOST_AUTO_TEST_CASE(writes_adds_up_calls_and_bytes) {
+    const Told told({"writes"}, work({"writes", "3000", "17"}));
+    BOOST_TEST(told.sum("written", {{"comm", kWork}}, "count") == 3000);
+    BOOST_TEST(told.sum("written", {{"comm", kWork}}, "sum") == 3000 * 17);
+}
+
+BOOST_AUTO_TEST_CASE(opens_tells_what_is_there_and_what_is_not) {
+    const Told told({"opens"}, {"cat", "/etc/hostname", "/no/such/file"});
+    const auto there = told.records("opened", {{"comm", "cat"}, {"name", "/etc/hostname"}});
+    BOOST_TEST_REQUIRE(there.size() == 1u);
+    BOOST_TEST(there[0]["fd"].number() >= 3);
+    BOOST_TEST(there[0]["error"].text == "0");
+    const auto missing = told.records("opened", {{"comm", "cat"}, {"name", "/no/such/file"}});
+    BOOST_TEST_REQUIRE(missing.size() == 1u);
+    BOOST_TEST(missing[0]["fd"].number() == -1);
+    BOOST_TEST(missing[0]["error"].text == "ENOENT");
+    const Told failed({"opens", "failed=1"}, {"cat", "/etc/hostname", "/no/such/file"});
+    BOOST_TEST(failed.records("opened", {{"name", "/etc/hostname"}}).empty());
+    BOOST_TEST(failed.records("opened", {{"name", "/no/such/file"}}).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(execs_tells_arguments_and_ends) {
+    const Told told({"execs"},
+                    {"sh", "-c", "/bin/echo 'a  b' c; sh -c 'exit 7'; sh -c 'kill -9 $$'"});
+    const auto echo = told.records("started", {{"args", "/bin/echo a  b c"}});
+    BOOST_TEST_REQUIRE(echo.size() == 1u);
+    BOOST_TEST(echo[0]["comm"].text == "echo");
+    const std::string pid = echo[0]["pid"].text;
+    const auto ended = told.records("ended", {{"pid", pid}});
+    BOOST_TEST_REQUIRE(ended.size() == 1u);
+    BOOST_TEST(ended[0]["status"].number() == 0);
+    BOOST_TEST(ended[0]["ran"].number() > 0);
+    BOOST_TEST(told.records("ended", {{"comm", "sh"}, {"status", "7"}}).size() == 1u);
+    BOOST_TEST(told.records("ended", {{"comm", "sh"}, {"signal", "SIGKILL"}}).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(signals_tells_sender_receiver_and_fate) {
+    const Told told({"signals"}, work({"signals", "40"}));
+    BOOST_TEST(told.sum("sent", {{"signal", "SIGUSR1"}, {"sender", kWork}, {"receiver", kWork}},
+                        "count") == 40);
+    BOOST_TEST(
+        told.records(
+                "signal",
+                {{"signal", "SIGUSR1"}, {"sender", kWork}, {"code", "USER"}, {"result", "ignored"}})
+            .size() == 40u);
+}
+
+BOOST_AUTO_TEST_CASE(faults_counts_each_page_that_is_touched) {
+    const Told told({"faults"}, work({"faults", "4000"}));
+    const long long all = told.sum("minor", {{"comm", kWork}}, "count");
+    BOOST_TEST(all >= 4000);
+    BOOST_TEST(all < 5000);  // and what it took to start
+}
+
+BOOST_AUTO_TEST_CASE(off_cpu_adds_up_what_a_task_sleeps) {
+    const Told told({"off-cpu"}, work({"sleeps", "10", "20"}));
+    const long long slept = number_behind(told.err(), "slept ");
+    BOOST_TEST(told.sum("off_us", {{"comm", kWork}}, "count") >= 10);
+    BOOST_TEST(told.sum("off_us", {{"comm", kWork}}, "sum") >= 10 * 20'000);
+    const Told again({"off-cpu", "min_us=15ms"}, work({"sleeps", "10", "20"}));
+    const long long most = number_behind(again.err(), "slept ");
+    BOOST_TEST(slept >= 10 * 20'000);
+    BOOST_TEST(again.sum("off_us", {{"comm", kWork}}, "sum") <= most);
+}
+
+BOOST_AUTO_TEST_CASE(sched_wait_sees_who_shares_a_cpu_waiting) {
+    const Told told({"sched-wait", "min_us=500us"}, work({"spin", "100", "2"}));
+    BOOST_TEST(told.rows("wait_us", {}).size() == 1u);  // the first report is the total
+    const auto slow = told.records("slow", {{"comm", kWork}, {"cpu", "0"}});
+    BOOST_TEST(!slow.empty());
+    for (const Json& one : slow) BOOST_TEST(one["us"].number() >= 500);
+}
+
+BOOST_AUTO_TEST_CASE(wakeups_counts_who_wakes_whom) {
+    const Told told({"wakeups"}, work({"pingpong", "500"}));
+    const long long all = told.sum("wakes", {{"woken", kWork}, {"waker", kWork}}, "count");
+    BOOST_TEST(all >= 998);
+    BOOST_TEST(all <= 1010);
+}
+
+BOOST_AUTO_TEST_CASE(profile_samples_what_burns_the_cpu) {
+    const Told told({"profile"}, work({"spin", "500", "1"}));
+    const long long samples = told.sum("samples", {{"comm", kWork}}, "count");
+    BOOST_TEST(samples >= 20);  // 49 in 500 ms, were there nobody else
+    BOOST_TEST(samples <= 90);
+}
+
+BOOST_AUTO_TEST_CASE(irqs_counts_no_more_than_the_kernel_does) {
+    const auto timers = [] {
+        std::ifstream file("/proc/softirqs");
+        for (std::string line; std::getline(file, line);) {
+            std::istringstream words(line);
+            std::string name;
+            words >> name;
+            if (name != "TIMER:") continue;
+            long long all = 0;
+            for (long long one; words >> one;) all += one;
+            return all;
+        }
+        return 0LL;
+    };
+    const long long before = timers();
+    const Told told({"irqs"}, work({"spin", "300", "2"}));
+    const long long seen = told.sum("soft_ns", {{"vec", "TIMER"}}, "count");
+    BOOST_TEST(seen > 0);
+    BOOST_TEST(seen <= timers() - before);
+}
+
+BOOST_AUTO_TEST_CASE(tcp_tells_connections_of_both_sides_and_refusals) {
+    const Told told({"tcp"}, work({"tcp", "20", "3"}));
+    const std::string port = cat(number_behind(told.err(), "port "));
+    const auto count = [&](const Told::Wanted& wanted) {
+        return told.records("change", wanted).size();
+    };
+    BOOST_TEST(
+        count({{"what", "CONNECT"}, {"comm", kWork}, {"to_port", port}, {"to", "127.0.0.1"}}) ==
+        20u);
+    BOOST_TEST(count({{"what", "ACCEPT"}, {"from_port", port}}) == 20u);
+    BOOST_TEST(count({{"what", "CLOSE"}, {"comm", kWork}, {"to_port", port}}) == 20u);
+    BOOST_TEST(count({{"what", "REFUSED"}, {"comm", kWork}, {"to_port", port}}) == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(locks_sees_threads_fight_over_their_memory_map) {
+    const Told told({"locks"}, work({"maps", "500"}));
+    BOOST_TEST(!told.rows("wait_ns", {}).empty());
+    BOOST_TEST(told.sum("wait_ns", {}, "sum") > 0);
+}
+
+// A loop device over a file in memory; the destructor takes it away.
+class LoopDevice {
+public:
+    LoopDevice() : file_(::memfd_create("gpufs-test", MFD_CLOEXEC)) {
+        const Fd control{::open("/dev/loop-control", O_RDWR | O_CLOEXEC)};
+        if (!control || ::ftruncate(file_.get(), 4 << 20) != 0) return;
+        number_ = ::ioctl(control.get(), LOOP_CTL_GET_FREE);
+        device_ = Fd{::open(path().c_str(), O_RDWR | O_CLOEXEC)};
+        if (!device_ || ::ioctl(device_.get(), LOOP_SET_FD, file_.get()) != 0) number_ = -1;
+    }
+    ~LoopDevice() {
+        if (number_ >= 0) ::ioctl(device_.get(), LOOP_CLR_FD, 0);
+    }
+    bool is_there() const { return number_ >= 0; }
+    std::string path() const { return cat("/dev/loop", number_); }
+    std::string name() const { return cat("loop", number_); }
+
+private:
+    Fd file_, device_;
+    int number_ = -1;
+};
+
+boost::test_tools::assertion_result has_loop_devices(ut::test_unit_id) {
+    const LoopDevice device;
+    if (device.is_there()) return true;
+    boost::test_tools::assertion_result no(false);
+    no.message() << "this kernel has no loop devices";
+    return no;
+}
+
+BOOST_AUTO_TEST_CASE(block_io_counts_the_requests_of_a_device,
+                     *ut::precondition(has_loop_devices)) {
+    const LoopDevice device;
+    const Told told({"block-io", "min_us=0"}, work({"blocks", device.path(), "100"}));
+    long long writes = 0;
+    for (const Json& row : told.rows("took_us", {{"dev", device.name()}}))
+        if (row["key"]["op"].text.starts_with("W")) writes += row["count"].number();
+    BOOST_TEST(writes == 100);
+    BOOST_TEST(told.records("slow", {{"dev", device.name()}, {"bytes", "4096"}}).size() == 100u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

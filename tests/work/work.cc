@@ -1,0 +1,227 @@
+// Work whose truth is known, for the tests of what gpufs says about it.
+//
+//   gpufs-work WHAT [NUMBER...]
+//
+// Ends with status 0 when it did exactly what it was told to.
+
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+void check(bool is_well, const char* what) {
+    if (!is_well) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+}
+
+void pin(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    check(::sched_setaffinity(0, sizeof set, &set) == 0, "pin");
+}
+
+double seconds(clockid_t clock) {
+    timespec now{};
+    ::clock_gettime(clock, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+using Numbers = std::vector<long>;
+
+// N getppid calls, and M closes that fail.
+void calls(const Numbers& n) {
+    for (long i = 0; i < n[0]; ++i) ::syscall(SYS_getppid);
+    for (long i = 0; i < n[1]; ++i) ::syscall(SYS_close, -1);
+}
+
+// N getpgid calls in each of two threads, one a CPU, each with M different arguments.
+void keys(const Numbers& n) {
+    const auto run = [&](int cpu) {
+        pin(cpu);
+        for (long i = 0; i < n[0]; ++i) ::syscall(SYS_getpgid, 10'000'000 + i % n[1]);
+    };
+    std::thread other(run, 1);
+    run(0);
+    other.join();
+}
+
+// N writes of M bytes each to nowhere.
+void writes(const Numbers& n) {
+    const int fd = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const std::string bytes(static_cast<std::size_t>(n[1]), 'x');
+    for (long i = 0; i < n[0]; ++i) check(::write(fd, bytes.data(), bytes.size()) == n[1], "write");
+}
+
+// N signals SIGUSR1 to itself.
+void signals(const Numbers& n) {
+    std::signal(SIGUSR1, SIG_IGN);
+    for (long i = 0; i < n[0]; ++i) check(::kill(::getpid(), SIGUSR1) == 0, "kill");
+}
+
+// Touches N pages of new memory.
+void faults(const Numbers& n) {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::size_t bytes = static_cast<std::size_t>(n[0]) * page;
+    void* memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check(memory != MAP_FAILED, "mmap");
+    ::madvise(memory, bytes, MADV_NOHUGEPAGE);
+    for (std::size_t at = 0; at < bytes; at += page) static_cast<volatile char*>(memory)[at] = 1;
+}
+
+// Sleeps N times M ms; prints how many microseconds that took in all.
+void sleeps(const Numbers& n) {
+    const double begin = seconds(CLOCK_MONOTONIC);
+    for (long i = 0; i < n[0]; ++i) {
+        const timespec time{n[1] / 1000, n[1] % 1000 * 1'000'000};
+        check(::nanosleep(&time, nullptr) == 0, "nanosleep");
+    }
+    std::fprintf(stderr, "slept %.0f us\n", (seconds(CLOCK_MONOTONIC) - begin) * 1e6);
+}
+
+// N ms of CPU time in each of M processes that share one CPU.
+void spin(const Numbers& n) {
+    pin(0);
+    std::vector<pid_t> others;
+    for (long i = 1; i < n[1]; ++i) {
+        others.push_back(::fork());
+        if (others.back() == 0) break;
+    }
+    while (seconds(CLOCK_PROCESS_CPUTIME_ID) * 1000 < static_cast<double>(n[0])) {
+    }
+    if (!others.empty() && others.back() == 0) ::_exit(0);
+    for (const pid_t pid : others) ::waitpid(pid, nullptr, 0);
+}
+
+// Two processes on one CPU that wake each other N times, each waiting in a pipe.
+void pingpong(const Numbers& n) {
+    pin(0);
+    int to[2], back[2];
+    check(::pipe(to) == 0 && ::pipe(back) == 0, "pipe");
+    const pid_t child = ::fork();
+    char byte = 0;
+    if (child == 0) {
+        for (long i = 0; i < n[0]; ++i)
+            if (::read(to[0], &byte, 1) != 1 || ::write(back[1], &byte, 1) != 1) ::_exit(1);
+        ::_exit(0);
+    }
+    for (long i = 0; i < n[0]; ++i)
+        check(::write(to[1], &byte, 1) == 1 && ::read(back[0], &byte, 1) == 1, "ping");
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    check(status == 0, "pong");
+}
+
+// Four threads that map and unmap memory for N ms: they fight over one lock of their process.
+void maps(const Numbers& n) {
+    const double end = seconds(CLOCK_MONOTONIC) + static_cast<double>(n[0]) / 1000;
+    const auto run = [&] {
+        while (seconds(CLOCK_MONOTONIC) < end) {
+            void* memory = ::mmap(nullptr, 1 << 16, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+            ::munmap(memory, 1 << 16);
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back(run);
+    for (std::thread& thread : threads) thread.join();
+}
+
+// N connections over the loopback device, each closed by the one that asked, and M refused ones.
+// Prints the port.
+void tcp(const Numbers& n) {
+    const int control = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    check(control >= 0, "socket");
+    ifreq loopback{};
+    std::strcpy(loopback.ifr_name, "lo");
+    check(::ioctl(control, SIOCGIFFLAGS, &loopback) == 0, "lo");
+    loopback.ifr_flags |= IFF_UP;
+    check(::ioctl(control, SIOCSIFFLAGS, &loopback) == 0, "lo up");
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    auto* const name = reinterpret_cast<sockaddr*>(&address);
+    check(::bind(control, name, length) == 0 && ::listen(control, 128) == 0 &&
+              ::getsockname(control, name, &length) == 0,
+          "listen");
+    for (long i = 0; i < n[0]; ++i) {
+        const int asks = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        check(::connect(asks, name, length) == 0, "connect");
+        const int answers = ::accept(control, nullptr, nullptr);
+        check(answers >= 0, "accept");
+        ::close(asks);
+        ::close(answers);
+    }
+    std::fprintf(stderr, "port %d\n", ntohs(address.sin_port));
+    ::close(control);
+    for (long i = 0; i < n[1]; ++i) {
+        const int asks = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        check(::connect(asks, name, length) == -1 && errno == ECONNREFUSED, "refuse");
+        ::close(asks);
+    }
+}
+
+// N writes of one block to a file or device, past the page cache.
+void blocks(const char* path, long count) {
+    constexpr std::size_t kBlock = 4096;
+    const int fd = ::open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+    check(fd >= 0, path);
+    void* bytes = std::aligned_alloc(kBlock, kBlock);
+    std::memset(bytes, 1, kBlock);
+    for (long i = 0; i < count; ++i)
+        check(::pwrite(fd, bytes, kBlock, static_cast<off_t>(i * 2 * 4096)) == kBlock, "pwrite");
+    std::free(bytes);
+}
+
+struct Work {
+    std::size_t numbers;
+    std::function<void(const Numbers&)> run;
+};
+const std::map<std::string, Work> kWorks = {
+    {"calls", {2, calls}},     {"keys", {2, keys}},         {"writes", {2, writes}},
+    {"signals", {1, signals}}, {"faults", {1, faults}},     {"sleeps", {2, sleeps}},
+    {"spin", {2, spin}},       {"pingpong", {1, pingpong}}, {"maps", {1, maps}},
+    {"tcp", {2, tcp}},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (words.size() == 3 && words[0] == "blocks") {
+        blocks(words[1].c_str(), std::stol(words[2]));
+        return 0;
+    }
+    const auto work = words.empty() ? kWorks.end() : kWorks.find(words[0]);
+    if (work == kWorks.end() || words.size() != work->second.numbers + 1)
+        throw std::runtime_error("no such work");
+    Numbers numbers;
+    for (std::size_t i = 1; i < words.size(); ++i) numbers.push_back(std::stol(words[i]));
+    work->second.run(numbers);
+    return 0;
+} catch (const std::exception& e) {
+    std::fprintf(stderr, "gpufs-work: %s\n", e.what());
+    return 1;
+}
