@@ -120,6 +120,13 @@ check-fuzz check-vm: build/.deps-check
 fuzz: build/.deps build/.deps-check
 	$(Q)$(MAKE) -f tests/fuzz/fuzz.mk run SECONDS=$(or $(FUZZ_SECONDS),3600)
 
+# Side by side with the peers that are installed; never part of a test.
+bench: $(B)/gpufs $(B)/bench-probe
+	$(Q)B=$(B) bash tests/bench/bench.sh
+$(B)/bench-probe: $(call obj,tests/bench/probe.cc)
+	@echo "  LD    $@"
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@
+
 lint: build/.deps-lint $(B)/gpufs
 	$(Q)B=$(B) bash tests/lint.sh
 
@@ -134,5 +141,5 @@ install: $(B)/gpufs
 clean:
 	rm -rf build/fuzz build/nest* build/plug.so build/src build/tests build/gen build/san build/static build/tally build/gpufs* build/lib* build/.deps*
 force:
-.PHONY: all static demo check check-unit check-kernel check-cli check-fuzz check-vm fuzz lint install deps clean force
+.PHONY: all static demo check check-unit check-kernel check-cli check-fuzz check-vm fuzz bench lint install deps clean force
 .DELETE_ON_ERROR:

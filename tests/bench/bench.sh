@@ -1,0 +1,160 @@
+#!/bin/bash
+# bench.sh: gpufs beside its peers, measured by turns in one run. Prints a table; fails only when it
+# cannot measure. Peers that are not installed are left out. ROUNDS=N: how often each (7).
+# Needs root, and B, the build directory.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build}
+rounds=${ROUNDS:-7}
+gpufs=$B/gpufs
+probe=$B/bench-probe
+cpu=$(($(nproc) - 1))
+calls=1000000
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+[ -e /sys/kernel/tracing/available_events ] || mount -t tracefs nodev /sys/kernel/tracing || exit 1
+
+has() { command -v "$1" >/dev/null; }
+median() { sort -g | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)] }'; }
+# spread FILE: "median [least..most]"
+spread() {
+    sort -g "$1" | awk '{ v[NR] = $1 }
+        END { if (NR) printf "%.*f [%.*f..%.*f]", d, v[int((NR + 1) / 2)], d, v[1], d, v[NR] }' d="$2"
+}
+row() { printf '%-34s %24s %24s %8s %8s\n' "$@"; }
+# ratio FILE FILE: of the medians
+ratio() {
+    awk -v a="$(median <"$1")" -v b="$(median <"$2")" 'BEGIN { if (b > 0) printf "%.2f", a / b }'
+}
+
+cat >"$scratch/print.bpf" <<'END'
+.licence "GPL"
+.map    events ring max 1 << 20
+.record switch { pid u32, prio s32, comm str16 } then { print "{pid} {prio} {comm}" }
+.stack  v { out switch }
+.prog   p tracepoint sched:sched_switch
+        r6 = r1
+        *(u32 *)(r10 + v.out.id) = record(switch)
+        r2 = @prev_pid(r6)
+        *(u32 *)(r10 + v.out.pid) = w2
+        r2 = @prev_prio(r6)
+        *(u32 *)(r10 + v.out.prio) = w2
+        r1 = r10
+        r1 += v.out.comm
+        r2 = sizeof(v.out.comm)
+        r3 = &@prev_comm(r6)
+        call probe_read_kernel
+        r1 = map[events]
+        r2 = r10
+        r2 += v.out
+        r3 = sizeof(switch)
+        r4 = 0
+        call ringbuf_output
+        r0 = 0
+        exit
+END
+cat >"$scratch/nothing.bpf" <<'END'
+.prog p tracepoint sched:sched_switch
+        r0 = 0
+        exit
+END
+chmod 644 "$scratch"/*.bpf
+bt_switch='tracepoint:sched:sched_switch { printf("%d %d %s\n", args->prev_pid, args->prev_prio, args->prev_comm); }'
+bt_nothing='tracepoint:sched:sched_switch { @ = 1; } interval:ms:1 { exit(); }'
+
+# started NAME -i|-- COMMAND...: time to the first byte, to the end, and peak memory, into files.
+started() {
+    local name=$1 first whole rss
+    shift
+    read -r first whole rss < <("$probe" start "$@" 2>/dev/null)
+    echo "$first" >>"$scratch/$name.first"
+    echo "$whole" >>"$scratch/$name.whole"
+    awk -v kb="$rss" 'BEGIN { printf "%.1f\n", kb / 1024 }' >>"$scratch/$name.rss"
+}
+
+echo "$(uname -sr), $(nproc) CPUs ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))"
+echo "medians of $rounds rounds by turns [least..most]"
+echo
+row '' gpufs bpftrace ratio target
+for _ in $(seq "$rounds"); do
+    started gpufs-print -i "$gpufs" run "$scratch/print.bpf"
+    started gpufs-nothing "$gpufs" run "$scratch/nothing.bpf" --duration 1ms
+    has bpftrace || continue
+    started bpftrace-print -i bpftrace -e "$bt_switch"
+    started bpftrace-nothing bpftrace -e "$bt_nothing"
+done
+touch "$scratch"/bpftrace-{print,nothing}.{first,whole,rss}
+compare() {
+    row "$1" "$(spread "$scratch/gpufs-$2" "$3")" "$(spread "$scratch/bpftrace-$2" "$3")" \
+        "$(ratio "$scratch/gpufs-$2" "$scratch/bpftrace-$2")" "$4"
+}
+compare 'start to first record, ms' print.first 1 '5 ms'
+compare 'whole process, traces 1 ms, ms' nothing.whole 1 0.10
+compare 'peak memory, MB' print.rss 1 '8 MB'
+
+# quiet and traced by turns; what tracing adds to a call, ns.
+quiet() { "$probe" calls "$calls" "$cpu" 2>&1 | awk '{ print $1 }'; }
+traced() { "$@" 2>&1 | sed -n 's/ ns a call$//p'; }
+# added NAME COMMAND...: the tracer with the calls as its command
+added() {
+    local name=$1 before
+    shift
+    before=$(quiet)
+    awk -v a="$(traced "$@")" -v b="$before" 'BEGIN { if (a > 0) printf "%.1f\n", a - b }' \
+        >>"$scratch/$name"
+}
+run_calls=("$probe" calls "$calls" "$cpu")
+# case LABEL TARGET BPFTRACE-PROGRAM GPUFS-ARGUMENTS...
+measure() {
+    local label=$1 target=$2 program=$3
+    shift 3
+    : >"$scratch/gpufs-added"
+    : >"$scratch/bpftrace-added"
+    for _ in $(seq "$rounds"); do
+        added gpufs-added "$gpufs" "$@" -- "${run_calls[@]}"
+        if has bpftrace; then
+            added bpftrace-added bpftrace -e "$program" -c "${run_calls[*]}"
+        fi
+    done
+    compare "$label" added 0 "$target"
+}
+enter=syscalls:sys_enter_getppid
+bt_enter=tracepoint:$enter
+echo
+echo "added to one system call (getppid), ns"
+measure 'count' 0.5 "$bt_enter { @ = count(); }" count $enter
+measure 'count by comm' 0.6 "$bt_enter { @[comm] = count(); }" count $enter by comm
+measure 'log2 histogram' 0.5 "tracepoint:syscalls:sys_exit_getppid { @ = hist(args->ret); }" \
+    hist syscalls:sys_exit_getppid ret
+measure 'enter to exit, histogram' 0.6 \
+    "$bt_enter { @s[tid] = nsecs; }
+     tracepoint:syscalls:sys_exit_getppid /@s[tid]/ { @ = hist(nsecs - @s[tid]); delete(@s[tid]); }" \
+    latency $enter syscalls:sys_exit_getppid --key tid
+
+# seconds COMMAND...: what it takes in all
+seconds() {
+    local begin end
+    begin=$(date +%s%N)
+    "$@" >/dev/null 2>&1
+    end=$(date +%s%N)
+    awk -v n=$((end - begin)) 'BEGIN { printf "%.3f\n", n / 1e9 }'
+}
+libc=$(ldconfig -p | awk '/libc\.so\.6 .*x86-64|libc\.so\.6 .*AArch64/ { print $NF; exit }')
+: >"$scratch/gpufs-probes"
+: >"$scratch/bpftrace-probes"
+: >"$scratch/gpufs-keys"
+: >"$scratch/bpftrace-keys"
+for _ in $(seq "$rounds"); do
+    seconds "$gpufs" count "uprobe:$libc:[a-m]*" --duration 1ms >>"$scratch/gpufs-probes"
+    seconds "$gpufs" count syscalls:sys_enter_getpgid by pid --max-keys 131072 \
+        -- "$probe" keys 100000 >>"$scratch/gpufs-keys"
+    has bpftrace || continue
+    seconds bpftrace -e "uprobe:$libc:[a-m]* { @ = count(); } interval:ms:1 { exit(); }" \
+        >>"$scratch/bpftrace-probes"
+    BPFTRACE_MAP_KEYS_MAX=131072 seconds bpftrace -e \
+        'tracepoint:syscalls:sys_enter_getpgid { @[args->pid] = count(); }' -c "$probe keys 100000" \
+        >>"$scratch/bpftrace-keys"
+done
+echo
+compare "1,100 probes (libc's [a-m]*), s" probes 2 ''
+compare '100,000 keys, counted and shown, s' keys 2 ''
