@@ -38,7 +38,8 @@ BOOST_AUTO_TEST_SUITE(assembling)
 BOOST_AUTO_TEST_CASE(a_shipped_monitor_has_no_mistakes) {
     const Ended ended = test::gpufs_as_nobody({"asm", "bpf_asm/opens.bpf"});
     BOOST_TEST(ended.status == 0);
-    BOOST_TEST(ended.out == "opens: 1 program, 26 instructions, 1 map: no mistakes\n");
+    BOOST_TEST(ended.out ==
+               "opens: 5 programs, 7 functions, 146 instructions, 6 maps: no mistakes\n");
     BOOST_TEST(ended.err == "");
 }
 

@@ -122,7 +122,9 @@ BOOST_AUTO_TEST_CASE(writes_adds_up_calls_and_bytes) {
 }
 
 BOOST_AUTO_TEST_CASE(opens_tells_what_is_there_and_what_is_not) {
-    const Told told({"opens"}, {"cat", "/etc/hostname", "/no/such/file"});
+    const std::vector<std::string> reads = {
+        "sh", "-c", "cat /etc/hostname /no/such/file >/dev/null 2>&1; true"};
+    const Told told({"opens"}, reads);
     const auto there = told.records("opened", {{"comm", "cat"}, {"name", "/etc/hostname"}});
     BOOST_TEST_REQUIRE(there.size() == 1u);
     BOOST_TEST(there[0]["fd"].number() >= 3);
@@ -131,14 +133,15 @@ BOOST_AUTO_TEST_CASE(opens_tells_what_is_there_and_what_is_not) {
     BOOST_TEST_REQUIRE(missing.size() == 1u);
     BOOST_TEST(missing[0]["fd"].number() == -1);
     BOOST_TEST(missing[0]["error"].text == "ENOENT");
-    const Told failed({"opens", "failed=1"}, {"cat", "/etc/hostname", "/no/such/file"});
+    const Told failed({"opens", "failed=1"}, reads);
     BOOST_TEST(failed.records("opened", {{"name", "/etc/hostname"}}).empty());
     BOOST_TEST(failed.records("opened", {{"name", "/no/such/file"}}).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(execs_tells_arguments_and_ends) {
-    const Told told({"execs"},
-                    {"sh", "-c", "/bin/echo 'a  b' c; sh -c 'exit 7'; sh -c 'kill -9 $$'"});
+    const Told told(
+        {"execs"},
+        {"sh", "-c", "/bin/echo 'a  b' c >/dev/null; sh -c 'exit 7'; sh -c 'kill -9 $$'"});
     const auto echo = told.records("started", {{"args", "/bin/echo a  b c"}});
     BOOST_TEST_REQUIRE(echo.size() == 1u);
     BOOST_TEST(echo[0]["comm"].text == "echo");
@@ -191,7 +194,8 @@ BOOST_AUTO_TEST_CASE(sched_wait_sees_who_shares_a_cpu_waiting) {
 BOOST_AUTO_TEST_CASE(wakeups_counts_who_wakes_whom) {
     const Told told({"wakeups"}, work({"pingpong", "500"}));
     const long long all = told.sum("wakes", {{"woken", kWork}, {"waker", kWork}}, "count");
-    BOOST_TEST(all >= 998);
+    // One way each time at least: who is woken may run before the other has gone to sleep.
+    BOOST_TEST(all >= 500);
     BOOST_TEST(all <= 1010);
 }
 

@@ -198,8 +198,8 @@ BOOST_AUTO_TEST_CASE(begin_end_and_interval_programs_run_and_texts_arrive) {
     const Ended ran = run({monitor.path(), "who=gpu", "--duration", "500ms"});
     BOOST_TEST(ran.status == 0, ran.err);
     const std::string name = "HELLO gpu              ";
-    BOOST_TEST(ran.out.starts_with(cat("      WHO                  FROM\n", name, "       1\n", name,
-                                       "       3\n")),
+    BOOST_TEST(ran.out.starts_with(cat("      WHO                  FROM\n", name, "       1\n",
+                                       name, "       3\n")),
                ran.out);
     BOOST_TEST(ran.out.ends_with(cat(name, "       2\n")), ran.out);
 }

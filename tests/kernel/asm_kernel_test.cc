@@ -1,6 +1,5 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
-#include <filesystem>
 
 #include "gpufs/engine/loaded_text.h"
 #include "gpufs/kernel/bpf_info.h"
@@ -72,21 +71,6 @@ Loaded load_all(const Program& program) {
 
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(120))
 BOOST_AUTO_TEST_SUITE(asm_kernel)
-
-BOOST_AUTO_TEST_CASE(the_verifier_takes_every_shipped_monitor) {
-    std::size_t programs = 0;
-    for (const auto& file : std::filesystem::directory_iterator(kBpfFolder)) {
-        if (file.path().extension() != ".bpf") continue;
-        BOOST_TEST_CONTEXT(file.path()) {
-            try {
-                programs += load_all(assemble_file(file.path().string())).programs.size();
-            } catch (const Error& e) {
-                BOOST_ERROR(e.what() << '\n' << e.evidence());
-            }
-        }
-    }
-    BOOST_TEST(programs >= 5u);
-}
 
 BOOST_AUTO_TEST_CASE(a_loaded_program_is_shown_with_its_names_and_assembles_again) {
     const Loaded loaded = load_all(assemble({"t.bpf", R"(.licence "GPL"

@@ -31,10 +31,12 @@ cd /sys/kernel/tracing
 files=(README available_events available_tracers trace_clock trace_options events/header_page
     events/header_event events/sched/sched_switch/{enable,filter,id,trigger})
 for group in gpu_scheduler drm dma_fence amdgpu amdgpu_dm i915 xe radeon virtio_gpu nouveau \
-    sched irq raw_syscalls block signal task workqueue power oom exceptions timer ftrace; do
+    sched irq raw_syscalls block signal task workqueue power oom exceptions timer lock sock tcp \
+    ftrace; do
     files+=("events/$group"/*/format)
 done
-for call in openat ioctl read; do
+for call in open openat openat2 creat ioctl read write writev pwrite64 pwritev pwritev2 sendto \
+    sendmsg execve execveat; do
     files+=("events/syscalls/sys_"{enter,exit}"_$call/format")
 done
 copy "${files[@]}"
