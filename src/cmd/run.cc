@@ -36,17 +36,30 @@ void print_list(Context& ctx) {
     }
 }
 
+// -p is the monitor's own parameter: only it knows which of its events are of the process.
+void take_pid(const Program& program, const std::vector<int>& pids, ParameterValues& values) {
+    if (pids.empty()) return;
+    if (!program.find_parameter("pid"))
+        throw UsageError(cat("monitor '", program.name, "' has no parameter 'pid' for -p to set"),
+                         "--if 'pid == N' holds for events that have it, or that are the task's");
+    if (pids.size() > 1 || values.numbers.contains("pid"))
+        throw UsageError("a monitor looks at one process, or at all");
+    values.numbers["pid"] = pids.front();
+}
+
 }  // namespace
 
 int cmd_run(Context& ctx, Args args) {
     RunChoices choices;
     std::vector<std::string> words;  // NAME|FILE and name=value
+    std::vector<int> pids;
     Options options(
-        "run NAME|FILE [name=value…] [--if EXPR] [--duration T] [-- COMMAND]",
+        "run NAME|FILE [name=value…] [-p PID] [--if EXPR] [--duration T] [-- COMMAND]",
         "Runs a monitor: the BPF programs of a .bpf file, one that is shipped or your own. Prints\n"
         "their records as they come, and what their maps counted at the end: at Ctrl-C, after\n"
         "--duration, or with the COMMAND. Without NAME lists what is shipped.");
     add_run_options(options, choices);
+    options.pids(pids);
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;
     if (words.empty()) {
@@ -55,6 +68,7 @@ int cmd_run(Context& ctx, Args args) {
     }
     Program program = load_program_text(words[0]);
     choices.parameters = parse_program_arguments(program, std::span(words).subspan(1));
+    take_pid(program, pids, choices.parameters);
     return run_program(ctx, std::move(program), std::move(choices));
 }
 

@@ -137,6 +137,28 @@ BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end) {
                "hint: decimal, or hexadecimal as in 0x1f\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_process_is_the_monitors_own_parameter) {
+    const Monitor monitor(
+        ".param pid = 0\n"
+        ".map n percpu_hash key u32, value count\n"
+        ".lost full \"keys\"\n"
+        ".stack v { key u32, one u64 }\n"
+        ".prog p end\n"
+        "  r1 = pid ll\n  *(u32 *)(r10 + v.key) = w1\n  *(u64 *)(r10 + v.one) = 1\n"
+        "  r1 = map[n]\n  r2 = r10\n  r2 += v.key\n  r3 = r10\n  r3 += v.one\n  r4 = 0\n"
+        "  call map_update_elem\n  r0 = 0\n  exit\n");
+    const Ended ran = run({monitor.path(), "-p", "4711", "--duration", "1ms"});
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(ran.out == "n\n KEY  COUNT\n4711      1\n");
+    const Ended none = run({"wakeups", "-p", "1"});
+    BOOST_TEST(none.status == 2);
+    BOOST_TEST(none.err ==
+               "gpufs: monitor 'wakeups' has no parameter 'pid' for -p to set\n"
+               "hint: --if 'pid == N' holds for events that have it, or that are the task's\n");
+    BOOST_TEST(run({monitor.path(), "pid=1", "-p", "2"}).err ==
+               "gpufs: a monitor looks at one process, or at all\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_condition_holds_back_what_it_excludes) {
     const Monitor monitor(kCountGetppid);
     const Ended ran = run(with({monitor.path(), "--if", "comm == \"nobody\""}, kCallGetppid));
