@@ -362,14 +362,9 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
                 made.push_back(attach_kprobe_multi(program, {site.functions, {}, at_return}));
                 break;
             }
-            for (const std::string& name : site.functions) {
-                KprobePlace place{name, 0, at_return};
-                if (const auto plus = name.rfind('+'); plus != std::string::npos) {
-                    place.function = name.substr(0, plus);
-                    place.offset = std::stoull(name.substr(plus + 1), nullptr, 0);
-                }
-                made.push_back(attach_kprobe(program, place, how));
-            }
+            for (const std::string& name : site.functions)
+                made.push_back(
+                    attach_kprobe(program, {name, site.function_offset, at_return}, how));
             break;
         }
         case Kind::uprobe:

@@ -125,7 +125,9 @@ private:
 
     std::vector<ProbeSite> sites_of(const ProbeProgram& probe, const ProbeTarget& target,
                                     bool has_other_way) {
-        ProbeSite site{&probe, &target, nullptr, {}, {}};
+        ProbeSite site;
+        site.program = &probe;
+        site.target = &target;
         switch (target.kind) {
             case Kind::tracepoint:
             case Kind::raw_tracepoint:
@@ -187,12 +189,13 @@ private:
             return;
         }
         std::string function = target.name;
-        if (split_offset(function) != 0 && is_return)
+        site.function_offset = split_offset(function);
+        if (site.function_offset != 0 && is_return)
             throw Absent{"a probe at a return takes no offset", ""};
         const std::string bare = function.substr(function.find(':') + 1);
         if (has_other_way && machine_.functions(bare).empty())
             throw Absent{cat("this kernel has no function '", bare, "'"), ""};
-        site.functions = {target.name};
+        site.functions = {function};
     }
 
     void find_places(ProbeSite& site) {

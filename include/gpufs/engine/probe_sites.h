@@ -16,7 +16,8 @@ struct ProbeSite {
     const ProbeProgram* program = nullptr;
     const ProbeTarget* target = nullptr;  // the alternative that was taken
     const EventFormat* event = nullptr;   // of tracepoints
-    std::vector<std::string> functions;   // the kernel's: kprobes, fentry
+    std::vector<std::string> functions;   // the kernel's: kprobes, fentry; may have their module
+    std::uint64_t function_offset = 0;    // bytes into the one function
     std::vector<UprobePlace> places;      // in a file: uprobes, static probes
 
     // "tracepoint sched:sched_switch", "kprobe vfs_*: 12 functions".
