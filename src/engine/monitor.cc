@@ -9,6 +9,8 @@
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/bpf_test_run.h"
 #include "gpufs/kernel/cpus.h"
+#include "gpufs/kernel/kernel_version.h"
+#include "gpufs/kernel/pid_namespace.h"
 #include "gpufs/kernel/syscall_names.h"
 #include "gpufs/lang/expr_bpf.h"
 #include "gpufs/lang/sampling_events.h"
@@ -235,6 +237,9 @@ LinkTarget Monitor::target_for(const ProbeSite& site) const {
     };
     target.btf_offset = [this](std::string_view path) { return machine_.btf_offset(path); };
     for (const auto& [name, map] : maps_) target.map_fds[name] = map.fd();
+    if (const PidNamespace own = own_pid_namespace();
+        !own.is_initial() && running_kernel() >= KernelVersion{5, 7, 0})
+        target.pid_namespace = {{own.device, own.inode}};
     target.string_pool = &pool_;
     if (pool_map_) target.string_pool_fd = pool_map_->fd();
     target.parameters = choice_.parameters;

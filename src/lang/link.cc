@@ -130,6 +130,8 @@ bool check_and_resolve(Job& job, std::vector<Unit>& units) {
     job.mistakes.throw_if_any();
     const bool reads_record = check_memory(job, units);
     job.mistakes.throw_if_any();
+    if (job.target.pid_namespace && use_own_pids(job, units)) check_memory(job, units);
+    job.mistakes.throw_if_any();
     return reads_record;
 }
 

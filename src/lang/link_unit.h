@@ -104,6 +104,11 @@ void drop_unreachable(Job& job, std::vector<Unit>& units);
 // context, fills in Unit::stack_bytes, and tells whether the event's record is read.
 bool check_memory(Job& job, std::vector<Unit>& units);
 
+// Where the target has a pid namespace: ids of tasks in it for those of the initial one. Needs
+// Unit::stack_bytes, and uses a word below. Tells whether there was anything to do: then the memory
+// is to be checked again.
+bool use_own_pids(const Job& job, std::vector<Unit>& units);
+
 // Puts the units one behind the other and fills in the distances.
 Linked lay_out(Job& job, const std::vector<Unit>& units);
 

@@ -109,6 +109,24 @@ BOOST_AUTO_TEST_CASE(syscalls_counts_calls_and_failures) {
     BOOST_TEST(told.lost() == 0);
 }
 
+BOOST_AUTO_TEST_CASE(in_a_pid_namespace_ids_are_those_that_the_user_sees) {
+    const std::string script = cat("exec ", test::gpufs_binary(), " run writes --json -- ",
+                                   test::work_binary(), " writes 300 7");
+    test::Child::Setup setup;
+    setup.argv = {"unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script};
+    const Ended ran = test::Child(setup).wait();
+    BOOST_TEST(ran.status == 0, ran.err);
+    long long pid = 0;
+    for (const Json& line : test::parse_json_lines(ran.out)) {
+        if (!line.members.contains("map") || line["map"].text != "written") continue;
+        for (const Json& row : line["entries"].items)
+            if (row["key"]["comm"].text == kWork && row["count"].number() == 300)
+                pid = row["key"]["pid"].number();
+    }
+    BOOST_TEST(pid > 1);  // gpufs is the first there
+    BOOST_TEST(pid < 10);
+}
+
 BOOST_AUTO_TEST_CASE(a_map_that_is_too_small_says_how_much_it_refused) {
     // One call may be under way, on all CPUs, and one kind of call is kept.
     const Told told({"syscalls", "entries=1"}, work({"calls", "5000", "0"}));

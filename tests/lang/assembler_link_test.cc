@@ -74,6 +74,28 @@ BOOST_AUTO_TEST_CASE(every_shipped_monitor_links_for_every_captured_kernel) {
         }
 }
 
+BOOST_AUTO_TEST_CASE(ids_of_tasks_are_those_of_the_pid_namespace_where_there_is_one) {
+    const Program program = assemble({"t.bpf", R"(.prog p tracepoint sched:sched_switch
+        call get_current_pid_tgid
+        if r0 == 0 goto out
+        *(u64 *)(r10 - 8) = r0
+out:    r0 = 0
+        exit
+)"});
+    LinkTarget machine;
+    BOOST_TEST(link(program, program.programs[0], machine).insns.size() == 5u);
+    machine.pid_namespace = {{4, 0xf0000001}};
+    const Linked linked = link(program, program.programs[0], machine);
+    BOOST_TEST_REQUIRE(linked.insns.size() == 13u);
+    BOOST_TEST(linked.insns[0].imm == 4);
+    BOOST_TEST(static_cast<std::uint32_t>(linked.insns[2].imm) == 0xf0000001);
+    BOOST_TEST(linked.insns[5].imm == -16);  // below what the program uses
+    BOOST_TEST(linked.insns[7].imm == 120);  // bpf_get_ns_current_pid_tgid
+    BOOST_TEST(linked.insns[8].off == -16);
+    BOOST_TEST(linked.insns[9].off == 1);  // the jump still goes to its label
+    BOOST_TEST(linked.functions[0].stack_bytes == 16u);
+}
+
 BOOST_AUTO_TEST_CASE(fields_conditions_and_parameters_meet_the_kernel) {
     const Program program = assemble({"t.bpf", R"(.param min = 5
 .map m hash key u32, value u64

@@ -58,6 +58,13 @@ struct LinkTarget {
     ParameterValues parameters;
     std::map<std::string, std::uint32_t, std::less<>> record_ids;
 
+    // The pid namespace whose ids bpf_get_current_pid_tgid() is to give (stat(2) of its file in
+    // /proc/PID/ns); absent: those of the initial one, as it does by itself. Linux 5.7.
+    struct PidNamespace {
+        std::uint64_t device = 0, inode = 0;
+    };
+    std::optional<PidNamespace> pid_namespace;
+
     // For raw_syscalls:sys_enter in the place of syscalls:sys_enter_X: code in front of the program
     // ends it for other system calls.
     struct SyscallCheck {
