@@ -25,7 +25,7 @@ ring_fuzz() {
     make -s -j"$(nproc)" -f tests/fuzz/fuzz.mk all || return
     for fuzzer in tests/fuzz/*_fuzz.cc; do
         fuzzer=$(basename "$fuzzer" _fuzz.cc)
-        if make -s -f tests/fuzz/fuzz.mk "run-$fuzzer" SECONDS=15 SEED=1; then
+        if make -s -f tests/fuzz/fuzz.mk "run-$fuzzer" SECONDS=10 SEED=1; then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))

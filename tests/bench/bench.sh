@@ -53,6 +53,36 @@ cat >"$scratch/print.bpf" <<'END'
         r0 = 0
         exit
 END
+cat >"$scratch/each.bpf" <<'END'
+.licence "GPL"
+.map    events ringbuf max 1 << 20
+.lost   unsent "records, the ring is full"
+.record call { pid pid, when time, comm str16 } then { print "{pid} {comm} {when:d}" }
+.stack  v { out call }
+.prog   p tracepoint syscalls:sys_enter_getppid
+        *(u32 *)(r10 + v.out.id) = record(call)
+        call get_current_pid_tgid
+        r0 >>= 32
+        *(u32 *)(r10 + v.out.pid) = w0
+        call ktime_get_ns
+        *(u64 *)(r10 + v.out.when) = r0
+        r1 = r10
+        r1 += v.out.comm
+        r2 = sizeof(v.out.comm)
+        call get_current_comm
+        r1 = map[events]
+        r2 = r10
+        r2 += v.out
+        r3 = sizeof(call)
+        r4 = 0
+        call ringbuf_output
+        if r0 == 0 goto out
+        r1 = map[unsent][0]
+        r2 = 1
+        lock *(u64 *)(r1 + 0) += r2
+out:    r0 = 0
+        exit
+END
 cat >"$scratch/nothing.bpf" <<'END'
 .prog p tracepoint sched:sched_switch
         r0 = 0
@@ -130,6 +160,11 @@ measure 'enter to exit, histogram' 0.6 \
     "$bt_enter { @s[tid] = nsecs; }
      tracepoint:syscalls:sys_exit_getppid /@s[tid]/ { @ = hist(nsecs - @s[tid]); delete(@s[tid]); }" \
     latency $enter syscalls:sys_exit_getppid --key tid
+
+calls=200000
+run_calls=("$probe" calls "$calls" "$cpu")
+measure 'print pid, comm, time of each' 0.05 "$bt_enter { printf(\"%d %s %llu\n\", pid, comm, nsecs); }" \
+    run "$scratch/each.bpf"
 
 # seconds COMMAND...: what it takes in all
 seconds() {
