@@ -120,9 +120,9 @@ check-fuzz check-vm: build/.deps-check
 fuzz: build/.deps build/.deps-check
 	$(Q)$(MAKE) -f tests/fuzz/fuzz.mk run SECONDS=$(or $(FUZZ_SECONDS),3600)
 
-# Side by side with the peers that are installed; never part of a test.
-bench: $(B)/gpufs $(B)/bench-probe
-	$(Q)B=$(B) bash tests/bench/bench.sh
+# The binary that people get, side by side with the peers that are installed; never part of a test.
+bench: static $(B)/bench-probe
+	$(Q)GPUFS=build/static/gpufs PROBE=$(B)/bench-probe bash tests/bench/bench.sh
 $(B)/bench-probe: $(call obj,tests/bench/probe.cc)
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@

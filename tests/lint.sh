@@ -48,10 +48,10 @@ includes() {
             allowed["boost/test/"] = "tests/"
             allowed["cxxabi.h"] = "src/lang/function_name.cc"
             # C library and kernel headers that are neither under sys/ nor under linux/.
-            split("dirent dlfcn elf fcntl fnmatch grp link poll pwd sched spawn stdlib unistd", names)
+            split("arpa/inet dirent dlfcn elf fcntl fnmatch grp link net/if netinet/in poll pthread pty pwd sched spawn stdlib unistd", names)
             for (i in names) posix[names[i] ".h"]
             # lang makes no system call, reads no clock, prints nothing.
-            split("dirent.h fcntl.h poll.h sched.h unistd.h", names)
+            split("arpa/inet.h dirent.h fcntl.h net/if.h netinet/in.h poll.h pthread.h pty.h sched.h unistd.h", names)
             for (i in names) impure[names[i]]
             split("chrono csignal ctime fstream iostream thread", names)
             for (i in names) impure[names[i]]

@@ -1,13 +1,12 @@
 #!/bin/bash
 # bench.sh: gpufs beside its peers, measured by turns in one run. Prints a table; fails only when it
 # cannot measure. Peers that are not installed are left out. ROUNDS=N: how often each (7).
-# Needs root, and B, the build directory.
+# Needs root, and where GPUFS and PROBE are.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-B=${B:-build}
 rounds=${ROUNDS:-7}
-gpufs=$B/gpufs
-probe=$B/bench-probe
+gpufs=${GPUFS:-build/static/gpufs}
+probe=${PROBE:-build/bench-probe}
 cpu=$(($(nproc) - 1))
 calls=1000000
 scratch=$(mktemp -d)

@@ -161,7 +161,9 @@ BOOST_AUTO_TEST_CASE(stacks_are_a_tree_or_folded_lines) {
         "       report \"Samples\" by comm pid k u");
     ValueNames names;
     names.kernel = [](std::uint64_t at, ValueNames::Place) { return cat("k", at); };
-    names.user = [](std::uint32_t pid, std::uint64_t at, ValueNames::Place) { return cat("u", at, ";", pid); };
+    names.user = [](std::uint32_t pid, std::uint64_t at, ValueNames::Place) {
+        return cat("u", at, ";", pid);
+    };
     names.frames = [](std::string_view, std::int32_t id) {
         const auto n = static_cast<std::uint64_t>(id);
         return std::vector<std::uint64_t>{n, n / 10, 1};

@@ -108,7 +108,9 @@ BOOST_AUTO_TEST_CASE(addresses_and_stacks_have_the_names_that_are_given) {
                            .bytes();
     ValueNames names;
     names.kernel = [](std::uint64_t at, ValueNames::Place) { return cat("k", at); };
-    names.user = [](std::uint32_t pid, std::uint64_t at, ValueNames::Place) { return cat("u", at, " of ", pid); };
+    names.user = [](std::uint32_t pid, std::uint64_t at, ValueNames::Place) {
+        return cat("u", at, " of ", pid);
+    };
     names.frames = [](std::string_view map, std::int32_t id) {
         BOOST_TEST(map == "stacks");
         return std::vector<std::uint64_t>{static_cast<std::uint64_t>(id), 1};
