@@ -208,7 +208,7 @@ Fd open_vdso() {
     if (start == 0) return {};
     // It is one ELF file in memory, headers of sections included, which come last.
     ElfW(Ehdr) header;
-    const auto* image = reinterpret_cast<const char*>(start);
+    const char* const image = std::bit_cast<const char*>(start);
     std::memcpy(&header, image, sizeof header);
     const std::size_t bytes = header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
     Fd file{check(::memfd_create("vdso", MFD_CLOEXEC), [] { return std::string("make a memfd"); })};

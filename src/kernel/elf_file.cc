@@ -7,7 +7,7 @@
 
 namespace gpufs {
 
-ElfFile::ElfFile(std::string path) : ElfFile(open_file(path, O_RDONLY), path) {}
+ElfFile::ElfFile(const std::string& path) : ElfFile(open_file(path, O_RDONLY), path) {}
 
 ElfFile::ElfFile(Fd file, std::string path) : path_(std::move(path)), fd_(std::move(file)) {
     elf_version(EV_CURRENT);

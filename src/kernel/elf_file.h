@@ -18,7 +18,7 @@ namespace gpufs {
 class ElfFile {
 public:
     // Throws SysError, and Error for what is no ELF file.
-    explicit ElfFile(std::string path);
+    explicit ElfFile(const std::string& path);
     // Reads what is open already; `path` is its name in errors.
     ElfFile(Fd file, std::string path);
 

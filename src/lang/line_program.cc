@@ -141,7 +141,8 @@ std::optional<Header> parse_header(std::string_view unit) {
     header.min_instruction = head.byte();
     if (header.version >= 4) head.byte();  // operations an instruction
     head.byte();                           // default_is_stmt
-    header.line_base = static_cast<std::int8_t>(head.byte());
+    const std::int64_t line_base = head.byte();
+    header.line_base = line_base < 128 ? line_base : line_base - 256;
     header.line_range = head.byte();
     header.opcode_base = head.byte();
     header.operand_counts = head.take(header.opcode_base ? header.opcode_base - 1 : 0);

@@ -25,6 +25,7 @@ void StackTree::add(const std::vector<std::string>& frames, std::uint64_t weight
 void StackTree::append_nodes(std::string& out, const std::vector<Node>& nodes, std::size_t depth,
                              const Look& look) {
     std::vector<const Node*> sorted;
+    sorted.reserve(nodes.size());
     for (const Node& node : nodes) sorted.push_back(&node);
     std::ranges::stable_sort(sorted,
                              [](const Node* a, const Node* b) { return a->weight > b->weight; });

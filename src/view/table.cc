@@ -5,7 +5,7 @@
 
 namespace gpufs {
 
-void Table::add_below(std::string lines) {
+void Table::add_below(const std::string& lines) {
     below_.resize(rows_.size());
     below_.back() += lines;
 }

@@ -80,15 +80,15 @@ BOOST_AUTO_TEST_CASE(a_terminal_gets_the_names_each_screenful_and_lines_that_fit
     std::string out;
     const auto bytes = LayoutBytes(layout.layout)
                            .text("comm", "me")
-                           .text("file", "/home/\xc3\xa4rger/x/y/z")
+                           .text("file", "/data/\xc3\xa4rger/x/y/z")
                            .bytes();
     for (int i = 0; i < 3; ++i) text.columns(out, layout, bytes);
     BOOST_TEST(out ==
                "COMM     FILE\n"
-               "me       /home/\xc3\xa4rger\n"
-               "me       /home/\xc3\xa4rger\n"
+               "me       /data/\xc3\xa4rger\n"
+               "me       /data/\xc3\xa4rger\n"
                "COMM     FILE\n"
-               "me       /home/\xc3\xa4rger\n");
+               "me       /data/\xc3\xa4rger\n");
 }
 
 BOOST_AUTO_TEST_CASE(stacks_stand_below_their_record) {

@@ -25,7 +25,7 @@ public:
     // One cell for each column.
     void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
     // Lines below the row that was added last, as they are.
-    void add_below(std::string lines);
+    void add_below(const std::string& lines);
 
     // Lines longer than the screen is wide are cut. Without rows only the titles.
     std::string to_text(const Screen& screen = {}) const;
