@@ -288,6 +288,8 @@ private:
 };
 
 boost::test_tools::assertion_result has_loop_devices(ut::test_unit_id) {
+    // Where they are a module, it is loaded at the first look at the control file, or by name.
+    test::Child({{"sh", "-c", "modprobe -q loop; true"}, {}, false, false, {}}).wait();
     const LoopDevice device;
     if (device.is_there()) return true;
     boost::test_tools::assertion_result no(false);
