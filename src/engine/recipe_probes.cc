@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
+#include "gpufs/base/hex.h"
 #include "gpufs/base/suggest.h"
 #include "gpufs/kernel/elf_symbols.h"
 
@@ -26,11 +26,6 @@ KernelPlace parse_kernel_place(const std::string& text) {
         place.function.resize(plus);
     }
     return place;
-}
-
-std::string in_hex(std::uint64_t n) {
-    char digits[16];
-    return cat("0x", std::string_view(digits, std::to_chars(digits, digits + 16, n, 16).ptr));
 }
 
 }  // namespace
@@ -99,7 +94,7 @@ ProbeFinder::Answer ProbeFinder::find_user_place(const RecipeProbe& probe) {
         throw SourceError(recipe_.source, probe.place.span, e.what(), e.hint());
     }
     const auto it = std::ranges::find(functions, place, &ElfFunction::name);
-    if (it != functions.end()) return make(probe, cat(file, ':', in_hex(it->offset)));
+    if (it != functions.end()) return make(probe, cat(file, ':', hex(it->offset)));
     std::vector<std::string> names;
     names.reserve(functions.size());
     for (const ElfFunction& function : functions) names.push_back(function.name);

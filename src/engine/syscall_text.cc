@@ -1,9 +1,9 @@
 #include "gpufs/engine/syscall_text.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "gpufs/base/cat.h"
+#include "gpufs/base/hex.h"
 #include "gpufs/kernel/syscall_names.h"
 
 namespace gpufs {
@@ -14,12 +14,6 @@ constexpr std::string_view kDescriptors[] = {"fd",   "epfd",  "fildes", "ufd",  
 // Their values are sets of bits or codes, not numbers.
 constexpr std::string_view kBits[] = {"flags",   "flag", "mode",       "cmd",
                                       "request", "prot", "clone_flags"};
-
-std::string hexadecimal(std::uint64_t value) {
-    char digits[16];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
-    return cat("0x", std::string_view(digits, static_cast<std::size_t>(end - digits)));
-}
 
 // The arguments of an event sys_enter_NAME: what stands behind __syscall_nr. Newer kernels add the
 // text that an argument points to, as dynamic fields behind them.
@@ -35,13 +29,12 @@ std::vector<const Field*> arguments_of(const EventFormat& format) {
 // A register holds more than the argument's type does: what is above is left over from somebody.
 std::string value_text(const Field& field, std::uint64_t value) {
     const bool is_pointer = field.is_pointer || field.type.find('*') != field.type.npos;
-    if (is_pointer) return value == 0 ? "NULL" : hexadecimal(value);
+    if (is_pointer) return value == 0 ? "NULL" : hex(value);
     const bool is_int = field.type == "int" || field.type == "pid_t" ||
                         field.type == "unsigned int" || field.type == "clockid_t" ||
                         field.type == "key_t" || field.type == "umode_t" || field.type == "mqd_t" ||
                         field.type == "u32";
-    if (std::ranges::count(kBits, field.name) > 0)
-        return hexadecimal(is_int ? value & 0xffffffff : value);
+    if (std::ranges::count(kBits, field.name) > 0) return hex(is_int ? value & 0xffffffff : value);
     if (is_int) {
         const bool is_fd = std::ranges::count(kDescriptors, field.name) > 0;
         if (field.type.starts_with('u') && !is_fd) return cat(value & 0xffffffff);
@@ -52,7 +45,7 @@ std::string value_text(const Field& field, std::uint64_t value) {
     constexpr std::uint64_t kLooksLikeACount = std::uint64_t{1} << 32;
     if (value < kLooksLikeACount) return cat(value);
     const auto n = static_cast<std::int64_t>(value);
-    return n < 0 && n > -4096 ? cat(n) : hexadecimal(value);
+    return n < 0 && n > -4096 ? cat(n) : hex(value);
 }
 
 }  // namespace
@@ -76,8 +69,7 @@ std::string SyscallText::arguments(const SyscallRef& call) {
     const EventFormat* known = format(call.nr);
     std::string text;
     if (!known) {
-        for (const std::uint64_t arg : call.args)
-            text += cat(text.empty() ? "" : ", ", hexadecimal(arg));
+        for (const std::uint64_t arg : call.args) text += cat(text.empty() ? "" : ", ", hex(arg));
         return text;
     }
     const auto fields = arguments_of(*known);

@@ -4,10 +4,10 @@
 #include <linux/perf_event.h>
 
 #include <cerrno>
-#include <cstdio>
 
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
+#include "gpufs/base/hex.h"
 #include "gpufs/base/text.h"
 #include "gpufs/kernel/cpus.h"
 #include "gpufs/kernel/perf_event.h"
@@ -16,12 +16,6 @@
 
 namespace gpufs {
 namespace {
-
-std::string hex(std::uint64_t number) {
-    char digits[19];
-    std::snprintf(digits, sizeof digits, "0x%llx", static_cast<unsigned long long>(number));
-    return digits;
-}
 
 // A program runs for every hit on any CPU: one perf event on one CPU that is there keeps it on. For
 // a probe with a process, the event must be the process's own.

@@ -1,20 +1,9 @@
 #include "gpufs/view/frame_text.h"
 
-#include <charconv>
-
 #include "gpufs/base/cat.h"
+#include "gpufs/base/hex.h"
 
 namespace gpufs {
-namespace {
-
-std::string hex(std::uint64_t value) {
-    char digits[16];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
-    return "0x" + std::string(digits, end);
-}
-
-}  // namespace
-
 std::string to_text(const Frame& frame) {
     if (frame.name.empty())
         return frame.module.empty() ? hex(frame.offset) : cat(frame.module, '+', hex(frame.offset));

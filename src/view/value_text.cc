@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "gpufs/base/cat.h"
+#include "gpufs/base/hex.h"
 #include "gpufs/engine/name_text.h"
 #include "gpufs/view/json.h"
 
@@ -45,11 +46,6 @@ std::uint64_t load(const std::byte* at, bool is_signed) {
 void append_based(std::string& out, std::uint64_t value, int base) {
     char digits[64];
     out.append(digits, std::to_chars(digits, digits + sizeof digits, value, base).ptr);
-}
-
-void append_hex(std::string& out, std::uint64_t value) {
-    out += "0x";
-    append_based(out, value, 16);
 }
 
 void append_bytes(std::string& out, std::span<const std::byte> bytes) {
@@ -321,7 +317,7 @@ std::string ValueWriter::address(const ValuePlan& plan, std::span<const std::byt
     } else if (!is_user && names_.kernel) {
         text = names_.kernel(at, place);
     }
-    if (text.empty()) append_hex(text, at);
+    if (text.empty()) text = hex(at);
     return text;
 }
 
