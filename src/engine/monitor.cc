@@ -100,11 +100,19 @@ BpfMapSpec spec_of(const MapDeclaration& map, const ParameterValues& values,
     return spec;
 }
 
+// The pid namespace whose ids programs have to ask for, where they can: Linux 5.7.
+std::optional<LinkTarget::PidNamespace> pid_namespace_to_ask() {
+    const PidNamespace own = own_pid_namespace();
+    if (own.is_initial() || running_kernel() < KernelVersion{5, 7, 0}) return std::nullopt;
+    return LinkTarget::PidNamespace{own.device, own.inode};
+}
+
 }  // namespace
 
 Monitor::Monitor(Program program, Choice choice, BpfMachine& machine)
     : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
     check_features();
+    pid_namespace_ = pid_namespace_to_ask();
     found_ = find_probe_sites(program_, machine_);
     add_condition();
     make_maps();
@@ -237,9 +245,7 @@ LinkTarget Monitor::target_for(const ProbeSite& site) const {
     };
     target.btf_offset = [this](std::string_view path) { return machine_.btf_offset(path); };
     for (const auto& [name, map] : maps_) target.map_fds[name] = map.fd();
-    if (const PidNamespace own = own_pid_namespace();
-        !own.is_initial() && running_kernel() >= KernelVersion{5, 7, 0})
-        target.pid_namespace = {{own.device, own.inode}};
+    target.pid_namespace = pid_namespace_;
     target.string_pool = &pool_;
     if (pool_map_) target.string_pool_fd = pool_map_->fd();
     target.parameters = choice_.parameters;

@@ -88,6 +88,7 @@ private:
     std::size_t condition_source_ = 0;
     ProbeSites found_;
     std::set<std::string, std::less<>> features_;
+    std::optional<LinkTarget::PidNamespace> pid_namespace_;  // where it is not the initial one
     std::map<std::string, BpfMap, std::less<>> maps_;
     StringPool pool_;
     std::optional<BpfMap> pool_map_;
