@@ -29,10 +29,6 @@ bool holds_entries(std::uint32_t type) {
            type != BPF_MAP_TYPE_STACK_TRACE;
 }
 
-bool is_array(const MapDeclaration& map) {
-    return map.type == BPF_MAP_TYPE_ARRAY || map.type == BPF_MAP_TYPE_PERCPU_ARRAY;
-}
-
 // When it is full: others make room, or have all their elements from the beginning.
 bool refuses_keys(const MapDeclaration& map) {
     return map.type == BPF_MAP_TYPE_HASH || map.type == BPF_MAP_TYPE_PERCPU_HASH;
@@ -115,7 +111,7 @@ std::vector<MapEntry> MapReader::contents(const MapDeclaration& declared, const 
     const Aggregation& how = declared.aggregation;
     const std::size_t bytes = declared.value_bytes();
     const auto visit = [&](std::span<const std::byte> key, std::span<const std::byte> value) {
-        if (is_array(declared) && is_zero(value)) return;
+        if (declared.is_array() && is_zero(value)) return;
         MapEntry entry;
         entry.key.assign(key.begin(), key.end());
         for (std::size_t at = 0; at + bytes <= value.size(); at += map.copy_bytes()) {
@@ -127,7 +123,7 @@ std::vector<MapEntry> MapReader::contents(const MapDeclaration& declared, const 
         }
         entries.push_back(std::move(entry));
     };
-    if (take && !is_array(declared))
+    if (take && !declared.is_array())
         map.take_each(visit);
     else
         map.for_each(visit);
@@ -167,7 +163,7 @@ std::vector<MapEntry> MapReader::take(std::string_view name) {
     const BpfMap* map = monitor_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
     std::vector<MapEntry> entries = contents(*declared, *map, true);
-    if (!is_array(*declared)) {
+    if (!declared->is_array()) {
         if (refuses_keys(*declared) && entries.size() >= map->spec().max_entries)
             full_when_taken_.insert(declared->name);
         return entries;

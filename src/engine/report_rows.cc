@@ -101,9 +101,8 @@ bool is_signed_column(const Aggregation& how, std::string_view column) {
 void sort(const MapDeclaration& map, const Report& report, const Layout& layout,
           std::vector<MapEntry>& entries) {
     const Aggregation& how = map.aggregation;
-    const bool is_array = map.type == BPF_MAP_TYPE_ARRAY || map.type == BPF_MAP_TYPE_PERCPU_ARRAY;
     const bool by_key =
-        how.kind == Kind::none || report.sort == "key" || (report.sort.empty() && is_array);
+        how.kind == Kind::none || report.sort == "key" || (report.sort.empty() && map.is_array());
     const bool by_value = how.kind == Kind::none && report.sort == "value";
     const bool least_first = report.sort == "min" || (report.sort.empty() && how.kind == Kind::min);
     const bool is_signed = is_signed_column(how, report.sort);

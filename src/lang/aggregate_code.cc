@@ -30,9 +30,6 @@ std::string refused_of(const MapDeclaration& map) {
     return cat(map.name, "_refused");
 }
 
-bool is_array(const MapDeclaration& map) {
-    return map.type == BPF_MAP_TYPE_ARRAY || map.type == BPF_MAP_TYPE_PERCPU_ARRAY;
-}
 bool has_extremes(const Aggregation& how) {
     return how.kind == Kind::min || how.kind == Kind::max || how.kind == Kind::stats;
 }
@@ -54,7 +51,7 @@ public:
         const ir::Temp entry = code_.new_temp(ir::kU64);
         code_.assign(entry, look_up());
         code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, add);
-        if (!is_array(map_)) {
+        if (!map_.is_array()) {
             create(done);
             code_.assign(entry, look_up());
             code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, add);
@@ -267,7 +264,7 @@ void declare_aggregation(Program& program, MapDeclaration map) {
         value.is_signed = map.aggregation.is_signed;
         map.value.add("value", std::move(value));
     }
-    if (!is_array(map) && !has_extremes(map.aggregation)) {
+    if (!map.is_array() && !has_extremes(map.aggregation)) {
         MapDeclaration zero;
         zero.name = zero_of(map);
         zero.type = BPF_MAP_TYPE_ARRAY;
@@ -279,7 +276,7 @@ void declare_aggregation(Program& program, MapDeclaration map) {
         zero.is_global = true;
         program.maps.push_back(std::move(zero));
     }
-    if (!is_array(map))
+    if (!map.is_array())
         declare_loss(program, refused_of(map), cat("keys that found no room in '", map.name, "'"));
     program.maps.push_back(std::move(map));
 }

@@ -64,8 +64,7 @@ std::string fact_text(const MapDeclaration& map, const Fact& fact) {
 
 // A map of one element: its key says nothing.
 bool is_single(const MapDeclaration& map) {
-    return (map.type == BPF_MAP_TYPE_ARRAY || map.type == BPF_MAP_TYPE_PERCPU_ARRAY) &&
-           map.max_entries == 1;
+    return map.is_array() && map.max_entries == 1;
 }
 
 std::string upper(std::string_view text) {

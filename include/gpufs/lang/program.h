@@ -45,6 +45,10 @@ struct MapDeclaration {
     SourceRef at;
 
     std::size_t value_bytes() const;
+    // Asked by an index: all its elements are there from the beginning.
+    bool is_array() const {
+        return type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY;
+    }
 };
 
 // What a piece of code is attached to.
