@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "gpufs/base/units.h"
 #include "gpufs/lang/adhoc.h"
 #include "gpufs/lang/aggregate_code.h"
 #include "lang/adhoc_probe.h"
@@ -242,10 +243,8 @@ private:
 }  // namespace
 
 std::uint64_t nanoseconds_in(std::string_view unit) {
-    if (unit == "ns") return 1;
-    if (unit == "us") return 1'000;
-    if (unit == "ms") return 1'000'000;
-    return unit == "s" ? 1'000'000'000 : 0;
+    constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s"};
+    return std::ranges::count(kUnits, unit) != 0 ? unit_size(unit) : 0;
 }
 
 Program make_latency(const AdhocQuestion& question, const AdhocLatency& latency) {
