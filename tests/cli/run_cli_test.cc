@@ -1,5 +1,4 @@
 #define BOOST_TEST_DYN_LINK
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -7,10 +6,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "gpufs/base/cat.h"
+#include "support/monitor_file.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 
@@ -30,20 +29,7 @@ Ended run(std::vector<std::string> args) {
 
 using test::has;
 
-// A monitor file of this test's own.
-class Monitor {
-public:
-    explicit Monitor(const std::string& text, mode_t mode = 0644)
-        : path_(cat("/tmp/gpufs-run-test-", ::getpid(), ".bpf")) {
-        std::ofstream(path_) << text;
-        ::chmod(path_.c_str(), mode);
-    }
-    ~Monitor() { ::unlink(path_.c_str()); }
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
+using Monitor = test::MonitorFile;
 
 constexpr const char* kCountGetppid =
     ".map   n  percpu_hash key u32, value count, max 16\n"

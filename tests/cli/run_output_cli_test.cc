@@ -1,16 +1,15 @@
 #define BOOST_TEST_DYN_LINK
 #include <pty.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
-#include <fstream>
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/fd.h"
 #include "gpufs/base/text.h"
 #include "support/json.h"
+#include "support/monitor_file.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 
@@ -22,21 +21,7 @@ namespace {
 using test::Child;
 using test::Ended;
 using test::Json;
-
-// A monitor file of this test's own.
-class MonitorFile {
-public:
-    explicit MonitorFile(const std::string& text)
-        : path_(cat("/tmp/gpufs-output-test-", ::getpid(), ".bpf")) {
-        std::ofstream(path_) << text;
-        ::chmod(path_.c_str(), 0644);
-    }
-    ~MonitorFile() { ::unlink(path_.c_str()); }
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
+using test::MonitorFile;
 
 Ended run(const MonitorFile& monitor, const std::vector<std::string>& options,
           const std::vector<std::string>& command = {}) {
