@@ -28,7 +28,7 @@ ratio() {
 
 cat >"$scratch/print.bpf" <<'END'
 .licence "GPL"
-.map    events ring max 1 << 20
+.include "lib/send.bpf"
 .record switch { pid u32, prio s32, comm str16 } then { print "{pid} {prio} {comm}" }
 .stack  v { out switch }
 .prog   p tracepoint sched:sched_switch
@@ -43,22 +43,22 @@ cat >"$scratch/print.bpf" <<'END'
         r2 = sizeof(v.out.comm)
         r3 = &@prev_comm(r6)
         call probe_read_kernel
-        r1 = map[events]
+        r1 = r6
         r2 = r10
         r2 += v.out
         r3 = sizeof(switch)
-        r4 = 0
-        call ringbuf_output
+        call send
         r0 = 0
         exit
 END
 cat >"$scratch/each.bpf" <<'END'
 .licence "GPL"
-.map    events ringbuf max 1 << 20
-.lost   unsent "records, the ring is full"
+.include "lib/comm.bpf"
+.include "lib/send.bpf"
 .record call { pid pid, when time, comm str16 } then { print "{pid} {comm} {when:d}" }
 .stack  v { out call }
 .prog   p tracepoint syscalls:sys_enter_getppid
+        r6 = r1
         *(u32 *)(r10 + v.out.id) = record(call)
         call get_current_pid_tgid
         r0 >>= 32
@@ -67,19 +67,13 @@ cat >"$scratch/each.bpf" <<'END'
         *(u64 *)(r10 + v.out.when) = r0
         r1 = r10
         r1 += v.out.comm
-        r2 = sizeof(v.out.comm)
-        call get_current_comm
-        r1 = map[events]
+        call comm
+        r1 = r6
         r2 = r10
         r2 += v.out
         r3 = sizeof(call)
-        r4 = 0
-        call ringbuf_output
-        if r0 == 0 goto out
-        r1 = map[unsent][0]
-        r2 = 1
-        lock *(u64 *)(r1 + 0) += r2
-out:    r0 = 0
+        call send
+        r0 = 0
         exit
 END
 cat >"$scratch/nothing.bpf" <<'END'
