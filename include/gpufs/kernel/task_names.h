@@ -24,6 +24,8 @@ public:
     // or may not be read is empty.
     void refresh();
     void add(int pid, std::string_view comm) { comms_[pid] = comm; }
+    // Another machine's, from the text of its saved_cmdlines.
+    void add_lines(std::string_view saved_cmdlines);
 
 private:
     std::string top_;
