@@ -17,6 +17,7 @@ public:
 
     // "<idle>" for 0, "<...>" for a task that is not known; borrowed until the next refresh.
     std::string_view comm(int pid) const;
+    bool knows(int pid) const { return comms_.contains(pid); }
     // 0 when not known.
     int tgid(int pid) const;
 
