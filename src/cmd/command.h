@@ -33,6 +33,7 @@ int cmd_latency(Context&, Args);
 int cmd_list(Context&, Args);
 int cmd_options(Context&, Args);
 int cmd_recipe(Context&, Args);
+int cmd_report(Context&, Args);
 int cmd_reset(Context&, Args);
 int cmd_run(Context&, Args);
 int cmd_show(Context&, Args);
@@ -56,6 +57,7 @@ inline constexpr Command kCommands[] = {
     {"list", "list events with their fields, dynamic probes and triggers", cmd_list},
     {"filter", "record the events for which an expression holds", cmd_filter},
     {"trigger", "let events take stacks, stop the buffer, switch other events on", cmd_trigger},
+    {"report", "print a recording: trace.dat of gpufs record or trace-cmd", cmd_report},
     {"show", "show what the session recorded, once or live", cmd_show},
     {"status", "say what is set, as the commands that would set it again", cmd_status},
     {"options", "set buffer size, clock, pids, CPUs and trace options", cmd_options},
