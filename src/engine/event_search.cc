@@ -93,6 +93,16 @@ std::vector<std::string> match_events(const Tracefs& top, const std::vector<std:
     return matches;
 }
 
+std::vector<EventFormat> match_events(const Tracefs& top, const std::vector<std::string>& words,
+                                      const Expression& expression) {
+    std::vector<EventFormat> events;
+    for (const std::string& name : match_events(top, words)) {
+        events.push_back(load_event_format(top, name));
+        check_expression(expression, events.back());
+    }
+    return events;
+}
+
 std::vector<EventFormat> events_for(const Tracefs& top, const Expression& expression) {
     const std::vector<std::string> fields = fields_of(expression);
     std::vector<EventFormat> found;

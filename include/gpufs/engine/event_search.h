@@ -18,6 +18,10 @@ EventFormat load_event_format(const Tracefs& top, const std::string& full_name);
 // means none, with what is near.
 std::vector<std::string> match_events(const Tracefs& top, const std::vector<std::string>& words);
 
+// The same with their formats. Throws SourceError when the expression does not check against one.
+std::vector<EventFormat> match_events(const Tracefs& top, const std::vector<std::string>& words,
+                                      const Expression& expression);
+
 // Does the word mean this event?
 bool means_event(std::string_view word, std::string_view full_name);
 
