@@ -95,7 +95,7 @@ $(B)/src/kernel/syscall_names.o: $(B)/gen/syscall_list.inc
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
               libboost-program-options-dev libboost-test-dev
-CHECK_PKGS := binutils clang qemu-system-x86 busybox-static kmod xz-utils zstd lz4 llvm-19
+CHECK_PKGS := binutils clang trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd lz4 llvm-19
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)

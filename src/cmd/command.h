@@ -33,6 +33,7 @@ int cmd_latency(Context&, Args);
 int cmd_list(Context&, Args);
 int cmd_options(Context&, Args);
 int cmd_recipe(Context&, Args);
+int cmd_record(Context&, Args);
 int cmd_report(Context&, Args);
 int cmd_reset(Context&, Args);
 int cmd_run(Context&, Args);
@@ -54,10 +55,11 @@ inline constexpr Command kCommands[] = {
     {"hist", "show how large the values of an event's field are", cmd_hist},
     {"latency", "show how long it takes from one event to another", cmd_latency},
     {"stacks", "count from where events happen", cmd_stacks},
+    {"record", "record events into a file, for later and for other tools", cmd_record},
+    {"report", "print a recording: trace.dat of gpufs record or trace-cmd", cmd_report},
     {"list", "list events with their fields, dynamic probes and triggers", cmd_list},
     {"filter", "record the events for which an expression holds", cmd_filter},
     {"trigger", "let events take stacks, stop the buffer, switch other events on", cmd_trigger},
-    {"report", "print a recording: trace.dat of gpufs record or trace-cmd", cmd_report},
     {"show", "show what the session recorded, once or live", cmd_show},
     {"status", "say what is set, as the commands that would set it again", cmd_status},
     {"options", "set buffer size, clock, pids, CPUs and trace options", cmd_options},

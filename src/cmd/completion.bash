@@ -29,7 +29,10 @@ _gpufs() {
         return
     elif [[ $before == -e || $before == --event || $verb =~ ^(list|count|hist|latency|stacks)$ ]]; then
         choices=$(gpufs list 2>/dev/null)
-    elif [[ $verb == trigger ]]; then
+    elif [[ $verb == record && ($before == -o || $before == --output) ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+    elif [[ $verb == trigger || $before == --trigger ]]; then
         choices=$(gpufs list --triggers 2>/dev/null)
     elif [[ $verb == asm || $verb == disasm ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")

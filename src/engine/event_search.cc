@@ -109,6 +109,17 @@ std::vector<std::string> match_events(const KnownEvents& known,
     return matches;
 }
 
+std::vector<EventFormat> match_events(const KnownEvents& known,
+                                      const std::vector<std::string>& words,
+                                      const Expression& expression) {
+    std::vector<EventFormat> events;
+    for (const std::string& name : match_events(known, words)) {
+        events.push_back(load_event_format(known, name));
+        check_expression(expression, events.back());
+    }
+    return events;
+}
+
 std::vector<EventFormat> events_for(const KnownEvents& known, const Expression& expression) {
     const std::vector<std::string> fields = fields_of(expression);
     std::vector<EventFormat> found;

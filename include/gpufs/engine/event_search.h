@@ -36,6 +36,11 @@ EventFormat load_event_format(const KnownEvents& known, const std::string& full_
 std::vector<std::string> match_events(const KnownEvents& known,
                                       const std::vector<std::string>& words);
 
+// The same with their formats. Throws SourceError when the expression does not check against one.
+std::vector<EventFormat> match_events(const KnownEvents& known,
+                                      const std::vector<std::string>& words,
+                                      const Expression& expression);
+
 // Does the word mean this event?
 bool means_event(std::string_view word, std::string_view full_name);
 

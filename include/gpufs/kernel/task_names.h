@@ -27,6 +27,7 @@ public:
     void add(int pid, std::string_view comm) { comms_[pid] = comm; }
     // Another machine's, from the text of its saved_cmdlines.
     void add_lines(std::string_view saved_cmdlines);
+    const std::unordered_map<int, std::string>& comms() const { return comms_; }
 
 private:
     std::string top_;
