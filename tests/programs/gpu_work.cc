@@ -133,6 +133,24 @@ void kill(const Numbers& n) {
     gpu.tell();
 }
 
+// Ends while a child of its waits for a job that hangs.
+void stuck(const Numbers&) {
+    Gpu gpu;
+    gpu.submit(TOY_GFX, 0, TOY_NO_RING, true);
+    int ready[2];
+    check(::pipe(ready) == 0, "pipe");
+    if (::fork() == 0) {
+        ::close(ready[0]);
+        ::close(ready[1]);
+        gpu.wait(TOY_GFX);
+        ::_exit(0);
+    }
+    ::close(ready[1]);
+    char none = 0;
+    check(::read(ready[0], &none, 1) == 0, "ready");
+    sleep_until(now_ns() + 50'000'000);
+}
+
 // N times a job of M us, and a wait for it.
 void waits(const Numbers& n) {
     Gpu gpu;
@@ -196,6 +214,7 @@ void frames(const Numbers& n) {
     const long irqs = read_numbers("irqs").at(display);
     const long missed = read_numbers("missed").at(display);
     set("late_us", std::to_string(n[3]));
+    sleep_until(now_ns() + 50'000'000);  // the interrupt that is under way comes without
     set("run", "1");
     for (long i = 0; i < n[0]; ++i) {
         if (i == n[0] / 2 && n[2] != 0)
@@ -219,8 +238,8 @@ struct Work {
     std::function<void(const Numbers&)> run;
 };
 const std::map<std::string, Work> kWorks = {
-    {"jobs", {3, jobs}}, {"chain", {2, chain}}, {"hang", {1, hang}},
-    {"kill", {2, kill}}, {"waits", {2, waits}}, {"frames", {4, frames}},
+    {"jobs", {3, jobs}},   {"chain", {2, chain}},   {"hang", {1, hang}},   {"kill", {2, kill}},
+    {"waits", {2, waits}}, {"frames", {4, frames}}, {"stuck", {0, stuck}},
 };
 
 }  // namespace

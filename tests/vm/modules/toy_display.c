@@ -44,6 +44,7 @@ struct display {
 	struct drm_crtc *crtc;
 	struct hrtimer timer;
 	bool is_on;		/* the interrupt */
+	bool is_fresh;		/* no frame since it runs */
 	ktime_t next;		/* when the frame after this one ends */
 	u32 frame;
 	ktime_t frame_end;
@@ -69,6 +70,7 @@ static enum hrtimer_restart frame_interrupt(struct hrtimer *timer)
 		return HRTIMER_NORESTART;
 	if (!READ_ONCE(run)) {
 		display->next = ktime_add(now, length);
+		display->is_fresh = true;
 	} else if (skip[i]) {
 		/* Nobody hears of this frame; the next interrupt finds the count advanced. */
 		skip[i]--;
@@ -85,7 +87,9 @@ static enum hrtimer_restart frame_interrupt(struct hrtimer *timer)
 		display->frame += frames;
 		display->next = ktime_add(display->next, length);
 		irqs[i]++;
-		missed[i] += frames - 1;
+		if (!display->is_fresh)
+			missed[i] += frames - 1;
+		display->is_fresh = false;
 		drm_crtc_handle_vblank(display->crtc);
 	}
 	hrtimer_set_expires(timer, ktime_add_us(display->next, late_us));
@@ -102,8 +106,9 @@ static int enable_vblank(struct drm_crtc *crtc)
 	struct display *display = display_of(crtc);
 
 	display->next = ktime_add(ktime_get(), frame_time(display));
+	display->is_fresh = true;
 	WRITE_ONCE(display->is_on, true);
-	hrtimer_start(&display->timer, display->next, HRTIMER_MODE_ABS);
+	hrtimer_start(&display->timer, ktime_add_us(display->next, late_us), HRTIMER_MODE_ABS);
 	return 0;
 }
 

@@ -21,7 +21,7 @@ static uint slots = 4;
 module_param(slots, uint, 0444);
 MODULE_PARM_DESC(slots, "jobs that a ring holds at a time");
 
-static uint timeout_ms = 300;
+static uint timeout_ms = 1000;
 module_param(timeout_ms, uint, 0444);
 MODULE_PARM_DESC(timeout_ms, "how long a job may take");
 
