@@ -90,6 +90,7 @@ int run(Context& ctx, Program program, RunChoices choices) {
     if (choices.explain || choices.dry_run)
         for (const std::string& line : monitor.explanation())
             (choices.dry_run ? ctx.out : ctx.err).line(line);
+    for (const std::string& caution : monitor.cautions()) ctx.err.line(caution);
     if (choices.dry_run) return kOk;
     ctx.err.flush();
 

@@ -11,6 +11,7 @@
 #include "gpufs/base/suggest.h"
 #include "gpufs/base/text.h"
 #include "gpufs/kernel/elf_symbols.h"
+#include "gpufs/kernel/kernel_version.h"
 
 namespace gpufs {
 namespace {
@@ -154,11 +155,27 @@ private:
         return {site};
     }
 
+    // Notes what the program says of using this event. Is it to be left alone here?
+    bool is_to_avoid(const std::string& event) {
+        bool avoids = false;
+        for (const Caution& caution : program_.cautions) {
+            if (caution.event != event) continue;
+            const bool has_release = !caution.release.empty();
+            if (has_release && !glob_match(caution.release, running_release())) continue;
+            if (std::ranges::count(found_.cautions, caution.text) == 0)
+                found_.cautions.push_back(caution.text);
+            avoids = avoids || has_release;
+        }
+        return avoids;
+    }
+
     std::vector<ProbeSite> event_sites(ProbeSite site) {
         const std::string& name = site.target->name;
         std::vector<ProbeSite> sites;
         if (!site.target->has_glob) {
             site.event = machine_.event(name);
+            if (site.event && is_to_avoid(name))
+                throw Absent{cat("'", name, "' is to be left alone on ", running_release()), ""};
             if (!site.event)
                 throw Absent{cat("this kernel has no event '", name, "'"),
                              machine_.hint_for_event(name)};
@@ -166,7 +183,7 @@ private:
         }
         for (const std::string& one : machine_.events(name)) {
             site.event = machine_.event(one);
-            if (site.event) sites.push_back(site);
+            if (site.event && !is_to_avoid(one)) sites.push_back(site);
         }
         if (sites.empty())
             throw Absent{cat("no event of this kernel matches '", name, "'"),

@@ -41,6 +41,8 @@ public:
     const Program& program() const noexcept { return program_; }
     // One line a probe: where it goes and how, and what was chosen or left out.
     const std::vector<std::string>& explanation() const noexcept { return explanation_; }
+    // What its user should know before the figures: the program's cautions that apply here.
+    const std::vector<std::string>& cautions() const noexcept { return found_.cautions; }
 
     // All or nothing. Then runs the begin programs, once. Where probes are events of tracefs,
     // removes what dead owners left of theirs first, and makes a scratch instance: it tells others
