@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(gaps_are_closed_without_a_loss) {
     BOOST_TEST(recorded.found() == "2@100 0@409700 2@819300");
     struct stat facts {};
     BOOST_REQUIRE(::stat(recorded.path().c_str(), &facts) == 0);
-    BOOST_TEST(static_cast<std::uint64_t>(facts.st_size) == head_bytes + 3 * 4096);
+    BOOST_TEST(static_cast<std::uint64_t>(facts.st_size) == head_bytes + 3 * std::size_t{4096});
 }
 
 BOOST_AUTO_TEST_CASE(names_and_numbers_are_replaced_in_place) {
