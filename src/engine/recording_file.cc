@@ -120,25 +120,30 @@ bool RecordingFile::copy(std::uint64_t from, std::uint64_t to, std::uint64_t byt
             n = ::pread(fd_.get(), buffer.data(), std::min(left, buffer.size()), in);
             if (n > 0) n = ::pwrite(fd_.get(), buffer.data(), static_cast<std::size_t>(n), out);
         }
-        if (n <= 0) {
-            ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                        static_cast<off_t>(to), static_cast<off_t>(bytes));
-            return false;
-        }
+        if (n <= 0) return false;
         done += static_cast<std::uint64_t>(n);
     }
     return true;
 }
 
-// A CPU's pages are copied first, then its place is changed: there is no moment without them.
+// There is no moment without the pages: they are copied first, then their place is changed. And
+// none with them twice: behind another CPU's pages a reader may look for more, so that the first
+// page, which it would go on with, is copied last.
 bool RecordingFile::close_gaps() {
     commit();
     std::uint64_t end = head_bytes_;
     for (std::size_t cpu = 0; cpu < cpus(); ++cpu) {
         PageMover::Target& target = targets_[cpu];
         if (target.at != end) {
+            const std::uint64_t first = std::min<std::uint64_t>(page_bytes_, target.bytes);
             // Pages cannot be copied over themselves.
-            if (end + target.bytes > target.at || !copy(target.at, end, target.bytes)) return false;
+            if (end + target.bytes > target.at) return false;
+            if (!copy(target.at + first, end + first, target.bytes - first) ||
+                !copy(target.at, end, first)) {
+                ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                            static_cast<off_t>(end), static_cast<off_t>(target.bytes));
+                return false;
+            }
             target.at = end;
             write(trace_dat::encode_place({target.at, target.bytes}), head_.place_at(cpu));
         }

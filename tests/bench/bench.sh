@@ -159,6 +159,33 @@ run_calls=("$probe" calls "$calls" "$cpu")
 measure 'print pid, comm, time of each' 0.05 "$bt_enter { printf(\"%d %s %llu\n\", pid, comm, nsecs); }" \
     run "$scratch/each.bpf"
 
+# Into a file, beside trace-cmd. It cannot record on every kernel: then its column is empty.
+calls=1000000
+run_calls=("$probe" calls "$calls" "$cpu")
+lost() { sed -n 's/.* \([0-9]*\) lost.*/\1/p'; }
+: >"$scratch/gpufs-recorded"
+: >"$scratch/trace-cmd-recorded"
+: >"$scratch/gpufs-lost"
+: >"$scratch/trace-cmd-lost"
+for _ in $(seq "$rounds"); do
+    added gpufs-recorded "$gpufs" record -e $enter -o "$scratch/gpufs.dat" -- "${run_calls[@]}"
+    "$gpufs" record -e $enter -o "$scratch/gpufs.dat" -- "${run_calls[@]}" 2>&1 | lost \
+        >>"$scratch/gpufs-lost"
+    trace-cmd record -o "$scratch/trace-cmd.dat" -e $enter true >/dev/null 2>&1 || continue
+    added trace-cmd-recorded trace-cmd record -o "$scratch/trace-cmd.dat" -e $enter \
+        "${run_calls[@]}"
+    trace-cmd report --stat "$scratch/trace-cmd.dat" 2>/dev/null |
+        awk '/^overrun:/ { n += $2 } END { print n + 0 }' >>"$scratch/trace-cmd-lost"
+done
+echo
+row '' gpufs trace-cmd ratio target
+against() {
+    row "$1" "$(spread "$scratch/gpufs-$2" 0)" "$(spread "$scratch/trace-cmd-$2" 0)" \
+        "$(ratio "$scratch/gpufs-$2" "$scratch/trace-cmd-$2")" "$3"
+}
+against 'recorded to a file, ns a call' recorded 1
+against 'lost of 1,000,000' lost 0
+
 # seconds COMMAND...: what it takes in all
 seconds() {
     local begin end

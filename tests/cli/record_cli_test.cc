@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/file.h"
@@ -101,6 +102,15 @@ std::size_t lines_with(const std::vector<std::string>& lines, const std::string&
         std::ranges::count_if(lines, [&](const std::string& line) { return has(line, what); }));
 }
 
+// Seconds since boot.
+double uptime() {
+    return std::stod(read_file("/proc/uptime"));
+}
+// The same of a line "  bash-12 [000]  9012.919273: sched_switch: …".
+double time_of(const std::string& line) {
+    return std::stod(line.substr(line.find(']') + 1));
+}
+
 // A recording in the background, of a load that does not end by itself.
 Child::Setup background(const std::string& file, std::vector<std::string> options) {
     Child::Setup setup;
@@ -109,18 +119,30 @@ Child::Setup background(const std::string& file, std::vector<std::string> option
     return setup;
 }
 
-// Waits until everything is set and its buffer is on, as a new one is; false after 20 s.
-bool records(const Child& child) {
+// Does this hold of the recording's instance within 20 s?
+bool comes_to(const Child& child, const std::function<bool(const Tracefs&)>& holds) {
     const Tracefs top("/sys/kernel/tracing");
     for (int i = 0; i < 2000; ++i, ::usleep(10'000))
-        for (const std::string& name : top.instances()) {
-            if (!name.starts_with(cat("gpufs.", child.pid(), "."))) continue;
-            const Tracefs instance = top.instance(name);
-            if (!instance.read_if_readable("set_event").value_or("").empty() &&
-                instance.read_if_readable("tracing_on") == "1\n")
+        for (const std::string& name : top.instances())
+            if (name.starts_with(cat("gpufs.", child.pid(), ".")) && holds(top.instance(name)))
                 return true;
-        }
     return false;
+}
+bool has_events(const Tracefs& instance) {
+    return !instance.read_if_readable("set_event").value_or("").empty();
+}
+// Everything is set, and its buffer is on, as a new one is.
+bool records(const Child& child) {
+    return comes_to(child, [](const Tracefs& instance) {
+        return has_events(instance) && instance.read_if_readable("tracing_on") == "1\n";
+    });
+}
+// The event has its trigger.
+bool has_trigger(const Child& child) {
+    return comes_to(child, [](const Tracefs& instance) {
+        return has(instance.read_if_readable("events/sched/sched_switch/trigger").value_or(""),
+                   "traceon:unlimited if");
+    });
 }
 
 // The number that stands in front of a word in a text.
@@ -216,14 +238,12 @@ BOOST_AUTO_TEST_CASE(a_killed_recording_can_be_read_up_to_the_last_second) {
         BOOST_TEST(records(child));
         ::usleep(static_cast<useconds_t>(run_ms) * 1000);
         child.send(SIGKILL);
-        const double killed = std::stod(read_file("/proc/uptime"));
+        const double killed = uptime();
         BOOST_TEST(child.wait().signal == SIGKILL);
         const auto lines = report(folder.file());
         BOOST_REQUIRE(!lines.empty());
         BOOST_TEST(records_in(folder.file()) == lines.size());
-        // "  bash-12 [000]  9012.919273: sched_switch: …": seconds since boot, as uptime.
-        const auto words = split(lines.back().substr(lines.back().find(']')), ' ');
-        BOOST_TEST(std::stod(words[1]) > killed - 3);
+        BOOST_TEST(time_of(lines.back()) > killed - 3);
     }
     test::gpufs({"reset", "--stale"});
     BOOST_TEST(test::our_instances() == "");
@@ -303,6 +323,34 @@ BOOST_AUTO_TEST_CASE(a_ring_is_written_when_a_trigger_stops_it) {
     BOOST_REQUIRE(!lines.empty());
     BOOST_TEST(lines.size() > 1u);
     BOOST_TEST(has(lines.back(), cat(":", pid, " ")), lines.back());
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_begins_when_a_trigger_says_so) {
+    const Folder folder;
+    const int pid = ::getpid();
+    Child child(background(folder.file(), {"--trigger", "traceon", "--if",
+                                           cat("prev_state == 2 && prev_pid == ", pid)}));
+    BOOST_TEST(has_trigger(child));
+    ::usleep(200'000);
+    const double before = uptime();
+    test::block_in_d_state(1, 5);
+    ::usleep(200'000);
+    child.send(SIGINT);
+    BOOST_TEST(child.wait().signal == SIGINT);
+    const auto lines = report(folder.file());
+    BOOST_REQUIRE(!lines.empty());
+    BOOST_TEST(time_of(lines.front()) > before - 0.02, lines.front());
+    BOOST_TEST(lines_with(lines, cat(":", pid, " ")) > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_pipe_leaves_a_whole_recording) {
+    const Folder folder;
+    Child::Setup setup = background(folder.file(), {"--json", "--duration", "300ms"});
+    setup.close_stdout_early = true;
+    BOOST_TEST(Child(setup).wait().signal == SIGPIPE);
+    BOOST_TEST(records_in(folder.file()) == report(folder.file()).size());
+    BOOST_TEST(records_in(folder.file()) > 0u);
+    BOOST_TEST(test::our_instances() == "");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_the_file_is_touched) {

@@ -1,0 +1,171 @@
+#include "gpufs/engine/recording_file.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "gpufs/engine/compress_recording.h"
+#include "gpufs/engine/trace_file.h"
+#include "support/ring_pages.h"
+
+namespace gpufs {
+namespace {
+
+constexpr const char* kFormat =
+    "name: tick\nID: 7\nformat:\n"
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+    "\nprint fmt: \"tick\"\n";
+
+trace_dat::Head head_for(std::size_t cpus) {
+    trace_dat::Head head;
+    head.header_page =
+        "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+        "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+        "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+        "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+    head.header_event = "# compressed entry header\n";
+    head.systems = {{"clock", {kFormat}}};
+    head.trace_clock = "local [mono]\n";
+    head.uname = "Linux box";
+    head.cpus = cpus;
+    head.names_room = 64;
+    head.stats_room = 64;
+    return head;
+}
+
+// A file of one test, and what a reader finds in it at any moment.
+class Recorded {
+public:
+    Recorded() {
+        char name[] = "/tmp/gpufs-recording-XXXXXX";
+        const int fd = ::mkstemp(name);
+        BOOST_REQUIRE(fd >= 0);
+        ::close(fd);
+        path_ = name;
+    }
+    ~Recorded() { ::unlink(path_.c_str()); }
+    const std::string& path() const { return path_; }
+
+    void move(RecordingFile& file, std::size_t cpu, std::uint64_t time) const {
+        PageMover::Target& to = file.target(cpu);
+        const std::string page =
+            test::PageBuilder(time).record(0, {"\7\0\0\0\x0c\0\0\0", 8}).text();
+        write_all_at(to.file, page, to.at + to.bytes, path_);
+        to.bytes += page.size();
+    }
+    // "1@100 0@200": CPU and time of each record, and what the reader complains about.
+    std::string found() const {
+        TraceFile trace(path_);
+        std::string found;
+        while (const TraceRecord* record = trace.next())
+            found += cat(found.empty() ? "" : " ", record->cpu, '@', record->timestamp);
+        for (const std::string& what : trace.damage()) found += cat("; ", what);
+        return found;
+    }
+    std::string name_of(int task) const {
+        TraceFile trace(path_);
+        return std::string(trace.context().tasks.comm(task));
+    }
+
+private:
+    std::string path_;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(recording_file)
+
+BOOST_AUTO_TEST_CASE(a_reader_finds_what_was_committed_at_any_moment) {
+    const Recorded recorded;
+    RecordingFile file(recorded.path());
+    file.begin(head_for(3), 1 << 20);
+    BOOST_TEST(recorded.found() == "");
+    recorded.move(file, 2, 100);
+    // It looks behind what it is told there is, too.
+    BOOST_TEST(
+        recorded.found() ==
+        "2@100; CPU 2: the recording was not ended: its table counts 0 bytes, there are 4096");
+    file.commit();
+    BOOST_TEST(recorded.found() == "2@100");
+    recorded.move(file, 0, 200);
+    recorded.move(file, 2, 300);
+    file.commit();
+    BOOST_TEST(recorded.found() == "2@100 0@200 2@300");
+    BOOST_TEST(file.bytes() == 3u * 4096);
+    BOOST_TEST(file.room_left(2) == (1u << 20) - 2 * 4096);
+}
+
+BOOST_AUTO_TEST_CASE(gaps_are_closed_without_a_loss) {
+    const Recorded recorded;
+    RecordingFile file(recorded.path());
+    file.begin(head_for(3), 1 << 20);
+    for (const std::size_t cpu : {2, 0, 2}) recorded.move(file, cpu, 100 * (file.bytes() + 1));
+    const std::uint64_t head_bytes = file.target(0).at;
+    BOOST_TEST(file.close_gaps());
+    BOOST_TEST(recorded.found() == "2@100 0@409700 2@819300");
+    struct stat facts {};
+    BOOST_REQUIRE(::stat(recorded.path().c_str(), &facts) == 0);
+    BOOST_TEST(static_cast<std::uint64_t>(facts.st_size) == head_bytes + 3 * std::size_t{4096});
+}
+
+BOOST_AUTO_TEST_CASE(names_and_numbers_are_replaced_in_place) {
+    const Recorded recorded;
+    RecordingFile file(recorded.path());
+    file.begin(head_for(1), 1 << 20);
+    file.set_names("12 a long name\n13 other\n");
+    BOOST_TEST(recorded.name_of(13) == "other");
+    file.set_names("12 short\n");
+    BOOST_TEST(recorded.name_of(12) == "short");
+    BOOST_TEST(recorded.name_of(13) == "<...>");
+    // Beyond the room, whole lines are left out.
+    file.set_names("12 short\n" + std::string("13 ") + std::string(60, 'x') + "\n");
+    BOOST_TEST(recorded.name_of(12) == "short");
+    BOOST_TEST(recorded.name_of(13) == "<...>");
+    file.set_statistics(0, "CPU: 0\noverrun: 5\n");
+    TraceFile trace(recorded.path());
+    BOOST_TEST(trace.facts().statistics.starts_with("CPU: 0\noverrun: 5"));
+    BOOST_TEST(trace.facts().uname == "Linux box");
+    BOOST_TEST(trace.facts().clock == "mono");
+}
+
+BOOST_AUTO_TEST_CASE(a_compressed_recording_is_the_same_one) {
+    const Recorded recorded;
+    {
+        RecordingFile file(recorded.path());
+        file.begin(head_for(3), 1 << 20);
+        file.set_names("12 task\n");
+        for (std::uint64_t i = 0; i < 200; ++i) recorded.move(file, i % 2 * 2, 1000 + i);
+        BOOST_TEST(file.close_gaps());
+    }
+    const std::string before = recorded.found();
+    compress_recording(recorded.path());
+    BOOST_TEST(recorded.found() == before);
+    BOOST_TEST(recorded.name_of(12) == "task");
+    TraceFile trace(recorded.path());
+    BOOST_TEST(trace.facts().version == 7u);
+    BOOST_TEST(trace.facts().clock == "mono");
+    BOOST_TEST(!file_exists(recorded.path() + ".part"));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_never_began_is_as_it_was) {
+    const Recorded recorded;
+    write_all(open_file(recorded.path(), O_WRONLY).get(), "before", recorded.path());
+    { const RecordingFile file(recorded.path()); }
+    BOOST_TEST(read_file(recorded.path()) == "before");
+    const std::string other = recorded.path() + ".new";
+    { const RecordingFile file(other); }
+    BOOST_TEST(!file_exists(other));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs
