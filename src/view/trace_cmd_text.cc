@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpufs/base/cat.h"
+#include "gpufs/base/hex.h"
 #include "gpufs/lang/binary_printf.h"
 #include "gpufs/view/padded.h"
 #include "gpufs/view/record_bytes.h"
@@ -125,7 +126,7 @@ void TraceCmdText::print(const TraceRecord& record, std::string_view buffer, std
         return;
     }
     out += p.title;
-    print_event(p, record.bytes, out);
+    print_event(p, record, out);
     if (!out.ends_with('\n')) out += '\n';
 }
 
@@ -160,16 +161,37 @@ void TraceCmdText::print_context(const TraceRecord& record, std::string& out) {
     out.append(text, to);
 }
 
+// How deep a function is below the others that were traced on its CPU, as far as their callers
+// tell.
+std::size_t TraceCmdText::depth(int cpu, std::uint64_t caller, std::uint64_t function) {
+    std::vector<std::uint64_t>& calls = calls_[cpu];
+    const auto at = std::ranges::find(calls, caller);
+    if (at == calls.end())
+        calls = {caller};
+    else
+        calls.erase(std::next(at), calls.end());
+    calls.push_back(function);
+    return calls.size() - 2;
+}
+
+// Where the function begins that an address is in.
+std::uint64_t TraceCmdText::start_of(std::uint64_t address) const {
+    const auto& find = context_.addresses.symbol;
+    const auto symbol = find ? find(address) : std::nullopt;
+    return symbol ? address - symbol->offset : address;
+}
+
 // The function's name, or the address in hex.
 void TraceCmdText::print_function(std::uint64_t address, std::string& out) {
     const auto& find = context_.addresses.symbol;
     if (const auto symbol = find ? find(address) : std::nullopt)
         out += symbol->name;
     else
-        append_number(out, address, {.base = 16});
+        out += hex(address);
 }
 
-void TraceCmdText::print_event(const Printer& p, RecordBytes bytes, std::string& out) {
+void TraceCmdText::print_event(const Printer& p, const TraceRecord& record, std::string& out) {
+    const RecordBytes bytes = record.bytes;
     const auto word = [&](std::size_t i) {
         return p.fields[i] ? integer_of(*p.fields[i], bytes) : 0;
     };
@@ -179,26 +201,23 @@ void TraceCmdText::print_event(const Printer& p, RecordBytes bytes, std::string&
         case Kind::event:
             return p.text->print(bytes, context_.addresses, out);
         case Kind::function:
-            print_function(word(0), out);
-            out += " <-- ";
-            print_function(word(1), out);
-            return;
+            out.append(3 * depth(record.cpu, start_of(word(1)), start_of(word(0))), ' ');
+            return print_function(word(0), out);
         case Kind::kernel_stack:
-        case Kind::user_stack: {
-            const bool is_user = p.kind == Kind::user_stack;
-            out += is_user ? "<user stack trace >\n" : "<stack trace >\n";
-            for (const std::uint64_t address : stack_of(*p.fields[0], bytes, is_user)) {
+            out += "<stack trace >\n";
+            for (const std::uint64_t address : stack_of(*p.fields[0], bytes, false)) {
                 out += "=> ";
-                if (!is_user) {
-                    print_function(address, out);
-                    out += ' ';
-                }
-                out += '(';
-                append_number(out, address, {.base = 16});
-                out += ")\n";
+                const auto& find = context_.addresses.symbol;
+                if (const auto symbol = find ? find(address) : std::nullopt)
+                    out += cat(symbol->name, " (", hex(address).substr(2), ")\n");
+                else
+                    out += cat(hex(address).substr(2), '\n');
             }
             return;
-        }
+        case Kind::user_stack:
+            for (const std::uint64_t address : stack_of(*p.fields[0], bytes, true))
+                out += cat("\t=> ", hex(address), '\n');
+            return;
         case Kind::print:
             print_function(word(0), out);
             out += ": ";

@@ -18,7 +18,8 @@ namespace {
 using test::Ended;
 
 const std::string kFolder = "tests/data/trace_dat/";
-const std::string kRecordings[] = {"sched-6.18", "mono-6.18", "tsc-6.18", "stack-6.18"};
+const std::string kRecordings[] = {"sched-6.18", "mono-6.18", "tsc-6.18",    "stack-6.18",
+                                   "gpu-6.12",   "gpu-6.1",   "function-6.1"};
 
 Ended report(const std::string& recording, std::vector<std::string> args = {}) {
     args.insert(args.begin(), {"report", "-i", kFolder + recording + ".dat"});

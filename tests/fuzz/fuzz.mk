@@ -1,19 +1,23 @@
 # fuzz.mk: the fuzzers, with clang's libFuzzer and sanitizers. Read alone, beside the Makefile:
 #   make -f tests/fuzz/fuzz.mk run SECONDS=15 SEED=1
 # SEED=0 takes another one each time.
-# The pure layers only: what they read may come from anywhere.
+# The pure layers, and what reads recordings: what they read may come from anywhere.
 
 B       := build/fuzz
 SECONDS ?= 3600
 SEED    ?= 0
 FLAGS   := -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
-LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc))
+READER  := $(addprefix src/engine/,trace_file trace_file_index trace_clock trace_context cpu_pages \
+	record_merge event_catalog) $(addprefix src/kernel/,kallsyms printk_formats task_names tracefs \
+	function_names)
+LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc) $(addsuffix .cc,$(READER)))
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 
 # Texts and bytes to begin with, besides tests/fuzz/corpus/NAME.
 SEEDS_assembler := bpf_asm tests/data/asm tests/data/verifier_logs
 SEEDS_disasm    := tests/data/asm
+SEEDS_trace_dat := tests/data/trace_dat
 SEEDS_event_format := $(patsubst %,tests/data/formats/%,6.1/events/ftrace 6.12/events/sched 6.17-gpu 6.18/events/syscalls)
 
 all: $(FUZZERS:%=$(B)/%)
@@ -22,7 +26,7 @@ $(B)/%.o: %.cc
 	@clang++ $(FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
 -include $(LIB:.o=.d)
 $(FUZZERS:%=$(B)/%): $(B)/%: $(B)/tests/fuzz/%_fuzz.o $(LIB)
-	@clang++ $(FLAGS) -fsanitize=fuzzer $^ -ltraceevent -o $@
+	@clang++ $(FLAGS) -fsanitize=fuzzer $^ -ltraceevent -lz -lzstd -o $@
 
 # One after the other; what is found stays in build/fuzz/NAME-found.
 run: $(FUZZERS:%=run-%)

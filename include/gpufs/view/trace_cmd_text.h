@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,11 +49,14 @@ private:
     Printer make_printer(int id);
 
     void print_context(const TraceRecord& record, std::string& out);
-    void print_event(const Printer& p, RecordBytes bytes, std::string& out);
+    void print_event(const Printer& p, const TraceRecord& record, std::string& out);
     void print_function(std::uint64_t address, std::string& out);
+    std::size_t depth(int cpu, std::uint64_t caller, std::uint64_t function);
+    std::uint64_t start_of(std::uint64_t address) const;
 
     TraceContext& context_;
-    std::vector<std::unique_ptr<Printer>> printers_;  // by id
+    std::vector<std::unique_ptr<Printer>> printers_;   // by id
+    std::map<int, std::vector<std::uint64_t>> calls_;  // by CPU, traced functions, outermost first
 };
 
 }  // namespace gpufs

@@ -1,0 +1,37 @@
+// Whole recordings, as another machine may send them.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz/fuzz.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/fd.h"
+#include "gpufs/base/file.h"
+#include "gpufs/engine/trace_file.h"
+
+namespace gpufs::fuzz {
+
+void one(std::span<const std::uint8_t> bytes) {
+    const Fd file(::memfd_create("trace.dat", MFD_CLOEXEC));
+    write_all(file.get(), text_of(bytes), "a recording");
+    try {
+        TraceFile recording(cat("/proc/self/fd/", file.get()));
+        TraceContext& context = recording.context();
+        std::string out;
+        // Each record can be looked at, and printed.
+        for (int left = 10'000; left > 0; --left) {
+            const TraceRecord* const record = recording.next();
+            if (!record) break;
+            expect(!recording.buffer_of(*record).cpus.empty());
+            if (const CatalogEvent* event = context.events.find(record->id()))
+                event->print.print(record->bytes, context.addresses, out);
+            out.clear();
+        }
+        recording.damage();
+        recording.rewind({0});
+        recording.next();
+    } catch (const Error&) {
+    }
+}
+
+}  // namespace gpufs::fuzz
