@@ -159,7 +159,9 @@ run_calls=("$probe" calls "$calls" "$cpu")
 measure 'print pid, comm, time of each' 0.05 "$bt_enter { printf(\"%d %s %llu\n\", pid, comm, nsecs); }" \
     run "$scratch/each.bpf"
 
-# Into a file, beside trace-cmd. It cannot record on every kernel: then its column is empty.
+# Into a file, beside trace-cmd. It cannot record on every kernel: then its column is empty, and it
+# leaves the top-level buffer off.
+tracing_on=$(cat /sys/kernel/tracing/tracing_on)
 calls=1000000
 run_calls=("$probe" calls "$calls" "$cpu")
 lost() { sed -n 's/.* \([0-9]*\) lost.*/\1/p'; }
@@ -171,7 +173,10 @@ for _ in $(seq "$rounds"); do
     added gpufs-recorded "$gpufs" record -e $enter -o "$scratch/gpufs.dat" -- "${run_calls[@]}"
     "$gpufs" record -e $enter -o "$scratch/gpufs.dat" -- "${run_calls[@]}" 2>&1 | lost \
         >>"$scratch/gpufs-lost"
-    trace-cmd record -o "$scratch/trace-cmd.dat" -e $enter true >/dev/null 2>&1 || continue
+    if ! trace-cmd record -o "$scratch/trace-cmd.dat" -e $enter true >/dev/null 2>&1; then
+        echo "$tracing_on" >/sys/kernel/tracing/tracing_on
+        continue
+    fi
     added trace-cmd-recorded trace-cmd record -o "$scratch/trace-cmd.dat" -e $enter \
         "${run_calls[@]}"
     trace-cmd report --stat "$scratch/trace-cmd.dat" 2>/dev/null |
