@@ -1,14 +1,16 @@
 # fuzz.mk: the fuzzers, with clang's libFuzzer and sanitizers. Read alone, beside the Makefile:
 #   make -f tests/fuzz/fuzz.mk run SECONDS=15 SEED=1
 # SEED=0 takes another one each time.
-# The pure layers only: what they read may come from anywhere.
+# The pure layers, and the interpreter: what they read may come from anywhere.
 
 B       := build/fuzz
 SECONDS ?= 3600
 SEED    ?= 0
 FLAGS   := -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
-LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc))
+INTERPRETER := $(wildcard src/engine/bpf_interpreter*.cc src/engine/bpf_helpers_*.cc) \
+	$(patsubst %,src/engine/%.cc,bpf_memory bpf_world interpreted_map key_index)
+LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc) $(INTERPRETER))
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 
 # Texts and bytes to begin with, besides tests/fuzz/corpus/NAME.
