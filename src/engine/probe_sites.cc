@@ -93,6 +93,7 @@ public:
         for (const ProbeProgram& probe : program_.programs)
             for (const auto& alternatives : probe.targets) add(probe, alternatives);
         mistakes_.throw_if_any();
+        if (machine_.is_recording()) require_some_event();
         return std::move(found_);
     }
 
@@ -113,7 +114,7 @@ private:
             }
         }
         const Absent& why = absent.front();
-        if (probe.is_optional) {
+        if (probe.is_optional || machine_.is_recording()) {
             found_.notes.push_back(cat(probe.name, ": left out, because ", why.why));
             return;
         }
@@ -123,11 +124,41 @@ private:
         mistakes_.error(program_.sources[at.source], at.span, message, why.hint);
     }
 
+    // Without one there is nothing to run, and nothing to tell.
+    void require_some_event() const {
+        for (const ProbeSite& site : found_.sites)
+            if (site.event) return;
+        std::vector<std::string> wanted;
+        std::string options;
+        for (const ProbeProgram& probe : program_.programs)
+            for (const auto& alternatives : probe.targets) {
+                const ProbeTarget& target = alternatives.front();
+                if (target.kind == Kind::begin || target.kind == Kind::end) continue;
+                const bool is_event =
+                    target.kind == Kind::tracepoint || target.kind == Kind::raw_tracepoint;
+                wanted.push_back(is_event ? target.name
+                                 : target.name.empty()
+                                     ? std::string(name_of(target.kind))
+                                     : cat(name_of(target.kind), ' ', target.name));
+                if (is_event) options += cat(" -e ", target.name);
+            }
+        const std::string named =
+            program_.name.empty() ? "the program" : cat('\'', program_.name, '\'');
+        throw UnsupportedError(
+            cat("this recording has nothing of what ", named, " looks at: ", join(wanted, ", ")),
+            options.empty() ? "run it live" : cat("'gpufs record", options, "' records it"));
+    }
+
     std::vector<ProbeSite> sites_of(const ProbeProgram& probe, const ProbeTarget& target,
                                     bool has_other_way) {
         ProbeSite site;
         site.program = &probe;
         site.target = &target;
+        const bool is_recorded = target.kind == Kind::tracepoint ||
+                                 target.kind == Kind::raw_tracepoint ||
+                                 target.kind == Kind::begin || target.kind == Kind::end;
+        if (machine_.is_recording() && !is_recorded)
+            throw Absent{cat("a recording has no ", name_of(target.kind)), ""};
         switch (target.kind) {
             case Kind::tracepoint:
             case Kind::raw_tracepoint:
@@ -160,7 +191,7 @@ private:
         if (!site.target->has_glob) {
             site.event = machine_.event(name);
             if (!site.event)
-                throw Absent{cat("this kernel has no event '", name, "'"),
+                throw Absent{cat(machine_.described(), " has no event '", name, "'"),
                              machine_.hint_for_event(name)};
             return {site};
         }
@@ -169,7 +200,7 @@ private:
             if (site.event) sites.push_back(site);
         }
         if (sites.empty())
-            throw Absent{cat("no event of this kernel matches '", name, "'"),
+            throw Absent{cat("no event of ", machine_.described(), " matches '", name, "'"),
                          machine_.hint_for_event(name)};
         return sites;
     }
