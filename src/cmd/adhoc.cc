@@ -18,7 +18,9 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
 AdhocAsker::AdhocAsker(std::string name, const AdhocChoices& choices)
     : choices_(choices),
       words_(parse_adhoc_words(std::move(name), choices.words)),
-      sources_{words_.source} {}
+      sources_{words_.source},
+      recording_(choices.run.input ? std::make_unique<TraceFile>(*choices.run.input) : nullptr),
+      machine_(recording_ ? BpfMachine(recording_->context().events) : BpfMachine()) {}
 
 void AdhocAsker::require_subjects(std::size_t least, std::size_t most,
                                   const std::string& what) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "cmd/options.h"
 #include "cmd/run_program.h"
 #include "gpufs/engine/bpf_machine.h"
+#include "gpufs/engine/trace_file.h"
 #include "gpufs/lang/adhoc_words.h"
 
 namespace gpufs {
@@ -46,6 +48,7 @@ private:
     AdhocChoices choices_;
     AdhocWords words_;
     std::vector<SourceText> sources_;
+    std::unique_ptr<TraceFile> recording_;  // whose events they are; null: this machine's
     BpfMachine machine_;
 };
 

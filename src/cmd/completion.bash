@@ -20,6 +20,9 @@ _gpufs() {
     elif [[ $verb == recipe && ${COMP_WORDS[2]} == run && $word != -* ]]; then
         choices=$(gpufs recipe show "${COMP_WORDS[3]}" 2>/dev/null |
             sed -n 's/^param  *\([A-Za-z0-9_]*\).*/\1=/p')
+    elif [[ $before == -i || $before == --input ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
     elif [[ $word == -* ]]; then
         choices=$(gpufs "$verb" --help 2>/dev/null | grep -o -- '--[a-z-]*' | sort -u)
     elif [[ $verb =~ ^(count|hist|latency|stacks)$ && ${COMP_WORDS[*]:0:COMP_CWORD} == *' by' ]]; then

@@ -118,6 +118,10 @@ Options& Options::interval(std::optional<std::string>& time) {
     return value("interval", time, "T", "show and clear the counts every T (1s, 500ms; 5 is 5s)");
 }
 
+Options& Options::input(std::optional<std::string>& file) {
+    return value("input,i", file, "FILE", "read a recording (trace.dat) instead of this machine");
+}
+
 Options& Options::dry_run(bool& on) {
     return flag("dry-run", on, "print the writes as shell commands, and change nothing");
 }

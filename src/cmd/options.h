@@ -33,6 +33,7 @@ public:
     Options& over(std::optional<std::string>& time);
     Options& duration(std::optional<std::string>& time);
     Options& interval(std::optional<std::string>& time);
+    Options& input(std::optional<std::string>& file);
     Options& dry_run(bool& on);
     Options& json(bool& on);
     Options& verbose(bool& on);

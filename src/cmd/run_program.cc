@@ -6,11 +6,14 @@
 #include "cmd/live.h"
 #include "cmd/options.h"
 #include "cmd/teller.h"
+#include "gpufs/base/signals.h"
 #include "gpufs/base/units.h"
 #include "gpufs/engine/load_linked.h"
 #include "gpufs/engine/monitor.h"
 #include "gpufs/engine/monitor_reader.h"
+#include "gpufs/engine/replay.h"
 #include "gpufs/view/monitor_names.h"
+#include "gpufs/view/recorded_names.h"
 #include "gpufs/view/report_text.h"
 
 namespace gpufs {
@@ -48,6 +51,13 @@ std::optional<std::chrono::nanoseconds> parse_interval(const std::optional<std::
     return interval;
 }
 
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+std::uint64_t monotonic_ns() {
+    return static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
 // Moments at even distances from the beginning; those that were missed are left out.
 class Ticks {
 public:
@@ -72,29 +82,45 @@ private:
     Clock::time_point next_;
 };
 
-void check_choices(const RunChoices& choices) {
+void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
+    if (choices.folded) check_has_stacks(program);
+    if (choices.input && !choices.command.empty())
+        throw UsageError("-i reads what was recorded: there is no COMMAND to run");
+}
+
+PreparedProgram::Choice take_choice(RunChoices& choices) {
+    PreparedProgram::Choice choice;
+    choice.parameters = std::move(choices.parameters);
+    if (!choices.condition.empty()) choice.condition = SourceText{"--if", choices.condition};
+    return choice;
+}
+
+// Says where each program runs, and what to beware of. False when that was all there is to do.
+bool explain(Context& ctx, const std::vector<std::string>& lines,
+             const std::vector<std::string>& cautions, const RunChoices& choices) {
+    if (choices.explain || choices.dry_run)
+        for (const std::string& line : lines) (choices.dry_run ? ctx.out : ctx.err).line(line);
+    for (const std::string& caution : cautions) ctx.err.line(caution);
+    if (choices.dry_run) return false;
+    ctx.err.flush();
+    return true;
+}
+
+int status_of(const Teller& teller, bool is_complete, const RunChoices& choices) {
+    if (!is_complete && choices.strict) return kLostData;
+    return teller.exit_status().value_or(kOk);
 }
 
 // Returns an exit status, or a signal that ended the run as a negative number.
-int run(Context& ctx, Program program, RunChoices choices) {
-    check_choices(choices);
+int run_live(Context& ctx, Program program, RunChoices choices) {
     LiveRun live(choices.duration);
     const auto interval = parse_interval(choices.interval);
     const std::uint32_t pid = wanted_process(program, choices.parameters);
-    Monitor::Choice choice;
-    choice.parameters = std::move(choices.parameters);
-    if (!choices.condition.empty()) choice.condition = SourceText{"--if", choices.condition};
     BpfMachine machine;
-    Monitor monitor = make_monitor(std::move(program), std::move(choice), machine, choices.verbose);
-    if (choices.explain || choices.dry_run)
-        for (const std::string& line : monitor.explanation())
-            (choices.dry_run ? ctx.out : ctx.err).line(line);
-    for (const std::string& caution : monitor.cautions()) ctx.err.line(caution);
-    if (choices.dry_run) return kOk;
-    ctx.err.flush();
-
-    if (choices.folded) check_has_stacks(monitor.program());
+    Monitor monitor =
+        make_monitor(std::move(program), {take_choice(choices), {}}, machine, choices.verbose);
+    if (!explain(ctx, monitor.explanation(), monitor.cautions(), choices)) return kOk;
 
     live.hold(std::move(choices.command));
     MonitorReader reader(monitor, live.stop_fd());
@@ -103,8 +129,7 @@ int run(Context& ctx, Program program, RunChoices choices) {
     names.watch(pid);
     for (const int fd : names.fds()) reader.wake_for(fd);
     Teller teller(ctx, monitor, choices, names.names());
-    const MonitorReader::Visit take = [&](const RecordLayout& layout,
-                                          std::span<const std::byte> record) {
+    const VisitRecord take = [&](const RecordLayout& layout, std::span<const std::byte> record) {
         teller.tell(layout, record);
     };
     live.begin();
@@ -114,21 +139,75 @@ int run(Context& ctx, Program program, RunChoices choices) {
         teller.begin_batch();
         names.drain();
         reader.drain(take);
-        if (ticks.passed()) teller.tell_interval();
+        if (ticks.passed()) teller.tell_interval(monotonic_ns());
         teller.flush();
     } while (!live.is_over() && !teller.exit_status());
     monitor.run_end();
     teller.tell_on();
     reader.drain(take);
-    const bool is_complete = teller.tell_end(reader);
+    const bool is_complete = teller.tell_end(reader.losses());
     for (const std::string& note : names.notes()) ctx.err.line(note);
     monitor.detach();
     if (const std::string line = live.command_end(); !line.empty()) ctx.err.line(line);
     ctx.out.flush();
     ctx.err.flush();
     if (const int signal = live.finish(); signal != 0) return signal;
-    if (!is_complete && choices.strict) return kLostData;
-    return teller.exit_status().value_or(kOk);
+    return status_of(teller, is_complete, choices);
+}
+
+// Goes through the recording until its end, the duration's, an exit action's, or a signal's, which
+// is returned; else 0.
+int go_through(Replay& replay, Teller& teller, const VisitRecord& take, const RunChoices& choices) {
+    constexpr std::size_t kBatch = 4096;
+    const auto ns = [](std::chrono::nanoseconds time) {
+        return static_cast<std::uint64_t>(time.count());
+    };
+    const auto interval = parse_interval(choices.interval);
+    std::uint64_t next_tick = kNever, end = kNever;
+    StopSignals signals;
+    for (std::size_t count = 0; const auto now = replay.advance(); ++count) {
+        if (count == 0) {
+            if (interval) next_tick = *now + ns(*interval);
+            if (choices.duration) end = *now + ns(parse_duration("--duration", *choices.duration));
+        }
+        if (*now >= end) break;
+        if (*now >= next_tick) {
+            teller.tell_interval(next_tick);
+            next_tick += ((*now - next_tick) / ns(*interval) + 1) * ns(*interval);
+        }
+        replay.run(take);
+        if (teller.exit_status()) break;
+        if (count % kBatch != 0) continue;
+        teller.flush();
+        if (const int signal = signals.take(); signal != 0) return signal;
+    }
+    return 0;
+}
+
+// The same over a recording, as fast as it goes.
+int run_over_recording(Context& ctx, Program program, RunChoices choices) {
+    TraceFile file(*choices.input);
+    Replay replay(std::move(program), take_choice(choices), file);
+    if (!explain(ctx, replay.explanation(), replay.cautions(), choices)) return kOk;
+    Teller teller(ctx, replay, choices, recorded_names(replay, file.context()));
+    const VisitRecord take = [&](const RecordLayout& layout, std::span<const std::byte> record) {
+        teller.tell(layout, record);
+    };
+    const int signal = go_through(replay, teller, take, choices);
+    teller.tell_on();
+    replay.run_end(take);
+    const bool is_complete = teller.tell_end(replay.losses());
+    for (const std::string& note : replay.notes()) ctx.err.line(note);
+    ctx.out.flush();
+    ctx.err.flush();
+    if (signal != 0) return -signal;
+    return status_of(teller, is_complete, choices);
+}
+
+int run(Context& ctx, Program program, RunChoices choices) {
+    check_choices(choices, program);
+    return choices.input ? run_over_recording(ctx, std::move(program), std::move(choices))
+                         : run_live(ctx, std::move(program), std::move(choices));
 }
 
 }  // namespace
@@ -137,6 +216,7 @@ void add_run_options(Options& options, RunChoices& choices) {
     options.condition(choices.condition)
         .duration(choices.duration)
         .interval(choices.interval)
+        .input(choices.input)
         .flag("strict", choices.strict, "exit status 4 when something is lost")
         .flag("folded", choices.folded, "stacks that maps counted, as flamegraph.pl reads them")
         .flag("lines", choices.lines, "source lines in stacks, where debug information has them")

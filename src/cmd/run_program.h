@@ -18,6 +18,7 @@ struct RunChoices {
     std::string condition;             // empty: none
     std::vector<std::string> command;  // behind --; empty: none
     std::optional<std::string> duration, interval;
+    std::optional<std::string> input;  // a recording to run over
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,
          strict = false, verbose = false;
 };
@@ -28,7 +29,8 @@ void add_run_options(Options& options, RunChoices& choices);
 
 // Links, loads and attaches the program, prints its records as they come, its reports each interval
 // and at the end, and what was lost. The end is a signal, which then ends this process, the
-// duration, the command's end, or an exit action, which has a status. Returns the exit status.
+// duration, the command's end, or an exit action, which has a status. Over a recording the same, in
+// the recording's time; its end is the end. Returns the exit status.
 int run_program(Context& ctx, Program program, RunChoices choices);
 
 }  // namespace gpufs

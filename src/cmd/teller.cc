@@ -4,11 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "gpufs/base/text.h"
 #include "gpufs/engine/report_rows.h"
-#include "gpufs/view/duration.h"
 #include "gpufs/view/json.h"
 #include "gpufs/view/report_text.h"
 
@@ -29,21 +27,17 @@ bool has_entries(const MapDeclaration& map) {
            map.type != BPF_MAP_TYPE_STACK_TRACE;
 }
 
-std::uint64_t monotonic_ns() {
-    return static_cast<std::uint64_t>(
-        std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
-
 }  // namespace
 
-Teller::Teller(Context& ctx, const Monitor& monitor, const RunChoices& choices, ValueNames names)
+Teller::Teller(Context& ctx, const WorkingProgram& running, const RunChoices& choices,
+               ValueNames names)
     : ctx_(ctx),
-      monitor_(monitor),
+      running_(running),
       is_json_(choices.json),
       is_folded_(choices.folded),
       values_(std::move(names)),
-      records_(monitor.program(), values_),
-      maps_(monitor) {
+      records_(running.program(), values_),
+      maps_(running) {
     begin_batch();
 }
 
@@ -74,7 +68,7 @@ void Teller::tell(const RecordLayout& layout, std::span<const std::byte> record)
                 if (!is_json_ && !is_folded_) records_.print(text_, layout, action, record);
                 break;
             case Action::Kind::print_map:
-                tell_map(*monitor_.program().find_map(action.map), maps_.read(action.map));
+                tell_map(*running_.program().find_map(action.map), maps_.read(action.map));
                 break;
             case Action::Kind::clear_map:
                 maps_.take(action.map);
@@ -108,7 +102,7 @@ void Teller::tell_report(const MapDeclaration& map, const Report& report,
 
 void Teller::tell_map(const MapDeclaration& map, const std::vector<MapEntry>& entries) {
     bool has_report = false;
-    for (const Report& report : monitor_.program().reports) {
+    for (const Report& report : running_.program().reports) {
         if (report.map != map.name) continue;
         has_report = true;
         tell_report(map, report, entries);
@@ -118,8 +112,8 @@ void Teller::tell_map(const MapDeclaration& map, const std::vector<MapEntry>& en
 
 // Maps that aggregate are shown without a word; data only where a report asks for it.
 void Teller::tell_reports(bool clears) {
-    const std::vector<Report>& reports = monitor_.program().reports;
-    for (const MapDeclaration& map : monitor_.program().maps) {
+    const std::vector<Report>& reports = running_.program().reports;
+    for (const MapDeclaration& map : running_.program().maps) {
         if (!has_entries(map) || !map.loss.empty() || !map.tally.empty()) continue;
         const bool is_reported =
             std::ranges::find(reports, map.name, &Report::map) != reports.end();
@@ -130,27 +124,29 @@ void Teller::tell_reports(bool clears) {
     }
 }
 
-void Teller::tell_interval() {
+void Teller::tell_interval(std::uint64_t now_ns) {
     begin_batch();
-    const std::uint64_t now = monotonic_ns();
-    if (is_json_)
-        text_ += cat(JsonObject().raw("interval", epoch_text(now)).done(), '\n');
-    else if (!is_folded_)
-        text_ += cat('\n', wall_clock_text(now), '\n');
+    if (is_json_) {
+        text_ += cat(JsonObject().raw("interval", values_.json_time(now_ns)).done(), '\n');
+    } else if (!is_folded_) {
+        text_ += '\n';
+        values_.time(text_, now_ns);
+        text_ += '\n';
+    }
     is_below_text_ = false;
     tell_reports(true);
     is_below_text_ = true;
 }
 
-bool Teller::tell_end(const MonitorReader& reader) {
+bool Teller::tell_end(std::vector<Loss> known) {
     begin_batch();
     tell_reports(false);
     flush();
-    Losses losses = read_losses(monitor_, reader, maps_);
+    Losses losses = read_losses(std::move(known), running_, maps_);
     losses.parts.push_back(
         {"stacks, their place was taken", stack_collisions_ + records_.stack_collisions()});
     if (!losses.counts_itself) losses.parts.push_back({"texts cut", values_.cut_texts()});
-    tell_summary(losses, read_tallies(monitor_, maps_));
+    tell_summary(losses, read_tallies(running_, maps_));
     return losses.is_complete();
 }
 

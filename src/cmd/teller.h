@@ -9,18 +9,19 @@
 #include "cmd/run_program.h"
 #include "gpufs/engine/losses.h"
 #include "gpufs/engine/map_contents.h"
-#include "gpufs/engine/monitor.h"
+#include "gpufs/engine/working_program.h"
 #include "gpufs/view/record_text.h"
 #include "gpufs/view/value_text.h"
 
 namespace gpufs {
 
-// Tells what comes out of a monitor: records, reports and losses, as text or as a JSON line each.
-// Text gathers and is written by flush(), or when it is much.
+// Tells what comes out of a program at work: records, reports and losses, as text or as a JSON line
+// each. Text gathers and is written by flush(), or when it is much.
 class Teller {
 public:
-    // Borrows context and monitor.
-    Teller(Context& ctx, const Monitor& monitor, const RunChoices& choices, ValueNames names);
+    // Borrows context and program.
+    Teller(Context& ctx, const WorkingProgram& running, const RunChoices& choices,
+           ValueNames names);
 
     // Looks at the screen and the clock again; for each batch of records.
     void begin_batch();
@@ -33,10 +34,12 @@ public:
     // Tells records again: those of the end programs.
     void tell_on() { is_silent_ = false; }
 
-    // What the maps counted since they were told the last time, below the time of day.
-    void tell_interval();
+    // What the maps counted since they were told the last time, below the time, which is as
+    // `names` show times.
+    void tell_interval(std::uint64_t now_ns);
     // What they counted, and the losses, at the end. False when something is lost.
-    bool tell_end(const MonitorReader& reader);
+    // `known`: as read_losses() takes it.
+    bool tell_end(std::vector<Loss> known);
 
 private:
     void tell_reports(bool clears);
@@ -46,7 +49,7 @@ private:
     void tell_summary(const Losses& losses, const std::vector<Loss>& tallies);
 
     Context& ctx_;
-    const Monitor& monitor_;
+    const WorkingProgram& running_;
     bool is_json_, is_folded_;
     ValueWriter values_;
     RecordText records_;

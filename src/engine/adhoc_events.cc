@@ -31,11 +31,12 @@ void add_tracepoints(const ProbeTarget& target, const SourceText& source, BpfMac
         into.push_back(std::move(event));
     }
     if (into.size() == before)
-        mistakes.error(source, target.at.span,
-                       cat(target.has_glob ? "no event of this kernel matches '"
-                                           : "this kernel has no event '",
-                           target.name, "'"),
-                       machine.hint_for_event(target.name));
+        mistakes.error(
+            source, target.at.span,
+            target.has_glob
+                ? cat("no event of ", machine.described(), " matches '", target.name, "'")
+                : cat(machine.described(), " has no event '", target.name, "'"),
+            machine.hint_for_event(target.name));
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ std::uint16_t registers_written(const bpf_insn& insn) {
 }  // namespace
 
 BpfFault::BpfFault(std::size_t slot, const std::string& why)
-    : Error(cat("instruction ", slot, ": ", why)), slot_(slot) {}
+    : Error(cat("instruction ", slot, ": ", why)), slot_(slot), why_(why) {}
 
 // One function's registers. The frame's stack is a region of its own.
 struct BpfInterpreter::Frame {
@@ -158,6 +158,7 @@ BpfInterpreter::BpfInterpreter(std::span<const bpf_insn> insns, BpfWorld& world)
     : world_(world),
       insns_(insns.begin(), insns.end()),
       wide_(insns.size()),
+      helpers_(insns.size()),
       stack_(kFrames * BpfMemory::kStackBytes) {
     check();
     resolve();
@@ -216,7 +217,9 @@ void BpfInterpreter::store(std::uint64_t address, std::size_t bytes, std::uint64
 std::uint64_t BpfInterpreter::run(std::uint64_t context, std::size_t max_steps) {
     depth_ = 0;
     steps_ = max_steps;
-    return execute(0, {context, kLost, kLost, kLost, kLost}, one(1));
+    const std::uint64_t result = execute(0, {context, kLost, kLost, kLost, kLost}, one(1));
+    if (!world_.reserved.empty()) fail("ends with a reserved record that is not sent");
+    return result;
 }
 
 std::uint64_t BpfInterpreter::call(std::uint64_t function, const BpfArguments& arguments) {
@@ -228,11 +231,10 @@ std::uint64_t BpfInterpreter::call(std::uint64_t function, const BpfArguments& a
     return result;
 }
 
-std::uint64_t BpfInterpreter::call_helper(Frame& frame, int number) {
-    const auto helper = world_.helpers.find(number);
-    if (helper == world_.helpers.end()) fail(cat("helper ", number, " cannot be called here"));
-    const BpfArguments arguments{frame.r[1], frame.r[2], frame.r[3], frame.r[4], frame.r[5]};
-    return helper->second(*this, arguments);
+std::uint64_t BpfInterpreter::call_helper(Frame& frame, const bpf_insn& insn) {
+    const BpfHelper* helper = helpers_[slot_];
+    if (!helper) fail(cat("helper ", insn.imm, " cannot be called here"));
+    return (*helper)(*this, {frame.r[1], frame.r[2], frame.r[3], frame.r[4], frame.r[5]});
 }
 
 std::uint64_t BpfInterpreter::execute(std::size_t slot, const BpfArguments& arguments,
@@ -269,7 +271,7 @@ std::uint64_t BpfInterpreter::execute(std::size_t slot, const BpfArguments& argu
             return frame.r[0];
         } else if (op == BPF_CALL) {
             frame.finish_call(insn.src_reg == BPF_PSEUDO_CALL ? call_local(frame, insn.imm)
-                                                              : call_helper(frame, insn.imm));
+                                                              : call_helper(frame, insn));
             slot_ = next - 1;
             continue;
         } else if (op == BPF_JA || is_taken(frame, insn)) {

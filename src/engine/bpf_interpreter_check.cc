@@ -101,6 +101,14 @@ bool writes_frame_pointer(const bpf_insn& insn) {
            (e.writes_src && insn.src_reg == kFramePointer);
 }
 
+// Of an array of one value, which programs may name without looking it up.
+std::uint64_t value_address(std::size_t slot, InterpretedMap& map) {
+    const BpfMapSpec& spec = map.spec();
+    if (spec.type != BPF_MAP_TYPE_ARRAY || spec.max_entries != 1)
+        throw BpfFault(slot, cat("map '", spec.name, "' is not an array of one value"));
+    return map.address_of(0, 0);
+}
+
 }  // namespace
 
 void BpfInterpreter::check() const {
@@ -136,13 +144,17 @@ void BpfInterpreter::check() const {
 void BpfInterpreter::resolve() {
     for (std::size_t i = 0; i + 1 < insns_.size(); ++i) {
         const bpf_insn& insn = insns_[i];
+        if (insn.code == (BPF_JMP | BPF_CALL) && insn.src_reg == 0) {
+            const auto helper = world_.helpers.find(insn.imm);
+            if (helper != world_.helpers.end()) helpers_[i] = &helper->second;
+        }
         if (!is_wide(insn)) continue;
         const auto low = static_cast<std::uint32_t>(insn.imm);
         const auto high = static_cast<std::uint32_t>(insns_[i + 1].imm);
-        const auto map = world_.maps.find(insn.imm);
+        const auto number = static_cast<std::uint32_t>(insn.imm);
         const bool names_map =
             insn.src_reg == BPF_PSEUDO_MAP_FD || insn.src_reg == BPF_PSEUDO_MAP_VALUE;
-        if (names_map && map == world_.maps.end())
+        if (names_map && number >= world_.maps.size())
             throw BpfFault(i, cat("there is no map ", insn.imm));
         switch (insn.src_reg) {
             case 0:
@@ -152,9 +164,7 @@ void BpfInterpreter::resolve() {
                 wide_[i] = BpfWorld::handle_of(insn.imm);
                 break;
             case BPF_PSEUDO_MAP_VALUE:
-                if (map->second.value_address == 0)
-                    throw BpfFault(i, cat("map ", insn.imm, " is not an array of one value"));
-                wide_[i] = map->second.value_address + high;
+                wide_[i] = value_address(i, world_.map(insn.imm)) + high;
                 break;
             case BPF_PSEUDO_FUNC:
                 wide_[i] = kCodeBase + i + 1 + low;

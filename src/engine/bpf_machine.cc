@@ -19,6 +19,16 @@ std::vector<std::string> first_words(std::string_view text) {
     return words;
 }
 
+// What the interpreter has, of whatever kernel a recording is.
+constexpr BpfFeature kInterpreted[] = {
+    BpfFeature::bpf,         BpfFeature::subprograms,
+    BpfFeature::jmp32,       BpfFeature::large_programs,
+    BpfFeature::global_data, BpfFeature::bounded_loops,
+    BpfFeature::ringbuf,     BpfFeature::atomics,
+    BpfFeature::callbacks,   BpfFeature::isa_v4,
+    BpfFeature::may_goto,
+};
+
 }  // namespace
 
 BpfMachine::BpfMachine() {
@@ -33,12 +43,21 @@ BpfMachine::BpfMachine() {
 BpfMachine::BpfMachine(Tracefs tracefs, BpfFeatures features)
     : tracefs_(std::move(tracefs)), catalog_(*tracefs_), features_(std::move(features)) {}
 
+BpfMachine::BpfMachine(EventCatalog& recorded)
+    : no_tracefs_("a recording has no tracefs"),
+      recorded_(&recorded),
+      features_(BpfFeatures::only(kInterpreted)) {}
+
+std::string_view BpfMachine::described() const {
+    return recorded_ ? "this recording" : "this kernel";
+}
+
 const EventFormat* BpfMachine::event(const std::string& full_name) {
     const auto colon = full_name.find(':');
-    tracefs();
+    if (!recorded_) tracefs();
     if (colon == std::string::npos) return nullptr;
-    const CatalogEvent* event =
-        catalog_.find(full_name.substr(0, colon), full_name.substr(colon + 1));
+    const CatalogEvent* event = (recorded_ ? *recorded_ : catalog_)
+                                    .find(full_name.substr(0, colon), full_name.substr(colon + 1));
     return event ? &event->format : nullptr;
 }
 
@@ -48,7 +67,7 @@ const Tracefs& BpfMachine::tracefs() const {
 }
 
 const std::vector<std::string>& BpfMachine::listed_events() {
-    if (!events_) events_ = tracefs().events();
+    if (!events_) events_ = recorded_ ? recorded_->offered() : tracefs().events();
     return *events_;
 }
 
@@ -60,6 +79,7 @@ std::vector<std::string> BpfMachine::events(std::string_view pattern) {
 }
 
 bool BpfMachine::is_dynamic_event(const std::string& full_name) {
+    if (recorded_) return false;
     if (!dynamic_events_) {
         dynamic_events_.emplace();
         // "p:group/name place arguments", each with a number behind its first letter or without.
@@ -75,11 +95,13 @@ bool BpfMachine::is_dynamic_event(const std::string& full_name) {
 
 std::string BpfMachine::hint_for_event(const std::string& full_name) {
     const std::string near = did_you_mean(full_name, listed_events());
+    if (recorded_) return near.empty() ? cat("'gpufs record -e ", full_name, "' records it") : near;
     return near.empty() ? "'gpufs list' has this kernel's events; drivers bring theirs when loaded"
                         : near;
 }
 
 std::vector<std::string> BpfMachine::functions(std::string_view pattern) {
+    if (recorded_) return {};
     if (!functions_) {
         const auto traceable =
             tracefs_ ? tracefs_->read_if_readable("available_filter_functions") : std::nullopt;

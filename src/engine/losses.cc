@@ -7,7 +7,7 @@ namespace gpufs {
 namespace {
 
 // The one value of a map that counts a loss.
-std::uint64_t counted_in(const BpfMap& map) {
+std::uint64_t counted_in(const ProgramMap& map) {
     const std::uint32_t zero = 0;
     std::uint64_t count = 0;
     map.lookup(std::as_bytes(std::span(&zero, 1)), std::as_writable_bytes(std::span(&count, 1)));
@@ -22,23 +22,21 @@ std::uint64_t Losses::total() const {
     return all;
 }
 
-Losses read_losses(const Monitor& monitor, const MonitorReader& reader, const MapReader& maps) {
+Losses read_losses(std::vector<Loss> known, const WorkingProgram& running, const MapReader& maps) {
     Losses losses;
-    losses.parts.push_back({"records, a ring was full", reader.lost()});
-    losses.parts.push_back({"records of no declared layout", reader.unknown()});
-    losses.parts.push_back({"hits missed by the kernel", monitor.missed()});
-    for (const MapDeclaration& map : monitor.program().maps) {
+    losses.parts = std::move(known);
+    for (const MapDeclaration& map : running.program().maps) {
         if (map.loss.empty()) continue;
         losses.counts_itself = true;
-        losses.parts.push_back({map.loss, counted_in(*monitor.map(map.name))});
+        losses.parts.push_back({map.loss, counted_in(*running.map(map.name))});
     }
     if (!losses.counts_itself) losses.full_maps = maps.full_maps();
     return losses;
 }
 
-std::vector<Loss> read_tallies(const Monitor& monitor, MapReader& maps) {
+std::vector<Loss> read_tallies(const WorkingProgram& running, MapReader& maps) {
     std::vector<Loss> tallies;
-    for (const MapDeclaration& map : monitor.program().maps) {
+    for (const MapDeclaration& map : running.program().maps) {
         if (map.tally.empty()) continue;
         const std::vector<MapEntry> entries = maps.read(map.name);
         std::uint64_t count = 0;

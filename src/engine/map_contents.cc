@@ -105,7 +105,7 @@ std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& 
                                       static_cast<std::int64_t>(words[0]));
 }
 
-std::vector<MapEntry> MapReader::contents(const MapDeclaration& declared, const BpfMap& map,
+std::vector<MapEntry> MapReader::contents(const MapDeclaration& declared, ProgramMap& map,
                                           bool take) {
     std::vector<MapEntry> entries;
     const Aggregation& how = declared.aggregation;
@@ -150,8 +150,8 @@ void MapReader::subtract_taken(const MapDeclaration& declared,
 }
 
 std::vector<MapEntry> MapReader::read(std::string_view name) {
-    const MapDeclaration* declared = monitor_.program().find_map(name);
-    const BpfMap* map = monitor_.map(name);
+    const MapDeclaration* declared = running_.program().find_map(name);
+    ProgramMap* map = running_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
     std::vector<MapEntry> entries = contents(*declared, *map, false);
     subtract_taken(*declared, entries);
@@ -159,8 +159,8 @@ std::vector<MapEntry> MapReader::read(std::string_view name) {
 }
 
 std::vector<MapEntry> MapReader::take(std::string_view name) {
-    const MapDeclaration* declared = monitor_.program().find_map(name);
-    const BpfMap* map = monitor_.map(name);
+    const MapDeclaration* declared = running_.program().find_map(name);
+    ProgramMap* map = running_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
     std::vector<MapEntry> entries = contents(*declared, *map, true);
     if (!declared->is_array()) {
@@ -181,8 +181,8 @@ std::vector<MapEntry> MapReader::take(std::string_view name) {
 
 std::vector<std::string> MapReader::full_maps() const {
     std::set<std::string> full = full_when_taken_;
-    for (const MapDeclaration& declared : monitor_.program().maps) {
-        const BpfMap* map = monitor_.map(declared.name);
+    for (const MapDeclaration& declared : running_.program().maps) {
+        ProgramMap* map = running_.map(declared.name);
         if (!map || !refuses_keys(declared)) continue;
         std::uint64_t entries = 0;
         map->for_each([&](std::span<const std::byte>, std::span<const std::byte>) { ++entries; });
@@ -191,9 +191,9 @@ std::vector<std::string> MapReader::full_maps() const {
     return {full.begin(), full.end()};
 }
 
-std::vector<std::uint64_t> read_stack(const Monitor& monitor, std::string_view map,
+std::vector<std::uint64_t> read_stack(const WorkingProgram& running, std::string_view map,
                                       std::int32_t id) {
-    const BpfMap* stacks = monitor.map(map);
+    const ProgramMap* stacks = running.map(map);
     if (!stacks || id < 0) return {};
     std::vector<std::uint64_t> frames(stacks->whole_value_bytes() / sizeof(std::uint64_t));
     if (!stacks->lookup(std::as_bytes(std::span(&id, 1)),

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "gpufs/base/diagnostics.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/load_linked.h"
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/bpf_test_run.h"
-#include "gpufs/kernel/cpus.h"
 #include "gpufs/kernel/kernel_version.h"
 #include "gpufs/kernel/pid_namespace.h"
 #include "gpufs/kernel/syscall_names.h"
-#include "gpufs/lang/expr_bpf.h"
 #include "gpufs/lang/sampling_events.h"
 
 namespace gpufs {
@@ -67,39 +64,6 @@ bool is_user_probe(Kind kind) {
     return kind == Kind::uprobe || kind == Kind::uretprobe || kind == Kind::usdt;
 }
 
-// Once each and not about the machine's work: no condition applies to it.
-bool runs_by_itself(Kind kind) {
-    return kind == Kind::begin || kind == Kind::end || kind == Kind::interval;
-}
-
-BpfMapSpec spec_of(const MapDeclaration& map, const ParameterValues& values,
-                   const Program& program) {
-    BpfMapSpec spec;
-    spec.type = map.type;
-    spec.name = map.name;
-    spec.max_entries = static_cast<std::uint32_t>(map.max_entries);
-    if (!map.max_parameter.empty()) {
-        const Parameter* parameter = program.find_parameter(map.max_parameter);
-        const auto given = values.numbers.find(map.max_parameter);
-        const std::int64_t most = given != values.numbers.end() ? given->second
-                                  : parameter                   ? parameter->value
-                                                                : 0;
-        if (most <= 0 || most > std::int64_t{UINT32_MAX})
-            throw UsageError(
-                cat(map.max_parameter, "=", most, " is no size for map '", map.name, "'"),
-                "a number of entries, 1 or more");
-        spec.max_entries = static_cast<std::uint32_t>(most);
-    }
-    if (map.type == BPF_MAP_TYPE_PERF_EVENT_ARRAY) {
-        spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
-        spec.max_entries = possible_cpus().back() + 1;
-    } else if (map.type != BPF_MAP_TYPE_RINGBUF) {
-        spec.key_bytes = static_cast<std::uint32_t>(map.key.bytes);
-        spec.value_bytes = static_cast<std::uint32_t>(map.value_bytes());
-    }
-    return spec;
-}
-
 // The pid namespace whose ids programs have to ask for, where they can: Linux 5.7.
 std::optional<LinkTarget::PidNamespace> pid_namespace_to_ask() {
     const PidNamespace own = own_pid_namespace();
@@ -110,147 +74,38 @@ std::optional<LinkTarget::PidNamespace> pid_namespace_to_ask() {
 }  // namespace
 
 Monitor::Monitor(Program program, Choice choice, BpfMachine& machine)
-    : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
-    check_features();
-    pid_namespace_ = pid_namespace_to_ask();
-    found_ = find_probe_sites(program_, machine_);
-    add_condition();
+    : machine_(machine),
+      how_(choice.attach),
+      prepared_(std::make_unique<PreparedProgram>(std::move(program), std::move(choice), machine)),
+      pid_namespace_(pid_namespace_to_ask()) {
     make_maps();
-    load_all();
-    for (const std::string& note : found_.notes) explanation_.push_back(note);
-}
-
-// Asks only what the text asks for, and what the linker does.
-void Monitor::check_features() {
-    Diagnostics mistakes;
-    std::set<std::string> asked{"isa_v4"};
-    for (const Guard& guard : program_.guards) {
-        if (guard.kind != Guard::Kind::has_feature) continue;
-        if (find_bpf_feature(guard.name))
-            asked.insert(guard.name);
-        else
-            mistakes.error(program_.sources[guard.at.source], guard.at.span,
-                           cat("no kernel feature is named '", guard.name, "'"),
-                           "gpufs-asm(5) lists them");
-    }
-    mistakes.throw_if_any();
-    asked.insert(program_.needed_features.begin(), program_.needed_features.end());
-    if (std::ranges::count(program_.maps, true, &MapDeclaration::or_perf_ring) > 0)
-        asked.insert("ringbuf");
-    features_ = machine_.features_among(asked);
-    for (MapDeclaration& map : program_.maps)
-        if (map.or_perf_ring && !features_.contains("ringbuf"))
-            map.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY;
-    for (const std::string& name : program_.needed_features) {
-        if (features_.contains(name)) continue;
-        const auto feature = find_bpf_feature(name);
-        const auto known =
-            std::ranges::find(bpf_feature_names(), *feature, &BpfFeatureName::feature);
-        throw UnsupportedError(cat("this needs the feature '", name, "' (", known->what,
-                                   "), which this kernel or this user does not have"),
-                               std::string(known->fix));
-    }
-}
-
-void Monitor::add_condition() {
-    if (!choice_.condition) return;
-    condition_ = parse_expression(*choice_.condition);
-    condition_source_ = program_.sources.size();
-    program_.sources.push_back(*choice_.condition);
+    prepared_->load_sites([this](const ProbeSite& site) { return load(site); });
 }
 
 void Monitor::make_maps() {
-    for (const MapDeclaration& map : program_.maps)
-        maps_.emplace(map.name, BpfMap::create(spec_of(map, choice_.parameters, program_)));
-    pool_ = make_string_pool(program_, choice_.parameters);
-    if (pool_.empty()) return;
-    BpfMapSpec spec;
-    spec.type = BPF_MAP_TYPE_ARRAY;
-    spec.name = "texts";
-    spec.key_bytes = sizeof(std::uint32_t);
-    spec.value_bytes = static_cast<std::uint32_t>(pool_.bytes.size());
-    spec.max_entries = 1;
+    for (const MapDeclaration& map : program().maps)
+        maps_.emplace(map.name,
+                      std::make_unique<KernelMap>(BpfMap::create(prepared_->spec_of(map))));
+    const StringPool& pool = prepared_->pool();
+    if (pool.empty()) return;
+    BpfMapSpec spec = prepared_->pool_spec();
     spec.flags = BPF_F_RDONLY_PROG;
     pool_map_ = BpfMap::create(spec);
     const std::uint32_t zero = 0;
-    pool_map_->update(std::as_bytes(std::span(&zero, 1)), std::as_bytes(std::span(pool_.bytes)));
+    pool_map_->update(std::as_bytes(std::span(&zero, 1)), std::as_bytes(std::span(pool.bytes)));
     pool_map_->freeze();
 }
 
-const BpfMap* Monitor::map(std::string_view name) const {
+KernelMap* Monitor::find_map(std::string_view name) const {
     const auto it = maps_.find(name);
-    return it == maps_.end() ? nullptr : &it->second;
-}
-
-void Monitor::load_all() {
-    bool is_used = !condition_;
-    std::optional<SourceError> refusal;
-    for (const ProbeSite& site : found_.sites) {
-        try {
-            bool is_conditional = false;
-            ProbeSite own = site;
-            if (condition_ && !runs_by_itself(site.target->kind)) {
-                guarded_.push_back(guarded(site, is_conditional));
-                if (is_conditional)
-                    own.program = &guarded_.back();
-                else
-                    guarded_.pop_back();
-            }
-            is_used = is_used || is_conditional;
-            load(own);
-            if (condition_ && !is_conditional)
-                explanation_.back() += "; --if does not apply: it lacks a field of it";
-        } catch (const SourceError& e) {
-            if (is_used) throw;
-            refusal = e;
-        }
-    }
-    if (is_used) return;
-    if (refusal) throw *refusal;
-    // Then no event has all of its fields: say so with the first event's names.
-    for (const ProbeSite& site : found_.sites)
-        if (site.event) check_expression(*condition_, *site.event);
-    throw SourceError(condition_->source, {0, condition_->source.text.size()},
-                      "no probe of this program has these fields",
-                      "without an event there are pid, tid, comm and cpu");
-}
-
-// The program with the condition in front, where the site knows all that the condition names.
-ProbeProgram Monitor::guarded(const ProbeSite& site, bool& is_conditional) const {
-    EventFormat none;
-    none.name = site.described();
-    const EventFormat& event = site.event ? *site.event : none;
-    for (const std::string& field : fields_of(*condition_))
-        if (!event.find(field) && field != "pid" && field != "tid") return {};
-    is_conditional = true;
-    ProbeProgram made = *site.program;
-    ConditionCode how;
-    how.source = condition_source_;
-    made.code = compile_condition(*condition_, event, how);
-    made.code.insert(made.code.end(), site.program->code.begin(), site.program->code.end());
-    return made;
+    return it == maps_.end() ? nullptr : it->second.get();
 }
 
 LinkTarget Monitor::target_for(const ProbeSite& site) const {
-    LinkTarget target;
-    if (site.target->kind == Kind::tracepoint)
-        target.context = LinkTarget::Context::record;
-    else if (site.target->kind == Kind::raw_tracepoint)
-        target.context = LinkTarget::Context::raw_arguments;
-    target.event = site.event;
-    target.attached_to = site.target->name;
-    target.features = features_;
-    target.has_event = [this](std::string_view name) {
-        return machine_.event(std::string(name)) != nullptr;
-    };
-    target.btf_offset = [this](std::string_view path) { return machine_.btf_offset(path); };
-    for (const auto& [name, map] : maps_) target.map_fds[name] = map.fd();
+    LinkTarget target = prepared_->target_for(site);
+    for (const auto& [name, map] : maps_) target.map_fds[name] = map->bpf().fd();
     target.pid_namespace = pid_namespace_;
-    target.string_pool = &pool_;
     if (pool_map_) target.string_pool_fd = pool_map_->fd();
-    target.parameters = choice_.parameters;
-    for (std::size_t i = 0; i < program_.records.size(); ++i)
-        target.record_ids[program_.records[i].name] = static_cast<std::uint32_t>(i + 1);
     return target;
 }
 
@@ -273,7 +128,7 @@ bool Monitor::try_raw_syscall(const ProbeSite& site, LinkTarget& target) const {
     return true;
 }
 
-void Monitor::load(const ProbeSite& site) {
+std::string Monitor::load(const ProbeSite& site) {
     Loaded loaded;
     loaded.site = site;
     LinkTarget target = target_for(site);
@@ -281,7 +136,7 @@ void Monitor::load(const ProbeSite& site) {
     std::string how = site.described();
     if (kind == Kind::raw_tracepoint) loaded.raw_name = site.event->name;
     if (kind == Kind::tracepoint && !machine_.is_dynamic_event(site.event->full_name()) &&
-        !uses_event_record(program_, *site.program, target)) {
+        !uses_event_record(program(), *site.program, target)) {
         const bool is_syscall = site.event->system == "syscalls";
         loaded.is_raw = !is_syscall || try_raw_syscall(site, target);
         if (loaded.is_raw) {
@@ -295,11 +150,10 @@ void Monitor::load(const ProbeSite& site) {
                        machine_.features().has(BpfFeature::kprobe_multi)) ||
                       (is_user_probe(kind) && site.places.size() > 1 &&
                        machine_.features().has(BpfFeature::uprobe_multi));
-    const Linked linked = link(program_, *site.program, target);
+    const Linked linked = link(program(), *site.program, target);
     loaded.program = load_in_kernel(linked, loaded);
-    explanation_.push_back(
-        cat(site.program->name, ": ", how, ", ", counted(linked.insns.size(), "instruction")));
     loaded_.push_back(std::move(loaded));
+    return cat(site.program->name, ": ", how, ", ", counted(linked.insns.size(), "instruction"));
 }
 
 Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
@@ -313,7 +167,7 @@ Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
     if (kind == Kind::fentry || kind == Kind::fexit) {
         return load_at_function(linked, loaded, std::move(spec));
     }
-    return load_linked(program_, linked, std::move(spec));
+    return load_linked(program(), linked, std::move(spec));
 }
 
 Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec) {
@@ -327,7 +181,7 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
     const SourceRef& at = loaded.site.target->at;
     if (!function)
         throw SourceError(
-            program_.sources[at.source], at.span,
+            program().sources[at.source], at.span,
             cat("neither the kernel's BTF nor a module's has a function '", name, "'"),
             "a kprobe may find it: BTF lacks what is inlined or renamed");
     spec.attach_btf_id = function->id;
@@ -337,7 +191,7 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
         spec.attach_btf_fd = module.get();
     }
     try {
-        return load_linked(program_, linked, std::move(spec));
+        return load_linked(program(), linked, std::move(spec));
     } catch (const UnsupportedError&) {
         const ProbeAnswer answer = machine_.features().ask(BpfFeature::fentry);
         if (answer.support != Support::no || answer.code != EPERM) throw;
@@ -352,8 +206,8 @@ bool Monitor::makes_probe_events() const {
     return std::ranges::any_of(loaded_, [&](const Loaded& loaded) {
         const Kind kind = loaded.site.target->kind;
         if (loaded.is_multi) return false;
-        return (is_kernel_probe(kind) && is_probe_event("kprobe", choice_.attach.probe)) ||
-               (is_user_probe(kind) && is_probe_event("uprobe", choice_.attach.probe));
+        return (is_kernel_probe(kind) && is_probe_event("kprobe", how_.probe)) ||
+               (is_user_probe(kind) && is_probe_event("uprobe", how_.probe));
     });
 }
 
@@ -361,7 +215,7 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
     const ProbeSite& site = loaded.site;
     const ProbeTarget& target = *site.target;
     const int program = loaded.program.get();
-    const AttachOptions& how = choice_.attach;
+    const AttachOptions& how = how_;
     std::vector<Attachment> made;
     switch (target.kind) {
         case Kind::tracepoint:
@@ -429,7 +283,7 @@ void Monitor::attach() {
         const Tracefs top = find_tracefs();
         remove_stale(top);
         probe_owner_.emplace(top);
-        choice_.attach.group = probe_owner_->probe_group();
+        how_.group = probe_owner_->probe_group();
     }
     try {
         for (const Loaded& loaded : loaded_)

@@ -4,7 +4,6 @@
 #include <sys/epoll.h>
 
 #include <cerrno>
-#include <cstring>
 #include <string>
 
 #include "gpufs/base/error.h"
@@ -32,11 +31,11 @@ std::span<const std::byte> payload_of(const PerfRecord& record) {
 }  // namespace
 
 MonitorReader::MonitorReader(const Monitor& monitor, int stop_fd)
-    : program_(monitor.program()), stop_fd_(stop_fd) {
-    for (const MapDeclaration& map : program_.maps) {
-        if (map.type == BPF_MAP_TYPE_RINGBUF) rings_.emplace_back(*monitor.map(map.name));
+    : monitor_(monitor), stop_fd_(stop_fd) {
+    for (const MapDeclaration& map : monitor.program().maps) {
+        if (map.type == BPF_MAP_TYPE_RINGBUF) rings_.emplace_back(monitor.bpf_map(map.name));
         if (map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY) continue;
-        for (PerfRing& ring : open_perf_rings(*monitor.map(map.name), kPerfRingBytes))
+        for (PerfRing& ring : open_perf_rings(monitor.bpf_map(map.name), kPerfRingBytes))
             perf_rings_.push_back(std::move(ring));
     }
     epoll_ = Fd(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); }));
@@ -63,22 +62,18 @@ void MonitorReader::wake_for(int fd) const {
     watch(epoll_.get(), fd);
 }
 
-void MonitorReader::take(std::span<const std::byte> record, const Visit& visit) {
-    std::uint32_t id = 0;
-    if (record.size() >= sizeof id) std::memcpy(&id, record.data(), sizeof id);
-    if (id == 0 || id > program_.records.size() ||
-        record.size() < program_.records[id - 1].layout.bytes) {
+void MonitorReader::take(std::span<const std::byte> record, const VisitRecord& visit) {
+    const RecordLayout* layout = find_layout(monitor_.program(), record);
+    if (layout)
+        visit(*layout, record.first(layout->layout.bytes));
+    else
         ++unknown_;
-        return;
-    }
-    const RecordLayout& layout = program_.records[id - 1];
-    visit(layout, record.first(layout.layout.bytes));
 }
 
 // No more than a ring holds: where programs are faster than the visits, others must have their
 // turn.
 template <class Ring>
-void MonitorReader::drain_one(Ring& ring, const Visit& visit) {
+void MonitorReader::drain_one(Ring& ring, const VisitRecord& visit) {
     std::size_t bytes = 0, kept = 0;
     while (bytes < ring.size()) {
         const auto record = ring.next();
@@ -97,16 +92,18 @@ void MonitorReader::drain_one(Ring& ring, const Visit& visit) {
     is_filling_ = is_filling_ || bytes > ring.size() / 4;
 }
 
-void MonitorReader::drain(const Visit& visit) {
+void MonitorReader::drain(const VisitRecord& visit) {
     is_busy_ = is_filling_ = false;
     for (RingBuffer& ring : rings_) drain_one(ring, visit);
     for (PerfRing& ring : perf_rings_) drain_one(ring, visit);
 }
 
-std::uint64_t MonitorReader::lost() const {
-    std::uint64_t all = 0;
-    for (const PerfRing& ring : perf_rings_) all += ring.lost();
-    return all;
+std::vector<Loss> MonitorReader::losses() const {
+    std::uint64_t lost = 0;
+    for (const PerfRing& ring : perf_rings_) lost += ring.lost();
+    return {{"records, a ring was full", lost},
+            {"records of no declared layout", unknown_},
+            {"hits missed by the kernel", monitor_.missed()}};
 }
 
 }  // namespace gpufs

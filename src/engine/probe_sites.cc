@@ -94,6 +94,7 @@ public:
         for (const ProbeProgram& probe : program_.programs)
             for (const auto& alternatives : probe.targets) add(probe, alternatives);
         mistakes_.throw_if_any();
+        if (machine_.is_recording()) require_some_event();
         return std::move(found_);
     }
 
@@ -114,7 +115,7 @@ private:
             }
         }
         const Absent& why = absent.front();
-        if (probe.is_optional) {
+        if (probe.is_optional || machine_.is_recording()) {
             found_.notes.push_back(cat(probe.name, ": left out, because ", why.why));
             return;
         }
@@ -124,11 +125,43 @@ private:
         mistakes_.error(program_.sources[at.source], at.span, message, why.hint);
     }
 
+    // Without one there is nothing to run, and nothing to tell.
+    void require_some_event() const {
+        for (const ProbeSite& site : found_.sites)
+            if (site.event) return;
+        std::vector<std::string> wanted;
+        std::string options;
+        for (const ProbeProgram& probe : program_.programs)
+            for (const auto& alternatives : probe.targets) {
+                const ProbeTarget& target = alternatives.front();
+                if (target.kind == Kind::begin || target.kind == Kind::end ||
+                    target.kind == Kind::interval)
+                    continue;
+                const bool is_event =
+                    target.kind == Kind::tracepoint || target.kind == Kind::raw_tracepoint;
+                wanted.push_back(is_event ? target.name
+                                 : target.name.empty()
+                                     ? std::string(name_of(target.kind))
+                                     : cat(name_of(target.kind), ' ', target.name));
+                if (is_event) options += cat(" -e ", target.name);
+            }
+        const std::string named =
+            program_.name.empty() ? "the program" : cat('\'', program_.name, '\'');
+        throw UnsupportedError(
+            cat("this recording has nothing of what ", named, " looks at: ", join(wanted, ", ")),
+            options.empty() ? "run it live" : cat("'gpufs record", options, "' records it"));
+    }
+
     std::vector<ProbeSite> sites_of(const ProbeProgram& probe, const ProbeTarget& target,
                                     bool has_other_way) {
         ProbeSite site;
         site.program = &probe;
         site.target = &target;
+        const bool is_recorded =
+            target.kind == Kind::tracepoint || target.kind == Kind::raw_tracepoint ||
+            target.kind == Kind::interval || target.kind == Kind::begin || target.kind == Kind::end;
+        if (machine_.is_recording() && !is_recorded)
+            throw Absent{cat("a recording has no ", name_of(target.kind)), ""};
         switch (target.kind) {
             case Kind::tracepoint:
             case Kind::raw_tracepoint:
@@ -155,12 +188,14 @@ private:
         return {site};
     }
 
-    // Notes what the program says of using this event. Is it to be left alone here?
+    // Notes what the program says of using this event. Is it to be left alone here? What was
+    // recorded harms nobody any more.
     bool is_to_avoid(const std::string& event) {
         bool avoids = false;
         for (const Caution& caution : program_.cautions) {
             if (caution.event != event) continue;
             const bool has_release = !caution.release.empty();
+            if (has_release && machine_.is_recording()) continue;
             if (has_release && !glob_match(caution.release, running_release())) continue;
             if (std::ranges::count(found_.cautions, caution.text) == 0)
                 found_.cautions.push_back(caution.text);
@@ -177,7 +212,7 @@ private:
             if (site.event && is_to_avoid(name))
                 throw Absent{cat("'", name, "' is to be left alone on ", running_release()), ""};
             if (!site.event)
-                throw Absent{cat("this kernel has no event '", name, "'"),
+                throw Absent{cat(machine_.described(), " has no event '", name, "'"),
                              machine_.hint_for_event(name)};
             return {site};
         }
@@ -186,7 +221,7 @@ private:
             if (site.event && !is_to_avoid(one)) sites.push_back(site);
         }
         if (sites.empty())
-            throw Absent{cat("no event of this kernel matches '", name, "'"),
+            throw Absent{cat("no event of ", machine_.described(), " matches '", name, "'"),
                          machine_.hint_for_event(name)};
         return sites;
     }

@@ -59,7 +59,9 @@ void RecordMerge::refill() {
 const TraceRecord* RecordMerge::next(std::uint64_t limit) {
     if (top_is_used_) {
         top_is_used_ = false;
-        if (!advance(heap_.front())) {
+        const bool has_next = top_has_next_ ? *top_has_next_ : advance(heap_.front());
+        top_has_next_.reset();
+        if (!has_next) {
             heap_.front() = heap_.back();
             heap_.pop_back();
         }
@@ -70,6 +72,16 @@ const TraceRecord* RecordMerge::next(std::uint64_t limit) {
     if (first.timestamp > limit) return nullptr;
     top_is_used_ = true;
     return &first;
+}
+
+const TraceRecord* RecordMerge::peek_behind() {
+    if (!top_is_used_) return nullptr;
+    if (!top_has_next_) top_has_next_ = advance(heap_.front());
+    return *top_has_next_ ? &streams_[heap_.front()].record : nullptr;
+}
+
+void RecordMerge::skip_behind() {
+    if (peek_behind()) top_has_next_ = advance(heap_.front());
 }
 
 bool RecordMerge::is_before(std::size_t a, std::size_t b) const {

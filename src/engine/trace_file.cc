@@ -156,6 +156,14 @@ const TraceRecord* TraceFile::next() {
     return &state_->record;
 }
 
+const TraceRecord* TraceFile::peek_behind() {
+    return state_->merge->peek_behind();
+}
+
+void TraceFile::skip_behind() {
+    state_->merge->skip_behind();
+}
+
 const std::vector<TraceFile::Buffer>& TraceFile::buffers() const {
     return state_->buffers;
 }

@@ -395,6 +395,13 @@ BpfFeatures::BpfFeatures(std::initializer_list<BpfFeature> withheld) {
     for (const BpfFeature feature : withheld) features_[feature] = {Support::no, EINVAL};
 }
 
+BpfFeatures BpfFeatures::only(std::span<const BpfFeature> features) {
+    BpfFeatures made;
+    for (const BpfFeatureName& one : kNames) made.features_[one.feature] = {Support::no, EINVAL};
+    for (const BpfFeature feature : features) made.features_[feature] = {Support::yes, 0};
+    return made;
+}
+
 ProbeAnswer BpfFeatures::ask(BpfFeature feature) {
     return remembered(features_, feature, [&] { return try_feature(feature, *this); });
 }

@@ -45,6 +45,10 @@ std::string duration_text(std::uint64_t ns) {
     return cat(ns / kSecond, ".", decimal(ns, kSecond, 3), " s");
 }
 
+std::string seconds_text(std::uint64_t ns) {
+    return cat(ns / kSecond, ".", decimal(ns, kSecond, 6));
+}
+
 std::string wall_clock_text(std::uint64_t monotonic_ns) {
     std::string text;
     WallClock().append(text, monotonic_ns);
@@ -52,8 +56,7 @@ std::string wall_clock_text(std::uint64_t monotonic_ns) {
 }
 
 std::string epoch_text(std::uint64_t monotonic_ns) {
-    const std::uint64_t real = real_time(monotonic_ns);
-    return cat(real / kSecond, ".", decimal(real, kSecond, 6));
+    return seconds_text(real_time(monotonic_ns));
 }
 
 void WallClock::look() {

@@ -22,8 +22,8 @@ std::string text_of(Frame frame, ValueNames::Place place) {
 
 }  // namespace
 
-MonitorNames::MonitorNames(const Monitor& monitor, CodeFile::Lines lines)
-    : monitor_(monitor), symbols_(lines) {
+MonitorNames::MonitorNames(const WorkingProgram& running, CodeFile::Lines lines)
+    : running_(running), symbols_(lines) {
     const auto look = [this](const Layout& layout) {
         for (const Member& member : layout.members) {
             const Kind kind = member.type.kind;
@@ -31,11 +31,11 @@ MonitorNames::MonitorNames(const Monitor& monitor, CodeFile::Lines lines)
             has_user_ |= kind == Kind::user_address || kind == Kind::user_stack;
         }
     };
-    for (const MapDeclaration& map : monitor.program().maps) {
+    for (const MapDeclaration& map : running.program().maps) {
         look(map.key);
         look(map.value);
     }
-    for (const RecordLayout& record : monitor.program().records) look(record.layout);
+    for (const RecordLayout& record : running.program().records) look(record.layout);
 }
 
 void MonitorNames::watch(std::uint32_t pid) {
@@ -60,7 +60,7 @@ ValueNames MonitorNames::names() {
         return text_of(symbols_.user(pid, address, at_of(place)), place);
     };
     names.frames = [this](std::string_view map, std::int32_t id) {
-        return read_stack(monitor_, map, id);
+        return read_stack(running_, map, id);
     };
     return names;
 }

@@ -240,7 +240,7 @@ void ValueWriter::text(std::string& out, const ValuePlan& plan, std::span<const 
             append_shown(out, checked_text(plan, bytes));
             break;
         case Form::time:
-            clock_.append(out, integer_at(plan, bytes));
+            time(out, integer_at(plan, bytes));
             break;
         case Form::hex:
         case Form::octal:
@@ -261,6 +261,17 @@ void ValueWriter::text(std::string& out, const ValuePlan& plan, std::span<const 
             other(out, plan, bytes);
             break;
     }
+}
+
+void ValueWriter::time(std::string& out, std::uint64_t ns) {
+    if (names_.time)
+        out += names_.time(ns);
+    else
+        clock_.append(out, ns);
+}
+
+std::string ValueWriter::json_time(std::uint64_t ns) const {
+    return names_.time ? names_.time(ns) : epoch_text(ns);
 }
 
 // What needs a look-up.

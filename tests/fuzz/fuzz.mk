@@ -1,7 +1,7 @@
 # fuzz.mk: the fuzzers, with clang's libFuzzer and sanitizers. Read alone, beside the Makefile:
 #   make -f tests/fuzz/fuzz.mk run SECONDS=15 SEED=1
 # SEED=0 takes another one each time.
-# The pure layers, and what reads recordings: what they read may come from anywhere.
+# The pure layers, the interpreter, and what reads recordings: what they read may come from anywhere.
 
 B       := build/fuzz
 SECONDS ?= 3600
@@ -11,7 +11,10 @@ FLAGS   := -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefine
 READER  := $(addprefix src/engine/,trace_file trace_file_index trace_clock trace_context cpu_pages \
 	record_merge event_catalog) $(addprefix src/kernel/,kallsyms printk_formats task_names tracefs \
 	function_names)
-LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc) $(addsuffix .cc,$(READER)))
+INTERPRETER := $(addprefix src/engine/,bpf_memory bpf_world interpreted_map key_index) \
+	$(patsubst %.cc,%,$(wildcard src/engine/bpf_interpreter*.cc src/engine/bpf_helpers_*.cc))
+LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc) \
+	$(addsuffix .cc,$(READER) $(INTERPRETER)))
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 
 # Texts and bytes to begin with, besides tests/fuzz/corpus/NAME.

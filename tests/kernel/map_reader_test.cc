@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "gpufs/engine/map_contents.h"
+#include "gpufs/engine/monitor.h"
 #include "gpufs/lang/assembler.h"
 #include "support/needs.h"
 
@@ -23,7 +24,7 @@ public:
 
     // The same words on each CPU of a per-CPU map.
     void set(const char* map, std::uint32_t key, const Words& words) {
-        const BpfMap& to = *monitor_.map(map);
+        ProgramMap& to = *monitor_.map(map);
         std::vector<std::byte> value(to.whole_value_bytes());
         for (std::size_t at = 0; at < value.size(); at += to.copy_bytes())
             std::memcpy(value.data() + at, words.data(), words.size() * sizeof(words[0]));

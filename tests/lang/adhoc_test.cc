@@ -59,7 +59,7 @@ AdhocFilter where(std::string expression) {
 }
 
 // All that a map holds, the members of its keys as text: "comm=vim 2".
-std::string contents(const test::MapWorld& world, const std::string& map) {
+std::string contents(test::MapWorld& world, const std::string& map) {
     std::string text;
     const Layout& layout = world.program.find_map(map)->key;
     for (const auto& [key, value] : world.contents(map)) {

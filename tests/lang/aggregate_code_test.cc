@@ -55,10 +55,10 @@ public:
         world_.run(0, {}, std::as_bytes(std::span(context)));
         return *this;
     }
-    Words at(std::uint32_t key = 0) const { return world_.words("seen", key); }
-    std::uint64_t refused() const { return world_.words("seen_refused").at(0); }
+    Words at(std::uint32_t key = 0) { return world_.words("seen", key); }
+    std::uint64_t refused() { return world_.words("seen_refused").at(0); }
     // The only slot that counts something.
-    std::size_t slot() const {
+    std::size_t slot() {
         const Words words = at();
         std::size_t found = words.size();
         for (std::size_t i = 0; i < words.size(); ++i)

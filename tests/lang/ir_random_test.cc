@@ -11,35 +11,38 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(ir_random)
 
-constexpr int kMapFd = 7;
-
 // The map of RandomProgram, for the interpreter.
 class ValuesMap {
 public:
-    ValuesMap(BpfWorld& world, test::RandomProgram::MapValues& values) {
-        const std::uint64_t base =
-            world.memory.add(BpfMemory::Kind::data, std::as_writable_bytes(std::span(values)));
-        const auto index_of = [](std::span<const std::byte> key) {
-            std::uint32_t index;
-            std::memcpy(&index, key.data(), sizeof index);
-            return index;
-        };
-        BpfWorld::Map map;
-        map.key_bytes = 4;
-        map.value_bytes = 8;
-        map.lookup = [=, &values](std::span<const std::byte> key) {
-            const std::uint32_t index = index_of(key);
-            return index < values.size() ? base + index * 8 : 0;
-        };
-        map.update = [=, &values](std::span<const std::byte> key, std::span<const std::byte> value,
-                                  std::uint64_t) {
-            const std::uint32_t index = index_of(key);
-            if (index >= values.size()) return -E2BIG;
-            std::memcpy(&values[index], value.data(), value.size());
-            return 0;
-        };
-        world.maps[kMapFd] = std::move(map);
+    using Values = test::RandomProgram::MapValues;
+
+    ValuesMap(BpfWorld& world, const Values& values) : map_(world.map(added(world))) {
+        for (std::uint32_t i = 0; i < values.size(); ++i) map_.update(key(i), value(values[i]));
     }
+    Values values() const {
+        Values values{};
+        for (std::uint32_t i = 0; i < values.size(); ++i)
+            map_.lookup(key(i), std::as_writable_bytes(std::span(&values[i], 1)));
+        return values;
+    }
+
+private:
+    static int added(BpfWorld& world) {
+        BpfMapSpec spec;
+        spec.type = BPF_MAP_TYPE_ARRAY;
+        spec.key_bytes = 4;
+        spec.value_bytes = 8;
+        spec.max_entries = static_cast<std::uint32_t>(Values().size());
+        return world.add_map(spec);
+    }
+    static std::span<const std::byte> key(const std::uint32_t& index) {
+        return std::as_bytes(std::span(&index, 1));
+    }
+    static std::span<const std::byte> value(const std::uint64_t& word) {
+        return std::as_bytes(std::span(&word, 1));
+    }
+
+    InterpretedMap& map_;
 };
 
 std::vector<bpf_insn> linked(const test::RandomProgram& program) {
@@ -49,7 +52,7 @@ std::vector<bpf_insn> linked(const test::RandomProgram& program) {
     values.type = BPF_MAP_TYPE_ARRAY;
     maps.maps.push_back(values);
     LinkTarget target;
-    target.map_fds["values"] = kMapFd;
+    target.map_fds["values"] = 0;
     return test::link_items(program.compile().assemble(), target, maps);
 }
 
@@ -61,14 +64,14 @@ BOOST_AUTO_TEST_CASE(programs_compute_what_the_model_computes) {
         instructions += insns.size();
         for (int run = 0; run < 3; ++run) {
             const auto context = program.random_context();
-            test::RandomProgram::MapValues modelled{1, 2, 3, 4}, values = modelled;
+            test::RandomProgram::MapValues modelled{1, 2, 3, 4};
             BpfWorld world;
             add_common_helpers(world);
-            const ValuesMap map(world, values);
+            const ValuesMap map(world, modelled);
             const std::uint64_t expected = program.evaluate(context, modelled);
             BOOST_TEST_CONTEXT(cat("seed ", seed)) {
                 BOOST_REQUIRE(test::run_bpf(insns, context, world) == expected);
-                BOOST_REQUIRE((values == modelled));
+                BOOST_REQUIRE((map.values() == modelled));
             }
         }
     }

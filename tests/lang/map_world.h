@@ -1,12 +1,9 @@
 #pragma once
 
-// The maps of a Program as plain memory, and its programs run over them in the interpreter.
+// The maps of a Program in the interpreter's world, and its programs run over them.
 
-#include <cerrno>
 #include <cstring>
-#include <deque>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,15 +17,21 @@ public:
 
     explicit MapWorld(Program made) : program(std::move(made)) {
         add_common_helpers(world);
-        for (const MapDeclaration& map : program.maps) add(map);
+        for (const MapDeclaration& map : program.maps) {
+            BpfMapSpec spec;
+            spec.type = map.type;
+            spec.name = map.name;
+            spec.key_bytes = static_cast<std::uint32_t>(map.key.bytes);
+            spec.value_bytes = static_cast<std::uint32_t>(map.value_bytes());
+            spec.max_entries = static_cast<std::uint32_t>(map.max_entries);
+            numbers_[map.name] = world.add_map(spec);
+        }
     }
-    MapWorld(const MapWorld&) = delete;
-    MapWorld& operator=(const MapWorld&) = delete;
 
     // Runs one of its programs, linked for this target, with these bytes behind r1.
     std::uint64_t run(std::size_t index, LinkTarget target = {},
                       std::span<const std::byte> context = {}) {
-        target.map_fds = fds_;
+        target.map_fds = numbers_;
         for (std::size_t i = 0; i < program.records.size(); ++i)
             target.record_ids[program.records[i].name] = static_cast<std::uint32_t>(i + 1);
         const Linked linked = link(program, program.programs.at(index), target);
@@ -36,76 +39,34 @@ public:
     }
 
     // The words of one entry; empty where there is none.
-    std::vector<std::uint64_t> words(const std::string& map, const Bytes& key) const {
-        const auto entry = contents_.at(map)->find(key);
-        if (entry == contents_.at(map)->end()) return {};
-        std::vector<std::uint64_t> words(entry->second.size() / 8);
-        std::memcpy(words.data(), entry->second.data(), words.size() * 8);
+    std::vector<std::uint64_t> words(const std::string& map, const Bytes& key) {
+        std::vector<std::uint64_t> words(map_named(map).whole_value_bytes() / 8);
+        if (!map_named(map).lookup(key, std::as_writable_bytes(std::span(words)))) return {};
         return words;
     }
     // Of an array of one value, or a key of 4 bytes.
-    std::vector<std::uint64_t> words(const std::string& map, std::uint32_t key = 0) const {
+    std::vector<std::uint64_t> words(const std::string& map, std::uint32_t key = 0) {
         Bytes bytes(sizeof key);
         std::memcpy(bytes.data(), &key, sizeof key);
         return words(map, bytes);
     }
-    const std::map<Bytes, Bytes>& contents(const std::string& map) const {
-        return *contents_.at(map);
+    // Sorted by the keys.
+    std::map<Bytes, Bytes> contents(const std::string& map) {
+        std::map<Bytes, Bytes> found;
+        map_named(map).for_each(
+            [&](std::span<const std::byte> key, std::span<const std::byte> value) {
+                found[Bytes(key.begin(), key.end())] = Bytes(value.begin(), value.end());
+            });
+        return found;
     }
 
     BpfWorld world;
     Program program;
 
 private:
-    // Keys and values stay where they are.
-    using Contents = std::map<Bytes, Bytes>;
+    InterpretedMap& map_named(const std::string& map) { return world.map(numbers_.at(map)); }
 
-    void add(const MapDeclaration& declared) {
-        const int fd = 3 + static_cast<int>(fds_.size());
-        fds_[declared.name] = fd;
-        auto contents = std::make_shared<Contents>();
-        auto addresses = std::make_shared<std::map<Bytes, std::uint64_t>>();
-        contents_[declared.name] = contents;
-        BpfWorld::Map map;
-        map.key_bytes = declared.key.bytes;
-        map.value_bytes = declared.value_bytes();
-        const auto insert = [this, contents, addresses](std::span<const std::byte> key,
-                                                        std::span<const std::byte> value) {
-            const Bytes name(key.begin(), key.end());
-            Bytes& bytes = (*contents)[name] = Bytes(value.begin(), value.end());
-            return (*addresses)[name] = world.memory.add(BpfMemory::Kind::data, bytes);
-        };
-        map.lookup = [addresses](std::span<const std::byte> key) {
-            const auto it = addresses->find(Bytes(key.begin(), key.end()));
-            return it == addresses->end() ? 0 : it->second;
-        };
-        map.update = [=](std::span<const std::byte> key, std::span<const std::byte> value,
-                         std::uint64_t flags) {
-            const auto it = contents->find(Bytes(key.begin(), key.end()));
-            if (it != contents->end()) {
-                if (flags == BPF_NOEXIST) return -EEXIST;
-                std::ranges::copy(value, it->second.begin());
-                return 0;
-            }
-            if (contents->size() >= declared.max_entries) return -E2BIG;
-            insert(key, value);
-            return 0;
-        };
-        map.erase = [this, contents, addresses](std::span<const std::byte> key) {
-            const auto it = addresses->find(Bytes(key.begin(), key.end()));
-            if (it == addresses->end()) return -ENOENT;
-            world.memory.remove(it->second);
-            addresses->erase(it);
-            contents->erase(Bytes(key.begin(), key.end()));
-            return 0;
-        };
-        if (declared.type == BPF_MAP_TYPE_ARRAY || declared.type == BPF_MAP_TYPE_PERCPU_ARRAY)
-            map.value_address = insert(Bytes(sizeof(std::uint32_t)), Bytes(map.value_bytes));
-        world.maps[fd] = std::move(map);
-    }
-
-    std::map<std::string, int, std::less<>> fds_;
-    std::map<std::string, std::shared_ptr<Contents>> contents_;
+    std::map<std::string, int, std::less<>> numbers_;
 };
 
 }  // namespace gpufs::test

@@ -13,16 +13,22 @@ bool fits(const Json& values, const Told::Wanted& wanted) {
     return true;
 }
 
-}  // namespace
-
-Told::Told(const std::vector<std::string>& monitor, const std::vector<std::string>& command) {
+Ended run_live(const std::vector<std::string>& monitor, const std::vector<std::string>& command) {
     std::vector<std::string> args{"run"};
     args.insert(args.end(), monitor.begin(), monitor.end());
     args.insert(args.end(), {"--json", "--"});
     args.insert(args.end(), command.begin(), command.end());
-    ended_ = gpufs(args);
-    lines_ = parse_json_lines(ended_.out);
+    return gpufs(args);
+}
+
+}  // namespace
+
+Told::Told(Ended ended) : ended_(std::move(ended)), lines_(parse_json_lines(ended_.out)) {
     BOOST_TEST(ended_.status == 0, ended_.err);
+}
+
+Told::Told(const std::vector<std::string>& monitor, const std::vector<std::string>& command)
+    : Told(run_live(monitor, command)) {
     BOOST_TEST(has(ended_.err, "ended with exit status"), ended_.err);
 }
 

@@ -9,11 +9,14 @@
 
 namespace gpufs::test {
 
-// What a monitor tells in JSON while a command does its work.
+// What a monitor tells in JSON: while a command does its work, or over a recording.
 class Told {
 public:
     // `gpufs run MONITOR... --json -- COMMAND...`, to the end, which must be a good one.
     Told(const std::vector<std::string>& monitor, const std::vector<std::string>& command);
+
+    // What it told otherwise: its output and its end, which must be a good one.
+    explicit Told(Ended ended);
 
     // What it says to people, and what the command says.
     const std::string& err() const { return ended_.err; }

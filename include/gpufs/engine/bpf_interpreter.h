@@ -18,9 +18,11 @@ class BpfFault : public Error {
 public:
     BpfFault(std::size_t slot, const std::string& why);
     std::size_t slot() const noexcept { return slot_; }
+    const std::string& why() const noexcept { return why_; }
 
 private:
     std::size_t slot_;
+    std::string why_;
 };
 
 // Runs a BPF program in this process, as the kernel runs it: to replay a recording, and to test
@@ -68,13 +70,14 @@ private:
     void execute_memory(Frame& frame, const bpf_insn& insn);
     void execute_atomic(Frame& frame, const bpf_insn& insn);
     bool is_taken(Frame& frame, const bpf_insn& insn) const;
-    std::uint64_t call_helper(Frame& frame, int number);
+    std::uint64_t call_helper(Frame& frame, const bpf_insn& insn);
     std::uint64_t load(std::uint64_t address, std::size_t bytes) const;
     void store(std::uint64_t address, std::size_t bytes, std::uint64_t value);
 
     BpfWorld& world_;
     std::vector<bpf_insn> insns_;
     std::vector<std::uint64_t> wide_;            // what a 16-byte load loads, by its slot
+    std::vector<const BpfHelper*> helpers_;      // what a call calls, by its slot; null: unknown
     std::vector<std::uint16_t> reads_, writes_;  // sets of registers, by slot
     std::vector<std::byte> stack_;
     std::vector<std::uint64_t> frame_addresses_;  // where each frame's bytes begin

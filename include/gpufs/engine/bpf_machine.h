@@ -23,6 +23,12 @@ public:
     BpfMachine();
     // Of a tracefs directory, or a captured tree of formats.
     explicit BpfMachine(Tracefs tracefs, BpfFeatures features = BpfFeatures());
+    // Of a recording, for the interpreter: the events that the catalogue was offered, no functions,
+    // no types. Borrows the catalogue.
+    explicit BpfMachine(EventCatalog& recorded);
+    bool is_recording() const { return recorded_ != nullptr; }
+    // "this kernel", "this recording".
+    std::string_view described() const;
 
     // "sched:sched_switch". Null when there is none; it lives as long as this does.
     const EventFormat* event(const std::string& full_name);
@@ -60,6 +66,7 @@ private:
     std::optional<Tracefs> tracefs_;
     std::optional<UnsupportedError> no_tracefs_;  // why there is none
     EventCatalog catalog_;
+    EventCatalog* recorded_ = nullptr;
     BpfFeatures features_;
     std::optional<std::vector<std::string>> events_;
     std::optional<std::set<std::string>> dynamic_events_;

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "gpufs/engine/map_contents.h"
-#include "gpufs/engine/monitor.h"
-#include "gpufs/engine/monitor_reader.h"
+#include "gpufs/engine/working_program.h"
 
 namespace gpufs {
 
@@ -16,7 +15,7 @@ struct Loss {
     std::uint64_t count = 0;
 };
 
-// All that is known to be missing in what a monitor tells.
+// All that is known to be missing in what a program tells.
 struct Losses {
     std::vector<Loss> parts;  // also those that count 0
     // The program has counters of its own: what only it can know is in `parts`. Otherwise it is
@@ -30,10 +29,11 @@ struct Losses {
     bool is_complete() const { return total() == 0 && full_maps.empty(); }
 };
 
-// What the kernel and the program's own `.lost` counters say now. Waits for nothing.
-Losses read_losses(const Monitor& monitor, const MonitorReader& reader, const MapReader& maps);
+// `known`: what whoever read the records and ran the programs missed. Adds what the program's own
+// `.lost` counters say now. Waits for nothing.
+Losses read_losses(std::vector<Loss> known, const WorkingProgram& running, const MapReader& maps);
 
 // What maps with a `tally` hold now; no losses.
-std::vector<Loss> read_tallies(const Monitor& monitor, MapReader& maps);
+std::vector<Loss> read_tallies(const WorkingProgram& running, MapReader& maps);
 
 }  // namespace gpufs

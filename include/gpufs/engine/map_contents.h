@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/engine/monitor.h"
+#include "gpufs/engine/working_program.h"
 
 namespace gpufs {
 
@@ -23,12 +23,12 @@ struct MapEntry {
     bool operator==(const MapEntry&) const = default;
 };
 
-// What a monitor's maps hold. Elements of arrays that are all zero are left out. Empty for rings,
-// stacks and maps that the monitor does not have. In the kernel's order.
+// What a program's maps hold. Elements of arrays that are all zero are left out. Empty for rings,
+// stacks and maps that the program does not have. In no order.
 class MapReader {
 public:
-    // Borrows the monitor.
-    explicit MapReader(const Monitor& monitor) : monitor_(monitor) {}
+    // Borrows the program.
+    explicit MapReader(const WorkingProgram& running) : running_(running) {}
 
     std::vector<MapEntry> read(std::string_view name);
     // What came since it was taken last, or all; from then on only what comes is there. No update
@@ -41,10 +41,10 @@ public:
     std::vector<std::string> full_maps() const;
 
 private:
-    std::vector<MapEntry> contents(const MapDeclaration& declared, const BpfMap& map, bool take);
+    std::vector<MapEntry> contents(const MapDeclaration& declared, ProgramMap& map, bool take);
     void subtract_taken(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
 
-    const Monitor& monitor_;
+    const WorkingProgram& running_;
     // Of arrays: what was taken by name.
     std::map<std::string, std::vector<MapEntry>, std::less<>> taken_;
     std::set<std::string> full_when_taken_;
@@ -61,7 +61,7 @@ std::uint64_t count_of(const Aggregation& how, const std::vector<std::uint64_t>&
 std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& words);
 
 // The addresses of a stack in a stack_trace map, the innermost first. Empty when there is no such.
-std::vector<std::uint64_t> read_stack(const Monitor& monitor, std::string_view map,
+std::vector<std::uint64_t> read_stack(const WorkingProgram& running, std::string_view map,
                                       std::int32_t id);
 
 // What was counted for stacks that found their place in the stack map taken by another (their id is

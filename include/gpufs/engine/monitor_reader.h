@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpufs/base/fd.h"
+#include "gpufs/engine/losses.h"
 #include "gpufs/engine/monitor.h"
 #include "gpufs/kernel/perf_ring.h"
 #include "gpufs/kernel/ring_buffer.h"
@@ -29,30 +30,25 @@ public:
     // Sleeps end when this is readable, too.
     void wake_for(int fd) const;
 
-    // Visits each record there is, at most as many as the rings hold: its layout, and its bytes
-    // with the id in front, which are good for the visit only. A ring buffer has one order for all
-    // CPUs; perf rings come one behind the other.
-    using Visit =
-        std::function<void(const RecordLayout& layout, std::span<const std::byte> record)>;
-    void drain(const Visit& visit);
+    // Visits each record there is, at most as many as the rings hold. A ring buffer has one order
+    // for all CPUs; perf rings come one behind the other.
+    void drain(const VisitRecord& visit);
 
-    // Records that perf rings had no room for. Of a ring buffer map only the program knows.
-    std::uint64_t lost() const;
-    // Records of no layout, or too short for theirs: a mistake of the program.
-    std::uint64_t unknown() const noexcept { return unknown_; }
+    // What did not arrive, as the kernel says: of a ring buffer map only the program knows.
+    std::vector<Loss> losses() const;
 
 private:
-    void take(std::span<const std::byte> record, const Visit& visit);
+    void take(std::span<const std::byte> record, const VisitRecord& visit);
     template <class Ring>
-    void drain_one(Ring& ring, const Visit& visit);
+    void drain_one(Ring& ring, const VisitRecord& visit);
 
-    const Program& program_;
+    const Monitor& monitor_;
     std::vector<RingBuffer> rings_;
     std::vector<PerfRing> perf_rings_;
     int stop_fd_;
     Fd epoll_;
     bool is_busy_ = false, is_filling_ = false;  // as the last drain() found it
-    std::uint64_t unknown_ = 0;
+    std::uint64_t unknown_ = 0;                  // records of no layout
 };
 
 }  // namespace gpufs

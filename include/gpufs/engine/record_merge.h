@@ -37,6 +37,11 @@ public:
     // The next record, if its time is not beyond `limit`; it is valid until the next call. Null
     // when there is none yet.
     const TraceRecord* next(std::uint64_t limit = std::numeric_limits<std::uint64_t>::max());
+    // The record behind the one that next() gave out last, in the same sequence, whatever else
+    // comes before it by time; that one is good no more. Null when there is none yet.
+    const TraceRecord* peek_behind();
+    // Goes on behind it: next() does not give it out.
+    void skip_behind();
     // Asks CPUs that had no page for one again.
     void refill();
     // What was wrong with pages, one line each. The rest of such a page counts as lost.
@@ -58,6 +63,8 @@ private:
     std::vector<Stream> streams_;
     std::vector<std::size_t> heap_;  // streams with a record, the earliest on top
     bool top_is_used_ = false;       // the top's record was given out
+    // And its stream has moved on since: to a record, or not.
+    std::optional<bool> top_has_next_;
     std::vector<std::string> damage_;
 };
 

@@ -35,6 +35,12 @@ public:
     // as the file says: nanoseconds where context().options.clock_is_ns. Good until the next call.
     // Throws SysError.
     const TraceRecord* next();
+    // The record that its kernel put behind the last one, on the same CPU and in the same buffer,
+    // whatever else comes before it by time: a stack is there. The last one is good no more. Null
+    // at the end.
+    const TraceRecord* peek_behind();
+    // Goes on behind it: next() does not give it out.
+    void skip_behind();
     // From the first record on again; of these CPUs only, empty: of all.
     void rewind(const std::vector<unsigned>& cpus = {});
 

@@ -66,6 +66,8 @@ class BpfFeatures {
 public:
     // `withheld` are answered with no, unasked: what a program gets on an older kernel, for tests.
     explicit BpfFeatures(std::initializer_list<BpfFeature> withheld = {});
+    // These and no others, without a question.
+    static BpfFeatures only(std::span<const BpfFeature> features);
     // fentry: no with EPERM means that this user may load programs, but none of that kind.
     ProbeAnswer ask(BpfFeature feature);
     bool has(BpfFeature feature) { return ask(feature).support == Support::yes; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "gpufs/lang/event_format.h"
 
@@ -22,5 +23,23 @@ std::uint64_t integer_of(const Field& field, RecordBytes record);
 
 // Text up to its first NUL; at most the field's bytes.
 std::string_view text_of(const Field& field, RecordBytes record);
+
+// The fields every record starts with (struct trace_entry).
+struct CommonFields {
+    unsigned flags = 0;          // common_flags
+    unsigned preempt_count = 0;  // common_preempt_count
+    int pid = 0;                 // common_pid
+};
+CommonFields common_fields(RecordBytes record);
+
+// Where the records of an event hold a stack; no field for an event that is none.
+struct StackField {
+    const Field* field = nullptr;
+    bool is_user = false;
+};
+StackField stack_field(const EventFormat& format);
+
+// The addresses of a stack record, from its `caller` field on.
+std::vector<std::uint64_t> stack_of(const Field& caller, RecordBytes record, bool is_user);
 
 }  // namespace gpufs

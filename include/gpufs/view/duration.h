@@ -8,6 +8,9 @@ namespace gpufs {
 // "850 ns", "12.3 us", "120.1 ms", "1.002 s", "3600.000 s": a time for a person.
 std::string duration_text(std::uint64_t ns);
 
+// "1234.567890": seconds, as a trace has them.
+std::string seconds_text(std::uint64_t ns);
+
 // "04:12:07.118204": local time of a moment of CLOCK_MONOTONIC.
 std::string wall_clock_text(std::uint64_t monotonic_ns);
 // The same moment as seconds since 1970, with microseconds: "1763692327.118204".

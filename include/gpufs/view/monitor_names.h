@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/engine/monitor.h"
 #include "gpufs/engine/symbols.h"
+#include "gpufs/engine/working_program.h"
 #include "gpufs/view/value_text.h"
 
 namespace gpufs {
@@ -14,7 +14,7 @@ namespace gpufs {
 // where the monitor has something of theirs. Borrows the monitor.
 class MonitorNames {
 public:
-    MonitorNames(const Monitor& monitor, CodeFile::Lines lines);
+    MonitorNames(const WorkingProgram& running, CodeFile::Lines lines);
 
     // From now on: looks at the processes that run (`pid`: at this one; 0: at all), so that they
     // have names when they are gone, and listens for those that come.
@@ -29,7 +29,7 @@ public:
     std::vector<std::string> notes();
 
 private:
-    const Monitor& monitor_;
+    const WorkingProgram& running_;
     Symbols symbols_;
     bool has_kernel_ = false, has_user_ = false;
     std::string why_not_watched_;

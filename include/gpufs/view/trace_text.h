@@ -66,26 +66,10 @@ private:
     bool is_first_ = true;
 };
 
-// The fields every record starts with (struct trace_entry).
-struct CommonFields {
-    unsigned flags = 0;          // common_flags
-    unsigned preempt_count = 0;  // common_preempt_count
-    int pid = 0;                 // common_pid
-};
-CommonFields common_fields(RecordBytes record);
 // "d..2.": interrupts, need-resched, hard and soft interrupt, preempt and migrate-disable depth.
 // `lazy`: the kernel knows lazy rescheduling.
 void append_irq_info(std::string& out, const CommonFields& common, bool lazy);
 
-// Where the records of an event hold a stack; no field for an event that is none.
-struct StackField {
-    const Field* field = nullptr;
-    bool is_user = false;
-};
-StackField stack_field(const EventFormat& format);
-
-// The addresses of a stack record, from its `caller` field on.
-std::vector<std::uint64_t> stack_of(const Field& caller, RecordBytes record, bool is_user);
 // "[unknown/kretprobe'd]", or the function's name; "0x..." where it is not known.
 void append_function(std::string& out, std::uint64_t address, const AddressNames& names,
                      bool with_offset);

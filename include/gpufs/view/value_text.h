@@ -26,6 +26,9 @@ struct ValueNames {
     std::function<std::string(std::uint32_t pid, std::uint64_t address, Place place)> user;
     // The addresses of a stack, the innermost first. Empty: it is not there any more.
     std::function<std::vector<std::uint64_t>(std::string_view map, std::int32_t id)> frames;
+    // A time in words, as a JSON number too. Empty: it is of CLOCK_MONOTONIC, and shown as time of
+    // day.
+    std::function<std::string(std::uint64_t ns)> time;
 };
 
 // How one member of a layout is read and shown: resolved once, and used for every record.
@@ -72,6 +75,10 @@ public:
     void json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
     // A stack's frames in words, the innermost first: one that says so where there is none.
     std::vector<std::string> frames(const ValuePlan& plan, std::span<const std::byte> bytes) const;
+
+    // A time for a person; and as a JSON number of seconds.
+    void time(std::string& out, std::uint64_t ns);
+    std::string json_time(std::uint64_t ns) const;
 
     // The clocks are compared again: once for each batch of records will do.
     void look_at_clock() { clock_.look(); }

@@ -1,0 +1,38 @@
+#include "gpufs/view/recorded_names.h"
+
+#include "gpufs/base/cat.h"
+#include "gpufs/engine/map_contents.h"
+#include "gpufs/engine/symbols.h"
+#include "gpufs/view/frame_text.h"
+
+namespace gpufs {
+namespace {
+
+// Where a call returns to may be the next function already. In stacks, calls from different places
+// of one function belong together.
+std::string kernel_text(const AddressNames& names, std::uint64_t address, ValueNames::Place place) {
+    const std::uint64_t back = place == ValueNames::Place::outer_frame ? 1 : 0;
+    const auto symbol = names.symbol ? names.symbol(address - back) : std::nullopt;
+    if (!symbol) return {};
+    Frame frame;
+    frame.name = symbol->name;
+    if (!symbol->module.empty()) frame.module = cat('[', symbol->module, ']');
+    if (place == ValueNames::Place::address) frame.offset = symbol->offset;
+    return to_text(frame);
+}
+
+}  // namespace
+
+ValueNames recorded_names(const WorkingProgram& running, TraceContext& context) {
+    ValueNames names;
+    names.kernel = [&context](std::uint64_t address, ValueNames::Place place) {
+        return kernel_text(context.addresses, address, place);
+    };
+    names.frames = [&running](std::string_view map, std::int32_t id) {
+        return read_stack(running, map, id);
+    };
+    names.time = [](std::uint64_t ns) { return seconds_text(ns); };
+    return names;
+}
+
+}  // namespace gpufs
