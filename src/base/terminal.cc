@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view kSequence = "\x1b[", kShortSequence = "\x1bO";
 
 constexpr std::pair<std::string_view, Key> kKnown[] = {
-    {"A", Key::up},       {"B", Key::down},       {"H", Key::home},  {"F", Key::end},
-    {"5~", Key::page_up}, {"6~", Key::page_down}, {"1~", Key::home}, {"4~", Key::end},
+    {"A", key::kUp},      {"B", key::kDown},      {"H", key::kHome},  {"F", key::kEnd},
+    {"5~", key::kPageUp}, {"6~", key::kPageDown}, {"1~", key::kHome}, {"4~", key::kEnd},
 };
 
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l", kLeave = "\x1b[?25h\x1b[?1049l";
@@ -33,7 +33,7 @@ void KeyReader::feed(std::string_view bytes) {
     while (at < rest_.size()) {
         const std::string_view left = std::string_view(rest_).substr(at);
         if (!left.starts_with(kSequence) && !left.starts_with(kShortSequence)) {
-            keys_.push_back(key_of(left[0]));
+            keys_.push_back(static_cast<unsigned char>(left[0]));
             ++at;
             continue;
         }
@@ -52,9 +52,9 @@ void KeyReader::feed(std::string_view bytes) {
 
 std::optional<Key> KeyReader::next() {
     if (keys_.empty()) return std::nullopt;
-    const Key key = keys_.front();
+    const Key first = keys_.front();
     keys_.pop_front();
-    return key;
+    return first;
 }
 
 FullScreen::FullScreen(int in, int out) : in_(in), out_(out) {

@@ -44,10 +44,12 @@ int cmd_start(Context&, Args);
 int cmd_status(Context&, Args);
 int cmd_stop(Context&, Args);
 int cmd_trigger(Context&, Args);
+int cmd_watch(Context&, Args);
 
 // In the order a person needs them.
 inline constexpr Command kCommands[] = {
     {"doctor", "say what this kernel and this user can do, and how to mend the rest", cmd_doctor},
+    {"watch", "say what GPUs do: jobs on their rings, fences, displays", cmd_watch},
     {"stall", "say what kept a process from running: where, how long, who woke it", cmd_stall},
     {"recipe", "run a file of filters and triggers that answers one question", cmd_recipe},
     {"run", "run BPF programs of a .bpf file: shipped monitors, or your own", cmd_run},

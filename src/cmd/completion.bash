@@ -20,21 +20,16 @@ _gpufs() {
     elif [[ $verb == recipe && ${COMP_WORDS[2]} == run && $word != -* ]]; then
         choices=$(gpufs recipe show "${COMP_WORDS[3]}" 2>/dev/null |
             sed -n 's/^param  *\([A-Za-z0-9_]*\).*/\1=/p')
-    elif [[ $before == -i || $before == --input ]]; then
+    elif [[ $before == -i || $before == --input ||
+        $verb == record && ($before == -o || $before == --output) ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
     elif [[ $word == -* ]]; then
         choices=$(gpufs "$verb" --help 2>/dev/null | grep -o -- '--[a-z-]*' | sort -u)
     elif [[ $verb =~ ^(count|hist|latency|stacks)$ && ${COMP_WORDS[*]:0:COMP_CWORD} == *' by' ]]; then
         choices='comm pid tid cpu uid cgroup kstack ustack probe'
-    elif [[ $before == -i || $before == --input ]]; then
-        mapfile -t COMPREPLY < <(compgen -f -- "$word")
-        return
     elif [[ $before == -e || $before == --event || $verb =~ ^(list|count|hist|latency|stacks)$ ]]; then
         choices=$(gpufs list 2>/dev/null)
-    elif [[ $verb == record && ($before == -o || $before == --output) ]]; then
-        mapfile -t COMPREPLY < <(compgen -f -- "$word")
-        return
     elif [[ $verb == trigger || $before == --trigger ]]; then
         choices=$(gpufs list --triggers 2>/dev/null)
     elif [[ $verb == asm || $verb == disasm ]]; then
@@ -45,6 +40,8 @@ _gpufs() {
     elif [[ $verb == run && $word != */* ]]; then
         choices=$(gpufs run 2>/dev/null | awk -v name="${COMP_WORDS[2]}" \
             '/^[^ ]/ { on = $1 == name; next } on { sub(/=.*/, "="); print $1 }')
+    elif [[ $verb == watch && $word != */* ]]; then
+        choices=$(gpufs run 2>/dev/null | sed -n 's/^\([^ ][^ ]*\) .*/\1/p')
     elif [[ $verb == options ]]; then
         choices=$(gpufs options 2>/dev/null | sed 's/=.*/=/')
     fi

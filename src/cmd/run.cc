@@ -2,23 +2,15 @@
 
 #include "cmd/command.h"
 #include "cmd/live.h"
+#include "cmd/monitor_words.h"
 #include "cmd/options.h"
 #include "cmd/run_program.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/monitor_files.h"
-#include "gpufs/engine/trusted_files.h"
-#include "gpufs/lang/assembler.h"
 #include "gpufs/lang/program_arguments.h"
 
 namespace gpufs {
 namespace {
-
-Program load_program_text(const std::string& name) {
-    return assemble(load_monitor(name, read_trusted),
-                    [](std::string_view file, const SourceText& from) {
-                        return load_included(file, from, read_trusted);
-                    });
-}
 
 void print_list(Context& ctx) {
     const std::vector<std::string> names = list_monitors();
@@ -27,24 +19,13 @@ void print_list(Context& ctx) {
     for (const std::string& name : names) {
         std::string about;
         try {
-            const Program program = load_program_text(name);
+            const Program program = load_program(name);
             about = program.summary + '\n' + parameters_text(program);
         } catch (const Error& e) {
             about = cat("(cannot be used: ", lines_of(e.what()).front(), ")\n");
         }
         ctx.out.write(cat(name, std::string(width + 2 - name.size(), ' '), about));
     }
-}
-
-// -p is the monitor's own parameter: only it knows which of its events are of the process.
-void take_pid(const Program& program, const std::vector<int>& pids, ParameterValues& values) {
-    if (pids.empty()) return;
-    if (!program.find_parameter("pid"))
-        throw UsageError(cat("monitor '", program.name, "' has no parameter 'pid' for -p to set"),
-                         "--if 'pid == N' holds for events that have it, or that are the task's");
-    if (pids.size() > 1 || values.numbers.contains("pid"))
-        throw UsageError("a monitor looks at one process, or at all");
-    values.numbers["pid"] = pids.front();
 }
 
 }  // namespace
@@ -66,7 +47,7 @@ int cmd_run(Context& ctx, Args args) {
         print_list(ctx);
         return kOk;
     }
-    Program program = load_program_text(words[0]);
+    Program program = load_program(words[0]);
     choices.parameters = parse_program_arguments(program, std::span(words).subspan(1));
     take_pid(program, pids, choices.parameters);
     return run_program(ctx, std::move(program), std::move(choices));

@@ -1,11 +1,14 @@
 #include "cmd/run_program.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 
 #include "cmd/live.h"
 #include "cmd/options.h"
 #include "cmd/teller.h"
+#include "cmd/top.h"
 #include "gpufs/base/signals.h"
 #include "gpufs/base/units.h"
 #include "gpufs/engine/load_linked.h"
@@ -85,6 +88,8 @@ private:
 void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
     if (choices.folded) check_has_stacks(program);
+    if (choices.top && (choices.folded || choices.json || choices.input))
+        throw UsageError("--top is a live screen: not with --json, --folded or -i");
     if (choices.input && !choices.command.empty())
         throw UsageError("-i reads what was recorded: there is no COMMAND to run");
 }
@@ -129,8 +134,12 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
     names.watch(pid);
     for (const int fd : names.fds()) reader.wake_for(fd);
     Teller teller(ctx, monitor, choices, names.names());
+    std::optional<Top> top;
+    if (choices.top && ::isatty(ctx.out.fd()) != 0)
+        top.emplace(ctx, monitor.program(), teller, *choices.interval, names.names());
+    if (top && top->key_fd() != -1) reader.wake_for(top->key_fd());
     const VisitRecord take = [&](const RecordLayout& layout, std::span<const std::byte> record) {
-        teller.tell(layout, record);
+        top ? teller.pass() : teller.tell(layout, record);
     };
     live.begin();
     Ticks ticks(interval);
@@ -139,9 +148,10 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
         teller.begin_batch();
         names.drain();
         reader.drain(take);
-        if (ticks.passed()) teller.tell_interval(monotonic_ns());
+        if (ticks.passed()) top ? top->tick(monotonic_ns()) : teller.tell_interval(monotonic_ns());
         teller.flush();
-    } while (!live.is_over() && !teller.exit_status());
+    } while ((!top || top->handle_keys()) && !live.is_over() && !teller.exit_status());
+    top.reset();
     monitor.run_end();
     teller.tell_on();
     reader.drain(take);
@@ -206,6 +216,7 @@ int run_over_recording(Context& ctx, Program program, RunChoices choices) {
 
 int run(Context& ctx, Program program, RunChoices choices) {
     check_choices(choices, program);
+    if (choices.top && !choices.interval) choices.interval = "1s";
     return choices.input ? run_over_recording(ctx, std::move(program), std::move(choices))
                          : run_live(ctx, std::move(program), std::move(choices));
 }

@@ -19,6 +19,7 @@ struct RunChoices {
     std::vector<std::string> command;  // behind --; empty: none
     std::optional<std::string> duration, interval;
     std::optional<std::string> input;  // a recording to run over
+    bool top = false;                  // a full screen each interval
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,
          strict = false, verbose = false;
 };

@@ -1,10 +1,8 @@
 #include "cmd/teller.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "cmd/screen.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/report_rows.h"
 #include "gpufs/view/json.h"
@@ -14,18 +12,6 @@ namespace gpufs {
 namespace {
 
 constexpr std::size_t kMuch = 64 << 10;
-
-// Of a terminal; endless where it is none, or does not say.
-Screen screen_of(int fd) {
-    winsize size{};
-    if (::isatty(fd) == 0 || ::ioctl(fd, TIOCGWINSZ, &size) != 0) return {};
-    return {size.ws_col, size.ws_row};
-}
-
-bool has_entries(const MapDeclaration& map) {
-    return map.type != BPF_MAP_TYPE_RINGBUF && map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
-           map.type != BPF_MAP_TYPE_STACK_TRACE;
-}
 
 }  // namespace
 
@@ -101,27 +87,17 @@ void Teller::tell_report(const MapDeclaration& map, const Report& report,
 }
 
 void Teller::tell_map(const MapDeclaration& map, const std::vector<MapEntry>& entries) {
-    bool has_report = false;
-    for (const Report& report : running_.program().reports) {
-        if (report.map != map.name) continue;
-        has_report = true;
+    for (const Report& report : reports_of(running_.program(), map))
         tell_report(map, report, entries);
-    }
-    if (!has_report) tell_report(map, default_report(map), entries);
 }
 
-// Maps that aggregate are shown without a word; data only where a report asks for it.
-void Teller::tell_reports(bool clears) {
-    const std::vector<Report>& reports = running_.program().reports;
-    for (const MapDeclaration& map : running_.program().maps) {
-        if (!has_entries(map) || !map.loss.empty() || !map.tally.empty()) continue;
-        const bool is_reported =
-            std::ranges::find(reports, map.name, &Report::map) != reports.end();
-        if (map.aggregation.kind == Aggregation::Kind::none && !is_reported) continue;
-        const std::vector<MapEntry> entries = clears ? maps_.take(map.name) : maps_.read(map.name);
-        stack_collisions_ += count_stack_collisions(map, entries);
-        tell_map(map, entries);
+std::vector<Teller::Taken> Teller::take() {
+    std::vector<Taken> taken;
+    for (const MapDeclaration* map : reported_maps(running_.program())) {
+        taken.push_back({map, maps_.take(map->name)});
+        stack_collisions_ += count_stack_collisions(*map, taken.back().entries);
     }
+    return taken;
 }
 
 void Teller::tell_interval(std::uint64_t now_ns) {
@@ -134,13 +110,17 @@ void Teller::tell_interval(std::uint64_t now_ns) {
         text_ += '\n';
     }
     is_below_text_ = false;
-    tell_reports(true);
+    for (const Taken& taken : take()) tell_map(*taken.map, taken.entries);
     is_below_text_ = true;
 }
 
 bool Teller::tell_end(std::vector<Loss> known) {
     begin_batch();
-    tell_reports(false);
+    for (const MapDeclaration* map : reported_maps(running_.program())) {
+        const std::vector<MapEntry> entries = maps_.read(map->name);
+        stack_collisions_ += count_stack_collisions(*map, entries);
+        tell_map(*map, entries);
+    }
     flush();
     Losses losses = read_losses(std::move(known), running_, maps_);
     losses.parts.push_back(

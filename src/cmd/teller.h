@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cmd/command.h"
 #include "cmd/run_program.h"
@@ -37,12 +38,19 @@ public:
     // What the maps counted since they were told the last time, below the time, which is as
     // `names` show times.
     void tell_interval(std::uint64_t now_ns);
+    // The same, for whoever shows it otherwise.
+    struct Taken {
+        const MapDeclaration* map;
+        std::vector<MapEntry> entries;
+    };
+    std::vector<Taken> take();
+    // A record that is not shown.
+    void pass() { ++count_; }
     // What they counted, and the losses, at the end. False when something is lost.
     // `known`: as read_losses() takes it.
     bool tell_end(std::vector<Loss> known);
 
 private:
-    void tell_reports(bool clears);
     void tell_map(const MapDeclaration& map, const std::vector<MapEntry>& entries);
     void tell_report(const MapDeclaration& map, const Report& report,
                      const std::vector<MapEntry>& entries);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -141,6 +142,29 @@ Report default_report(const MapDeclaration& map) {
     report.title = map.name;
     report.map = map.name;
     return report;
+}
+
+std::vector<const MapDeclaration*> reported_maps(const Program& program) {
+    std::vector<const MapDeclaration*> maps;
+    for (const MapDeclaration& map : program.maps) {
+        const bool has_entries = map.type != BPF_MAP_TYPE_RINGBUF &&
+                                 map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
+                                 map.type != BPF_MAP_TYPE_STACK_TRACE;
+        if (!has_entries || !map.loss.empty() || !map.tally.empty()) continue;
+        if (map.aggregation.kind == Kind::none &&
+            std::ranges::find(program.reports, map.name, &Report::map) == program.reports.end())
+            continue;
+        maps.push_back(&map);
+    }
+    return maps;
+}
+
+std::vector<Report> reports_of(const Program& program, const MapDeclaration& map) {
+    std::vector<Report> reports;
+    std::ranges::copy_if(program.reports, std::back_inserter(reports),
+                         [&](const Report& report) { return report.map == map.name; });
+    if (reports.empty()) reports.push_back(default_report(map));
+    return reports;
 }
 
 }  // namespace gpufs

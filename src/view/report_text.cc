@@ -50,10 +50,6 @@ std::vector<Fact> facts_of(const Aggregation& how, const Words& words) {
     }
 }
 
-bool is_histogram(const Aggregation& how) {
-    return how.kind == Kind::log2 || how.kind == Kind::log_linear || how.kind == Kind::linear;
-}
-
 std::string_view unit_of(const MapDeclaration& map) {
     return map.value.members.empty() ? std::string_view() : map.value.members[0].type.unit;
 }
@@ -291,7 +287,7 @@ std::string entry_json(const MapDeclaration& map, const Layout& key, const MapEn
     for (const Fact& fact : facts_of(how, entry.words))
         row.raw(fact.name,
                 fact.is_signed ? cat(static_cast<std::int64_t>(fact.word)) : cat(fact.word));
-    if (is_histogram(how))
+    if (how.is_histogram())
         row.number("count", count_of(how, entry.words))
             .raw("histogram", histogram_json(how, entry.words))
             .raw("below", percentiles_json(how, entry.words));
@@ -319,7 +315,7 @@ std::string report_text(const MapDeclaration& map, const Report& report, const R
     if (rows.entries.empty()) return {};
     const KeyPlans plans(map, rows.key);
     const bool is_data = map.aggregation.kind == Kind::none;
-    const bool is_drawn = is_histogram(map.aggregation);
+    const bool is_drawn = map.aggregation.is_histogram();
     if (is_single(map) && !is_data && !is_drawn)
         return single_line(map, report, rows.entries.front());
     std::string text = cat(report.title, '\n');

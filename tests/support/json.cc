@@ -40,8 +40,9 @@ private:
         if (peek() == '"') {
             value.kind = Json::Kind::text;
             value.text = text();
-        } else if (accept("true") || accept("false")) {
+        } else if (const bool is_true = accept("true"); is_true || accept("false")) {
             value.kind = Json::Kind::boolean;
+            value.text = is_true ? "true" : "false";
         } else if (!accept("null")) {
             value.kind = Json::Kind::number;
             value.text = digits();

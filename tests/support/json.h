@@ -11,7 +11,8 @@ namespace gpufs::test {
 struct Json {
     enum class Kind { null, boolean, number, text, array, object };
     Kind kind = Kind::null;
-    std::string text;  // of a number its digits, of a text its characters, escapes undone
+    // Of a number its digits, of a text its characters, escapes undone; "true" or "false".
+    std::string text;
     std::vector<Json> items;
     std::map<std::string, Json> members;
 

@@ -10,18 +10,11 @@
 
 namespace gpufs {
 
-// A key that was pressed: a character, or one of those that have none.
-enum class Key : char32_t {
-    escape = 0x1b,
-    up = 0x110000,  // beyond all characters
-    down,
-    page_up,
-    page_down,
-    home,
-    end,
-};
-constexpr Key key_of(char c) {
-    return static_cast<Key>(static_cast<unsigned char>(c));
+// A key that was pressed: its character, or one of these, which are beyond all characters.
+using Key = char32_t;
+namespace key {
+inline constexpr Key kEscape = 0x1b, kUp = 0x110000, kDown = 0x110001, kPageUp = 0x110002,
+                     kPageDown = 0x110003, kHome = 0x110004, kEnd = 0x110005;
 }
 
 // Finds the keys in what a terminal sends: characters, and the sequences that xterm and its kin

@@ -25,4 +25,10 @@ ReportRows report_rows(const MapDeclaration& map, const Report& report,
 // All that the report of a map shows where its program declares none: title and all members.
 Report default_report(const MapDeclaration& map);
 
+// The maps that are shown at the end and each interval: those that aggregate, and data where a
+// report asks for it; not what is told in one number.
+std::vector<const MapDeclaration*> reported_maps(const Program& program);
+// The reports of a map, or its default one.
+std::vector<Report> reports_of(const Program& program, const MapDeclaration& map);
+
 }  // namespace gpufs

@@ -80,6 +80,9 @@ struct Aggregation {
     unsigned sub_bits = 0;                     // log_linear
     std::int64_t low = 0, high = 0, step = 1;  // linear
 
+    bool is_histogram() const {
+        return kind == Kind::log2 || kind == Kind::log_linear || kind == Kind::linear;
+    }
     // Bytes of one value.
     std::size_t bytes() const;
 };

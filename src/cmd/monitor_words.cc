@@ -1,0 +1,28 @@
+#include "cmd/monitor_words.h"
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/error.h"
+#include "gpufs/engine/monitor_files.h"
+#include "gpufs/engine/trusted_files.h"
+#include "gpufs/lang/assembler.h"
+
+namespace gpufs {
+
+Program load_program(const std::string& name_or_file) {
+    return assemble(load_monitor(name_or_file, read_trusted),
+                    [](std::string_view file, const SourceText& from) {
+                        return load_included(file, from, read_trusted);
+                    });
+}
+
+void take_pid(const Program& program, const std::vector<int>& pids, ParameterValues& values) {
+    if (pids.empty()) return;
+    if (!program.find_parameter("pid"))
+        throw UsageError(cat("monitor '", program.name, "' has no parameter 'pid' for -p to set"),
+                         "--if 'pid == N' holds for events that have it, or that are the task's");
+    if (pids.size() > 1 || values.numbers.contains("pid"))
+        throw UsageError("a monitor looks at one process, or at all");
+    values.numbers["pid"] = pids.front();
+}
+
+}  // namespace gpufs

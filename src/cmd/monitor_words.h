@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpufs/lang/link.h"
+#include "gpufs/lang/program.h"
+
+namespace gpufs {
+
+// What a user says of the monitors to run.
+
+// Assembles a monitor, by its name or file, as load_monitor() finds it. Throws UsageError with all
+// that is wrong with its text, and where nobody but root could have written what root is to run.
+Program load_program(const std::string& name_or_file);
+
+// -p is the monitor's own parameter `pid`: only it knows which of its events are of the process.
+// Throws UsageError where it has none, and for several processes.
+void take_pid(const Program& program, const std::vector<int>& pids, ParameterValues& values);
+
+}  // namespace gpufs

@@ -1,0 +1,148 @@
+#include "cmd/top.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "cmd/screen.h"
+#include "gpufs/base/cat.h"
+#include "gpufs/engine/report_rows.h"
+#include "gpufs/view/duration.h"
+#include "gpufs/view/report_text.h"
+
+namespace gpufs {
+namespace {
+
+// Columns that reports are sorted by in turn; empty: as the report is declared. One that a report
+// does not have leaves it as it is.
+constexpr std::array<std::string_view, 4> kSorts = {"", "count", "max", "key"};
+
+std::string_view owner_of(std::string_view map) {
+    return map.substr(0, std::min(map.find('.'), map.size()));
+}
+
+// The monitors that a merged program is of, as they are first named.
+std::vector<std::string> monitors_in(const Program& program) {
+    std::vector<std::string> names;
+    for (const ProbeProgram& probe : program.programs) {
+        const std::string owner(owner_of(probe.name));
+        if (owner != probe.name && std::ranges::find(names, owner) == names.end())
+            names.push_back(owner);
+    }
+    return names;
+}
+
+}  // namespace
+
+Top::Top(Context& ctx, const Program& program, Teller& teller, std::string every, ValueNames names)
+    : ctx_(ctx),
+      program_(program),
+      teller_(teller),
+      every_(std::move(every)),
+      values_(std::move(names)),
+      monitors_(monitors_in(program)),
+      screen_(STDIN_FILENO, ctx.out.fd()) {
+    page_.body = "waiting for the first interval\n";
+    draw();
+}
+
+void Top::tick(std::uint64_t now_ns) {
+    std::vector<Teller::Taken> taken = teller_.take();
+    if (is_paused_) return;
+    values_.look_at_clock();
+    when_ = wall_clock_text(now_ns);
+    taken_ = std::move(taken);
+    has_begun_ = true;
+    draw();
+}
+
+bool Top::handle_keys() {
+    while (const auto pressed = screen_.next_key())
+        if (!handle(*pressed)) return false;
+    return true;
+}
+
+bool Top::handle(Key pressed) {
+    const auto rows = static_cast<std::ptrdiff_t>(size_.rows);
+    switch (pressed) {
+        case U'q':
+        case key::kEscape:
+            return false;
+        case U'p':
+        case U' ':
+            is_paused_ = !is_paused_;
+            break;
+        case U's':
+            sort_ = (sort_ + 1) % kSorts.size();
+            break;
+        case U'm':
+        case U'\t':
+            shown_ = (shown_ + 1) % (monitors_.size() + 1);
+            page_.first = 0;
+            break;
+        case key::kUp:
+        case U'k':
+            scroll(-1);
+            break;
+        case key::kDown:
+        case U'j':
+            scroll(1);
+            break;
+        case key::kPageUp:
+            scroll(-rows);
+            break;
+        case key::kPageDown:
+            scroll(rows);
+            break;
+        case key::kHome:
+            page_.first = 0;
+            break;
+        case key::kEnd:
+            page_.first = page_.body.size();
+            break;
+        default:
+            return true;
+    }
+    draw();
+    return true;
+}
+
+void Top::scroll(std::ptrdiff_t lines) {
+    const auto last = static_cast<std::ptrdiff_t>(last_first_line(page_.body, size_));
+    const auto first = std::min(static_cast<std::ptrdiff_t>(page_.first), last);
+    page_.first = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(first + lines, 0, last));
+}
+
+std::string Top::report(const Teller::Taken& taken, Report report) {
+    // Pictures of histograms leave no room for anything else.
+    report.is_table = report.is_table || taken.map->aggregation.is_histogram();
+    if (!kSorts[sort_].empty()) report.sort = kSorts[sort_];
+    const ReportRows rows = report_rows(*taken.map, report, taken.entries);
+    return report_text(*taken.map, report, rows, values_, size_);
+}
+
+std::string Top::body() {
+    std::string text;
+    for (const Teller::Taken& taken : taken_) {
+        if (shown_ != 0 && owner_of(taken.map->name) != monitors_[shown_ - 1]) continue;
+        for (const Report& each : reports_of(program_, *taken.map)) {
+            const std::string lines = report(taken, each);
+            if (!lines.empty()) text += cat(text.empty() ? "" : "\n", lines);
+        }
+    }
+    return text.empty() ? "nothing in this interval\n" : text;
+}
+
+void Top::draw() {
+    size_ = screen_of(ctx_.out.fd());
+    if (has_begun_) page_.body = body();
+    page_.title = cat("gpufs  ", shown_ == 0 ? program_.name : monitors_[shown_ - 1], "   every ",
+                      every_, "   ", when_, is_paused_ ? "   paused" : "");
+    page_.keys = cat("q quit  p pause  s sort: ", sort_ == 0 ? "as declared" : kSorts[sort_],
+                     monitors_.empty() ? "" : "  m next monitor", "  up/down scroll");
+    screen_.show(top_text(page_, size_));
+}
+
+}  // namespace gpufs

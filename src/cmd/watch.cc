@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/command.h"
+#include "cmd/live.h"
+#include "cmd/monitor_words.h"
+#include "cmd/options.h"
+#include "cmd/run_program.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/bpf_machine.h"
+#include "gpufs/engine/monitor.h"
+#include "gpufs/engine/monitor_files.h"
+#include "gpufs/engine/replay.h"
+#include "gpufs/engine/trace_file.h"
+#include "gpufs/kernel/gpus.h"
+#include "gpufs/lang/gpu_systems.h"
+#include "gpufs/lang/merge.h"
+#include "gpufs/lang/program_arguments.h"
+#include "gpufs/view/json.h"
+
+namespace gpufs {
+namespace {
+
+bool is_about_gpus(const Program& program) {
+    for (const ProbeProgram& probe : program.programs)
+        for (const auto& alternatives : probe.targets)
+            for (const ProbeTarget& target : alternatives)
+                if (target.kind == ProbeTarget::Kind::tracepoint && is_gpu_event(target.name))
+                    return true;
+    return false;
+}
+
+// A monitor, and whether it can work here.
+struct Candidate {
+    Program program;
+    std::string why_not, hint;  // empty: it can
+
+    bool fits() const { return why_not.empty(); }
+};
+
+// Makes each GPU monitor as if to run it, on this machine or over the recording.
+std::vector<Candidate> find_candidates(const std::optional<std::string>& recording) {
+    std::vector<Candidate> found;
+    BpfMachine machine;
+    for (const std::string& name : list_monitors()) {
+        Candidate one;
+        try {
+            one.program = load_program(name);
+        } catch (const UsageError&) {
+            continue;  // 'gpufs run' says what is wrong with it
+        }
+        if (!is_about_gpus(one.program)) continue;
+        try {
+            if (recording) {
+                TraceFile file(*recording);
+                const Replay replay(one.program, {}, file);
+            } else {
+                const Monitor monitor(one.program, {}, machine);
+            }
+        } catch (const UnsupportedError& e) {
+            one.why_not = e.what();
+            one.hint = e.hint();
+        } catch (const UsageError& e) {
+            one.why_not = e.what();
+            one.hint = e.hint();
+        }
+        found.push_back(std::move(one));
+    }
+    return found;
+}
+
+std::string first_line(const std::string& text) {
+    return text.empty() ? std::string() : std::string(lines_of(text).front());
+}
+
+std::string describe(const Gpu& gpu) {
+    std::string text = cat(gpu.name, ": ", gpu.driver.empty() ? "no driver" : gpu.driver);
+    for (const std::string& part : {gpu.model, gpu.device})
+        if (!part.empty()) text += cat(", ", part);
+    return text + cat(", at ", gpu.slot);
+}
+
+std::string gpu_json(const Gpu& gpu) {
+    JsonObject line;
+    line.text("gpu", gpu.name).text("driver", gpu.driver).text("device", gpu.device);
+    return line.text("slot", gpu.slot).text("model", gpu.model).done();
+}
+
+void print_list(Context& ctx, const RunChoices& choices) {
+    if (!choices.input) {
+        const std::vector<Gpu> gpus = find_gpus();
+        for (const Gpu& gpu : gpus) ctx.out.line(choices.json ? gpu_json(gpu) : describe(gpu));
+        if (gpus.empty() && !choices.json) ctx.out.line("no GPU: none has a driver here");
+    }
+    const std::vector<Candidate> candidates = find_candidates(choices.input);
+    std::size_t width = 0;
+    for (const Candidate& one : candidates) width = std::max(width, one.program.name.size());
+    for (const Candidate& one : candidates) {
+        if (choices.json) {
+            JsonObject line;
+            line.text("monitor", one.program.name).text("summary", one.program.summary);
+            line.boolean("fits", one.fits());
+            if (!one.fits()) line.text("why_not", one.why_not).text("hint", one.hint);
+            ctx.out.line(line.done());
+            continue;
+        }
+        const std::string indent(5 + width + 2, ' ');
+        ctx.out.line(cat(one.fits() ? "yes  " : "no   ", one.program.name,
+                         std::string(width + 2 - one.program.name.size(), ' '),
+                         one.program.summary));
+        if (one.fits()) continue;
+        ctx.out.line(cat(indent, first_line(one.why_not)));
+        if (!one.hint.empty()) ctx.out.line(cat(indent, "fix: ", one.hint));
+    }
+}
+
+// What fits, where the user named nothing; says what that is.
+std::vector<Program> choose(Context& ctx, const RunChoices& choices) {
+    if (!choices.input) {
+        const std::vector<Gpu> gpus = find_gpus();
+        if (gpus.empty())
+            throw UnsupportedError("there is no GPU here that a driver has taken",
+                                   "'gpufs watch --list' says which monitors would run; "
+                                   "'gpufs watch fence' runs one, -i FILE reads a recording");
+        for (const Gpu& gpu : gpus) ctx.err.line(describe(gpu));
+    }
+    std::vector<Program> chosen;
+    for (Candidate& one : find_candidates(choices.input)) {
+        if (one.fits())
+            chosen.push_back(std::move(one.program));
+        else
+            ctx.err.line(cat("without ", one.program.name, ": ", first_line(one.why_not)));
+    }
+    if (chosen.empty())
+        throw UnsupportedError("no GPU monitor can run", "'gpufs watch --list' says why");
+    return chosen;
+}
+
+}  // namespace
+
+int cmd_watch(Context& ctx, Args args) {
+    RunChoices choices;
+    std::vector<std::string> words, names, parameters;
+    std::vector<int> pids;
+    bool list = false;
+    Options options(
+        "watch [MONITOR…] [name=value…] [-p PID] [--if EXPR] [--top] [-i FILE] [-- COMMAND]",
+        "Watches what GPUs do: runs the monitors named, or those that fit the drivers of this\n"
+        "machine, in one process and on one timeline. Prints what they tell as it happens, and\n"
+        "what they counted at the end: at Ctrl-C, after --duration, or with the COMMAND.");
+    add_run_options(options, choices);
+    options.pids(pids)
+        .flag("top", choices.top, "a full screen, refreshed each interval, where stdout is one")
+        .flag("list", list, "say which monitors there are, which can run here, what others lack");
+    choices.command = take_command(args);
+    if (!options.parse(ctx, args, words)) return kOk;
+    for (const std::string& word : words)
+        (word.find('=') == word.npos ? names : parameters).push_back(word);
+    if (list) {
+        check_words(words, 0, "--list looks at all GPU monitors");
+        print_list(ctx, choices);
+        return kOk;
+    }
+    std::vector<Program> programs;
+    for (const std::string& name : names) programs.push_back(load_program(name));
+    if (names.empty()) programs = choose(ctx, choices);
+    Program program = merge_programs(std::move(programs));
+    choices.parameters = parse_program_arguments(program, parameters);
+    take_pid(program, pids, choices.parameters);
+    return run_program(ctx, std::move(program), std::move(choices));
+}
+
+}  // namespace gpufs

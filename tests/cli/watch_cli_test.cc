@@ -1,0 +1,219 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/fd.h"
+#include "gpufs/base/text.h"
+#include "gpufs/kernel/gpus.h"
+#include "support/json.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::Ended;
+using test::has;
+using test::Json;
+using test::parse_json_lines;
+
+constexpr const char* kRecording = "tests/data/trace_dat/gpu-6.12.dat";
+
+// gpufs on a terminal of its own.
+class OnTerminal {
+public:
+    OnTerminal(const std::vector<std::string>& args, unsigned short columns, unsigned short rows) {
+        const winsize size{rows, columns, 0, 0};
+        int terminal = -1;
+        pid_ = ::forkpty(&terminal, nullptr, nullptr, &size);
+        if (pid_ == 0) {
+            std::vector<std::string> words = args;
+            words.insert(words.begin(), test::gpufs_binary());
+            std::vector<char*> argv;
+            for (std::string& word : words) argv.push_back(word.data());
+            argv.push_back(nullptr);
+            ::execv(argv[0], argv.data());
+            ::_exit(127);
+        }
+        terminal_ = Fd(terminal);
+    }
+    ~OnTerminal() {
+        if (pid_ > 0) {
+            ::kill(pid_, SIGKILL);
+            ::waitpid(pid_, nullptr, 0);
+        }
+    }
+    OnTerminal(const OnTerminal&) = delete;
+    OnTerminal& operator=(const OnTerminal&) = delete;
+
+    void press(std::string_view keys) const {
+        BOOST_TEST_REQUIRE(::write(terminal_.get(), keys.data(), keys.size()) ==
+                           static_cast<ssize_t>(keys.size()));
+    }
+    // Reads on until the text has come; what came behind the last time it was waited for.
+    std::string wait_for(std::string_view text) {
+        std::string seen;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (!has(seen, std::string(text)) && std::chrono::steady_clock::now() < end)
+            if (!read_some(seen)) break;
+        BOOST_TEST(has(seen, std::string(text)));
+        return seen;
+    }
+    // To the end: its exit status, and what came.
+    std::pair<int, std::string> wait() {
+        std::string seen;
+        while (read_some(seen)) {
+        }
+        int status = 0;
+        ::waitpid(pid_, &status, 0);
+        pid_ = -1;
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, seen};
+    }
+
+private:
+    bool read_some(std::string& seen) const {
+        pollfd ready{terminal_.get(), POLLIN, 0};
+        if (::poll(&ready, 1, 1000) == 0) return true;
+        char bytes[4096];
+        const ssize_t count = ::read(terminal_.get(), bytes, sizeof bytes);
+        if (count > 0) seen.append(bytes, static_cast<std::size_t>(count));
+        return count > 0;
+    }
+
+    pid_t pid_ = -1;
+    Fd terminal_;
+};
+
+constexpr const char* kEnter = "\x1b[?1049h";
+constexpr const char* kLeave = "\x1b[?1049l";
+
+// The last whole screen that was drawn: from one home to the next.
+std::vector<std::string> last_screen(const std::string& seen) {
+    const std::string home = "\x1b[H", end = "\x1b[J";
+    const auto last = seen.rfind(end);
+    const auto begin = seen.rfind(home, last);
+    std::vector<std::string> lines;
+    for (std::string line :
+         split(seen.substr(begin + home.size(), last - begin - home.size()), '\n')) {
+        for (const std::string_view code : {"\x1b[K", "\x1b[7m", "\x1b[0m", "\r"})
+            for (auto at = line.find(code); at != line.npos; at = line.find(code))
+                line.erase(at, code.size());
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(watch_command)
+
+BOOST_AUTO_TEST_CASE(the_list_says_yes_to_the_monitors_that_run) {
+    const Ended list = test::gpufs({"watch", "--list", "--json"});
+    BOOST_TEST(list.status == 0);
+    std::vector<std::string> names;
+    for (const Json& told : parse_json_lines(list.out)) {
+        if (!told.members.contains("monitor")) continue;
+        names.push_back(told["monitor"].text);
+        const Ended run = test::gpufs({"run", names.back(), "--dry-run"});
+        BOOST_TEST((run.status == 0) == (told["fits"].text == "true"));
+        if (run.status != 0) BOOST_TEST(has(run.err, told["why_not"].text));
+    }
+    BOOST_TEST(names == (std::vector<std::string>{"drm", "fence", "vblank"}),
+               boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(without_a_name_all_that_fits_the_machine_runs) {
+    const Ended ran = test::gpufs({"watch", "--duration", "10ms"});
+    if (find_gpus().empty()) {
+        BOOST_TEST(ran.status == 3);
+        BOOST_TEST(has(ran.err, "gpufs: there is no GPU here that a driver has taken\n"));
+    } else {
+        BOOST_TEST(ran.status == 0);
+        BOOST_TEST(has(ran.err, "toy_"));
+        BOOST_TEST(!has(ran.err, "without "));
+        BOOST_TEST(has(ran.err, " 0 lost"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(several_monitors_take_parameters_by_their_names) {
+    const Ended ran = test::gpufs({"watch", "fence", "sched-wait", "fence.min_us=1ms",
+                                   "sched-wait.min_us=1s", "--duration", "10ms", "--json"});
+    BOOST_TEST(ran.status == 0);
+    std::size_t summaries = 0, waits = 0;
+    for (const Json& told : parse_json_lines(ran.out)) {
+        summaries += told.members.contains("summary");
+        if (told.members.contains("map")) waits += told["map"].text.starts_with("sched-wait.");
+    }
+    BOOST_TEST(summaries == 1u);
+    BOOST_TEST(waits > 0u);
+    const Ended wrong = test::gpufs({"watch", "fence", "sched-wait", "min_us=1ms"});
+    BOOST_TEST(wrong.status == 2);
+    BOOST_TEST(has(wrong.err, "this program has no parameter 'min_us'"));
+    BOOST_TEST(test::gpufs({"watch", "fence", "fence"}).err ==
+               "gpufs: 'fence' is asked for twice\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_is_watched_by_what_it_has) {
+    const Ended ran = test::gpufs_as_nobody({"watch", "-i", kRecording, "--json"});
+    BOOST_TEST(ran.status == 0);
+    long long signaled = 0;
+    for (const std::string_view line : lines_of(ran.out))
+        signaled += has(std::string(line), "virtio_gpu");
+    BOOST_TEST(signaled > 0);
+    BOOST_TEST(has(ran.err, "without vblank: "));
+    BOOST_TEST(test::gpufs({"watch", "-i", kRecording, "--top"}).status == 2);
+}
+
+BOOST_AUTO_TEST_CASE(the_screen_is_filled_obeys_keys_and_is_given_back) {
+    for (const auto& [columns, rows] :
+         {std::pair<unsigned short, unsigned short>{80, 24}, {200, 50}}) {
+        OnTerminal gpufs({"watch", "sched-wait", "fence", "--top", "--interval", "200ms"}, columns,
+                         rows);
+        std::string seen = gpufs.wait_for("sched-wait.");
+        gpufs.press("p");
+        seen = gpufs.wait_for("paused");
+        gpufs.press("s");
+        seen = gpufs.wait_for("sort: count");
+        gpufs.press("m");
+        seen = gpufs.wait_for("\x1b[J");
+        const std::vector<std::string> lines = last_screen(seen);
+        BOOST_TEST(lines.size() == rows);
+        for (const std::string& line : lines) BOOST_TEST(line.size() <= columns);
+        BOOST_TEST(lines.front().starts_with("gpufs  sched-wait   every 200ms"));
+        BOOST_TEST(lines.back().starts_with("q quit"));
+        gpufs.press("q");
+        const auto [status, rest] = gpufs.wait();
+        BOOST_TEST(status == 0);
+        BOOST_TEST(has(rest, kLeave));
+        BOOST_TEST(has(rest, " lost"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_screen_is_given_back_after_ctrl_c) {
+    OnTerminal gpufs({"watch", "fence", "--top"}, 80, 24);
+    gpufs.wait_for(kEnter);
+    gpufs.wait_for("q quit");
+    gpufs.press("\x03");
+    BOOST_TEST(has(gpufs.wait().second, kLeave));
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_gets_plain_intervals) {
+    const Ended ran =
+        test::gpufs({"watch", "sched-wait", "--top", "--interval", "100ms", "--duration", "350ms"});
+    BOOST_TEST(ran.status == 0);
+    BOOST_TEST(!has(ran.out, "\x1b"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
