@@ -6,6 +6,12 @@
 #include "gpufs/base/cat.h"
 
 namespace gpufs {
+namespace {
+
+// A file of other things has a damaged page every few kilobytes.
+constexpr std::size_t kMostTold = 100;
+
+}  // namespace
 
 int TraceRecord::id() const {
     if (bytes.size() < 2) return -1;
@@ -30,8 +36,11 @@ bool RecordMerge::advance(std::size_t i) {
     RingRecord found;
     while (!s.page.next(found)) {
         if (!s.page.damage().empty()) {
-            damage_.push_back(
-                cat("CPU ", s.record.cpu, ": a ring buffer page is damaged ", s.page.damage()));
+            if (damage_.size() < kMostTold)
+                damage_.push_back(
+                    cat("CPU ", s.record.cpu, ": a ring buffer page is damaged ", s.page.damage()));
+            else if (damage_.size() == kMostTold)
+                damage_.push_back("more pages are damaged");
             s.lost = kLostUnknown;
         }
         auto page = next_page_(i);

@@ -69,9 +69,9 @@ Places places_of(const TraceFileIndex& index) {
             const std::string owner =
                 cat(buffer.name.empty() ? "" : buffer.name + ": ", "CPU ", cpu.cpu);
             CpuPages::Place place{owner, cpu.offset, cpu.size, cpu.offset};
-            const auto same = std::ranges::equal_range(begins, cpu.offset);
+            const auto [first, end] = std::equal_range(begins.begin(), begins.end(), cpu.offset);
             const auto border = std::ranges::upper_bound(borders, cpu.offset);
-            if (same.size() == 1 && border != borders.end()) place.limit = *border;
+            if (end - first == 1 && border != borders.end()) place.limit = *border;
             of_buffer.push_back(std::move(place));
         }
     }

@@ -235,3 +235,31 @@ has bpftrace && agree
 echo
 compare "1,100 probes (libc's [a-m]*), s" probes 2 ''
 compare '100,000 keys, counted and shown, s' keys 2 ''
+
+# A recording read again, in one thread: million records a second of CPU time. perf reads its own.
+calls=1000000
+"$gpufs" record -e sched,$enter,syscalls:sys_exit_getppid --buffer 64M -o "$scratch/read.dat" \
+    -- "$probe" calls "$calls" "$cpu" >/dev/null 2>&1
+has perf && perf record -q -a -m 64M -o "$scratch/perf.data" -e "$enter,syscalls:sys_exit_getppid" \
+    "$probe" calls "$calls" "$cpu" >/dev/null 2>&1
+# speed NAME RECORDS COMMAND...
+speed() {
+    local name=$1 records=$2 spent
+    shift 2
+    spent=$(TIMEFORMAT='%U %S'; { time "$@" >/dev/null 2>&1; } 2>&1)
+    awk -v n="$records" '{ printf "%.2f\n", n / ($1 + $2) / 1e6 }' <<<"$spent" >>"$scratch/$name"
+}
+records=$("$gpufs" report --stat -i "$scratch/read.dat" 2>/dev/null | awk '/^records/ { print $2 }')
+: >"$scratch/trace-cmd-read"
+: >"$scratch/perf-read"
+if has perf; then perf_records=$(perf script -i "$scratch/perf.data" 2>/dev/null | wc -l); fi
+for _ in $(seq "$rounds"); do
+    speed gpufs-read "$records" "$gpufs" report -i "$scratch/read.dat"
+    has trace-cmd && speed trace-cmd-read "$records" trace-cmd report -i "$scratch/read.dat"
+    has perf && speed perf-read "$perf_records" perf script -i "$scratch/perf.data"
+done
+echo
+for peer in trace-cmd perf; do
+    row "report, M records/s, beside $peer" "$(spread "$scratch/gpufs-read" 2)" \
+        "$(spread "$scratch/$peer-read" 2)" "$(ratio "$scratch/gpufs-read" "$scratch/$peer-read")" 5
+done

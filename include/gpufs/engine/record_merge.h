@@ -44,7 +44,8 @@ public:
     void skip_behind();
     // Asks CPUs that had no page for one again.
     void refill();
-    // What was wrong with pages, one line each. The rest of such a page counts as lost.
+    // What was wrong with pages, one line each, of the first hundred. The rest of such a page
+    // counts as lost.
     const std::vector<std::string>& damage() const { return damage_; }
 
 private:

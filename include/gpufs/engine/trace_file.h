@@ -27,8 +27,8 @@ public:
     TraceFile& operator=(const TraceFile&) = delete;
     ~TraceFile();
 
-    // The events, task names, symbols, and the options that the recording kernel had. Tasks that the
-    // saved names lack are named by the switches and wakeups read so far.
+    // The events, task names, symbols, and the options that the recording kernel had. Tasks that
+    // the saved names lack are named by the switches and wakeups read so far.
     TraceContext& context();
 
     // The next record, by time, over all CPUs and buffers; null at the end. Its time is corrected
