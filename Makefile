@@ -17,7 +17,7 @@ WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -W
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
 override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)
 override CPPFLAGS += -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
-LDLIBS   := -lboost_program_options -ltraceevent -lelf
+LDLIBS   := -lboost_program_options -ltraceevent -lelf -lz -lzstd
 TESTLIBS := -lboost_unit_test_framework
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
@@ -61,7 +61,7 @@ $(PROGRAMS): Makefile | build/.deps
 # warnings are the matter of the usual build: -Os has some that are none.
 static:
 	$(Q)$(MAKE) B=build/static CXXFLAGS=-Os WARN= LDFLAGS='-static -s -Wl,--gc-sections' \
-		LDLIBS='$(LDLIBS) -lz' build/static/gpufs
+		build/static/gpufs
 	@echo "        $$(stat -c %s build/static/gpufs) bytes"
 
 # -MMD writes the header list of each object next to it, so a changed header rebuilds its users.
@@ -95,9 +95,10 @@ $(B)/src/kernel/syscall_names.o: override CPPFLAGS += -I$(B)/gen
 $(B)/src/kernel/syscall_names.o: $(B)/gen/syscall_list.inc
 
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
-BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libboost-program-options-dev \
-              libboost-test-dev
-CHECK_PKGS := binutils clang gcc-12 qemu-system-x86 busybox-static kmod xz-utils zstd lz4 llvm-19
+BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
+              libboost-program-options-dev libboost-test-dev
+CHECK_PKGS := binutils clang gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils \
+              zstd lz4 llvm-19
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)

@@ -47,6 +47,8 @@ includes() {
             allowed["gelf.h"] = "src/kernel/elf_file.h"
             allowed["boost/program_options.hpp"] = "src/cmd/options.cc"
             allowed["boost/test/"] = "tests/"
+            allowed["zlib.h"] = "src/lang/compression.cc"
+            allowed["zstd.h"] = "src/lang/compression.cc"
             allowed["cxxabi.h"] = "src/lang/function_name.cc"
             # C library and kernel headers that are neither under sys/ nor under linux/.
             split("arpa/inet dirent dlfcn elf fcntl fnmatch grp link net/if netinet/in poll pthread pty pwd sched spawn stdlib unistd", names)

@@ -20,6 +20,13 @@ int id_in(std::string_view format_text) {
     return id;
 }
 
+// "name: sched_switch", the first line.
+std::string_view name_in(std::string_view format_text) {
+    constexpr std::string_view kKey = "name: ";
+    if (!format_text.starts_with(kKey)) return {};
+    return format_text.substr(kKey.size(), format_text.find('\n') - kKey.size());
+}
+
 // Events of the tracer itself (events/ftrace) have the first ids, and available_events does not
 // list them.
 constexpr int kFirstListedId = 20;
@@ -40,7 +47,36 @@ const CatalogEvent& EventCatalog::add(std::string_view system, std::string_view 
     return *at.event;
 }
 
+void EventCatalog::offer(std::string system, std::string format_text) {
+    const int id = id_in(format_text);
+    std::string full_name = cat(system, ':', name_in(format_text));
+    offers_.try_emplace(id, Offer{std::move(full_name), std::move(format_text)});
+}
+
+std::vector<std::string> EventCatalog::offered() const {
+    std::vector<std::string> names;
+    for (const auto& [id, offer] : offers_) names.push_back(offer.full_name);
+    return names;
+}
+
+std::optional<std::string> EventCatalog::offered_text(std::string_view full_name) const {
+    for (const auto& [id, offer] : offers_)
+        if (offer.full_name == full_name) return offer.text;
+    return std::nullopt;
+}
+
+const CatalogEvent* EventCatalog::take(const Offer& offer) {
+    const std::string_view name = offer.full_name;
+    try {
+        return &add(name.substr(0, name.find(':')), offer.text);
+    } catch (const Error&) {
+        return nullptr;
+    }
+}
+
 const CatalogEvent* EventCatalog::load(std::string_view system, std::string_view name) {
+    for (const auto& [id, offer] : offers_)
+        if (offer.full_name == cat(system, ':', name)) return take(offer);
     if (!tracefs_) return nullptr;
     const auto text = tracefs_->read_if_readable(cat("events/", system, '/', name, "/format"));
     return text ? &add(system, *text) : nullptr;
@@ -56,7 +92,9 @@ const CatalogEvent* EventCatalog::find(std::string_view system, std::string_view
 const CatalogEvent* EventCatalog::find(int id) {
     if (id < 0 || id > 0xffff) return nullptr;
     if (const Slot& known = slot(id); known.is_known) return known.event.get();
-    if (const auto name = name_of(id)) {
+    if (const auto offer = offers_.find(id); offer != offers_.end()) {
+        take(offer->second);
+    } else if (const auto name = name_of(id)) {
         const auto colon = name->find(':');
         load(std::string_view(*name).substr(0, colon), std::string_view(*name).substr(colon + 1));
     }

@@ -31,7 +31,8 @@ std::span<const std::byte> payload_of(const PerfRecord& record) {
 
 }  // namespace
 
-MonitorReader::MonitorReader(const Monitor& monitor, int stop_fd) : program_(monitor.program()) {
+MonitorReader::MonitorReader(const Monitor& monitor, int stop_fd)
+    : program_(monitor.program()), stop_fd_(stop_fd) {
     for (const MapDeclaration& map : program_.maps) {
         if (map.type == BPF_MAP_TYPE_RINGBUF) rings_.emplace_back(*monitor.map(map.name));
         if (map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY) continue;

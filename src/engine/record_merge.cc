@@ -16,7 +16,10 @@ int TraceRecord::id() const {
 
 RecordMerge::RecordMerge(std::vector<int> cpus, NextPage next_page)
     : next_page_(std::move(next_page)), streams_(cpus.size()) {
-    for (std::size_t i = 0; i < cpus.size(); ++i) streams_[i].record.cpu = cpus[i];
+    for (std::size_t i = 0; i < cpus.size(); ++i) {
+        streams_[i].record.cpu = cpus[i];
+        streams_[i].record.stream = i;
+    }
     heap_.reserve(cpus.size());
     refill();
 }

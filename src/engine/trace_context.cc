@@ -9,7 +9,6 @@
 #include "gpufs/base/text.h"
 
 namespace gpufs {
-namespace {
 
 // Clocks that count something else than nanoseconds (kernel/trace/trace.c, trace_clocks[]).
 bool counts_nanoseconds(std::string_view clock) {
@@ -17,25 +16,23 @@ bool counts_nanoseconds(std::string_view clock) {
            !clock.starts_with("ppc-tb");
 }
 
-// The major and minor number of the running kernel.
-std::pair<int, int> running_kernel() {
-    utsname name{};
-    std::pair<int, int> version;
-    if (::uname(&name) == 0) std::sscanf(name.release, "%d.%d", &version.first, &version.second);
-    return version;
+std::string_view chosen_clock(std::string_view trace_clock) {
+    const auto open = trace_clock.find('[');
+    if (open == trace_clock.npos) return {};
+    return trace_clock.substr(open + 1, trace_clock.find(']', open) - open - 1);
 }
 
-}  // namespace
+void set_kernel_release(TraceOptions& options, std::string_view release) {
+    std::pair<int, int> version;
+    std::sscanf(std::string(release).c_str(), "%d.%d", &version.first, &version.second);
+    options.resched_lazy = version >= std::pair(6, 13);
+    options.syscall_prefix = version >= std::pair(6, 18);
+}
 
 TraceOptions read_trace_options(const Tracefs& tracefs) {
     TraceOptions options;
-    // "[local] global counter ..."
     const std::string clocks = tracefs.read_if_readable("trace_clock").value_or("");
-    if (const auto open = clocks.find('['); open != clocks.npos) {
-        const auto close = clocks.find(']', open);
-        options.clock_is_ns =
-            counts_nanoseconds(std::string_view(clocks).substr(open + 1, close - open - 1));
-    }
+    options.clock_is_ns = counts_nanoseconds(chosen_clock(clocks));
     const std::string text = tracefs.read_if_readable("trace_options").value_or("");
     for (const std::string_view line : lines_of(text)) {
         const bool off = line.starts_with("no");
@@ -64,8 +61,8 @@ LiveTrace::LiveTrace(const Tracefs& top, const Tracefs& instance)
         return printk_formats_.find(address);
     };
     context_.options = read_trace_options(instance);
-    context_.options.resched_lazy = running_kernel() >= std::pair(6, 13);
-    context_.options.syscall_prefix = running_kernel() >= std::pair(6, 18);
+    utsname name{};
+    if (::uname(&name) == 0) set_kernel_release(context_.options, name.release);
 }
 
 }  // namespace gpufs

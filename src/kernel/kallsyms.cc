@@ -72,6 +72,29 @@ struct Kallsyms::Loader {
         return at;
     }
 
+    // What follows the last whole line.
+    std::string_view lines(std::string_view text) {
+        for (auto end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+            line(text.substr(0, end));
+            text.remove_prefix(end + 1);
+        }
+        return text;
+    }
+
+    void read(const std::string& path) {
+        const Fd file = open_file(path, O_RDONLY);
+        std::string chunk(64 << 10, '\0');
+        std::size_t kept = 0;  // of an unfinished line
+        for (;;) {
+            const ssize_t n = check(::read(file.get(), chunk.data() + kept, chunk.size() - kept),
+                                    [&] { return cat("read '", path, "'"); });
+            if (n == 0) return;
+            const std::string_view rest = lines({chunk.data(), kept + static_cast<std::size_t>(n)});
+            kept = rest.size() < chunk.size() ? rest.size() : 0;
+            std::copy_n(rest.begin(), kept, chunk.begin());
+        }
+    }
+
     void finish() {
         to.is_hidden_ = all_zero;
         // Of one address the symbol that came first wins; names count upwards as they come.
@@ -87,24 +110,12 @@ void Kallsyms::load() {
     regions_.clear();
     names_.clear();
     modules_.clear();
-    const Fd file = open_file(path_, O_RDONLY);
     names_.reserve(kReservedNames);
     Loader loader{*this};
-
-    std::string chunk(64 << 10, '\0');
-    std::size_t kept = 0;  // of an unfinished line
-    for (;;) {
-        const ssize_t n = check(::read(file.get(), chunk.data() + kept, chunk.size() - kept),
-                                [&] { return cat("read '", path_, "'"); });
-        if (n == 0) break;
-        std::string_view text(chunk.data(), kept + static_cast<std::size_t>(n));
-        for (auto end = text.find('\n'); end != text.npos; end = text.find('\n')) {
-            loader.line(text.substr(0, end));
-            text.remove_prefix(end + 1);
-        }
-        kept = text.size() < chunk.size() ? text.size() : 0;
-        std::copy(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(kept), chunk.begin());
-    }
+    if (text_)
+        loader.lines(text_());
+    else
+        loader.read(path_);
     loader.finish();
     is_loaded_ = true;
 }

@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
 
 namespace gpufs {
@@ -35,7 +34,7 @@ std::map<std::uint64_t, std::string> parse_printk_formats(std::string_view text)
 
 std::optional<std::string_view> PrintkFormats::find(std::uint64_t address) {
     if (!is_loaded_) {
-        texts_ = parse_printk_formats(read_file_if_readable(path_).value_or(""));
+        texts_ = parse_printk_formats(text_());
         is_loaded_ = true;
     }
     const auto it = texts_.find(address);

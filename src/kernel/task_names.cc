@@ -10,10 +10,8 @@ namespace {
 
 // "5217 python3": the number, and what stands behind the space.
 template <class OnLine>
-void for_each_task(const std::string& path, OnLine&& on_line) {
-    const auto text = read_file_if_readable(path);
-    if (!text) return;
-    for (const std::string_view line : lines_of(*text)) {
+void for_each_task(std::string_view text, OnLine&& on_line) {
+    for (const std::string_view line : lines_of(text)) {
         int pid = 0;
         const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), pid);
         const auto at = static_cast<std::size_t>(end - line.data());
@@ -37,13 +35,17 @@ int TaskNames::tgid(int pid) const {
     return it == tgids_.end() ? 0 : it->second;
 }
 
+void TaskNames::add_lines(std::string_view saved_cmdlines) {
+    for_each_task(saved_cmdlines, [&](int pid, std::string_view comm) { comms_[pid] = comm; });
+}
+
 void TaskNames::refresh() {
     if (top_.empty()) return;
-    for_each_task(top_ + "/saved_cmdlines",
-                  [&](int pid, std::string_view comm) { comms_[pid] = comm; });
-    for_each_task(top_ + "/saved_tgids", [&](int pid, std::string_view text) {
-        std::from_chars(text.data(), text.data() + text.size(), tgids_[pid]);
-    });
+    if (const auto text = read_file_if_readable(top_ + "/saved_cmdlines")) add_lines(*text);
+    if (const auto text = read_file_if_readable(top_ + "/saved_tgids"))
+        for_each_task(*text, [&](int pid, std::string_view number) {
+            std::from_chars(number.data(), number.data() + number.size(), tgids_[pid]);
+        });
 }
 
 }  // namespace gpufs

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,19 +35,30 @@ public:
     const CatalogEvent* find(std::string_view system, std::string_view name);
     // Throws Error when the text is no format. The first event of an id stays.
     const CatalogEvent& add(std::string_view system, std::string_view format_text);
+    // Keeps a format that a recording brought along until it is asked for; one that cannot be
+    // parsed then is no event. The first of an id stays.
+    void offer(std::string system, std::string format_text);
+    // What was offered, as "system:name", by id; and the text of one of them.
+    std::vector<std::string> offered() const;
+    std::optional<std::string> offered_text(std::string_view full_name) const;
 
 private:
+    struct Offer {
+        std::string full_name, text;
+    };
     struct Slot {
         bool is_known = false;
         std::unique_ptr<CatalogEvent> event;
     };
     Slot& slot(int id);
+    const CatalogEvent* take(const Offer& offer);
     const CatalogEvent* load(std::string_view system, std::string_view name);
     std::optional<std::string> name_of(int id);
     std::optional<std::string> search_listed(int id);
     int read_id(const std::string& full_name) const;
 
     std::optional<Tracefs> tracefs_;
+    std::map<int, Offer> offers_;
     std::vector<Slot> by_id_;
     std::optional<std::vector<std::string>> listed_;  // available_events
     std::optional<std::vector<std::pair<int, std::string>>>

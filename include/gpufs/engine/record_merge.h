@@ -18,13 +18,15 @@ struct TraceRecord {
     // Events of this CPU that were lost right before this one: a number, or kLostUnknown.
     std::uint64_t lost_before = 0;
     RecordBytes bytes;
+    std::size_t stream = 0;  // which of the merged sequences it came from
 
     // The event's id: common_type, which is the first field of every record. -1 for a cut one.
     int id() const;
 };
 
-// The records of several CPUs' pages as one sequence, by time; of equal times the lower CPU comes
-// first, as the kernel does it. Holds one record a CPU and copies none.
+// The records of several sequences of pages, one or more a CPU, as one by time; of equal times the
+// first sequence comes first, which is the kernel's order for ascending CPUs. Holds one record a
+// sequence and copies none.
 class RecordMerge {
 public:
     // The next page of cpus[i]; absent while there is none. A page's bytes must stay until the next

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "gpufs/base/symbol.h"
 #include "gpufs/engine/event_catalog.h"
@@ -30,6 +31,12 @@ struct TraceOptions {
     bool mark_cpu_starts = false;
 };
 TraceOptions read_trace_options(const Tracefs& tracefs);
+// Does the trace_clock count nanoseconds?
+bool counts_nanoseconds(std::string_view clock);
+// The clock that a trace_clock file says is set: "mono" of "local global [mono] boot".
+std::string_view chosen_clock(std::string_view trace_clock);
+// Sets what depends on the kernel: "6.12.41-amd64".
+void set_kernel_release(TraceOptions& options, std::string_view release);
 
 // All it takes to turn the records of one trace into words.
 struct TraceContext {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ namespace gpufs {
 class Kallsyms {
 public:
     explicit Kallsyms(std::string path = "/proc/kallsyms") : path_(std::move(path)) {}
+    // Another machine's, from the text that its file had.
+    explicit Kallsyms(std::function<std::string()> text) : text_(std::move(text)) {}
 
     // The function an address lies in, named as the kernel names it: the first of several names for
     // one address; its size reaches to the next symbol. Borrowed until the next reload. Throws
@@ -53,6 +56,7 @@ private:
     std::string_view module_of(std::uint32_t name) const;
 
     std::string path_;
+    std::function<std::string()> text_;  // instead
     bool is_loaded_ = false;
     bool is_hidden_ = false;
     std::vector<Region> regions_;

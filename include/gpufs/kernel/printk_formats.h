@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "gpufs/base/file.h"
 
 namespace gpufs {
 
@@ -12,13 +15,16 @@ namespace gpufs {
 // directory. Read at the first question.
 class PrintkFormats {
 public:
-    explicit PrintkFormats(std::string path) : path_(std::move(path)) {}
+    explicit PrintkFormats(const std::string& path)
+        : text_([path] { return read_file_if_readable(path).value_or(""); }) {}
+    // Another machine's, from the text that its file had.
+    explicit PrintkFormats(std::function<std::string()> text) : text_(std::move(text)) {}
 
     // Borrowed for as long as this lives.
     std::optional<std::string_view> find(std::uint64_t address);
 
 private:
-    std::string path_;
+    std::function<std::string()> text_;
     bool is_loaded_ = false;
     std::map<std::uint64_t, std::string> texts_;
 };

@@ -77,6 +77,13 @@ CommonFields common_fields(RecordBytes record);
 // `lazy`: the kernel knows lazy rescheduling.
 void append_irq_info(std::string& out, const CommonFields& common, bool lazy);
 
+// Where the records of an event hold a stack; no field for an event that is none.
+struct StackField {
+    const Field* field = nullptr;
+    bool is_user = false;
+};
+StackField stack_field(const EventFormat& format);
+
 // The addresses of a stack record, from its `caller` field on.
 std::vector<std::uint64_t> stack_of(const Field& caller, RecordBytes record, bool is_user);
 // "[unknown/kretprobe'd]", or the function's name; "0x..." where it is not known.

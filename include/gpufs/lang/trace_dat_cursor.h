@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "gpufs/base/error.h"
+
+namespace gpufs::trace_dat {
+
+// The bytes end where more of them are needed.
+class Cut : public Error {
+public:
+    explicit Cut(std::uint64_t at) : Error(cat("the data ends at byte ", at)), at_(at) {}
+    std::uint64_t at() const noexcept { return at_; }
+
+private:
+    std::uint64_t at_;
+};
+
+// Where the bytes come from: fills `into` from byte `at` on, and returns how many there were.
+using Source = std::function<std::size_t(std::uint64_t at, std::span<char> into)>;
+// What is in memory.
+Source in_memory(std::string bytes);
+
+// Reads one after the other. What does not end where the bytes end is a Cut.
+class Cursor {
+public:
+    explicit Cursor(Source source, std::uint64_t at = 0) : source_(std::move(source)), at_(at) {}
+
+    std::uint64_t at() const noexcept { return at_; }
+    std::uint16_t u16() { return number<std::uint16_t>(); }
+    std::uint32_t u32() { return number<std::uint32_t>(); }
+    std::uint64_t u64() { return number<std::uint64_t>(); }
+    // Up to its NUL, which is taken, too. Throws Error beyond 64 KiB.
+    std::string text();
+    // Throws Error beyond 256 MiB.
+    std::string bytes(std::uint64_t n);
+    void skip(std::uint64_t n) { at_ += n; }
+
+private:
+    template <class T>
+    T number();
+    std::span<const char> look(std::size_t n);
+
+    Source source_;
+    std::uint64_t at_;
+    std::string held_;
+    std::uint64_t held_at_ = 0;
+};
+
+}  // namespace gpufs::trace_dat
