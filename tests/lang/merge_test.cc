@@ -35,6 +35,7 @@ Program program(const std::string& name, const std::string& text,
 Program one(const std::string& name, const std::string& library = kLibrary) {
     return program(name,
                    ".include \"lib/send.bpf\"\n"
+                   ".caution sched:sched_switch \"many of these\"\n"
                    ".param  rows = 16 \"how many\"\n"
                    ".map    stacks stack_trace max rows\n"
                    ".map    seen   hash key { at kstack(stacks) }, value count, max rows, "
@@ -98,6 +99,7 @@ BOOST_AUTO_TEST_CASE(names_tell_the_programs_apart_and_what_both_include_is_ther
     BOOST_TEST(merged.records[1].actions[1].map == "fence.seen");
     BOOST_TEST(merged.reports.size() == 2u);
     BOOST_TEST(merged.reports[1].map == "fence.seen");
+    BOOST_TEST(merged.cautions.size() == 2u);
     BOOST_TEST(names_of(merged.programs) == (Names{"drm.main", "fence.main"}),
                boost::test_tools::per_element());
     BOOST_TEST(names_of(merged.subprograms) == (Names{"send", "drm.helped", "fence.helped"}),

@@ -67,8 +67,11 @@ static void on_done(void *unused, struct drm_sched_fence *fence)
 
 static void on_wait(void *unused, struct drm_sched_job *job, struct dma_fence *dependency)
 {
-	if (!dma_fence_is_signaled(dependency))
-		trace_drm_sched_job_unschedulable(&job->s_fence->finished, dependency);
+	if (dma_fence_is_signaled(dependency))
+		return;
+	trace_drm_sched_job_unschedulable(&job->s_fence->finished, dependency);
+	/* The scheduler of 6.17 may look again before that changes, and tell it again. */
+	trace_drm_sched_job_unschedulable(&job->s_fence->finished, dependency);
 }
 
 static struct {
