@@ -42,7 +42,7 @@ $(B)/gpufs-test: $(call obj,$(TEST)) $(B)/libgpufs.a
 
 # What tests look at from outside: a program, linked for any place and for one, with DWARF 5 and 4,
 # a library, and work whose truth is known.
-PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so gpufs-work)
+PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so gpufs-work gpufs-gpu-work)
 $(B)/gpufs-test: | $(PROGRAMS)
 $(B)/nest:        MODE = -pie -fPIE
 $(B)/nest-fixed:  MODE = -no-pie -fno-pie
@@ -50,10 +50,12 @@ $(B)/nest-dwarf4: MODE = -gdwarf-4
 $(B)/plug.so:     MODE = -shared -fPIC -nostdlib
 $(B)/plug.so: tests/programs/plug.cc
 $(B)/gpufs-work: tests/programs/work.cc
+$(B)/gpufs-gpu-work: MODE = -std=c++20 -Itests
+$(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/vm/modules/toy_gpu.h
 $(filter %/nest %/nest-fixed %/nest-dwarf4,$(PROGRAMS)): tests/programs/nest.cc
 $(PROGRAMS): Makefile | build/.deps
 	@echo "  CXX   $@"; mkdir -p $(@D)
-	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%,$^) -o $@
+	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc,$^) -o $@
 
 # One file that runs on any Linux box of this architecture, made small, in a folder of its own. The
 # warnings are the matter of the usual build: -Os has some that are none.
@@ -95,7 +97,8 @@ $(B)/src/kernel/syscall_names.o: $(B)/gen/syscall_list.inc
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
               libboost-program-options-dev libboost-test-dev
-CHECK_PKGS := binutils clang qemu-system-x86 busybox-static kmod xz-utils zstd lz4 llvm-19
+CHECK_PKGS := binutils clang gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
+              lz4 llvm-19
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)

@@ -38,9 +38,12 @@ ring_vm() {
     local series status=0
     for series in 6.1 6.12; do
         echo "== Debian $series"
-        tests/vm/fetch-kernel.sh "$series" || { status=1; continue; }
+        if ! tests/vm/fetch-kernel.sh "$series" || ! tests/vm/build-modules.sh "$series"; then
+            status=1
+            continue
+        fi
         # shellcheck disable=SC2016  # the variable is the guest's
-        tests/vm/run.sh "$series" --modules drm,gpu-sched,vgem -- sh -c \
+        tests/vm/run.sh "$series" --modules drm,gpu-sched,vgem,toy_gpu,toy_display -- sh -c \
             'GPUFS_TALLY=$GPUFS_VM_OUT/tally exec '"$B"'/gpufs-test --run_test=kernel,cli' || status=1
         cp "build/vm/$series/out/tally" "$tally/vm-$series" || status=1
     done

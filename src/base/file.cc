@@ -80,4 +80,14 @@ void write_all(int fd, std::string_view text, std::string_view name) {
     }
 }
 
+void write_all_at(int fd, std::string_view text, std::uint64_t at, std::string_view name) {
+    while (!text.empty()) {
+        const ssize_t n = ::pwrite(fd, text.data(), text.size(), static_cast<off_t>(at));
+        if (n == -1 && errno == EINTR) continue;
+        check(n, [&] { return cat("write to '", name, "'"); });
+        text.remove_prefix(static_cast<std::size_t>(n));
+        at += static_cast<std::uint64_t>(n);
+    }
+}
+
 }  // namespace gpufs

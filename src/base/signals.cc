@@ -22,6 +22,18 @@ sigset_t stop_set() {
     return set;
 }
 
+Fd open_signals(const sigset_t& set) {
+    return Fd{check(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+                    [] { return std::string("make a signalfd"); })};
+}
+
+// The signal that came, or 0.
+int take_from(const Fd& fd) {
+    signalfd_siginfo info{};
+    if (::read(fd.get(), &info, sizeof info) != sizeof info) return 0;
+    return static_cast<int>(info.ssi_signo);
+}
+
 }  // namespace
 
 HoldSignals::HoldSignals() {
@@ -43,15 +55,23 @@ bool HoldSignals::stop_is_pending() const {
 }
 
 StopSignals::StopSignals() {
-    const sigset_t set = stop_set();
-    fd_ = Fd{check(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
-                   [] { return std::string("make a signalfd"); })};
+    fd_ = open_signals(stop_set());
 }
 
 int StopSignals::take() {
-    signalfd_siginfo info{};
-    if (::read(fd_.get(), &info, sizeof info) != sizeof info) return 0;
-    return static_cast<int>(info.ssi_signo);
+    return take_from(fd_);
+}
+
+AwaitedSignal::AwaitedSignal(int signal) {
+    sigset_t set;
+    ::sigemptyset(&set);
+    ::sigaddset(&set, signal);
+    ::sigprocmask(SIG_BLOCK, &set, nullptr);
+    fd_ = open_signals(set);
+}
+
+bool AwaitedSignal::take() {
+    return take_from(fd_) != 0;
 }
 
 void die_of(int signal) {

@@ -33,6 +33,8 @@ int cmd_latency(Context&, Args);
 int cmd_list(Context&, Args);
 int cmd_options(Context&, Args);
 int cmd_recipe(Context&, Args);
+int cmd_record(Context&, Args);
+int cmd_report(Context&, Args);
 int cmd_reset(Context&, Args);
 int cmd_run(Context&, Args);
 int cmd_show(Context&, Args);
@@ -53,6 +55,8 @@ inline constexpr Command kCommands[] = {
     {"hist", "show how large the values of an event's field are", cmd_hist},
     {"latency", "show how long it takes from one event to another", cmd_latency},
     {"stacks", "count from where events happen", cmd_stacks},
+    {"record", "record events into a file, for later and for other tools", cmd_record},
+    {"report", "print a recording: trace.dat of gpufs record or trace-cmd", cmd_report},
     {"list", "list events with their fields, dynamic probes and triggers", cmd_list},
     {"filter", "record the events for which an expression holds", cmd_filter},
     {"trigger", "let events take stacks, stop the buffer, switch other events on", cmd_trigger},

@@ -27,9 +27,15 @@ _gpufs() {
         choices=$(gpufs "$verb" --help 2>/dev/null | grep -o -- '--[a-z-]*' | sort -u)
     elif [[ $verb =~ ^(count|hist|latency|stacks)$ && ${COMP_WORDS[*]:0:COMP_CWORD} == *' by' ]]; then
         choices='comm pid tid cpu uid cgroup kstack ustack probe'
+    elif [[ $before == -i || $before == --input ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
     elif [[ $before == -e || $before == --event || $verb =~ ^(list|count|hist|latency|stacks)$ ]]; then
         choices=$(gpufs list 2>/dev/null)
-    elif [[ $verb == trigger ]]; then
+    elif [[ $verb == record && ($before == -o || $before == --output) ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+    elif [[ $verb == trigger || $before == --trigger ]]; then
         choices=$(gpufs list --triggers 2>/dev/null)
     elif [[ $verb == asm || $verb == disasm ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -29,16 +29,6 @@ std::vector<EventFormat> find_events(const Tracefs& top, const Expression& expre
                      cat("choose with -e, several or all of: ", list));
 }
 
-std::vector<EventFormat> named_events(const Tracefs& top, const std::vector<std::string>& words,
-                                      const Expression& expression) {
-    std::vector<EventFormat> events;
-    for (const std::string& name : match_events(top, words)) {
-        events.push_back(load_event_format(top, name));
-        check_expression(expression, events.back());
-    }
-    return events;
-}
-
 int show_filters(Context& ctx, const Session& session, const std::vector<std::string>& words,
                  bool json) {
     if (!session.exists()) {
@@ -122,7 +112,7 @@ int cmd_filter(Context& ctx, Args args) {
         // Unquoted, the shell hands the expression over in pieces.
         const Expression expression = parse_expression({"filter", join(expression_words, " ")});
         const auto events = words.empty() ? find_events(session.top(), expression)
-                                          : named_events(session.top(), words, expression);
+                                          : match_events(session.top(), words, expression);
         if (session.is_global() && !dry_run) try_filters(session.top(), events, expression);
         plan = plan_filter(session, events, expression, !no_enable);
     }

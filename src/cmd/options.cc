@@ -65,6 +65,13 @@ Options& Options::value(const std::string& name, std::optional<std::string>& tex
     return *this;
 }
 
+Options& Options::list(const std::string& name, std::vector<std::string>& texts,
+                       const std::string& argument, const std::string& help) {
+    state_->options.add_options()(name.c_str(), po::value(&texts)->value_name(argument),
+                                  help.c_str());
+    return *this;
+}
+
 Options& Options::events(std::vector<std::string>& events) {
     state_->lists.push_back(&events);
     state_->options.add_options()(

@@ -42,6 +42,9 @@ public:
     Options& flag(const std::string& name, bool& on, const std::string& help);
     Options& value(const std::string& name, std::optional<std::string>& text,
                    const std::string& argument, const std::string& help);
+    // One that may be repeated, and whose text is taken as it is.
+    Options& list(const std::string& name, std::vector<std::string>& texts,
+                  const std::string& argument, const std::string& help);
 
     // Fills the bound variables, and `words` with what is no option. Throws UsageError. False when
     // --help was among them: the help is printed then.

@@ -96,10 +96,12 @@ PreparedProgram::Choice take_choice(RunChoices& choices) {
     return choice;
 }
 
-// Says where each program runs. False when that was all there is to do.
-bool explain(Context& ctx, const std::vector<std::string>& lines, const RunChoices& choices) {
+// Says where each program runs, and what to beware of. False when that was all there is to do.
+bool explain(Context& ctx, const std::vector<std::string>& lines,
+             const std::vector<std::string>& cautions, const RunChoices& choices) {
     if (choices.explain || choices.dry_run)
         for (const std::string& line : lines) (choices.dry_run ? ctx.out : ctx.err).line(line);
+    for (const std::string& caution : cautions) ctx.err.line(caution);
     if (choices.dry_run) return false;
     ctx.err.flush();
     return true;
@@ -118,7 +120,7 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
     BpfMachine machine;
     Monitor monitor =
         make_monitor(std::move(program), {take_choice(choices), {}}, machine, choices.verbose);
-    if (!explain(ctx, monitor.explanation(), choices)) return kOk;
+    if (!explain(ctx, monitor.explanation(), monitor.cautions(), choices)) return kOk;
 
     live.hold(std::move(choices.command));
     MonitorReader reader(monitor, live.stop_fd());
@@ -186,7 +188,7 @@ int go_through(Replay& replay, Teller& teller, const VisitRecord& take, const Ru
 int run_over_recording(Context& ctx, Program program, RunChoices choices) {
     TraceFile file(*choices.input);
     Replay replay(std::move(program), take_choice(choices), file);
-    if (!explain(ctx, replay.explanation(), choices)) return kOk;
+    if (!explain(ctx, replay.explanation(), replay.cautions(), choices)) return kOk;
     Teller teller(ctx, replay, choices, recorded_names(replay, file.context()));
     const VisitRecord take = [&](const RecordLayout& layout, std::span<const std::byte> record) {
         teller.tell(layout, record);

@@ -3,7 +3,6 @@
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "gpufs/base/error.h"
-#include "gpufs/base/suggest.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/triggers.h"
@@ -18,32 +17,11 @@ Trigger parse_action(const Tracefs& top, const std::vector<std::string>& words) 
     if (trigger.count)
         throw UsageError(cat("'", words[0], "' carries a count"),
                          cat("gpufs trigger ", trigger.action, " --count ", *trigger.count));
-    if (!trigger.is_known()) {
-        if (trigger.action == "hist") throw UsageError("gpufs trigger does not set hist triggers");
-        const std::vector<std::string> names(std::begin(kTriggerActions),
-                                             std::end(kTriggerActions));
-        std::string hint = did_you_mean(trigger.action, names);
-        if (hint.empty()) hint = cat("actions: ", join(names, " "));
-        throw UsageError(cat("unknown trigger action '", trigger.action, "'"), hint);
-    }
-    const bool takes_event = trigger.action.ends_with("_event");
-    if (words.size() == 2 && trigger.argument.empty() && takes_event)
+    if (words.size() == 2 && trigger.argument.empty() && trigger.action.ends_with("_event"))
         trigger.argument = words[1];
     else
         check_words(words, 1, "a condition goes with --if, events with -e");
-    if (!takes_event) {
-        if (trigger.argument.empty()) return trigger;
-        throw UsageError(cat("'", trigger.action, "' takes nothing behind a colon"));
-    }
-    if (trigger.argument.empty())
-        throw UsageError(cat(trigger.action, " needs the event to switch"),
-                         cat("gpufs trigger ", trigger.action, " SYSTEM:EVENT -e …"));
-    const auto targets = match_events(top, {trigger.argument});
-    if (targets.size() != 1)
-        throw UsageError(cat("'", trigger.argument, "' means ", targets.size(), " events"),
-                         "name one as SYSTEM:EVENT");
-    trigger.argument = targets[0];
-    return trigger;
+    return resolve_trigger(top, std::move(trigger));
 }
 
 // The events filtered in the session, each under its own filter.

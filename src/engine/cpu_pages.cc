@@ -97,6 +97,9 @@ bool CpuPages::fill_plain() {
         note(
             cat("the file ends at byte ", at_, ", ", end - at_, " bytes of its pages are missing"));
         is_cut_ = true;
+        // The records in front of the cut can be read.
+        if (const std::size_t rest = held_.size() % layout_.page_bytes; rest > 0)
+            held_.resize(held_.size() - rest + layout_.page_bytes);
     }
     return !held_.empty();
 }

@@ -30,10 +30,10 @@ std::vector<std::string> all_names(const std::vector<std::string>& events) {
     return {names.begin(), names.end()};
 }
 
-UsageError no_such_event(const std::string& word, const std::vector<std::string>& events) {
-    std::string hint = did_you_mean(word, all_names(events));
-    if (hint.empty()) hint = "'gpufs list' shows the events of this kernel";
-    return UsageError(cat("this kernel has no event '", word, "'"), hint);
+UsageError no_such_event(const std::string& word, const KnownEvents& known) {
+    std::string hint = did_you_mean(word, all_names(known.names()));
+    if (hint.empty()) hint = known.listing;
+    return UsageError(cat(known.owner, " has no event '", word, "'"), hint);
 }
 
 // The fields that a format text declares, without the common ones.
@@ -61,9 +61,24 @@ std::optional<Span> find_field(const ExprNode& node, std::string_view field) {
 
 }  // namespace
 
-EventFormat load_event_format(const Tracefs& top, const std::string& full_name) {
-    const auto text = top.read_if_readable(event_directory(full_name) + "/format");
-    if (!text) throw no_such_event(full_name, top.events());
+KnownEvents::KnownEvents(const Tracefs& top)
+    : names([top] { return top.events(); }),
+      format_text([top](const std::string& full_name) {
+          return top.read_if_readable(event_directory(full_name) + "/format");
+      }),
+      owner("this kernel"),
+      listing("'gpufs list' shows the events of this kernel") {}
+
+KnownEvents::KnownEvents(const EventCatalog& recording)
+    : names([&recording] { return recording.offered(); }),
+      format_text(
+          [&recording](const std::string& full_name) { return recording.offered_text(full_name); }),
+      owner("the recording"),
+      listing("'gpufs report --stat' shows its events") {}
+
+EventFormat load_event_format(const KnownEvents& known, const std::string& full_name) {
+    const auto text = known.format_text(full_name);
+    if (!text) throw no_such_event(full_name, known);
     return parse_event_format(system_of(full_name), *text);
 }
 
@@ -72,8 +87,9 @@ bool means_event(std::string_view word, std::string_view full_name) {
     return glob_match(word, name_of(full_name)) || glob_match(word, system_of(full_name));
 }
 
-std::vector<std::string> match_events(const Tracefs& top, const std::vector<std::string>& words) {
-    const std::vector<std::string> events = top.events();
+std::vector<std::string> match_events(const KnownEvents& known,
+                                      const std::vector<std::string>& words) {
+    const std::vector<std::string> events = known.names();
     std::vector<std::string> matches;
     std::set<std::string> seen;
     for (const std::string& word : words) {
@@ -88,20 +104,31 @@ std::vector<std::string> match_events(const Tracefs& top, const std::vector<std:
             found = true;
             if (seen.insert(event).second) matches.push_back(event);
         }
-        if (!found) throw no_such_event(word, events);
+        if (!found) throw no_such_event(word, known);
     }
     return matches;
 }
 
-std::vector<EventFormat> events_for(const Tracefs& top, const Expression& expression) {
+std::vector<EventFormat> match_events(const KnownEvents& known,
+                                      const std::vector<std::string>& words,
+                                      const Expression& expression) {
+    std::vector<EventFormat> events;
+    for (const std::string& name : match_events(known, words)) {
+        events.push_back(load_event_format(known, name));
+        check_expression(expression, events.back());
+    }
+    return events;
+}
+
+std::vector<EventFormat> events_for(const KnownEvents& known, const Expression& expression) {
     const std::vector<std::string> fields = fields_of(expression);
     std::vector<EventFormat> found;
     std::set<std::string> known_fields, seen;
     std::set<std::string> missing(fields.begin(), fields.end());
     std::optional<SourceError> complaint;
-    for (const std::string& event : top.events()) {
+    for (const std::string& event : known.names()) {
         if (!seen.insert(event).second) continue;
-        const auto text = top.read_if_readable(event_directory(event) + "/format");
+        const auto text = known.format_text(event);
         if (!text) continue;
         bool has_all = true;
         for (const std::string& field : fields) {
@@ -125,17 +152,16 @@ std::vector<EventFormat> events_for(const Tracefs& top, const Expression& expres
     const Span at = find_field(expression.root, culprit).value_or(Span{});
     if (missing.empty())
         throw SourceError(expression.source, at,
-                          cat("no event of this kernel has all of ", join(fields, ", ")),
+                          cat("no event of ", known.owner, " has all of ", join(fields, ", ")),
                           "name the events with -e, and filter each by its own fields");
     // Only now, on the way to an error, is every field name of the kernel worth collecting.
     for (const std::string& event : seen)
-        if (const auto text = top.read_if_readable(event_directory(event) + "/format"))
-            collect_fields(*text, known_fields);
+        if (const auto text = known.format_text(event)) collect_fields(*text, known_fields);
     const std::vector<std::string> names(known_fields.begin(), known_fields.end());
     std::string hint = did_you_mean(culprit, names);
     if (hint.empty()) hint = "'gpufs list -v EVENT' shows the fields of an event";
     throw SourceError(expression.source, at,
-                      cat("no event of this kernel has a field '", culprit, "'"), hint);
+                      cat("no event of ", known.owner, " has a field '", culprit, "'"), hint);
 }
 
 }  // namespace gpufs

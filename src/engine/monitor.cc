@@ -110,15 +110,21 @@ LinkTarget Monitor::target_for(const ProbeSite& site) const {
 }
 
 // A program on syscalls:sys_enter_X that reads no field of it runs at the raw tracepoint of all
-// system calls, behind a check of the number: perf copies no arguments then.
+// system calls, behind a check of the number: perf copies no arguments then. (At exit it would save
+// nothing: the number is not among the arguments there.)
 bool Monitor::try_raw_syscall(const ProbeSite& site, LinkTarget& target) const {
     const std::string& name = site.event->name;
     if (!name.starts_with(kSysEnter) || !kCompatWord) return false;
     const auto number = syscall_number(std::string_view(name).substr(kSysEnter.size()));
     const auto compat = machine_.btf_offset(kCompatWord);
     if (!number || !compat) return false;
-    target.syscall =
-        LinkTarget::SyscallCheck{*number, {{static_cast<std::int32_t>(*compat), kCompatBit}}};
+    LinkTarget::SyscallCheck check;
+    check.number = *number;
+    check.compat = {static_cast<std::int32_t>(*compat), kCompatBit};
+    check.reads_task = machine_.features()
+                           .ask_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_get_current_task_btf)
+                           .support == Support::yes;
+    target.syscall = check;
     return true;
 }
 

@@ -30,7 +30,8 @@ std::span<const std::byte> payload_of(const PerfRecord& record) {
 
 }  // namespace
 
-MonitorReader::MonitorReader(const Monitor& monitor, int stop_fd) : monitor_(monitor) {
+MonitorReader::MonitorReader(const Monitor& monitor, int stop_fd)
+    : monitor_(monitor), stop_fd_(stop_fd) {
     for (const MapDeclaration& map : monitor.program().maps) {
         if (map.type == BPF_MAP_TYPE_RINGBUF) rings_.emplace_back(monitor.bpf_map(map.name));
         if (map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY) continue;

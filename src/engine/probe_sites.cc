@@ -11,6 +11,7 @@
 #include "gpufs/base/suggest.h"
 #include "gpufs/base/text.h"
 #include "gpufs/kernel/elf_symbols.h"
+#include "gpufs/kernel/kernel_version.h"
 
 namespace gpufs {
 namespace {
@@ -133,7 +134,9 @@ private:
         for (const ProbeProgram& probe : program_.programs)
             for (const auto& alternatives : probe.targets) {
                 const ProbeTarget& target = alternatives.front();
-                if (target.kind == Kind::begin || target.kind == Kind::end) continue;
+                if (target.kind == Kind::begin || target.kind == Kind::end ||
+                    target.kind == Kind::interval)
+                    continue;
                 const bool is_event =
                     target.kind == Kind::tracepoint || target.kind == Kind::raw_tracepoint;
                 wanted.push_back(is_event ? target.name
@@ -154,9 +157,9 @@ private:
         ProbeSite site;
         site.program = &probe;
         site.target = &target;
-        const bool is_recorded = target.kind == Kind::tracepoint ||
-                                 target.kind == Kind::raw_tracepoint ||
-                                 target.kind == Kind::begin || target.kind == Kind::end;
+        const bool is_recorded =
+            target.kind == Kind::tracepoint || target.kind == Kind::raw_tracepoint ||
+            target.kind == Kind::interval || target.kind == Kind::begin || target.kind == Kind::end;
         if (machine_.is_recording() && !is_recorded)
             throw Absent{cat("a recording has no ", name_of(target.kind)), ""};
         switch (target.kind) {
@@ -185,11 +188,29 @@ private:
         return {site};
     }
 
+    // Notes what the program says of using this event. Is it to be left alone here? What was
+    // recorded harms nobody any more.
+    bool is_to_avoid(const std::string& event) {
+        bool avoids = false;
+        for (const Caution& caution : program_.cautions) {
+            if (caution.event != event) continue;
+            const bool has_release = !caution.release.empty();
+            if (has_release && machine_.is_recording()) continue;
+            if (has_release && !glob_match(caution.release, running_release())) continue;
+            if (std::ranges::count(found_.cautions, caution.text) == 0)
+                found_.cautions.push_back(caution.text);
+            avoids = avoids || has_release;
+        }
+        return avoids;
+    }
+
     std::vector<ProbeSite> event_sites(ProbeSite site) {
         const std::string& name = site.target->name;
         std::vector<ProbeSite> sites;
         if (!site.target->has_glob) {
             site.event = machine_.event(name);
+            if (site.event && is_to_avoid(name))
+                throw Absent{cat("'", name, "' is to be left alone on ", running_release()), ""};
             if (!site.event)
                 throw Absent{cat(machine_.described(), " has no event '", name, "'"),
                              machine_.hint_for_event(name)};
@@ -197,7 +218,7 @@ private:
         }
         for (const std::string& one : machine_.events(name)) {
             site.event = machine_.event(one);
-            if (site.event) sites.push_back(site);
+            if (site.event && !is_to_avoid(one)) sites.push_back(site);
         }
         if (sites.empty())
             throw Absent{cat("no event of ", machine_.described(), " matches '", name, "'"),

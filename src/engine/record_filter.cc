@@ -3,21 +3,20 @@
 #include <algorithm>
 
 #include "gpufs/base/error.h"
-#include "gpufs/engine/event_search.h"
 #include "gpufs/lang/field_value.h"
 
 namespace gpufs {
 
-RecordFilter::RecordFilter(const Tracefs& top, TraceContext& context,
+RecordFilter::RecordFilter(const KnownEvents& known, TraceContext& context,
                            const std::vector<std::string>& events,
                            std::optional<Expression> condition)
     : context_(context), events_(events), condition_(std::move(condition)) {
-    if (!events_.empty()) events_ = match_events(top, events_);
+    if (!events_.empty()) events_ = match_events(known, events_);
     if (!condition_) return;
     // Whoever names the events wants to hear what is wrong with the condition for each of them.
     for (const std::string& event : events_)
-        check_expression(*condition_, load_event_format(top, event));
-    if (events_.empty() && !fields_of(*condition_).empty()) events_for(top, *condition_);
+        check_expression(*condition_, load_event_format(known, event));
+    if (events_.empty() && !fields_of(*condition_).empty()) events_for(known, *condition_);
 }
 
 bool RecordFilter::is_stack(int id) {
@@ -46,10 +45,10 @@ RecordFilter::Decision& RecordFilter::decide(int id) {
 }
 
 bool RecordFilter::wants(const TraceRecord& record) {
-    const auto cpu = static_cast<std::size_t>(record.cpu);
-    if (cpu >= last_was_wanted_.size()) last_was_wanted_.resize(cpu + 1);
+    const std::size_t stream = record.stream;
+    if (stream >= last_was_wanted_.size()) last_was_wanted_.resize(stream + 1);
     Decision& decision = decide(record.id());
-    if (decision.is_stack) return last_was_wanted_[cpu] || (events_.empty() && !condition_);
+    if (decision.is_stack) return last_was_wanted_[stream] || (events_.empty() && !condition_);
     bool wanted = decision.is_wanted;
     if (wanted && decision.condition) {
         const CatalogEvent* event = context_.events.find(record.id());
@@ -57,7 +56,7 @@ bool RecordFilter::wants(const TraceRecord& record) {
         const int task = pid ? static_cast<int>(integer_of(*pid, record.bytes)) : 0;
         wanted = decision.condition->holds(record.bytes, {record.cpu, context_.tasks.comm(task)});
     }
-    last_was_wanted_[cpu] = wanted;
+    last_was_wanted_[stream] = wanted;
     return wanted;
 }
 

@@ -103,6 +103,7 @@ std::string Replay::load(const ProbeSite& site) {
         if (id >= by_event_.size()) by_event_.resize(id + 1);
         by_event_[id].push_back(loaded.get());
     }
+    if (site.target->kind == Kind::interval) at_intervals_.push_back(loaded.get());
     const std::size_t insns = loaded->linked.insns.size();
     loaded_.push_back(std::move(loaded));
     return cat(site.program->name, ": ", site.described(), ", over the recording, ",
@@ -168,10 +169,8 @@ void Replay::take_stacks() {
     while (const TraceRecord* next = file_.peek_behind()) {
         if (next->lost_before != 0) break;  // something else was behind it
         const CatalogEvent* event = file_.context().events.find(next->id());
-        const Field* caller = event ? event->format.find("caller") : nullptr;
-        if (!caller || event->format.system != "ftrace") break;
-        const bool is_user = event->format.name == "user_stack";
-        if (!is_user && event->format.name != "kernel_stack") break;
+        const auto [caller, is_user] = event ? stack_field(event->format) : StackField();
+        if (!caller) break;
         (is_user ? user_stack_ : kernel_stack_) = stack_of(*caller, next->bytes, is_user);
         if (!is_user) drop_tracer(kernel_stack_);
         const Field* process = is_user ? event->format.find("tgid") : nullptr;
@@ -201,7 +200,10 @@ void Replay::run(const VisitRecord& visit) {
         has_begun_ = true;
         world_.now.time_ns = record_->timestamp;
         run_all(Kind::begin, visit);
+        for (Loaded* loaded : at_intervals_)
+            loaded->next_ns = record_->timestamp + loaded->site.target->period;
     }
+    if (!at_intervals_.empty()) run_intervals(visit);
     const auto id = static_cast<std::size_t>(std::max(record_->id(), 0));
     const bool is_wanted = id < by_event_.size() && !by_event_[id].empty();
     if (is_wanted && wants_stacks_) take_stacks();
@@ -226,6 +228,17 @@ void Replay::run_all(Kind kind, const VisitRecord& visit) {
     visit_ = &visit;
     for (const auto& loaded : loaded_)
         if (loaded->site.target->kind == kind) run_one(*loaded, {});
+}
+
+void Replay::run_intervals(const VisitRecord& visit) {
+    visit_ = &visit;
+    for (Loaded* loaded : at_intervals_)
+        for (; loaded->next_ns <= record_->timestamp;
+             loaded->next_ns += loaded->site.target->period) {
+            world_.now = {};
+            world_.now.time_ns = loaded->next_ns;
+            run_one(*loaded, {});
+        }
 }
 
 void Replay::run_one(Loaded& loaded, std::span<const std::byte> context) {

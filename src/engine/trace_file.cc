@@ -12,6 +12,43 @@
 namespace gpufs {
 namespace {
 
+// Names of tasks that records tell.
+class NamesInRecords {
+public:
+    explicit NamesInRecords(TraceContext& context) : context_(context) {
+        use("sched_switch", "prev_pid", "prev_comm");
+        use("sched_switch", "next_pid", "next_comm");
+        for (const char* event : {"sched_wakeup", "sched_wakeup_new", "sched_waking"})
+            use(event, "pid", "comm");
+    }
+
+    void learn(const TraceRecord& record) {
+        const int id = record.id();
+        for (const Place& place : places_) {
+            if (place.id != id) continue;
+            const int pid = static_cast<int>(integer_of(*place.pid, record.bytes));
+            if (pid > 0 && !context_.tasks.knows(pid))
+                context_.tasks.add(pid, text_of(*place.comm, record.bytes));
+        }
+    }
+
+private:
+    struct Place {
+        int id;
+        const Field *pid, *comm;
+    };
+
+    void use(std::string_view event_name, std::string_view pid, std::string_view comm) {
+        const CatalogEvent* const event = context_.events.find("sched", event_name);
+        if (!event) return;
+        const Place place{event->format.id, event->format.find(pid), event->format.find(comm)};
+        if (place.pid && place.comm) places_.push_back(place);
+    }
+
+    TraceContext& context_;
+    std::vector<Place> places_;
+};
+
 using Places = std::vector<std::vector<CpuPages::Place>>;  // by buffer and CPU
 
 // Each CPU's pages reach to where something else begins. Two that begin in one place cannot both
@@ -76,6 +113,7 @@ struct TraceFile::State {
 
     Fd file;
     TraceFileIndex index;
+    NamesInRecords names{index.context};
     std::vector<Buffer> buffers;
     std::vector<Stream> streams;
     std::vector<Stream*> chosen;
@@ -110,6 +148,7 @@ void TraceFile::rewind(const std::vector<unsigned>& cpus) {
 
 const TraceRecord* TraceFile::next() {
     const TraceRecord* const found = state_->merge->next();
+    if (found) state_->names.learn(*found);
     const TraceClock& clock = state_->index.clock;
     if (!found || clock.changes_nothing()) return found;
     state_->record = *found;

@@ -328,6 +328,7 @@ void TraceFileIndex::take_option(Option id, const std::string& data) {
 
 void TraceFileIndex::finish() {
     facts.version = header_.version;
+    facts.cpus = cpus_;
     for (const trace_dat::Buffer& buffer : buffers)
         if (facts.clock.empty()) facts.clock = buffer.clock;
     context.options.clock_is_ns = counts_nanoseconds(facts.clock) || clock.tsc_to_ns;

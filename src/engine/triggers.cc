@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "gpufs/base/error.h"
+#include "gpufs/base/suggest.h"
 #include "gpufs/base/text.h"
+#include "gpufs/engine/event_search.h"
 #include "gpufs/engine/scratch_instance.h"
 
 namespace gpufs {
@@ -68,6 +70,30 @@ std::string clear_command(const Session& session, const TriggerOn& on) {
 }
 
 }  // namespace
+
+Trigger resolve_trigger(const Tracefs& top, Trigger trigger) {
+    if (!trigger.is_known()) {
+        if (trigger.action == "hist") throw UsageError("gpufs trigger does not set hist triggers");
+        const std::vector<std::string> names(std::begin(kTriggerActions),
+                                             std::end(kTriggerActions));
+        std::string hint = did_you_mean(trigger.action, names);
+        if (hint.empty()) hint = cat("actions: ", join(names, " "));
+        throw UsageError(cat("unknown trigger action '", trigger.action, "'"), hint);
+    }
+    if (!trigger.action.ends_with("_event")) {
+        if (trigger.argument.empty()) return trigger;
+        throw UsageError(cat("'", trigger.action, "' takes nothing behind a colon"));
+    }
+    if (trigger.argument.empty())
+        throw UsageError(cat(trigger.action, " needs the event to switch"),
+                         cat("gpufs trigger ", trigger.action, " SYSTEM:EVENT -e …"));
+    const auto targets = match_events(top, {trigger.argument});
+    if (targets.size() != 1)
+        throw UsageError(cat("'", trigger.argument, "' means ", targets.size(), " events"),
+                         "name one as SYSTEM:EVENT");
+    trigger.argument = targets[0];
+    return trigger;
+}
 
 int firing_order(const std::string& action) {
     if (action == "stacktrace") return 2;

@@ -71,4 +71,10 @@ KernelVersion running_kernel() {
     return version;
 }
 
+std::string running_release() {
+    utsname name{};
+    ::uname(&name);
+    return name.release;
+}
+
 }  // namespace gpufs

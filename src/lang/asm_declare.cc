@@ -31,6 +31,7 @@ const DeclarationParser::Directive DeclarationParser::kDirectives[] = {
     {".global", &DeclarationParser::global},   {".scratch", &DeclarationParser::scratch},
     {".record", &DeclarationParser::record},   {".report", &DeclarationParser::report},
     {".lost", &DeclarationParser::lost},       {".enum", &DeclarationParser::enumeration},
+    {".caution", &DeclarationParser::caution},
 };
 
 DeclarationParser::DeclarationParser(AsmWork& work, std::size_t source, Span range)
@@ -241,6 +242,17 @@ void DeclarationParser::enumeration() {
     }
     tokens_.expect("}");
     work_.enums.emplace(name.text, std::move(words));
+}
+
+// .caution SYSTEM:EVENT [on "RELEASE"] "TEXT"
+void DeclarationParser::caution() {
+    Caution made;
+    const AsmToken first = tokens_.expect_word("an event");
+    while (tokens_.accept(":")) tokens_.expect_word("the rest of the event's name");
+    made.event = tokens_.text_of(tokens_.since(first));
+    if (tokens_.accept("on")) made.release = text("a pattern for the kernel's release, in quotes");
+    made.text = text("what to tell, in quotes");
+    program().cautions.push_back(std::move(made));
 }
 
 MapDeclaration& DeclarationParser::one_value_map(const AsmToken& name, bpf_map_type type,

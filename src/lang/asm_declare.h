@@ -35,6 +35,7 @@ private:
     void scratch();
     void lost();
     void enumeration();
+    void caution();
 
     // asm_declare_map.cc
     void map();

@@ -28,10 +28,10 @@ Span directive_of(const SourceText& source, Span line) {
     return {begin, begin + word.size()};
 }
 
-// How a line leaves its directive: so many braces deeper, or with a comma that wants more.
+// How a line leaves its directive: so many braces deeper, or with a comma or a bar that wants more.
 struct LineEnd {
     int depth = 0;
-    bool is_comma = false;
+    bool wants_more = false;
 };
 LineEnd end_of(std::string_view line) {
     LineEnd end;
@@ -42,7 +42,8 @@ LineEnd end_of(std::string_view line) {
         if (c == '"') is_quoted = !is_quoted;
         if (is_quoted && c == '\\') ++i;
         if (!is_quoted) end.depth += c == '{' ? 1 : c == '}' ? -1 : 0;
-        if (c != ' ' && c != '\t' && c != '\r') end.is_comma = !is_quoted && c == ',';
+        if (c != ' ' && c != '\t' && c != '\r')
+            end.wants_more = !is_quoted && (c == ',' || c == '|');
     }
     return end;
 }
@@ -104,12 +105,12 @@ private:
                 return std::string_view(source.text).substr(at.begin, at.end - at.begin);
             };
             LineEnd end = end_of(text(whole));
-            while ((end.depth > 0 || end.is_comma) && i + 1 < lines.size()) {
+            while ((end.depth > 0 || end.wants_more) && i + 1 < lines.size()) {
                 const Span next = directive_of(source, lines[i + 1]);
                 if (next.begin != next.end) break;  // a brace is missing
                 whole.end = lines[++i].end;
                 const LineEnd more = end_of(text(lines[i]));
-                end = {end.depth + more.depth, more.is_comma};
+                end = {end.depth + more.depth, more.wants_more};
             }
             try {
                 directive({index, word}, whole);

@@ -65,6 +65,13 @@ CommonFields common_fields(RecordBytes record) {
     return {std::to_integer<unsigned>(record[2]), std::to_integer<unsigned>(record[3]), pid};
 }
 
+StackField stack_field(const EventFormat& format) {
+    if (format.system != "ftrace") return {};
+    if (format.name == "kernel_stack") return {format.find("caller"), false};
+    if (format.name == "user_stack") return {format.find("caller"), true};
+    return {};
+}
+
 std::vector<std::uint64_t> stack_of(const Field& caller, RecordBytes record, bool is_user) {
     std::vector<std::uint64_t> stack;
     // The kernel's goes on to the end of the record, whatever its format says; the user's has a

@@ -25,15 +25,21 @@ std::vector<Insn> syscall_check(const LinkTarget::SyscallCheck& check, const Sou
     add(insn::load(Width::dw, Reg::r0, Reg::r1, kNumber));
     add(insn::jump64(JumpOp::ne, Reg::r0, static_cast<__s32>(check.number), 0), kEnd);
     if (check.compat) {
+        const auto offset = static_cast<__s16>(check.compat->offset);
         add(insn::mov(Reg::r6, Reg::r1));
-        add(insn::call(BPF_FUNC_get_current_task));
-        add(insn::mov(Reg::r3, Reg::r0));
-        add(insn::alu64(AluOp::add, Reg::r3, check.compat->offset));
-        add(insn::mov(Reg::r2, 4));
-        add(insn::mov(Reg::r1, Reg::fp));
-        add(insn::alu64(AluOp::add, Reg::r1, -8));
-        add(insn::call(BPF_FUNC_probe_read_kernel));
-        add(insn::load(Width::w, Reg::r0, Reg::fp, -8));
+        if (check.reads_task) {
+            add(insn::call(BPF_FUNC_get_current_task_btf));
+            add(insn::load(Width::w, Reg::r0, Reg::r0, offset));
+        } else {
+            add(insn::call(BPF_FUNC_get_current_task));
+            add(insn::mov(Reg::r3, Reg::r0));
+            add(insn::alu64(AluOp::add, Reg::r3, offset));
+            add(insn::mov(Reg::r2, 4));
+            add(insn::mov(Reg::r1, Reg::fp));
+            add(insn::alu64(AluOp::add, Reg::r1, -8));
+            add(insn::call(BPF_FUNC_probe_read_kernel));
+            add(insn::load(Width::w, Reg::r0, Reg::fp, -8));
+        }
         add(insn::mov(Reg::r1, Reg::r6));
         add(insn::jump64(JumpOp::set, Reg::r0, static_cast<__s32>(check.compat->mask), 0), kEnd);
     }

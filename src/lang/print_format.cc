@@ -61,7 +61,7 @@ std::uint64_t field_value(const PrintStep& step, RecordBytes record) {
 
 }  // namespace
 
-PrintFormat::PrintFormat(const EventFormat& event) {
+PrintFormat::PrintFormat(const EventFormat& event, Addresses addresses) : addresses_(addresses) {
     try {
         compile(event);
     } catch (const Error& error) {
@@ -189,6 +189,28 @@ void PrintFormat::print(RecordBytes record, const AddressNames& names, std::stri
     }
 }
 
+void PrintFormat::print_address(const PrintStep& step, std::uint64_t address,
+                                const AddressNames& names, std::string& out) const {
+    const bool is_kernel = addresses_ == Addresses::kernel;
+    const bool with_offset = step.kind == PrintStep::Kind::symbol_offset;
+    const auto symbol = is_kernel || step.kind == PrintStep::Kind::pointer || !names.symbol
+                            ? std::nullopt
+                            : names.symbol(address);
+    if (symbol) {
+        out += symbol->name;
+        if (with_offset) out += '+';
+        if (with_offset) append_number(out, symbol->offset, {.base = 16, .special = true});
+    } else if (!is_kernel && address == 0) {
+        out += "(nil)";
+    } else if (!is_kernel) {
+        append_number(out, address, {.base = 16, .special = true});
+    } else if (step.kind == PrintStep::Kind::pointer) {
+        append_pointer(out, address);
+    } else {
+        append_symbol(out, address, names, with_offset);
+    }
+}
+
 void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const AddressNames& names,
                              std::string& out) const {
     NumberStyle style = step.style;
@@ -220,13 +242,9 @@ void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const Ad
                 out.resize(std::min(out.size(), start + static_cast<std::size_t>(style.precision)));
             break;
         case PrintStep::Kind::pointer:
-            append_pointer(out, integer());
-            break;
         case PrintStep::Kind::symbol:
-            append_symbol(out, integer(), names, false);
-            break;
         case PrintStep::Kind::symbol_offset:
-            append_symbol(out, integer(), names, true);
+            print_address(step, integer(), names, out);
             break;
         case PrintStep::Kind::ip:
             append_ip(out, step.text, bytes());

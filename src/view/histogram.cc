@@ -81,7 +81,7 @@ struct Percentile {
     std::uint64_t per_mille;
 };
 constexpr Percentile kPercentiles[] = {
-    {"p50", 500}, {"p90", 900}, {"p99", 990}, {"p99.9", 999}, {"max", 1000}};
+    {"p50", 500}, {"p95", 950}, {"p99", 990}, {"p99.9", 999}, {"max", 1000}};
 
 // The upper bound of the bucket in which the value of this rank lies.
 std::optional<Bound> upper_bound_of(const Aggregation& how, std::span<const std::uint64_t> slots,

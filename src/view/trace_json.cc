@@ -50,6 +50,13 @@ RecordBytes value_bytes(const Field& field, RecordBytes record) {
 
 }  // namespace
 
+void append_trace_time(std::string& out, std::uint64_t time, bool is_ns) {
+    if (is_ns)
+        append_seconds(out, time);
+    else
+        append(out, time);
+}
+
 void append_json_value(std::string& out, const Field& field, RecordBytes record) {
     const RecordBytes bytes = value_bytes(field, record);
     if (field.holds_text()) {
@@ -77,11 +84,7 @@ const TraceJson::Plan& TraceJson::plan(int id) {
     if (!p.event) return p;
     const EventFormat& format = p.event->format;
     p.name = cat(",\"event\":", json_quote(format.full_name()));
-    if (format.system == "ftrace" &&
-        (format.name == "kernel_stack" || format.name == "user_stack")) {
-        p.stack = format.find("caller");
-        p.is_user = format.name == "user_stack";
-    }
+    p.stack = stack_field(format);
     for (const Field& f : format.fields)
         if (!f.is_common) p.members.push_back({&f, cat(json_quote(f.name), ':')});
     return p;
@@ -97,10 +100,7 @@ void TraceJson::print(const TraceRecord& record, std::string& out) {
     const CommonFields common = common_fields(record.bytes);
     const TraceOptions& options = context_.options;
     out += "{\"ts\":";
-    if (options.clock_is_ns)
-        append_seconds(out, record.timestamp);
-    else
-        append(out, record.timestamp);
+    append_trace_time(out, record.timestamp, options.clock_is_ns);
     out += ",\"cpu\":";
     append(out, record.cpu);
     out += ",\"comm\":";
@@ -115,7 +115,7 @@ void TraceJson::print(const TraceRecord& record, std::string& out) {
     if (!p.event) {
         out += cat(",\"id\":", record.id(), ",\"data\":");
         append_numbers(out, record.bytes, 1, false);
-    } else if (p.stack) {
+    } else if (p.stack.field) {
         print_stack(p, record, out);
     } else {
         out += ",\"fields\":{";
@@ -135,11 +135,11 @@ void TraceJson::print_stack(const Plan& p, const TraceRecord& record, std::strin
     out += ",\"stack\":[";
     bool is_first = true;
     std::string name;
-    for (const std::uint64_t address : stack_of(*p.stack, record.bytes, p.is_user)) {
+    for (const std::uint64_t address : stack_of(*p.stack.field, record.bytes, p.stack.is_user)) {
         if (!is_first) out += ',';
         is_first = false;
         name.clear();
-        append_function(name, address, p.is_user ? AddressNames() : context_.addresses,
+        append_function(name, address, p.stack.is_user ? AddressNames() : context_.addresses,
                         context_.options.sym_offset);
         append_json_quoted(out, name);
     }

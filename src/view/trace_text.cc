@@ -5,6 +5,8 @@
 
 #include "gpufs/base/cat.h"
 #include "gpufs/lang/binary_printf.h"
+#include "gpufs/view/padded.h"
+#include "gpufs/view/record_bytes.h"
 
 namespace gpufs {
 namespace {
@@ -32,29 +34,6 @@ T load(RecordBytes bytes, std::size_t at) {
 
 std::uint64_t word_of(const Field* field, RecordBytes record) {
     return field ? load<std::uint64_t>(record, field->offset) : 0;
-}
-
-// What lies behind a field: the array without a size at the end of print, raw_data and bprint.
-RecordBytes tail_of(const Field* field, RecordBytes record) {
-    return field && field->offset <= record.size() ? record.subspan(field->offset) : RecordBytes{};
-}
-
-std::string_view as_text(RecordBytes bytes) {
-    const auto* chars = reinterpret_cast<const char*>(bytes.data());
-    return {chars, bytes.empty() ? 0 : ::strnlen(chars, bytes.size())};
-}
-
-// Writes right-aligned, as "%5lu" and "%06lu" do; returns the end.
-char* put_padded(char* to, std::uint64_t value, std::size_t width, char fill) {
-    char digits[20];
-    char* at = digits + sizeof digits;
-    do {
-        *--at = static_cast<char>('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    const auto length = static_cast<std::size_t>(digits + sizeof digits - at);
-    for (std::size_t i = length; i < width; ++i) *to++ = fill;
-    return std::copy(at, digits + sizeof digits, to);
 }
 
 // Five characters; returns the end.

@@ -183,6 +183,23 @@ for _ in $(seq "$rounds"); do
         'tracepoint:syscalls:sys_enter_getpgid { @[args->pid] = count(); }' -c "$probe keys 100000" \
         >>"$scratch/bpftrace-keys"
 done
+# Both at the same work: one system call, on all CPUs at once.
+agree() {
+    local expected=0 each=250000 at
+    : >"$scratch/work"
+    for at in $(seq 0 "$cpu"); do
+        echo "'$probe' calls $each $at &" >>"$scratch/work"
+        expected=$((expected + each))
+    done
+    echo wait >>"$scratch/work"
+    "$gpufs" count $enter by comm --json -- bpftrace -f json -e "$bt_enter { @[comm] = count(); }" \
+        -c "/bin/sh $scratch/work" >"$scratch/agree" 2>/dev/null
+    row "counts of $expected calls on all CPUs" \
+        "$(sed -n 's/.*"comm":"bench-probe"},"count":\([0-9]*\).*/\1/p' "$scratch/agree")" \
+        "$(sed -n 's/.*"@":.*"bench-probe": *\([0-9]*\).*/\1/p' "$scratch/agree")"
+}
+has bpftrace && agree
+
 echo
 compare "1,100 probes (libc's [a-m]*), s" probes 2 ''
 compare '100,000 keys, counted and shown, s' keys 2 ''

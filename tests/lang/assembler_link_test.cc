@@ -1,4 +1,5 @@
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
@@ -66,10 +67,13 @@ BOOST_AUTO_TEST_CASE(every_shipped_monitor_links_for_every_captured_kernel) {
     for (const std::string kernel : {"6.1", "6.12", "6.18"})
         for (const auto& file : std::filesystem::directory_iterator(kBpfFolder)) {
             if (file.path().extension() != ".bpf") continue;
+            if (kernel == "6.18" && file.path().stem() == "vblank") continue;  // it has no DRM
             BOOST_TEST_CONTEXT(kernel << " " << file.path()) {
                 const Program program = assemble_file(file.path().string());
+                const auto needed = static_cast<std::size_t>(
+                    std::ranges::count(program.programs, false, &ProbeProgram::is_optional));
                 for (const bool has_v4 : {false, true})
-                    BOOST_TEST(link_all(program, kernel, has_v4) >= program.programs.size());
+                    BOOST_TEST(link_all(program, kernel, has_v4) >= needed);
             }
         }
 }

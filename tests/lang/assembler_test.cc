@@ -183,6 +183,21 @@ BOOST_AUTO_TEST_CASE(losses_are_counted_under_their_name) {
     BOOST_TEST(map.max_entries == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(cautions_name_an_event_and_may_name_a_release) {
+    const Program program = make(R"(
+.caution sched:sched_switch "many of these"
+.caution sched:sched_wakeup on "6.17*rc[1-4]*" "asking crashes it"
+.prog p begin
+        exit
+)");
+    BOOST_TEST(program.cautions.at(0).event == "sched:sched_switch");
+    BOOST_TEST(program.cautions.at(0).release == "");
+    BOOST_TEST(program.cautions.at(0).text == "many of these");
+    BOOST_TEST(program.cautions.at(1).event == "sched:sched_wakeup");
+    BOOST_TEST(program.cautions.at(1).release == "6.17*rc[1-4]*");
+    BOOST_TEST(program.cautions.at(1).text == "asking crashes it");
+}
+
 BOOST_AUTO_TEST_CASE(numbers_have_the_words_of_their_enum) {
     const Program program = make(R"(
 .enum vector { 0 HI, 1 TIMER,
@@ -228,6 +243,20 @@ BOOST_AUTO_TEST_CASE(records_begin_with_their_number_and_say_how_they_are_shown)
     const auto& code = program.programs[0].code;
     BOOST_TEST((code[0].relocation.kind == Relocation::Kind::record_id));
     BOOST_TEST(code[1].insn.imm == 4);
+}
+
+BOOST_AUTO_TEST_CASE(a_directive_goes_on_behind_a_comma_and_a_bar) {
+    const Program program = make(R"(
+.prog p tracepoint a:b |
+                   c:d,
+                   e:f
+        exit
+)");
+    const auto& targets = program.programs.at(0).targets;
+    BOOST_TEST_REQUIRE(targets.size() == 2u);
+    BOOST_TEST_REQUIRE(targets[0].size() == 2u);
+    BOOST_TEST(targets[0][1].name == "c:d");
+    BOOST_TEST(targets[1][0].name == "e:f");
 }
 
 BOOST_AUTO_TEST_CASE(programs_have_targets_with_alternatives) {

@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(functions_may_read_the_record_too) {
 BOOST_AUTO_TEST_CASE(raw_sys_enter_is_narrowed_to_one_call) {
     LinkTarget target;
     target.context = LinkTarget::Context::raw_arguments;
-    target.syscall = LinkTarget::SyscallCheck{257, {}};
+    target.syscall.emplace().number = 257;
     const ProbeProgram probe =
         probe_of({insn::load(Width::dw, Reg::r0, Reg::r1, 8), insn::leave()});
     const auto insns = link(program_of(), probe, target).insns;
@@ -230,6 +230,20 @@ BOOST_AUTO_TEST_CASE(raw_sys_enter_is_narrowed_to_one_call) {
     BOOST_TEST(run(256, with_compat) == 0u);
     task[4] = 2;
     BOOST_TEST(run(257, with_compat) == 0u);
+
+    // Where the program may look at the task itself.
+    target.syscall->reads_task = true;
+    const auto direct = link(program_of(), probe, target).insns;
+    std::uint32_t seen[8] = {};
+    const std::uint64_t seen_at =
+        world.memory.add(BpfMemory::Kind::constant, std::as_writable_bytes(std::span(seen)));
+    world.helpers[BPF_FUNC_get_current_task_btf] = [=](BpfInterpreter&, const BpfArguments&) {
+        return seen_at;
+    };
+    BOOST_TEST(run(257, direct) == 257u);
+    BOOST_TEST(run(256, direct) == 0u);
+    seen[4] = 2;
+    BOOST_TEST(run(257, direct) == 0u);
 
     // The check itself reads the arguments, the program does not read a record.
     target.context = LinkTarget::Context::record;

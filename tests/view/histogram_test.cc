@@ -79,9 +79,9 @@ BOOST_AUTO_TEST_CASE(linear_buckets_have_one_below_and_one_above) {
     BOOST_TEST(histogram_json(how, slots) ==
                R"([{"to":-10,"count":1},{"from":-10,"to":0,"count":2},)"
                R"({"from":0,"to":10,"count":3},{"from":10,"count":4}])");
-    BOOST_TEST(percentiles_text(how, slots, "") == "p50 <10, p90 -, p99 -, p99.9 -, max -");
+    BOOST_TEST(percentiles_text(how, slots, "") == "p50 <10, p95 -, p99 -, p99.9 -, max -");
     BOOST_TEST(percentiles_json(how, slots) ==
-               R"({"p50":10,"p90":null,"p99":null,"p99.9":null,"max":null})");
+               R"({"p50":10,"p95":null,"p99":null,"p99.9":null,"max":null})");
 }
 
 BOOST_AUTO_TEST_CASE(the_last_linear_bucket_ends_at_the_upper_bound) {
@@ -108,7 +108,14 @@ BOOST_AUTO_TEST_CASE(log_linear_buckets_split_each_power_of_two) {
                "[4, 6) 0\n"
                "[6, 8) 3\n"
                "[8, 12) 4\n");
-    BOOST_TEST(percentiles_text(how, slots, "") == "p50 <8, p90 <12, p99 <12, p99.9 <12, max <12");
+    BOOST_TEST(percentiles_text(how, slots, "") == "p50 <8, p95 <12, p99 <12, p99.9 <12, max <12");
+}
+
+BOOST_AUTO_TEST_CASE(percentiles_are_bounds_of_the_bucket_where_the_rank_lies) {
+    Aggregation how;
+    how.kind = Aggregation::Kind::log2;
+    const std::uint64_t slots[] = {0, 949, 0, 40, 0, 10, 0, 1};
+    BOOST_TEST(percentiles_text(how, slots, "") == "p50 <2, p95 <8, p99 <32, p99.9 <32, max <128");
 }
 
 BOOST_AUTO_TEST_CASE(a_narrow_screen_gets_narrow_bars) {

@@ -118,12 +118,12 @@ BOOST_AUTO_TEST_CASE(histograms_stand_below_their_key_with_percentiles) {
                    "[1K, 2K)                  99 |" +
                    std::string(52, '@') +
                    "|\n"
-                   "p50 <2.0 ms, p90 <2.0 ms, p99 <2.0 ms, p99.9 <2.0 ms, max <2.0 ms\n");
+                   "p50 <2.0 ms, p95 <2.0 ms, p99 <2.0 ms, p99.9 <2.0 ms, max <2.0 ms\n");
     BOOST_TEST(waits.json() ==
                "{\"map\":\"m\",\"title\":\"Waits\",\"unit\":\"us\",\"entries\":["
                "{\"key\":{\"comm\":\"a\",\"cpu\":1},\"count\":100,\"histogram\":["
                "{\"from\":0,\"to\":1,\"count\":1},{\"from\":1024,\"to\":2048,\"count\":99}],"
-               "\"below\":{\"p50\":2048,\"p90\":2048,\"p99\":2048,\"p99.9\":2048,\"max\":2048}}]}");
+               "\"below\":{\"p50\":2048,\"p95\":2048,\"p99\":2048,\"p99.9\":2048,\"max\":2048}}]}");
 }
 
 BOOST_AUTO_TEST_CASE(what_has_one_value_needs_no_table) {

@@ -22,8 +22,19 @@ printf '#!/bin/sh\nexec modprobe -d %q "$@"\n' "$kernel/root" >/run/gpufs-vm/mod
 chmod 755 /run/gpufs-vm/modprobe
 echo /run/gpufs-vm/modprobe >/proc/sys/kernel/modprobe
 
+load() {
+    local module
+    for module in "${modules[@]}"; do
+        if [ -e "$GPUFS_VM_MODULES/$module.ko" ]; then
+            insmod "$GPUFS_VM_MODULES/$module.ko" || return
+        else
+            modprobe "$module" || return
+        fi
+    done
+}
+
 status=125
-if [ ${#modules[@]} -gt 0 ] && ! modprobe -a "${modules[@]}"; then
+if ! load; then
     echo "guest.sh: cannot load all of ${modules[*]}"
 elif cd "$top"; then
     # A session of its own: a test that signals its process group must not hit PID 1.

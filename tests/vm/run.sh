@@ -6,8 +6,9 @@
 # The guest sees the host's root directory, read-only, and starts COMMAND in this checkout.
 # /tmp, /run and /root are its own; what it leaves in $GPUFS_VM_OUT is in build/vm/SERIES/out
 # afterwards. GPUFS_* and BOOST_* variables are passed on, tracefs is mounted, standard input is
-# empty. The exit status is COMMAND's; 124: it took longer than SECONDS (600); 125: there was no
-# guest to run it in, or it died.
+# empty. Modules are that kernel's or, where build-modules.sh has built them, those of
+# tests/vm/modules, which lie in $GPUFS_VM_MODULES. The exit status is COMMAND's; 124: it took
+# longer than SECONDS (600); 125: there was no guest to run it in, or it died.
 set -euo pipefail
 
 fail() {
@@ -32,6 +33,7 @@ command=("$@")
 top=$(cd "$(dirname "$0")/../.." && pwd)
 kernel=${GPUFS_VM_KERNELS:-$top/build/vm}/$series
 dir=$top/build/vm/$series
+export GPUFS_VM_MODULES=$dir/modules
 [ -s "$kernel/kernel" ] || fail "no kernel in $kernel (tests/vm/fetch-kernel.sh $series puts one there)"
 command -v qemu-system-x86_64 >/dev/null || fail "needs qemu-system-x86_64 (Debian: qemu-system-x86)"
 

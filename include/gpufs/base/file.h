@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,5 +27,7 @@ bool file_exists(const std::string& path);
 
 // Writes all of it, through short writes and EINTR. Throws SysError, naming `name`.
 void write_all(int fd, std::string_view text, std::string_view name);
+// The same from byte `at` of the file on.
+void write_all_at(int fd, std::string_view text, std::uint64_t at, std::string_view name);
 
 }  // namespace gpufs

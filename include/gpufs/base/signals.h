@@ -36,6 +36,19 @@ private:
     Fd fd_;
 };
 
+// One signal as something to poll(2), in place of what it does to the process, from here on: also
+// after this object, because one that comes late shall end nothing.
+class AwaitedSignal {
+public:
+    explicit AwaitedSignal(int signal);
+    int fd() const noexcept { return fd_.get(); }
+    // Whether it came since the last call.
+    bool take();
+
+private:
+    Fd fd_;
+};
+
 // Ends this process by the signal's default action, as a shell expects of an interrupted command.
 [[noreturn]] void die_of(int signal);
 

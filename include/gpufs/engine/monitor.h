@@ -39,6 +39,8 @@ public:
     const std::vector<std::string>& explanation() const noexcept {
         return prepared_->explanation();
     }
+    // What its user should know before the figures: the program's cautions that apply here.
+    const std::vector<std::string>& cautions() const noexcept { return prepared_->cautions(); }
 
     // All or nothing. Then runs the begin programs, once. Where probes are events of tracefs,
     // removes what dead owners left of theirs first, and makes a scratch instance: it tells others

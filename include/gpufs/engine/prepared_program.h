@@ -37,6 +37,8 @@ public:
     const Program& program() const noexcept { return program_; }
     // What was chosen or left out of its probes, a line each.
     const std::vector<std::string>& notes() const noexcept { return found_.notes; }
+    // What its user should know before the figures: the program's cautions that apply here.
+    const std::vector<std::string>& cautions() const noexcept { return found_.cautions; }
     const StringPool& pool() const noexcept { return pool_; }
 
     // How a map is made, here. Throws UsageError where a parameter gives it no size.

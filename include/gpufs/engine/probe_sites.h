@@ -29,6 +29,8 @@ struct ProbeSites {
     // What a person may want to know of the choice: which alternative was taken, which optional
     // probe is missing and why.
     std::vector<std::string> notes;
+    // What the program's cautions say to the choice, once each.
+    std::vector<std::string> cautions;
 };
 
 // Finds the places of all probes. Throws UsageError, with every probe that has none and is not

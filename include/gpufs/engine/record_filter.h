@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gpufs/engine/event_search.h"
 #include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/trace_context.h"
 #include "gpufs/lang/expr.h"
@@ -14,13 +15,13 @@ namespace gpufs {
 
 // Which records of a trace are wanted: those of some events, those for which a condition holds. An
 // event that lacks a field of the condition is not wanted. A stack is wanted with the record of the
-// same CPU before it.
+// same stream before it.
 class RecordFilter {
 public:
     // `events` are words as match_events() takes them; empty: all. Throws what match_events()
     // throws, and SourceError when no event has the condition's fields. `context` is borrowed.
-    RecordFilter(const Tracefs& top, TraceContext& context, const std::vector<std::string>& events,
-                 std::optional<Expression> condition);
+    RecordFilter(const KnownEvents& known, TraceContext& context,
+                 const std::vector<std::string>& events, std::optional<Expression> condition);
 
     bool wants(const TraceRecord& record);
     bool is_stack(int id);
@@ -38,7 +39,7 @@ private:
     std::vector<std::string> events_;
     std::optional<Expression> condition_;
     std::map<int, Decision> decisions_;
-    std::vector<bool> last_was_wanted_;  // by CPU
+    std::vector<bool> last_was_wanted_;  // by stream
 };
 
 }  // namespace gpufs

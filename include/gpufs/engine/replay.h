@@ -43,9 +43,12 @@ public:
         return prepared_->explanation();
     }
 
+    const std::vector<std::string>& cautions() const noexcept { return prepared_->cautions(); }
+
     // Goes to the next record, and says its time in ns; absent at the end. Throws SysError.
     std::optional<std::uint64_t> advance();
-    // Runs what there is for it; in front of the first record the begin programs. Throws
+    // Runs what there is for it; in front of it what is due at intervals, in front of the first
+    // record the begin programs. Throws
     // SourceError, under the line of a program that does what the verifier would have refused.
     void run(const VisitRecord& visit);
     // Runs the end programs, at the last record's time.
@@ -64,6 +67,7 @@ private:
         Linked linked;
         std::unique_ptr<BpfInterpreter> code;
         std::uint64_t hits = 0;
+        std::uint64_t next_ns = 0;  // of an interval's program: when it runs again
     };
 
     void make_maps();
@@ -75,6 +79,7 @@ private:
     void drop_tracer(std::vector<std::uint64_t>& frames);
     void run_one(Loaded& loaded, std::span<const std::byte> context);
     void run_all(Kind kind, const VisitRecord& visit);
+    void run_intervals(const VisitRecord& visit);
     [[noreturn]] void refuse(const Linked& linked, const BpfFault& fault) const;
 
     TraceFile& file_;
@@ -85,6 +90,7 @@ private:
     std::map<std::string, int, std::less<>> maps_;  // the world's numbers
     int pool_map_ = -1;
     std::vector<std::unique_ptr<Loaded>> loaded_;
+    std::vector<Loaded*> at_intervals_;
     std::vector<std::vector<Loaded*>> by_event_;  // by the id in records
     std::uint64_t context_ = 0;                   // where programs see what they are given
     const TraceRecord* record_ = nullptr;

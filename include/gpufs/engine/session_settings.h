@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpufs/engine/filters.h"
@@ -28,12 +29,24 @@ Plan plan_settings(const Session& session, const std::vector<Setting>& settings)
 std::vector<std::string> commands_to_set_again(const Session& session,
                                                const std::vector<EventState>& states);
 
-// What the buffer holds now, over all CPUs.
-struct BufferState {
-    bool is_on = false;
+// What became of the records of a buffer, or of one CPU's.
+struct BufferCounts {
     unsigned long long entries = 0;  // recorded and not yet read or overwritten
+    unsigned long long read = 0;     // taken out
     unsigned long long overrun = 0;  // overwritten before they were read
     unsigned long long dropped = 0;  // refused by a full buffer
+    // Refused while interrupts filled the buffer that was being written to.
+    unsigned long long commit_overrun = 0;
+
+    unsigned long long lost() const { return overrun + dropped + commit_overrun; }
+    BufferCounts& operator+=(const BufferCounts& other);
+};
+// From the text of a file per_cpu/cpuN/stats.
+BufferCounts parse_buffer_counts(std::string_view stats);
+
+// What the buffer holds now, over all CPUs.
+struct BufferState : BufferCounts {
+    bool is_on = false;
 };
 BufferState read_buffer_state(const Tracefs& at);
 

@@ -27,7 +27,8 @@ public:
     TraceFile& operator=(const TraceFile&) = delete;
     ~TraceFile();
 
-    // The events, task names, symbols, and the options that the recording kernel had.
+    // The events, task names, symbols, and the options that the recording kernel had. Tasks that the
+    // saved names lack are named by the switches and wakeups read so far.
     TraceContext& context();
 
     // The next record, by time, over all CPUs and buffers; null at the end. Its time is corrected
@@ -59,6 +60,7 @@ public:
     // What else the file tells. What it does not is empty.
     struct Facts {
         unsigned version = 0;     // 6 or 7
+        std::size_t cpus = 0;     // of the machine
         std::string compression;  // "zstd 1.5.4"
         std::string uname;        // "Linux host 6.12.41 x86_64"
         std::string recorder;     // the version of the program that recorded

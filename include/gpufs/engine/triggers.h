@@ -14,6 +14,10 @@ struct TriggerOn {
     Trigger trigger;
 };
 
+// The trigger with the event that it switches named in full. Throws UsageError for an action that
+// gpufs does not set, and where such an event is missing, is none, or may not be there.
+Trigger resolve_trigger(const Tracefs& top, Trigger trigger);
+
 // Throws UnsupportedError when this kernel lacks the action, naming the config option and what to
 // do instead; or when its kernels of old let an instance's trigger act on the top-level buffer,
 // with

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <string>
 
 namespace gpufs {
 
@@ -16,5 +17,8 @@ struct KernelVersion {
 // distribution's uname(2) may tell another (Debian's 4.19.0-27 is 4.19.316). Where there is no
 // vDSO, from uname(2).
 KernelVersion running_kernel();
+
+// What the kernel calls itself, uname(2)'s release: "6.17.0-rc3", "6.1.0-56-amd64".
+std::string running_release();
 
 }  // namespace gpufs

@@ -17,6 +17,7 @@ public:
 
     // "<idle>" for 0, "<...>" for a task that is not known; borrowed until the next refresh.
     std::string_view comm(int pid) const;
+    bool knows(int pid) const { return comms_.contains(pid); }
     // 0 when not known.
     int tgid(int pid) const;
 
@@ -26,6 +27,7 @@ public:
     void add(int pid, std::string_view comm) { comms_[pid] = comm; }
     // Another machine's, from the text of its saved_cmdlines.
     void add_lines(std::string_view saved_cmdlines);
+    const std::unordered_map<int, std::string>& comms() const { return comms_; }
 
 private:
     std::string top_;

@@ -32,6 +32,13 @@ struct CommonFields {
 };
 CommonFields common_fields(RecordBytes record);
 
+// Where the records of an event hold a stack; no field for an event that is none.
+struct StackField {
+    const Field* field = nullptr;
+    bool is_user = false;
+};
+StackField stack_field(const EventFormat& format);
+
 // The addresses of a stack record, from its `caller` field on.
 std::vector<std::uint64_t> stack_of(const Field& caller, RecordBytes record, bool is_user);
 

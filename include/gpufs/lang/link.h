@@ -76,6 +76,9 @@ struct LinkTarget {
             std::uint32_t mask = 0;
         };
         std::optional<Compat> compat;
+        // The program may read the running task as what it is: get_current_task_btf (Linux 5.11).
+        // Else a copy is read, which takes 40 ns more.
+        bool reads_task = false;
     };
     std::optional<SyscallCheck> syscall;
 };

@@ -47,8 +47,12 @@ struct PrintStep {
 // not hashed.
 class PrintFormat {
 public:
+    // How addresses look. `kernel`: "ffff888100e13000", "schedule+0x2b/0xd0 [module]". `library`:
+    // as libtraceevent prints them, "0xffff888100e13000", "(nil)", "schedule+0x2b".
+    enum class Addresses { kernel, library };
+
     // Never fails: an event whose print fmt cannot be followed prints " field=value field=value".
-    explicit PrintFormat(const EventFormat& event);
+    explicit PrintFormat(const EventFormat& event, Addresses addresses = Addresses::kernel);
 
     // Appends what stands behind "event_name: " in a trace. A short record prints zeros and empty
     // strings.
@@ -67,6 +71,10 @@ private:
     void print_step(const PrintStep& step, RecordBytes record, const AddressNames& names,
                     std::string& out) const;
 
+    void print_address(const PrintStep& step, std::uint64_t address, const AddressNames& names,
+                       std::string& out) const;
+
+    Addresses addresses_;
     CTree tree_;
     std::vector<PrintStep> steps_;
     std::string why_;

@@ -132,6 +132,14 @@ struct Report {
     SourceRef at;
 };
 
+// What the user is told where a program is attached to this event; where a release is named, that it
+// is not, because the event counts as missing on kernels of that release.
+struct Caution {
+    std::string event;    // "sched:sched_switch"
+    std::string release;  // a shell pattern for uname(2)'s release; empty: the event is used
+    std::string text;
+};
+
 struct Program {
     std::string name;
     std::string summary;
@@ -145,6 +153,7 @@ struct Program {
     std::vector<Subprogram> subprograms;
     std::vector<Guard> guards;
     std::vector<std::string> needed_features;
+    std::vector<Caution> cautions;
     std::size_t scratch_bytes = 0;  // per CPU, for what does not fit 512 bytes of stack
 
     const MapDeclaration* find_map(std::string_view map) const;

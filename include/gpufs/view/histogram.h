@@ -34,7 +34,7 @@ std::string histogram_text(const Aggregation& how, std::span<const std::uint64_t
 // one side lacks that member; empty buckets are left out.
 std::string histogram_json(const Aggregation& how, std::span<const std::uint64_t> slots);
 
-// "p50 <128.0 us, p90 <1.0 ms, p99 <1.0 ms, p99.9 <2.0 ms, max <2.0 ms": below which value so much
+// "p50 <128.0 us, p95 <1.0 ms, p99 <1.0 ms, p99.9 <2.0 ms, max <2.0 ms": below which value so much
 // of all values is. These are upper bounds of buckets: what is said is true, and the value itself
 // may be less by up to the bucket's width. "-" where the last bucket has no bound.
 std::string percentiles_text(const Aggregation& how, std::span<const std::uint64_t> slots,
@@ -42,7 +42,7 @@ std::string percentiles_text(const Aggregation& how, std::span<const std::uint64
 // The same, each by its name.
 std::vector<std::pair<std::string_view, std::string>> percentiles(
     const Aggregation& how, std::span<const std::uint64_t> slots, std::string_view unit);
-// {"p50":131072,"p90":...,"p99":...,"p99.9":...,"max":...}, the same bounds; null for none.
+// {"p50":131072,"p95":...,"p99":...,"p99.9":...,"max":...}, the same bounds; null for none.
 std::string percentiles_json(const Aggregation& how, std::span<const std::uint64_t> slots);
 
 // Counts values by their power of two.

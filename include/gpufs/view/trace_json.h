@@ -5,6 +5,7 @@
 
 #include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/trace_context.h"
+#include "gpufs/view/trace_text.h"
 
 namespace gpufs {
 
@@ -33,8 +34,7 @@ private:
         bool is_made = false;
         const CatalogEvent* event = nullptr;
         std::string name;  // ,"event":"sched:sched_switch"
-        const Field* stack = nullptr;
-        bool is_user = false;
+        StackField stack;
         struct Member {
             const Field* field;
             std::string key;  // "prev_comm":
@@ -47,6 +47,10 @@ private:
     TraceContext& context_;
     std::vector<Plan> plans_;  // by id
 };
+
+// A record's time: seconds with nine digits behind the point, or the bare count of a clock that
+// counts something else.
+void append_trace_time(std::string& out, std::uint64_t time, bool is_ns);
 
 // A field's value as JSON.
 void append_json_value(std::string& out, const Field& field, RecordBytes record);

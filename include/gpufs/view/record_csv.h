@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpufs/engine/record_merge.h"
+#include "gpufs/engine/trace_context.h"
+
+namespace gpufs {
+
+// Prints records as a table with commas between the cells (RFC 4180, lines end with "\n"):
+//
+//   time,cpu,pid,comm,event,fields
+//   220.941431456,1,5217,python3,sched:sched_switch,prev_comm=python3 prev_pid=5217 ...
+//
+// For one event, each of its fields is a column of its own. Numbers are as the record has them, a
+// stack is its functions with ";" between.
+class RecordCsv {
+public:
+    // `context` is borrowed. `only`: the one event of the table, as "system:name"; empty for all.
+    RecordCsv(TraceContext& context, std::string_view only);
+
+    std::string header() const;
+    // Appends the record's line. In a table of one event, nothing for others: stacks have no place
+    // in its columns.
+    void print(const TraceRecord& record, std::string& out);
+
+private:
+    TraceContext& context_;
+    const CatalogEvent* only_ = nullptr;
+    std::string cell_;
+};
+
+}  // namespace gpufs

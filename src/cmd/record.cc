@@ -1,0 +1,323 @@
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <limits>
+
+#include "cmd/command.h"
+#include "cmd/live.h"
+#include "cmd/options.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/signals.h"
+#include "gpufs/base/text.h"
+#include "gpufs/base/units.h"
+#include "gpufs/engine/compress_recording.h"
+#include "gpufs/engine/raw_buffer.h"
+#include "gpufs/engine/recipe_run.h"
+#include "gpufs/engine/record_session.h"
+#include "gpufs/engine/recorder.h"
+#include "gpufs/engine/recording_file.h"
+#include "gpufs/engine/trace_head.h"
+#include "gpufs/kernel/real_time.h"
+#include "gpufs/view/json.h"
+
+namespace gpufs {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What may be lost when this process is killed.
+constexpr milliseconds kFlushEach{1000};
+// When the file gets its first records at the latest.
+constexpr milliseconds kFirstFlush{100};
+// How often to look whether a trigger has switched the buffer off.
+constexpr milliseconds kLookAtSwitch{50};
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+struct Choices {
+    RecordWish wish;
+    std::vector<int> pids;
+    std::vector<std::string> command;
+    std::optional<std::string> file, max, buffer, duration;
+    bool ring = false, compress = false, strict = false, json = false;
+};
+
+// Why a recording ended before anybody asked it to.
+enum class Early { no, switched_off, file_is_full, disk_is_full };
+
+bool is_full_disk(const SysError& e) {
+    return e.code() == ENOSPC || e.code() == EDQUOT || e.code() == EFBIG;
+}
+
+// Some 100 ms of the fastest events there are; together no more than 512 MB.
+std::string default_buffer(const Tracefs& top) {
+    constexpr std::uint64_t kEach = 8 << 20, kAll = 512 << 20, kLeast = 1408 << 10;
+    return size_to_text(std::clamp(kAll / buffer_cpus(top).size() / 4096 * 4096, kLeast, kEach));
+}
+
+void add_settings(RecordWish& wish, const Choices& choices, const Tracefs& top) {
+    // One clock for all CPUs, which is also that of BPF programs and of clock_gettime(2).
+    wish.settings = {{"clock", "mono"}, {"buffer", choices.buffer.value_or(default_buffer(top))}};
+    if (choices.pids.empty()) return;
+    std::vector<std::string> pids;
+    for (const int pid : choices.pids) pids.push_back(cat(pid));
+    wish.settings.push_back({"pids", threads_of(join(pids, ","))});
+    wish.settings.push_back({"children", "on"});
+}
+
+// One recording, from the making of its instance to the last word about it.
+class Recording {
+public:
+    Recording(Context& ctx, const Choices& choices, const Tracefs& top)
+        : ctx_(ctx),
+          choices_(choices),
+          path_(choices.file.value_or("trace.dat")),
+          max_(choices.max ? parse_size("--max", *choices.max) : kNoLimit),
+          session_(top, choices.wish),
+          recorder_(session_.tracefs(), top),
+          told_(recorder_.counts()) {}
+
+    // Into the file as the pages come.
+    void run(LiveRun& live);
+    // The kernel keeps the last ones; they go into the file at the end, and at each SIGUSR1.
+    void run_ring(LiveRun& live);
+
+    bool is_complete() const { return lost_ == 0; }
+    bool has_failed() const { return early_ == Early::disk_is_full; }
+
+private:
+    trace_dat::Head read_head() const {
+        return read_trace_head(session_.tracefs(), session_.top(), session_.events(),
+                               session_.has_stacks());
+    }
+    void follow(LiveRun& live, RecordingFile& file, const trace_dat::Head& head);
+    using Take = bool (Recorder::*)(RecordingFile&, std::uint64_t);
+    bool take(RecordingFile& file, Take how);
+    void close(RecordingFile& file);
+    void write_ring();
+    void tell(const RecordingFile& file, bool has_gaps);
+    void tell_early(const RecordingFile& file);
+    milliseconds time_to_wait(const LiveRun& live, milliseconds longest) const {
+        longest = std::min(longest, live.left());
+        return session_.ends_when_off() ? std::min(longest, kLookAtSwitch) : longest;
+    }
+    bool is_switched_off() const { return session_.ends_when_off() && !session_.is_on(); }
+
+    Context& ctx_;
+    const Choices& choices_;
+    std::string path_;
+    std::uint64_t max_;
+    RecordSession session_;
+    Recorder recorder_;
+    Early early_ = Early::no;
+    std::vector<Recorder::Counts> told_;  // with the last file
+    std::uint64_t lost_ = 0;
+    std::size_t files_ = 0;
+};
+
+void Recording::run(LiveRun& live) {
+    RecordingFile file(path_);
+    const trace_dat::Head head = read_head();
+    session_.start();
+    live.begin();
+    follow(live, file, head);
+    session_.stop();
+    if (early_ != Early::disk_is_full && early_ != Early::file_is_full)
+        take(file, &Recorder::move_rest);
+    close(file);
+}
+
+// What was in the file before stays until it is known that the command runs.
+void Recording::follow(LiveRun& live, RecordingFile& file, const trace_dat::Head& head) {
+    using Clock = std::chrono::steady_clock;
+    const RealTime first;
+    auto flush_at = Clock::now() + kFirstFlush;
+    for (bool is_over = false; !is_over && early_ == Early::no;) {
+        const auto left = std::chrono::ceil<milliseconds>(flush_at - Clock::now());
+        recorder_.wait(live.stop_fd(), time_to_wait(live, std::max(left, milliseconds(0))));
+        is_over = live.is_over();
+        if (!file.has_begun()) recorder_.begin(file, head, max_);
+        const bool flushes = Clock::now() >= flush_at;
+        if (is_switched_off()) early_ = Early::switched_off;
+        if (!take(file, flushes ? &Recorder::move_all : &Recorder::move) || !flushes) continue;
+        recorder_.update(file);
+        flush_at = Clock::now() + kFlushEach;
+    }
+}
+
+// False when that was the last.
+bool Recording::take(RecordingFile& file, Take how) {
+    try {
+        if ((recorder_.*how)(file, max_)) return true;
+        early_ = Early::file_is_full;
+    } catch (const SysError& e) {
+        if (!is_full_disk(e)) throw;
+        early_ = Early::disk_is_full;
+    }
+    return false;
+}
+
+void Recording::close(RecordingFile& file) {
+    recorder_.update(file);
+    const bool has_gaps = !file.close_gaps();
+    if (choices_.compress) {
+        try {
+            compress_recording(file.path());
+        } catch (const SysError& e) {
+            if (!is_full_disk(e)) throw;
+            ctx_.err.line(cat("gpufs: '", file.path(), "' is not compressed: the disk is full"));
+        }
+    }
+    tell(file, has_gaps);
+}
+
+void Recording::run_ring(LiveRun& live) {
+    AwaitedSignal asked(SIGUSR1);
+    { const RecordingFile can_be_written(path_); }
+    session_.start();
+    live.begin();
+    for (bool is_over = false; !is_over && early_ == Early::no;) {
+        pollfd fds[] = {{live.stop_fd(), POLLIN, 0}, {asked.fd(), POLLIN, 0}};
+        ::poll(fds, 2, static_cast<int>(time_to_wait(live, live.left()).count()));
+        is_over = live.is_over();
+        if (is_switched_off()) early_ = Early::switched_off;
+        if (fds[1].revents == 0 || is_over || early_ != Early::no) continue;
+        asked.take();
+        session_.stop();
+        write_ring();
+        session_.start();
+    }
+    session_.stop();
+    write_ring();
+}
+
+void Recording::write_ring() {
+    ++files_;
+    RecordingFile file(files_ == 1 ? path_ : cat(path_, '.', files_));
+    recorder_.begin(file, read_head(), max_);
+    take(file, &Recorder::move_rest);
+    close(file);
+}
+
+void Recording::tell_early(const RecordingFile& file) {
+    switch (early_) {
+        case Early::no:
+            break;
+        case Early::switched_off:
+            ctx_.err.line("a trigger stopped the buffer");
+            break;
+        case Early::file_is_full:
+            ctx_.err.line(file.bytes() + file.page_bytes() > max_
+                              ? std::string("the file has the size that --max allows")
+                              : cat("gpufs: '", file.path(), "' may not become larger here"));
+            break;
+        case Early::disk_is_full:
+            ctx_.err.line(cat("gpufs: the disk is full: '", file.path(),
+                              "' has what was recorded until then"));
+            break;
+    }
+}
+
+void Recording::tell(const RecordingFile& file, bool has_gaps) {
+    const std::vector<Recorder::Counts> counts = recorder_.counts();
+    std::uint64_t records = 0, lost = 0, overwritten = 0;
+    std::vector<std::string> losers;
+    JsonArray cpus;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const Recorder::Counts &now = counts[i], &before = told_[i];
+        // A ring overwrites what is old: that is no loss.
+        const std::uint64_t over = choices_.ring ? now.overrun - before.overrun : 0;
+        const std::uint64_t lost_here = now.lost() - before.lost() - over;
+        records += now.read - before.read;
+        overwritten += over;
+        lost += lost_here;
+        if (lost_here > 0) losers.push_back(cat(lost_here, " on CPU ", now.cpu));
+        cpus.add(JsonObject()
+                     .number("cpu", now.cpu)
+                     .number("records", now.read - before.read)
+                     .number("lost", lost_here)
+                     .done());
+    }
+    told_ = counts;
+    lost_ += lost;
+    tell_early(file);
+    if (choices_.json) {
+        JsonObject line;
+        line.text("file", file.path()).number("bytes", file.bytes()).number("records", records);
+        line.number("lost", lost).number("overwritten", overwritten).raw("cpus", cpus.done());
+        ctx_.out.line(line.done());
+        ctx_.out.flush();
+        return;
+    }
+    std::string words = cat(counted(records, "record"), " in ", file.path(), " (",
+                            size_to_text(file.bytes()), "), ");
+    if (choices_.ring) words += cat(overwritten, " older overwritten, ");
+    words += cat(lost, " lost");
+    if (!losers.empty()) words += cat(": ", join(losers, ", "));
+    ctx_.err.line(words);
+    if (has_gaps)
+        ctx_.err.line("there is no room to move its parts together: it has holes, and can be read");
+    ctx_.err.line(cat("look at it: gpufs report -i ", shell_quote(file.path())));
+    ctx_.err.flush();
+}
+
+int record(Context& ctx, Choices& choices) {
+    if (choices.wish.events.empty() && !choices.wish.gpu)
+        throw UsageError("nothing to record: there is no -e and no --gpu",
+                         "such as: gpufs record -e sched_switch -- make");
+    if (choices.ring && choices.max)
+        throw UsageError("--max does not go with --ring", "--buffer says how much a ring keeps");
+    LiveRun live(choices.duration);
+    const Tracefs top = find_tracefs();
+    remove_stale(top);
+    add_settings(choices.wish, choices, top);
+    live.hold(choices.command);
+    Recording recording(ctx, choices, top);
+    if (choices.ring)
+        recording.run_ring(live);
+    else
+        recording.run(live);
+    if (const std::string line = live.command_end(); !line.empty()) ctx.err.line(line);
+    ctx.err.flush();
+    if (const int signal = live.finish(); signal != 0) return signal;
+    if (recording.has_failed()) return kFailed;
+    return choices.strict && !recording.is_complete() ? kLostData : kOk;
+}
+
+}  // namespace
+
+int cmd_record(Context& ctx, Args args) {
+    Choices choices;
+    std::vector<std::string> words;
+    choices.command = take_command(args);
+    Options options(
+        "record [-e EVENT…] [--gpu] [--if EXPR] [-p PID…] [-o FILE] [-- COMMAND]",
+        "Records events into a trace.dat, which gpufs report, trace-cmd, KernelShark and gpuvis\n"
+        "read, until Ctrl-C, --duration or the end of COMMAND:\n"
+        "    gpufs record -e sched_switch -e 'irq:*' -o boot.dat -- make\n"
+        "    gpufs record --gpu --duration 10s\n"
+        "    gpufs record --gpu --ring --trigger 'traceoff if error_code != 0'");
+    options.events(choices.wish.events)
+        .flag("gpu", choices.wish.gpu, "all that GPU drivers tell, and which task ran")
+        .condition(choices.wish.condition)
+        .list("trigger", choices.wish.triggers, "ACTION",
+              "as in 'gpufs trigger', on these events; repeated")
+        .pids(choices.pids)
+        .value("output,o", choices.file, "FILE", "where to; trace.dat by default")
+        .value("max", choices.max, "SIZE", "end when the file has this size (500M, 2G)")
+        .flag("ring", choices.ring, "keep the last records only; write at the end and at SIGUSR1")
+        .value("buffer", choices.buffer, "SIZE", "the kernel's buffer of each CPU")
+        .duration(choices.duration)
+        .flag("compress", choices.compress, "compress the file at the end (version 7, zstd)")
+        .flag("strict", choices.strict, "exit status 4 when something is lost")
+        .json(choices.json);
+    if (!options.parse(ctx, args, words)) return kOk;
+    check_words(words, 0, "events go with -e, a command behind --");
+    const int status = record(ctx, choices);
+    if (status < 0) die_of(-status);
+    return status;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,215 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "gpufs/base/error.h"
+#include "gpufs/base/text.h"
+#include "gpufs/base/units.h"
+#include "gpufs/engine/record_filter.h"
+#include "gpufs/engine/trace_file.h"
+#include "gpufs/view/json.h"
+#include "gpufs/view/record_csv.h"
+#include "gpufs/view/stack_order.h"
+#include "gpufs/view/trace_cmd_text.h"
+#include "gpufs/view/trace_json.h"
+#include "gpufs/view/trace_statistics.h"
+#include "gpufs/view/trace_text.h"
+
+namespace gpufs {
+namespace {
+
+struct Choices {
+    std::optional<std::string> file, cpus, from, to;
+    std::vector<std::string> events;
+    std::string condition;
+    std::vector<int> pids;
+    bool stacks = false, json = false, csv = false, statistics = false, strict = false;
+};
+
+// The records that the user wants, and what is lost among all.
+class Selection {
+public:
+    Selection(TraceFile& file, const Choices& choices)
+        : file_(file),
+          pids_(choices.pids),
+          filter_(KnownEvents(file.context().events), file.context(), choices.events,
+                  choices.condition.empty()
+                      ? std::nullopt
+                      : std::optional(parse_expression({"--if", choices.condition}))) {
+        if (choices.from) from_ = time("--from", *choices.from);
+        if (choices.to) to_ = time("--to", *choices.to);
+        std::vector<unsigned> cpus;
+        if (choices.cpus) {
+            cpus = parse_cpu_list("--cpu", *choices.cpus);
+            const std::vector<int> there = file.cpus();
+            for (const unsigned cpu : cpus)
+                if (!std::ranges::count(there, static_cast<int>(cpu)))
+                    throw UsageError(cat("the recording has no CPU ", cpu));
+        }
+        file.rewind(cpus);
+    }
+
+    // Null at the end. What was lost in front of unwanted records is said with the next one of its
+    // CPU.
+    const TraceRecord* next() {
+        while (const TraceRecord* record = file_.next()) {
+            if (record->timestamp > to_) return nullptr;
+            count_lost(*record);
+            if (record->timestamp < from_) continue;
+            if (!pids_.empty() && std::ranges::count(pids_, common_fields(record->bytes).pid) == 0)
+                continue;
+            if (!filter_.wants(*record)) continue;
+            record_ = *record;
+            record_.lost_before = std::exchange(pending_[record->stream], 0);
+            return &record_;
+        }
+        return nullptr;
+    }
+    bool is_stack(const TraceRecord& record) { return filter_.is_stack(record.id()); }
+
+    bool has_losses() const { return gaps_ > 0; }
+    std::string losses() const {
+        if (gaps_ == 0) return "0 lost";
+        return cat(lost_, is_partial_ ? " or more" : "", " lost, in ", counted(gaps_, "place"));
+    }
+
+private:
+    std::uint64_t time(const char* option, const std::string& text) const {
+        if (file_.context().options.clock_is_ns)
+            return static_cast<std::uint64_t>(parse_duration(option, text).count());
+        const auto number = parse_whole_number(text);
+        if (!number || number->is_negative)
+            throw UsageError(
+                cat(option, ": '", text, "' is no count of the clock '", file_.facts().clock, "'"));
+        return number->magnitude;
+    }
+    void count_lost(const TraceRecord& record) {
+        if (record.stream >= pending_.size()) pending_.resize(record.stream + 1);
+        if (record.lost_before == 0) return;
+        ++gaps_;
+        std::uint64_t& pending = pending_[record.stream];
+        if (record.lost_before == kLostUnknown) {
+            is_partial_ = true;
+            pending = kLostUnknown;
+        } else {
+            lost_ += record.lost_before;
+            if (pending != kLostUnknown) pending += record.lost_before;
+        }
+    }
+
+    TraceFile& file_;
+    std::vector<int> pids_;
+    RecordFilter filter_;
+    std::uint64_t from_ = 0, to_ = std::numeric_limits<std::uint64_t>::max();
+    TraceRecord record_;
+    std::vector<std::uint64_t> pending_;  // by stream, lost and not said yet
+    std::uint64_t lost_ = 0;
+    std::size_t gaps_ = 0;
+    bool is_partial_ = false;
+};
+
+// What stands in front of each buffer's lines: nothing where there is one buffer only.
+std::vector<std::string> prefixes(const TraceFile& file) {
+    std::size_t width = 0;
+    for (const TraceFile::Buffer& buffer : file.buffers())
+        width = std::max(width, buffer.name.size());
+    std::vector<std::string> all;
+    for (const TraceFile::Buffer& buffer : file.buffers())
+        all.push_back(width == 0 ? ""
+                                 : cat(std::string(width - buffer.name.size(), ' '), buffer.name,
+                                       buffer.name.empty() ? "  " : ": "));
+    return all;
+}
+
+// The event that the words mean, if it is one; else nothing.
+std::string only_event(TraceFile& file, const std::vector<std::string>& words) {
+    if (words.empty()) return {};
+    const auto meant = match_events(KnownEvents(file.context().events), words);
+    return meant.size() == 1 ? meant[0] : std::string();
+}
+
+// Prints each record by `print`, with --stacks each stack below its event.
+template <class Print>
+void print_all(Context& ctx, Selection& selection, bool stacks, Print&& print) {
+    std::string lines;
+    StackOrder order([&](std::string_view text) { ctx.out.write(text); });
+    while (const TraceRecord* record = selection.next()) {
+        lines.clear();
+        print(*record, lines);
+        if (stacks)
+            order.add(record->stream, selection.is_stack(*record), lines);
+        else
+            ctx.out.write(lines);
+    }
+    order.flush();
+}
+
+void print_text(Context& ctx, TraceFile& file, Selection& selection, const Choices& choices) {
+    TraceCmdText text(file.context());
+    const std::vector<std::string> before = prefixes(file);
+    ctx.out.line(cat("cpus=", file.facts().cpus));
+    print_all(ctx, selection, choices.stacks, [&](const TraceRecord& record, std::string& out) {
+        const auto buffer = &file.buffer_of(record) - file.buffers().data();
+        text.print(record, before[static_cast<std::size_t>(buffer)], out);
+    });
+}
+
+void print_statistics(Context& ctx, TraceFile& file, Selection& selection, bool json) {
+    TraceStatistics statistics(file.context());
+    while (const TraceRecord* record = selection.next()) statistics.add(*record);
+    ctx.out.write(json ? statistics.to_json(file) : statistics.to_text(file));
+}
+
+}  // namespace
+
+int cmd_report(Context& ctx, Args args) {
+    std::vector<std::string> words;
+    Choices choices;
+    Options options(
+        "report [-i FILE] [-e EVENT…] [--if EXPR] [--cpu LIST] [-p PID] [--from T] [--to T] "
+        "[--stacks] [--json | --csv | --stat]",
+        "Prints a recording (trace.dat, of gpufs record or trace-cmd) as 'trace-cmd report' does.\n"
+        "It may come from another machine.");
+    options.value("input,i", choices.file, "FILE", "the recording; trace.dat if not given")
+        .events(choices.events)
+        .condition(choices.condition)
+        .value("cpu", choices.cpus, "LIST", "only these CPUs (0-3,7)")
+        .pids(choices.pids)
+        .value("from", choices.from, "T", "only from this time of the recording on (220.5)")
+        .value("to", choices.to, "T", "only up to this time")
+        .flag("stacks", choices.stacks, "each stack directly below its event")
+        .flag("csv", choices.csv, "a table for spreadsheets")
+        .flag("stat", choices.statistics, "how many of what, when, where")
+        .flag("strict", choices.strict, "exit with status 4 when records are lost")
+        .json(choices.json);
+    if (!options.parse(ctx, args, words)) return kOk;
+    check_words(words, 0, "the recording is given with -i");
+    if (choices.csv && (choices.json || choices.statistics))
+        throw UsageError("--csv does not go with --json and --stat");
+
+    TraceFile file(choices.file.value_or("trace.dat"));
+    Selection selection(file, choices);
+    if (choices.statistics) {
+        print_statistics(ctx, file, selection, choices.json);
+    } else if (choices.json) {
+        TraceJson json(file.context());
+        print_all(ctx, selection, choices.stacks,
+                  [&](const TraceRecord& record, std::string& out) { json.print(record, out); });
+    } else if (choices.csv) {
+        RecordCsv csv(file.context(), only_event(file, choices.events));
+        ctx.out.write(csv.header());
+        print_all(ctx, selection, choices.stacks,
+                  [&](const TraceRecord& record, std::string& out) { csv.print(record, out); });
+    } else {
+        print_text(ctx, file, selection, choices);
+    }
+    ctx.out.flush();
+    const std::vector<std::string> damage = file.damage();
+    for (const std::string& what : damage) ctx.err.line(cat("gpufs: ", what));
+    if (selection.has_losses()) ctx.err.line(selection.losses());
+    return choices.strict && (selection.has_losses() || !damage.empty()) ? kLostData : kOk;
+}
+
+}  // namespace gpufs

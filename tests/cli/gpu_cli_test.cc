@@ -1,0 +1,267 @@
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <map>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "support/gpu_truth.h"
+#include "support/monitor_file.h"
+#include "support/needs.h"
+#include "support/told.h"
+
+namespace ut = boost::unit_test;
+
+// The monitors of GPUs and displays, held against what the devices saw.
+namespace gpufs {
+namespace {
+
+using test::gpu_jobs;
+using test::gpu_work;
+using test::GpuJob;
+using test::has;
+using test::Json;
+using test::kGpuWork;
+using test::RenamedEvents;
+using test::Told;
+
+// The scheduler's events as this kernel has them, and as Linux 6.17 and later do.
+const std::vector<bool> kRenamed = {false, true};
+const std::vector<std::string> kRings = {"gfx", "compute", "sdma"};
+
+std::string device_of(bool is_renamed) {
+    return is_renamed ? "toy_gpu.0" : "-";
+}
+
+Json only(const std::vector<Json>& found) {
+    BOOST_TEST_REQUIRE(found.size() == 1u);
+    return found.front();
+}
+
+// What a monitor told of one step of a job.
+Json step_of(const Told& told, const std::string& what, const GpuJob& job) {
+    return only(told.records("event", {{"what", what},
+                                       {"context", cat(job.context)},
+                                       {"job", cat(job.number)},
+                                       {"ring", job.ring},
+                                       {"comm", kGpuWork}}));
+}
+
+// Times by the monitor and by the device. The device takes its time just before a job is queued,
+// just after the event of its run, and just before that of its end.
+void check_times(const Told& told, const GpuJob& job) {
+    const auto us = [](std::uint64_t ns) { return static_cast<long long>(ns / 1000); };
+    BOOST_TEST(step_of(told, "RUN", job)["took"].number() <= us(job.began_ns - job.queued_ns));
+    BOOST_TEST(step_of(told, "DONE", job)["took"].number() >= us(job.ended_ns - job.began_ns));
+}
+
+// Each job is once in each of the three histograms, under its ring and device; but for what is told
+// as lost. The kernel runs no program in an interrupt of another on the same CPU. Since Linux 6.7
+// it counts that; the monitor does by later ends of the same context, of which one may be the last.
+void check_counts(const Told& told, const std::vector<GpuJob>& jobs, const std::string& device) {
+    const long long lost = told.lost();
+    for (const std::string& ring : kRings) {
+        const long long truth = std::ranges::count(jobs, ring, &GpuJob::ring);
+        for (const char* step : {"submit to run", "run to done", "submit to done"}) {
+            const long long count =
+                told.sum("took", {{"dev", device}, {"ring", ring}, {"step", step}}, "count");
+            BOOST_TEST(count <= truth);
+            BOOST_TEST(count >= truth - lost - 1);
+        }
+    }
+    long long left = 0;
+    for (const Json& row : told.rows("left", {{"comm", kGpuWork}})) left += row["count"].number();
+    BOOST_TEST(left <= lost + 3);
+    BOOST_TEST(lost <= static_cast<long long>(jobs.size()) / 10);
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(gpu, *ut::precondition(test::has_toy_gpu))
+
+BOOST_DATA_TEST_CASE(drm_tells_each_step_and_each_wait_of_each_job, ut::data::make(kRenamed),
+                     is_renamed) {
+    const RenamedEvents events(is_renamed);
+    const Told told({"drm", "lines=1", "min_us=60s"}, gpu_work({"chain", "5", "20000"}));
+    const std::vector<GpuJob> jobs = gpu_jobs(told.err());
+    BOOST_TEST(jobs.size() == 15u);
+    for (const GpuJob& job : jobs) {
+        const Json queued = step_of(told, "QUEUE", job);
+        BOOST_TEST(queued["dev"].text == device_of(is_renamed));
+        BOOST_TEST(queued["queue"].number() == 0);
+        BOOST_TEST(step_of(told, "RUN", job)["hw"].number() == 1);
+        check_times(told, job);
+        if (job.on_context == 0) continue;
+        const auto on = std::ranges::find_if(jobs, [&](const GpuJob& one) {
+            return one.context == job.on_context && one.number == job.on_number;
+        });
+        BOOST_TEST_REQUIRE((on != jobs.end()));
+        BOOST_TEST(step_of(told, "WAIT_DEP", job)["on"].text == on->ring);
+    }
+    BOOST_TEST(told.records("event", {}).size() == 3 * 15u + 2 * 5u);
+    check_counts(told, jobs, device_of(is_renamed));
+    for (const auto& [ring, on] : {std::pair("compute", "gfx"), std::pair("sdma", "compute")}) {
+        const Json waited = only(told.rows("waited", {{"ring", ring}, {"on", on}}));
+        BOOST_TEST(waited["count"].number() == 5);
+        BOOST_TEST(waited["min"].number() > 1000);
+    }
+    BOOST_TEST(told.rows("waited", {{"ring", "gfx"}}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(drm_counts_every_job_of_100_a_second) {
+    const Told told({"drm", "min_us=60s"}, gpu_work({"jobs", "50", "100", "1000"}));
+    const std::vector<GpuJob> jobs = gpu_jobs(told.err());
+    BOOST_TEST(jobs.size() == 150u);
+    check_counts(told, jobs, device_of(false));
+}
+
+// As many as the machine can; it is told 5,000 a second on each ring.
+BOOST_DATA_TEST_CASE(drm_counts_every_job_of_a_flood, ut::data::make(kRenamed), is_renamed) {
+    const RenamedEvents events(is_renamed);
+    const Told told({"drm", "min_us=60s"}, gpu_work({"jobs", "1000", "5000", "50"}));
+    const std::vector<GpuJob> jobs = gpu_jobs(told.err());
+    BOOST_TEST(jobs.size() == 3000u);
+    check_counts(told, jobs, device_of(is_renamed));
+}
+
+BOOST_DATA_TEST_CASE(drm_lists_jobs_whose_queue_was_destroyed, ut::data::make(kRenamed),
+                     is_renamed) {
+    const RenamedEvents events(is_renamed);
+    const Told told({"drm"}, gpu_work({"kill", "12", "5000"}));
+    const std::vector<GpuJob> jobs = gpu_jobs(told.err());
+    const auto dropped = std::ranges::count(jobs, 0u, &GpuJob::ended_ns);
+    BOOST_TEST(dropped > 0);
+    const Json left = only(told.rows("left", {{"comm", kGpuWork},
+                                              {"dev", device_of(is_renamed)},
+                                              {"ring", "gfx"},
+                                              {"state", "queued"}}));
+    BOOST_TEST(left["count"].number() == dropped);
+    BOOST_TEST(told.sum("took", {{"comm", kGpuWork}, {"step", "run to done"}}, "count") ==
+               static_cast<long long>(jobs.size()) - dropped);
+}
+
+BOOST_AUTO_TEST_CASE(drm_forgets_jobs_of_an_age) {
+    // They are dropped, and long after that the run ends.
+    std::string words;
+    for (const std::string& word : gpu_work({"kill", "12", "1000"})) words += word + ' ';
+    const Told told({"drm", "forget_us=1ms"}, {"sh", "-c", words + "; sleep 3"});
+    const Json left = only(told.rows("left", {{"comm", kGpuWork}, {"state", "queued"}}));
+    BOOST_TEST(left["count"].number() ==
+               std::ranges::count(gpu_jobs(told.err()), 0u, &GpuJob::ended_ns));
+    BOOST_TEST(left["max"].number() < 3'000'000);
+}
+
+BOOST_AUTO_TEST_CASE(drm_tells_of_a_job_that_hangs) {
+    const Told told({"drm", "min_us=500ms"}, gpu_work({"hang", "1"}));
+    for (const GpuJob& job : gpu_jobs(told.err()))
+        BOOST_TEST(step_of(told, "SLOW", job)["took"].number() >= 500'000);
+    BOOST_TEST(told.records("event", {}).size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(drm_looks_at_one_process_only) {
+    const Told told({"drm", "pid=1"}, gpu_work({"chain", "1", "1000"}));
+    BOOST_TEST(told.rows("took", {}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(drm_makes_do_with_fences_and_says_so) {
+    std::string text = read_file("bpf_asm/drm.bpf");
+    const std::string system = "gpu_scheduler:";
+    for (std::size_t at = 0; (at = text.find(system, at)) != text.npos;)
+        text.replace(at, system.size(), "no_scheduler:");
+    const test::MonitorFile file(text);
+    const Told told({file.path(), "lines=1", "min_us=60s"}, gpu_work({"chain", "5", "10000"}));
+    BOOST_TEST(has(told.err(),
+                   "no events of the GPU scheduler here (is its driver loaded?): its "
+                   "fences are told"),
+               told.err());
+    const std::vector<GpuJob> jobs = gpu_jobs(told.err());
+    BOOST_TEST(told.records("event", {}).size() == 3 * jobs.size());
+    for (const std::string& ring : kRings)
+        for (const char* step : {"submit to run", "run to done", "submit to done"})
+            BOOST_TEST(told.sum("took", {{"ring", ring}, {"step", step}}, "count") == 5);
+    BOOST_TEST(told.rows("left", {}).empty());
+    BOOST_TEST(told.lost() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(fence_adds_up_the_waits_of_a_process) {
+    const Told told({"fence", "min_us=5ms"}, gpu_work({"waits", "10", "10000"}));
+    long long truth_ns = 0;
+    for (const std::string_view line : lines_of(told.err()))
+        if (line.starts_with("waited ")) truth_ns += std::stoll(std::string(line.substr(7)));
+    const Json row = only(told.rows("waited", {{"comm", kGpuWork}}));
+    BOOST_TEST(row["key"]["driver"].text == "drm_sched");
+    BOOST_TEST(row["key"]["timeline"].text == "compute");
+    BOOST_TEST(row["count"].number() == 10);
+    BOOST_TEST(row["sum"].number() <= truth_ns / 1000);
+    BOOST_TEST(row["min"].number() > 5000);
+    BOOST_TEST(told.sum("signals", {{"driver", "drm_sched"}, {"timeline", "compute"}}, "count") ==
+               10);
+    BOOST_TEST(told.records("slow", {{"comm", kGpuWork}, {"timeline", "compute"}}).size() == 10u);
+    BOOST_TEST(told.rows("left", {}).empty());
+    BOOST_TEST(told.lost() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(fence_lists_a_wait_that_has_no_end) {
+    const Told told({"fence"}, gpu_work({"stuck"}));
+    const Json row = only(told.rows("left", {{"comm", kGpuWork}, {"timeline", "gfx"}}));
+    BOOST_TEST(row["count"].number() == 1);
+    BOOST_TEST(row["min"].number() > 0);
+    BOOST_TEST(told.rows("waited", {{"comm", kGpuWork}}).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(display, *ut::precondition(test::has_toy_display))
+
+// "frames 0 IRQS MISSED"
+std::pair<long long, long long> frames_of(const std::string& told) {
+    const auto at = told.find("frames ");
+    BOOST_TEST_REQUIRE((at != told.npos));
+    long long display = 0, irqs = 0, missed = 0;
+    BOOST_TEST_REQUIRE(
+        std::sscanf(told.c_str() + at, "frames %lld %lld %lld", &display, &irqs, &missed) == 3);
+    return {irqs, missed};
+}
+
+const std::vector<std::pair<std::string, std::string>> kDisplays = {{"0", "60.00"},
+                                                                    {"1", "144.00"}};
+BOOST_DATA_TEST_CASE(vblank_counts_frames_and_misses_and_names_the_rate, ut::data::make({0, 1}),
+                     display) {
+    const auto& [crtc, hz] = kDisplays[static_cast<std::size_t>(display)];
+    const Told told({"vblank"}, gpu_work({"frames", "30", crtc, "3", "0"}));
+    const auto [irqs, missed] = frames_of(told.err());
+    BOOST_TEST(missed >= 3);
+    const Json row = only(told.rows("displays", {{"crtc", crtc}}))["values"].items.at(0);
+    BOOST_TEST(row["frames"].number() == irqs);
+    BOOST_TEST(row["missed"].number() == missed);
+    BOOST_TEST(trim(row["hz"].text) == hz);
+    BOOST_TEST(told.sum("between", {{"crtc", crtc}}, "count") == irqs - 1);
+    BOOST_TEST(told.sum("sent", {{"crtc", crtc}, {"kind", "asked for"}}, "count") == 30);
+    BOOST_TEST(told.sum("answer", {{"crtc", crtc}, {"comm", kGpuWork}}, "count") == 30);
+    BOOST_TEST(told.rows("left", {}).empty());
+    BOOST_TEST(told.lost() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(vblank_sees_how_late_interrupts_are) {
+    const Told told({"vblank", "min_us=0"}, gpu_work({"frames", "20", "0", "0", "2000"}));
+    const Json late = only(told.rows("late", {{"crtc", "0"}}));
+    BOOST_TEST(late["count"].number() == frames_of(told.err()).first);
+    for (const Json& slot : late["histogram"].items) BOOST_TEST(slot["to"].number() > 2000);
+    BOOST_TEST(told.records("slow", {{"comm", kGpuWork}, {"crtc", "0"}}).size() == 20u);
+}
+
+BOOST_AUTO_TEST_CASE(vblank_pairs_an_event_that_came_frames_later) {
+    const Told told({"vblank", "min_us=0"}, gpu_work({"frames", "10", "0", "4", "0"}));
+    long long after = 0;
+    for (const Json& one : told.records("slow", {{"comm", kGpuWork}}))
+        after += one["got"].number() - one["asked"].number();
+    BOOST_TEST(after >= 4);
+    BOOST_TEST(told.rows("left", {}).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

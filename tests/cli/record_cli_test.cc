@@ -1,0 +1,364 @@
+#define BOOST_TEST_DYN_LINK
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "gpufs/engine/trace_file.h"
+#include "gpufs/kernel/tracefs.h"
+#include "support/json.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+namespace fs = std::filesystem;
+
+namespace gpufs {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Child;
+using test::Ended;
+using test::has;
+
+// A folder of this test's own, gone with it.
+class Folder {
+public:
+    Folder() {
+        std::string name = cat(fs::temp_directory_path().string(), "/gpufs-record-XXXXXX");
+        BOOST_REQUIRE(::mkdtemp(name.data()) != nullptr);
+        path_ = name;
+    }
+    ~Folder() {
+        if (is_mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+        fs::remove_all(path_);
+    }
+    // From here on a file system of this size.
+    void limit(const std::string& size) {
+        const std::string options = "size=" + size;
+        BOOST_REQUIRE(::mount("tmpfs", path_.c_str(), "tmpfs", 0, options.c_str()) == 0);
+        is_mounted_ = true;
+    }
+    std::string file(const std::string& name = "trace.dat") const { return path_ + '/' + name; }
+
+private:
+    std::string path_;
+    bool is_mounted_ = false;
+};
+
+Ended record(std::vector<std::string> args) {
+    args.insert(args.begin(), "record");
+    return test::gpufs(args);
+}
+
+// `calls` times getppid(2), and nothing else that is recorded below.
+std::vector<std::string> getppid_calls(int calls) {
+    return {test::work_binary(), "calls", cat(calls), "0"};
+}
+
+// Arguments that record getppid(2) of this command.
+Ended record_calls(const Folder& folder, int calls, std::vector<std::string> options = {}) {
+    std::vector<std::string> args = {"-e", "syscalls:sys_enter_getppid", "-o", folder.file()};
+    args.insert(args.end(), options.begin(), options.end());
+    args.emplace_back("--");
+    for (const std::string& word : getppid_calls(calls)) args.push_back(word);
+    return record(args);
+}
+
+// The lines that trace-cmd prints of a file, without the one about CPUs.
+std::vector<std::string> report(const std::string& file) {
+    Child::Setup setup;
+    setup.argv = {"trace-cmd", "report", file};
+    const Ended ended = Child(setup).wait();
+    BOOST_TEST(ended.status == 0, ended.err);
+    std::vector<std::string> lines = split(ended.out, '\n');
+    std::erase_if(lines, [](const std::string& line) { return line.starts_with("cpus="); });
+    return lines;
+}
+
+// How many records our own reader finds in it.
+std::size_t records_in(const std::string& file) {
+    TraceFile trace(file);
+    std::size_t n = 0;
+    while (trace.next()) ++n;
+    for (const std::string& what : trace.damage()) BOOST_ERROR(what);
+    return n;
+}
+
+std::size_t lines_with(const std::vector<std::string>& lines, const std::string& what) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(lines, [&](const std::string& line) { return has(line, what); }));
+}
+
+// A recording in the background, of a load that does not end by itself.
+Child::Setup background(const std::string& file, std::vector<std::string> options) {
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "record", "-e", "sched_switch", "-o", file};
+    setup.argv.insert(setup.argv.end(), options.begin(), options.end());
+    return setup;
+}
+
+// Waits until everything is set and its buffer is on, as a new one is; false after 20 s.
+bool records(const Child& child) {
+    const Tracefs top("/sys/kernel/tracing");
+    for (int i = 0; i < 2000; ++i, ::usleep(10'000))
+        for (const std::string& name : top.instances()) {
+            if (!name.starts_with(cat("gpufs.", child.pid(), "."))) continue;
+            const Tracefs instance = top.instance(name);
+            if (!instance.read_if_readable("set_event").value_or("").empty() &&
+                instance.read_if_readable("tracing_on") == "1\n")
+                return true;
+        }
+    return false;
+}
+
+// The number that stands in front of a word in a text.
+unsigned long number_before(const std::string& text, const std::string& word) {
+    const auto end = text.find(" " + word);
+    BOOST_REQUIRE(end != text.npos);
+    const auto begin = text.find_last_not_of("0123456789", end - 1);
+    return std::stoul(text.substr(begin == text.npos ? 0 : begin + 1));
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) *
+                               ut::precondition(test::has_program{"trace-cmd"}) * ut::timeout(600))
+
+BOOST_AUTO_TEST_CASE(a_recording_has_every_event_for_trace_cmd) {
+    const Folder folder;
+    const Ended ended = record_calls(folder, 1000);
+    BOOST_TEST(ended.status == 0);
+    const auto lines = report(folder.file());
+    const auto ours = lines_with(lines, "gpufs-work-");
+    BOOST_TEST(ours == 1000u);
+    BOOST_TEST(lines_with(lines, "sys_enter_getppid:") == lines.size());
+    BOOST_TEST(number_before(ended.err, "record") == lines.size());
+    BOOST_TEST(records_in(folder.file()) == lines.size());
+    BOOST_TEST(has(ended.err, ", 0 lost\n"));
+    BOOST_TEST(has(ended.err, cat("look at it: gpufs report -i ", folder.file(), "\n",
+                                  test::work_binary(), " ended with exit status 0\n")));
+    BOOST_TEST(test::our_instances() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_compressed_recording_has_the_same_records) {
+    const Folder folder;
+    const Ended ended = record_calls(folder, 20000, {"--compress"});
+    BOOST_TEST(ended.status == 0);
+    const auto lines = report(folder.file());
+    BOOST_TEST(lines_with(lines, "gpufs-work-") == 20000u);
+    BOOST_TEST(number_before(ended.err, "record") == lines.size());
+    BOOST_TEST(records_in(folder.file()) == lines.size());
+    BOOST_TEST(fs::file_size(folder.file()) < 300'000u);
+    BOOST_TEST(!file_exists(folder.file("trace.dat.part")));
+}
+
+BOOST_AUTO_TEST_CASE(a_finished_recording_has_no_holes) {
+    const Folder folder;
+    record_calls(folder, 20000);
+    struct stat file {};
+    BOOST_REQUIRE(::stat(folder.file().c_str(), &file) == 0);
+    BOOST_TEST(file.st_blocks * 512 >= file.st_size);
+    BOOST_TEST(file.st_size < 4 << 20);
+}
+
+BOOST_AUTO_TEST_CASE(a_condition_and_a_trigger_are_the_kernels) {
+    const Folder folder;
+    const Ended ended =
+        record({"-e", "sched_switch", "--if", cat("prev_state == 2 && prev_pid == ", ::getpid()),
+                "--trigger", "stacktrace", "--duration", "1ms", "-o", folder.file()});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(report(folder.file()).size() == 0u);
+    Child child(
+        background(folder.file(), {"--if", cat("prev_state == 2 && prev_pid == ", ::getpid()),
+                                   "--trigger", "stacktrace", "--duration", "3s"}));
+    BOOST_TEST(records(child));
+    test::block_in_d_state(3, 5);
+    child.wait();
+    const auto lines = report(folder.file());
+    BOOST_TEST(lines_with(lines, "sched_switch:") >= 3u);
+    BOOST_TEST(lines_with(lines, "<stack trace") == lines_with(lines, "sched_switch:"));
+    BOOST_TEST(lines_with(lines, "schedule") > lines_with(lines, "sched_switch:"));
+}
+
+BOOST_AUTO_TEST_CASE(a_pid_means_its_threads_and_children_only) {
+    const Folder folder;
+    Child::Setup looper;
+    // Each round a fork by the shell, and one by its child.
+    looper.argv = {"sh", "-c", "while :; do sh -c 'true & wait; :'; sleep 0.1; done"};
+    Child shell(looper);
+    const int pid = shell.pid();
+    const Ended ended = record(
+        {"-e", "sched_process_fork", "-p", cat(pid), "--duration", "1s", "-o", folder.file()});
+    shell.send(SIGKILL);
+    shell.wait();
+    BOOST_TEST(ended.status == 0);
+    const auto lines = report(folder.file());
+    const auto by_shell = lines_with(lines, cat("-", pid, " "));
+    BOOST_TEST(by_shell >= 2u);
+    BOOST_TEST(lines.size() > by_shell);
+    for (const std::string& line : lines) BOOST_TEST(has(line, "comm=sh "), line);
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_recording_can_be_read_up_to_the_last_second) {
+    for (const int run_ms : {350, 1300, 2100, 2950}) {
+        const Folder folder;
+        Child child(background(folder.file(), {}));
+        BOOST_TEST(records(child));
+        ::usleep(static_cast<useconds_t>(run_ms) * 1000);
+        child.send(SIGKILL);
+        const double killed = std::stod(read_file("/proc/uptime"));
+        BOOST_TEST(child.wait().signal == SIGKILL);
+        const auto lines = report(folder.file());
+        BOOST_REQUIRE(!lines.empty());
+        BOOST_TEST(records_in(folder.file()) == lines.size());
+        // "  bash-12 [000]  9012.919273: sched_switch: …": seconds since boot, as uptime.
+        const auto words = split(lines.back().substr(lines.back().find(']')), ' ');
+        BOOST_TEST(std::stod(words[1]) > killed - 3);
+    }
+    test::gpufs({"reset", "--stale"});
+    BOOST_TEST(test::our_instances() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_ends_a_recording_whole) {
+    const Folder folder;
+    Child child(background(folder.file(), {}));
+    BOOST_TEST(records(child));
+    ::usleep(300'000);
+    child.send(SIGTERM);
+    const Ended ended = child.wait();
+    BOOST_TEST(ended.signal == SIGTERM);
+    BOOST_TEST(number_before(ended.err, "record") == report(folder.file()).size());
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read) {
+    Folder folder;
+    folder.limit("2m");
+    const Ended ended = record_calls(folder, 200000);
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(has(ended.err, cat("gpufs: the disk is full: '", folder.file(),
+                                  "' has what was recorded until then\n")));
+    BOOST_TEST(report(folder.file()).size() > 1000u);
+    BOOST_TEST(test::our_instances() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_ends_at_its_size) {
+    const Folder folder;
+    const Ended ended = record_calls(folder, 200000, {"--max", "64k", "--json"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(has(ended.err, "the file has the size that --max allows\n"));
+    BOOST_TEST(has(ended.out, "\"bytes\":65536,"));
+    BOOST_TEST(has(ended.out, cat("\"records\":", report(folder.file()).size(), ",")));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_lost_is_counted_and_can_be_a_failure) {
+    const Folder folder;
+    const Ended ended = record_calls(folder, 300000, {"--buffer", "8k", "--strict"});
+    const auto lost = number_before(ended.err, "lost");
+    const auto records = number_before(ended.err, "record");
+    BOOST_TEST(ended.status == (lost > 0 ? 4 : 0));
+    // Somebody else may call it, too.
+    BOOST_TEST(lost + records >= 300000u);
+    BOOST_TEST(lost + records < 300100u);
+}
+
+BOOST_AUTO_TEST_CASE(a_ring_keeps_the_last_records_and_writes_when_asked) {
+    const Folder folder;
+    Child child(background(folder.file(), {"--ring", "--buffer", "64k"}));
+    BOOST_TEST(records(child));
+    ::usleep(200'000);
+    child.send(SIGUSR1);
+    BOOST_TEST(child.wait_for_error(folder.file() + "\n", 20s));
+    ::usleep(300'000);
+    child.send(SIGINT);
+    const Ended ended = child.wait();
+    BOOST_TEST(ended.signal == SIGINT);
+    const auto first = report(folder.file()), second = report(folder.file("trace.dat.2"));
+    BOOST_TEST(number_before(ended.err, "record") == first.size());
+    BOOST_TEST(!second.empty());
+    BOOST_TEST(has(ended.err, cat(folder.file(), ".2 (")));
+    BOOST_TEST(has(ended.err, " older overwritten, 0 lost\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_ring_is_written_when_a_trigger_stops_it) {
+    const Folder folder;
+    const int pid = ::getpid();
+    Child child(background(folder.file(), {"--ring", "--trigger", "traceoff", "--if",
+                                           cat("prev_state == 2 && prev_pid == ", pid)}));
+    BOOST_TEST(records(child));
+    test::block_in_d_state(1, 5);
+    const Ended ended = child.wait();
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.err.starts_with("a trigger stopped the buffer\n"));
+    const auto lines = report(folder.file());
+    BOOST_REQUIRE(!lines.empty());
+    BOOST_TEST(lines.size() > 1u);
+    BOOST_TEST(has(lines.back(), cat(":", pid, " ")), lines.back());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_the_file_is_touched) {
+    const Folder folder;
+    std::ofstream(folder.file()) << "the last one";
+    const auto refused = [&](std::vector<std::string> args, int status, const std::string& words) {
+        args.insert(args.end(), {"-o", folder.file()});
+        const Ended ended = record(args);
+        BOOST_TEST(ended.status == status);
+        BOOST_TEST(ended.err == words);
+        BOOST_TEST(read_file(folder.file()) == "the last one");
+        BOOST_TEST(test::our_instances() == "");
+    };
+    refused({}, 2,
+            "gpufs: nothing to record: there is no -e and no --gpu\n"
+            "hint: such as: gpufs record -e sched_switch -- make\n");
+    refused({"-e", "sched_swich"}, 2,
+            "gpufs: this kernel has no event 'sched_swich'\n"
+            "hint: did you mean 'sched_switch'?\n");
+    refused({"-e", "sched_switch", "--if", "prev_sate == 2"}, 2,
+            "gpufs: --if:1:1: error: sched:sched_switch has no field 'prev_sate'\n"
+            "prev_sate == 2\n"
+            "^~~~~~~~~\n"
+            "hint: did you mean 'prev_state'?\n");
+    refused({"-e", "sched_switch", "--trigger", "traceofff"}, 2,
+            "gpufs: unknown trigger action 'traceofff'\nhint: did you mean 'traceoff'?\n");
+    refused({"-e", "sched_switch", "--trigger", "snapshot"}, 2,
+            "gpufs: a snapshot would be gone with the recording's buffer\n"
+            "hint: --ring with --trigger traceoff keeps what led to an event\n");
+    refused({"-e", "sched_switch", "--max", "x"}, 2,
+            "gpufs: --max takes a size, not 'x'\nhint: such as 64k, 4M or 1G\n");
+    const Ended ended =
+        record({"-e", "sched_switch", "-o", folder.file(), "--", "/nonexistent/command"});
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(read_file(folder.file()) == "the last one");
+    BOOST_TEST(record({"-e", "sched_switch", "-o", "/nonexistent/trace.dat"}).err ==
+               "gpufs: cannot open '/nonexistent/trace.dat': No such file or directory\n");
+    BOOST_TEST(record({"-e", "sched_switch", "-o", "/dev/null"}).err ==
+               "gpufs: '/dev/null' is no regular file\n"
+               "hint: a recording is written here and there, not from begin to end\n");
+    BOOST_TEST(
+        record({"-e", "sched_switch", "-o", folder.file("new"), "--", "/nonexistent"}).status == 1);
+    BOOST_TEST(!file_exists(folder.file("new")));
+}
+
+BOOST_AUTO_TEST_CASE(the_timeline_of_gpus_has_fences_and_tasks) {
+    const Folder folder;
+    BOOST_TEST(record({"--gpu", "--duration", "300ms", "-o", folder.file()}).status == 0);
+    const auto lines = report(folder.file());
+    BOOST_TEST(lines_with(lines, "sched_switch:") > 0u);
+    const std::string bytes = read_file(folder.file());
+    BOOST_TEST(has(bytes, "name: dma_fence_signaled\n"));
+    BOOST_TEST(!has(bytes, "_reg_rw\n"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

@@ -1,0 +1,256 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <fstream>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "support/json.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::Ended;
+
+const std::string kFolder = "tests/data/trace_dat/";
+const std::string kRecordings[] = {"sched-6.18", "mono-6.18", "tsc-6.18", "stack-6.18"};
+
+Ended report(const std::string& recording, std::vector<std::string> args = {}) {
+    args.insert(args.begin(), {"report", "-i", kFolder + recording + ".dat"});
+    return test::gpufs(args);
+}
+
+std::string expected_text(const std::string& recording) {
+    return read_file(kFolder + recording + ".txt");
+}
+
+// The letter that trace-cmd has for a state of a task (gpufs-report(1)).
+std::string as_trace_cmd_says(std::string line) {
+    const auto arrow = line.find(" ==> ");
+    if (line.find(": sched_switch: ") == line.npos || arrow == line.npos) return line;
+    const auto begin = line.rfind(' ', arrow - 1) + 1;
+    std::string state = line.substr(begin, arrow - begin);
+    if (state == "R+")
+        state = "R";
+    else if (state == "I")
+        state = "W";
+    else if (state == "Z")
+        state = "X";
+    else if (state == "X")
+        state = "Z";
+    return line.replace(begin, arrow - begin, state);
+}
+
+std::string all_as_trace_cmd_says(const std::string& text) {
+    std::string out;
+    for (const std::string_view line : lines_of(text))
+        out += as_trace_cmd_says(std::string(line)) + '\n';
+    return out;
+}
+
+// A copy of a recording's first bytes.
+class CutFile {
+public:
+    CutFile(const std::string& recording, std::size_t bytes) {
+        std::ofstream(path_, std::ios::binary)
+            << read_file(kFolder + recording + ".dat").substr(0, bytes);
+    }
+    ~CutFile() { std::remove(path_.c_str()); }
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_ = cat("/tmp/gpufs-report-", ::getpid(), ".dat");
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cli)
+BOOST_AUTO_TEST_SUITE(report_command)
+
+BOOST_DATA_TEST_CASE(report_prints_what_trace_cmd_prints, ut::data::make(kRecordings), recording) {
+    const Ended ended = report(recording);
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.err == "");
+    BOOST_TEST(all_as_trace_cmd_says(ended.out) == expected_text(recording));
+}
+
+BOOST_AUTO_TEST_CASE(report_shows_the_chosen_events_only) {
+    const Ended ended = report("sched-6.18", {"-e", "softirq_*,sched_wakeup"});
+    std::string expected = "cpus=2\n";
+    for (const std::string_view line : lines_of(expected_text("sched-6.18")))
+        if (line.find(": softirq_") != line.npos || line.find(": sched_wakeup: ") != line.npos)
+            expected += cat(line, '\n');
+    BOOST_TEST(ended.out == expected);
+    BOOST_TEST(lines_of(expected).size() > 5u);
+}
+
+BOOST_AUTO_TEST_CASE(report_shows_records_for_which_the_condition_holds) {
+    const Ended ended = report("tsc-6.18", {"--if", "prev_comm == sleep && prev_state == 1"});
+    BOOST_TEST(ended.out ==
+               "cpus=2\n"
+               "gpufs.t1:            sleep-13538 [000]91404201753814: sched_switch:         "
+               "sleep:13538 [120] S ==> swapper/0:0 [120]\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_shows_a_task_and_a_time_and_a_cpu) {
+    const Ended ended = report("tsc-6.18", {"-p", "13537", "--cpu", "1", "--from", "91404198000000",
+                                            "--to", "91404198249518"});
+    BOOST_TEST(ended.out ==
+               "cpus=2\n"
+               "gpufs.t1:               sh-13537 [001]91404198249518: sched_switch:         "
+               "sh:13537 [120] S ==> swapper/1:0 [120]\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_puts_stacks_below_their_events) {
+    const Ended ended = report("stack-6.18", {"--stacks", "-e", "sched_waking"});
+    const std::string text = ended.out;
+    std::string before;
+    std::size_t stacks = 0;
+    for (const std::string_view line : lines_of(text)) {
+        if (line.find("<stack trace >") != line.npos) {
+            BOOST_TEST(test::has(before, ": sched_waking: "));
+            ++stacks;
+        }
+        before = line;
+    }
+    BOOST_TEST(stacks == 6u);
+}
+
+BOOST_AUTO_TEST_CASE(report_makes_a_table_of_one_event) {
+    const Ended ended = report("tsc-6.18", {"--csv", "-e", "sched_switch", "--cpu", "0"});
+    BOOST_TEST(std::string(ended.out.substr(0, ended.out.find("\n", 120) + 1)) ==
+               "time,cpu,pid,comm,event,prev_comm,prev_pid,prev_prio,prev_state,next_comm,next_pid,"
+               "next_prio\n"
+               "91404198174046,0,0,<idle>,sched:sched_switch,swapper/0,0,120,0,sh,13538,120\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_makes_a_table_of_all_events) {
+    const Ended ended = report("mono-6.18", {"--csv", "--to", "37377.070360"});
+    BOOST_TEST(ended.out ==
+               "time,cpu,pid,comm,event,fields\n"
+               "37377.070357881,1,13519,sh,syscalls:sys_enter_openat,__syscall_nr=257 "
+               "dfd=4294967196 filename=140294746914993 flags=524288 mode=0\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_gives_each_record_as_json) {
+    const Ended ended = report("tsc-6.18", {"--json", "--to", "91404198174046", "--cpu", "0"});
+    BOOST_TEST(ended.out ==
+               "{\"ts\":91404198174046,\"cpu\":0,\"comm\":\"<idle>\",\"pid\":0,\"event\":"
+               "\"sched:sched_switch\",\"fields\":{\"prev_comm\":\"swapper/0\",\"prev_pid\":0,"
+               "\"prev_prio\":120,\"prev_state\":0,\"next_comm\":\"sh\",\"next_pid\":13538,"
+               "\"next_prio\":120},\"flags\":\"d..2.\"}\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_counts_what_is_in_a_recording) {
+    const std::string text = report("sched-6.18", {"--stat", "-e", "sched_switch"}).out;
+    BOOST_TEST(text.substr(0, text.find("The kernel's counters")) ==
+               "machine   Linux vm 6.18.44-fc-v595 x86_64\n"
+               "recorder  3.1.6 not-a-git-repo\n"
+               "format    trace.dat version 6\n"
+               "clock     local\n"
+               "instance  gpufs.t1, 8192 bytes\n"
+               "records   14\n"
+               "time      37376.754644636 to 37376.761408604, 6.7 ms\n"
+               "rate      2070 a second\n"
+               "gap       2.0 ms from 37376.756703978, the longest\n"
+               "\n"
+               "EVENT               COUNT  PER SECOND\n"
+               "sched:sched_switch     14        2070\n"
+               "\n"
+               "COMM           PID  COUNT  PER SECOND\n"
+               "sh           13501      5         739\n"
+               "<idle>           0      3         444\n"
+               "sleep        13502      3         444\n"
+               "cat          13503      2         296\n"
+               "rcu_preempt     15      1         148\n"
+               "\n"
+               "CPU  COUNT  PER SECOND  LOST\n"
+               "  0      6         887     0\n"
+               "  1      8        1183     0\n"
+               "\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_reads_a_cut_recording_as_far_as_it_goes) {
+    const CutFile cut("sched-6.18", 42000);
+    const Ended ended = test::gpufs({"report", "-i", cut.path()});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.err ==
+               "gpufs: gpufs.t1: CPU 0: the file ends at byte 42000, 3056 bytes of its pages are "
+               "missing\n"
+               "gpufs: gpufs.t1: CPU 1: the file ends at byte 45056, 4096 bytes of its pages are "
+               "missing\n"
+               "gpufs: CPU 0: a ring buffer page is damaged at byte 1072: an event of 0 bytes has "
+               "96 left\n");
+    BOOST_TEST(lines_of(ended.out).size() > 20u);
+    BOOST_TEST(test::gpufs({"report", "--strict", "-i", cut.path()}).status == 4);
+}
+
+BOOST_AUTO_TEST_CASE(report_says_where_a_recording_is_cut_before_its_records) {
+    const CutFile cut("sched-6.18", 30000);
+    const Ended ended = test::gpufs({"report", "-i", cut.path()});
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(ended.err ==
+               cat("gpufs: '", cut.path(),
+                   "' is cut at byte 30000, inside the event formats: no record can be "
+                   "read\n"));
+}
+
+BOOST_AUTO_TEST_CASE(report_says_what_is_wrong_with_words) {
+    const Ended event = report("tsc-6.18", {"-e", "sched_swich"});
+    BOOST_TEST(event.status == 2);
+    BOOST_TEST(event.err ==
+               "gpufs: the recording has no event 'sched_swich'\n"
+               "hint: did you mean 'sched_switch'?\n");
+    const Ended field = report("tsc-6.18", {"--if", "prev_stat == 2"});
+    BOOST_TEST(field.status == 2);
+    BOOST_TEST(field.err ==
+               "gpufs: --if:1:1: error: no event of the recording has a field 'prev_stat'\n"
+               "prev_stat == 2\n"
+               "^~~~~~~~~\n"
+               "hint: did you mean 'prev_state'?\n");
+    BOOST_TEST(report("tsc-6.18", {"--cpu", "7"}).err == "gpufs: the recording has no CPU 7\n");
+    BOOST_TEST(report("tsc-6.18", {"--from", "1.5s"}).err ==
+               "gpufs: --from: '1.5s' is no count of the clock 'x86-tsc'\n");
+    BOOST_TEST(report("tsc-6.18", {"--csv", "--json"}).err ==
+               "gpufs: --csv does not go with --json and --stat\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_refuses_what_is_no_recording) {
+    const Ended other = test::gpufs({"report", "-i", "/etc/passwd"});
+    BOOST_TEST(other.status == 1);
+    BOOST_TEST(other.err ==
+               "gpufs: cannot read '/etc/passwd': it does not begin as a trace.dat does\n");
+    const Ended none = test::gpufs({"report", "-i", "/nonexistent"});
+    BOOST_TEST(none.status == 1);
+    BOOST_TEST(none.err == "gpufs: cannot open '/nonexistent': No such file or directory\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_fails_on_a_full_disk_and_is_quiet_on_a_closed_pipe) {
+    test::Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "report", "-i", kFolder + "mono-6.18.dat"};
+    setup.stdout_file = "/dev/full";
+    const Ended full = test::Child(setup).wait();
+    BOOST_TEST(full.status == 1);
+    BOOST_TEST(full.err == "gpufs: cannot write to 'stdout': No space left on device\n");
+    setup.stdout_file.clear();
+    setup.close_stdout_early = true;
+    const Ended closed = test::Child(setup).wait();
+    BOOST_TEST(closed.signal == SIGPIPE);
+    BOOST_TEST(closed.err == "");
+}
+
+BOOST_AUTO_TEST_CASE(report_needs_no_rights) {
+    const Ended ended = test::gpufs_as_nobody({"report", "-i", kFolder + "tsc-6.18.dat"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.out == report("tsc-6.18").out);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs

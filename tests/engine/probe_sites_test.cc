@@ -1,0 +1,86 @@
+#include "gpufs/engine/probe_sites.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/text.h"
+#include "gpufs/kernel/kernel_version.h"
+#include "gpufs/kernel/tracefs.h"
+#include "support/assemble_text.h"
+
+namespace gpufs {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// Debian's 6.12, which has both events.
+BpfMachine machine() {
+    return BpfMachine(Tracefs("tests/data/formats/6.12"));
+}
+
+std::string program_with(const std::string& cautions) {
+    return cat(cautions, "\n.prog p optional tracepoint sched:sched_wakeup | sched:sched_switch\n",
+               "        r0 = 0\n        exit\n");
+}
+
+BOOST_AUTO_TEST_SUITE(probe_sites)
+
+BOOST_AUTO_TEST_CASE(a_caution_is_told_where_its_event_is_used) {
+    const Program program = assemble({"t.bpf", program_with(".caution sched:sched_wakeup \"many\"\n"
+                                                            ".caution sched:sched_switch \"few\"")},
+                                     {});
+    BpfMachine debian = machine();
+    const ProbeSites found = find_probe_sites(program, debian);
+    BOOST_TEST(found.sites.at(0).event->full_name() == "sched:sched_wakeup");
+    BOOST_TEST(found.cautions == Texts{"many"}, boost::test_tools::per_element());
+    BOOST_TEST(found.notes.empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_event_is_left_alone_on_the_releases_that_a_caution_names) {
+    const Program program =
+        assemble({"t.bpf", program_with(cat(".caution sched:sched_wakeup on \"", running_release(),
+                                            "\" \"asking crashes it\"\n"
+                                            ".caution sched:sched_switch on \"0.99*\" \"never\""))},
+                 {});
+    BpfMachine debian = machine();
+    const ProbeSites found = find_probe_sites(program, debian);
+    BOOST_TEST(found.sites.at(0).event->full_name() == "sched:sched_switch");
+    BOOST_TEST(found.cautions == Texts{"asking crashes it"}, boost::test_tools::per_element());
+    BOOST_TEST(found.notes.at(0) ==
+               cat("p: took 'sched:sched_switch', because 'sched:sched_wakeup' is to be left alone "
+                   "on ",
+                   running_release()));
+}
+
+BOOST_AUTO_TEST_CASE(a_pattern_of_events_goes_on_without_those_left_alone) {
+    const Program program =
+        assemble({"t.bpf",
+                  ".caution sched:sched_wakeup_new on \"*\" \"asking crashes it\"\n"
+                  ".prog p tracepoint sched:sched_wakeup*\n"
+                  "        r0 = 0\n        exit\n"},
+                 {});
+    BpfMachine debian = machine();
+    const ProbeSites found = find_probe_sites(program, debian);
+    BOOST_TEST_REQUIRE(found.sites.size() == 1u);
+    BOOST_TEST(found.sites[0].event->full_name() == "sched:sched_wakeup");
+    BOOST_TEST(found.cautions == Texts{"asking crashes it"}, boost::test_tools::per_element());
+}
+
+// Release candidates 1 to 4 of 6.17 may crash: the shipped monitor leaves the event alone there.
+BOOST_AUTO_TEST_CASE(drm_leaves_an_event_alone_on_the_kernels_that_crash) {
+    const Program program = assemble_file(cat(kBpfFolder, "/drm.bpf"));
+    const auto caution = std::ranges::find(
+        program.cautions, "gpu_scheduler:drm_sched_job_unschedulable", &Caution::event);
+    BOOST_TEST_REQUIRE((caution != program.cautions.end()));
+    for (const char* release : {"6.17.0-rc1", "6.17.0-rc4+", "6.17-rc3-amd64", "6.17~rc2-amd64"})
+        BOOST_TEST(glob_match(caution->release, release));
+    for (const char* release : {"6.17.0-rc5", "6.17.0", "6.17.4-arch1", "6.18.0-rc1", "6.16.0-rc4"})
+        BOOST_TEST(!glob_match(caution->release, release));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

@@ -1,0 +1,259 @@
+// Work for the toy GPU and the toy displays of tests/vm/modules, and what they say of it.
+//
+//   gpufs-gpu-work WHAT [NUMBER...]
+//
+// What the device saw goes to stderr, a line each:
+//   job RING CONTEXT SEQNO QUEUED_NS BEGAN_NS ENDED_NS DEP_CONTEXT DEP_SEQNO
+//   waited NS
+//   frames DISPLAY IRQS MISSED
+//   frame DISPLAY SEQ
+// Ends with status 0 when it did exactly what it was told to.
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "vm/modules/toy_gpu.h"
+
+namespace {
+
+using Numbers = std::vector<long>;
+
+void check(bool is_well, const std::string& what) {
+    if (!is_well) throw std::runtime_error(what + ": " + std::strerror(errno));
+}
+
+std::uint64_t now_ns() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void sleep_until(std::uint64_t when_ns) {
+    const timespec when{static_cast<time_t>(when_ns / 1'000'000'000),
+                        static_cast<long>(when_ns % 1'000'000'000)};
+    while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) == EINTR) {
+    }
+}
+
+class Gpu {
+public:
+    Gpu() : fd_(::open("/dev/toy_gpu", O_RDWR | O_CLOEXEC)) { check(fd_ >= 0, "/dev/toy_gpu"); }
+
+    void submit(unsigned ring, long exec_us, unsigned after = TOY_NO_RING, bool hangs = false) {
+        toy_submit wish{ring, static_cast<__u32>(exec_us), after, hangs};
+        check(::ioctl(fd_, TOY_SUBMIT, &wish) == 0, "submit");
+    }
+    void wait(__u32 ring) { check(::ioctl(fd_, TOY_WAIT, &ring) == 0, "wait"); }
+    void kill(__u32 ring) { check(::ioctl(fd_, TOY_KILL, &ring) == 0, "kill"); }
+
+    // All jobs of this client, as the device saw them.
+    void tell() {
+        constexpr const char* kNames[] = {"gfx", "compute", "sdma"};
+        std::vector<toy_job> jobs(512);
+        for (;;) {
+            const ssize_t bytes = ::read(fd_, jobs.data(), jobs.size() * sizeof(toy_job));
+            check(bytes >= 0, "read");
+            if (bytes == 0) return;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(bytes) / sizeof(toy_job); ++i) {
+                const toy_job& job = jobs[i];
+                std::fprintf(stderr, "job %s %llu %llu %llu %llu %llu %llu %llu\n",
+                             kNames[job.ring], job.context, job.seqno, job.queued_ns, job.began_ns,
+                             job.ended_ns, job.dep_context, job.dep_seqno);
+            }
+        }
+    }
+
+private:
+    int fd_;
+};
+
+// N jobs on each ring, M a second, each of which works L us.
+void jobs(const Numbers& n) {
+    Gpu gpu;
+    const std::uint64_t begin = now_ns();
+    for (long i = 0; i < n[0]; ++i) {
+        sleep_until(begin + static_cast<std::uint64_t>(i * (1'000'000'000 / n[1])));
+        for (unsigned ring = 0; ring < TOY_RINGS; ++ring) gpu.submit(ring, n[2]);
+    }
+    for (unsigned ring = 0; ring < TOY_RINGS; ++ring) gpu.wait(ring);
+    std::fprintf(stderr, "took %llu us\n",
+                 static_cast<unsigned long long>((now_ns() - begin) / 1000));
+    gpu.tell();
+}
+
+// N times a job on gfx, one on compute that depends on it, and one on sdma that depends on that;
+// each works M us.
+void chain(const Numbers& n) {
+    Gpu gpu;
+    for (long i = 0; i < n[0]; ++i) {
+        gpu.submit(TOY_GFX, n[1]);
+        gpu.submit(TOY_COMPUTE, n[1], TOY_GFX);
+        gpu.submit(TOY_SDMA, n[1], TOY_COMPUTE);
+        gpu.wait(TOY_SDMA);
+    }
+    gpu.tell();
+}
+
+// A job that hangs until the scheduler ends it, and N behind it that do not.
+void hang(const Numbers& n) {
+    Gpu gpu;
+    gpu.submit(TOY_GFX, 0, TOY_NO_RING, true);
+    for (long i = 0; i < n[0]; ++i) gpu.submit(TOY_GFX, 100);
+    gpu.wait(TOY_GFX);
+    gpu.tell();
+}
+
+// N jobs of M us on gfx, whose queue is destroyed while the first of them work; one on compute that
+// ends.
+void kill(const Numbers& n) {
+    Gpu gpu;
+    for (long i = 0; i < n[0]; ++i) gpu.submit(TOY_GFX, n[1]);
+    sleep_until(now_ns() + static_cast<std::uint64_t>(n[1]) * 1000);
+    gpu.kill(TOY_GFX);
+    gpu.wait(TOY_GFX);
+    gpu.submit(TOY_COMPUTE, n[1]);
+    gpu.wait(TOY_COMPUTE);
+    // What the ring had begun ends.
+    sleep_until(now_ns() + static_cast<std::uint64_t>(n[0] * n[1] + 10'000) * 1000);
+    gpu.tell();
+}
+
+// Ends while a child of its waits for a job that hangs.
+void stuck(const Numbers&) {
+    Gpu gpu;
+    gpu.submit(TOY_GFX, 0, TOY_NO_RING, true);
+    int ready[2];
+    check(::pipe(ready) == 0, "pipe");
+    if (::fork() == 0) {
+        ::close(ready[0]);
+        ::close(ready[1]);
+        gpu.wait(TOY_GFX);
+        ::_exit(0);
+    }
+    ::close(ready[1]);
+    char none = 0;
+    check(::read(ready[0], &none, 1) == 0, "ready");
+    sleep_until(now_ns() + 50'000'000);
+}
+
+// N times a job of M us, and a wait for it.
+void waits(const Numbers& n) {
+    Gpu gpu;
+    for (long i = 0; i < n[0]; ++i) {
+        gpu.submit(TOY_COMPUTE, n[1]);
+        const std::uint64_t begin = now_ns();
+        gpu.wait(TOY_COMPUTE);
+        std::fprintf(stderr, "waited %llu\n", static_cast<unsigned long long>(now_ns() - begin));
+    }
+}
+
+// DRM_IOCTL_WAIT_VBLANK and its answer, as the kernel's drm.h lays them out.
+struct WaitVblank {
+    std::uint32_t type, sequence;
+    std::uint64_t signal, unused;
+};
+struct VblankEvent {
+    std::uint32_t type, length;
+    std::uint64_t user_data;
+    std::uint32_t tv_sec, tv_usec, sequence, crtc_id;
+};
+constexpr unsigned long kWaitVblank = _IOWR('d', 0x3a, WaitVblank);
+constexpr std::uint32_t kRelative = 1, kEvent = 0x4000000, kCrtcShift = 1;
+
+// What the module says or is told.
+std::string parameter(const char* name) {
+    return std::string("/sys/module/toy_display/parameters/") + name;
+}
+std::vector<long> read_numbers(const char* name) {
+    std::ifstream file(parameter(name));
+    std::vector<long> numbers;
+    for (std::string one; std::getline(file, one, ',');) numbers.push_back(std::stol(one));
+    check(!numbers.empty(), name);
+    return numbers;
+}
+void set(const char* name, const std::string& value) {
+    std::ofstream file(parameter(name));
+    file << value << std::flush;
+    check(file.good(), name);
+}
+
+int open_display() {
+    for (int i = 0; i < 16; ++i) {
+        const std::string card = "card" + std::to_string(i);
+        char target[256] = {};
+        const auto length =
+            ::readlink(("/sys/class/drm/" + card + "/device").c_str(), target, sizeof target - 1);
+        if (length <= 0 || !std::strstr(target, "toy_display")) continue;
+        const int fd = ::open(("/dev/dri/" + card).c_str(), O_RDWR | O_CLOEXEC);
+        check(fd >= 0, card);
+        return fd;
+    }
+    throw std::runtime_error("no toy display");
+}
+
+// N frames of display M, each asked for and waited for; of the display's interrupts L are lost
+// halfway, and each comes K us late.
+void frames(const Numbers& n) {
+    const int fd = open_display();
+    const std::size_t display = static_cast<std::size_t>(n[1]);
+    const long irqs = read_numbers("irqs").at(display);
+    const long missed = read_numbers("missed").at(display);
+    set("late_us", std::to_string(n[3]));
+    sleep_until(now_ns() + 50'000'000);  // the interrupt that is under way comes without
+    set("run", "1");
+    for (long i = 0; i < n[0]; ++i) {
+        if (i == n[0] / 2 && n[2] != 0)
+            set("skip", display == 0 ? std::to_string(n[2]) + ",0" : "0," + std::to_string(n[2]));
+        WaitVblank wait{kRelative | kEvent | (static_cast<std::uint32_t>(display) << kCrtcShift), 1,
+                        0, 0};
+        check(::ioctl(fd, kWaitVblank, &wait) == 0, "wait for vblank");
+        VblankEvent event{};
+        check(::read(fd, &event, sizeof event) == sizeof event, "vblank event");
+        std::fprintf(stderr, "frame %zu %u\n", display, event.sequence);
+    }
+    set("run", "0");
+    sleep_until(now_ns() + 50'000'000);
+    set("late_us", "0");
+    std::fprintf(stderr, "frames %zu %ld %ld\n", display, read_numbers("irqs").at(display) - irqs,
+                 read_numbers("missed").at(display) - missed);
+}
+
+struct Work {
+    std::size_t numbers;
+    std::function<void(const Numbers&)> run;
+};
+const std::map<std::string, Work> kWorks = {
+    {"jobs", {3, jobs}},   {"chain", {2, chain}},   {"hang", {1, hang}},   {"kill", {2, kill}},
+    {"waits", {2, waits}}, {"frames", {4, frames}}, {"stuck", {0, stuck}},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    const auto work = words.empty() ? kWorks.end() : kWorks.find(words[0]);
+    if (work == kWorks.end() || words.size() != work->second.numbers + 1)
+        throw std::runtime_error("no such work");
+    Numbers numbers;
+    for (std::size_t i = 1; i < words.size(); ++i) numbers.push_back(std::stol(words[i]));
+    work->second.run(numbers);
+    return 0;
+} catch (const std::exception& e) {
+    std::fprintf(stderr, "gpufs-gpu-work: %s\n", e.what());
+    return 1;
+}

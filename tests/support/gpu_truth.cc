@@ -1,0 +1,68 @@
+#include "support/gpu_truth.h"
+
+#include <cstdlib>
+#include <sstream>
+
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "gpufs/base/text.h"
+#include "support/run_gpufs.h"
+
+namespace gpufs::test {
+namespace {
+
+boost::test_tools::assertion_result is_there(const char* file, const char* need) {
+    boost::test_tools::assertion_result result(file_exists(file));
+    result.message() << need;
+    return result;
+}
+
+bool runs(const std::string& command) {
+    const Ended ended = Child({{"sh", "-c", command}, {}, false, false, {}}).wait();
+    BOOST_TEST(ended.status == 0, ended.err);
+    return ended.status == 0;
+}
+
+}  // namespace
+
+boost::test_tools::assertion_result has_toy_gpu(boost::unit_test::test_unit_id) {
+    return is_there("/dev/toy_gpu", "needs the toy GPU: runs in the virtual machines");
+}
+
+boost::test_tools::assertion_result has_toy_display(boost::unit_test::test_unit_id) {
+    return is_there("/sys/module/toy_display",
+                    "needs the toy displays: runs in the virtual machines");
+}
+
+std::vector<std::string> gpu_work(std::vector<std::string> words) {
+    const std::string binary = gpufs_binary();
+    words.insert(words.begin(), cat(binary.substr(0, binary.rfind('/') + 1), kGpuWork));
+    return words;
+}
+
+std::vector<GpuJob> gpu_jobs(const std::string& told) {
+    std::vector<GpuJob> jobs;
+    for (const std::string_view line : lines_of(told)) {
+        std::istringstream words{std::string(line)};
+        std::string what;
+        GpuJob job;
+        if (words >> what && what == "job" &&
+            words >> job.ring >> job.context >> job.number >> job.queued_ns >> job.began_ns >>
+                job.ended_ns >> job.on_context >> job.on_number)
+            jobs.push_back(std::move(job));
+    }
+    return jobs;
+}
+
+RenamedEvents::RenamedEvents(bool are_wanted) {
+    if (!are_wanted) return;
+    are_there_ = runs("exec insmod \"$GPUFS_VM_MODULES\"/renamed_events.ko");
+    BOOST_TEST_REQUIRE(are_there_);
+}
+
+RenamedEvents::~RenamedEvents() {
+    // Probes let go of a module some time after they are closed.
+    if (are_there_) runs("until rmmod renamed_events; do sleep 0.1; done");
+}
+
+}  // namespace gpufs::test

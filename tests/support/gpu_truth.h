@@ -1,0 +1,41 @@
+#pragma once
+
+#include <boost/test/tools/assertion_result.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gpufs::test {
+
+// The GPU that does nothing, on time, and the displays without a picture: tests/vm/modules.
+boost::test_tools::assertion_result has_toy_gpu(boost::unit_test::test_unit_id);
+boost::test_tools::assertion_result has_toy_display(boost::unit_test::test_unit_id);
+
+// What gives them work: gpufs-gpu-work WORDS...
+inline const std::string kGpuWork = "gpufs-gpu-work";
+std::vector<std::string> gpu_work(std::vector<std::string> words);
+
+// A job as the device saw it. 0: that never was.
+struct GpuJob {
+    std::string ring;
+    std::uint64_t context = 0, number = 0;  // of the fence that says it has ended
+    std::uint64_t queued_ns = 0, began_ns = 0, ended_ns = 0;
+    std::uint64_t on_context = 0, on_number = 0;
+};
+// Those that the work told of.
+std::vector<GpuJob> gpu_jobs(const std::string& told);
+
+// While this lives, the scheduler's events are told by the names of Linux 6.17, too.
+class RenamedEvents {
+public:
+    explicit RenamedEvents(bool are_wanted);
+    ~RenamedEvents();
+    RenamedEvents(const RenamedEvents&) = delete;
+    RenamedEvents& operator=(const RenamedEvents&) = delete;
+
+private:
+    bool are_there_ = false;
+};
+
+}  // namespace gpufs::test

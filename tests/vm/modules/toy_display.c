@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Two displays without a picture, behind the kernel's own DRM: a timer's interrupt ends each frame.
+ * Used by DRM_IOCTL_WAIT_VBLANK and by the parameters.
+ */
+#include <linux/hrtimer.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+#include <drm/drm_crtc.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+#include <drm/drm_fourcc.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_ioctl.h>
+#include <drm/drm_managed.h>
+#include <drm/drm_mode_config.h>
+#include <drm/drm_plane.h>
+#include <drm/drm_vblank.h>
+
+#define DISPLAYS 2
+#define BITS_32 0xffffffffu
+
+static uint refresh_hz[DISPLAYS] = { 60, 144 };
+module_param_array(refresh_hz, uint, NULL, 0444);
+
+static bool run;
+module_param(run, bool, 0644);
+MODULE_PARM_DESC(run, "frames go by");
+
+static uint skip[DISPLAYS];
+module_param_array(skip, uint, NULL, 0644);
+MODULE_PARM_DESC(skip, "interrupts to lose, once");
+
+static uint late_us;
+module_param(late_us, uint, 0644);
+MODULE_PARM_DESC(late_us, "how long after the end of its frame an interrupt comes");
+
+/* What was, since the module was loaded. */
+static uint irqs[DISPLAYS], missed[DISPLAYS];
+module_param_array(irqs, uint, NULL, 0444);
+module_param_array(missed, uint, NULL, 0444);
+
+struct display {
+	struct drm_crtc *crtc;
+	struct hrtimer timer;
+	bool is_on;		/* the interrupt */
+	bool is_fresh;		/* no frame since it runs */
+	ktime_t next;		/* when the frame after this one ends */
+	u32 frame;
+	ktime_t frame_end;
+};
+
+static struct display displays[DISPLAYS];
+static struct platform_device *platform;
+static struct drm_device *card;
+
+static ktime_t frame_time(const struct display *display)
+{
+	return ns_to_ktime(NSEC_PER_SEC / refresh_hz[display - displays]);
+}
+
+static enum hrtimer_restart frame_interrupt(struct hrtimer *timer)
+{
+	struct display *display = container_of(timer, struct display, timer);
+	const ktime_t now = ktime_get(), length = frame_time(display);
+	const size_t i = display - displays;
+	u32 frames = 1;
+
+	if (!READ_ONCE(display->is_on))
+		return HRTIMER_NORESTART;
+	if (!READ_ONCE(run)) {
+		display->next = ktime_add(now, length);
+		display->is_fresh = true;
+	} else if (skip[i]) {
+		/* Nobody hears of this frame; the next interrupt finds the count advanced. */
+		skip[i]--;
+		display->next = ktime_add(display->next, length);
+		missed[i]++;
+		display->frame++;
+	} else {
+		/* As hardware does: what passed while interrupts were off is one interrupt. */
+		while (ktime_compare(ktime_add(display->next, length), now) <= 0) {
+			display->next = ktime_add(display->next, length);
+			frames++;
+		}
+		display->frame_end = display->next;
+		display->frame += frames;
+		display->next = ktime_add(display->next, length);
+		irqs[i]++;
+		if (!display->is_fresh)
+			missed[i] += frames - 1;
+		display->is_fresh = false;
+		drm_crtc_handle_vblank(display->crtc);
+	}
+	hrtimer_set_expires(timer, ktime_add_us(display->next, late_us));
+	return HRTIMER_RESTART;
+}
+
+static struct display *display_of(struct drm_crtc *crtc)
+{
+	return &displays[drm_crtc_index(crtc)];
+}
+
+static int enable_vblank(struct drm_crtc *crtc)
+{
+	struct display *display = display_of(crtc);
+
+	display->next = ktime_add(ktime_get(), frame_time(display));
+	display->is_fresh = true;
+	WRITE_ONCE(display->is_on, true);
+	hrtimer_start(&display->timer, ktime_add_us(display->next, late_us), HRTIMER_MODE_ABS);
+	return 0;
+}
+
+static void disable_vblank(struct drm_crtc *crtc)
+{
+	/* It may be running, and want a lock that our caller holds: it ends by itself. */
+	WRITE_ONCE(display_of(crtc)->is_on, false);
+	hrtimer_try_to_cancel(&display_of(crtc)->timer);
+}
+
+static u32 vblank_counter(struct drm_crtc *crtc)
+{
+	return display_of(crtc)->frame;
+}
+
+static bool vblank_timestamp(struct drm_crtc *crtc, int *max_error, ktime_t *time, bool in_irq)
+{
+	*max_error = 0;
+	*time = display_of(crtc)->frame_end;
+	return true;
+}
+
+static const struct drm_crtc_funcs crtc_funcs = {
+	.enable_vblank = enable_vblank,
+	.disable_vblank = disable_vblank,
+	.get_vblank_counter = vblank_counter,
+	.get_vblank_timestamp = vblank_timestamp,
+};
+
+struct toy_crtc {
+	struct drm_crtc base;
+};
+struct toy_plane {
+	struct drm_plane base;
+};
+static const struct drm_plane_funcs plane_funcs = {};
+static const u32 formats[] = { DRM_FORMAT_XRGB8888 };
+
+static int add_display(struct display *display)
+{
+	struct toy_plane *plane;
+	struct toy_crtc *crtc;
+
+	plane = drmm_universal_plane_alloc(card, struct toy_plane, base, 0, &plane_funcs, formats,
+					   ARRAY_SIZE(formats), NULL, DRM_PLANE_TYPE_PRIMARY, NULL);
+	if (IS_ERR(plane))
+		return PTR_ERR(plane);
+	crtc = drmm_crtc_alloc_with_planes(card, struct toy_crtc, base, &plane->base, NULL,
+					   &crtc_funcs, NULL);
+	if (IS_ERR(crtc))
+		return PTR_ERR(crtc);
+	display->crtc = &crtc->base;
+	hrtimer_init(&display->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	display->timer.function = frame_interrupt;
+	return 0;
+}
+
+DEFINE_DRM_GEM_FOPS(toy_fops);
+
+static const struct drm_driver toy_driver = {
+	.driver_features = DRIVER_MODESET | DRIVER_GEM,
+	.fops = &toy_fops,
+	.name = "toy_display",
+	.desc = "Two displays without a picture",
+	.major = 1,
+};
+
+static int init_card(void)
+{
+	int i, error = drmm_mode_config_init(card);
+
+	card->max_vblank_count = BITS_32;
+	for (i = 0; !error && i < DISPLAYS; i++)
+		error = add_display(&displays[i]);
+	if (!error)
+		error = drm_vblank_init(card, DISPLAYS);
+	for (i = 0; !error && i < DISPLAYS; i++)
+		drm_crtc_vblank_on(displays[i].crtc);
+	return error ? error : drm_dev_register(card, 0);
+}
+
+static int __init display_init(void)
+{
+	int error;
+
+	platform = platform_device_register_simple("toy_display", 0, NULL, 0);
+	if (IS_ERR(platform))
+		return PTR_ERR(platform);
+	card = drm_dev_alloc(&toy_driver, &platform->dev);
+	if (IS_ERR(card)) {
+		error = PTR_ERR(card);
+		goto unregister;
+	}
+	error = init_card();
+	if (!error)
+		return 0;
+	drm_dev_put(card);
+unregister:
+	platform_device_unregister(platform);
+	return error;
+}
+
+static void __exit display_exit(void)
+{
+	int i;
+
+	drm_dev_unregister(card);
+	for (i = 0; i < DISPLAYS; i++) {
+		drm_crtc_vblank_off(displays[i].crtc);
+		hrtimer_cancel(&displays[i].timer);
+	}
+	drm_dev_put(card);
+	platform_device_unregister(platform);
+}
+
+module_init(display_init);
+module_exit(display_exit);
+MODULE_DESCRIPTION("Two displays without a picture");
+MODULE_LICENSE("Dual MIT/GPL");
