@@ -8,6 +8,8 @@ namespace {
 
 // The kernel keeps so much of a name (TASK_COMM_LEN).
 constexpr std::size_t kCommBytes = 15;
+// What TaskNames says of a task that it does not know.
+constexpr std::string_view kUnknown = "<...>";
 // A new task of the same process (include/uapi/linux/sched.h).
 constexpr std::uint64_t kCloneThread = 0x10000;
 
@@ -37,6 +39,11 @@ std::uint32_t number_of(const Field& field, RecordBytes record) {
 
 }  // namespace
 
+RecordedTasks::RecordedTasks(TraceContext& context)
+    : context_(context),
+      sees_changes_(context.events.find("sched", "sched_process_exec") ||
+                    context.events.find("task", "task_rename")) {}
+
 RecordedTasks::Task& RecordedTasks::task(std::uint32_t tid) {
     const auto [it, is_new] = tasks_.try_emplace(tid);
     if (!is_new) return it->second;
@@ -49,7 +56,7 @@ RecordedTasks::Task& RecordedTasks::task(std::uint32_t tid) {
 }
 
 const RecordedTasks::Task& RecordedTasks::find(std::uint32_t tid, int cpu) {
-    if (tid != 0) return task(tid);
+    if (tid != 0) return tid == named_tid_ ? named_ : task(tid);
     const auto [it, is_new] = idle_.try_emplace(cpu);
     if (is_new) it->second = {cat("swapper/", cpu), 0, true};
     return it->second;
@@ -106,7 +113,13 @@ void RecordedTasks::apply(const Naming& naming, const TraceRecord& record, std::
     std::string_view name = text_of(naming.comm ? *naming.comm : *naming.file, record.bytes);
     if (naming.file) name = name.substr(name.rfind('/') + 1).substr(0, kCommBytes);
     Task& named = task(tid);
-    if (named.comm != name) named.comm = name;
+    if (sees_changes_ || named.comm == kUnknown) {
+        if (named.comm != name) named.comm = name;
+    } else if (tid == running) {
+        named_ = named;
+        named_.comm = name;
+        named_tid_ = tid;
+    }
     if (naming.is_whole_process) set_process(tid, tid);
     if (!naming.clone_flags) return;
     const bool is_thread = (integer_of(*naming.clone_flags, record.bytes) & kCloneThread) != 0;

@@ -13,11 +13,12 @@ namespace gpufs {
 
 // Who the tasks of a recording are, at the moment that its records have reached: names from what
 // the records themselves tell, and, until they do, the last ones, which the file saved; processes
-// as far as either tells.
+// as far as either tells. Where neither execs nor renames are recorded, nobody knows when a name
+// changed: then it is the last one but in records that name the running task.
 class RecordedTasks {
 public:
     // Borrows the context.
-    explicit RecordedTasks(TraceContext& context) : context_(context) {}
+    explicit RecordedTasks(TraceContext& context);
 
     struct Task {
         std::string comm;
@@ -28,7 +29,10 @@ public:
     const Task& find(std::uint32_t tid, int cpu);
 
     // Takes what a record tells of the time when it was made, and of the time from then on.
-    void take_before(const TraceRecord& record) { take(record, false); }
+    void take_before(const TraceRecord& record) {
+        named_tid_ = 0;
+        take(record, false);
+    }
     void take_after(const TraceRecord& record) { take(record, true); }
     // A process that a record of its stack names.
     void set_process(std::uint32_t tid, std::uint32_t process);
@@ -50,6 +54,9 @@ private:
     Task& task(std::uint32_t tid);
 
     TraceContext& context_;
+    bool sees_changes_;  // of names
+    Task named_;         // by the record at hand, if it did not see them
+    std::uint32_t named_tid_ = 0;
     std::unordered_map<std::uint32_t, Task> tasks_;
     std::unordered_map<int, Task> idle_;  // by CPU
     struct Event {

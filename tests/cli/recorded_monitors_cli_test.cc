@@ -1,0 +1,147 @@
+#define BOOST_TEST_DYN_LINK
+#include <unistd.h>
+
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "gpufs/base/cat.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+#include "support/told.h"
+
+namespace ut = boost::unit_test;
+
+// A shipped monitor at work, and the same over a recording that was made meanwhile: both tell the
+// same of the same work.
+namespace gpufs {
+namespace {
+
+using test::Told;
+
+const std::string kWork = "gpufs-work";
+
+// A file below /tmp, removed at the end.
+class TempFile {
+public:
+    TempFile() : path_(cat("/tmp/gpufs-test-", ::getpid(), ".dat")) {}
+    ~TempFile() { ::unlink(path_.c_str()); }
+    TempFile(const TempFile&) = delete;
+    TempFile& operator=(const TempFile&) = delete;
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+struct Case {
+    std::vector<std::string> monitor;
+    std::string events;
+    std::vector<std::string> work;
+    // What is compared: rows of a map, a column of theirs added up; or, without a column, records.
+    std::string what, column;
+    Told::Wanted wanted;
+    long long least;  // so much of it there is at any rate
+};
+std::ostream& operator<<(std::ostream& out, const Case& one) {
+    return out << one.monitor.front() << ' ' << one.what;
+}
+const Case kCases[] = {
+    {{"syscalls"},
+     "raw_syscalls,sched:sched_process_exec",
+     {"calls", "3000", "70"},
+     "calls",
+     "count",
+     {{"comm", kWork}, {"call", "getppid"}},
+     3000},
+    {{"syscalls"},
+     "raw_syscalls",
+     {"calls", "100", "70"},
+     "failed",
+     "count",
+     {{"comm", kWork}, {"error", "EBADF"}},
+     70},
+    {{"writes"},
+     "syscalls:sys_exit_write,syscalls:sys_exit_writev",
+     {"writes", "2000", "17"},
+     "written",
+     "sum",
+     {{"comm", kWork}},
+     2000 * 17},
+    {{"signals"},
+     "signal:signal_generate",
+     {"signals", "40"},
+     "sent",
+     "count",
+     {{"signal", "SIGUSR1"}, {"sender", kWork}, {"receiver", kWork}},
+     40},
+    {{"off-cpu"},
+     "sched:sched_switch",
+     {"sleeps", "10", "2"},
+     "off_us",
+     "count",
+     {{"comm", kWork}},
+     10},
+    {{"sched-wait", "min_us=0"},
+     "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new",
+     {"sleeps", "10", "2"},
+     "slow",
+     "",
+     {{"comm", kWork}},
+     10},
+    {{"wakeups"},
+     "sched:sched_waking",
+     {"pingpong", "200"},
+     "wakes",
+     "count",
+     {{"woken", kWork}, {"waker", kWork}},
+     200},
+    {{"tcp"},
+     "sock:inet_sock_set_state",
+     {"tcp", "10", "3"},
+     "change",
+     "",
+     {{"what", "CONNECT"}, {"comm", kWork}},
+     10},
+    {{"execs"},
+     "sched:sched_process_exec,sched:sched_process_exit",
+     {"calls", "1", "1"},
+     "started",
+     "",
+     {{"comm", kWork}},
+     1},
+};
+
+long long number_in(const Told& told, const Case& c) {
+    if (!c.column.empty()) return told.sum(c.what, c.wanted, c.column);
+    return static_cast<long long>(told.records(c.what, c.wanted).size());
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(300))
+BOOST_AUTO_TEST_SUITE(recorded_monitors)
+
+BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data::make(kCases), c) {
+    const TempFile file;
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "run");
+        words.insert(words.begin() + 2, c.monitor.begin() + 1, c.monitor.end());
+        words.push_back("--json");
+        return words;
+    };
+    std::vector<std::string> record{
+        "record", "-e", c.events, "-o", file.path(), "--", test::gpufs_binary()};
+    for (const std::string& word : run({c.monitor.front()})) record.push_back(word);
+    record.push_back("--");
+    record.push_back(test::work_binary());
+    record.insert(record.end(), c.work.begin(), c.work.end());
+    const Told live(test::gpufs(record));
+    const Told replayed(test::gpufs(run({c.monitor.front(), "-i", file.path()})));
+    BOOST_TEST(number_in(live, c) >= c.least, live.err());
+    BOOST_TEST(number_in(replayed, c) == number_in(live, c), replayed.err());
+    BOOST_TEST(replayed.lost() == 0, replayed.err());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
