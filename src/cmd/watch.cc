@@ -41,6 +41,16 @@ struct Candidate {
     bool fits() const { return why_not.empty(); }
 };
 
+constexpr const char* kDriverHint = "load the driver of the GPU; 'gpufs list --gpu' has its events";
+
+// The first thing that is missing, without its place in the monitor's text.
+std::string reason(const Error& e) {
+    constexpr std::string_view kBefore = ": error: ";
+    const std::string_view line = lines_of(e.what()).front();
+    const auto at = line.find(kBefore);
+    return std::string(at == line.npos ? line : line.substr(at + kBefore.size()));
+}
+
 // Makes each GPU monitor as if to run it, on this machine or over the recording.
 std::vector<Candidate> find_candidates(const std::optional<std::string>& recording) {
     std::vector<Candidate> found;
@@ -61,19 +71,15 @@ std::vector<Candidate> find_candidates(const std::optional<std::string>& recordi
                 const Monitor monitor(one.program, {}, machine);
             }
         } catch (const UnsupportedError& e) {
-            one.why_not = e.what();
+            one.why_not = reason(e);
             one.hint = e.hint();
-        } catch (const UsageError& e) {
-            one.why_not = e.what();
-            one.hint = e.hint();
+        } catch (const UsageError& e) {  // an event that is not there, under the monitor's text
+            one.why_not = reason(e);
+            one.hint = e.hint().empty() ? kDriverHint : e.hint();
         }
         found.push_back(std::move(one));
     }
     return found;
-}
-
-std::string first_line(const std::string& text) {
-    return text.empty() ? std::string() : std::string(lines_of(text).front());
 }
 
 std::string describe(const Gpu& gpu) {
@@ -112,7 +118,7 @@ void print_list(Context& ctx, const RunChoices& choices) {
                          std::string(width + 2 - one.program.name.size(), ' '),
                          one.program.summary));
         if (one.fits()) continue;
-        ctx.out.line(cat(indent, first_line(one.why_not)));
+        ctx.out.line(cat(indent, one.why_not));
         if (!one.hint.empty()) ctx.out.line(cat(indent, "fix: ", one.hint));
     }
 }
@@ -132,7 +138,7 @@ std::vector<Program> choose(Context& ctx, const RunChoices& choices) {
         if (one.fits())
             chosen.push_back(std::move(one.program));
         else
-            ctx.err.line(cat("without ", one.program.name, ": ", first_line(one.why_not)));
+            ctx.err.line(cat("without ", one.program.name, ": ", one.why_not));
     }
     if (chosen.empty())
         throw UnsupportedError("no GPU monitor can run", "'gpufs watch --list' says why");

@@ -164,10 +164,6 @@ BOOST_AUTO_TEST_CASE(several_monitors_take_parameters_by_their_names) {
 BOOST_AUTO_TEST_CASE(a_recording_is_watched_by_what_it_has) {
     const Ended ran = test::gpufs_as_nobody({"watch", "-i", kRecording, "--json"});
     BOOST_TEST(ran.status == 0);
-    long long signaled = 0;
-    for (const std::string_view line : lines_of(ran.out))
-        signaled += has(std::string(line), "virtio_gpu");
-    BOOST_TEST(signaled > 0);
     BOOST_TEST(has(ran.err, "without vblank: "));
     BOOST_TEST(test::gpufs({"watch", "-i", kRecording, "--top"}).status == 2);
 }
@@ -177,7 +173,7 @@ BOOST_AUTO_TEST_CASE(the_screen_is_filled_obeys_keys_and_is_given_back) {
          {std::pair<unsigned short, unsigned short>{80, 24}, {200, 50}}) {
         OnTerminal gpufs({"watch", "sched-wait", "fence", "--top", "--interval", "200ms"}, columns,
                          rows);
-        std::string seen = gpufs.wait_for("sched-wait.");
+        std::string seen = gpufs.wait_for("COMM ");
         gpufs.press("p");
         seen = gpufs.wait_for("paused");
         gpufs.press("s");
