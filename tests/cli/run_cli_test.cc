@@ -93,6 +93,12 @@ BOOST_AUTO_TEST_CASE(every_shipped_monitor_passes_this_kernels_verifier) {
     for (const auto& file : std::filesystem::directory_iterator("bpf_asm")) {
         if (file.path().extension() != ".bpf") continue;
         const Ended ran = run({file.path().stem().string(), "--dry-run"});
+        // Its events are a module's, and nothing else is to be wrong.
+        if (file.path().stem() == "vblank" &&
+            !std::filesystem::exists("/sys/kernel/tracing/events/drm/drm_vblank_event")) {
+            BOOST_TEST(has(ran.err, "error: this kernel has no event 'drm:drm_vblank_event'\n"));
+            continue;
+        }
         BOOST_TEST(ran.status == 0, file.path().string() + ran.err);
         BOOST_TEST(has(ran.out, " instructions"), ran.out);
     }
