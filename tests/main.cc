@@ -4,6 +4,7 @@
 #include <boost/test/tree/observer.hpp>
 #include <boost/test/tree/test_case_counter.hpp>
 #include <boost/test/tree/traverse.hpp>
+#include <boost/test/tree/visitor.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -41,5 +42,16 @@ private:
     unsigned long passed_ = 0, failed_ = 0, skipped_ = 0;
 };
 BOOST_TEST_GLOBAL_FIXTURE(Tally);
+
+// Ends a test case that hangs. A limit on a suite would be one on all of its cases together.
+class Patience : public ut::test_tree_visitor {
+public:
+    Patience() { ut::traverse_test_tree(ut::framework::master_test_suite(), *this, true); }
+    void visit(const ut::test_case& one) override {
+        constexpr unsigned kSeconds = 300;
+        ut::framework::get(one.p_id, ut::TUT_CASE).p_timeout.value = kSeconds;
+    }
+};
+BOOST_TEST_GLOBAL_FIXTURE(Patience);
 
 }  // namespace

@@ -79,7 +79,7 @@ std::string slot(std::uint64_t from, std::uint64_t to, int count) {
 
 const std::string kOurs = "comm == \"gp-ours\"";
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(300))
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(adhoc_commands)
 
 BOOST_AUTO_TEST_CASE(counts_are_exact_while_two_cpus_are_busy) {

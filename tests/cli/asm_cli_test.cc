@@ -32,7 +32,7 @@ private:
 
 constexpr std::string_view kBare = "r0 = 1\nout: r0 += 2\nif r0 != 7 goto out\nexit\n";
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(cli)
 BOOST_AUTO_TEST_SUITE(assembling)
 
 BOOST_AUTO_TEST_CASE(a_shipped_monitor_has_no_mistakes) {

@@ -77,7 +77,7 @@ void check_counts(const Told& told, const std::vector<GpuJob>& jobs, const std::
     BOOST_TEST(lost <= static_cast<long long>(jobs.size()) / 10);
 }
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(gpu, *ut::precondition(test::has_toy_gpu))
 
 BOOST_DATA_TEST_CASE(drm_tells_each_step_and_each_wait_of_each_job, ut::data::make(kRenamed),

@@ -39,7 +39,7 @@ long long number_behind(const std::string& text, const std::string& word) {
     return at == text.npos ? -1 : std::stoll(text.substr(at + word.size()));
 }
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(monitors)
 
 BOOST_AUTO_TEST_CASE(syscalls_counts_calls_and_failures) {

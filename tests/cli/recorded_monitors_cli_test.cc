@@ -119,7 +119,7 @@ long long number_in(const Told& told, const Case& c) {
     return static_cast<long long>(told.records(c.what, c.wanted).size());
 }
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(300))
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(recorded_monitors)
 
 // Keeps all CPUs busy: work then follows upon other work, and not upon a CPU's idle task, whose
@@ -129,7 +129,11 @@ public:
     Hogs() {
         for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i)
             hogs_.push_back(std::make_unique<test::Child>(
-                test::Child::Setup{{"sh", "-c", "while :; do :; done"}, {}, false, false, {}}));
+                test::Child::Setup{{"taskset", "-c", cat(i), "sh", "-c", "while :; do :; done"},
+                                   {},
+                                   false,
+                                   false,
+                                   {}}));
     }
 
 private:

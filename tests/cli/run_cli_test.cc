@@ -69,7 +69,7 @@ std::vector<std::string> with(std::vector<std::string> args, const std::vector<s
     return args;
 }
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(run_command)
 
 BOOST_AUTO_TEST_CASE(without_a_name_it_lists_the_shipped_monitors_and_their_parameters) {

@@ -98,7 +98,7 @@ std::string sends_once(const std::string& layout, const std::string& before = {}
         "  r0 = 0\n  exit\n");
 }
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(run_output)
 
 BOOST_AUTO_TEST_CASE(each_event_is_a_line_and_counted) {

@@ -42,7 +42,7 @@ std::string commands_in(const std::string& status) {
     return commands;
 }
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(600))
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 
 BOOST_AUTO_TEST_CASE(filter_finds_the_event_by_its_field) {
     const TempSession session;

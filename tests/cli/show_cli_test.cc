@@ -52,7 +52,7 @@ boost::test_tools::assertion_result gives_raw_pages_once(ut::test_unit_id id) {
     return boost::test_tools::assertion_result(!keeps_raw_pages(id));
 }
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(600))
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 
 BOOST_AUTO_TEST_CASE(show_gives_the_same_answer_twice) {
     const TempSession session;

@@ -26,7 +26,7 @@ int block_on() {
     for (;;) test::block_in_vfork(100);
 }
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(stall)
 
 BOOST_AUTO_TEST_CASE(a_command_is_watched_from_its_start_to_its_end) {

@@ -112,7 +112,7 @@ std::vector<std::string> last_screen(const std::string& seen) {
     return lines;
 }
 
-BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(watch_command)
 
 BOOST_AUTO_TEST_CASE(the_list_says_yes_to_the_monitors_that_run) {

@@ -69,7 +69,7 @@ Loaded load_all(const Program& program) {
     return loaded;
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(asm_kernel)
 
 BOOST_AUTO_TEST_CASE(a_loaded_program_is_shown_with_its_names_and_assembles_again) {

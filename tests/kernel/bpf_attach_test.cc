@@ -19,7 +19,7 @@ namespace {
 
 using namespace test;
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bpf_attach)
 
 BOOST_AUTO_TEST_CASE(a_tracepoint_counts_by_link,

@@ -14,7 +14,7 @@ namespace {
 
 using namespace test;
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bpf_btf, *ut::precondition(has_bpf{BpfFeature::btf}))
 
 BOOST_AUTO_TEST_CASE(a_function_is_found_with_its_parameters) {

@@ -19,7 +19,7 @@ namespace {
 
 using namespace test;
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bpf_features)
 
 // Mainline's versions are the least a feature can be expected from.

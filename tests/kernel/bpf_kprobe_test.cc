@@ -27,7 +27,7 @@ const AttachWay kKprobeWays[] = {
     {"kprobe_events, BPF link", HookWay::newest, ProbeWay::tracefs},
 };
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bpf_kprobe)
 
 BOOST_TEST_DECORATOR(*ut::precondition(has_pmu{"kprobe"}))

@@ -66,7 +66,7 @@ const Kind kKeyed[] = {
 };
 const Kind kHashes[] = {kKeyed[0], kKeyed[1], kKeyed[2], kKeyed[3], kKeyed[4]};
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bpf_map)
 
 BOOST_DATA_TEST_CASE(a_value_reads_back_as_written, ut::data::make(kKeyed), kind) {

@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 constexpr auto kRawTracepoint = BPF_PROG_TYPE_RAW_TRACEPOINT;
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bpf_program)
 
 BOOST_AUTO_TEST_CASE(a_loaded_program_is_told_about) {

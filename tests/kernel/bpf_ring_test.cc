@@ -57,7 +57,7 @@ Fd load_ring_sender(const BpfMap& ring, const BpfMap& counters, std::int32_t wak
                                      lost));
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bpf_ring)
 BOOST_AUTO_TEST_SUITE(ring_buffer, *ut::precondition(has_bpf{BpfFeature::ringbuf}))
 

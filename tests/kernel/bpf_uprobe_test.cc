@@ -25,7 +25,7 @@ const AttachWay kUprobeWays[] = {
     {"uprobe PMU, BPF link", HookWay::newest, ProbeWay::newest},
     {"uprobe_events, BPF link", HookWay::newest, ProbeWay::tracefs},
 };
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bpf_uprobe)
 
 BOOST_DATA_TEST_CASE(a_uprobe_counts_each_way, ut::data::make(kUprobeWays), way) {

@@ -39,7 +39,7 @@ std::size_t count(Source& source) {
 }
 
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(buffers, *ut::timeout(200))
+BOOST_AUTO_TEST_SUITE(buffers)
 
 BOOST_AUTO_TEST_CASE(larger_sub_buffers_are_read,
                      *ut::precondition(test::has_file{"buffer_subbuf_size_kb"})) {

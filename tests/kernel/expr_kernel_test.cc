@@ -73,7 +73,7 @@ test::ExprGenerator::Limits limits_of(const Instance& instance) {
     return limits;
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(600))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(expr_kernel)
 
 const char* const kEvents[] = {

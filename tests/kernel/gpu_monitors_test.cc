@@ -52,7 +52,7 @@ const std::vector<Generation> kGenerations = {
     {"vblank", "6.12", kVblank, {}},
 };
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(gpu_monitors)
 
 BOOST_DATA_TEST_CASE(each_generation_of_events_is_taken, ut::data::make(kGenerations), one) {

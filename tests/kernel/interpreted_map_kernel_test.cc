@@ -109,7 +109,7 @@ Contents contents_of(const BpfMap& map, std::size_t cpu) {
     return found;
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(300))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(interpreted_map)
 
 BOOST_DATA_TEST_CASE(maps_do_in_the_interpreter_what_they_do_in_the_kernel,

@@ -29,7 +29,7 @@ namespace {
 
 namespace ut = boost::unit_test;
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(300))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(link_attach)
 
 // One thing to do that makes one record, and the values in that record.

@@ -42,7 +42,7 @@ std::uint32_t run(const Fd& program, std::span<const std::byte> context) {
     return test_run(program.get(), run).returned;
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(300))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(link_kernel)
 
 BOOST_AUTO_TEST_CASE(every_instruction_computes_what_the_model_says) {

@@ -38,7 +38,7 @@ Fd load(const Program& program) {
     return load_linked(program, link(program, program.programs[0], {}), spec);
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(load_linked_kernel)
 
 BOOST_AUTO_TEST_CASE(a_refusal_shows_the_users_line_and_quotes_the_log) {

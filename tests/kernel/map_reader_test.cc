@@ -53,7 +53,7 @@ private:
 
 using Contents = std::map<std::uint32_t, Words>;
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(60))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(map_reader)
 
 BOOST_AUTO_TEST_CASE(what_is_taken_out_of_a_hash_is_gone) {

@@ -122,7 +122,7 @@ void check_way(const Way& way, const std::string& target, const std::string& con
     BOOST_TEST(our_instances() == "");
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(300))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(monitor_ways)
 
 BOOST_TEST_DECORATOR(*ut::precondition(has_pmu{"uprobe"}))

@@ -41,7 +41,7 @@ int in_pid_namespace(const std::function<int()>& work) {
     return worker.wait();
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(pid_namespaces)
 
 BOOST_AUTO_TEST_CASE(a_namespace_is_known_by_its_file) {

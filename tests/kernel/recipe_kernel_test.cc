@@ -68,7 +68,7 @@ bool was_left_behind(const std::string& name) {
            kTop.read("dynamic_events").find(name) != std::string::npos;
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(600))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(recipes)
 
 BOOST_AUTO_TEST_CASE(a_recipe_for_another_kernel_is_refused_with_what_is_near) {

@@ -35,7 +35,7 @@ using test::top;
 using test::TraceInstance;
 
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(records, *ut::timeout(200))
+BOOST_AUTO_TEST_SUITE(records)
 
 BOOST_AUTO_TEST_CASE(scheduling_and_interrupts_print_as_the_kernel_prints_them) {
     const TraceInstance instance;

@@ -26,7 +26,7 @@ using test::TempSession;
 
 const Tracefs kTop("/sys/kernel/tracing");
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(600))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 
 BOOST_AUTO_TEST_CASE(a_refused_write_carries_the_kernels_own_words) {
     const TempSession temp;

@@ -21,7 +21,7 @@ namespace {
 
 using Kind = SideBandRecord::Kind;
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(side_band)
 
 BOOST_AUTO_TEST_CASE(a_process_is_told_from_fork_to_exit) {

@@ -70,7 +70,7 @@ void check_duration(const Stall& stall, std::uint64_t ms) {
     BOOST_TEST(stall.duration_ns() < (ms * 3 / 2 + 500) * kMs);
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(stall)
 
 BOOST_AUTO_TEST_CASE(a_vfork_whose_child_is_slow_is_a_sleep_in_d_without_a_file) {

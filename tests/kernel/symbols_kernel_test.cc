@@ -35,7 +35,7 @@ void end(Symbols& symbols, Nest& nest) {
     symbols.drain();
 }
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(symbols)
 
 BOOST_AUTO_TEST_CASE(an_address_of_a_process_has_a_name_and_a_line) {

@@ -180,7 +180,7 @@ const Case kCases[] = {
      }},
 };
 
-BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace) * ut::timeout(600))
+BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(three_ways)
 
 BOOST_DATA_TEST_CASE(filter_program_and_evaluator_agree_on_real_events, ut::data::make(kCases), c) {
