@@ -169,7 +169,8 @@ BOOST_AUTO_TEST_CASE(wakeups_counts_who_wakes_whom) {
 BOOST_AUTO_TEST_CASE(profile_samples_what_burns_the_cpu) {
     const Told told({"profile"}, work({"spin", "500", "1"}));
     const long long samples = told.sum("samples", {{"comm", kWork}}, "count");
-    BOOST_TEST(samples >= 20);  // 49 in 500 ms, were there nobody else
+    // 49 in 500 ms, were there nobody else; a guest whose host is busy misses most of its ticks.
+    BOOST_TEST(samples >= 5);
     BOOST_TEST(samples <= 90);
 }
 
