@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gpufs/base/cat.h"
+#include "gpufs/kernel/kernel_version.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/told.h"
@@ -157,8 +158,14 @@ BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data:
     record.insert(record.end(), c.work.begin(), c.work.end());
     const Told live(test::gpufs(record));
     const Told replayed(test::gpufs(run({c.monitor.front(), "-i", file.path()})));
-    BOOST_TEST(number_in(live, c) >= c.least, live.err());
-    BOOST_TEST(number_in(replayed, c) == number_in(live, c), replayed.err());
+    const long long seen = number_in(live, c), recorded = number_in(replayed, c);
+    BOOST_TEST(seen >= c.least, live.err());
+    // The kernel runs no program in an interrupt of another one on the same CPU. Since Linux 6.7 it
+    // counts that.
+    const long long unseen =
+        live.lost() + (running_kernel() < KernelVersion{6, 7, 0} ? seen / 20 + 1 : 0);
+    BOOST_TEST(recorded >= seen, replayed.err());
+    BOOST_TEST(recorded <= seen + unseen, replayed.err());
     BOOST_TEST(replayed.lost() == 0, replayed.err());
 }
 
