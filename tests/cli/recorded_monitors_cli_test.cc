@@ -160,12 +160,13 @@ BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data:
     const Told replayed(test::gpufs(run({c.monitor.front(), "-i", file.path()})));
     const long long seen = number_in(live, c), recorded = number_in(replayed, c);
     BOOST_TEST(seen >= c.least, live.err());
-    // The kernel runs no program in an interrupt of another one on the same CPU. Since Linux 6.7 it
-    // counts that.
-    const long long unseen =
-        live.lost() + (running_kernel() < KernelVersion{6, 7, 0} ? seen / 20 + 1 : 0);
-    BOOST_TEST(recorded >= seen, replayed.err());
-    BOOST_TEST(recorded <= seen + unseen, replayed.err());
+    BOOST_TEST(recorded >= c.least, replayed.err());
+    // The kernel runs no program in an interrupt of another one on the same CPU, and counts that
+    // since Linux 6.7 only: before, what was seen live may be less by any number.
+    if (running_kernel() >= KernelVersion{6, 7, 0}) {
+        BOOST_TEST(recorded >= seen, replayed.err());
+        BOOST_TEST(recorded <= seen + live.lost(), replayed.err());
+    }
     BOOST_TEST(replayed.lost() == 0, replayed.err());
 }
 
