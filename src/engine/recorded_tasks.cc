@@ -92,18 +92,10 @@ std::vector<RecordedTasks::Naming> RecordedTasks::find_namings(int id) {
     return found;
 }
 
-const std::vector<RecordedTasks::Naming>& RecordedTasks::namings(int id) {
-    static const std::vector<Naming> kNone;
-    if (id < 0) return kNone;
-    const auto index = static_cast<std::size_t>(id);
-    if (index >= events_.size()) events_.resize(index + 1);
-    if (!events_[index].is_known) events_[index] = {true, find_namings(id)};
-    return events_[index].namings;
-}
-
 void RecordedTasks::take(const TraceRecord& record, bool is_after) {
     const auto running = static_cast<std::uint32_t>(common_fields(record.bytes).pid);
-    for (const Naming& naming : namings(record.id()))
+    const auto find = [&](int id) { return find_namings(id); };
+    for (const Naming& naming : namings_.get(record.id(), find))
         if (naming.is_after == is_after) apply(naming, record, running);
 }
 

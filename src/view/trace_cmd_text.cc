@@ -71,40 +71,16 @@ TraceCmdText::Printer TraceCmdText::make_printer(int id) {
     const EventFormat& format = event->format;
     p.title = format.name + ": ";
     p.title.append(kTitleWidth - std::min(kTitleWidth, format.name.size()), ' ');
-    const auto use = [&](Kind kind, std::initializer_list<std::string_view> fields) {
-        p.kind = kind;
-        for (const std::string_view name : fields) p.fields.push_back(format.find(name));
-    };
-    p.kind = Kind::event;
-    if (format.system == "ftrace") {
-        if (format.name == "function")
-            use(Kind::function, {"ip", "parent_ip"});
-        else if (format.name == "kernel_stack")
-            use(Kind::kernel_stack, {"caller"});
-        else if (format.name == "user_stack")
-            use(Kind::user_stack, {"caller"});
-        else if (format.name == "print")
-            use(Kind::print, {"ip", "buf"});
-        else if (format.name == "bprint")
-            use(Kind::binary_print, {"ip", "fmt", "buf"});
-        else if (format.name == "bputs")
-            use(Kind::puts, {"ip", "str"});
-    }
-    if (p.kind == Kind::event) {
+    p.is_known = true;
+    p.ftrace = find_ftrace_event(format);
+    // It knows no form of its own for these.
+    if (p.ftrace.kind == FtraceKind::raw_data) p.ftrace.kind = FtraceKind::none;
+    if (p.ftrace.kind == FtraceKind::none) {
         EventFormat changed = format;
         changed.print_format = plugin_print_format(format);
         p.text.emplace(changed, PrintFormat::Addresses::library);
-    } else if (!p.fields[0]) {
-        p.kind = Kind::unknown;
     }
     return p;
-}
-
-const TraceCmdText::Printer& TraceCmdText::printer(int id) {
-    const auto index = static_cast<std::size_t>(std::max(id, 0));
-    if (index >= printers_.size()) printers_.resize(index + 1);
-    if (!printers_[index]) printers_[index] = std::make_unique<Printer>(make_printer(id));
-    return *printers_[index];
 }
 
 void TraceCmdText::print(const TraceRecord& record, std::string_view buffer, std::string& out) {
@@ -120,13 +96,16 @@ void TraceCmdText::print(const TraceRecord& record, std::string_view buffer, std
     }
     out += buffer;
     print_context(record, out);
-    const Printer& p = printer(record.id());
-    if (p.kind == Kind::unknown) {
+    const Printer& p = printers_.get(record.id(), [&](int id) { return make_printer(id); });
+    if (!p.is_known) {
         out += cat("unknown event ", record.id(), '\n');
         return;
     }
     out += p.title;
-    print_event(p, record, out);
+    if (p.text)
+        p.text->print(record.bytes, context_.addresses, out);
+    else
+        print_ftrace(p.ftrace, record, out);
     if (!out.ends_with('\n')) out += '\n';
 }
 
@@ -190,22 +169,20 @@ void TraceCmdText::print_function(std::uint64_t address, std::string& out) {
         out += hex(address);
 }
 
-void TraceCmdText::print_event(const Printer& p, const TraceRecord& record, std::string& out) {
+void TraceCmdText::print_ftrace(const FtraceEvent& event, const TraceRecord& record,
+                                std::string& out) {
     const RecordBytes bytes = record.bytes;
-    const auto word = [&](std::size_t i) {
-        return p.fields[i] ? integer_of(*p.fields[i], bytes) : 0;
-    };
-    switch (p.kind) {
-        case Kind::unknown:
+    const auto word = [&](std::size_t i) { return integer_of(*event.fields[i], bytes); };
+    switch (event.kind) {
+        case FtraceKind::none:
+        case FtraceKind::raw_data:
             return;
-        case Kind::event:
-            return p.text->print(bytes, context_.addresses, out);
-        case Kind::function:
+        case FtraceKind::function:
             out.append(3 * depth(record.cpu, start_of(word(1)), start_of(word(0))), ' ');
             return print_function(word(0), out);
-        case Kind::kernel_stack:
+        case FtraceKind::kernel_stack:
             out += "<stack trace >\n";
-            for (const std::uint64_t address : stack_of(*p.fields[0], bytes, false)) {
+            for (const std::uint64_t address : stack_of(*event.fields[0], bytes, false)) {
                 out += "=> ";
                 const auto& find = context_.addresses.symbol;
                 if (const auto symbol = find ? find(address) : std::nullopt)
@@ -214,27 +191,28 @@ void TraceCmdText::print_event(const Printer& p, const TraceRecord& record, std:
                     out += cat(hex(address).substr(2), '\n');
             }
             return;
-        case Kind::user_stack:
-            for (const std::uint64_t address : stack_of(*p.fields[0], bytes, true))
+        case FtraceKind::user_stack:
+            for (const std::uint64_t address : stack_of(*event.fields[0], bytes, true))
                 out += cat("\t=> ", hex(address), '\n');
             return;
-        case Kind::print:
+        case FtraceKind::print:
             print_function(word(0), out);
             out += ": ";
-            out += as_text(tail_of(p.fields[1], bytes));
+            out += as_text(tail_of(event.fields[1], bytes));
             return;
-        case Kind::binary_print:
-        case Kind::puts: {
+        case FtraceKind::binary_print:
+        case FtraceKind::puts: {
             print_function(word(0), out);
             out += ": ";
             const auto& find = context_.addresses.text;
             const auto format = find ? find(word(1)) : std::nullopt;
             if (!format)
                 out += "(format string not known)";
-            else if (p.kind == Kind::puts)
+            else if (event.kind == FtraceKind::puts)
                 out += *format;
             else
-                append_binary_printf(out, *format, tail_of(p.fields[2], bytes), context_.addresses);
+                append_binary_printf(out, *format, tail_of(event.fields[2], bytes),
+                                     context_.addresses);
             return;
         }
     }

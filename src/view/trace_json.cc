@@ -74,12 +74,8 @@ void append_json_value(std::string& out, const Field& field, RecordBytes record)
     }
 }
 
-const TraceJson::Plan& TraceJson::plan(int id) {
-    const auto index = static_cast<std::size_t>(std::max(id, 0));
-    if (index >= plans_.size()) plans_.resize(index + 1);
-    Plan& p = plans_[index];
-    if (p.is_made) return p;
-    p.is_made = true;
+TraceJson::Plan TraceJson::make_plan(int id) {
+    Plan p;
     p.event = context_.events.find(id);
     if (!p.event) return p;
     const EventFormat& format = p.event->format;
@@ -96,7 +92,7 @@ void TraceJson::print(const TraceRecord& record, std::string& out) {
         out += cat("{\"lost\":", known ? cat(record.lost_before) : "null", ",\"cpu\":", record.cpu,
                    "}\n");
     }
-    const Plan& p = plan(record.id());
+    const Plan& p = plans_.get(record.id(), [&](int id) { return make_plan(id); });
     const CommonFields common = common_fields(record.bytes);
     const TraceOptions& options = context_.options;
     out += "{\"ts\":";

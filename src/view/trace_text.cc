@@ -133,22 +133,9 @@ TraceText::Printer TraceText::make_printer(int id) {
         changed.print_format = std::move(print_format);
         p.own.emplace(changed);
     };
-    p.kind = Kind::event;
-    if (format.system == "ftrace") {
-        if (format.name == "function")
-            use(Kind::function, {"ip", "parent_ip"});
-        else if (format.name == "kernel_stack")
-            use(Kind::kernel_stack, {"caller"});
-        else if (format.name == "user_stack")
-            use(Kind::user_stack, {"caller"});
-        else if (format.name == "print")
-            use(Kind::print, {"ip", "buf"});
-        else if (format.name == "bprint")
-            use(Kind::binary_print, {"ip", "fmt", "buf"});
-        else if (format.name == "bputs")
-            use(Kind::puts, {"ip", "str"});
-        else if (format.name == "raw_data")
-            use(Kind::raw_data, {"id", "buf"});
+    p.ftrace = find_ftrace_event(format);
+    if (p.ftrace.kind != FtraceKind::none) {
+        p.kind = Kind::ftrace;
     } else if (format.system == "syscalls" && format.name.starts_with("sys_enter_")) {
         p.kind = Kind::syscall_enter;
         for (const Field& f : format.fields)
@@ -156,6 +143,7 @@ TraceText::Printer TraceText::make_printer(int id) {
     } else if (format.system == "syscalls" && format.name.starts_with("sys_exit_")) {
         use(Kind::syscall_exit, {"ret"});
     } else if (format.system == "synthetic") {
+        p.kind = Kind::event;
         // The kernel separates the fields by a space, the print fmt by a comma, too.
         std::string text = format.print_format;
         for (auto at = text.find(", "); at < text.find('"', 1); at = text.find(", ", at))
@@ -167,15 +155,10 @@ TraceText::Printer TraceText::make_printer(int id) {
     } else if (format.find("__probe_ip")) {
         use(Kind::probe, {"__probe_ip"});
         use_own(probe_arguments(format.print_format, "(%lx)", 1));
+    } else {
+        p.kind = Kind::event;
     }
     return p;
-}
-
-const TraceText::Printer& TraceText::printer(int id) {
-    const auto index = static_cast<std::size_t>(std::max(id, 0));
-    if (index >= printers_.size()) printers_.resize(index + 1);
-    if (!printers_[index]) printers_[index] = std::make_unique<Printer>(make_printer(id));
-    return *printers_[index];
 }
 
 void TraceText::print(const TraceRecord& record, std::string& out) {
@@ -198,7 +181,7 @@ void TraceText::print(const TraceRecord& record, std::string& out) {
         is_first_ = false;
     }
     if (context_.options.context_info) print_context(record, out);
-    print_event(printer(record.id()), record, out);
+    print_event(printers_.get(record.id(), [&](int id) { return make_printer(id); }), record, out);
 }
 
 // Every line starts with it, so it is put together in one piece.
@@ -323,7 +306,18 @@ void TraceText::print_event(const Printer& p, const TraceRecord& record, std::st
             out += '\n';
             return;
         }
-        case Kind::function:
+        case Kind::ftrace:
+            return print_ftrace(p.ftrace, bytes, out);
+    }
+}
+
+void TraceText::print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::string& out) {
+    const TraceOptions& options = context_.options;
+    const auto word = [&](std::size_t i) { return word_of(event.fields[i], bytes); };
+    switch (event.kind) {
+        case FtraceKind::none:
+            return;
+        case FtraceKind::function:
             print_address(word(0), options.sym_offset, out);
             if (options.print_parent && word(1) != 0) {
                 out += " <-";
@@ -331,44 +325,44 @@ void TraceText::print_event(const Printer& p, const TraceRecord& record, std::st
             }
             out += '\n';
             return;
-        case Kind::kernel_stack:
-            return print_stack(p, record, out);
-        case Kind::user_stack:
-            return print_user_stack(p, record, out);
-        case Kind::print:
+        case FtraceKind::kernel_stack:
+            return print_stack(*event.fields[0], bytes, out);
+        case FtraceKind::user_stack:
+            return print_user_stack(*event.fields[0], bytes, out);
+        case FtraceKind::print:
             print_address(word(0), options.sym_offset, out);
             out += ": ";
-            out += as_text(tail_of(p.fields[1], bytes));
+            out += as_text(tail_of(event.fields[1], bytes));
             return;
-        case Kind::binary_print:
-        case Kind::puts: {
+        case FtraceKind::binary_print:
+        case FtraceKind::puts: {
             print_address(word(0), options.sym_offset, out);
             out += ": ";
             const auto& find = context_.addresses.text;
             const auto format = find ? find(word(1)) : std::nullopt;
             if (!format)
                 out += cat("(format string not known)\n");
-            else if (p.kind == Kind::puts)
+            else if (event.kind == FtraceKind::puts)
                 out += *format;
             else
-                append_binary_printf(out, *format, tail_of(p.fields[2], bytes), context_.addresses);
+                append_binary_printf(out, *format, tail_of(event.fields[2], bytes),
+                                     context_.addresses);
             return;
         }
-        case Kind::raw_data: {
+        case FtraceKind::raw_data: {
             out += "# ";
-            append_hex(out, p.fields[0] ? load<std::uint32_t>(bytes, p.fields[0]->offset) : 0);
+            append_hex(out, load<std::uint32_t>(bytes, event.fields[0]->offset));
             out += " buf: ";
-            append_hex_bytes(out, tail_of(p.fields[1], bytes), ' ');
+            append_hex_bytes(out, tail_of(event.fields[1], bytes), ' ');
             out += '\n';
             return;
         }
     }
 }
 
-void TraceText::print_stack(const Printer& p, const TraceRecord& record, std::string& out) {
+void TraceText::print_stack(const Field& field, RecordBytes bytes, std::string& out) {
     out += "<stack trace>\n";
-    if (!p.fields[0]) return;
-    for (const std::uint64_t address : stack_of(*p.fields[0], record.bytes, false)) {
+    for (const std::uint64_t address : stack_of(field, bytes, false)) {
         out += " => ";
         if (address == kTrampoline)
             out += "[FTRACE TRAMPOLINE]";
@@ -378,10 +372,9 @@ void TraceText::print_stack(const Printer& p, const TraceRecord& record, std::st
     }
 }
 
-void TraceText::print_user_stack(const Printer& p, const TraceRecord& record, std::string& out) {
+void TraceText::print_user_stack(const Field& field, RecordBytes bytes, std::string& out) {
     out += "<user stack trace>\n";
-    if (!p.fields[0]) return;
-    for (const std::uint64_t address : stack_of(*p.fields[0], record.bytes, true)) {
+    for (const std::uint64_t address : stack_of(field, bytes, true)) {
         out += " =>  <";
         append_pointer(out, address);
         out += ">\n";

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "gpufs/engine/by_event_id.h"
 #include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/trace_context.h"
 
@@ -47,7 +48,6 @@ private:
         bool is_whole_process = false;  // it has this id, too
         bool is_after = false;          // it holds from the event on
     };
-    const std::vector<Naming>& namings(int id);
     std::vector<Naming> find_namings(int id);
     void take(const TraceRecord& record, bool is_after);
     void apply(const Naming& naming, const TraceRecord& record, std::uint32_t running);
@@ -59,11 +59,7 @@ private:
     std::uint32_t named_tid_ = 0;
     std::unordered_map<std::uint32_t, Task> tasks_;
     std::unordered_map<int, Task> idle_;  // by CPU
-    struct Event {
-        bool is_known = false;
-        std::vector<Naming> namings;
-    };
-    std::vector<Event> events_;  // by id
+    ByEventId<std::vector<Naming>> namings_;
 };
 
 }  // namespace gpufs

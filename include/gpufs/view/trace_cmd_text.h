@@ -1,14 +1,15 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "gpufs/engine/by_event_id.h"
 #include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/trace_context.h"
+#include "gpufs/view/ftrace_event.h"
 
 namespace gpufs {
 
@@ -27,35 +28,23 @@ public:
     void print(const TraceRecord& record, std::string_view buffer, std::string& out);
 
 private:
-    enum class Kind {
-        unknown,  // no event of this id
-        event,
-        function,
-        kernel_stack,
-        user_stack,
-        print,
-        binary_print,
-        puts,
-    };
     // How records of one id are printed.
     struct Printer {
-        Kind kind = Kind::unknown;
-        std::string title;  // "sched_switch:         "
+        bool is_known = false;  // there is an event of this id
+        std::string title;      // "sched_switch:         "
         std::optional<PrintFormat> text;
-        // Fields that the kind is printed from.
-        std::vector<const Field*> fields;
+        FtraceEvent ftrace;  // where there is no `text`
     };
-    const Printer& printer(int id);
     Printer make_printer(int id);
 
     void print_context(const TraceRecord& record, std::string& out);
-    void print_event(const Printer& p, const TraceRecord& record, std::string& out);
+    void print_ftrace(const FtraceEvent& event, const TraceRecord& record, std::string& out);
     void print_function(std::uint64_t address, std::string& out);
     std::size_t depth(int cpu, std::uint64_t caller, std::uint64_t function);
     std::uint64_t start_of(std::uint64_t address) const;
 
     TraceContext& context_;
-    std::vector<std::unique_ptr<Printer>> printers_;   // by id
+    ByEventId<Printer> printers_;
     std::map<int, std::vector<std::uint64_t>> calls_;  // by CPU, traced functions, outermost first
 };
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "gpufs/engine/by_event_id.h"
 #include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/trace_context.h"
 #include "gpufs/view/trace_text.h"
@@ -31,7 +32,6 @@ public:
 private:
     // What every record of one event has in common, made once.
     struct Plan {
-        bool is_made = false;
         const CatalogEvent* event = nullptr;
         std::string name;  // ,"event":"sched:sched_switch"
         StackField stack;
@@ -41,11 +41,11 @@ private:
         };
         std::vector<Member> members;
     };
-    const Plan& plan(int id);
+    Plan make_plan(int id);
     void print_stack(const Plan& plan, const TraceRecord& record, std::string& out);
 
     TraceContext& context_;
-    std::vector<Plan> plans_;  // by id
+    ByEventId<Plan> plans_;
 };
 
 // A record's time: seconds with nine digits behind the point, or the bare count of a clock that

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "gpufs/engine/by_event_id.h"
 #include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/trace_context.h"
+#include "gpufs/view/ftrace_event.h"
 
 namespace gpufs {
 
@@ -35,33 +36,28 @@ private:
         syscall_exit,
         probe,
         probe_return,
-        function,
-        kernel_stack,
-        user_stack,
-        print,
-        binary_print,
-        puts,
-        raw_data,
+        ftrace,
     };
     // How records of one id are printed.
     struct Printer {
         Kind kind = Kind::unknown;
         const CatalogEvent* event = nullptr;
         std::optional<PrintFormat> own;  // instead of the event's
+        FtraceEvent ftrace;
         // Fields that the kind is printed from.
         std::vector<const Field*> fields;
     };
-    const Printer& printer(int id);
     Printer make_printer(int id);
 
     void print_context(const TraceRecord& record, std::string& out);
     void print_event(const Printer& p, const TraceRecord& record, std::string& out);
+    void print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::string& out);
     void print_address(std::uint64_t address, bool with_offset, std::string& out);
-    void print_stack(const Printer& p, const TraceRecord& record, std::string& out);
-    void print_user_stack(const Printer& p, const TraceRecord& record, std::string& out);
+    void print_stack(const Field& field, RecordBytes bytes, std::string& out);
+    void print_user_stack(const Field& field, RecordBytes bytes, std::string& out);
 
     TraceContext& context_;
-    std::vector<std::unique_ptr<Printer>> printers_;  // by id
+    ByEventId<Printer> printers_;
     std::vector<bool> cpu_started_;
     bool is_first_ = true;
 };
