@@ -80,6 +80,9 @@ $(B)/gen/%.o: $(B)/gen/%.cc Makefile | build/.deps
 	@echo "  CXX   $<"
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
+# Tests take longer to compile than to run.
+$(call obj,$(TEST)): private override CXXFLAGS += -O0
+
 # The version is compiled into one file, which is rebuilt when it changes.
 $(B)/src/cmd/main.o: override CPPFLAGS += -DGPUFS_VERSION='"$(VERSION)"'
 $(B)/src/cmd/main.o: $(B)/version

@@ -45,6 +45,12 @@ std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words
     return events;
 }
 
+std::optional<AdhocEvent> AdhocAsker::find_tracepoint(const std::string& name) {
+    const EventFormat* const format = machine_.event(name);
+    if (!format) return std::nullopt;
+    return AdhocEvent{{ProbeTarget::Kind::tracepoint, name, false, 0, false, {}}, *format, true};
+}
+
 AdhocFilter AdhocAsker::filter() {
     AdhocFilter filter;
     filter.pids = choices_.pids;

@@ -35,6 +35,8 @@ public:
     // Where messages will find a further text of the user.
     std::size_t add_source(SourceText source);
     std::vector<AdhocEvent> find_events(std::span<const AdhocWord> words);
+    // Of this name, where there is one.
+    std::optional<AdhocEvent> find_tracepoint(const std::string& name);
     // About these events; with the keys and the filter of the choices. Call it last: it takes what
     // was added.
     AdhocQuestion question(std::vector<AdhocEvent> events);

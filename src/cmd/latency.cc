@@ -29,6 +29,7 @@ int cmd_latency(Context& ctx, Args args) {
     const std::span words(asker.subjects());
     latency.starts = asker.find_events(words.first(1));
     std::vector<AdhocEvent> ends = asker.find_events(words.last(1));
+    latency.thread_exit = asker.find_tracepoint("sched:sched_process_exit");
     return asker.run(ctx, make_latency(asker.question(std::move(ends)), latency));
 }
 

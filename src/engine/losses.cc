@@ -14,6 +14,12 @@ std::uint64_t counted_in(const ProgramMap& map) {
     return count;
 }
 
+bool holds_something(const MapEntry& entry) {
+    return std::ranges::any_of(entry.values, [](std::span<const std::byte> value) {
+        return std::ranges::any_of(value, [](std::byte byte) { return byte != std::byte{}; });
+    });
+}
+
 }  // namespace
 
 std::uint64_t Losses::total() const {
@@ -41,7 +47,8 @@ std::vector<Loss> read_tallies(const WorkingProgram& running, MapReader& maps) {
         const std::vector<MapEntry> entries = maps.read(map.name);
         std::uint64_t count = 0;
         for (const MapEntry& entry : entries)
-            count += map.aggregation.kind == Aggregation::Kind::none ? 1 : entry.words[0];
+            count += map.aggregation.kind == Aggregation::Kind::none ? holds_something(entry)
+                                                                     : entry.words[0];
         tallies.push_back({map.tally, count});
     }
     return tallies;

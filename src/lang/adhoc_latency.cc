@@ -5,6 +5,7 @@
 #include "gpufs/lang/adhoc.h"
 #include "gpufs/lang/aggregate_code.h"
 #include "lang/adhoc_probe.h"
+#include "lang/adhoc_value.h"
 
 namespace gpufs {
 namespace {
@@ -35,6 +36,26 @@ Relocation reference(Relocation::Kind kind, std::string name) {
     return relocation;
 }
 
+// Happens in the thread's own code, or in a system call that it makes: never before the thread
+// begins, never after it ended.
+bool is_of_user_code(const AdhocEvent& event) {
+    switch (event.target.kind) {
+        case ProbeTarget::Kind::uprobe:
+        case ProbeTarget::Kind::uretprobe:
+        case ProbeTarget::Kind::usdt:
+            return true;
+        case ProbeTarget::Kind::tracepoint:
+            return event.format.system == "syscalls" || event.format.system == "raw_syscalls";
+        default:
+            return false;
+    }
+}
+
+bool is_running_thread(const AdhocEvent& event, const AdhocWord& word) {
+    const auto value = find_value(event, word.text);
+    return value && value->source == AdhocValue::Source::tid;
+}
+
 class LatencyMaker {
 public:
     LatencyMaker(const AdhocQuestion& question, const AdhocLatency& latency)
@@ -47,6 +68,14 @@ public:
         is_filtered_ = !filter.pids.empty() || filter.comm || filter.condition;
         filters_starts_ = std::ranges::all_of(
             latency.starts, [&](const AdhocEvent& event) { return suits(filter, event); });
+        const auto is_by_thread = [](std::span<const AdhocEvent> events, const AdhocWord& key) {
+            return std::ranges::all_of(events, [&](const AdhocEvent& event) {
+                return is_of_user_code(event) && is_running_thread(event, key);
+            });
+        };
+        keeps_keys_ = latency.thread_exit && latency.pairs.size() == 1 &&
+                      is_by_thread(latency.starts, latency.pairs.front().start) &&
+                      is_by_thread(question.events, latency.pairs.front().end);
     }
 
     Program make() {
@@ -56,6 +85,7 @@ public:
         declare();
         for (const AdhocEvent& event : latency_.starts) start_at(event);
         for (const AdhocEvent& event : question_.events) end_at(event);
+        if (keeps_keys_) forget_at(*latency_.thread_exit);
         return std::move(program_);
     }
 
@@ -130,6 +160,11 @@ private:
         return code.symbol(reference(Relocation::Kind::map, kStartMap));
     }
 
+    // The time of the start that has this key, 0 once it had its end; or null.
+    ir::Temp find_start(ir::Code& code, ir::Slot key) {
+        return code.call(BPF_FUNC_map_lookup_elem, {starts(code), code.address(key)});
+    }
+
     void start_at(const AdhocEvent& event) {
         AdhocProbe probe(event, program_);
         ir::Code& code = probe.code();
@@ -142,6 +177,17 @@ private:
                              {starts(code), code.address(key), code.address(now), flags});
         };
         const ir::Label refused = code.new_label(), done = code.new_label();
+        if (keeps_keys_) {
+            const ir::Label is_new = code.new_label();
+            const ir::Temp kept = find_start(code, key);
+            code.branch(ir::Cmp::eq, ir::kU64, kept, 0, is_new);
+            const ir::Temp before = code.load(kept, ir::kU64);
+            code.store(kept, code.load(now, ir::kU64), ir::kU64);
+            code.branch(ir::Cmp::eq, ir::kU64, before, 0, done);
+            probe.add_to(kReplaced, probe.key({}, {}));
+            code.jump(done);
+            code.bind(is_new);
+        }
         const ir::Temp first = put(BPF_NOEXIST);
         code.branch(ir::Cmp::eq, ir::kS32, first, 0, done);
         code.branch(ir::Cmp::ne, ir::kS32, first, -EEXIST, refused);
@@ -158,16 +204,20 @@ private:
         AdhocProbe probe(event, program_);
         ir::Code& code = probe.code();
         const ir::Slot key = probe.key(end_names_, key_);
-        const ir::Label is_matched = code.new_label(), done = code.new_label();
-        const ir::Temp start =
-            code.call(BPF_FUNC_map_lookup_elem, {starts(code), code.address(key)});
-        code.branch(ir::Cmp::ne, ir::kU64, start, 0, is_matched);
+        const ir::Label unmatched = code.new_label(), is_matched = code.new_label();
+        const ir::Label done = code.new_label();
+        const ir::Temp start = find_start(code, key);
+        code.branch(ir::Cmp::eq, ir::kU64, start, 0, unmatched);
+        const ir::Temp began = code.load(start, ir::kS64);
+        if (keeps_keys_) code.branch(ir::Cmp::eq, ir::kU64, began, 0, unmatched);
+        code.jump(is_matched);
+        code.bind(unmatched);
         if (!is_filtered_) probe.add_to(kUnmatched, probe.key({}, {}));
         code.jump(done);
         code.bind(is_matched);
-        const ir::Temp began = code.load(start, ir::kS64);
+        if (keeps_keys_) code.store(start, 0, ir::kU64);
         const ir::Temp now = code.call(BPF_FUNC_ktime_get_ns, {});
-        code.call(BPF_FUNC_map_delete_elem, {starts(code), code.address(key)});
+        if (!keeps_keys_) code.call(BPF_FUNC_map_delete_elem, {starts(code), code.address(key)});
         if (!filters_starts_) probe.filter(question_.filter);
         const ir::Temp taken = code.new_temp(ir::kU64);
         code.assign(taken, code.compute(ir::Op::sub, ir::kU64, now, began));
@@ -182,6 +232,20 @@ private:
         }
         code.bind(done);
         probe.finish("end");
+    }
+
+    // A start that has no end any more stays, and is counted.
+    void forget_at(const AdhocEvent& event) {
+        AdhocProbe probe(event, program_);
+        ir::Code& code = probe.code();
+        const ir::Slot key = probe.key(start_names_, key_);
+        const ir::Temp start = find_start(code, key);
+        const ir::Label done = code.new_label();
+        code.branch(ir::Cmp::eq, ir::kU64, start, 0, done);
+        code.branch(ir::Cmp::ne, ir::kU64, code.load(start, ir::kU64), 0, done);
+        code.call(BPF_FUNC_map_delete_elem, {starts(code), code.address(key)});
+        code.bind(done);
+        probe.finish("thread_exit");
     }
 
     void send(AdhocProbe& probe, ir::Slot key, ir::Slot by, ir::Temp taken) {
@@ -236,6 +300,7 @@ private:
     const AdhocLatency& latency_;
     std::vector<AdhocWord> start_names_, end_names_, by_names_;
     bool is_filtered_ = false, filters_starts_ = true;
+    bool keeps_keys_ = false;  // of running threads, until they end
     Layout key_, by_;
     Program program_;
 };

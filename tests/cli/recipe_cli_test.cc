@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(irq_long_shows_the_longest_first) {
                std::string::npos);
 }
 
-// Sleeps of 10, 200 and 10,000 ms: the second is over the limit, and its end is the last but little
+// Sleeps of 10, 200 and 3,000 ms: the second is over the limit, and its end is the last but little
 // in the buffer.
 BOOST_AUTO_TEST_CASE(a_time_over_its_limit_stops_the_buffer) {
     OwnRecipes own;
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(a_time_over_its_limit_stops_the_buffer) {
               "end over $over syscalls:sys_enter_clock_nanosleep to "
               "syscalls:sys_exit_clock_nanosleep by common_pid\n"
               "show all\n");
-    const std::vector<std::string> command = {"sh", "-c", "sleep 0.01; sleep 0.2; sleep 10"};
+    const std::vector<std::string> command = {"sh", "-c", "sleep 0.01; sleep 0.2; sleep 3"};
     for (const bool is_json : {false, true}) {
         std::vector<std::string> args = {"run", "sleeps", "over=100ms"};
         if (is_json) args.emplace_back("--json");

@@ -4,6 +4,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -143,7 +144,8 @@ private:
 
 BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data::make(kCases), c) {
     const TempFile file;
-    const Hogs hogs;
+    std::optional<Hogs> hogs;
+    if (running_kernel() >= KernelVersion{6, 18, 0}) hogs.emplace();
     const auto run = [&](std::vector<std::string> words) {
         words.insert(words.begin(), "run");
         words.insert(words.begin() + 2, c.monitor.begin() + 1, c.monitor.end());
@@ -159,13 +161,15 @@ BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data:
     const Told live(test::gpufs(record));
     const Told replayed(test::gpufs(run({c.monitor.front(), "-i", file.path()})));
     const long long seen = number_in(live, c), recorded = number_in(replayed, c);
-    BOOST_TEST(seen >= c.least, live.err());
-    BOOST_TEST(recorded >= c.least, replayed.err());
+    const std::string both = cat(seen, " live, ", live.lost(), " lost, ", recorded, " recorded\n",
+                                 live.err(), replayed.err());
+    BOOST_TEST(seen >= c.least, both);
+    BOOST_TEST(recorded >= c.least, both);
     // The kernel runs no program in an interrupt of another one on the same CPU, and counts that
     // since Linux 6.7 only: before, what was seen live may be less by any number.
     if (running_kernel() >= KernelVersion{6, 7, 0}) {
-        BOOST_TEST(recorded >= seen, replayed.err());
-        BOOST_TEST(recorded <= seen + live.lost(), replayed.err());
+        BOOST_TEST(recorded >= seen, both);
+        BOOST_TEST(recorded <= seen + live.lost(), both);
     }
     BOOST_TEST(replayed.lost() == 0, replayed.err());
 }

@@ -254,11 +254,11 @@ BOOST_AUTO_TEST_CASE(shipped_monitors_count_what_the_recording_has) {
     BOOST_TEST(execs.records() == 6u);
     BOOST_TEST(execs.text(1, "comm") == "sleep");
     BOOST_TEST(execs.text(1, "args") == "/usr/bin/sleep");
-    BOOST_TEST(
-        refusal([] { Run(kMono, shipped("syscalls")); }) ==
-        "this recording has nothing of what 'syscalls' looks at: raw_syscalls:sys_enter, "
-        "raw_syscalls:sys_exit\n"
-        "hint: 'gpufs record -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit' records it");
+    BOOST_TEST(refusal([] { Run(kMono, shipped("syscalls")); }) ==
+               "this recording has nothing of what 'syscalls' looks at: raw_syscalls:sys_enter, "
+               "raw_syscalls:sys_exit, sched:sched_process_exit\n"
+               "hint: 'gpufs record -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit "
+               "-e sched:sched_process_exit' records it");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <cstring>
+#include <numeric>
 
 #include "gpufs/lang/adhoc_words.h"
 #include "gpufs/lang/probe_word.h"
@@ -244,6 +245,42 @@ BOOST_AUTO_TEST_CASE(a_latency_is_from_the_last_start_to_the_next_end_of_its_key
     BOOST_TEST(world.words("unmatched") == Words{1});
     BOOST_TEST(world.contents("starts").size() == 1u);
     BOOST_TEST(world.words("starts_refused") == Words{0});
+}
+
+// Of system calls by thread: the key stays, with a start of 0, until its thread ends.
+BOOST_AUTO_TEST_CASE(a_thread_that_lives_keeps_its_place_among_the_starts) {
+    AdhocQuestion question = question_of({"gpu:thing", "gpu:thing"});
+    question.events.front().format.system = "syscalls";
+    AdhocLatency latency;
+    latency.starts = question.events;
+    latency.pairs = parse_adhoc_pairs({"--key", "tid"}, 0);
+    latency.thread_exit = thing();
+    test::MapWorld world(make_latency(question, latency));
+    constexpr std::size_t kStart = 0, kEnd = 1, kExit = 2;
+    std::uint64_t now = 0;
+    const auto run = [&](std::uint32_t tid, std::initializer_list<std::size_t> programs) {
+        world.world.now.tid = tid;
+        for (const std::size_t program : programs) {
+            world.world.now.time_ns = now += 1000;
+            world.run(program, test::tracepoint(), Record().bytes);
+        }
+    };
+    const auto latencies = [&] {
+        const Words found = world.words("latency");
+        return std::accumulate(found.begin(), found.end(), std::uint64_t{0});
+    };
+    run(7, {kStart, kEnd, kStart, kEnd, kEnd});
+    BOOST_TEST(latencies() == 2u);
+    BOOST_TEST(world.words("unmatched") == Words{1});
+    BOOST_TEST(contents(world, "starts") == "tid=7 0\n");
+    run(8, {kStart, kStart});
+    BOOST_TEST(world.words("replaced") == Words{1});
+    run(7, {kExit});
+    BOOST_TEST(contents(world, "starts") == "tid=8 7000\n");
+    run(8, {kExit, kEnd});  // what began before an exit is not forgotten
+    BOOST_TEST(latencies() == 3u);
+    run(8, {kExit});
+    BOOST_TEST(world.contents("starts").empty());
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_shown_under_the_users_words_all_at_once) {

@@ -82,6 +82,9 @@ struct AdhocLatency {
     std::vector<AdhocPair> pairs;    // one or more
     std::string unit = "us";         // ns, us, ms or s
     std::optional<std::uint64_t> over_ns;
+    // sched:sched_process_exit, where there is one: keys of threads then stay until their thread
+    // ends, which costs less than to insert and delete one for each start.
+    std::optional<AdhocEvent> thread_exit;
 };
 // Map "latency": a histogram of the time from a start to the next end with the same key, by the
 // question's keys, which are the end's. The filter is for the starts, or, where those lack its

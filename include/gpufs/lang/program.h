@@ -40,7 +40,7 @@ struct MapDeclaration {
     bool is_global = false;         // one-value array that holds globals by name
     std::string loss;               // what its one u64 counts, where that is a loss: "keys refused"
     // What is told of it at the end in one number, and is no loss: of an array what it counted, of
-    // a hash map the entries that are left: "starts without an end".
+    // a hash map the entries that are left and are not all zero: "starts without an end".
     std::string tally;
     SourceRef at;
 
