@@ -27,7 +27,7 @@ all: $(FUZZERS:%=$(B)/%)
 $(B)/%.o: %.cc
 	@echo "  FUZZ  $<"; mkdir -p $(@D)
 	@clang++ $(FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
--include $(LIB:.o=.d)
+-include $(LIB:.o=.d) $(FUZZERS:%=$(B)/tests/fuzz/%_fuzz.d)
 $(FUZZERS:%=$(B)/%): $(B)/%: $(B)/tests/fuzz/%_fuzz.o $(LIB)
 	@clang++ $(FLAGS) -fsanitize=fuzzer $^ -ltraceevent -lz -lzstd -o $@
 
