@@ -40,6 +40,7 @@ int cmd_run(Context& ctx, Args args) {
         "their records as they come, and what their maps counted at the end: at Ctrl-C, after\n"
         "--duration, or with the COMMAND. Without NAME lists what is shipped.");
     add_run_options(options, choices);
+    add_freeze_options(options, choices);
     options.pids(pids);
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cmd/freeze_on.h"
 #include "cmd/live.h"
 #include "cmd/options.h"
 #include "cmd/teller.h"
@@ -90,6 +91,9 @@ void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.folded) check_has_stacks(program);
     if (choices.top && (choices.folded || choices.json || choices.input))
         throw UsageError("--top is a live screen: not with --json, --folded or -i");
+    if (choices.session && !choices.freeze_on) throw UsageError("--session goes with --freeze-on");
+    if (choices.freeze_on && choices.input)
+        throw UsageError("--freeze-on stops what is being recorded: not with -i");
     if (choices.input && !choices.command.empty())
         throw UsageError("-i reads what was recorded: there is no COMMAND to run");
 }
@@ -127,6 +131,10 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
         make_monitor(std::move(program), {take_choice(choices), {}}, machine, choices.verbose);
     if (!explain(ctx, monitor.explanation(), monitor.cautions(), choices)) return kOk;
 
+    std::optional<FreezeOn> freeze;
+    if (choices.freeze_on)
+        freeze.emplace(monitor.program(), *choices.freeze_on,
+                       open_session({choices.session.value_or(""), false}));
     live.hold(std::move(choices.command));
     MonitorReader reader(monitor, live.stop_fd());
     monitor.attach();
@@ -136,13 +144,19 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
     Teller teller(ctx, monitor, choices, names.names());
     std::optional<Top> top;
     if (choices.top && ::isatty(ctx.out.fd()) != 0)
-        top.emplace(ctx, monitor.program(), teller, *choices.interval, names.names());
+        top.emplace(ctx, monitor.program(), teller, *choices.interval);
     if (top && top->key_fd() != -1) reader.wake_for(top->key_fd());
     const VisitRecord take = [&](const RecordLayout& layout, std::span<const std::byte> record) {
+        if (freeze) freeze->look_at(layout, record);
+        if (layout.is_for_freeze()) return;
         top ? teller.pass() : teller.tell(layout, record);
     };
     live.begin();
     Ticks ticks(interval);
+    const auto goes_on = [&] {
+        return (!top || top->handle_keys()) && !live.is_over() && !teller.exit_status() &&
+               !(freeze && freeze->is_frozen());
+    };
     do {
         reader.wait(std::min(live.left(), ticks.left()));
         teller.begin_batch();
@@ -150,13 +164,15 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
         reader.drain(take);
         if (ticks.passed()) top ? top->tick(monotonic_ns()) : teller.tell_interval(monotonic_ns());
         teller.flush();
-    } while ((!top || top->handle_keys()) && !live.is_over() && !teller.exit_status());
+    } while (goes_on());
     top.reset();
     monitor.run_end();
     teller.tell_on();
     reader.drain(take);
     const bool is_complete = teller.tell_end(reader.losses());
+    if (freeze && choices.json) ctx.out.line(freeze->end_json());
     for (const std::string& note : names.notes()) ctx.err.line(note);
+    if (freeze) ctx.err.line(freeze->end_text());
     monitor.detach();
     if (const std::string line = live.command_end(); !line.empty()) ctx.err.line(line);
     ctx.out.flush();
@@ -199,7 +215,7 @@ int run_over_recording(Context& ctx, Program program, RunChoices choices) {
     TraceFile file(*choices.input);
     Replay replay(std::move(program), take_choice(choices), file);
     if (!explain(ctx, replay.explanation(), replay.cautions(), choices)) return kOk;
-    Teller teller(ctx, replay, choices, recorded_names(replay, file.context()));
+    Teller teller(ctx, replay, choices, recorded_names(file.context()));
     const VisitRecord take = [&](const RecordLayout& layout, std::span<const std::byte> record) {
         teller.tell(layout, record);
     };
@@ -217,6 +233,8 @@ int run_over_recording(Context& ctx, Program program, RunChoices choices) {
 int run(Context& ctx, Program program, RunChoices choices) {
     check_choices(choices, program);
     if (choices.top && !choices.interval) choices.interval = "1s";
+    if (choices.freeze_on && program.find_parameter(kFreezing))
+        choices.parameters.numbers[kFreezing] = 1;
     return choices.input ? run_over_recording(ctx, std::move(program), std::move(choices))
                          : run_live(ctx, std::move(program), std::move(choices));
 }
@@ -235,6 +253,13 @@ void add_run_options(Options& options, RunChoices& choices) {
         .flag("dry-run", choices.dry_run, "load, and say the same; attach and run nothing")
         .json(choices.json)
         .verbose(choices.verbose);
+}
+
+void add_freeze_options(Options& options, RunChoices& choices) {
+    options
+        .value("freeze-on", choices.freeze_on, "EXPR",
+               "stop a session's buffer when this holds of something measured, and end")
+        .value("session", choices.session, "NAME", "the session for --freeze-on, not 'gpufs'");
 }
 
 int run_program(Context& ctx, Program program, RunChoices choices) {

@@ -19,7 +19,8 @@ struct RunChoices {
     std::vector<std::string> command;  // behind --; empty: none
     std::optional<std::string> duration, interval;
     std::optional<std::string> input;  // a recording to run over
-    bool top = false;                  // a full screen each interval
+    std::optional<std::string> freeze_on, session;
+    bool top = false;  // a full screen each interval
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,
          strict = false, verbose = false;
 };
@@ -27,6 +28,8 @@ struct RunChoices {
 // Declares the options that fill it, the same for all commands that run a Program; the command is
 // the caller's to take.
 void add_run_options(Options& options, RunChoices& choices);
+// --freeze-on and its --session, where programs may be such that send records for it.
+void add_freeze_options(Options& options, RunChoices& choices);
 
 // Links, loads and attaches the program, prints its records as they come, its reports each interval
 // and at the end, and what was lost. The end is a signal, which then ends this process, the

@@ -198,7 +198,9 @@ int hunt_stalls(Context& ctx, const Choices& choices) {
     StallHunt hunt(session.top(), what);
     bool is_frozen = false;
     if (choices.freeze) {
-        freeze = std::make_unique<FreezeSession>(session, what.states);
+        freeze = std::make_unique<FreezeSession>(session, [&what](const Tracefs& instance) {
+            disable_stall_events(instance, what.states);
+        });
         hunt.record_in(session.tracefs());
         hunt.when_over([&] {
             freeze->freeze();

@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::size_t kMuch = 64 << 10;
 
+ValueNames with_stacks(ValueNames names, const StackMaps& stacks) {
+    names.frames = [&stacks](std::string_view map, std::int32_t id) {
+        return stacks.frames(map, id);
+    };
+    return names;
+}
+
 }  // namespace
 
 Teller::Teller(Context& ctx, const WorkingProgram& running, const RunChoices& choices,
@@ -21,7 +28,9 @@ Teller::Teller(Context& ctx, const WorkingProgram& running, const RunChoices& ch
       running_(running),
       is_json_(choices.json),
       is_folded_(choices.folded),
-      values_(std::move(names)),
+      stacks_(running),
+      names_(with_stacks(std::move(names), stacks_)),
+      values_(names_),
       records_(running.program(), values_),
       maps_(running) {
     begin_batch();
@@ -41,7 +50,7 @@ void Teller::flush() {
 }
 
 void Teller::tell(const RecordLayout& layout, std::span<const std::byte> record) {
-    if (is_silent_) return;
+    if (is_silent_ || layout.is_for_freeze()) return;
     ++count_;
     is_below_text_ = true;
     if (is_json_)
@@ -58,6 +67,8 @@ void Teller::tell(const RecordLayout& layout, std::span<const std::byte> record)
                 break;
             case Action::Kind::clear_map:
                 maps_.take(action.map);
+                break;
+            case Action::Kind::freeze:
                 break;
             case Action::Kind::exit:
                 if (!exit_status_) exit_status_ = action.exit_status;
@@ -110,8 +121,16 @@ void Teller::tell_interval(std::uint64_t now_ns) {
         text_ += '\n';
     }
     is_below_text_ = false;
-    for (const Taken& taken : take()) tell_map(*taken.map, taken.entries);
+    const std::vector<Taken> all = take();
+    for (const Taken& taken : all) tell_map(*taken.map, taken.entries);
     is_below_text_ = true;
+    release_stacks(all);
+}
+
+void Teller::release_stacks(const std::vector<Taken>& taken) {
+    std::set<StackMaps::Name> used;
+    for (const Taken& one : taken) StackMaps::add_names(*one.map, one.entries, used);
+    stacks_.release(std::move(used));
 }
 
 bool Teller::tell_end(std::vector<Loss> known) {

@@ -10,6 +10,7 @@
 #include "cmd/run_program.h"
 #include "gpufs/engine/losses.h"
 #include "gpufs/engine/map_contents.h"
+#include "gpufs/engine/stack_maps.h"
 #include "gpufs/engine/working_program.h"
 #include "gpufs/view/record_text.h"
 #include "gpufs/view/value_text.h"
@@ -21,8 +22,11 @@ namespace gpufs {
 class Teller {
 public:
     // Borrows context and program.
+    // `names` know no stacks yet.
     Teller(Context& ctx, const WorkingProgram& running, const RunChoices& choices,
            ValueNames names);
+    Teller(const Teller&) = delete;
+    Teller& operator=(const Teller&) = delete;
 
     // Looks at the screen and the clock again; for each batch of records.
     void begin_batch();
@@ -44,6 +48,10 @@ public:
         std::vector<MapEntry> entries;
     };
     std::vector<Taken> take();
+    // Makes room for other stacks than those that were taken last.
+    void release_stacks(const std::vector<Taken>& taken);
+    // Those it was given, and the stacks. Good as long as this.
+    const ValueNames& names() const noexcept { return names_; }
     // A record that is not shown.
     void pass() { ++count_; }
     // What they counted, and the losses, at the end. False when something is lost.
@@ -59,6 +67,8 @@ private:
     Context& ctx_;
     const WorkingProgram& running_;
     bool is_json_, is_folded_;
+    StackMaps stacks_;
+    ValueNames names_;
     ValueWriter values_;
     RecordText records_;
     MapReader maps_;

@@ -36,12 +36,12 @@ std::vector<std::string> monitors_in(const Program& program) {
 
 }  // namespace
 
-Top::Top(Context& ctx, const Program& program, Teller& teller, std::string every, ValueNames names)
+Top::Top(Context& ctx, const Program& program, Teller& teller, std::string every)
     : ctx_(ctx),
       program_(program),
       teller_(teller),
       every_(std::move(every)),
-      values_(std::move(names)),
+      values_(teller.names()),
       monitors_(monitors_in(program)),
       screen_(STDIN_FILENO, ctx.out.fd()) {
     page_.body = "waiting for the first interval\n";
@@ -54,6 +54,7 @@ void Top::tick(std::uint64_t now_ns) {
     values_.look_at_clock();
     when_ = wall_clock_text(now_ns);
     taken_ = std::move(taken);
+    teller_.release_stacks(taken_);
     has_begun_ = true;
     draw();
 }

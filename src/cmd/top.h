@@ -21,7 +21,7 @@ class Top {
 public:
     // Takes the terminal, which stdout is. Borrows all. `every` is the interval, as the user gave
     // it.
-    Top(Context& ctx, const Program& program, Teller& teller, std::string every, ValueNames names);
+    Top(Context& ctx, const Program& program, Teller& teller, std::string every);
 
     // To wait for beside all else; -1: no keys will come.
     int key_fd() const noexcept { return screen_.key_fd(); }

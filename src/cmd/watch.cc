@@ -158,6 +158,7 @@ int cmd_watch(Context& ctx, Args args) {
         "machine, in one process and on one timeline. Prints what they tell as it happens, and\n"
         "what they counted at the end: at Ctrl-C, after --duration, or with the COMMAND.");
     add_run_options(options, choices);
+    add_freeze_options(options, choices);
     options.pids(pids)
         .flag("top", choices.top, "a full screen, refreshed each interval, where stdout is one")
         .flag("list", list, "say which monitors there are, which can run here, what others lack");

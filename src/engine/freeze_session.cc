@@ -5,12 +5,11 @@
 
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
-#include "gpufs/engine/stall_events.h"
 
 namespace gpufs {
 
-FreezeSession::FreezeSession(const Session& session, const StateSet& states)
-    : session_(session), states_(states) {
+FreezeSession::FreezeSession(const Session& session, Disable disable)
+    : session_(session), disable_(std::move(disable)) {
     const std::string& directory = session_.tracefs().root();
     if (!session_.exists()) {
         check(::mkdir(directory.c_str(), 0750),
@@ -26,7 +25,7 @@ FreezeSession::FreezeSession(const Session& session, const StateSet& states)
 void FreezeSession::freeze() {
     session_.tracefs().write("tracing_on", "0\n", Write::replace);
     is_frozen_ = true;
-    disable_stall_events(session_.tracefs(), states_);
+    disable_(session_.tracefs());
 }
 
 FreezeSession::~FreezeSession() {
@@ -36,7 +35,7 @@ FreezeSession::~FreezeSession() {
         return;
     }
     try {
-        disable_stall_events(session_.tracefs(), states_);
+        disable_(session_.tracefs());
     } catch (const Error&) {
         // Never enabled, or reset by somebody meanwhile: nothing of ours is left.
     }

@@ -172,7 +172,7 @@ bool InterpretedMap::lookup(std::span<const std::byte> key, std::span<std::byte>
     if (kind_ == Kind::stacks) {
         std::uint32_t id = 0;
         std::memcpy(&id, key.data(), sizeof id);
-        if (id >= index_.end()) return false;
+        if (id >= index_.end() || !index_.holds(id)) return false;
         std::ranges::copy(index_.key(id), value.begin());
         return true;
     }
@@ -203,6 +203,17 @@ void InterpretedMap::take_each(const Visit& visit) {
     for_each(visit);
     for (auto slot = next_entry(0); slot && kind_ == Kind::hash; slot = next_entry(*slot + 1))
         remove(*slot);
+}
+
+std::vector<std::int32_t> InterpretedMap::stack_ids() const {
+    std::vector<std::int32_t> ids;
+    for (std::uint32_t slot = 0; slot < index_.end(); ++slot)
+        if (index_.holds(slot)) ids.push_back(static_cast<std::int32_t>(slot));
+    return ids;
+}
+
+void InterpretedMap::remove_stack(std::int32_t id) {
+    index_.erase(static_cast<std::uint32_t>(id));
 }
 
 void InterpretedMap::link_newest(std::uint32_t slot) {

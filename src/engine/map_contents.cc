@@ -191,19 +191,6 @@ std::vector<std::string> MapReader::full_maps() const {
     return {full.begin(), full.end()};
 }
 
-std::vector<std::uint64_t> read_stack(const WorkingProgram& running, std::string_view map,
-                                      std::int32_t id) {
-    const ProgramMap* stacks = running.map(map);
-    if (!stacks || id < 0) return {};
-    std::vector<std::uint64_t> frames(stacks->whole_value_bytes() / sizeof(std::uint64_t));
-    if (!stacks->lookup(std::as_bytes(std::span(&id, 1)),
-                        std::as_writable_bytes(std::span(frames))))
-        return {};
-    // The kernel fills the rest with 0.
-    while (!frames.empty() && frames.back() == 0) frames.pop_back();
-    return frames;
-}
-
 std::uint64_t count_stack_collisions(const MapDeclaration& declared,
                                      const std::vector<MapEntry>& entries) {
     std::uint64_t all = 0;

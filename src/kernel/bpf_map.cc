@@ -203,7 +203,7 @@ std::optional<bool> BpfMap::batches(bpf_cmd command, const Visit& visit, Walk wa
 // remembers what it has seen. And where an entry is deleted and its memory used for another key
 // just while the kernel steps over it, the walk goes on in that key's bucket, and those between are
 // never seen. So it is repeated until a whole walk shows nothing new.
-bool BpfMap::keys_one_by_one(const std::function<void(std::span<const std::byte>)>& visit) const {
+bool BpfMap::for_each_key(const std::function<void(std::span<const std::byte>)>& visit) const {
     std::vector<std::byte> key(spec_.key_bytes), next(spec_.key_bytes);
     const bool is_array = is_array_type(spec_.type);
     std::unordered_set<std::string> seen;
@@ -226,7 +226,7 @@ bool BpfMap::keys_one_by_one(const std::function<void(std::span<const std::byte>
 bool BpfMap::for_each(const Visit& visit, Walk walk) const {
     if (const auto complete = batches(BPF_MAP_LOOKUP_BATCH, visit, walk)) return *complete;
     std::vector<std::byte> value(whole_value_bytes());
-    return keys_one_by_one([&](std::span<const std::byte> key) {
+    return for_each_key([&](std::span<const std::byte> key) {
         if (lookup(key, value)) visit(key, value);
     });
 }
@@ -236,7 +236,7 @@ bool BpfMap::take_each(const Visit& visit, Walk walk) const {
         return *complete;
     // Deleting while walking would start the walk again at every step: collect the keys first.
     std::vector<std::byte> keys;
-    const bool complete = keys_one_by_one(
+    const bool complete = for_each_key(
         [&](std::span<const std::byte> key) { keys.insert(keys.end(), key.begin(), key.end()); });
     std::vector<std::byte> value(whole_value_bytes());
     for (std::size_t at = 0; at < keys.size(); at += spec_.key_bytes) {

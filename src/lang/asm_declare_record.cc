@@ -70,9 +70,9 @@ void DeclarationParser::record() {
     program().records.push_back(std::move(made));
 }
 
-// print "FORMAT" | print MAP | clear MAP | exit [STATUS]
+// print "FORMAT" | print MAP | clear MAP | exit [STATUS] | freeze
 Action DeclarationParser::action(const Layout& layout) {
-    const AsmToken word = tokens_.expect_word("print, clear or exit");
+    const AsmToken word = tokens_.expect_word("print, clear, exit or freeze");
     Action made;
     if (word.is("print") && tokens_.peek().kind == AsmToken::Kind::text) {
         made.pieces = pieces(tokens_.next(), layout);
@@ -83,9 +83,11 @@ Action DeclarationParser::action(const Layout& layout) {
         made.kind = Action::Kind::exit;
         if (begins_value(tokens_.peek()))
             made.exit_status = static_cast<int>(number("an exit status", 0, 255));
+    } else if (word.is("freeze")) {
+        made.kind = Action::Kind::freeze;
     } else {
         tokens_.fail(word.span, cat("no action is named '", word.text, "'"),
-                     "there are print, clear and exit");
+                     "there are print, clear, exit and freeze");
     }
     return made;
 }

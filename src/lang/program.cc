@@ -71,6 +71,10 @@ std::size_t MapDeclaration::value_bytes() const {
     return aggregation.kind == Aggregation::Kind::none ? value.bytes : aggregation.bytes();
 }
 
+bool RecordLayout::is_for_freeze() const {
+    return std::ranges::find(actions, Action::Kind::freeze, &Action::kind) != actions.end();
+}
+
 const MapDeclaration* Program::find_map(std::string_view map) const {
     return find_by_name(maps, map);
 }

@@ -2,7 +2,6 @@
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/error.h"
-#include "gpufs/engine/map_contents.h"
 #include "gpufs/view/frame_text.h"
 
 namespace gpufs {
@@ -23,7 +22,7 @@ std::string text_of(Frame frame, ValueNames::Place place) {
 }  // namespace
 
 MonitorNames::MonitorNames(const WorkingProgram& running, CodeFile::Lines lines)
-    : running_(running), symbols_(lines) {
+    : symbols_(lines) {
     const auto look = [this](const Layout& layout) {
         for (const Member& member : layout.members) {
             const Kind kind = member.type.kind;
@@ -58,9 +57,6 @@ ValueNames MonitorNames::names() {
     };
     names.user = [this](std::uint32_t pid, std::uint64_t address, ValueNames::Place place) {
         return text_of(symbols_.user(pid, address, at_of(place)), place);
-    };
-    names.frames = [this](std::string_view map, std::int32_t id) {
-        return read_stack(running_, map, id);
     };
     return names;
 }

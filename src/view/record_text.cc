@@ -40,13 +40,14 @@ int usual_width(const ValueType& type) {
     }
 }
 
-// "PID", "WAITED(us)"; a member that is named for its unit needs no second word.
+// "PID", "WAITED(us)"; a member that is named for its unit, "US" or "WAIT_US", needs no second word.
 std::string column_name(const ValuePlan& plan) {
     std::string name = plan.name;
     for (char& c : name)
         if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
     const std::string& unit = plan.type.unit;
-    return unit.empty() || plan.name == unit ? name : cat(name, '(', unit, ')');
+    const bool says_it = plan.name == unit || plan.name.ends_with(cat('_', unit));
+    return unit.empty() || says_it ? name : cat(name, '(', unit, ')');
 }
 
 }  // namespace

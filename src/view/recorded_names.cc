@@ -1,7 +1,6 @@
 #include "gpufs/view/recorded_names.h"
 
 #include "gpufs/base/cat.h"
-#include "gpufs/engine/map_contents.h"
 #include "gpufs/engine/symbols.h"
 #include "gpufs/view/frame_text.h"
 
@@ -23,13 +22,10 @@ std::string kernel_text(const AddressNames& names, std::uint64_t address, ValueN
 
 }  // namespace
 
-ValueNames recorded_names(const WorkingProgram& running, TraceContext& context) {
+ValueNames recorded_names(TraceContext& context) {
     ValueNames names;
     names.kernel = [&context](std::uint64_t address, ValueNames::Place place) {
         return kernel_text(context.addresses, address, place);
-    };
-    names.frames = [&running](std::string_view map, std::int32_t id) {
-        return read_stack(running, map, id);
     };
     names.time = [](std::uint64_t ns) { return seconds_text(ns); };
     return names;

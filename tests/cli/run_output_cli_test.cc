@@ -7,6 +7,7 @@
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/fd.h"
+#include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
 #include "support/json.h"
 #include "support/monitor_file.h"
@@ -20,6 +21,8 @@ namespace {
 
 using test::Child;
 using test::Ended;
+
+using test::has;
 using test::Json;
 using test::MonitorFile;
 
@@ -284,6 +287,79 @@ BOOST_AUTO_TEST_CASE(columns_end_at_the_edge_of_a_terminal_and_not_in_a_pipe) {
                 "       X  NAME                      SOME                      MORE\n      42"));
     BOOST_TEST(on_terminal(wide, {"--duration", "100ms"})
                    .starts_with("       X  NAME                      SOME\r\n      42"));
+}
+
+// Writes by their bytes, for --freeze-on alone.
+std::string writes_to_freeze_on() {
+    std::string text = kWritten;
+    const std::string_view before = "bytes u64 }";
+    text.replace(text.find(before), before.size(), "bytes u64 } then { freeze }");
+    return text;
+}
+
+BOOST_AUTO_TEST_CASE(what_freeze_on_says_stops_a_session_of_its_own) {
+    const test::TempSession session;
+    const Ended ended =
+        run(MonitorFile(writes_to_freeze_on()),
+            {"--freeze-on", "bytes == 7 && comm == \"dd\"", "--session", session.name(), "--json"},
+            {"sh", "-c", "dd if=/dev/zero of=/dev/null bs=7 count=3; sleep 5"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.out, "\"frozen\":true"), ended.out);
+    BOOST_TEST(!has(ended.out, "\"written\""), ended.out);
+    BOOST_TEST(has(ended.err, cat("session '", session.name(), "' stopped when ")), ended.err);
+    BOOST_TEST(session.read("tracing_on") == "0\n");
+    BOOST_TEST(session.read("set_event") == "");
+    const Ended shown = test::gpufs({"show", "--session", session.name()});
+    BOOST_TEST(has(shown.out, "sys_write(fd: "), shown.out);
+    BOOST_TEST(has(shown.out, "<stack trace>"), shown.out);
+    BOOST_TEST(test::gpufs({"reset", "--session", session.name()}).status == 0);
+    BOOST_TEST(!file_exists(session.directory()));
+}
+
+BOOST_AUTO_TEST_CASE(freeze_on_takes_a_session_that_records_as_it_is) {
+    const test::TempSession session;
+    test::gpufs(
+        {"filter", "-e", "sched:sched_process_fork", "child_pid > 0", "--session", session.name()});
+    const MonitorFile monitor(writes_to_freeze_on());
+    const Ended never =
+        run(monitor, {"--freeze-on", "bytes == 123456789", "--session", session.name()}, {"true"});
+    BOOST_TEST(never.status == 0, never.err);
+    BOOST_TEST(has(never.err, "nothing to freeze for: 'bytes == 123456789' never held\n"),
+               never.err);
+    BOOST_TEST(session.read("tracing_on") == "1\n");
+    const Ended ended =
+        run(monitor, {"--freeze-on", "bytes == 7", "--session", session.name()}, kWriter);
+    BOOST_TEST(has(ended.err, "' lets it record again\n"), ended.err);
+    BOOST_TEST(session.read("tracing_on") == "0\n");
+    BOOST_TEST(session.read("set_event") == "sched:sched_process_fork\n");
+    const Ended again =
+        run(monitor, {"--freeze-on", "bytes == 7", "--session", session.name()}, {"true"});
+    BOOST_TEST(again.status == 1);
+    BOOST_TEST(has(again.err, "' is stopped already\nhint: 'gpufs start --session "), again.err);
+    test::gpufs({"reset", "--session", session.name()});
+}
+
+BOOST_AUTO_TEST_CASE(freeze_on_leaves_nothing_where_it_has_nothing_to_look_at) {
+    const test::TempSession session;
+    const MonitorFile monitor(writes_to_freeze_on());
+    const auto refused = [&](const MonitorFile& file, std::vector<std::string> options) {
+        options.insert(options.end(), {"--session", session.name()});
+        const Ended ended = run(file, options, {"true"});
+        BOOST_TEST(ended.status == 2, ended.err);
+        BOOST_TEST(!file_exists(session.directory()));
+        return ended.err;
+    };
+    BOOST_TEST(has(refused(monitor, {"--freeze-on", "byte > 1"}), "has no field 'byte'"));
+    BOOST_TEST(has(refused(monitor, {"--freeze-on", "bytes >"}), "--freeze-on:1:"));
+    BOOST_TEST(has(refused(monitor, {}), "--session goes with --freeze-on"));
+    const Ended replayed =
+        test::gpufs({"run", monitor.path(), "-i", "tests/data/trace_dat/sched-6.18.dat",
+                     "--freeze-on", "bytes > 1"});
+    BOOST_TEST(replayed.status == 2);
+    BOOST_TEST(has(replayed.err, "not with -i"), replayed.err);
+    const MonitorFile plain(kWritten);
+    BOOST_TEST(has(refused(plain, {"--freeze-on", "bytes > 1"}),
+                   "sends nothing that --freeze-on could look at"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -109,13 +109,6 @@ BOOST_AUTO_TEST_CASE(hash_maps_that_are_or_were_full_are_named) {
     BOOST_TEST(filled.reader().full_maps() == (Names{"a", "b"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_stack_that_is_not_there_has_no_frames) {
-    Filled filled(".map s stack_trace max 8\n");
-    BOOST_TEST(read_stack(filled.monitor(), "s", 3).empty());
-    BOOST_TEST(read_stack(filled.monitor(), "s", -17).empty());
-    BOOST_TEST(read_stack(filled.monitor(), "no_such_map", 3).empty());
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 

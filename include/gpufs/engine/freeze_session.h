@@ -1,17 +1,19 @@
 #pragma once
 
+#include <functional>
+
 #include "gpufs/engine/session.h"
-#include "gpufs/engine/stall.h"
 
 namespace gpufs {
 
-// A session that records the events of a stall hunt, to be stopped at the right moment. Gone with
-// this object unless it was frozen; one that was there before stays, without the events.
+// A session that records what somebody else enables in it, to be stopped at the right moment. Gone
+// with this object unless it was frozen; one that was there before stays, without the events.
 class FreezeSession {
 public:
     // Makes its instance, unless there is one on which nothing is enabled. Throws Error when the
-    // session is in use.
-    FreezeSession(const Session& session, const StateSet& states);
+    // session is in use. `disable` ends what was enabled in the instance; it may throw Error.
+    using Disable = std::function<void(const Tracefs& instance)>;
+    FreezeSession(const Session& session, Disable disable);
     ~FreezeSession();
     FreezeSession(const FreezeSession&) = delete;
     FreezeSession& operator=(const FreezeSession&) = delete;
@@ -21,7 +23,7 @@ public:
 
 private:
     Session session_;
-    StateSet states_;
+    Disable disable_;
     bool is_ours_ = false, is_frozen_ = false;
 };
 

@@ -49,6 +49,8 @@ public:
     void update(std::span<const std::byte> key, std::span<const std::byte> value) override;
     void for_each(const Visit& visit) const override;
     void take_each(const Visit& visit) override;
+    std::vector<std::int32_t> stack_ids() const override;
+    void remove_stack(std::int32_t id) override;
 
 private:
     enum class Kind { hash, array, stacks, ring };

@@ -60,10 +60,6 @@ std::uint64_t count_of(const Aggregation& how, const std::vector<std::uint64_t>&
 // The mean of an avg or stats, towards 0; as a word, that has its sign. 0 where there is no value.
 std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& words);
 
-// The addresses of a stack in a stack_trace map, the innermost first. Empty when there is no such.
-std::vector<std::uint64_t> read_stack(const WorkingProgram& running, std::string_view map,
-                                      std::int32_t id);
-
 // What was counted for stacks that found their place in the stack map taken by another (their id is
 // -EEXIST).
 std::uint64_t count_stack_collisions(const MapDeclaration& declared,

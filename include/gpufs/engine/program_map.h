@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "gpufs/kernel/bpf_map.h"
 
@@ -28,6 +29,10 @@ public:
     virtual void for_each(const Visit& visit) const = 0;
     // The same, and takes the entries out, for hash maps.
     virtual void take_each(const Visit& visit) = 0;
+
+    // Of a stack_trace map: the stacks it holds, and one of them taken out.
+    virtual std::vector<std::int32_t> stack_ids() const = 0;
+    virtual void remove_stack(std::int32_t id) = 0;
 };
 
 // One that the kernel keeps.
@@ -49,6 +54,8 @@ public:
     }
     void for_each(const Visit& visit) const override { map_.for_each(visit); }
     void take_each(const Visit& visit) override { map_.take_each(visit); }
+    std::vector<std::int32_t> stack_ids() const override;
+    void remove_stack(std::int32_t id) override { map_.erase(std::as_bytes(std::span(&id, 1))); }
 
 private:
     BpfMap map_;

@@ -64,7 +64,9 @@ public:
     // Visits every entry that is there throughout exactly once, and each that comes or goes
     // meanwhile at most once. False when that is not sure: one by one, while entries keep going.
     bool for_each(const Visit& visit, Walk walk = Walk::best) const;
-    // The same, and takes the entries out, for hash maps. In batches no update is lost between
+    // Visits the keys alone, as for_each() does.
+    bool for_each_key(const std::function<void(std::span<const std::byte>)>& visit) const;
+    // As for_each(), and takes the entries out, for hash maps. In batches no update is lost between
     // reading and removing but that of a program that looked the entry up and still writes to it;
     // one by one a little more may be.
     bool take_each(const Visit& visit, Walk walk = Walk::best) const;
@@ -80,7 +82,6 @@ private:
     std::string described() const;
     // What for_each() and take_each() say; absent where it has to be one by one.
     std::optional<bool> batches(bpf_cmd command, const Visit& visit, Walk walk) const;
-    bool keys_one_by_one(const std::function<void(std::span<const std::byte>)>& visit) const;
 
     Fd fd_;
     BpfMapSpec spec_;

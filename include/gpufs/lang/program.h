@@ -95,9 +95,10 @@ struct Subprogram {
     SourceRef at;
 };
 
-// What the reader does with a record it received, in order.
+// What the reader does with a record it received, in order. `freeze`: nothing but to ask --freeze-on
+// about it; the record is not told.
 struct Action {
-    enum class Kind { print, print_map, clear_map, exit };
+    enum class Kind { print, print_map, clear_map, exit, freeze };
     struct Piece {
         std::string text;    // literal, when member is empty
         std::string member;  // of the record
@@ -118,6 +119,9 @@ struct RecordLayout {
     Layout layout;
     std::vector<Action> actions;
     SourceRef at;
+
+    // Only --freeze-on looks at it.
+    bool is_for_freeze() const;
 };
 
 // What is printed of a map at the end, and every --interval.
@@ -139,6 +143,9 @@ struct Caution {
     std::string release;  // a shell pattern for uname(2)'s release; empty: the event is used
     std::string text;
 };
+
+// The parameter that is 1 where --freeze-on is asked: then programs send records for it, too.
+inline constexpr const char* kFreezing = "freezing";
 
 struct Program {
     std::string name;

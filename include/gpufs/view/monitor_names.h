@@ -10,8 +10,8 @@
 
 namespace gpufs {
 
-// What the addresses and stacks mean that a monitor counts and sends. Processes are followed only
-// where the monitor has something of theirs. Borrows the monitor.
+// What the addresses mean that a monitor counts and sends. Processes are followed only where the
+// monitor has something of theirs.
 class MonitorNames {
 public:
     MonitorNames(const WorkingProgram& running, CodeFile::Lines lines);
@@ -29,7 +29,6 @@ public:
     std::vector<std::string> notes();
 
 private:
-    const WorkingProgram& running_;
     Symbols symbols_;
     bool has_kernel_ = false, has_user_ = false;
     std::string why_not_watched_;

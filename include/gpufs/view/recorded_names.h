@@ -1,14 +1,13 @@
 #pragma once
 
 #include "gpufs/engine/trace_context.h"
-#include "gpufs/engine/working_program.h"
 #include "gpufs/view/value_text.h"
 
 namespace gpufs {
 
-// What the addresses, stacks and times mean that a program counted and sent over a recording.
-// Addresses of processes have no names: a recording does not tell what they had mapped. Times are
-// shown as the recording has them. Borrows both.
-ValueNames recorded_names(const WorkingProgram& running, TraceContext& context);
+// What the addresses and times mean that a program counted and sent over a recording. Addresses of
+// processes have no names: a recording does not tell what they had mapped. Times are shown as the
+// recording has them. Borrows the context.
+ValueNames recorded_names(TraceContext& context);
 
 }  // namespace gpufs
