@@ -112,7 +112,7 @@ build/.deps build/.deps-check build/.deps-lint: Makefile
 	@touch $@
 
 demo: $(B)/gpufs $(B)/demo-blocker
-	$(Q)sh tests/demo/demo.sh $^
+	$(Q)sh tests/demo/demo.sh $^ tests/data/trace_dat/drm-6.17.dat
 $(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@
 

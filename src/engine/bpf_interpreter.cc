@@ -134,6 +134,8 @@ std::uint16_t registers_written(const bpf_insn& insn) {
                                       (e.writes_r0 ? one(0) : 0));
 }
 
+constexpr const char* kNeverWritten = "reads a register that was never written";
+
 }  // namespace
 
 BpfFault::BpfFault(std::size_t slot, const std::string& why)
@@ -146,11 +148,11 @@ struct BpfInterpreter::Frame {
     std::size_t may_gotos = 0;
 
     bool has(std::uint16_t registers) const { return (written & registers) == registers; }
-    // What a call does: r0 holds its result, and r1 to r5 are lost.
-    void finish_call(std::uint64_t result) {
+    // What a call does: r0 holds its result, if it has one, and r1 to r5 are lost.
+    void finish_call(const std::optional<std::uint64_t>& result) {
         std::fill_n(&r[1], 5, kLost);
-        r[0] = result;
-        written = static_cast<std::uint16_t>((written & ~0x3fu) | one(0));
+        r[0] = result.value_or(kLost);
+        written = static_cast<std::uint16_t>((written & ~0x3fu) | (result ? one(0) : 0));
     }
 };
 
@@ -163,7 +165,7 @@ BpfInterpreter::BpfInterpreter(std::span<const bpf_insn> insns, BpfWorld& world)
     check();
     resolve();
     for (const bpf_insn& insn : insns_) {
-        reads_.push_back(registers_read(insn));
+        reads_.push_back(insn.code == (BPF_JMP | BPF_EXIT) ? 0 : registers_read(insn));
         writes_.push_back(registers_written(insn));
     }
     for (std::size_t i = 0; i < kFrames; ++i)
@@ -217,7 +219,8 @@ void BpfInterpreter::store(std::uint64_t address, std::size_t bytes, std::uint64
 std::uint64_t BpfInterpreter::run(std::uint64_t context, std::size_t max_steps) {
     depth_ = 0;
     steps_ = max_steps;
-    const std::uint64_t result = execute(0, {context, kLost, kLost, kLost, kLost}, one(1));
+    const std::uint64_t result =
+        required(execute(0, {context, kLost, kLost, kLost, kLost}, one(1)));
     if (!world_.reserved.empty()) fail("ends with a reserved record that is not sent");
     return result;
 }
@@ -226,7 +229,7 @@ std::uint64_t BpfInterpreter::call(std::uint64_t function, const BpfArguments& a
     const std::uint64_t slot = function - kCodeBase;
     if (slot >= insns_.size()) fail("the helper's argument is not a function of this program");
     const std::size_t caller = slot_;
-    const std::uint64_t result = execute(slot, arguments, 0x3e);
+    const std::uint64_t result = required(execute(slot, arguments, 0x3e));
     slot_ = caller;
     return result;
 }
@@ -237,8 +240,14 @@ std::uint64_t BpfInterpreter::call_helper(Frame& frame, const bpf_insn& insn) {
     return (*helper)(*this, {frame.r[1], frame.r[2], frame.r[3], frame.r[4], frame.r[5]});
 }
 
-std::uint64_t BpfInterpreter::execute(std::size_t slot, const BpfArguments& arguments,
-                                      std::uint16_t written) {
+std::uint64_t BpfInterpreter::required(const std::optional<std::uint64_t>& result) const {
+    if (!result) fail(kNeverWritten);
+    return *result;
+}
+
+std::optional<std::uint64_t> BpfInterpreter::execute(std::size_t slot,
+                                                     const BpfArguments& arguments,
+                                                     std::uint16_t written) {
     if (depth_ == kFrames) fail(cat("calls nest more than ", kFrames, " deep"));
     // A new frame's stack was never written.
     const std::uint64_t stack = frame_addresses_[depth_];
@@ -255,7 +264,7 @@ std::uint64_t BpfInterpreter::execute(std::size_t slot, const BpfArguments& argu
         if (steps_ == 0) fail("runs for too long");
         --steps_;
         const bpf_insn& insn = insns_[next++];
-        if (!frame.has(reads_[slot_])) fail("reads a register that was never written");
+        if (!frame.has(reads_[slot_])) fail(kNeverWritten);
         const int kind = BPF_CLASS(insn.code), op = BPF_OP(insn.code);
         if (kind == BPF_ALU || kind == BPF_ALU64) {
             execute_alu(frame, insn);
@@ -268,10 +277,11 @@ std::uint64_t BpfInterpreter::execute(std::size_t slot, const BpfArguments& argu
             execute_memory(frame, insn);
         } else if (op == BPF_EXIT) {
             --depth_;
-            return frame.r[0];
+            return frame.has(one(0)) ? std::optional(frame.r[0]) : std::nullopt;
         } else if (op == BPF_CALL) {
-            frame.finish_call(insn.src_reg == BPF_PSEUDO_CALL ? call_local(frame, insn.imm)
-                                                              : call_helper(frame, insn));
+            frame.finish_call(insn.src_reg == BPF_PSEUDO_CALL
+                                  ? call_local(frame, insn.imm)
+                                  : std::optional(call_helper(frame, insn)));
             slot_ = next - 1;
             continue;
         } else if (op == BPF_JA || is_taken(frame, insn)) {
@@ -281,7 +291,7 @@ std::uint64_t BpfInterpreter::execute(std::size_t slot, const BpfArguments& argu
     }
 }
 
-std::uint64_t BpfInterpreter::call_local(Frame& frame, std::int32_t distance) {
+std::optional<std::uint64_t> BpfInterpreter::call_local(Frame& frame, std::int32_t distance) {
     const auto target = static_cast<std::int64_t>(slot_) + 1 + distance;
     constexpr std::uint16_t kArguments = 0x3e;
     return execute(static_cast<std::size_t>(target),

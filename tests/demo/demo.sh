@@ -1,9 +1,10 @@
 #!/bin/sh
-# demo.sh GPUFS BLOCKER: which kernel function keeps a process from running? Shows each command and
-# what it prints; works in a session of its own and leaves nothing behind.
+# demo.sh GPUFS BLOCKER RECORDING: which kernel function keeps a process from running, and what does a
+# GPU wait for? Shows each command and what it prints; works in a session of its own and leaves
+# nothing behind.
 set -eu
 
-gpufs=$1 blocker=$2
+gpufs=$1 blocker=$2 recording=$3
 session=demo
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
@@ -48,3 +49,8 @@ try show --last 1
 try reset 2>&1
 trap - EXIT
 say "The stack is the answer: vfork(2) waits for a child that does not exec."
+
+say "And a GPU? A recording of one (by 'gpufs record --gpu' elsewhere), asked for its jobs:"
+printf '$ gpufs watch drm -i %s\n' "$recording"
+"$gpufs" watch drm -i "$recording" 2>&1
+say "Jobs on sdma wait for compute, those on compute for gfx: it is there that the time goes."

@@ -118,6 +118,11 @@ BOOST_AUTO_TEST_CASE(functions_have_frames_of_their_own) {
                         insn::store(Width::dw, Reg::fp, -8, 100), insn::mov(Reg::r6, 0),
                         insn::load(Width::dw, Reg::r0, Reg::r1, -8),
                         insn::alu64(AluOp::mul, Reg::r0, 10), insn::leave()}) == "61");
+    // One without a result is none for its caller either.
+    BOOST_TEST(
+        outcome({insn::call_local(2), insn::mov(Reg::r0, 7), insn::leave(), insn::leave()}) == "7");
+    BOOST_TEST(outcome({insn::call_local(1), insn::leave(), insn::leave()}) ==
+               "instruction 1: reads a register that was never written");
     // A new frame is empty, whatever the one before left there.
     BOOST_TEST(
         outcome({insn::call_local(3), insn::call_local(5), insn::mov(Reg::r0, 0), insn::leave(),

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -64,8 +65,11 @@ private:
     void check() const;
     void resolve();
     // Runs a function in a frame of its own; `written` says which of its registers hold something.
-    std::uint64_t execute(std::size_t slot, const BpfArguments& arguments, std::uint16_t written);
-    std::uint64_t call_local(Frame& frame, std::int32_t distance);
+    // What is in r0 when it returns, if anything is: local functions need not have a result.
+    std::optional<std::uint64_t> execute(std::size_t slot, const BpfArguments& arguments,
+                                         std::uint16_t written);
+    std::uint64_t required(const std::optional<std::uint64_t>& result) const;
+    std::optional<std::uint64_t> call_local(Frame& frame, std::int32_t distance);
     void execute_alu(Frame& frame, const bpf_insn& insn) const;
     void execute_memory(Frame& frame, const bpf_insn& insn);
     void execute_atomic(Frame& frame, const bpf_insn& insn);
