@@ -21,8 +21,7 @@ std::string text_of(Frame frame, ValueNames::Place place) {
 
 }  // namespace
 
-MonitorNames::MonitorNames(const WorkingProgram& running, CodeFile::Lines lines)
-    : symbols_(lines) {
+MonitorNames::MonitorNames(const WorkingProgram& running, CodeFile::Lines lines) : symbols_(lines) {
     const auto look = [this](const Layout& layout) {
         for (const Member& member : layout.members) {
             const Kind kind = member.type.kind;

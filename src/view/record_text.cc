@@ -40,7 +40,8 @@ int usual_width(const ValueType& type) {
     }
 }
 
-// "PID", "WAITED(us)"; a member that is named for its unit, "US" or "WAIT_US", needs no second word.
+// "PID", "WAITED(us)"; a member that is named for its unit, "US" or "WAIT_US", needs no second
+// word.
 std::string column_name(const ValuePlan& plan) {
     std::string name = plan.name;
     for (char& c : name)

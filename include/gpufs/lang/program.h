@@ -95,8 +95,8 @@ struct Subprogram {
     SourceRef at;
 };
 
-// What the reader does with a record it received, in order. `freeze`: nothing but to ask --freeze-on
-// about it; the record is not told.
+// What the reader does with a record it received, in order. `freeze`: nothing but to ask
+// --freeze-on about it; the record is not told.
 struct Action {
     enum class Kind { print, print_map, clear_map, exit, freeze };
     struct Piece {
@@ -136,8 +136,8 @@ struct Report {
     SourceRef at;
 };
 
-// What the user is told where a program is attached to this event; where a release is named, that it
-// is not, because the event counts as missing on kernels of that release.
+// What the user is told where a program is attached to this event; where a release is named, that
+// it is not, because the event counts as missing on kernels of that release.
 struct Caution {
     std::string event;    // "sched:sched_switch"
     std::string release;  // a shell pattern for uname(2)'s release; empty: the event is used
