@@ -127,13 +127,9 @@ void sort(const MapDeclaration& map, const Report& report, const Layout& layout,
 
 ReportRows report_rows(const MapDeclaration& map, const Report& report,
                        std::vector<MapEntry> entries) {
-    ReportRows rows{grouped_layout(map, report), std::move(entries), 0};
+    ReportRows rows{grouped_layout(map, report), std::move(entries)};
     if (!report.by.empty() || report.is_total) group(map, rows.key, rows.entries);
     sort(map, report, rows.key, rows.entries);
-    if (report.top != 0 && rows.entries.size() > report.top) {
-        rows.left_out = rows.entries.size() - report.top;
-        rows.entries.resize(report.top);
-    }
     return rows;
 }
 

@@ -310,9 +310,14 @@ bool has_stacks(const Layout& layout) {
     return std::ranges::any_of(plan_values(layout), &ValuePlan::is_stack);
 }
 
-std::string report_text(const MapDeclaration& map, const Report& report, const ReportRows& rows,
+std::string report_text(const MapDeclaration& map, const Report& report, ReportRows rows,
                         ValueWriter& values, const Screen& screen) {
     if (rows.entries.empty()) return {};
+    std::size_t left_out = 0;
+    if (report.top != 0 && rows.entries.size() > report.top) {
+        left_out = rows.entries.size() - report.top;
+        rows.entries.resize(report.top);
+    }
     const KeyPlans plans(map, rows.key);
     const bool is_data = map.aggregation.kind == Kind::none;
     const bool is_drawn = map.aggregation.is_histogram();
@@ -329,7 +334,7 @@ std::string report_text(const MapDeclaration& map, const Report& report, const R
         text += table_of_facts(map, rows, plans, values, screen);
     else
         text += table_of_stacks(map, rows, plans, values, screen);
-    if (rows.left_out != 0) text += cat("and ", rows.left_out, " more\n");
+    if (left_out != 0) text += cat("and ", left_out, " more\n");
     return text;
 }
 
@@ -342,7 +347,6 @@ std::string report_json(const MapDeclaration& map, const Report& report, const R
     object.text("map", map.name).text("title", report.title);
     if (!unit_of(map).empty()) object.text("unit", unit_of(map));
     object.raw("entries", entries.done());
-    if (rows.left_out != 0) object.number("left_out", rows.left_out);
     return object.done();
 }
 

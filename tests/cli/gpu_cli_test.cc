@@ -77,6 +77,24 @@ void check_counts(const Told& told, const std::vector<GpuJob>& jobs, const std::
     BOOST_TEST(lost <= static_cast<long long>(jobs.size()) / 2);
 }
 
+// How long the work says it waited, in all.
+long long waited_ns(const std::string& told) {
+    long long all = 0;
+    for (const std::string_view line : lines_of(told))
+        if (line.starts_with("waited ")) all += std::stoll(std::string(line.substr(7)));
+    return all;
+}
+
+// "frames 0 IRQS MISSED"
+std::pair<long long, long long> frames_of(const std::string& told) {
+    const auto at = told.find("frames ");
+    BOOST_TEST_REQUIRE((at != told.npos));
+    long long display = 0, irqs = 0, missed = 0;
+    BOOST_TEST_REQUIRE(
+        std::sscanf(told.c_str() + at, "frames %lld %lld %lld", &display, &irqs, &missed) == 3);
+    return {irqs, missed};
+}
+
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(gpu, *ut::precondition(test::has_toy_gpu))
 
@@ -216,14 +234,11 @@ BOOST_AUTO_TEST_CASE(drm_makes_do_with_fences_and_says_so) {
 
 BOOST_AUTO_TEST_CASE(fence_adds_up_the_waits_of_a_process) {
     const Told told({"fence", "min_us=0"}, gpu_work({"waits", "6", "50000"}));
-    long long truth_ns = 0;
-    for (const std::string_view line : lines_of(told.err()))
-        if (line.starts_with("waited ")) truth_ns += std::stoll(std::string(line.substr(7)));
     const Json row = only(told.rows("waited", {{"comm", kGpuWork}}));
     BOOST_TEST(row["key"]["driver"].text == "drm_sched");
     BOOST_TEST(row["key"]["timeline"].text == "compute");
     BOOST_TEST(row["count"].number() == 6);
-    BOOST_TEST(row["sum"].number() <= truth_ns / 1000);
+    BOOST_TEST(row["sum"].number() <= waited_ns(told.err()) / 1000);
     BOOST_TEST(row["min"].number() > 0);
     BOOST_TEST(told.sum("signals", {{"driver", "drm_sched"}, {"timeline", "compute"}}, "count") ==
                6);
@@ -286,19 +301,34 @@ BOOST_DATA_TEST_CASE(drm_over_a_recording_tells_what_the_device_saw, ut::data::m
         BOOST_TEST(only(told.rows("waited", {{"ring", ring}, {"on", on}}))["count"].number() == 4);
 }
 
+BOOST_AUTO_TEST_CASE(vblank_over_a_recording_counts_frames_and_misses) {
+    const std::string recording = "tests/data/trace_dat/vblank-6.12";
+    const auto [irqs, missed] = frames_of(read_file(recording + ".truth"));
+    const Told told(test::gpufs({"watch", "vblank", "--json", "-i", recording + ".dat"}));
+    const Json row = only(told.rows("displays", {{"crtc", "1"}}))["values"].items.at(0);
+    BOOST_TEST(missed >= 3);
+    BOOST_TEST(row["frames"].number() == irqs);
+    BOOST_TEST(row["missed"].number() == missed);
+    BOOST_TEST(trim(row["hz"].text) == "144.00");
+    BOOST_TEST(told.sum("answer", {{"crtc", "1"}, {"comm", kGpuWork}}, "count") == 30);
+    BOOST_TEST(told.lost() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(fence_over_a_recording_adds_up_the_waits) {
+    const std::string recording = "tests/data/trace_dat/fence-6.12";
+    const std::string truth = read_file(recording + ".truth");
+    const Told told(
+        test::gpufs({"watch", "fence", "min_us=0", "--json", "-i", recording + ".dat"}));
+    const Json row = only(told.rows("waited", {{"comm", kGpuWork}}));
+    BOOST_TEST(row["key"]["timeline"].text == "compute");
+    BOOST_TEST(row["count"].number() == 6);
+    BOOST_TEST(row["sum"].number() <= waited_ns(truth) / 1000);
+    BOOST_TEST(told.records("slow", {{"comm", kGpuWork}, {"timeline", "compute"}}).size() == 6u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(display, *ut::precondition(test::has_toy_display))
-
-// "frames 0 IRQS MISSED"
-std::pair<long long, long long> frames_of(const std::string& told) {
-    const auto at = told.find("frames ");
-    BOOST_TEST_REQUIRE((at != told.npos));
-    long long display = 0, irqs = 0, missed = 0;
-    BOOST_TEST_REQUIRE(
-        std::sscanf(told.c_str() + at, "frames %lld %lld %lld", &display, &irqs, &missed) == 3);
-    return {irqs, missed};
-}
 
 const std::vector<std::pair<std::string, std::string>> kDisplays = {{"0", "60.00"},
                                                                     {"1", "144.00"}};

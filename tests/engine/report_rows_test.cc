@@ -86,16 +86,6 @@ BOOST_AUTO_TEST_CASE(groups_merge_histograms_and_extremes_exactly) {
     BOOST_TEST((extremes.entries[0].words == Words{kMinusOne, 1}));
 }
 
-BOOST_AUTO_TEST_CASE(the_top_is_cut_and_the_rest_counted) {
-    const Program program = declared(".map m hash key u32, value count, report \"m\" top 2");
-    std::vector<MapEntry> entries;
-    for (std::uint32_t i = 0; i < 5; ++i)
-        entries.push_back({LayoutBytes(program.maps[0].key).set("key", i).bytes(), {i}, {}});
-    const ReportRows rows = report_rows(program.maps[0], program.reports[0], entries);
-    BOOST_TEST(rows.entries.size() == 2u);
-    BOOST_TEST(rows.left_out == 3u);
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -97,8 +97,8 @@ BOOST_AUTO_TEST_CASE(rows_are_grouped_by_some_members_sorted_and_cut) {
                "{\"map\":\"m\",\"title\":\"Waits\",\"unit\":\"us\",\"entries\":["
                "{\"key\":{\"comm\":\"b\"},\"count\":1,\"sum\":5000,\"avg\":5000,\"min\":5000,"
                "\"max\":5000},"
-               "{\"key\":{\"comm\":\"a\"},\"count\":3,\"sum\":25,\"avg\":8,\"min\":-5,\"max\":20}],"
-               "\"left_out\":1}");
+               "{\"key\":{\"comm\":\"a\"},\"count\":3,\"sum\":25,\"avg\":8,\"min\":-5,\"max\":20},"
+               "{\"key\":{\"comm\":\"c\"},\"count\":1,\"sum\":1,\"avg\":1,\"min\":1,\"max\":1}]}");
 }
 
 BOOST_AUTO_TEST_CASE(histograms_stand_below_their_key_with_percentiles) {

@@ -11,14 +11,14 @@ namespace gpufs {
 struct ReportRows {
     Layout key;  // the members of the map's key that are grouped by, in the report's order
     std::vector<MapEntry> entries;
-    std::size_t left_out = 0;  // how many more there are than `report.top`
 };
 
 // Entries whose members in `report.by` are equal become one, or of a total all: counts, sums and
 // histograms are added, extremes compared, so nothing is inexact. Then sorted by `report.sort`,
-// most first (`min`: least first; `key` and data: by the key, ascending), equal ones by their key,
-// and cut to `report.top`. Without a sort: `sum` for stats, `avg` for avg, else the aggregation
-// itself, which of histograms is the count; arrays by their index.
+// most first (`min`: least first; `key` and data: by the key, ascending), equal ones by their key.
+// All are there: `report.top` is for those who show them to people. Without a sort: `sum` for
+// stats, `avg` for avg, else the aggregation itself, which of histograms is the count; arrays by
+// their index.
 ReportRows report_rows(const MapDeclaration& map, const Report& report,
                        std::vector<MapEntry> entries);
 

@@ -17,8 +17,9 @@ namespace gpufs {
 //
 // a histogram with its percentiles for each key, or a row of these; below each row whose key has
 // stacks, those as a tree, weighed by the sum where the aggregation has one without a sign, else by
-// the count. Values have human units. Empty where there is nothing to show.
-std::string report_text(const MapDeclaration& map, const Report& report, const ReportRows& rows,
+// the count. Values have human units. Rows behind the report's top are left out, and counted. Empty
+// where there is nothing to show.
+std::string report_text(const MapDeclaration& map, const Report& report, ReportRows rows,
                         ValueWriter& values, const Screen& screen = {});
 
 // {"map":"calls","title":"System calls","entries":[{"key":{"comm":"make"},"count":321}]}. Numbers
