@@ -53,6 +53,7 @@ $(B)/gpufs-work: tests/programs/work.cc
 $(B)/gpufs-gpu-work: MODE = -std=c++20 -Itests
 $(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/vm/modules/toy_gpu.h
 $(filter %/nest %/nest-fixed %/nest-dwarf4,$(PROGRAMS)): tests/programs/nest.cc
+$(B)/gpufs-work $(B)/gpufs-gpu-work: tests/programs/works.h
 $(PROGRAMS): Makefile | build/.deps
 	@echo "  CXX   $@"; mkdir -p $(@D)
 	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc,$^) -o $@

@@ -7,6 +7,9 @@
 namespace gpufs {
 namespace {
 
+// A kernel stack behind each event.
+constexpr const char* kStacks = "options/stacktrace";
+
 Expression parse(const std::string& text) {
     return parse_expression({"--freeze-on", text});
 }
@@ -49,11 +52,13 @@ FreezeOn::FreezeOn(const Program& program, const std::string& condition, const S
         return;
     }
     events_ = events_of(program, session_.top());
-    own_ = std::make_unique<FreezeSession>(
-        session_, [this](const Tracefs& instance) { set_events(instance, events_, false); });
+    own_ = std::make_unique<FreezeSession>(session_, [this](const Tracefs& instance) {
+        set_events(instance, events_, false);
+        if (sets_stacks_) instance.write(kStacks, "0\n", Write::replace);
+    });
     const Tracefs& instance = session_.tracefs();
-    if (instance.has("options/stacktrace"))
-        instance.write("options/stacktrace", "1\n", Write::replace);
+    sets_stacks_ = instance.has(kStacks) && trim(instance.read(kStacks)) == "0";
+    if (sets_stacks_) instance.write(kStacks, "1\n", Write::replace);
     set_events(instance, events_, true);
 }
 

@@ -34,7 +34,7 @@ private:
     RecordCondition condition_;
     std::vector<std::string> events_;
     std::unique_ptr<FreezeSession> own_;  // null: somebody else's
-    bool is_frozen_ = false;
+    bool sets_stacks_ = false, is_frozen_ = false;
 };
 
 }  // namespace gpufs

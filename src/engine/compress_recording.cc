@@ -212,6 +212,9 @@ void compress_recording(const std::string& path) {
                     cpus[i]);
     constexpr std::uint64_t kHeadBytes = 16;
     writer.replace(pages + kHeadBytes - 8, writer.at() - pages - kHeadBytes);
+    std::string count;
+    put(count, static_cast<std::uint32_t>(cpus.size()));
+    put_option(options, Option::cpu_count, count);  // KernelShark looks for no other
     put_option(options, Option::buffer, buffer_option(pages, recorded, cpus));
     put_option(options, Option::done, as_bytes_of(0));
     writer.replace(options_at, writer.section(Option::done, false, options));

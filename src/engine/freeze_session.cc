@@ -18,6 +18,10 @@ FreezeSession::FreezeSession(const Session& session, Disable disable)
     } else if (!trim(session_.tracefs().read("set_event")).empty()) {
         throw Error(cat(session_.described(), " records events already"),
                     cat("'gpufs reset", session_.option(), "' ends that; or --session NAME"));
+    } else if (trim(session_.tracefs().read("tracing_on")) == "0") {
+        throw Error(cat(session_.described(), " is stopped, and may hold what was frozen before"),
+                    cat("'gpufs show", session_.option(), "' looks at that, 'gpufs reset",
+                        session_.option(), "' removes it; or --session NAME"));
     }
     session_.tracefs().write("tracing_on", "1\n", Write::replace);
 }

@@ -127,11 +127,8 @@ void TraceCmdText::print_context(const TraceRecord& record, std::string& out) {
     to = put_padded(to, static_cast<std::uint64_t>(record.cpu), 3, '0');
     *to++ = ']';
     if (context_.options.clock_is_ns) {
-        const std::uint64_t us = (record.timestamp + 500) / 1000;
         *to++ = ' ';
-        to = put_padded(to, us / 1'000'000, 5, ' ');
-        *to++ = '.';
-        to = put_padded(to, us % 1'000'000, 6, '0');
+        to = put_seconds(to, record.timestamp);
     } else {
         to = put_padded(to, record.timestamp, 12, ' ');
     }

@@ -217,14 +217,8 @@ void TraceText::print_context(const TraceRecord& record, std::string& out) {
     *to++ = ' ';
     if (options.irq_info) to = put_irq_info(to, common, options.resched_lazy);
     *to++ = ' ';
-    if (options.clock_is_ns) {
-        const std::uint64_t us = (record.timestamp + 500) / 1000;
-        to = put_padded(to, us / 1'000'000, 5, ' ');
-        *to++ = '.';
-        to = put_padded(to, us % 1'000'000, 6, '0');
-    } else {
-        to = put_padded(to, record.timestamp, 12, ' ');
-    }
+    to = options.clock_is_ns ? put_seconds(to, record.timestamp)
+                             : put_padded(to, record.timestamp, 12, ' ');
     *to++ = ':';
     *to++ = ' ';
     out.append(text, to);

@@ -124,6 +124,12 @@ BOOST_AUTO_TEST_CASE(freeze_stops_the_session_at_the_first_stall) {
     const Ended shown = test::gpufs({"show", "--session", session.name()});
     BOOST_TEST(has(shown.out, "prev_state=D"));
     BOOST_TEST(has(shown.out, "vfork"));
+    // What is frozen is not written over.
+    const Ended again =
+        test::gpufs({"stall", "--freeze", "--session", session.name(), "--", "true"});
+    BOOST_TEST(again.status == 1);
+    BOOST_TEST(has(again.err, "' is stopped, and may hold what was frozen before\n"), again.err);
+    BOOST_TEST(session.read("tracing_on") == "0\n");
     BOOST_TEST(test::gpufs({"reset", "--session", session.name()}).status == 0);
     BOOST_TEST(!file_exists(session.directory()));
 }

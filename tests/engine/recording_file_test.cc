@@ -154,6 +154,9 @@ BOOST_AUTO_TEST_CASE(a_compressed_recording_is_the_same_one) {
     BOOST_TEST(trace.facts().version == 7u);
     BOOST_TEST(trace.facts().clock == "mono");
     BOOST_TEST(!file_exists(recorded.path() + ".part"));
+    // The option that says how many CPUs there are: number 8, of 4 bytes.
+    const std::string cpus("\x08\0\x04\0\0\0\x03\0\0\0", 10);
+    BOOST_TEST((read_file(recorded.path()).find(cpus) != std::string::npos));
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_never_began_is_as_it_was) {

@@ -20,21 +20,18 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "vm/modules/toy_gpu.h"
+#include "works.h"
 
 namespace {
 
-using Numbers = std::vector<long>;
-
-void check(bool is_well, const std::string& what) {
-    if (!is_well) throw std::runtime_error(what + ": " + std::strerror(errno));
-}
+using works::check;
+using works::Numbers;
 
 std::uint64_t now_ns() {
     timespec now{};
@@ -233,11 +230,7 @@ void frames(const Numbers& n) {
                  read_numbers("missed").at(display) - missed);
 }
 
-struct Work {
-    std::size_t numbers;
-    std::function<void(const Numbers&)> run;
-};
-const std::map<std::string, Work> kWorks = {
+const std::map<std::string, works::Work> kWorks = {
     {"jobs", {3, jobs}},   {"chain", {2, chain}},   {"hang", {1, hang}},   {"kill", {2, kill}},
     {"waits", {2, waits}}, {"frames", {4, frames}}, {"stuck", {0, stuck}},
 };
@@ -245,13 +238,7 @@ const std::map<std::string, Work> kWorks = {
 }  // namespace
 
 int main(int argc, char** argv) try {
-    const std::vector<std::string> words(argv + 1, argv + argc);
-    const auto work = words.empty() ? kWorks.end() : kWorks.find(words[0]);
-    if (work == kWorks.end() || words.size() != work->second.numbers + 1)
-        throw std::runtime_error("no such work");
-    Numbers numbers;
-    for (std::size_t i = 1; i < words.size(); ++i) numbers.push_back(std::stol(words[i]));
-    work->second.run(numbers);
+    works::run(kWorks, {argv + 1, argv + argc});
     return 0;
 } catch (const std::exception& e) {
     std::fprintf(stderr, "gpufs-gpu-work: %s\n", e.what());

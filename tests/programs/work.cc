@@ -21,18 +21,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "works.h"
+
 namespace {
 
-void check(bool is_well, const char* what) {
-    if (!is_well) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
-}
+using works::check;
+using works::Numbers;
 
 void pin(int cpu) {
     cpu_set_t set;
@@ -46,8 +46,6 @@ double seconds(clockid_t clock) {
     ::clock_gettime(clock, &now);
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
-
-using Numbers = std::vector<long>;
 
 // N getppid calls, and M closes that fail.
 void calls(const Numbers& n) {
@@ -195,11 +193,7 @@ void blocks(const char* path, long count) {
     std::free(bytes);
 }
 
-struct Work {
-    std::size_t numbers;
-    std::function<void(const Numbers&)> run;
-};
-const std::map<std::string, Work> kWorks = {
+const std::map<std::string, works::Work> kWorks = {
     {"calls", {2, calls}},     {"keys", {2, keys}},         {"writes", {2, writes}},
     {"signals", {1, signals}}, {"faults", {1, faults}},     {"sleeps", {2, sleeps}},
     {"spin", {2, spin}},       {"pingpong", {1, pingpong}}, {"maps", {1, maps}},
@@ -214,12 +208,7 @@ int main(int argc, char** argv) try {
         blocks(words[1].c_str(), std::stol(words[2]));
         return 0;
     }
-    const auto work = words.empty() ? kWorks.end() : kWorks.find(words[0]);
-    if (work == kWorks.end() || words.size() != work->second.numbers + 1)
-        throw std::runtime_error("no such work");
-    Numbers numbers;
-    for (std::size_t i = 1; i < words.size(); ++i) numbers.push_back(std::stol(words[i]));
-    work->second.run(numbers);
+    works::run(kWorks, words);
     return 0;
 } catch (const std::exception& e) {
     std::fprintf(stderr, "gpufs-work: %s\n", e.what());

@@ -20,4 +20,12 @@ inline char* put_padded(char* to, std::uint64_t value, std::size_t width, char f
     return std::copy(at, digits + sizeof digits, to);
 }
 
+// "  123.456789", seconds of nanoseconds, rounded.
+inline char* put_seconds(char* to, std::uint64_t ns) {
+    const std::uint64_t us = (ns + 500) / 1000;
+    to = put_padded(to, us / 1'000'000, 5, ' ');
+    *to++ = '.';
+    return put_padded(to, us % 1'000'000, 6, '0');
+}
+
 }  // namespace gpufs
