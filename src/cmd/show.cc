@@ -163,13 +163,18 @@ void show_once(Context& ctx, const Session& session, const Choices& choices) {
         ctx.err.line(cat(counted(overrun, "older event"), " overwritten in the buffer"));
 }
 
+// The kernel does not always say how many.
+std::string lost_text(const RawBuffer& buffer) {
+    return cat(buffer.lost(), buffer.lost_is_partial() ? " or more" : "", " lost");
+}
+
 void consume(Context& ctx, const Session& session, const Choices& choices) {
     Printer printer(session, choices);
     RawBuffer buffer(session.tracefs());
     buffer.drain_rest();
     print_records(ctx, buffer, printer, choices.last);
     say_damage(ctx, buffer.damage());
-    ctx.err.line(cat("read and removed; ", buffer.lost(), " lost"));
+    ctx.err.line(cat("read and removed; ", lost_text(buffer)));
 }
 
 int follow(Context& ctx, const Session& session, const Choices& choices) {
@@ -201,8 +206,7 @@ int follow(Context& ctx, const Session& session, const Choices& choices) {
     buffer.drain_rest();
     print_ready();
     say_damage(ctx, buffer.damage());
-    ctx.err.line(cat(counted(shown, "event"), ", ", buffer.lost(),
-                     buffer.lost_is_partial() ? " or more" : "", " lost"));
+    ctx.err.line(cat(counted(shown, "event"), ", ", lost_text(buffer)));
     ctx.err.flush();
     if (const int signal = stop.take()) die_of(signal);
     return kOk;

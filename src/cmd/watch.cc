@@ -172,6 +172,7 @@ int cmd_watch(Context& ctx, Args args) {
         return kOk;
     }
     std::vector<Program> programs;
+    programs.reserve(names.size());
     for (const std::string& name : names) programs.push_back(load_program(name));
     if (names.empty()) programs = choose(ctx, choices);
     Program program = merge_programs(std::move(programs));

@@ -47,7 +47,7 @@ void CpuPages::rewind() {
     notes_.clear();
 }
 
-void CpuPages::note(std::string what) {
+void CpuPages::note(const std::string& what) {
     notes_.push_back(cat(place_.owner, ": ", what));
 }
 

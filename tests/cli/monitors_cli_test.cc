@@ -250,12 +250,24 @@ boost::test_tools::assertion_result has_loop_devices(ut::test_unit_id) {
 BOOST_AUTO_TEST_CASE(block_io_counts_the_requests_of_a_device,
                      *ut::precondition(has_loop_devices)) {
     const LoopDevice device;
-    const Told told({"block-io", "min_us=0"}, work({"blocks", device.path(), "100"}));
-    long long writes = 0;
-    for (const Json& row : told.rows("took_us", {{"dev", device.name()}}))
-        if (row["key"]["op"].text.starts_with("W")) writes += row["count"].number();
-    BOOST_TEST(writes == 100);
-    BOOST_TEST(told.records("slow", {{"dev", device.name()}, {"bytes", "4096"}}).size() == 100u);
+    const std::vector<std::string> writes = work({"blocks", device.path(), "100"});
+    const auto check = [&](const Told& told) {
+        long long count = 0;
+        for (const Json& row : told.rows("took_us", {{"dev", device.name()}}))
+            if (row["key"]["op"].text.starts_with("W")) count += row["count"].number();
+        BOOST_TEST(count == 100);
+        BOOST_TEST(told.records("slow", {{"dev", device.name()}, {"bytes", "4096"}}).size() ==
+                   100u);
+    };
+    check(Told({"block-io", "min_us=0"}, writes));
+    // The same over a recording.
+    const std::string file = cat("/tmp/gpufs-test-", ::getpid(), ".dat");
+    std::vector<std::string> record{"record", "-e", "block:block_rq_issue,block:block_rq_complete",
+                                    "-o",     file, "--"};
+    record.insert(record.end(), writes.begin(), writes.end());
+    BOOST_TEST(test::gpufs(record).status == 0);
+    check(Told(test::gpufs({"run", "block-io", "min_us=0", "--json", "-i", file})));
+    ::unlink(file.c_str());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

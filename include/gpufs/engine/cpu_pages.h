@@ -39,7 +39,7 @@ private:
     bool fill_block();
     bool note_cut_block();
     std::size_t read(std::span<std::byte> into);
-    void note(std::string what);
+    void note(const std::string& what);
 
     int file_;
     Place place_;
