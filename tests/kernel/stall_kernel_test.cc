@@ -289,11 +289,12 @@ BOOST_AUTO_TEST_CASE(one_stall_among_a_hundred_thousand_switches_a_second_is_fou
                        << static_cast<double>(worker_use.ru_nvcsw) / took * 1e3
                        << ", own CPU share " << (ms(after) - ms(before)) / took * 100 << " %, lost "
                        << got.lost);
-    BOOST_REQUIRE_EQUAL(got.ended.size(), 1);
-    check_duration(got.ended[0], 1000);
     // None of millions on a machine of our own; a reader without real-time priority loses more, and
-    // an emulated CPU does not read as fast as another one switches.
+    // an emulated CPU does not read as fast as another one switches: what it loses may be the
+    // stall.
     const bool is_emulated = test::scaled(10) != 10;
+    BOOST_TEST((got.ended.size() == 1 || (is_emulated && got.lost != 0)));
+    for (const Stall& stall : got.ended) check_duration(stall, 1000);
     BOOST_TEST((got.lost < 100'000 || is_emulated));
     BOOST_TEST(got.buffer_bytes <= 8u << 20);
 }
