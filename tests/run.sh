@@ -41,13 +41,13 @@ ring_vm() {
     local series status=0
     declare -A guests
     for series in 6.1 6.12; do
-        run_guest "$series" >"$tally/../vm-$series.log" 2>&1 &
+        run_guest "$series" >"$B/vm-$series.log" 2>&1 &
         guests[$series]=$!
     done
     for series in 6.1 6.12; do
         wait "${guests[$series]}" || status=1
         echo "== Debian $series"
-        cat "$tally/../vm-$series.log"
+        cat "$B/vm-$series.log"
         cp "build/vm/$series/out/tally" "$tally/vm-$series" || status=1
     done
     return $status

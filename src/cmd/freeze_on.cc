@@ -45,10 +45,9 @@ FreezeOn::FreezeOn(const Program& program, const std::string& condition, const S
     : condition_text_(condition), session_(session), condition_(program, parse(condition)) {
     if (records_already(session_)) {
         if (trim(session_.tracefs().read("tracing_on")) == "0")
-            throw Error(cat(session_.described(), " is stopped already"),
-                        cat("'gpufs start", session_.option(),
-                            "' lets it record; or --session "
-                            "NAME"));
+            throw Error(
+                cat(session_.described(), " is stopped already"),
+                cat("'gpufs start", session_.option(), "' lets it record; or --session NAME"));
         return;
     }
     events_ = events_of(program, session_.top());

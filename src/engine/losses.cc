@@ -15,9 +15,7 @@ std::uint64_t counted_in(const ProgramMap& map) {
 }
 
 bool holds_something(const MapEntry& entry) {
-    return std::ranges::any_of(entry.values, [](std::span<const std::byte> value) {
-        return std::ranges::any_of(value, [](std::byte byte) { return byte != std::byte{}; });
-    });
+    return !std::ranges::all_of(entry.values, is_zero);
 }
 
 }  // namespace

@@ -20,10 +20,6 @@ std::vector<std::uint64_t> words_of(std::span<const std::byte> bytes) {
     return words;
 }
 
-bool is_zero(std::span<const std::byte> bytes) {
-    return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
-}
-
 bool holds_entries(std::uint32_t type) {
     return type != BPF_MAP_TYPE_RINGBUF && type != BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
            type != BPF_MAP_TYPE_STACK_TRACE;
@@ -41,6 +37,14 @@ bool adds_up(const Aggregation& how) {
 }
 
 }  // namespace
+
+bool is_zero(std::span<const std::byte> bytes) {
+    return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
+bool is_stack(const ValueType& type) {
+    return type.kind == ValueType::Kind::kernel_stack || type.kind == ValueType::Kind::user_stack;
+}
 
 void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
                  std::vector<std::uint64_t>& into) {
@@ -195,9 +199,7 @@ std::uint64_t count_stack_collisions(const MapDeclaration& declared,
                                      const std::vector<MapEntry>& entries) {
     std::uint64_t all = 0;
     for (const Member& member : declared.key.members) {
-        if (member.type.kind != ValueType::Kind::kernel_stack &&
-            member.type.kind != ValueType::Kind::user_stack)
-            continue;
+        if (!is_stack(member.type)) continue;
         for (const MapEntry& entry : entries) {
             std::int32_t id = 0;
             std::memcpy(&id, entry.key.data() + member.offset, sizeof id);

@@ -6,10 +6,6 @@
 namespace gpufs {
 namespace {
 
-bool is_stack(const ValueType& type) {
-    return type.kind == ValueType::Kind::kernel_stack || type.kind == ValueType::Kind::user_stack;
-}
-
 bool has_any(const Layout& layout) {
     return std::ranges::any_of(layout.members, is_stack, &Member::type);
 }
@@ -53,13 +49,13 @@ void StackMaps::release(std::set<Name> used) {
     if (stack_maps.empty()) return;
     // After the maps are told and emptied: what they name now is younger, or not told yet.
     for (const MapDeclaration& map : program.maps) {
-        if (!has_any(map.key) && !has_any(map.value)) continue;
         const ProgramMap* const at_work = running_.map(map.name);
-        if (!at_work) continue;
+        const bool values_have_any = has_any(map.value);
+        if (!at_work || (!values_have_any && !has_any(map.key))) continue;
         const std::size_t copy = at_work->copy_bytes();
         at_work->for_each([&](std::span<const std::byte> key, std::span<const std::byte> value) {
             add_names_in(map.key, key, used);
-            if (!has_any(map.value)) return;
+            if (!values_have_any) return;
             for (std::size_t at = 0; at + map.value.bytes <= value.size(); at += copy)
                 add_names_in(map.value, value.subspan(at), used);
         });

@@ -204,17 +204,11 @@ private:
         AdhocProbe probe(event, program_);
         ir::Code& code = probe.code();
         const ir::Slot key = probe.key(end_names_, key_);
-        const ir::Label unmatched = code.new_label(), is_matched = code.new_label();
-        const ir::Label done = code.new_label();
+        const ir::Label unmatched = code.new_label(), done = code.new_label();
         const ir::Temp start = find_start(code, key);
         code.branch(ir::Cmp::eq, ir::kU64, start, 0, unmatched);
         const ir::Temp began = code.load(start, ir::kS64);
         if (keeps_keys_) code.branch(ir::Cmp::eq, ir::kU64, began, 0, unmatched);
-        code.jump(is_matched);
-        code.bind(unmatched);
-        if (!is_filtered_) probe.add_to(kUnmatched, probe.key({}, {}));
-        code.jump(done);
-        code.bind(is_matched);
         if (keeps_keys_) code.store(start, 0, ir::kU64);
         const ir::Temp now = code.call(BPF_FUNC_ktime_get_ns, {});
         if (!keeps_keys_) code.call(BPF_FUNC_map_delete_elem, {starts(code), code.address(key)});
@@ -230,6 +224,9 @@ private:
             code.branch(ir::Cmp::lt, ir::kU64, taken, *latency_.over_ns, done);
             send(probe, key, by, in_units);
         }
+        code.jump(done);
+        code.bind(unmatched);
+        if (!is_filtered_) probe.add_to(kUnmatched, probe.key({}, {}));
         code.bind(done);
         probe.finish("end");
     }

@@ -71,8 +71,7 @@ void check_counts(const Told& told, const std::vector<GpuJob>& jobs, const std::
             BOOST_TEST(count >= truth - lost - 1);
         }
     }
-    long long left = 0;
-    for (const Json& row : told.rows("left", {{"comm", kGpuWork}})) left += row["count"].number();
+    const long long left = told.sum("left", {{"comm", kGpuWork}}, "count");
     BOOST_TEST(left <= lost + 3);
     BOOST_TEST(lost <= static_cast<long long>(jobs.size()) / 2);
 }
@@ -284,8 +283,7 @@ BOOST_DATA_TEST_CASE(drm_over_a_recording_tells_what_the_device_saw, ut::data::m
                                 "count") == truth);
         ended += truth;
     }
-    long long left = 0;
-    for (const Json& row : told.rows("left", {{"comm", kGpuWork}})) left += row["count"].number();
+    const long long left = told.sum("left", {{"comm", kGpuWork}}, "count");
     BOOST_TEST(left == static_cast<long long>(jobs.size()) - ended);
     BOOST_TEST(told.lost() == 0);
     // Before Linux 6.17 what a job is called is in kernel memory, which is not recorded.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,11 @@ private:
     std::map<std::string, std::vector<MapEntry>, std::less<>> taken_;
     std::set<std::string> full_when_taken_;
 };
+
+// No byte is anything else.
+bool is_zero(std::span<const std::byte> bytes);
+// A kernel's or a user's: an id in a stack_trace map.
+bool is_stack(const ValueType& type);
 
 // Adds one CPU's words to those of the others.
 void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
