@@ -3,13 +3,14 @@
 #   N passed, N failed, N skipped
 # Rings: unit (no root), kernel (the real tracefs of this machine), cli (the binary), fuzz (the pure
 # layers), vm (kernel and cli inside Debian's kernels). A ring that cannot run is a failure, never a
-# silent skip.
-set -u
+# silent skip. What failed is told once more at the end.
+set -u -o pipefail
 
 B=${B:-build}
 tally=$B/tally
-rm -rf "$tally"
-mkdir -p "$tally"
+logs=$B/test-logs
+rm -rf "$tally" "$logs"
+mkdir -p "$tally" "$logs"
 export GPUFS_BIN=$B/gpufs BOOST_TEST_COLOR_OUTPUT=no
 
 mount_tracefs() {
@@ -41,29 +42,33 @@ ring_vm() {
     local series status=0
     declare -A guests
     for series in 6.1 6.12; do
-        run_guest "$series" >"$B/vm-$series.log" 2>&1 &
+        run_guest "$series" >"$logs/vm-$series" 2>&1 &
         guests[$series]=$!
     done
     for series in 6.1 6.12; do
         wait "${guests[$series]}" || status=1
         echo "== Debian $series"
-        cat "$B/vm-$series.log"
+        cat "$logs/vm-$series"
         cp "build/vm/$series/out/tally" "$tally/vm-$series" || status=1
     done
     return $status
 }
 
-failed_rings=0
+uncounted=0 failed_rings=()
 for ring in "$@"; do
     echo "== $ring"
-    if ! "ring_$ring"; then
-        echo "ring '$ring' failed"
+    if ! "ring_$ring" 2>&1 | tee "$logs/$ring"; then
+        failed_rings+=("$ring")
         # A ring that died before it counted is one failure more than it counted.
-        grep -qs '^[0-9]* [1-9]' "$tally/$ring" "$tally/$ring"-* || failed_rings=$((failed_rings + 1))
+        grep -qs '^[0-9]* [1-9]' "$tally/$ring" "$tally/$ring"-* || uncounted=$((uncounted + 1))
     fi
 done
+for ring in "${failed_rings[@]}"; do
+    echo "== failed in $ring"
+    grep -E -A 2 'error: in "|ERROR: |^make.*Error' "$logs/$ring" | cut -c 1-240 | head -n 40
+done
 cat "$tally"/* 2>/dev/null | {
-    passed=0 failed=$failed_rings skipped=0
+    passed=0 failed=$uncounted skipped=0
     while read -r p f s; do
         passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     done

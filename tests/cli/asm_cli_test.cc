@@ -8,6 +8,7 @@
 #include "gpufs/base/cat.h"
 #include "gpufs/base/file.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 
 namespace ut = boost::unit_test;
 
@@ -15,20 +16,7 @@ namespace gpufs {
 namespace {
 
 using test::Ended;
-
-// A file of this text, removed at the end.
-class TempFile {
-public:
-    explicit TempFile(std::string_view text, std::string_view suffix = ".bpf")
-        : path_(cat("/tmp/gpufs-asm-", ::getpid(), suffix)) {
-        write_all(open_file(path_, O_WRONLY | O_CREAT | O_TRUNC).get(), text, path_);
-    }
-    ~TempFile() { std::filesystem::remove(path_); }
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
+using test::TempFile;
 
 constexpr std::string_view kBare = "r0 = 1\nout: r0 += 2\nif r0 != 7 goto out\nexit\n";
 
@@ -82,8 +70,8 @@ BOOST_AUTO_TEST_CASE(bare_instructions_have_a_listing_and_a_c_array) {
                "    3     2  55 00 fe ff 07 00 00 00  if r0 != 7 goto out\n"
                "    4     3  95 00 00 00 00 00 00 00  exit\n");
     const std::string array = test::gpufs({"asm", "--c", text.path()}).out;
-    BOOST_TEST(array.starts_with(
-        cat("static const struct bpf_insn gpufs_asm_", ::getpid(), "[] = {\n    {.code = 0xb7, ")));
+    BOOST_TEST(array.starts_with("static const struct bpf_insn gpufs_test_"));
+    BOOST_TEST(array.find("[] = {\n    {.code = 0xb7, ") != array.npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_needs_no_kernel_has_bytes) {

@@ -8,8 +8,8 @@
 #include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
 #include "support/gpu_truth.h"
-#include "support/monitor_file.h"
 #include "support/needs.h"
+#include "support/temp_file.h"
 #include "support/told.h"
 
 namespace ut = boost::unit_test;
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(drm_makes_do_with_fences_and_says_so) {
     const std::string system = "gpu_scheduler:";
     for (std::size_t at = 0; (at = text.find(system, at)) != text.npos;)
         text.replace(at, system.size(), "no_scheduler:");
-    const test::MonitorFile file(text);
+    const test::TempFile file(text);
     const Told told({file.path(), "lines=1", "min_us=60s"}, gpu_work({"chain", "5", "10000"}));
     BOOST_TEST(has(told.err(),
                    "no events of the GPU scheduler here (is its driver loaded?): its "

@@ -13,6 +13,7 @@
 #include "gpufs/base/cat.h"
 #include "gpufs/base/fd.h"
 #include "support/needs.h"
+#include "support/temp_file.h"
 #include "support/told.h"
 
 namespace ut = boost::unit_test;
@@ -261,13 +262,12 @@ BOOST_AUTO_TEST_CASE(block_io_counts_the_requests_of_a_device,
     };
     check(Told({"block-io", "min_us=0"}, writes));
     // The same over a recording.
-    const std::string file = cat("/tmp/gpufs-test-", ::getpid(), ".dat");
-    std::vector<std::string> record{"record", "-e", "block:block_rq_issue,block:block_rq_complete",
-                                    "-o",     file, "--"};
+    const test::TempFile file;
+    std::vector<std::string> record{
+        "record", "-e", "block:block_rq_issue,block:block_rq_complete", "-o", file.path(), "--"};
     record.insert(record.end(), writes.begin(), writes.end());
     BOOST_TEST(test::gpufs(record).status == 0);
-    check(Told(test::gpufs({"run", "block-io", "min_us=0", "--json", "-i", file})));
-    ::unlink(file.c_str());
+    check(Told(test::gpufs({"run", "block-io", "min_us=0", "--json", "-i", file.path()})));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,4 @@
 #define BOOST_TEST_DYN_LINK
-#include <unistd.h>
-
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "gpufs/kernel/kernel_version.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 #include "support/told.h"
 
 namespace ut = boost::unit_test;
@@ -21,22 +20,10 @@ namespace ut = boost::unit_test;
 namespace gpufs {
 namespace {
 
+using test::TempFile;
 using test::Told;
 
 const std::string kWork = "gpufs-work";
-
-// A file below /tmp, removed at the end.
-class TempFile {
-public:
-    TempFile() : path_(cat("/tmp/gpufs-test-", ::getpid(), ".dat")) {}
-    ~TempFile() { ::unlink(path_.c_str()); }
-    TempFile(const TempFile&) = delete;
-    TempFile& operator=(const TempFile&) = delete;
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 struct Case {
     std::vector<std::string> monitor;
@@ -45,11 +32,17 @@ struct Case {
     // What is compared: rows of a map, a column of theirs added up; or, without a column, records.
     std::string what, column;
     Told::Wanted wanted;
-    long long least;  // so much of it there is at any rate
+    long long least;     // so much of it there is at any rate
+    long long more = 0;  // so much more a recording may tell
 };
 std::ostream& operator<<(std::ostream& out, const Case& one) {
     return out << one.monitor.front() << ' ' << one.what;
 }
+// Hosted kernels of version 6.18 were seen to leave switches away from some tasks out, which takes
+// some of the sleeps with it.
+constexpr long long kSleeps = 40, kSleepsSeen = 20;
+// A recording knows a task by one name, its last: what it waited for before its exec counts, too.
+constexpr long long kBeforeExec = 8;
 const Case kCases[] = {
     {{"syscalls"},
      "raw_syscalls,sched:sched_process_exec",
@@ -81,18 +74,18 @@ const Case kCases[] = {
      40},
     {{"off-cpu"},
      "sched:sched_switch",
-     {"sleeps", "10", "2"},
+     {"sleeps", cat(kSleeps), "2"},
      "off_us",
      "count",
      {{"comm", kWork}},
-     10},
+     kSleepsSeen},
     {{"sched-wait", "min_us=0"},
      "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new",
-     {"sleeps", "10", "2"},
+     {"sleeps", cat(kSleeps), "2"},
      "slow",
      "",
      {{"comm", kWork}},
-     10},
+     kSleepsSeen},
     {{"wakeups"},
      "sched:sched_waking",
      {"pingpong", "200"},
@@ -120,7 +113,8 @@ const Case kCases[] = {
      "wait_ns",
      "count",
      {},
-     1},
+     1,
+     kBeforeExec},
     {{"execs"},
      "sched:sched_process_exec,sched:sched_process_exit",
      {"calls", "1", "1"},
@@ -183,7 +177,7 @@ BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data:
     // since Linux 6.7 only: before, what was seen live may be less by any number.
     if (running_kernel() >= KernelVersion{6, 7, 0}) {
         BOOST_TEST(recorded >= seen, both);
-        BOOST_TEST(recorded <= seen + live.lost(), both);
+        BOOST_TEST(recorded <= seen + live.lost() + c.more, both);
     }
     BOOST_TEST(replayed.lost() == 0, replayed.err());
 }

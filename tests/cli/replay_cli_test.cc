@@ -1,9 +1,9 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "support/monitor_file.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 
 namespace ut = boost::unit_test;
 
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(a_monitor_reports_what_was_recorded_without_asking_this_mac
 }
 
 BOOST_AUTO_TEST_CASE(records_have_the_recordings_time) {
-    const test::MonitorFile file(
+    const test::TempFile file(
         ".map r ringbuf max 4096\n.record exec \"EXEC\" { at time, pid u32 }\n"
         ".stack v { out exec }\n"
         ".prog p tracepoint sched:sched_process_exec\n"

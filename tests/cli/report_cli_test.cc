@@ -9,6 +9,7 @@
 #include "gpufs/base/text.h"
 #include "support/json.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 
 namespace ut = boost::unit_test;
 
@@ -16,6 +17,7 @@ namespace gpufs {
 namespace {
 
 using test::Ended;
+using test::TempFile;
 
 const std::string kFolder = "tests/data/trace_dat/";
 const std::string kRecordings[] = {"sched-6.18", "mono-6.18", "tsc-6.18",    "stack-6.18",
@@ -55,18 +57,9 @@ std::string all_as_trace_cmd_says(const std::string& text) {
 }
 
 // A copy of a recording's first bytes.
-class CutFile {
-public:
-    CutFile(const std::string& recording, std::size_t bytes) {
-        std::ofstream(path_, std::ios::binary)
-            << read_file(kFolder + recording + ".dat").substr(0, bytes);
-    }
-    ~CutFile() { std::remove(path_.c_str()); }
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_ = cat("/tmp/gpufs-report-", ::getpid(), ".dat");
-};
+TempFile cut_file(const std::string& recording, std::size_t bytes) {
+    return TempFile(read_file(kFolder + recording + ".dat").substr(0, bytes));
+}
 
 }  // namespace
 
@@ -177,7 +170,7 @@ BOOST_AUTO_TEST_CASE(report_counts_what_is_in_a_recording) {
 }
 
 BOOST_AUTO_TEST_CASE(report_reads_a_cut_recording_as_far_as_it_goes) {
-    const CutFile cut("sched-6.18", 42000);
+    const TempFile cut = cut_file("sched-6.18", 42000);
     const Ended ended = test::gpufs({"report", "-i", cut.path()});
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(ended.err ==
@@ -192,7 +185,7 @@ BOOST_AUTO_TEST_CASE(report_reads_a_cut_recording_as_far_as_it_goes) {
 }
 
 BOOST_AUTO_TEST_CASE(report_says_where_a_recording_is_cut_before_its_records) {
-    const CutFile cut("sched-6.18", 30000);
+    const TempFile cut = cut_file("sched-6.18", 30000);
     const Ended ended = test::gpufs({"report", "-i", cut.path()});
     BOOST_TEST(ended.status == 1);
     BOOST_TEST(ended.err ==

@@ -1,4 +1,5 @@
 #define BOOST_TEST_DYN_LINK
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -9,9 +10,9 @@
 #include <thread>
 
 #include "gpufs/base/cat.h"
-#include "support/monitor_file.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 
 namespace ut = boost::unit_test;
 
@@ -21,6 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::Child;
 using test::Ended;
+using test::TempFile;
 
 Ended run(std::vector<std::string> args) {
     args.insert(args.begin(), "run");
@@ -28,8 +30,6 @@ Ended run(std::vector<std::string> args) {
 }
 
 using test::has;
-
-using Monitor = test::MonitorFile;
 
 constexpr const char* kCountGetppid =
     ".map   n  percpu_hash key u32, value count, max 16\n"
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(json_lines_hold_records_maps_and_the_summary) {
 }
 
 BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end) {
-    const Monitor monitor(kCountGetppid);
+    const TempFile monitor(kCountGetppid);
     const Ended ran = run(with({monitor.path(), "which=4711"}, kCallGetppid));
     BOOST_TEST(ran.status == 0, ran.err);
     BOOST_TEST(ran.out.starts_with("n\n KEY  "), ran.out);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end) {
 }
 
 BOOST_AUTO_TEST_CASE(a_process_is_the_monitors_own_parameter) {
-    const Monitor monitor(
+    const TempFile monitor(
         ".param pid = 0\n"
         ".map n percpu_hash key u32, value count\n"
         ".lost full \"keys\"\n"
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_process_is_the_monitors_own_parameter) {
 }
 
 BOOST_AUTO_TEST_CASE(a_condition_holds_back_what_it_excludes) {
-    const Monitor monitor(kCountGetppid);
+    const TempFile monitor(kCountGetppid);
     const Ended ran = run(with({monitor.path(), "--if", "comm == \"nobody\""}, kCallGetppid));
     BOOST_TEST(ran.status == 0, ran.err);
     BOOST_TEST(ran.out == "");
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_condition_holds_back_what_it_excludes) {
 }
 
 BOOST_AUTO_TEST_CASE(explain_says_how_and_which_alternative) {
-    const Monitor monitor(
+    const TempFile monitor(
         ".prog a tracepoint sched:no_such | sched:sched_switch\n"
         "  r0 = 0\n  exit\n"
         ".prog b optional tracepoint drm:no_such\n"
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(explain_says_how_and_which_alternative) {
 }
 
 BOOST_AUTO_TEST_CASE(functions_have_alternatives_too) {
-    const Monitor monitor(
+    const TempFile monitor(
         ".prog a kprobe no_such_function | vfs_read\n"
         "  r0 = 0\n  exit\n"
         ".prog b optional kprobe no_such_function\n"
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(functions_have_alternatives_too) {
 }
 
 BOOST_AUTO_TEST_CASE(begin_end_and_interval_programs_run_and_texts_arrive) {
-    const Monitor monitor(
+    const TempFile monitor(
         ".licence \"GPL\"\n"
         ".param  who = \"world\" \"whom to greet\"\n"
         ".map    events ringbuf max 4096\n"
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(begin_end_and_interval_programs_run_and_texts_arrive) {
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_program_shows_the_users_line_and_on_request_the_log) {
-    const Monitor monitor(
+    const TempFile monitor(
         ".map  m hash key u32, value u64, max 8\n"
         ".stack v { k u32 }\n"
         ".prog p tracepoint sched:sched_switch\n"
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(a_refused_program_shows_the_users_line_and_on_request_the_l
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_of_a_text_and_of_this_kernel_come_with_their_places) {
-    const Monitor monitor(
+    const TempFile monitor(
         ".prog p tracepoint sched:sched_swich\n"
         "  r0 = 0\n  exit\n");
     const Ended ran = run({monitor.path()});
@@ -255,7 +255,8 @@ BOOST_AUTO_TEST_CASE(mistakes_of_a_text_and_of_this_kernel_come_with_their_place
 }
 
 BOOST_AUTO_TEST_CASE(root_runs_no_file_that_others_can_write) {
-    const Monitor monitor(".prog p begin\n  r0 = 0\n  exit\n", 0666);
+    const TempFile monitor(".prog p begin\n  r0 = 0\n  exit\n");
+    ::chmod(monitor.path().c_str(), 0666);
     const Ended ran = run({monitor.path()});
     BOOST_TEST(ran.status == 1);
     BOOST_TEST(has(ran.err, "can be written by everybody"), ran.err);
@@ -267,7 +268,7 @@ BOOST_AUTO_TEST_CASE(who_may_not_trace_is_told_so) {
 }
 
 BOOST_AUTO_TEST_CASE(a_signal_ends_it_with_its_report) {
-    const Monitor monitor(kCountGetppid);
+    const TempFile monitor(kCountGetppid);
     Child::Setup setup;
     setup.argv = {test::gpufs_binary(), "run", "--explain", monitor.path()};
     Child child(setup);

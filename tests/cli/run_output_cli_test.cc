@@ -10,9 +10,9 @@
 #include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
 #include "support/json.h"
-#include "support/monitor_file.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 
 namespace ut = boost::unit_test;
 
@@ -24,9 +24,9 @@ using test::Ended;
 
 using test::has;
 using test::Json;
-using test::MonitorFile;
+using test::TempFile;
 
-Ended run(const MonitorFile& monitor, const std::vector<std::string>& options,
+Ended run(const TempFile& monitor, const std::vector<std::string>& options,
           const std::vector<std::string>& command = {}) {
     std::vector<std::string> args{"run", monitor.path()};
     args.insert(args.end(), options.begin(), options.end());
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(run_output)
 
 BOOST_AUTO_TEST_CASE(each_event_is_a_line_and_counted) {
-    const MonitorFile monitor(kWritten);
+    const TempFile monitor(kWritten);
     const Ended ran = run(monitor, {"--if", kOurs}, kWriter);
     BOOST_TEST(ran.status == 0, ran.err);
     const auto lines = lines_of(ran.out);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(each_event_is_a_line_and_counted) {
 }
 
 BOOST_AUTO_TEST_CASE(json_has_the_same_with_numbers_as_numbers) {
-    const MonitorFile monitor(kWritten);
+    const TempFile monitor(kWritten);
     const Ended ran = run(monitor, {"--json", "--if", kOurs}, kWriter);
     BOOST_TEST(ran.status == 0, ran.err);
     const std::vector<Json> lines = test::parse_json_lines(ran.out);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(json_has_the_same_with_numbers_as_numbers) {
 }
 
 BOOST_AUTO_TEST_CASE(intervals_of_arrays_add_up_to_all) {
-    const MonitorFile monitor(kWritten);
+    const TempFile monitor(kWritten);
     const Ended ran =
         run(monitor, {"--json", "--interval", "20ms", "--if", kOurs},
             {"sh", "-c", "w='dd if=/dev/zero of=/dev/null bs=7 count=500'; $w; sleep 0.1; $w"});
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(intervals_of_arrays_add_up_to_all) {
 
 BOOST_AUTO_TEST_CASE(stacks_are_folded_for_a_flame_graph) {
     // It reads no field: at the raw tracepoint, where all kernels know the stack.
-    const MonitorFile monitor(
+    const TempFile monitor(
         ".licence \"GPL\"\n"
         ".map    stacks stack_trace max 64\n"
         ".map    n      percpu_hash key { comm str16, at kstack(stacks) }, value count, max 16\n"
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(stacks_are_folded_for_a_flame_graph) {
     constexpr int kSaid = 10;
     BOOST_TEST(count >= kWrites);
     BOOST_TEST(count <= kWrites + kSaid);
-    const MonitorFile other(sends_once("{ x u32 }"));
+    const TempFile other(sends_once("{ x u32 }"));
     const Ended without = run(other, {"--folded"});
     BOOST_TEST(without.status == 2);
     BOOST_TEST(without.err ==
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(stacks_are_folded_for_a_flame_graph) {
 }
 
 BOOST_AUTO_TEST_CASE(actions_are_carried_out_in_order) {
-    const MonitorFile monitor(sends_once(
+    const TempFile monitor(sends_once(
         "\"GO\" { x u32 } then { print \"x={x:4}\", print n, clear n, print n, exit 5 }"));
     const Ended ran = run(monitor, {});
     BOOST_TEST(ran.status == 5);
@@ -213,12 +213,12 @@ BOOST_AUTO_TEST_CASE(a_loss_is_told_and_under_strict_an_error) {
         ".lost gone \"things, gone\"\n"
         ".prog loses begin\n  r1 = map[gone][0]\n  r2 = 2\n  lock *(u64 *)(r1 + 0) += r2\n"
         "  r0 = 0\n  exit\n";
-    const MonitorFile monitor(sends_once("{ x u32 } then { exit }", lost));
+    const TempFile monitor(sends_once("{ x u32 } then { exit }", lost));
     const Ended lax = run(monitor, {});
     BOOST_TEST(lax.status == 0);
     BOOST_TEST(lax.err == "1 record, 2 lost: 2 things, gone\n");
     BOOST_TEST(run(monitor, {"--strict"}).status == 4);
-    const MonitorFile whole(sends_once("{ x u32 } then { exit }"));
+    const TempFile whole(sends_once("{ x u32 } then { exit }"));
     BOOST_TEST(run(whole, {"--strict"}).status == 0);
 }
 
@@ -231,14 +231,14 @@ BOOST_AUTO_TEST_CASE(a_map_that_is_full_is_named_where_nobody_counts) {
         "  r1 = map[m]\n  r2 = r10\n  r2 += w.key\n  r3 = r10\n  r3 += w.value\n  r4 = 0\n"
         "  call map_update_elem\n"
         "  r0 = 0\n  exit\n";
-    const MonitorFile monitor(sends_once("{ x u32 } then { exit }", fills));
+    const TempFile monitor(sends_once("{ x u32 } then { exit }", fills));
     const Ended ran = run(monitor, {"--strict"});
     BOOST_TEST(ran.status == 4);
     BOOST_TEST(ran.err == "1 record, 0 lost; map 'm' is full: keys may be missing\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_closed_pipe_ends_it_without_a_word) {
-    const MonitorFile monitor(sends_once("{ x u32 }"));
+    const TempFile monitor(sends_once("{ x u32 }"));
     Child::Setup setup;
     setup.argv = {test::gpufs_binary(), "run", monitor.path()};
     setup.close_stdout_early = true;
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(a_closed_pipe_ends_it_without_a_word) {
 }
 
 BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error) {
-    const MonitorFile monitor(sends_once("{ x u32 }"));
+    const TempFile monitor(sends_once("{ x u32 }"));
     Child::Setup setup;
     setup.argv = {test::gpufs_binary(), "run", monitor.path()};
     setup.stdout_file = "/dev/full";
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error) {
 }
 
 // What gpufs writes to a terminal of 40 columns.
-std::string on_terminal(const MonitorFile& monitor, const std::vector<std::string>& options) {
+std::string on_terminal(const TempFile& monitor, const std::vector<std::string>& options) {
     int master = -1, slave = -1;
     winsize size{};
     size.ws_row = 24;
@@ -280,7 +280,7 @@ std::string on_terminal(const MonitorFile& monitor, const std::vector<std::strin
 }
 
 BOOST_AUTO_TEST_CASE(columns_end_at_the_edge_of_a_terminal_and_not_in_a_pipe) {
-    const MonitorFile wide(sends_once("{ x u32, name str32, some str32, more str32 }", {}, 96));
+    const TempFile wide(sends_once("{ x u32, name str32, some str32, more str32 }", {}, 96));
     BOOST_TEST(
         run(wide, {"--duration", "100ms"})
             .out.starts_with(
@@ -300,7 +300,7 @@ std::string writes_to_freeze_on() {
 BOOST_AUTO_TEST_CASE(what_freeze_on_says_stops_a_session_of_its_own) {
     const test::TempSession session;
     const Ended ended =
-        run(MonitorFile(writes_to_freeze_on()),
+        run(TempFile(writes_to_freeze_on()),
             {"--freeze-on", "bytes == 7 && comm == \"dd\"", "--session", session.name(), "--json"},
             {"sh", "-c", "dd if=/dev/zero of=/dev/null bs=7 count=3; sleep 5"});
     BOOST_TEST(ended.status == 0, ended.err);
@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(freeze_on_takes_a_session_that_records_as_it_is) {
     const test::TempSession session;
     test::gpufs(
         {"filter", "-e", "sched:sched_process_fork", "child_pid > 0", "--session", session.name()});
-    const MonitorFile monitor(writes_to_freeze_on());
+    const TempFile monitor(writes_to_freeze_on());
     const Ended never =
         run(monitor, {"--freeze-on", "bytes == 123456789", "--session", session.name()}, {"true"});
     BOOST_TEST(never.status == 0, never.err);
@@ -341,8 +341,8 @@ BOOST_AUTO_TEST_CASE(freeze_on_takes_a_session_that_records_as_it_is) {
 
 BOOST_AUTO_TEST_CASE(freeze_on_leaves_nothing_where_it_has_nothing_to_look_at) {
     const test::TempSession session;
-    const MonitorFile monitor(writes_to_freeze_on());
-    const auto refused = [&](const MonitorFile& file, std::vector<std::string> options) {
+    const TempFile monitor(writes_to_freeze_on());
+    const auto refused = [&](const TempFile& file, std::vector<std::string> options) {
         options.insert(options.end(), {"--session", session.name()});
         const Ended ended = run(file, options, {"true"});
         BOOST_TEST(ended.status == 2, ended.err);
@@ -357,7 +357,7 @@ BOOST_AUTO_TEST_CASE(freeze_on_leaves_nothing_where_it_has_nothing_to_look_at) {
                      "--freeze-on", "bytes > 1"});
     BOOST_TEST(replayed.status == 2);
     BOOST_TEST(has(replayed.err, "not with -i"), replayed.err);
-    const MonitorFile plain(kWritten);
+    const TempFile plain(kWritten);
     BOOST_TEST(has(refused(plain, {"--freeze-on", "bytes > 1"}),
                    "sends nothing that --freeze-on could look at"));
 }

@@ -1,25 +1,16 @@
 #include "gpufs/kernel/function_names.h"
 
 #define BOOST_TEST_DYN_LINK
-#include <unistd.h>
-
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
-#include <fstream>
 
 #include "gpufs/base/cat.h"
+#include "support/temp_file.h"
 
 namespace gpufs {
 namespace {
 
-struct TempFile {
-    explicit TempFile(const std::string& content)
-        : path(cat("/tmp/gpufs-function-names-", ::getpid())) {
-        std::ofstream(path) << content;
-    }
-    ~TempFile() { ::unlink(path.c_str()); }
-    std::string path;
-};
+using test::TempFile;
 
 std::string in_words(const std::vector<KernelFunction>& functions) {
     std::string text;
@@ -42,11 +33,11 @@ BOOST_AUTO_TEST_CASE(finds_functions_of_the_kernel_and_of_modules) {
         "0000000000000000 t cut.part.0\n"
         "0000000000000000 t drm_sched_job_timedout\t[gpu_sched]\n"
         "cut");
-    BOOST_TEST(in_words(find_kernel_functions({"vfs_open", "jiffies", "cut"}, kallsyms.path)) ==
+    BOOST_TEST(in_words(find_kernel_functions({"vfs_open", "jiffies", "cut"}, kallsyms.path())) ==
                "vfs_open=vfs_open@ ");
-    BOOST_TEST(in_words(find_kernel_functions({"drm_sched_job_timedout"}, kallsyms.path)) ==
+    BOOST_TEST(in_words(find_kernel_functions({"drm_sched_job_timedout"}, kallsyms.path())) ==
                "drm_sched_job_timedout=drm_sched_job_timedout@gpu_sched ");
-    BOOST_TEST(in_words(find_kernel_functions({"copied", "whole"}, kallsyms.path)) ==
+    BOOST_TEST(in_words(find_kernel_functions({"copied", "whole"}, kallsyms.path())) ==
                "whole=whole@ copied=copied.isra.0@ ");
 }
 

@@ -1,33 +1,18 @@
 #include "gpufs/kernel/kallsyms.h"
 
 #define BOOST_TEST_DYN_LINK
-#include <unistd.h>
-
 #include <boost/test/unit_test.hpp>
-#include <fstream>
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/error.h"
 #include "gpufs/kernel/printk_formats.h"
 #include "gpufs/kernel/task_names.h"
+#include "support/temp_file.h"
 
 namespace gpufs {
 namespace {
 
-// A file, or a directory of files, that goes away with the test.
-class TempFile {
-public:
-    explicit TempFile(const std::string& text) : path_(cat("/tmp/gpufs-test.", ::getpid())) {
-        std::ofstream(path_) << text;
-    }
-    ~TempFile() { ::unlink(path_.c_str()); }
-    TempFile(const TempFile&) = delete;
-    TempFile& operator=(const TempFile&) = delete;
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
+using test::TempFile;
 
 std::string at(Kallsyms& symbols, std::uint64_t address) {
     const auto s = symbols.find(address);
