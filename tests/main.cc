@@ -6,6 +6,7 @@
 #include <boost/test/tree/traverse.hpp>
 #include <boost/test/tree/visitor.hpp>
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 
@@ -53,5 +54,13 @@ public:
     }
 };
 BOOST_TEST_GLOBAL_FIXTURE(Patience);
+
+// What a shell lets a background job ignore, the programs under test are not to ignore.
+struct Foreground {
+    Foreground() {
+        for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+    }
+};
+BOOST_TEST_GLOBAL_FIXTURE(Foreground);
 
 }  // namespace

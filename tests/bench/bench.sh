@@ -159,11 +159,25 @@ run_calls=("$probe" calls "$calls" "$cpu")
 measure 'print pid, comm, time of each' 0.05 "$bt_enter { printf(\"%d %s %llu\n\", pid, comm, nsecs); }" \
     run "$scratch/each.bpf"
 
-# Into a file, beside trace-cmd. It cannot record on every kernel: then its column is empty, and it
-# leaves the top-level buffer off.
+# Into a file, beside trace-cmd. It gives up where the kernel refuses the files of the function tracer
+# to root, too, which it resets even if nobody traces functions: there it is given others.
 tracing_on=$(cat /sys/kernel/tracing/tracing_on)
 calls=1000000
 run_calls=("$probe" calls "$calls" "$cpu")
+echo 1 >"$scratch/ftrace_enabled"
+: >"$scratch/empty"
+cat >"$scratch/trace-cmd-record" <<'END'
+folder=$1
+shift
+if ! { : >>/proc/sys/kernel/ftrace_enabled; } 2>/dev/null; then
+    mount --bind "$folder/ftrace_enabled" /proc/sys/kernel/ftrace_enabled
+    for file in /sys/kernel/tracing/set_ftrace_* /sys/kernel/tracing/set_graph_*; do
+        mount --bind "$folder/empty" "$file"
+    done
+fi
+exec trace-cmd record -o "$folder/trace-cmd.dat" "$@"
+END
+trace_cmd_record=(unshare --mount sh "$scratch/trace-cmd-record" "$scratch")
 lost() { sed -n 's/.* \([0-9]*\) lost.*/\1/p'; }
 : >"$scratch/gpufs-recorded"
 : >"$scratch/trace-cmd-recorded"
@@ -173,12 +187,9 @@ for _ in $(seq "$rounds"); do
     added gpufs-recorded "$gpufs" record -e $enter -o "$scratch/gpufs.dat" -- "${run_calls[@]}"
     "$gpufs" record -e $enter -o "$scratch/gpufs.dat" -- "${run_calls[@]}" 2>&1 | lost \
         >>"$scratch/gpufs-lost"
-    if ! trace-cmd record -o "$scratch/trace-cmd.dat" -e $enter true >/dev/null 2>&1; then
-        echo "$tracing_on" >/sys/kernel/tracing/tracing_on
-        continue
-    fi
-    added trace-cmd-recorded trace-cmd record -o "$scratch/trace-cmd.dat" -e $enter \
-        "${run_calls[@]}"
+    has trace-cmd || continue
+    added trace-cmd-recorded "${trace_cmd_record[@]}" -e $enter "${run_calls[@]}"
+    echo "$tracing_on" >/sys/kernel/tracing/tracing_on
     trace-cmd report --stat "$scratch/trace-cmd.dat" 2>/dev/null |
         awk '/^overrun:/ { n += $2 } END { print n + 0 }' >>"$scratch/trace-cmd-lost"
 done

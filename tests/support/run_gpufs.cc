@@ -24,8 +24,8 @@ Child::Child(const Setup& setup) {
                            : ::open(setup.stdout_file.c_str(), O_WRONLY | O_CREAT, 0600);
         ::dup2(to, STDOUT_FILENO);
         ::dup2(err[1], STDERR_FILENO);
-        // Neither what Boost.Test set nor what a shell ignores in a background job is the child's.
-        for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+        // Boost.Test's own handlers must not be what the child starts with.
+        ::signal(SIGPIPE, SIG_DFL);
         constexpr unsigned kNobody = 65534;
         if (setup.as_nobody &&
             (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0))
