@@ -52,6 +52,7 @@ private:
 
     // asm_declare_record.cc
     void record();
+    const RecordLayout& known_record();
     Action action(const Layout& layout);
     std::vector<Action::Piece> pieces(const AsmToken& format, const Layout& layout);
     Action::Piece piece(Span at, const Layout& layout);

@@ -44,17 +44,21 @@ constexpr Format kFormats[] = {
 
 }  // namespace
 
-// .record NAME ["TITLE"] { MEMBER TYPE, ... } [then { ACTION, ... }]
+// .record NAME ["TITLE"] { MEMBER TYPE, ... } | as RECORD [then { ACTION, ... }]
 void DeclarationParser::record() {
     const AsmToken name = declared_name("a record's name");
     RecordLayout made;
     made.name = name.text;
     if (tokens_.peek().kind == AsmToken::Kind::text) made.title = text("the record's title");
-    ValueType id;
-    id.bytes = sizeof(std::uint32_t);
-    Layout begun;
-    begun.add("id", std::move(id));
-    made.layout = types_.members(std::move(begun));
+    if (tokens_.accept("as")) {
+        made.layout = known_record().layout;
+    } else {
+        ValueType id;
+        id.bytes = sizeof(std::uint32_t);
+        Layout begun;
+        begun.add("id", std::move(id));
+        made.layout = types_.members(std::move(begun));
+    }
     if (tokens_.accept("then")) {
         tokens_.expect("{");
         do {
@@ -68,6 +72,15 @@ void DeclarationParser::record() {
     work_.symbols.define_record(made.name);
     work_.structs.emplace(made.name, made.layout);
     program().records.push_back(std::move(made));
+}
+
+const RecordLayout& DeclarationParser::known_record() {
+    const AsmToken name = tokens_.expect_word("a record's name");
+    const auto record = std::ranges::find(program().records, name.text, &RecordLayout::name);
+    if (record != program().records.end()) return *record;
+    if (work_.symbols.is_forgiven(name.text)) throw AlreadyTold();
+    tokens_.fail(name.span, cat("no record is named '", name.text, "'"),
+                 did_you_mean(name.text, names_of(program().records)));
 }
 
 // print "FORMAT" | print MAP | clear MAP | exit [STATUS] | freeze

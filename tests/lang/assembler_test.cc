@@ -245,6 +245,29 @@ BOOST_AUTO_TEST_CASE(records_begin_with_their_number_and_say_how_they_are_shown)
     BOOST_TEST(code[1].insn.imm == 4);
 }
 
+BOOST_AUTO_TEST_CASE(a_record_can_have_the_members_of_another) {
+    const Program program = make(R"(
+.record slow "SLOW" { comm str16, us u64 us }
+.record every as slow then { freeze }
+.record again "AGAIN" as every
+.prog p begin
+        *(u32 *)(r10 - 8) = record(every)
+        r1 = every.us
+        r2 = sizeof(every)
+        exit
+)");
+    const RecordLayout& every = program.records.at(1);
+    BOOST_TEST(every.layout.members.size() == 3u);
+    BOOST_TEST(every.title == "");
+    BOOST_TEST(every.actions.size() == 1u);
+    const RecordLayout& again = program.records.at(2);
+    BOOST_TEST(again.layout.find("us")->offset == program.records[0].layout.find("us")->offset);
+    BOOST_TEST(again.title == "AGAIN");
+    BOOST_TEST(again.actions.empty());
+    BOOST_TEST(program.programs[0].code[1].insn.imm == 24);
+    BOOST_TEST(program.programs[0].code[2].insn.imm == 32);
+}
+
 BOOST_AUTO_TEST_CASE(a_directive_goes_on_behind_a_comma_and_a_bar) {
     const Program program = make(R"(
 .prog p tracepoint a:b |
