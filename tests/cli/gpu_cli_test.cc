@@ -355,6 +355,15 @@ BOOST_AUTO_TEST_CASE(vblank_sees_how_late_interrupts_are) {
     BOOST_TEST(told.records("slow", {{"comm", kGpuWork}, {"crtc", "0"}}).size() == 20u);
 }
 
+BOOST_AUTO_TEST_CASE(vblank_takes_two_cards_frames_for_no_misses) {
+    const Told told({"vblank"}, gpu_work({"cards", "200", "20"}));
+    const Json row = only(told.rows("displays", {{"crtc", "1"}}))["values"].items.at(0);
+    BOOST_TEST(row["frames"].number() >= 240);
+    BOOST_TEST(row["missed"].number() < 1000);  // of 4000 between the cards
+    BOOST_TEST(told.lost() >= 20);
+    BOOST_TEST(told.sum("answer", {{"crtc", "1"}, {"comm", kGpuWork}}, "count") == 240);
+}
+
 BOOST_AUTO_TEST_CASE(vblank_pairs_an_event_that_came_frames_later) {
     const Told told({"vblank", "min_us=0"}, gpu_work({"frames", "10", "0", "4", "0"}));
     long long after = 0;

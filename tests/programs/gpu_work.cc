@@ -189,18 +189,29 @@ void set(const char* name, const std::string& value) {
     check(file.good(), name);
 }
 
-int open_display() {
+// The toy display's first card, or second.
+int open_display(int number = 0) {
     for (int i = 0; i < 16; ++i) {
         const std::string card = "card" + std::to_string(i);
         char target[256] = {};
         const auto length =
             ::readlink(("/sys/class/drm/" + card + "/device").c_str(), target, sizeof target - 1);
-        if (length <= 0 || !std::strstr(target, "toy_display")) continue;
+        if (length <= 0 || !std::strstr(target, "toy_display") || number-- != 0) continue;
         const int fd = ::open(("/dev/dri/" + card).c_str(), O_RDWR | O_CLOEXEC);
         check(fd >= 0, card);
         return fd;
     }
     throw std::runtime_error("no toy display");
+}
+
+// Asks for the display's next frame, and waits for it; its number.
+std::uint32_t wait_for_frame(int fd, std::size_t display) {
+    WaitVblank wait{kRelative | kEvent | (static_cast<std::uint32_t>(display) << kCrtcShift), 1, 0,
+                    0};
+    check(::ioctl(fd, kWaitVblank, &wait) == 0, "wait for vblank");
+    VblankEvent event{};
+    check(::read(fd, &event, sizeof event) == sizeof event, "vblank event");
+    return event.sequence;
 }
 
 // N frames of display M, each asked for and waited for; of the display's interrupts L are lost
@@ -216,12 +227,7 @@ void frames(const Numbers& n) {
     for (long i = 0; i < n[0]; ++i) {
         if (i == n[0] / 2 && n[2] != 0)
             set("skip", display == 0 ? std::to_string(n[2]) + ",0" : "0," + std::to_string(n[2]));
-        WaitVblank wait{kRelative | kEvent | (static_cast<std::uint32_t>(display) << kCrtcShift), 1,
-                        0, 0};
-        check(::ioctl(fd, kWaitVblank, &wait) == 0, "wait for vblank");
-        VblankEvent event{};
-        check(::read(fd, &event, sizeof event) == sizeof event, "vblank event");
-        std::fprintf(stderr, "frame %zu %u\n", display, event.sequence);
+        std::fprintf(stderr, "frame %zu %u\n", display, wait_for_frame(fd, display));
     }
     set("run", "0");
     sleep_until(now_ns() + 50'000'000);
@@ -230,9 +236,21 @@ void frames(const Numbers& n) {
                  read_numbers("missed").at(display) - missed);
 }
 
+// N frames of the second card's second display; then M more of it, each with one of the first's.
+void cards(const Numbers& n) {
+    const int first = open_display(0), second = open_display(1);
+    set("run", "1");
+    for (long i = 0; i < n[0]; ++i) wait_for_frame(second, 1);
+    for (long i = 0; i < n[1]; ++i) {
+        wait_for_frame(second, 1);
+        wait_for_frame(first, 1);
+    }
+    set("run", "0");
+}
+
 const std::map<std::string, works::Work> kWorks = {
     {"jobs", {3, jobs}},   {"chain", {2, chain}},   {"hang", {1, hang}},   {"kill", {2, kill}},
-    {"waits", {2, waits}}, {"frames", {4, frames}}, {"stuck", {0, stuck}},
+    {"waits", {2, waits}}, {"frames", {4, frames}}, {"stuck", {0, stuck}}, {"cards", {2, cards}},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Two displays without a picture, behind the kernel's own DRM: a timer's interrupt ends each frame.
+ * Cards with two displays each, without a picture, behind the kernel's own DRM: a timer's interrupt
+ * ends each frame. Parameters are those of the first card's displays, but for run and late_us.
  * Used by DRM_IOCTL_WAIT_VBLANK and by the parameters.
  */
 #include <linux/hrtimer.h>
@@ -17,6 +18,7 @@
 #include <drm/drm_plane.h>
 #include <drm/drm_vblank.h>
 
+#define CARDS 2
 #define DISPLAYS 2
 #define BITS_32 0xffffffffu
 
@@ -50,20 +52,23 @@ struct display {
 	ktime_t frame_end;
 };
 
-static struct display displays[DISPLAYS];
-static struct platform_device *platform;
-static struct drm_device *card;
+static struct card {
+	struct platform_device *platform;
+	struct drm_device *drm;
+	struct display displays[DISPLAYS];
+} cards[CARDS];
 
 static ktime_t frame_time(const struct display *display)
 {
-	return ns_to_ktime(NSEC_PER_SEC / refresh_hz[display - displays]);
+	return ns_to_ktime(NSEC_PER_SEC / refresh_hz[drm_crtc_index(display->crtc)]);
 }
 
 static enum hrtimer_restart frame_interrupt(struct hrtimer *timer)
 {
 	struct display *display = container_of(timer, struct display, timer);
 	const ktime_t now = ktime_get(), length = frame_time(display);
-	const size_t i = display - displays;
+	const size_t i = drm_crtc_index(display->crtc);
+	const bool is_first = display == &cards[0].displays[i];
 	u32 frames = 1;
 
 	if (!READ_ONCE(display->is_on))
@@ -71,7 +76,7 @@ static enum hrtimer_restart frame_interrupt(struct hrtimer *timer)
 	if (!READ_ONCE(run)) {
 		display->next = ktime_add(now, length);
 		display->is_fresh = true;
-	} else if (skip[i]) {
+	} else if (is_first && skip[i]) {
 		/* Nobody hears of this frame; the next interrupt finds the count advanced. */
 		skip[i]--;
 		display->next = ktime_add(display->next, length);
@@ -86,9 +91,11 @@ static enum hrtimer_restart frame_interrupt(struct hrtimer *timer)
 		display->frame_end = display->next;
 		display->frame += frames;
 		display->next = ktime_add(display->next, length);
-		irqs[i]++;
-		if (!display->is_fresh)
-			missed[i] += frames - 1;
+		if (is_first) {
+			irqs[i]++;
+			if (!display->is_fresh)
+				missed[i] += frames - 1;
+		}
 		display->is_fresh = false;
 		drm_crtc_handle_vblank(display->crtc);
 	}
@@ -98,7 +105,11 @@ static enum hrtimer_restart frame_interrupt(struct hrtimer *timer)
 
 static struct display *display_of(struct drm_crtc *crtc)
 {
-	return &displays[drm_crtc_index(crtc)];
+	size_t i = 0;
+
+	while (cards[i].drm != crtc->dev)
+		i++;
+	return &cards[i].displays[drm_crtc_index(crtc)];
 }
 
 static int enable_vblank(struct drm_crtc *crtc)
@@ -147,7 +158,7 @@ struct toy_plane {
 static const struct drm_plane_funcs plane_funcs = {};
 static const u32 formats[] = { DRM_FORMAT_XRGB8888 };
 
-static int add_display(struct display *display)
+static int add_display(struct drm_device *card, struct display *display)
 {
 	struct toy_plane *plane;
 	struct toy_crtc *crtc;
@@ -172,42 +183,67 @@ static const struct drm_driver toy_driver = {
 	.driver_features = DRIVER_MODESET | DRIVER_GEM,
 	.fops = &toy_fops,
 	.name = "toy_display",
-	.desc = "Two displays without a picture",
+	.desc = "Displays without a picture",
 	.major = 1,
 };
 
-static int init_card(void)
+static int init_card(struct card *card)
 {
-	int i, error = drmm_mode_config_init(card);
+	int i, error = drmm_mode_config_init(card->drm);
 
-	card->max_vblank_count = BITS_32;
+	card->drm->max_vblank_count = BITS_32;
 	for (i = 0; !error && i < DISPLAYS; i++)
-		error = add_display(&displays[i]);
+		error = add_display(card->drm, &card->displays[i]);
 	if (!error)
-		error = drm_vblank_init(card, DISPLAYS);
+		error = drm_vblank_init(card->drm, DISPLAYS);
 	for (i = 0; !error && i < DISPLAYS; i++)
-		drm_crtc_vblank_on(displays[i].crtc);
-	return error ? error : drm_dev_register(card, 0);
+		drm_crtc_vblank_on(card->displays[i].crtc);
+	return error ? error : drm_dev_register(card->drm, 0);
+}
+
+static int add_card(struct card *card, int number)
+{
+	int error;
+
+	card->platform = platform_device_register_simple("toy_display", number, NULL, 0);
+	if (IS_ERR(card->platform))
+		return PTR_ERR(card->platform);
+	card->drm = drm_dev_alloc(&toy_driver, &card->platform->dev);
+	if (IS_ERR(card->drm)) {
+		error = PTR_ERR(card->drm);
+		goto unregister;
+	}
+	error = init_card(card);
+	if (!error)
+		return 0;
+	drm_dev_put(card->drm);
+unregister:
+	platform_device_unregister(card->platform);
+	return error;
+}
+
+static void remove_card(struct card *card)
+{
+	int i;
+
+	drm_dev_unregister(card->drm);
+	for (i = 0; i < DISPLAYS; i++) {
+		drm_crtc_vblank_off(card->displays[i].crtc);
+		hrtimer_cancel(&card->displays[i].timer);
+	}
+	drm_dev_put(card->drm);
+	platform_device_unregister(card->platform);
 }
 
 static int __init display_init(void)
 {
-	int error;
+	int i, error = 0;
 
-	platform = platform_device_register_simple("toy_display", 0, NULL, 0);
-	if (IS_ERR(platform))
-		return PTR_ERR(platform);
-	card = drm_dev_alloc(&toy_driver, &platform->dev);
-	if (IS_ERR(card)) {
-		error = PTR_ERR(card);
-		goto unregister;
-	}
-	error = init_card();
-	if (!error)
-		return 0;
-	drm_dev_put(card);
-unregister:
-	platform_device_unregister(platform);
+	for (i = 0; !error && i < CARDS; i++)
+		error = add_card(&cards[i], i);
+	if (error)
+		for (i -= 2; i >= 0; i--)
+			remove_card(&cards[i]);
 	return error;
 }
 
@@ -215,16 +251,11 @@ static void __exit display_exit(void)
 {
 	int i;
 
-	drm_dev_unregister(card);
-	for (i = 0; i < DISPLAYS; i++) {
-		drm_crtc_vblank_off(displays[i].crtc);
-		hrtimer_cancel(&displays[i].timer);
-	}
-	drm_dev_put(card);
-	platform_device_unregister(platform);
+	for (i = 0; i < CARDS; i++)
+		remove_card(&cards[i]);
 }
 
 module_init(display_init);
 module_exit(display_exit);
-MODULE_DESCRIPTION("Two displays without a picture");
+MODULE_DESCRIPTION("Displays without a picture");
 MODULE_LICENSE("Dual MIT/GPL");
