@@ -162,8 +162,13 @@ std::optional<BpfMachine::BtfFunctionId> BpfMachine::find_btf_function(std::stri
 
 std::optional<std::int64_t> BpfMachine::btf_offset(std::string_view path) {
     if (!btf()) return std::nullopt;
+    const auto colon = path.find(':');
+    const std::string_view module = path.substr(0, colon == path.npos ? 0 : colon);
+    if (colon != path.npos) path.remove_prefix(colon + 1);
+    const bool is_module = std::ranges::count(btf_modules(), module) > 0;  // else it is built in
     try {
-        const BtfAccess access = btf()->resolve(path);
+        const BtfAccess access =
+            is_module ? Btf::module(module, *btf()).resolve(path) : btf()->resolve(path);
         if (!access.pointers.empty() || access.bit_size != 0) return std::nullopt;
         return access.offset;
     } catch (const Error&) {

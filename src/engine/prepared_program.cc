@@ -169,7 +169,9 @@ void PreparedProgram::refuse_condition() const {
 ProbeProgram PreparedProgram::guarded(const ProbeSite& site, bool& is_conditional) const {
     EventFormat none;
     none.name = site.described();
-    const EventFormat& event = site.event ? *site.event : none;
+    const bool has_fields = site.event && (site.target->kind != Kind::raw_tracepoint ||
+                                           site.event->system == "raw_syscalls");
+    const EventFormat& event = has_fields ? *site.event : none;
     for (const std::string& field : fields_of(*condition_))
         if (!event.find(field) && field != "pid" && field != "tid") return {};
     is_conditional = true;

@@ -103,6 +103,7 @@ private:
         std::vector<Absent> absent;
         for (const ProbeTarget& target : alternatives) {
             try {
+                if (alternatives.size() > 1) require_arguments(probe, target);
                 const bool has_other_way = probe.is_optional || alternatives.size() > 1;
                 std::vector<ProbeSite> sites = sites_of(probe, target, has_other_way);
                 for (ProbeSite& site : sites) found_.sites.push_back(std::move(site));
@@ -150,6 +151,21 @@ private:
         throw UnsupportedError(
             cat("this recording has nothing of what ", named, " looks at: ", join(wanted, ", ")),
             options.empty() ? "run it live" : cat("'gpufs record", options, "' records it"));
+    }
+
+    // A raw tracepoint is worth nothing where its arguments are not there, or where the kernel does
+    // not tell what they point at. Only syscalls have theirs in recordings.
+    void require_arguments(const ProbeProgram& probe, const ProbeTarget& target) {
+        if (target.kind != Kind::raw_tracepoint) return;
+        if (machine_.is_recording() && !target.name.starts_with("raw_syscalls:"))
+            throw Absent{"a recording has fields, no arguments of tracepoints", ""};
+        for (const CodeItem& item : probe.code) {
+            const Relocation& offset = item.relocation;
+            if (offset.kind == Relocation::Kind::btf_offset && !offset.fallback &&
+                !machine_.btf_offset(offset.name))
+                throw Absent{
+                    cat(machine_.described(), " does not tell where '", offset.name, "' is"), ""};
+        }
     }
 
     std::vector<ProbeSite> sites_of(const ProbeProgram& probe, const ProbeTarget& target,

@@ -226,11 +226,13 @@ private:
         guard.outer = conditions_.back().guard;
         guard.negated = tokens.accept("!");
         const AsmToken word = tokens.peek();
-        if (!word.is_word()) tokens.fail_expected("@FIELD, event, exists or feature");
+        if (!word.is_word()) tokens.fail_expected("@FIELD, raw, event, exists or feature");
         tokens.next();
         if (word.text[0] == '@') {
             guard.kind = Guard::Kind::has_field;
             guard.name = word.text.substr(1);
+        } else if (word.is("raw")) {
+            guard.kind = Guard::Kind::is_raw;
         } else if (word.is("feature")) {
             guard.kind = Guard::Kind::has_feature;
             guard.name = tokens.expect_word("a feature's name").text;
@@ -241,7 +243,7 @@ private:
             guard.name = tokens.text_of(tokens.since(first));
         } else {
             tokens.fail(word.span, cat("a condition cannot ask for '", word.text, "'"),
-                        "there are @FIELD, event, exists and feature");
+                        "there are @FIELD, raw, event, exists and feature");
         }
         tokens.expect_end();
         if (work_.units.empty()) tokens.fail(word.span, "an .if belongs into a .prog or a .func");

@@ -130,8 +130,9 @@ private:
         if (tokens_.is("(") && tokens_.peek().glued) {
             tokens_.next();
             const AsmToken argument = tokens_.expect_word("a name");
-            use.argument = argument.text;
-            use.argument_span = argument.span;
+            while (tokens_.accept(":")) tokens_.expect_word("the name in the module");
+            use.argument_span = tokens_.since(argument);
+            use.argument = tokens_.text_of(use.argument_span);
             if (tokens_.accept("?")) use.fallback = fallback();
             tokens_.expect(")");
             use.span = tokens_.since(word);

@@ -58,8 +58,8 @@ void check_times(const Told& told, const GpuJob& job) {
 }
 
 // Each job is once in each of the three histograms, under its ring and device; but for what is told
-// as lost. The kernel runs no program in an interrupt of another on the same CPU. Since Linux 6.7
-// it counts that; the monitor does by later ends of the same context, of which one may be the last.
+// as lost. The kernel runs no program in an interrupt of itself. Since Linux 6.7 it counts that;
+// the monitor does by later ends of the same context, of which one may be the last.
 void check_counts(const Told& told, const std::vector<GpuJob>& jobs, const std::string& device) {
     const long long lost = told.lost();
     for (const std::string& ring : kRings) {
@@ -73,7 +73,7 @@ void check_counts(const Told& told, const std::vector<GpuJob>& jobs, const std::
     }
     const long long left = told.sum("left", {{"comm", kGpuWork}}, "count");
     BOOST_TEST(left <= lost + 3);
-    BOOST_TEST(lost <= static_cast<long long>(jobs.size()) / 2);
+    BOOST_TEST(lost <= static_cast<long long>(jobs.size()) / 20);
 }
 
 // How long the work says it waited, in all.
@@ -133,13 +133,15 @@ BOOST_AUTO_TEST_CASE(drm_counts_every_job_of_100_a_second) {
     check_counts(told, jobs, device_of(false));
 }
 
-// As many as the machine can; it is told 5,000 a second on each ring.
+// As many as the machine can; it is told 5,000 a second on each ring, or on one.
 BOOST_DATA_TEST_CASE(drm_counts_every_job_of_a_flood, ut::data::make(kRenamed), is_renamed) {
     const RenamedEvents events(is_renamed);
-    const Told told({"drm", "min_us=60s"}, gpu_work({"jobs", "1000", "5000", "50"}));
-    const std::vector<GpuJob> jobs = gpu_jobs(told.err());
-    BOOST_TEST(jobs.size() == 3000u);
-    check_counts(told, jobs, device_of(is_renamed));
+    for (const auto& [work, number] : {std::pair("jobs", 1000u), std::pair("one-ring", 3000u)}) {
+        const Told told({"drm", "min_us=60s"}, gpu_work({work, cat(number), "5000", "50"}));
+        const std::vector<GpuJob> jobs = gpu_jobs(told.err());
+        BOOST_TEST(jobs.size() == 3000u);
+        check_counts(told, jobs, device_of(is_renamed));
+    }
 }
 
 BOOST_DATA_TEST_CASE(drm_lists_jobs_whose_queue_was_destroyed, ut::data::make(kRenamed),

@@ -68,6 +68,28 @@ BOOST_AUTO_TEST_CASE(a_pattern_of_events_goes_on_without_those_left_alone) {
     BOOST_TEST(found.cautions == Texts{"asking crashes it"}, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_raw_tracepoint_is_taken_where_the_kernel_tells_what_its_arguments_are) {
+    const auto taken = [](const std::string& offset) {
+        const Program program = assemble(
+            {"t.bpf",
+             cat(".prog p raw_tracepoint sched:sched_switch | tracepoint sched:sched_switch\n"
+                 "        .if raw\n        r0 = btf(",
+                 offset,
+                 ")\n        .else\n        r0 = @prev_pid(r1)\n        .endif\n"
+                 "        r0 = 0\n        exit\n")},
+            {});
+        BpfMachine debian(Tracefs("tests/data/formats/6.12"), BpfFeatures({BpfFeature::btf}));
+        const ProbeSites found = find_probe_sites(program, debian);
+        return std::pair(found.sites.at(0).target->kind, join(found.notes, "\n"));
+    };
+    using Kind = ProbeTarget::Kind;
+    BOOST_TEST((taken("task_struct.pid ? 2468") == std::pair(Kind::raw_tracepoint, std::string())));
+    BOOST_TEST((taken("task_struct.pid") ==
+                std::pair(Kind::tracepoint,
+                          std::string("p: took 'sched:sched_switch', because this kernel does not "
+                                      "tell where 'task_struct.pid' is"))));
+}
+
 // Release candidates 1 to 4 of 6.17 may crash: the shipped monitor leaves the event alone there.
 BOOST_AUTO_TEST_CASE(drm_leaves_an_event_alone_on_the_kernels_that_crash) {
     const Program program = assemble_file(cat(kBpfFolder, "/drm.bpf"));

@@ -206,6 +206,14 @@ BOOST_AUTO_TEST_CASE(what_is_not_recorded_is_told) {
     BOOST_TEST(run.replay().notes() == expected, boost::test_tools::per_element());
     BOOST_TEST(run.sum("n") == 14u);
 
+    Run raw(kSched,
+            ".prog p raw_tracepoint sched:sched_switch | tracepoint sched:sched_switch\n"
+            "  .if ! raw\n  r0 = @prev_pid(r1)\n  .endif\n  r0 = 0\n  exit\n");
+    const std::vector<std::string> took{
+        "p: took 'sched:sched_switch', because a recording has fields, no arguments of "
+        "tracepoints"};
+    BOOST_TEST(raw.replay().notes() == took, boost::test_tools::per_element());
+
     const std::string nothing =
         ".prog p tracepoint syscalls:sys_enter_read\n  r0 = 0\n  exit\n"
         ".prog q profile 99hz\n  r0 = 0\n  exit\n";

@@ -29,35 +29,40 @@ LinkTarget some_machine(const Program& program, const StringPool& pool, bool has
     for (const MapDeclaration& map : program.maps) machine.map_fds[map.name] = fd++;
     std::uint32_t id = 1;
     for (const RecordLayout& record : program.records) machine.record_ids[record.name] = id++;
+    machine.btf_offset = [](std::string_view) { return std::int64_t{64}; };
     machine.string_pool = &pool;
     machine.string_pool_fd = fd;
     return machine;
 }
 
-// How many places it was linked for.
+// How many of its probes it was linked for, with each of their alternatives that is there.
 std::size_t link_all(const Program& program, const std::string& kernel, bool has_v4) {
     std::size_t linked = 0;
     const StringPool pool = make_string_pool(program, {});
     for (const ProbeProgram& probe : program.programs)
-        for (const auto& alternatives : probe.targets)
+        for (const auto& alternatives : probe.targets) {
+            bool is_linked = false;
             for (const ProbeTarget& target : alternatives) {
                 LinkTarget machine = some_machine(program, pool, has_v4);
                 machine.attached_to = target.name;
                 std::optional<EventFormat> format;
-                if (target.kind == ProbeTarget::Kind::tracepoint) {
+                const bool is_raw = target.kind == ProbeTarget::Kind::raw_tracepoint;
+                if (is_raw || target.kind == ProbeTarget::Kind::tracepoint) {
                     format = find_format(kernel, target);
                     if (!format) continue;
-                    machine.context = LinkTarget::Context::record;
+                    machine.context =
+                        is_raw ? LinkTarget::Context::raw_arguments : LinkTarget::Context::record;
                     machine.event = &*format;
                 }
                 try {
                     BOOST_TEST(!link(program, probe, machine).insns.empty());
-                    ++linked;
+                    is_linked = true;
                 } catch (const UsageError& e) {
                     BOOST_ERROR(e.what());
                 }
-                break;
             }
+            linked += is_linked;
+        }
     return linked;
 }
 

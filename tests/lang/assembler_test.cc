@@ -397,7 +397,9 @@ BOOST_AUTO_TEST_CASE(conditions_guard_lines_and_nest) {
         r0 = 5
         .endif
         .endif
+        .if raw
         r0 = 6
+        .endif
         exit
 )");
     const auto& code = program.programs[0].code;
@@ -412,7 +414,8 @@ BOOST_AUTO_TEST_CASE(conditions_guard_lines_and_nest) {
     BOOST_TEST((guard(3).kind == Guard::Kind::has_event));
     BOOST_TEST(program.guards[guard(3).outer - 1].negated);
     BOOST_TEST((guard(4).kind == Guard::Kind::has_feature));
-    BOOST_TEST(code[5].guard == 0u);
+    BOOST_TEST((guard(5).kind == Guard::Kind::is_raw));
+    BOOST_TEST(code[6].guard == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(labels_may_be_the_same_where_conditions_exclude_each_other) {

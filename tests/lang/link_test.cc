@@ -72,14 +72,21 @@ BOOST_AUTO_TEST_CASE(guards_choose_what_is_assembled) {
     under(guard(Guard::Kind::has_field, "count", false,
                 guard(Guard::Kind::has_field, "nosuch", false, 0)),
           10);
+    under(guard(Guard::Kind::is_raw, "", false, 0), 11);
+    under(guard(Guard::Kind::is_raw, "", true, 0), 12);
     m.exit();
     LinkTarget target = tracepoint();
     target.features = {"ringbuf"};
     target.has_event = [](std::string_view name) { return name == "gpu:there"; };
-    std::vector<int> added;
-    for (const bpf_insn& op : m.link(target).insns)
-        if (op.code == (BPF_ALU64 | BPF_ADD)) added.push_back(op.imm);
-    BOOST_TEST(added == (std::vector<int>{1, 3, 4, 6, 8}), boost::test_tools::per_element());
+    const auto added = [&] {
+        std::vector<int> values;
+        for (const bpf_insn& op : m.link(target).insns)
+            if (op.code == (BPF_ALU64 | BPF_ADD)) values.push_back(op.imm);
+        return values;
+    };
+    BOOST_TEST(added() == (std::vector<int>{1, 3, 4, 6, 8, 12}), boost::test_tools::per_element());
+    target.context = LinkTarget::Context::raw_arguments;
+    BOOST_TEST(added() == (std::vector<int>{1, 3, 4, 6, 8, 11}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(labels_become_distances) {

@@ -79,18 +79,25 @@ private:
     int fd_;
 };
 
-// N jobs on each ring, M a second, each of which works L us.
-void jobs(const Numbers& n) {
+// N jobs on each of the first R rings, M a second, each of which works L us.
+void jobs_on(unsigned rings, const Numbers& n) {
     Gpu gpu;
     const std::uint64_t begin = now_ns();
     for (long i = 0; i < n[0]; ++i) {
         sleep_until(begin + static_cast<std::uint64_t>(i * (1'000'000'000 / n[1])));
-        for (unsigned ring = 0; ring < TOY_RINGS; ++ring) gpu.submit(ring, n[2]);
+        for (unsigned ring = 0; ring < rings; ++ring) gpu.submit(ring, n[2]);
     }
-    for (unsigned ring = 0; ring < TOY_RINGS; ++ring) gpu.wait(ring);
+    for (unsigned ring = 0; ring < rings; ++ring) gpu.wait(ring);
     std::fprintf(stderr, "took %llu us\n",
                  static_cast<unsigned long long>((now_ns() - begin) / 1000));
     gpu.tell();
+}
+
+void jobs(const Numbers& n) {
+    jobs_on(TOY_RINGS, n);
+}
+void one_ring(const Numbers& n) {
+    jobs_on(1, n);
 }
 
 // N times a job on gfx, one on compute that depends on it, and one on sdma that depends on that;
@@ -249,7 +256,7 @@ void cards(const Numbers& n) {
 }
 
 const std::map<std::string, works::Work> kWorks = {
-    {"jobs", {3, jobs}},   {"chain", {2, chain}},   {"hang", {1, hang}},   {"kill", {2, kill}},
+    {"jobs", {3, jobs}}, {"one-ring", {3, one_ring}},   {"chain", {2, chain}},   {"hang", {1, hang}},   {"kill", {2, kill}},
     {"waits", {2, waits}}, {"frames", {4, frames}}, {"stuck", {0, stuck}}, {"cards", {2, cards}},
 };
 

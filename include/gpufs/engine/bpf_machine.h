@@ -55,7 +55,8 @@ public:
         std::string module;  // empty: the kernel's own
     };
     std::optional<BtfFunctionId> find_btf_function(std::string_view name);
-    // Where a kernel structure keeps a member: "task_struct.pid". Absent without BTF, and where
+    // Where a kernel structure keeps a member: "task_struct.pid", or that of a module, which may be
+    // built into the kernel: "gpu_sched:drm_sched_fence.finished". Absent without BTF, and where
     // there is no such member or a pointer is on the way to it.
     std::optional<std::int64_t> btf_offset(std::string_view path);
 

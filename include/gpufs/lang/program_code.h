@@ -50,6 +50,7 @@ struct Guard {
         has_event,    // this kernel has the event `name`
         is_event,     // the event attached to is the alternative `name`
         has_feature,  // the kernel feature `name` ("ringbuf", "batch")
+        is_raw,       // attached to a raw tracepoint: r1 points at arguments, not at fields
     };
     Kind kind = Kind::has_field;
     std::string name;

@@ -62,7 +62,7 @@ static void on_run(void *unused, struct drm_sched_job *job, struct drm_sched_ent
 
 static void on_done(void *unused, struct drm_sched_fence *fence)
 {
-	trace_drm_sched_job_done(&fence->finished);
+	trace_drm_sched_job_done(fence);
 }
 
 static void on_wait(void *unused, struct drm_sched_job *job, struct dma_fence *dependency)

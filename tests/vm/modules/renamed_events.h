@@ -49,15 +49,15 @@ RENAMED_JOB(drm_sched_job_queue);
 RENAMED_JOB(drm_sched_job_run);
 
 TRACE_EVENT(drm_sched_job_done,
-	TP_PROTO(const struct dma_fence *fence),
+	TP_PROTO(struct drm_sched_fence *fence),
 	TP_ARGS(fence),
 	TP_STRUCT__entry(
 		__field(u64, fence_context)
 		__field(u64, fence_seqno)
 	),
 	TP_fast_assign(
-		__entry->fence_context = fence->context;
-		__entry->fence_seqno = fence->seqno;
+		__entry->fence_context = fence->finished.context;
+		__entry->fence_seqno = fence->finished.seqno;
 	),
 	TP_printk("fence=%llu:%llu signaled", __entry->fence_context, __entry->fence_seqno)
 );
