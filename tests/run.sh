@@ -35,7 +35,7 @@ run_guest() {
     local series=$1
     tests/vm/fetch-kernel.sh "$series" && tests/vm/build-modules.sh "$series" || return
     # shellcheck disable=SC2016  # the variable is the guest's
-    tests/vm/run.sh "$series" --timeout 1800 --modules drm,gpu-sched,vgem,toy_gpu,toy_display -- \
+    tests/vm/run.sh "$series" --timeout 1800 --modules drm,gpu-sched,vgem,virtio-gpu,toy_gpu,toy_display -- \
         sh -c 'GPUFS_TALLY=$GPUFS_VM_OUT/tally exec '"$B"'/gpufs-test --run_test=kernel,cli'
 }
 ring_vm() {

@@ -48,7 +48,7 @@ public:
                 if (!std::ranges::count(there, static_cast<int>(cpu)))
                     throw UsageError(cat("the recording has no CPU ", cpu));
         }
-        file.rewind(cpus);
+        file.rewind(cpus, from_);
     }
 
     // Null at the end. What was lost in front of unwanted records is said with the next one of its

@@ -61,7 +61,7 @@ Recorded take_apart(const trace_dat::Source& source) {
         skip();
         recorded.sections.emplace_back(id, cut_out(source, from, cursor));
     };
-    const trace_dat::OnFormat pass = [](const std::string&, const std::string&) {};
+    const trace_dat::OnFormat pass = [](std::string_view, const std::string&) {};
     part(Option::header_info, [&] { trace_dat::parse_header_info(cursor); });
     part(Option::ftrace_events, [&] { trace_dat::parse_ftrace_formats(cursor, pass); });
     part(Option::event_formats, [&] { trace_dat::parse_event_formats(cursor, pass); });

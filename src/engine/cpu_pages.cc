@@ -47,6 +47,20 @@ void CpuPages::rewind() {
     notes_.clear();
 }
 
+void CpuPages::rewind_to(const std::function<bool(std::uint64_t time)>& is_early) {
+    rewind();
+    if (compression_ != Compression::none) return;
+    std::uint64_t early = 0, late = place_.size / layout_.page_bytes;  // pages, by number
+    while (late - early > 1) {
+        const std::uint64_t middle = early + (late - early) / 2;
+        std::uint64_t time = 0;
+        at_ = place_.offset + middle * layout_.page_bytes;
+        const bool is_there = read(std::as_writable_bytes(std::span(&time, 1))) == sizeof time;
+        (is_there && is_early(time) ? early : late) = middle;
+    }
+    at_ = place_.offset + early * layout_.page_bytes;
+}
+
 void CpuPages::note(const std::string& what) {
     notes_.push_back(cat(place_.owner, ": ", what));
 }

@@ -47,7 +47,7 @@ const CatalogEvent& EventCatalog::add(std::string_view system, std::string_view 
     return *at.event;
 }
 
-void EventCatalog::offer(std::string system, std::string format_text) {
+void EventCatalog::offer(std::string_view system, std::string format_text) {
     const int id = id_in(format_text);
     std::string full_name = cat(system, ':', name_in(format_text));
     offers_.try_emplace(id, Offer{std::move(full_name), std::move(format_text)});
@@ -75,8 +75,9 @@ const CatalogEvent* EventCatalog::take(const Offer& offer) {
 }
 
 const CatalogEvent* EventCatalog::load(std::string_view system, std::string_view name) {
+    const std::string full_name = cat(system, ':', name);
     for (const auto& [id, offer] : offers_)
-        if (offer.full_name == cat(system, ':', name)) return take(offer);
+        if (offer.full_name == full_name) return take(offer);
     if (!tracefs_) return nullptr;
     const auto text = tracefs_->read_if_readable(cat("events/", system, '/', name, "/format"));
     return text ? &add(system, *text) : nullptr;

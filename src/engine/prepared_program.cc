@@ -153,7 +153,8 @@ void PreparedProgram::load_sites(const std::function<std::string(const ProbeSite
     }
     if (!is_used && refusal) throw *refusal;
     if (!is_used) refuse_condition();
-    for (const std::string& note : found_.notes) explanation_.push_back(note);
+    for (const auto* lines : {&found_.choices, &found_.notes})
+        explanation_.insert(explanation_.end(), lines->begin(), lines->end());
 }
 
 // No event has all of its fields: says so with the first event's names.

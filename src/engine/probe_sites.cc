@@ -103,12 +103,12 @@ private:
         std::vector<Absent> absent;
         for (const ProbeTarget& target : alternatives) {
             try {
-                if (alternatives.size() > 1) require_arguments(probe, target);
                 const bool has_other_way = probe.is_optional || alternatives.size() > 1;
                 std::vector<ProbeSite> sites = sites_of(probe, target, has_other_way);
+                if (alternatives.size() > 1) require_arguments(probe, target);
                 for (ProbeSite& site : sites) found_.sites.push_back(std::move(site));
                 if (!absent.empty())
-                    found_.notes.push_back(
+                    found_.choices.push_back(
                         cat(probe.name, ": took '", target.name, "', because ", absent.back().why));
                 return;
             } catch (const Absent& why) {

@@ -132,12 +132,17 @@ TraceContext& TraceFile::context() {
     return state_->index.context;
 }
 
-void TraceFile::rewind(const std::vector<unsigned>& cpus) {
+void TraceFile::rewind(const std::vector<unsigned>& cpus, std::uint64_t from) {
+    const TraceClock& clock = state_->index.clock;
     std::vector<int> numbers;
     state_->chosen.clear();
     for (State::Stream& stream : state_->streams) {
         if (!cpus.empty() && !std::ranges::count(cpus, static_cast<unsigned>(stream.cpu))) continue;
-        stream.pages.rewind();
+        if (from == 0)
+            stream.pages.rewind();
+        else
+            stream.pages.rewind_to(
+                [&](std::uint64_t time) { return clock.time_of(time, stream.cpu) < from; });
         state_->chosen.push_back(&stream);
         numbers.push_back(stream.cpu);
     }

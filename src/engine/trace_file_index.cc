@@ -114,8 +114,8 @@ void TraceFileIndex::take_page_shape(const std::string& header_page) {
 }
 
 void TraceFileIndex::read_6(Cursor& cursor) {
-    const auto offer = [&](std::string system, std::string text) {
-        context.events.offer(std::move(system), std::move(text));
+    const auto offer = [&](std::string_view system, std::string text) {
+        context.events.offer(system, std::move(text));
     };
     reading_ = name_of(Option::header_info);
     take_page_shape(trace_dat::parse_header_info(cursor));
@@ -221,8 +221,8 @@ void TraceFileIndex::read_section(Option id) {
         if (id == Option::header_info) throw Error("it does not describe its pages");
         return;
     }
-    const auto offer = [&](std::string system, std::string text) {
-        context.events.offer(std::move(system), std::move(text));
+    const auto offer = [&](std::string_view system, std::string text) {
+        context.events.offer(system, std::move(text));
     };
     try {
         if (id == Option::kallsyms) {

@@ -99,7 +99,8 @@ std::string BpfMap::described() const {
     return cat("map '", spec_.name, "'");
 }
 
-bool BpfMap::lookup(std::span<const std::byte> key, std::span<std::byte> value) const {
+bpf_attr BpfMap::entry_attr(std::span<const std::byte> key,
+                            std::span<const std::byte> value) const {
     if (key.size() != spec_.key_bytes || value.size() != whole_value_bytes())
         throw Error(cat(described(), " has keys of ", spec_.key_bytes, " and values of ",
                         whole_value_bytes(), " bytes"));
@@ -107,6 +108,11 @@ bool BpfMap::lookup(std::span<const std::byte> key, std::span<std::byte> value) 
     attr.map_fd = static_cast<__u32>(fd());
     attr.key = address_of(key.data());
     attr.value = address_of(value.data());
+    return attr;
+}
+
+bool BpfMap::lookup(std::span<const std::byte> key, std::span<std::byte> value) const {
+    bpf_attr attr = entry_attr(key, value);
     if (sys_bpf(BPF_MAP_LOOKUP_ELEM, attr) == 0) return true;
     const int code = errno;
     if (code == ENOENT) return false;
@@ -115,13 +121,7 @@ bool BpfMap::lookup(std::span<const std::byte> key, std::span<std::byte> value) 
 
 bool BpfMap::update(std::span<const std::byte> key, std::span<const std::byte> value,
                     std::uint64_t flags) const {
-    if (key.size() != spec_.key_bytes || value.size() != whole_value_bytes())
-        throw Error(cat(described(), " has keys of ", spec_.key_bytes, " and values of ",
-                        whole_value_bytes(), " bytes"));
-    bpf_attr attr = zeroed_attr();
-    attr.map_fd = static_cast<__u32>(fd());
-    attr.key = address_of(key.data());
-    attr.value = address_of(value.data());
+    bpf_attr attr = entry_attr(key, value);
     attr.flags = flags;
     if (sys_bpf(BPF_MAP_UPDATE_ELEM, attr) == 0) return true;
     const int code = errno;

@@ -328,6 +328,37 @@ BOOST_AUTO_TEST_CASE(fence_over_a_recording_adds_up_the_waits) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_SUITE(drivers_of_the_kernel, *ut::precondition(test::has_vgem_and_virtio))
+
+struct Waits {
+    std::vector<std::string> work;
+    std::string driver, timeline;
+};
+std::ostream& operator<<(std::ostream& out, const Waits& one) {
+    return out << one.driver;
+}
+const Waits kWaits[] = {{{"vgem", "6", "50000"}, "vgem", "unbound"},
+                        {{"cursor", "6"}, "virtio_gpu", "controlq"}};
+
+BOOST_DATA_TEST_CASE(fence_adds_up_waits_for_any_driver, ut::data::make(kWaits), c) {
+    const Told told({"fence", "min_us=0"}, test::drm_work(c.work));
+    const Json row = only(told.rows("waited", {{"comm", test::kDrmWork}}));
+    BOOST_TEST(row["key"]["driver"].text == c.driver);
+    BOOST_TEST(row["key"]["timeline"].text == c.timeline);
+    BOOST_TEST(row["count"].number() == 6);
+    BOOST_TEST(row["sum"].number() > 0);
+    BOOST_TEST(row["sum"].number() <= waited_ns(told.err()) / 1000);
+    // What is signalled before the wait begins is no signal that is waited for.
+    const long long signals = told.sum("signals", {{"driver", c.driver}}, "count");
+    BOOST_TEST(signals >= 1);
+    BOOST_TEST(signals <= 6);
+    BOOST_TEST(told.records("slow", {{"driver", c.driver}}).size() == 6u);
+    BOOST_TEST(told.rows("left", {}).empty());
+    BOOST_TEST(told.lost() == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
 BOOST_AUTO_TEST_SUITE(display, *ut::precondition(test::has_toy_display))
 
 const std::vector<std::pair<std::string, std::string>> kDisplays = {{"0", "60.00"},

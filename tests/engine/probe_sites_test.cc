@@ -35,6 +35,7 @@ BOOST_AUTO_TEST_CASE(a_caution_is_told_where_its_event_is_used) {
     const ProbeSites found = find_probe_sites(program, debian);
     BOOST_TEST(found.sites.at(0).event->full_name() == "sched:sched_wakeup");
     BOOST_TEST(found.cautions == Texts{"many"}, boost::test_tools::per_element());
+    BOOST_TEST(found.choices.empty());
     BOOST_TEST(found.notes.empty());
 }
 
@@ -48,7 +49,7 @@ BOOST_AUTO_TEST_CASE(an_event_is_left_alone_on_the_releases_that_a_caution_names
     const ProbeSites found = find_probe_sites(program, debian);
     BOOST_TEST(found.sites.at(0).event->full_name() == "sched:sched_switch");
     BOOST_TEST(found.cautions == Texts{"asking crashes it"}, boost::test_tools::per_element());
-    BOOST_TEST(found.notes.at(0) ==
+    BOOST_TEST(found.choices.at(0) ==
                cat("p: took 'sched:sched_switch', because 'sched:sched_wakeup' is to be left alone "
                    "on ",
                    running_release()));
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_raw_tracepoint_is_taken_where_the_kernel_tells_what_its_a
             {});
         BpfMachine debian(Tracefs("tests/data/formats/6.12"), BpfFeatures({BpfFeature::btf}));
         const ProbeSites found = find_probe_sites(program, debian);
-        return std::pair(found.sites.at(0).target->kind, join(found.notes, "\n"));
+        return std::pair(found.sites.at(0).target->kind, join(found.choices, "\n"));
     };
     using Kind = ProbeTarget::Kind;
     BOOST_TEST((taken("task_struct.pid ? 2468") == std::pair(Kind::raw_tracepoint, std::string())));

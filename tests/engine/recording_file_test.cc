@@ -63,8 +63,9 @@ public:
         to.bytes += page.size();
     }
     // "1@100 0@200": CPU and time of each record, and what the reader complains about.
-    std::string found() const {
+    std::string found(std::uint64_t from = 0) const {
         TraceFile trace(path_);
+        trace.rewind({}, from);
         std::string found;
         while (const TraceRecord* record = trace.next())
             found += cat(found.empty() ? "" : " ", record->cpu, '@', record->timestamp);
@@ -102,6 +103,24 @@ BOOST_AUTO_TEST_CASE(a_reader_finds_what_was_committed_at_any_moment) {
     BOOST_TEST(recorded.found() == "2@100 0@200 2@300");
     BOOST_TEST(file.bytes() == 3u * 4096);
     BOOST_TEST(file.room_left(2) == (1u << 20) - 2 * 4096);
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_can_begin_at_each_cpus_last_page_before_a_time) {
+    const Recorded recorded;
+    RecordingFile file(recorded.path());
+    file.begin(head_for(3), 1 << 20);
+    constexpr std::uint64_t kPages = 101;  // by turns of CPUs 0 and 2
+    for (std::uint64_t i = 0; i < kPages; ++i) recorded.move(file, i % 2 * 2, 100 * i);
+    file.commit();
+    for (const std::uint64_t from : {0u, 1u, 100u, 101u, 5050u, 9900u, 10'000u, 1'000'000u}) {
+        std::string expected;
+        for (std::uint64_t i = 0; i < kPages; ++i) {
+            const bool is_last_before = i + 2 >= kPages || 100 * (i + 2) >= from;
+            if (is_last_before)
+                expected += cat(expected.empty() ? "" : " ", i % 2 * 2, '@', 100 * i);
+        }
+        BOOST_TEST(recorded.found(from) == expected);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(gaps_are_closed_without_a_loss) {

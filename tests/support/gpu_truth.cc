@@ -23,6 +23,13 @@ bool runs(const std::string& command) {
     return ended.status == 0;
 }
 
+std::vector<std::string> program_beside_gpufs(const std::string& name,
+                                              std::vector<std::string> words) {
+    const std::string binary = gpufs_binary();
+    words.insert(words.begin(), cat(binary.substr(0, binary.rfind('/') + 1), name));
+    return words;
+}
+
 }  // namespace
 
 boost::test_tools::assertion_result has_toy_gpu(boost::unit_test::test_unit_id) {
@@ -34,10 +41,16 @@ boost::test_tools::assertion_result has_toy_display(boost::unit_test::test_unit_
                     "needs the toy displays: runs in the virtual machines");
 }
 
+boost::test_tools::assertion_result has_vgem_and_virtio(boost::unit_test::test_unit_id) {
+    auto vgem = is_there("/sys/module/vgem", "needs vgem: runs in the virtual machines");
+    return vgem ? is_there("/sys/module/virtio_gpu", "needs virtio-gpu and QEMU's device") : vgem;
+}
+
 std::vector<std::string> gpu_work(std::vector<std::string> words) {
-    const std::string binary = gpufs_binary();
-    words.insert(words.begin(), cat(binary.substr(0, binary.rfind('/') + 1), kGpuWork));
-    return words;
+    return program_beside_gpufs(kGpuWork, std::move(words));
+}
+std::vector<std::string> drm_work(std::vector<std::string> words) {
+    return program_beside_gpufs(kDrmWork, std::move(words));
 }
 
 std::vector<GpuJob> gpu_jobs(const std::string& told) {

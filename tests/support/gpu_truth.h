@@ -11,10 +11,15 @@ namespace gpufs::test {
 // The GPU that does nothing, on time, and the displays without a picture: tests/vm/modules.
 boost::test_tools::assertion_result has_toy_gpu(boost::unit_test::test_unit_id);
 boost::test_tools::assertion_result has_toy_display(boost::unit_test::test_unit_id);
+// Drivers of the kernel's own that need no hardware: vgem, and virtio-gpu for QEMU's device.
+boost::test_tools::assertion_result has_vgem_and_virtio(boost::unit_test::test_unit_id);
 
 // What gives them work: gpufs-gpu-work WORDS...
 inline const std::string kGpuWork = "gpufs-gpu-work";
 std::vector<std::string> gpu_work(std::vector<std::string> words);
+// And to those of the kernel: gpufs-drm-work WORDS...
+inline const std::string kDrmWork = "gpufs-drm-work";
+std::vector<std::string> drm_work(std::vector<std::string> words);
 
 // A job as the device saw it. 0: that never was.
 struct GpuJob {

@@ -70,6 +70,7 @@ exec 3> >(sed -u -e 's/\r*$//' -e "/^$goodbye$/d" -e "s/$goodbye$//" | tee "$dir
 output=$!
 setpriv --pdeathsig KILL qemu-system-x86_64 \
     -accel tcg,thread=single -cpu max -m 1024 -smp 2 -nodefaults -no-user-config -display none \
+    -device virtio-gpu-pci \
     -serial stdio -no-reboot -kernel "$kernel/vmlinux" -initrd "$kernel/initrd" \
     -virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap" \
     -virtfs "local,path=$dir/control,mount_tag=control,security_model=none,multidevs=remap" \

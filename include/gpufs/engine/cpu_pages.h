@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,10 @@ public:
     // The next page, good until the next call; empty at the end. Throws SysError.
     std::span<const std::byte> next();
     void rewind();
+    // From the last page on of those whose time, the clock's as it was recorded, is early enough;
+    // with a look at a few of them where they are not compressed, and from the first on where they
+    // are. Throws SysError.
+    void rewind_to(const std::function<bool(std::uint64_t time)>& is_early);
 
     // What was found wrong on the way, a line each: a cut file, pages the table does not know.
     const std::vector<std::string>& notes() const { return notes_; }

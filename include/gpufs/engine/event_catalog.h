@@ -37,7 +37,7 @@ public:
     const CatalogEvent& add(std::string_view system, std::string_view format_text);
     // Keeps a format that a recording brought along until it is asked for; one that cannot be
     // parsed then is no event. The first of an id stays.
-    void offer(std::string system, std::string format_text);
+    void offer(std::string_view system, std::string format_text);
     // What was offered, as "system:name", by id; and the text of one of them.
     std::vector<std::string> offered() const;
     std::optional<std::string> offered_text(std::string_view full_name) const;

@@ -26,8 +26,9 @@ struct ProbeSite {
 
 struct ProbeSites {
     std::vector<ProbeSite> sites;
-    // What a person may want to know of the choice: which alternative was taken, which optional
-    // probe is missing and why.
+    // Which alternative was taken, where it is not the first, and why.
+    std::vector<std::string> choices;
+    // Which probe is left out, and why.
     std::vector<std::string> notes;
     // What the program's cautions say to the choice, once each.
     std::vector<std::string> cautions;

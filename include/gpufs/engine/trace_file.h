@@ -41,8 +41,9 @@ public:
     const TraceRecord* peek_behind();
     // Goes on behind it: next() does not give it out.
     void skip_behind();
-    // From the first record on again; of these CPUs only, empty: of all.
-    void rewind(const std::vector<unsigned>& cpus = {});
+    // From the first record on again; of these CPUs only, empty: of all. Records before `from` may
+    // be left out, and what they tell of names and losses. Throws SysError.
+    void rewind(const std::vector<unsigned>& cpus = {}, std::uint64_t from = 0);
 
     // The top buffer, or an instance.
     struct Buffer {

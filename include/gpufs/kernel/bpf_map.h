@@ -80,6 +80,8 @@ public:
 private:
     BpfMap(Fd fd, BpfMapSpec spec);
     std::string described() const;
+    // Names one entry to bpf(2). Throws Error for a key or a value of another size.
+    bpf_attr entry_attr(std::span<const std::byte> key, std::span<const std::byte> value) const;
     // What for_each() and take_each() say; absent where it has to be one by one.
     std::optional<bool> batches(bpf_cmd command, const Visit& visit, Walk walk) const;
 

@@ -115,7 +115,7 @@ Section parse_section(Cursor& cursor);
 // The text of header_page; header_event behind it is taken, too. Throws Error when they are not it.
 std::string parse_header_info(Cursor& cursor);
 
-using OnFormat = std::function<void(std::string system, std::string text)>;
+using OnFormat = std::function<void(std::string_view system, std::string text)>;
 void parse_ftrace_formats(Cursor& cursor, const OnFormat& on_format);
 void parse_event_formats(Cursor& cursor, const OnFormat& on_format);
 
