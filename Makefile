@@ -63,8 +63,8 @@ $(PROGRAMS): Makefile | build/.deps
 # One file that runs on any Linux box of this architecture, made small, in a folder of its own. The
 # warnings are the matter of the usual build: -Os has some that are none.
 static:
-	$(Q)$(MAKE) B=build/static CXXFLAGS=-Os WARN= LDFLAGS='-static -s -Wl,--gc-sections' \
-		build/static/gpufs
+	$(Q)$(MAKE) B=build/static AR=gcc-ar CXXFLAGS='-Os -flto=auto' WARN= \
+		LDFLAGS='-static -s -Wl,--gc-sections' build/static/gpufs
 	@echo "        $$(stat -c %s build/static/gpufs) bytes"
 
 # -MMD writes the header list of each object next to it, so a changed header rebuilds its users.

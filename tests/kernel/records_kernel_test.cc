@@ -71,7 +71,11 @@ BOOST_AUTO_TEST_CASE(memory_files_and_sockets_print_as_the_kernel_prints_them) {
                      "percpu",   "vmscan", "compaction",  "migrate", "maple_tree", "x86_fpu",
                      "rseq",     "oom",    "huge_memory", "vmalloc", "page_pool",  "iomap",
                      "filelock", "avc",    "capability",  "swiotlb", "dma",        "dma_fence",
-                     "io_uring", "btrfs",  "xfs",         "nvme",    "scsi",       "virtio_gpu"});
+                     "io_uring", "btrfs",  "xfs",         "nvme",    "scsi"});
+    // Linux 6.1 records the address of a name, which is a name to the kernel alone.
+    const auto queue =
+        instance.tracefs().read_if_readable("events/virtio_gpu/virtio_gpu_cmd_queue/format");
+    if (queue && queue->find("const char * name") == queue->npos) instance.enable({"virtio_gpu"});
     instance.record([&] { keep_busy(instance, 50); });
     const auto seen = compare_recorded(instance);
     BOOST_TEST(seen_of(seen, "kmalloc") > 10);
