@@ -169,8 +169,9 @@ echo 1 >"$scratch/ftrace_enabled"
 cat >"$scratch/trace-cmd-record" <<'END'
 folder=$1
 shift
-if ! { : >>/proc/sys/kernel/ftrace_enabled; } 2>/dev/null; then
-    mount --bind "$folder/ftrace_enabled" /proc/sys/kernel/ftrace_enabled
+enabled=/proc/sys/kernel/ftrace_enabled
+if ! { cat "$enabled" >"$folder/now" && cat "$folder/now" >"$enabled"; } 2>/dev/null; then
+    mount --bind "$folder/ftrace_enabled" "$enabled"
     for file in /sys/kernel/tracing/set_ftrace_* /sys/kernel/tracing/set_graph_*; do
         mount --bind "$folder/empty" "$file"
     done
