@@ -256,8 +256,9 @@ void cards(const Numbers& n) {
 }
 
 const std::map<std::string, works::Work> kWorks = {
-    {"jobs", {3, jobs}}, {"one-ring", {3, one_ring}},   {"chain", {2, chain}},   {"hang", {1, hang}},   {"kill", {2, kill}},
-    {"waits", {2, waits}}, {"frames", {4, frames}}, {"stuck", {0, stuck}}, {"cards", {2, cards}},
+    {"jobs", {3, jobs}},     {"one-ring", {3, one_ring}}, {"chain", {2, chain}},
+    {"hang", {1, hang}},     {"kill", {2, kill}},         {"waits", {2, waits}},
+    {"frames", {4, frames}}, {"stuck", {0, stuck}},       {"cards", {2, cards}},
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace gpufs {
 class FreezeSession {
 public:
     // Makes its instance, unless there is one on which nothing is enabled. Throws Error when the
-    // session is in use, or stopped. `disable` ends what was enabled in the instance; it may throw Error.
+    // session is in use, or stopped. `disable` ends what was enabled in the instance; it may throw
+    // Error.
     using Disable = std::function<void(const Tracefs& instance)>;
     FreezeSession(const Session& session, Disable disable);
     ~FreezeSession();
