@@ -23,8 +23,8 @@ bool runs_by_itself(Kind kind) {
 PreparedProgram::PreparedProgram(Program program, Choice choice, BpfMachine& machine)
     : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
     check_features();
-    found_ = find_probe_sites(program_, machine_);
     add_condition();
+    found_ = find_probe_sites(program_, machine_, asked_fields());
     pool_ = make_string_pool(program_, choice_.parameters);
 }
 
@@ -166,6 +166,15 @@ void PreparedProgram::refuse_condition() const {
                       "without an event there are pid, tid, comm and cpu");
 }
 
+// Of events: every task has its ids.
+std::vector<std::string> PreparedProgram::asked_fields() const {
+    std::vector<std::string> fields;
+    if (condition_) fields = fields_of(*condition_);
+    std::erase(fields, "pid");
+    std::erase(fields, "tid");
+    return fields;
+}
+
 // The program with the condition in front, where the site knows all that the condition names.
 ProbeProgram PreparedProgram::guarded(const ProbeSite& site, bool& is_conditional) const {
     EventFormat none;
@@ -173,8 +182,8 @@ ProbeProgram PreparedProgram::guarded(const ProbeSite& site, bool& is_conditiona
     const bool has_fields = site.event && (site.target->kind != Kind::raw_tracepoint ||
                                            site.event->system == "raw_syscalls");
     const EventFormat& event = has_fields ? *site.event : none;
-    for (const std::string& field : fields_of(*condition_))
-        if (!event.find(field) && field != "pid" && field != "tid") return {};
+    for (const std::string& field : asked_fields())
+        if (!event.find(field)) return {};
     is_conditional = true;
     ProbeProgram made = *site.program;
     ConditionCode how;

@@ -87,8 +87,8 @@ std::string find_program(const std::string& name) {
 
 class SiteFinder {
 public:
-    SiteFinder(const Program& program, BpfMachine& machine)
-        : program_(program), machine_(machine) {}
+    SiteFinder(const Program& program, BpfMachine& machine, const std::vector<std::string>& fields)
+        : program_(program), machine_(machine), fields_(fields) {}
 
     ProbeSites find() {
         for (const ProbeProgram& probe : program_.programs)
@@ -105,7 +105,7 @@ private:
             try {
                 const bool has_other_way = probe.is_optional || alternatives.size() > 1;
                 std::vector<ProbeSite> sites = sites_of(probe, target, has_other_way);
-                if (alternatives.size() > 1) require_arguments(probe, target);
+                if (alternatives.size() > 1) require_raw(probe, sites.front());
                 for (ProbeSite& site : sites) found_.sites.push_back(std::move(site));
                 if (!absent.empty())
                     found_.choices.push_back(
@@ -153,12 +153,19 @@ private:
             options.empty() ? "run it live" : cat("'gpufs record", options, "' records it"));
     }
 
-    // A raw tracepoint is worth nothing where its arguments are not there, or where the kernel does
-    // not tell what they point at. Only syscalls have theirs in recordings.
-    void require_arguments(const ProbeProgram& probe, const ProbeTarget& target) {
-        if (target.kind != Kind::raw_tracepoint) return;
-        if (machine_.is_recording() && !target.name.starts_with("raw_syscalls:"))
+    // A raw tracepoint is worth nothing where its arguments are not there, where the kernel does
+    // not tell what they point at, and where fields are asked for. Only syscalls have their
+    // arguments in recordings, and as fields.
+    void require_raw(const ProbeProgram& probe, const ProbeSite& site) {
+        if (site.target->kind != Kind::raw_tracepoint || site.event->system == "raw_syscalls")
+            return;
+        if (machine_.is_recording())
             throw Absent{"a recording has fields, no arguments of tracepoints", ""};
+        const auto is_field = [&](const std::string& name) {
+            return site.event->find(name) != nullptr;
+        };
+        if (!fields_.empty() && std::ranges::all_of(fields_, is_field))
+            throw Absent{"--if asks for its fields", ""};
         for (const CodeItem& item : probe.code) {
             const Relocation& offset = item.relocation;
             if (offset.kind == Relocation::Kind::btf_offset && !offset.fallback &&
@@ -329,6 +336,7 @@ private:
 
     const Program& program_;
     BpfMachine& machine_;
+    const std::vector<std::string>& fields_;  // that a condition asks for
     ProbeSites found_;
     Diagnostics mistakes_;
 };
@@ -346,8 +354,9 @@ std::string ProbeSite::described() const {
     return text;
 }
 
-ProbeSites find_probe_sites(const Program& program, BpfMachine& machine) {
-    return SiteFinder(program, machine).find();
+ProbeSites find_probe_sites(const Program& program, BpfMachine& machine,
+                            const std::vector<std::string>& fields) {
+    return SiteFinder(program, machine, fields).find();
 }
 
 }  // namespace gpufs

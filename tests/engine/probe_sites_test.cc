@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_pattern_of_events_goes_on_without_those_left_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(a_raw_tracepoint_is_taken_where_the_kernel_tells_what_its_arguments_are) {
-    const auto taken = [](const std::string& offset) {
+    const auto taken = [](const std::string& offset, const Texts& fields = {}) {
         const Program program = assemble(
             {"t.bpf",
              cat(".prog p raw_tracepoint sched:sched_switch | tracepoint sched:sched_switch\n"
@@ -80,11 +80,16 @@ BOOST_AUTO_TEST_CASE(a_raw_tracepoint_is_taken_where_the_kernel_tells_what_its_a
                  "        r0 = 0\n        exit\n")},
             {});
         BpfMachine debian(Tracefs("tests/data/formats/6.12"), BpfFeatures({BpfFeature::btf}));
-        const ProbeSites found = find_probe_sites(program, debian);
+        const ProbeSites found = find_probe_sites(program, debian, fields);
         return std::pair(found.sites.at(0).target->kind, join(found.choices, "\n"));
     };
     using Kind = ProbeTarget::Kind;
     BOOST_TEST((taken("task_struct.pid ? 2468") == std::pair(Kind::raw_tracepoint, std::string())));
+    BOOST_TEST((taken("task_struct.pid ? 2468", {"comm"}).first == Kind::raw_tracepoint));
+    BOOST_TEST((taken("task_struct.pid ? 2468", {"prev_pid", "next_pid"}) ==
+                std::pair(Kind::tracepoint,
+                          std::string("p: took 'sched:sched_switch', because --if asks for its "
+                                      "fields"))));
     BOOST_TEST((taken("task_struct.pid") ==
                 std::pair(Kind::tracepoint,
                           std::string("p: took 'sched:sched_switch', because this kernel does not "
