@@ -1,5 +1,6 @@
 #include "gpufs/engine/cpu_pages.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -50,13 +51,17 @@ void CpuPages::rewind() {
 void CpuPages::rewind_to(const std::function<bool(std::uint64_t time)>& is_early) {
     rewind();
     if (compression_ != Compression::none) return;
-    std::uint64_t early = 0, late = place_.size / layout_.page_bytes;  // pages, by number
+    struct stat facts {};
+    check(::fstat(file_, &facts), [] { return std::string("look at the recording"); });
+    const auto end = static_cast<std::uint64_t>(facts.st_size);
+    const std::uint64_t there = std::min(place_.size, end - std::min(place_.offset, end));
+    std::uint64_t early = 0, late = there / layout_.page_bytes;  // pages, by number
     while (late - early > 1) {
         const std::uint64_t middle = early + (late - early) / 2;
         std::uint64_t time = 0;
         at_ = place_.offset + middle * layout_.page_bytes;
-        const bool is_there = read(std::as_writable_bytes(std::span(&time, 1))) == sizeof time;
-        (is_there && is_early(time) ? early : late) = middle;
+        read(std::as_writable_bytes(std::span(&time, 1)));
+        (time != 0 && is_early(time) ? early : late) = middle;  // a hole is no page
     }
     at_ = place_.offset + early * layout_.page_bytes;
 }

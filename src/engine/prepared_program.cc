@@ -18,13 +18,29 @@ bool runs_by_itself(Kind kind) {
     return kind == Kind::begin || kind == Kind::end || kind == Kind::interval;
 }
 
+// The fields of an event whose program sees the tracepoint's arguments: what every task has, and of
+// a system call, behind its registers, the number at its begin and the result at its end.
+EventFormat arguments_of(EventFormat event) {
+    std::optional<Field> argument;
+    if (const Field* field = event.find(event.name == "sys_enter" ? "id" : "ret");
+        field && event.system == "raw_syscalls")
+        argument = *field;
+    std::erase_if(event.fields, [](const Field& field) { return !field.is_common; });
+    if (argument) {
+        argument->offset = sizeof(std::uint64_t);
+        event.fields.push_back(std::move(*argument));
+    }
+    return event;
+}
+
 }  // namespace
 
 PreparedProgram::PreparedProgram(Program program, Choice choice, BpfMachine& machine)
     : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
     check_features();
     add_condition();
-    found_ = find_probe_sites(program_, machine_, asked_fields());
+    found_ = find_probe_sites(program_, machine_,
+                              condition_ ? fields_of(*condition_) : std::vector<std::string>());
     pool_ = make_string_pool(program_, choice_.parameters);
 }
 
@@ -166,24 +182,16 @@ void PreparedProgram::refuse_condition() const {
                       "without an event there are pid, tid, comm and cpu");
 }
 
-// Of events: every task has its ids.
-std::vector<std::string> PreparedProgram::asked_fields() const {
-    std::vector<std::string> fields;
-    if (condition_) fields = fields_of(*condition_);
-    std::erase(fields, "pid");
-    std::erase(fields, "tid");
-    return fields;
-}
-
 // The program with the condition in front, where the site knows all that the condition names.
 ProbeProgram PreparedProgram::guarded(const ProbeSite& site, bool& is_conditional) const {
     EventFormat none;
     none.name = site.described();
-    const bool has_fields = site.event && (site.target->kind != Kind::raw_tracepoint ||
-                                           site.event->system == "raw_syscalls");
-    const EventFormat& event = has_fields ? *site.event : none;
-    for (const std::string& field : asked_fields())
-        if (!event.find(field)) return {};
+    const EventFormat event = !site.event ? none
+                              : site.target->kind == Kind::raw_tracepoint
+                                  ? arguments_of(*site.event)
+                                  : *site.event;
+    for (const std::string& field : fields_of(*condition_))
+        if (!event.find(field) && field != "pid" && field != "tid") return {};
     is_conditional = true;
     ProbeProgram made = *site.program;
     ConditionCode how;

@@ -107,9 +107,7 @@ private:
                 std::vector<ProbeSite> sites = sites_of(probe, target, has_other_way);
                 if (alternatives.size() > 1) require_raw(probe, sites.front());
                 for (ProbeSite& site : sites) found_.sites.push_back(std::move(site));
-                if (!absent.empty())
-                    found_.choices.push_back(
-                        cat(probe.name, ": took '", target.name, "', because ", absent.back().why));
+                if (!absent.empty()) note_choice(probe, target, alternatives, absent);
                 return;
             } catch (const Absent& why) {
                 absent.push_back(why);
@@ -124,6 +122,21 @@ private:
         std::string message = why.why;
         if (alternatives.size() > 1) message += ", nor any of its alternatives";
         mistakes_.error(program_.sources[at.source], at.span, message, why.hint);
+    }
+
+    // Of two ways to one event the reason is why not the other.
+    void note_choice(const ProbeProgram& probe, const ProbeTarget& taken,
+                     const std::vector<ProbeTarget>& alternatives,
+                     const std::vector<Absent>& absent) {
+        std::size_t reason = absent.size() - 1;
+        std::string kind;
+        for (std::size_t i = 0; i < absent.size(); ++i) {
+            if (alternatives[i].name != taken.name) continue;
+            reason = i;
+            kind = cat(name_of(taken.kind), ' ');
+        }
+        found_.choices.push_back(
+            cat(probe.name, ": took ", kind, '\'', taken.name, "', because ", absent[reason].why));
     }
 
     // Without one there is nothing to run, and nothing to tell.
@@ -161,10 +174,13 @@ private:
             return;
         if (machine_.is_recording())
             throw Absent{"a recording has fields, no arguments of tracepoints", ""};
-        const auto is_field = [&](const std::string& name) {
+        const auto is_own = [&](const std::string& name) {
             return site.event->find(name) != nullptr;
         };
-        if (!fields_.empty() && std::ranges::all_of(fields_, is_field))
+        const auto is_there = [&](const std::string& name) {
+            return is_own(name) || name == "pid" || name == "tid";
+        };
+        if (std::ranges::any_of(fields_, is_own) && std::ranges::all_of(fields_, is_there))
             throw Absent{"--if asks for its fields", ""};
         for (const CodeItem& item : probe.code) {
             const Relocation& offset = item.relocation;

@@ -189,8 +189,10 @@ for _ in $(seq "$rounds"); do
     "$gpufs" record -e $enter -o "$scratch/gpufs.dat" -- "${run_calls[@]}" 2>&1 | lost \
         >>"$scratch/gpufs-lost"
     has trace-cmd || continue
+    rm -f "$scratch/trace-cmd.dat"
     added trace-cmd-recorded "${trace_cmd_record[@]}" -e $enter "${run_calls[@]}"
     echo "$tracing_on" >/sys/kernel/tracing/tracing_on
+    [ -s "$scratch/trace-cmd.dat" ] || continue
     trace-cmd report --stat "$scratch/trace-cmd.dat" 2>/dev/null |
         awk '/^overrun:/ { n += $2 } END { print n + 0 }' >>"$scratch/trace-cmd-lost"
 done

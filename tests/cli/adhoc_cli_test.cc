@@ -178,13 +178,18 @@ BOOST_AUTO_TEST_CASE(run_queue_latency_pairs_fields_of_different_names) {
     const Ended ran = trace({"latency", "sched:sched_wakeup", "sched:sched_switch", "--key",
                              "pid=next_pid", "by", "next_comm", "--if", kOurs, "--json"},
                             [] {
-                                in_thread("gp-ours", [] {
-                                    for (int i = 0; i < 50; ++i) std::this_thread::sleep_for(1ms);
-                                });
+                                in_thread(
+                                    "gp-ours",
+                                    [] {
+                                        for (int i = 0; i < 50; ++i)
+                                            std::this_thread::sleep_for(1ms);
+                                    },
+                                    0);
                             });
     BOOST_TEST(ran.status == 0, ran.err);
     // A thread may be woken before it is quite asleep.
-    BOOST_TEST(count_behind(ran.out, "{\"next_comm\":\"gp-ours\"}") >= 40, ran.out + ran.err);
+    BOOST_TEST(count_behind(ran.out, "{\"next_comm\":\"gp-ours\"}") >= test::traced_of(40),
+               ran.out + ran.err);
 }
 
 BOOST_AUTO_TEST_CASE(names_of_files_are_keys_and_cut_ones_are_counted) {

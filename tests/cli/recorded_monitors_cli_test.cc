@@ -38,9 +38,8 @@ struct Case {
 std::ostream& operator<<(std::ostream& out, const Case& one) {
     return out << one.monitor.front() << ' ' << one.what;
 }
-// Hosted kernels of version 6.18 were seen to leave switches away from some tasks out, which takes
-// some of the sleeps with it.
-constexpr long long kSleeps = 40, kSleepsSeen = 20;
+constexpr long long kSleeps = 40;
+const long long kSleepsSeen = test::traced_of(kSleeps);
 // A recording knows a task by one name, its last: what it waited for before its exec counts, too.
 constexpr long long kBeforeExec = 8;
 const Case kCases[] = {

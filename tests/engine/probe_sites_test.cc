@@ -86,14 +86,17 @@ BOOST_AUTO_TEST_CASE(a_raw_tracepoint_is_taken_where_the_kernel_tells_what_its_a
     using Kind = ProbeTarget::Kind;
     BOOST_TEST((taken("task_struct.pid ? 2468") == std::pair(Kind::raw_tracepoint, std::string())));
     BOOST_TEST((taken("task_struct.pid ? 2468", {"comm"}).first == Kind::raw_tracepoint));
-    BOOST_TEST((taken("task_struct.pid ? 2468", {"prev_pid", "next_pid"}) ==
-                std::pair(Kind::tracepoint,
-                          std::string("p: took 'sched:sched_switch', because --if asks for its "
-                                      "fields"))));
-    BOOST_TEST((taken("task_struct.pid") ==
-                std::pair(Kind::tracepoint,
-                          std::string("p: took 'sched:sched_switch', because this kernel does not "
-                                      "tell where 'task_struct.pid' is"))));
+    BOOST_TEST(
+        (taken("task_struct.pid ? 2468", {"prev_pid", "next_pid"}) ==
+         std::pair(Kind::tracepoint,
+                   std::string("p: took tracepoint 'sched:sched_switch', because --if asks for its "
+                               "fields"))));
+    BOOST_TEST(
+        (taken("task_struct.pid") ==
+         std::pair(
+             Kind::tracepoint,
+             std::string("p: took tracepoint 'sched:sched_switch', because this kernel does not "
+                         "tell where 'task_struct.pid' is"))));
 }
 
 // Release candidates 1 to 4 of 6.17 may crash: the shipped monitor leaves the event alone there.

@@ -10,6 +10,7 @@
 #include "gpufs/base/cat.h"
 #include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
+#include "gpufs/kernel/kernel_version.h"
 #include "gpufs/kernel/tracefs.h"
 #include "gpufs/lang/trigger.h"
 
@@ -91,6 +92,10 @@ std::string TempSession::directory() const {
 
 std::string TempSession::read(const std::string& file) const {
     return read_file(cat(directory(), "/", file));
+}
+
+long long traced_of(long long switches) {
+    return running_kernel() >= KernelVersion{6, 18, 0} ? switches / 2 : switches;
 }
 
 void block_in_d_state(int times, int ms) {

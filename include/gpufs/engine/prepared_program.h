@@ -60,7 +60,6 @@ public:
 private:
     void check_features();
     void add_condition();
-    std::vector<std::string> asked_fields() const;
     ProbeProgram guarded(const ProbeSite& site, bool& is_conditional) const;
     [[noreturn]] void refuse_condition() const;
 
