@@ -40,8 +40,9 @@ std::ostream& operator<<(std::ostream& out, const Case& one) {
 }
 constexpr long long kSleeps = 40;
 const long long kSleepsSeen = test::traced_of(kSleeps);
-// A recording knows a task by one name, its last: what it waited for before its exec counts, too.
-constexpr long long kBeforeExec = 8;
+// A recording begins before the monitor and ends after it, when the work may still be on its way
+// out; and it knows a task by one name, its last.
+constexpr long long kAround = 8;
 const Case kCases[] = {
     {{"syscalls"},
      "raw_syscalls",
@@ -77,14 +78,16 @@ const Case kCases[] = {
      "off_us",
      "count",
      {{"comm", kWork}},
-     kSleepsSeen},
+     kSleepsSeen,
+     kAround},
     {{"sched-wait", "min_us=0"},
      "sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new",
      {"sleeps", cat(kSleeps), "2"},
      "slow",
      "",
      {{"comm", kWork}},
-     kSleepsSeen},
+     kSleepsSeen,
+     kAround},
     {{"wakeups"},
      "sched:sched_waking",
      {"pingpong", "200"},
@@ -113,7 +116,7 @@ const Case kCases[] = {
      "count",
      {},
      1,
-     kBeforeExec},
+     kAround},
     // Interrupts come before the monitor is there and after it is gone, too.
     {{"irqs"},
      "irq:softirq_entry,irq:softirq_exit",
