@@ -37,8 +37,8 @@ struct ProbeSites {
 // Finds the places of all probes. Throws UsageError, with every probe that has none and is not
 // optional, under its text with a hint. Of a recording a note tells of each that is missing; where
 // none is left that looks at an event, it throws UnsupportedError with the way to record them.
-// `fields` are those that a condition asks for: an event that has them all is taken with its record,
-// not raw, where both ways are open.
+// `fields` are those that a condition asks for: an event that has them all is taken with its
+// record, not raw, where both ways are open.
 ProbeSites find_probe_sites(const Program& program, BpfMachine& machine,
                             const std::vector<std::string>& fields = {});
 
