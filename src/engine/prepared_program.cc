@@ -22,9 +22,7 @@ bool runs_by_itself(Kind kind) {
 // a system call, behind its registers, the number at its begin and the result at its end.
 EventFormat arguments_of(EventFormat event) {
     std::optional<Field> argument;
-    if (const Field* field = event.find(event.name == "sys_enter" ? "id" : "ret");
-        field && event.system == "raw_syscalls")
-        argument = *field;
+    if (const Field* field = raw_syscall_argument(event)) argument = *field;
     std::erase_if(event.fields, [](const Field& field) { return !field.is_common; });
     if (argument) {
         argument->offset = sizeof(std::uint64_t);

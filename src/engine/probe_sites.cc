@@ -170,8 +170,7 @@ private:
     // not tell what they point at, and where fields are asked for. Only syscalls have their
     // arguments in recordings, and as fields.
     void require_raw(const ProbeProgram& probe, const ProbeSite& site) {
-        if (site.target->kind != Kind::raw_tracepoint || site.event->system == "raw_syscalls")
-            return;
+        if (site.target->kind != Kind::raw_tracepoint || raw_syscall_argument(*site.event)) return;
         if (machine_.is_recording())
             throw Absent{"a recording has fields, no arguments of tracepoints", ""};
         const auto is_own = [&](const std::string& name) {
@@ -368,6 +367,11 @@ std::string ProbeSite::described() const {
     if (functions.size() > 1) text += cat(": ", counted(functions.size(), "function"));
     if (places.size() > 1) text += cat(": ", counted(places.size(), "place"));
     return text;
+}
+
+const Field* raw_syscall_argument(const EventFormat& event) {
+    if (event.system != "raw_syscalls") return nullptr;
+    return event.find(event.name == "sys_enter" ? "id" : "ret");
 }
 
 ProbeSites find_probe_sites(const Program& program, BpfMachine& machine,

@@ -10,8 +10,6 @@
 namespace gpufs {
 namespace {
 
-constexpr std::string_view kRawSyscalls = "raw_syscalls";
-
 // By BpfWorld::Gap.
 constexpr std::array<std::string_view, BpfWorld::kGaps> kGapTexts{
     "the memory of processes is not recorded, so texts and values in it are empty",
@@ -41,7 +39,7 @@ bool asks_for_stacks(const Linked& linked) {
 // Where programs on raw_syscalls:sys_enter and sys_exit find the call's number or its result: in
 // front of it are the registers, of which a recording has none.
 std::array<std::uint64_t, 2> raw_syscall_arguments(const EventFormat& event, RecordBytes record) {
-    const Field* field = event.find(event.name == "sys_enter" ? "id" : "ret");
+    const Field* field = raw_syscall_argument(event);
     return {0, field ? integer_of(*field, record) : 0};
 }
 
@@ -111,7 +109,7 @@ std::string Replay::load(const ProbeSite& site) {
 }
 
 void Replay::check_raw(const ProbeSite& site, const LinkTarget& target) const {
-    if (site.target->kind != Kind::raw_tracepoint || site.event->system == kRawSyscalls) return;
+    if (site.target->kind != Kind::raw_tracepoint || raw_syscall_argument(*site.event)) return;
     if (!uses_event_record(program(), *site.program, target)) return;
     const SourceRef& at = site.target->at;
     throw SourceError(program().sources.at(at.source), at.span,

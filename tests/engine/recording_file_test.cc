@@ -13,6 +13,7 @@
 #include "gpufs/engine/compress_recording.h"
 #include "gpufs/engine/trace_file.h"
 #include "support/ring_pages.h"
+#include "support/temp_file.h"
 
 namespace gpufs {
 namespace {
@@ -45,26 +46,18 @@ trace_dat::Head head_for(std::size_t cpus) {
 // A file of one test, and what a reader finds in it at any moment.
 class Recorded {
 public:
-    Recorded() {
-        char name[] = "/tmp/gpufs-recording-XXXXXX";
-        const int fd = ::mkstemp(name);
-        BOOST_REQUIRE(fd >= 0);
-        ::close(fd);
-        path_ = name;
-    }
-    ~Recorded() { ::unlink(path_.c_str()); }
-    const std::string& path() const { return path_; }
+    const std::string& path() const { return file_.path(); }
 
     void move(RecordingFile& file, std::size_t cpu, std::uint64_t time) const {
         PageMover::Target& to = file.target(cpu);
         const std::string page =
             test::PageBuilder(time).record(0, {"\7\0\0\0\x0c\0\0\0", 8}).text();
-        write_all_at(to.file, page, to.at + to.bytes, path_);
+        write_all_at(to.file, page, to.at + to.bytes, path());
         to.bytes += page.size();
     }
     // "1@100 0@200": CPU and time of each record, and what the reader complains about.
     std::string found(std::uint64_t from = 0) const {
-        TraceFile trace(path_);
+        TraceFile trace(path());
         trace.rewind({}, from);
         std::string found;
         while (const TraceRecord* record = trace.next())
@@ -73,12 +66,12 @@ public:
         return found;
     }
     std::string name_of(int task) const {
-        TraceFile trace(path_);
+        TraceFile trace(path());
         return std::string(trace.context().tasks.comm(task));
     }
 
 private:
-    std::string path_;
+    test::TempFile file_;
 };
 
 }  // namespace

@@ -190,10 +190,6 @@ const std::map<std::string, works::Work> kWorks = {{"vgem", {2, vgem}}, {"cursor
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-    works::run(kWorks, {argv + 1, argv + argc});
-    return 0;
-} catch (const std::exception& e) {
-    std::fprintf(stderr, "gpufs-drm-work: %s\n", e.what());
-    return 1;
+int main(int argc, char** argv) {
+    return works::run_main(kWorks, argc, argv);
 }

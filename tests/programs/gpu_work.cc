@@ -263,10 +263,6 @@ const std::map<std::string, works::Work> kWorks = {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-    works::run(kWorks, {argv + 1, argv + argc});
-    return 0;
-} catch (const std::exception& e) {
-    std::fprintf(stderr, "gpufs-gpu-work: %s\n", e.what());
-    return 1;
+int main(int argc, char** argv) {
+    return works::run_main(kWorks, argc, argv);
 }

@@ -34,4 +34,13 @@ inline void run(const std::map<std::string, Work>& works, const std::vector<std:
     work->second.run(numbers);
 }
 
+// What main() of such a program does and returns.
+inline int run_main(const std::map<std::string, Work>& works, int argc, char** argv) try {
+    run(works, {argv + 1, argv + argc});
+    return 0;
+} catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], e.what());
+    return 1;
+}
+
 }  // namespace works

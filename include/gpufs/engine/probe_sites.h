@@ -24,6 +24,10 @@ struct ProbeSite {
     std::string described() const;
 };
 
+// The field that is the second argument of a raw tracepoint, behind the registers: of a system call
+// the number at its begin, the result at its end. Null for other events.
+const Field* raw_syscall_argument(const EventFormat& event);
+
 struct ProbeSites {
     std::vector<ProbeSite> sites;
     // Which alternative was taken, where it is not the first, and why.
