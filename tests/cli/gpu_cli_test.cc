@@ -333,12 +333,15 @@ BOOST_AUTO_TEST_SUITE(drivers_of_the_kernel, *ut::precondition(test::has_vgem_an
 struct Waits {
     std::vector<std::string> work;
     std::string driver, timeline;
+    // What is signalled before the wait begins is no signal that is waited for: a cursor's fence may
+    // be, one that is held for 50 ms is not.
+    int signals_at_least;
 };
 std::ostream& operator<<(std::ostream& out, const Waits& one) {
     return out << one.driver;
 }
-const Waits kWaits[] = {{{"vgem", "6", "50000"}, "vgem", "unbound"},
-                        {{"cursor", "6"}, "virtio_gpu", "controlq"}};
+const Waits kWaits[] = {{{"vgem", "6", "50000"}, "vgem", "unbound", 6},
+                        {{"cursor", "6"}, "virtio_gpu", "controlq", 0}};
 
 BOOST_DATA_TEST_CASE(fence_adds_up_waits_for_any_driver, ut::data::make(kWaits), c) {
     const Told told({"fence", "min_us=0"}, test::drm_work(c.work));
@@ -348,9 +351,8 @@ BOOST_DATA_TEST_CASE(fence_adds_up_waits_for_any_driver, ut::data::make(kWaits),
     BOOST_TEST(row["count"].number() == 6);
     BOOST_TEST(row["sum"].number() > 0);
     BOOST_TEST(row["sum"].number() <= waited_ns(told.err()) / 1000);
-    // What is signalled before the wait begins is no signal that is waited for.
     const long long signals = told.sum("signals", {{"driver", c.driver}}, "count");
-    BOOST_TEST(signals >= 1);
+    BOOST_TEST(signals >= c.signals_at_least);
     BOOST_TEST(signals <= 6);
     BOOST_TEST(told.records("slow", {{"driver", c.driver}}).size() == 6u);
     BOOST_TEST(told.rows("left", {}).empty());

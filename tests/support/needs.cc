@@ -116,10 +116,24 @@ std::string fetch_of_measure() {
 #endif
 }
 
+namespace {
+
+std::vector<std::string> gpufs_instances() {
+    std::vector<std::string> names = list_directory(cat(kTracing, "/instances"));
+    std::erase_if(names, [](const std::string& name) { return !name.starts_with("gpufs"); });
+    return names;
+}
+
+// Taken before main(): somebody may be at work on this machine.
+const std::vector<std::string> kInstancesBefore = gpufs_instances();
+
+}  // namespace
+
 std::string our_instances() {
     std::string names;
-    for (const std::string& name : list_directory(cat(kTracing, "/instances")))
-        if (name.starts_with("gpufs")) names += name + '\n';
+    for (const std::string& name : gpufs_instances())
+        if (std::ranges::find(kInstancesBefore, name) == kInstancesBefore.end())
+            names += name + '\n';
     return names;
 }
 

@@ -65,7 +65,7 @@ void block_in_d_state(int times, int ms);
 extern "C" void gpufs_test_measured(unsigned long long ns);
 std::string fetch_of_measure();
 
-// The names below instances/ that begin with "gpufs".
+// The names below instances/ that begin with "gpufs" and were not there when the tests began.
 std::string our_instances();
 
 }  // namespace gpufs::test
