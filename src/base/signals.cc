@@ -36,13 +36,16 @@ int take_from(const Fd& fd) {
 
 }  // namespace
 
-HoldSignals::HoldSignals() {
-    const sigset_t set = stop_set();
-    ::sigprocmask(SIG_BLOCK, &set, &before_);
+HoldSignals::HoldSignals() : held_(stop_set()) {
+    sigset_t before;
+    ::sigprocmask(SIG_BLOCK, &held_, &before);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        if (::sigismember(&before, signal) == 1) ::sigdelset(&held_, signal);
 }
 
+// What somebody else blocked meanwhile stays blocked.
 HoldSignals::~HoldSignals() {
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+    ::sigprocmask(SIG_UNBLOCK, &held_, nullptr);
 }
 
 bool HoldSignals::stop_is_pending() const {

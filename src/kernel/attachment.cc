@@ -18,6 +18,7 @@
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
 #include "gpufs/kernel/bpf_info.h"
+#include "gpufs/kernel/kernel_version.h"
 #include "gpufs/kernel/perf_event.h"
 #include "kernel/bpf_syscall.h"
 
@@ -60,6 +61,8 @@ Attachment::~Attachment() {
 std::optional<std::uint64_t> Attachment::missed() const {
     if (dynamic_event_) return dynamic_event_->missed();
     std::optional<std::uint64_t> sum;
+    // Before, links have no count, and those of raw tracepoints (before 5.8) nothing at all to ask.
+    if (running_kernel() < KernelVersion{6, 7, 0}) return sum;
     for (const Fd& link : links_)
         if (const auto missed = link_info(link.get()).missed) sum = sum.value_or(0) + *missed;
     return sum;

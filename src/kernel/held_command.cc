@@ -44,6 +44,9 @@ HeldCommand::HeldCommand(std::vector<std::string> argv) : argv_(std::move(argv))
     std::vector<char*> words;
     for (std::string& word : argv_) words.push_back(word.data());
     words.push_back(nullptr);
+    // Where SIGCHLD is ignored, as it may be inherited, the kernel reaps and nobody hears how it
+    // ended.
+    ::signal(SIGCHLD, SIG_DFL);
     pid_ = check(::fork(), [] { return std::string("fork"); });
     if (pid_ == 0) {
         // The parent's end would keep this end from seeing that the parent is gone.

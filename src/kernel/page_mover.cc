@@ -56,6 +56,10 @@ Fd open_raw_pages(const std::string& cpu_directory) {
 }
 
 PageMover::PageMover(std::size_t page_bytes) : page_bytes_(page_bytes) {
+    make_pipe();
+}
+
+void PageMover::make_pipe() {
     int ends[2];
     check(::pipe2(ends, O_CLOEXEC), [] { return std::string("make a pipe"); });
     pipe_out_ = Fd{ends[0]};
@@ -78,7 +82,8 @@ std::size_t PageMover::splice_in(int raw, std::uint64_t most) {
     return static_cast<std::size_t>(n);
 }
 
-void PageMover::splice_out(Target& to, std::size_t held) {
+// What a write that failed left in the pipe must not go to another target.
+void PageMover::splice_out(Target& to, std::size_t held) try {
     while (held > 0 && splices_to_file_) {
         auto offset = static_cast<loff_t>(to.at + to.bytes);
         const ssize_t n = ::splice(pipe_out_.get(), nullptr, to.file, &offset, held, SPLICE_F_MOVE);
@@ -99,6 +104,9 @@ void PageMover::splice_out(Target& to, std::size_t held) {
         write_behind(to, std::string_view(copy_).substr(0, n));
         held -= n;
     }
+} catch (const SysError&) {
+    make_pipe();
+    throw;
 }
 
 // One page by read(2): of what is being written, or the rest of a page of which a part was taken.

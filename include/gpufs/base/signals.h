@@ -19,7 +19,7 @@ public:
     bool stop_is_pending() const;
 
 private:
-    sigset_t before_;
+    sigset_t held_;  // by this object, not by one around it
 };
 
 // The same three signals as something to poll(2): live work waits on fd() beside its rings.

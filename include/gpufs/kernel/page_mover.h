@@ -38,6 +38,7 @@ public:
     bool move_all(int raw, Target& to, std::uint64_t most);
 
 private:
+    void make_pipe();
     std::size_t splice_in(int raw, std::uint64_t most);
     void splice_out(Target& to, std::size_t held);
     bool read_part(int raw, Target& to);
