@@ -108,6 +108,10 @@ std::vector<std::string> BpfMachine::functions(std::string_view pattern) {
         functions_ = traceable ? first_words(*traceable) : kernel_function_names();
         std::ranges::sort(*functions_);
         functions_->erase(std::unique(functions_->begin(), functions_->end()), functions_->end());
+        // Places of functions that the linker dropped (Linux 5.19 and later): none can be probed.
+        std::erase_if(*functions_, [](const std::string& name) {
+            return name.starts_with("__ftrace_invalid_address__");
+        });
     }
     std::vector<std::string> found;
     for (const std::string& name : *functions_)

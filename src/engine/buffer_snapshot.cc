@@ -199,8 +199,9 @@ std::optional<BufferSnapshot> BufferSnapshot::open(const Tracefs& tracefs) {
         Fd fd = open_file(path, O_RDONLY | O_NONBLOCK);
         Mapping meta(fd.get(), 0, sizeof(MetaPage));
         const int code = errno;
-        if (!meta && code == ENODEV) return std::nullopt;  // no mmap before Linux 6.10
-        if (!meta && code == EINVAL) continue;             // a CPU that was never online
+        // No mmap before Linux 6.10, and none while a snapshot trigger is set.
+        if (!meta && (code == ENODEV || code == EBUSY)) return std::nullopt;
+        if (!meta && code == EINVAL) continue;  // a CPU that was never online
         if (!meta) throw SysError(code, cat("map '", path, "'"));
         numbers.push_back(cpu);
         state->cpus.emplace_back(std::move(fd), std::move(meta), layout);

@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
 
@@ -22,7 +24,12 @@ FreezeSession::FreezeSession(const Session& session, Disable disable)
         throw Error(cat(session_.described(), " is stopped, and may hold what was frozen before"),
                     cat("'gpufs show", session_.option(), "' looks at that, 'gpufs reset",
                         session_.option(), "' removes it; or --session NAME"));
+    } else if (read_buffer_state(session_.tracefs()).entries > 0) {
+        throw Error(cat(session_.described(), " holds records, which another clock would clear"),
+                    cat("'gpufs show", session_.option(), "' looks at them, 'gpufs reset",
+                        session_.option(), "' removes it; or --session NAME"));
     }
+    if (!is_ours_) before_ = all_settings(session_);
     session_.tracefs().write("tracing_on", "1\n", Write::replace);
 }
 
@@ -30,6 +37,15 @@ void FreezeSession::freeze() {
     session_.tracefs().write("tracing_on", "0\n", Write::replace);
     is_frozen_ = true;
     disable_(session_.tracefs());
+}
+
+// Only what differs is written: each has an effect of its own.
+void FreezeSession::restore_settings() {
+    std::vector<Setting> differing;
+    const std::vector<Setting> now = all_settings(session_);
+    for (const Setting& setting : before_)
+        if (std::ranges::find(now, setting) == now.end()) differing.push_back(setting);
+    plan_settings(session_, differing).changes.apply();
 }
 
 FreezeSession::~FreezeSession() {
@@ -40,6 +56,7 @@ FreezeSession::~FreezeSession() {
     }
     try {
         disable_(session_.tracefs());
+        restore_settings();
     } catch (const Error&) {
         // Never enabled, or reset by somebody meanwhile: nothing of ours is left.
     }

@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kGather{4};
 // How often to look where the kernel cannot wake us.
 constexpr std::chrono::milliseconds kLook{20};
 // All pages held at once, over all CPUs.
-constexpr std::size_t kPagesHeld = 256;
+constexpr std::size_t kPagesHeld = 256, kLeastPages = 4;
 constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -49,7 +49,6 @@ RawBuffer::RawBuffer(const Tracefs& tracefs) : layout_(page_layout(tracefs)) {
         cpus_.back().fd = open_file(directory + "/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
         cpus_.back().size_file = directory + "/buffer_size_kb";
     }
-    pages_a_cpu_ = std::max<std::size_t>(4, kPagesHeld / std::max<std::size_t>(1, cpus_.size()));
     // poll(2) on trace_pipe_raw waits until the buffer is buffer_percent full. On trace_pipe, which
     // is about all CPUs, it returns for the first record (ring_buffer_poll_wait). It is never read.
     wake_ = Fd{::open(tracefs.path("trace_pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
@@ -61,7 +60,7 @@ bool RawBuffer::wait(int stop_fd, std::chrono::milliseconds limit) {
     // poll(2) ignores a negative descriptor.
     if (found_some_) {
         fds[1].fd = -1;
-        limit = std::min(limit, kGather);
+        limit = std::min(limit, has_more_ ? std::chrono::milliseconds(0) : kGather);
     } else if (!wake_) {
         limit = std::min(limit, kLook);
     }
@@ -115,8 +114,16 @@ bool RawBuffer::drain() {
     latest_ = reached_;
     const std::size_t count = read_all(pages_a_cpu_);
     horizon_ = count == 0 ? kForever : latest_;
-    for (const Cpu& cpu : cpus_)
-        if (!cpu.is_empty) horizon_ = std::min(horizon_, cpu.complete_to);
+    has_more_ = false;
+    std::size_t busy = 0;
+    for (const Cpu& cpu : cpus_) {
+        busy += !cpu.pages.empty();
+        if (cpu.is_empty) continue;
+        has_more_ = true;
+        horizon_ = std::min(horizon_, cpu.complete_to);
+    }
+    // A machine has more CPUs than there are at work.
+    pages_a_cpu_ = std::max(kLeastPages, kPagesHeld / std::max<std::size_t>(1, busy));
     // What the last drain held back is let go by this one.
     const bool held_some = std::exchange(found_some_, count != 0);
     merge_->refill();

@@ -8,11 +8,13 @@
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/session_reset.h"
+#include "gpufs/kernel/pid_namespace.h"
 #include "gpufs/kernel/proc_task.h"
 
 namespace gpufs {
 
 std::string threads_of(const std::string& pids) {
+    require_initial_pids();
     std::vector<std::string> threads;
     for (const std::string& word : split(pids, ',')) {
         int pid = 0;

@@ -7,6 +7,10 @@
 namespace gpufs {
 namespace {
 
+// Begins that wait for their end, some 300 bytes each: keys that never come again would be kept
+// for ever.
+constexpr std::size_t kMostOpen = 64 << 10;
+
 bool is_longer(const RecordPairs::Pair& a, const RecordPairs::Pair& b) {
     return a.took_ns > b.took_ns;
 }
@@ -43,6 +47,7 @@ void RecordPairs::add(const TraceRecord& record) {
         Pair pair{0, record, {record.bytes.begin(), record.bytes.end()}};
         pair.begin.bytes = {};
         cut_ += !open_.insert_or_assign(key_of(begin_, record), std::move(pair)).second;
+        if (open_.size() > kMostOpen) forget_older_half();
     } else if (id == end_.id) {
         auto node = open_.extract(key_of(end_, record));
         if (node.empty()) {
@@ -50,6 +55,10 @@ void RecordPairs::add(const TraceRecord& record) {
             return;
         }
         Pair& pair = node.mapped();
+        if (record.timestamp < pair.begin.timestamp) {  // clocks of two CPUs
+            ++cut_;
+            return;
+        }
         pair.took_ns = record.timestamp - pair.begin.timestamp;
         longest_ns_ = std::max(longest_ns_, pair.took_ns);
         ++count_;
@@ -59,6 +68,16 @@ void RecordPairs::add(const TraceRecord& record) {
         std::ranges::pop_heap(longest_, is_longer);
         longest_.pop_back();
     }
+}
+
+void RecordPairs::forget_older_half() {
+    std::vector<std::uint64_t> times;
+    times.reserve(open_.size());
+    for (const auto& [key, pair] : open_) times.push_back(pair.begin.timestamp);
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::ranges::nth_element(times, middle);
+    cut_ += std::erase_if(
+        open_, [&](const auto& entry) { return entry.second.begin.timestamp <= *middle; });
 }
 
 void RecordPairs::forget_open() {

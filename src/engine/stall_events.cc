@@ -57,14 +57,15 @@ void follow_tasks(const Tracefs& instance, const std::vector<int>& tids) {
     if (!text.empty()) instance.write("set_event_pid", text + "\n", Write::append);
 }
 
-void enable_stall_events(const Tracefs& instance, const StateSet& states) {
+void enable_stall_events(const Tracefs& instance, const StateSet& states, Stacks stacks) {
     for (const StallEvent& event : kStallEvents)
         if (event.is_needed && !instance.has(event_directory(event.name)))
             throw UnsupportedError(cat("this kernel has no event ", event.name),
                                    "'gpufs doctor' says what it can do");
     const std::string trigger = event_directory("sched:sched_switch") + "/trigger";
     try {
-        instance.write(trigger, cat("stacktrace if ", states.condition(), "\n"), Write::append);
+        if (stacks == Stacks::yes)
+            instance.write(trigger, cat("stacktrace if ", states.condition(), "\n"), Write::append);
     } catch (const SysError& e) {
         throw UnsupportedError("this kernel does not take a stack where a task is switched out",
                                "it was built without CONFIG_STACKTRACE; 'gpufs doctor' says more",
@@ -77,12 +78,18 @@ void enable_stall_events(const Tracefs& instance, const StateSet& states) {
 }
 
 void disable_stall_events(const Tracefs& instance, const StateSet& states) {
+    const auto write = [&](const std::string& file, const std::string& text, Write how) {
+        try {
+            instance.write(file, text, how);
+        } catch (const SysError&) {
+            // Not set, or reset by somebody meanwhile: nothing of ours is left.
+        }
+    };
     for (const StallEvent& event : kStallEvents)
-        if (instance.has(event_directory(event.name)))
-            instance.write(event_directory(event.name) + "/enable", "0\n", Write::replace);
-    instance.write(event_directory("sched:sched_switch") + "/trigger",
-                   cat("!stacktrace if ", states.condition(), "\n"), Write::append);
-    instance.write("set_event_pid", "\n", Write::replace);
+        write(event_directory(event.name) + "/enable", "0\n", Write::replace);
+    write(event_directory("sched:sched_switch") + "/trigger",
+          cat("!stacktrace if ", states.condition(), "\n"), Write::append);
+    write("set_event_pid", "\n", Write::replace);
 }
 
 void enable_run_events(const Tracefs& instance) {

@@ -7,11 +7,13 @@
 #include <ctime>
 
 #include "gpufs/base/error.h"
+#include "gpufs/engine/triggers.h"
+#include "gpufs/kernel/pid_namespace.h"
 
 namespace gpufs {
 namespace {
 
-// Over all CPUs: both instances together stay below 8 MB.
+// Over all CPUs: both instances together stay below 8 MB on machines with up to 64.
 constexpr std::uint64_t kBufferBytes = 7 << 20;
 // With everybody's switches beside.
 constexpr std::uint64_t kEventShare = 4 << 20, kRunShare = 3 << 20;
@@ -84,6 +86,7 @@ std::vector<int> StallHunt::list_new(const std::vector<Target>& targets) {
 }
 
 void StallHunt::attach(const std::vector<Target>& targets, bool is_held) {
+    require_initial_pids();
     for (const Tracefs& recorder : recorders_) prepare_buffer(recorder);
     size_buffer(instance_.tracefs(), runs_instance_ ? kEventShare : kBufferBytes);
     if (runs_instance_) {
@@ -107,7 +110,9 @@ void StallHunt::attach(const std::vector<Target>& targets, bool is_held) {
         runs_buffer_.emplace(runs_instance_->tracefs());
     }
     real_time_.emplace();
-    for (const Tracefs& recorder : recorders_) enable_stall_events(recorder, choice_.states);
+    stacks_ = triggers_stay_in_instance(instance_.top()).value_or(false) ? Stacks::yes : Stacks::no;
+    for (const Tracefs& recorder : recorders_)
+        enable_stall_events(recorder, choice_.states, stacks_);
     buffer_.emplace(instance_.tracefs());
     // What was started between the last listing and the events.
     const std::vector<int> fresh = list_new(targets);

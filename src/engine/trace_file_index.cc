@@ -329,6 +329,11 @@ void TraceFileIndex::take_option(Option id, const std::string& data) {
 void TraceFileIndex::finish() {
     facts.version = header_.version;
     facts.cpus = cpus_;
+    // Version 7 counts them nowhere but in its buffers.
+    if (facts.cpus == 0)
+        for (const trace_dat::Buffer& buffer : buffers)
+            for (const trace_dat::CpuData& data : buffer.cpus)
+                facts.cpus = std::max(facts.cpus, static_cast<std::size_t>(data.cpu) + 1);
     for (const trace_dat::Buffer& buffer : buffers)
         if (facts.clock.empty()) facts.clock = buffer.clock;
     context.options.clock_is_ns = counts_nanoseconds(facts.clock) || clock.tsc_to_ns;

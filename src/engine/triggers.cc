@@ -1,10 +1,7 @@
 #include "gpufs/engine/triggers.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <thread>
 
 #include "gpufs/base/error.h"
@@ -12,6 +9,7 @@
 #include "gpufs/base/text.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/scratch_instance.h"
+#include "gpufs/kernel/kernel_version.h"
 
 namespace gpufs {
 namespace {
@@ -33,14 +31,6 @@ std::vector<std::string> actions_of(const Session& session) {
         if (const auto file = session.top().read_if_readable(event_directory(event) + "/trigger"))
             if (auto actions = available_triggers(*file)) return *actions;
     return {};
-}
-
-// "6.1.0-56-amd64" -> 6001; 0 when it cannot be read.
-int kernel_version() {
-    utsname name{};
-    int major = 0, minor = 0;
-    if (::uname(&name) != 0 || std::sscanf(name.release, "%d.%d", &major, &minor) != 2) return 0;
-    return major * 1000 + minor;
 }
 
 const Trigger* find_kind(const std::vector<Trigger>& triggers, const std::string& kind) {
@@ -102,9 +92,10 @@ int firing_order(const std::string& action) {
 }
 
 std::optional<bool> triggers_stay_in_instance(const Tracefs& top) {
+    if (running_kernel() >= KernelVersion{5, 17, 0}) return true;
     // A `traceon` is tried, while the top level is on already: there it changes nothing.
     if (top.read_if_readable("tracing_on").value_or("") != "1\n") return std::nullopt;
-    const ScratchInstance scratch(top);
+    const ScratchInstance scratch(top, "trial");
     const Tracefs& at = scratch.tracefs();
     at.write("tracing_on", "0\n", Write::replace);
     at.write("events/sched/sched_switch/trigger", "traceon\n", Write::append);
@@ -123,10 +114,16 @@ void require_trigger_action(const Session& session, const std::string& action) {
             cat("this kernel has no '", action, "' trigger; it has: ", join(available, " ")),
             known ? cat("it was built without ", need->config, "; ", need->instead) : "");
     }
-    constexpr int kFixedIn = 5017;
     const bool acts_on_buffer = !action.ends_with("_event");
-    if (session.is_global() || !acts_on_buffer || kernel_version() >= kFixedIn) return;
-    if (!triggers_stay_in_instance(session.top()).value_or(false))
+    if (session.is_global() || !acts_on_buffer) return;
+    const std::optional<bool> stays = triggers_stay_in_instance(session.top());
+    if (!stays)
+        throw UnsupportedError(
+            cat("on a kernel before 5.17 a '", action,
+                "' trigger set in a session may act on the top-level buffer, and that is stopped: "
+                "it cannot be tried"),
+            "'gpufs start --global' lets it record; or set the trigger with --global");
+    if (!*stays)
         throw UnsupportedError(
             cat("on this kernel a '", action,
                 "' trigger set in a session acts on the top-level buffer"),

@@ -17,6 +17,14 @@ PidNamespace read_namespace(const std::string& path) {
 
 }  // namespace
 
+void require_initial_pids() {
+    if (own_pid_namespace().is_initial()) return;
+    throw UnsupportedError(
+        "in this pid namespace processes have other ids than in tracefs, and nothing tells theirs",
+        "run gpufs outside, or in the machine's pid namespace (docker run --pid=host); "
+        "'gpufs run' and 'gpufs count' know the ids of here");
+}
+
 PidNamespace own_pid_namespace() {
     return read_namespace("/proc/self/ns/pid");
 }

@@ -15,7 +15,8 @@ namespace gpufs {
 // page a CPU.
 class BufferSnapshot {
 public:
-    // Absent where the kernel cannot map the buffer. Throws SysError.
+    // Absent where the kernel does not map the buffer: before Linux 6.10, and while a snapshot
+    // trigger is set. Throws SysError.
     static std::optional<BufferSnapshot> open(const Tracefs& tracefs);
     BufferSnapshot(BufferSnapshot&&) noexcept;
     ~BufferSnapshot();

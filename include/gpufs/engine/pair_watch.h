@@ -35,6 +35,8 @@ public:
     // pair counts when its end has come, and none does that lost records may lie in. A record that
     // another CPU's may still precede is kept for the next call.
     std::optional<Over> look();
+    // Records lost so far, as RawBuffer says it: a pair over its limit may have been among them.
+    const RawBuffer& buffer() const { return *buffer_; }
 
 private:
     struct Watched {

@@ -77,12 +77,12 @@ private:
     Fd wake_;
     std::vector<Cpu> cpus_;
     std::vector<Bytes> spare_;
-    std::size_t pages_a_cpu_;
+    std::size_t pages_a_cpu_ = 16;
     std::uint64_t latest_ = 0;   // the latest page start read by the last drain but one
     std::uint64_t reached_ = 0;  // by the last
     std::uint64_t horizon_ = 0;  // records up to here are in order
-    bool found_some_ = false;
-    bool pulls_ = false;  // next() reads
+    bool found_some_ = false, has_more_ = false;  // the last drain
+    bool pulls_ = false;                          // next() reads
     std::uint64_t lost_ = 0;
     bool lost_is_partial_ = false;
     std::unique_ptr<RecordMerge> merge_;

@@ -38,7 +38,7 @@ public:
     std::uint64_t longest_ns() const { return longest_ns_; }
     const Wanted& wanted() const { return wanted_; }
     std::size_t count() const { return count_; }
-    // Begins without an end and ends without a begin.
+    // Begins without an end and ends without a begin; of the begins only the 65,536 latest wait.
     std::size_t unpaired() const { return open_.size() + cut_; }
 
 private:
@@ -48,6 +48,7 @@ private:
     };
     using Key = std::vector<std::uint64_t>;
     Side find_side(EventCatalog& events, const std::string& name) const;
+    void forget_older_half();
     static Key key_of(const Side& side, const TraceRecord& record);
 
     Wanted wanted_;

@@ -102,6 +102,7 @@ private:
     std::vector<std::uint64_t> kernel_stack_, user_stack_;
     std::unordered_map<std::uint64_t, bool> tracer_frames_;  // what is known of an address
     std::uint64_t lost_ = 0;                                 // events that the recording lacks
+    std::uint64_t left_out_ = 0;                             // runs of intervals, in long gaps
     std::uint64_t unknown_ = 0;                              // records of no layout
 };
 

@@ -12,6 +12,7 @@ namespace gpufs {
 // One setting of a session's buffer, in words of `gpufs options`: NAME=VALUE.
 struct Setting {
     std::string name, value;
+    bool operator==(const Setting&) const = default;
 };
 
 // The settings that differ from what a new instance has, in the form that sets them again.

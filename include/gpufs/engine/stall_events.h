@@ -21,10 +21,12 @@ void prepare_buffer(const Tracefs& instance);
 void size_buffer(const Tracefs& instance, std::uint64_t share);
 // The tasks whose events are recorded, beside those that they start from now on.
 void follow_tasks(const Tracefs& instance, const std::vector<int>& tids);
+// Whether a kernel takes stacks into an instance; see triggers_stay_in_instance().
+enum class Stacks : bool { no, yes };
 // Turns the events on, with a stack at each switch-out into one of the states. Throws
 // UnsupportedError where the kernel has no sched events or no stacktrace trigger.
-void enable_stall_events(const Tracefs& instance, const StateSet& states);
-// Turns them off again and forgets the tasks; what is recorded stays.
+void enable_stall_events(const Tracefs& instance, const StateSet& states, Stacks stacks);
+// Turns them off again, as many as are there, and forgets the tasks; what is recorded stays.
 void disable_stall_events(const Tracefs& instance, const StateSet& states);
 // The switches of every task, for a RunLog.
 void enable_run_events(const Tracefs& instance);

@@ -76,6 +76,9 @@ public:
     std::vector<std::string> damage() const;
     // Bytes of the trace buffers, all CPUs.
     std::uint64_t buffer_bytes() const { return buffer_bytes_; }
+    // No: the kernel lets a stacktrace trigger of an instance write elsewhere, and stacks are those
+    // of /proc only.
+    Stacks stacks() const { return stacks_; }
     // The tasks that were there at the start, and what each did.
     const std::vector<Stall>& at_start() const { return at_start_; }
 
@@ -103,6 +106,7 @@ private:
     // A reader that waits behind a busy machine, or a real-time task on its CPU, loses events.
     std::optional<RealTime> real_time_;
     std::uint64_t buffer_bytes_ = 0;
+    Stacks stacks_ = Stacks::yes;
     bool is_busy_ = false;  // the last round found many records
     std::function<void()> when_over_;
 

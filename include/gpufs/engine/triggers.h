@@ -41,8 +41,8 @@ Plan plan_clear_triggers(const Session& session, const std::vector<std::string>&
                          const std::string& action);
 
 // Does a trigger set in an instance act on that instance? Kernels before 5.17 (and not all of
-// them: the fix was carried back) let it act on the top-level buffer. Found out by trying, in an
-// instance of its own and with an effect the top level does not feel. Absent when it could not
+// them: the fix was carried back) let it act on the top-level buffer. Found out there by trying, in
+// an instance of its own and with an effect the top level does not feel. Absent when it could not
 // tell.
 std::optional<bool> triggers_stay_in_instance(const Tracefs& top);
 

@@ -19,6 +19,10 @@ struct PidNamespace {
     bool is_initial() const noexcept { return inode == 0xeffffffc; }
 };
 
+// Throws UnsupportedError in any but the initial one: for whoever writes pids into tracefs, which
+// would take them for those of other processes.
+void require_initial_pids();
+
 // That of this process, or of another one. Throws SysError.
 PidNamespace own_pid_namespace();
 PidNamespace pid_namespace_of(int pid);
