@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 
 #include "gpufs/base/diagnostics.h"
 #include "gpufs/base/text.h"
@@ -143,23 +144,22 @@ LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
 }
 
 void PreparedProgram::load_sites(const std::function<std::string(const ProbeSite&)>& load) {
+    const std::vector<bool> takes = condition_ ? sites_of_condition() : std::vector<bool>();
     bool is_used = !condition_;
     std::optional<SourceError> refusal;
-    for (const ProbeSite& site : found_.sites) {
+    for (std::size_t i = 0; i < found_.sites.size(); ++i) {
+        const ProbeSite& site = found_.sites[i];
         try {
-            bool is_conditional = false;
             ProbeSite own = site;
-            if (condition_ && !runs_by_itself(site.target->kind)) {
-                guarded_.push_back(guarded(site, is_conditional));
-                if (is_conditional)
-                    own.program = &guarded_.back();
-                else
-                    guarded_.pop_back();
-            }
+            const bool is_conditional = condition_ && takes[i];
+            if (is_conditional) own.program = &guarded_.emplace_back(guarded(site));
             is_used = is_used || is_conditional;
             explanation_.push_back(load(own));
             if (condition_ && !is_conditional)
-                explanation_.back() += "; --if does not apply: it lacks a field of it";
+                explanation_.back() += !knows_condition(site)
+                                           ? "; --if does not apply: it lacks a field of it"
+                                       : site.program->is_end ? "; --if stands where this begins"
+                                                              : "; --if stands where this ends";
         } catch (const SourceError& e) {
             if (is_used) throw;
             refusal = e;
@@ -180,21 +180,54 @@ void PreparedProgram::refuse_condition() const {
                       "without an event there are pid, tid, comm and cpu");
 }
 
-// The program with the condition in front, where the site knows all that the condition names.
-ProbeProgram PreparedProgram::guarded(const ProbeSite& site, bool& is_conditional) const {
+// What a condition can ask about there, besides the task that runs.
+EventFormat PreparedProgram::event_at(const ProbeSite& site) {
     EventFormat none;
     none.name = site.described();
-    const EventFormat event = !site.event ? none
-                              : site.target->kind == Kind::raw_tracepoint
-                                  ? arguments_of(*site.event)
-                                  : *site.event;
-    for (const std::string& field : fields_of(*condition_))
-        if (!event.find(field) && field != "pid" && field != "tid") return {};
-    is_conditional = true;
+    return !site.event                                 ? none
+           : site.target->kind == Kind::raw_tracepoint ? arguments_of(*site.event)
+                                                       : *site.event;
+}
+
+bool PreparedProgram::knows_condition(const ProbeSite& site) const {
+    if (runs_by_itself(site.target->kind)) return false;
+    const EventFormat event = event_at(site);
+    return std::ranges::all_of(fields_of(*condition_), [&](const std::string& field) {
+        return event.find(field) || field == "pid" || field == "tid";
+    });
+}
+
+// Which sites get the condition, of each monitor: all that begin something, where all know what it
+// names; else those that end something, where they do; else whoever does. One for both would
+// ask an interrupt, or the next task, for the name of the one that is meant.
+std::vector<bool> PreparedProgram::sites_of_condition() const {
+    struct Sides {
+        bool begins_know = true, ends_know = true, has_ends = false;
+    };
+    std::map<std::size_t, Sides> monitors;  // by their texts
+    for (const ProbeSite& site : found_.sites) {
+        if (runs_by_itself(site.target->kind)) continue;
+        Sides& sides = monitors[site.program->at.source];
+        const bool is_end = site.program->is_end;
+        sides.has_ends = sides.has_ends || is_end;
+        if (!knows_condition(site)) (is_end ? sides.ends_know : sides.begins_know) = false;
+    }
+    std::vector<bool> takes;
+    for (const ProbeSite& site : found_.sites) {
+        const Sides& sides = monitors[site.program->at.source];
+        const bool on_one_side = sides.has_ends && (sides.begins_know || sides.ends_know);
+        const bool is_on_it = site.program->is_end != sides.begins_know;
+        takes.push_back(knows_condition(site) && (!on_one_side || is_on_it));
+    }
+    return takes;
+}
+
+// The program with the condition in front.
+ProbeProgram PreparedProgram::guarded(const ProbeSite& site) const {
     ProbeProgram made = *site.program;
     ConditionCode how;
     how.source = condition_source_;
-    made.code = compile_condition(*condition_, event, how);
+    made.code = compile_condition(*condition_, event_at(site), how);
     made.code.insert(made.code.end(), site.program->code.begin(), site.program->code.end());
     return made;
 }

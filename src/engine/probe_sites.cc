@@ -153,10 +153,12 @@ private:
                     continue;
                 const bool is_event =
                     target.kind == Kind::tracepoint || target.kind == Kind::raw_tracepoint;
-                wanted.push_back(is_event ? target.name
-                                 : target.name.empty()
-                                     ? std::string(name_of(target.kind))
-                                     : cat(name_of(target.kind), ' ', target.name));
+                const std::string name = is_event ? target.name
+                                         : target.name.empty()
+                                             ? std::string(name_of(target.kind))
+                                             : cat(name_of(target.kind), ' ', target.name);
+                if (std::ranges::count(wanted, name) > 0) continue;
+                wanted.push_back(name);
                 if (is_event) options += cat(" -e ", target.name);
             }
         const std::string named =
@@ -179,7 +181,8 @@ private:
         const auto is_there = [&](const std::string& name) {
             return is_own(name) || name == "pid" || name == "tid";
         };
-        if (std::ranges::any_of(fields_, is_own) && std::ranges::all_of(fields_, is_there))
+        if (!probe.is_end && std::ranges::any_of(fields_, is_own) &&
+            std::ranges::all_of(fields_, is_there))
             throw Absent{"--if asks for its fields", ""};
         for (const CodeItem& item : probe.code) {
             const Relocation& offset = item.relocation;

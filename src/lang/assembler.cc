@@ -189,7 +189,7 @@ private:
         return name;
     }
 
-    // .prog NAME [optional] KIND TARGET {, TARGET | "|" ALTERNATIVE}
+    // .prog NAME [optional] [ends] KIND TARGET {, TARGET | "|" ALTERNATIVE}
     void begin_program(AsmTokens& tokens, const SourceRef& at) {
         end_conditions();
         work_.units.push_back({true, work_.program.programs.size(), {}});
@@ -199,6 +199,7 @@ private:
         made.name = name.text;
         made.at = {at.source, name.span};
         made.is_optional = tokens.accept("optional");
+        made.is_end = tokens.accept("ends");
         const std::size_t rest = tokens.at_end() ? at.span.end : tokens.peek().span.begin;
         made.targets = parse_probe_targets(tokens.source(), at.source,
                                            {std::min(rest, at.span.end), at.span.end});

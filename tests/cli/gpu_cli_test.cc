@@ -301,6 +301,18 @@ BOOST_DATA_TEST_CASE(drm_over_a_recording_tells_what_the_device_saw, ut::data::m
         BOOST_TEST(only(told.rows("waited", {{"ring", ring}, {"on", on}}))["count"].number() == 4);
 }
 
+// Jobs run and end while other tasks do.
+BOOST_AUTO_TEST_CASE(a_condition_is_about_who_began_it) {
+    const auto count = [](const std::string& condition) {
+        const Told told(test::gpufs({"watch", "drm", "--json", "-i",
+                                     "tests/data/trace_dat/drm-6.17.dat", "--if", condition}));
+        return told.sum("took", {}, "count");
+    };
+    BOOST_TEST(count("pid > 0") > 0);
+    BOOST_TEST(count(cat("comm == \"", kGpuWork, '"')) == count("pid > 0"));
+    BOOST_TEST(count("comm == \"nobody\"") == 0);
+}
+
 BOOST_AUTO_TEST_CASE(vblank_over_a_recording_counts_frames_and_misses) {
     const std::string recording = "tests/data/trace_dat/vblank-6.12";
     const auto [irqs, missed] = frames_of(read_file(recording + ".truth"));
@@ -333,8 +345,8 @@ BOOST_AUTO_TEST_SUITE(drivers_of_the_kernel, *ut::precondition(test::has_vgem_an
 struct Waits {
     std::vector<std::string> work;
     std::string driver, timeline;
-    // What is signalled before the wait begins is no signal that is waited for: a cursor's fence may
-    // be, one that is held for 50 ms is not.
+    // What is signalled before the wait begins is no signal that is waited for: a cursor's fence
+    // may be, one that is held for 50 ms is not.
     int signals_at_least;
 };
 std::ostream& operator<<(std::ostream& out, const Waits& one) {

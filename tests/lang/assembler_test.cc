@@ -294,7 +294,12 @@ BOOST_AUTO_TEST_CASE(programs_have_targets_with_alternatives) {
         exit
 .prog e interval 1s, begin, end
         exit
+.prog f optional ends kprobe x
+        exit
 )");
+    BOOST_TEST(program.programs[5].is_end);
+    BOOST_TEST(program.programs[5].is_optional);
+    BOOST_TEST(!program.programs[0].is_end);
     const auto& a = program.programs[0];
     BOOST_TEST(a.is_optional);
     BOOST_TEST(a.targets.size() == 2u);

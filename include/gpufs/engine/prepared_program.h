@@ -50,8 +50,9 @@ public:
     LinkTarget target_for(const ProbeSite& site) const;
 
     // Hands out each place, with the condition in front of its program where the place has all that
-    // the condition names. `load` says in a line what it made of it. Throws what load throws, and
-    // SourceError where the condition suits no place.
+    // the condition names: of programs that begin something and such that end it, on one side only.
+    // `load` says in a line what it made of it. Throws what load throws, and SourceError where the
+    // condition suits no place.
     void load_sites(const std::function<std::string(const ProbeSite&)>& load);
 
     // One line a probe: what load_sites() was told, and what was chosen or left out.
@@ -60,7 +61,10 @@ public:
 private:
     void check_features();
     void add_condition();
-    ProbeProgram guarded(const ProbeSite& site, bool& is_conditional) const;
+    static EventFormat event_at(const ProbeSite& site);
+    bool knows_condition(const ProbeSite& site) const;
+    std::vector<bool> sites_of_condition() const;
+    ProbeProgram guarded(const ProbeSite& site) const;
     [[noreturn]] void refuse_condition() const;
 
     Program program_;

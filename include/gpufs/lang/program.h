@@ -84,6 +84,9 @@ struct ProbeProgram {
     // Each is a list of alternatives (an event that was renamed): the first that exists is taken.
     std::vector<std::vector<ProbeTarget>> targets;
     bool is_optional = false;  // its absence is told, not refused
+    // It ends what other programs of its file begin, often while another task runs: what a user's
+    // condition is about was decided at the beginning.
+    bool is_end = false;
     std::vector<CodeItem> code;
     SourceRef at;
 };
