@@ -3,6 +3,8 @@
 #   make            build/gpufs                     make check    every test this machine can run
 #   make static     build/static/gpufs              make demo     what it does, on a real stall
 #   make install    PREFIX=/usr/local DESTDIR=      make lint     layers, format, man pages
+#   make check-X    unit, kernel, cli, fuzz, vm     make bench    beside the peers that are installed
+#   make fuzz       FUZZ_SECONDS=3600               make clean    all but the guests' kernels
 #   V=1 shows the commands, SAN=1 builds with ASan and UBSan into build/san.
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -155,7 +157,7 @@ install: $(B)/gpufs
 
 # The kernels of the virtual machines stay: they are downloads, not build results.
 clean:
-	rm -rf build/fuzz build/nest* build/plug.so build/src build/tests build/gen build/san build/static build/tally build/gpufs* build/lib* build/.deps*
+	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +
 force:
 .PHONY: all static demo check check-unit check-kernel check-cli check-fuzz check-vm fuzz bench lint install deps clean force
 .DELETE_ON_ERROR:

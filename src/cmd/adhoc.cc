@@ -8,9 +8,10 @@ namespace gpufs {
 
 bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices) {
     add_run_options(options, choices.run);
-    options.pids(choices.pids)
-        .comm(choices.comm)
-        .value("max-keys", choices.max_keys, "N", "room for so many keys; hits of others are lost");
+    options.pids(choices.pids, "only while these processes run; repeated or separated by commas")
+        .value("comm", choices.comm, "GLOB", "only while a task of such a name runs")
+        .value("max-keys", choices.max_keys, "N",
+               "keep at most N keys; hits of further keys are counted as lost");
     choices.run.command = take_command(args);
     return options.parse(ctx, args, choices.words);
 }

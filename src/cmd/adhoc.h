@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cmd/options.h"
+#include "cmd/command_line.h"
 #include "cmd/run_program.h"
 #include "gpufs/engine/bpf_machine.h"
 #include "gpufs/engine/trace_file.h"

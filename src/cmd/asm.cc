@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cmd/command.h"
-#include "cmd/options.h"
+#include "cmd/command_line.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
 #include "gpufs/base/suggest.h"

@@ -10,7 +10,7 @@ _gpufs() {
         word=$cur before=$prev
     fi
     local choices
-    if ((COMP_CWORD == 1)); then
+    if ((COMP_CWORD == 1)) || [[ $verb == help && $COMP_CWORD == 2 ]]; then
         choices=$(gpufs --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')
     elif [[ $verb == recipe && $COMP_CWORD == 2 ]]; then
         choices='list show run'
@@ -25,7 +25,8 @@ _gpufs() {
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
     elif [[ $word == -* ]]; then
-        choices=$(gpufs "$verb" --help 2>/dev/null | grep -o -- '--[a-z-]*' | sort -u)
+        choices=$(gpufs "$verb" --help 2>/dev/null | sed -n 's/^  *\(-.*\)/\1/p' |
+            sed 's/   *[^- ].*//' | grep -oE -- '--[a-z][a-z-]*' | sort -u)
     elif [[ $verb =~ ^(count|hist|latency|stacks)$ && ${COMP_WORDS[*]:0:COMP_CWORD} == *' by' ]]; then
         choices='comm pid tid cpu uid cgroup kstack ustack probe'
     elif [[ $before == -e || $before == --event || $verb =~ ^(list|count|hist|latency|stacks)$ ]]; then
@@ -35,13 +36,16 @@ _gpufs() {
     elif [[ $verb == asm || $verb == disasm ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
-    elif [[ $verb == run && $COMP_CWORD == 2 && $word != */* ]]; then
-        choices=$(gpufs run 2>/dev/null | sed -n 's/^\([^ ][^ ]*\) .*/\1/p')
-    elif [[ $verb == run && $word != */* ]]; then
-        choices=$(gpufs run 2>/dev/null | awk -v name="${COMP_WORDS[2]}" \
-            '/^[^ ]/ { on = $1 == name; next } on { sub(/=.*/, "="); print $1 }')
-    elif [[ $verb == watch && $word != */* ]]; then
-        choices=$(gpufs run 2>/dev/null | sed -n 's/^\([^ ][^ ]*\) .*/\1/p')
+    elif [[ $before == --session ]]; then
+        choices=$(sed -n 's|^\([^ ]*\) \([^ ]*\) tracefs .*|\2|p' /proc/self/mounts | head -n 1)
+        choices=$(find "$choices/instances" -maxdepth 1 -name 'gpufs-*' -printf '%f\n' 2>/dev/null |
+            sed 's/^gpufs-//')
+    elif [[ $verb =~ ^(run|watch)$ && $word != */* ]]; then
+        # Monitors, and the parameters of those named so far.
+        choices=$(gpufs run --list 2>/dev/null | awk -v verb="$verb" -v named=" ${COMP_WORDS[*]:2} " '
+            /^[^ ]/ { on = index(named, " " $1 " "); if (on) any = 1; else names = names " " $1; next }
+            on { sub(/=.*/, "="); print $1 }
+            END { if (!any || verb == "watch") print names }')
     elif [[ $verb == options ]]; then
         choices=$(gpufs options 2>/dev/null | sed 's/=.*/=/')
     fi

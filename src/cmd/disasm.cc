@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "cmd/command.h"
-#include "cmd/options.h"
+#include "cmd/command_line.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
 #include "gpufs/base/text.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cmd/command.h"
-#include "cmd/options.h"
+#include "cmd/command_line.h"
 #include "gpufs/base/error.h"
 #include "gpufs/view/json.h"
 

@@ -13,9 +13,10 @@ int cmd_latency(Context& ctx, Args args) {
         "START and END, or tid, pid, cpu.");
     options
         .value("key", key, "FIELD[=FIELD]",
-               "what a start and its end have in common (START's=END's); tid")
-        .over(over)
-        .value("unit", unit, "UNIT", "of the histogram: ns, us, ms or s; us");
+               "fields that a start and its end share: START's[=END's] (default: tid)")
+        .value("over", over, "T",
+               "print also each that takes so long or longer, as it happens (500us, 1ms)")
+        .value("unit", unit, "UNIT", "of the histogram: ns, us, ms or s (default: us)");
     if (!parse_adhoc(ctx, args, options, choices)) return kOk;
     AdhocAsker asker("latency", choices);
     asker.require_subjects(2, 2, "a START and an END");

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "cmd/command.h"
-#include "cmd/options.h"
+#include "cmd/command_line.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/event_search.h"
@@ -88,7 +88,7 @@ int cmd_list(Context& ctx, Args args) {
     Options options("list [EVENT…] [-v] [--gpu] | --probes | --triggers",
                     "Lists events as SYSTEM:EVENT. An EVENT is a name, a whole system or a shell\n"
                     "pattern: 'gpufs list sched', 'gpufs list \"*:drm_*\"'.");
-    options.verbose(verbose)
+    options.flag("verbose,v", verbose, "with fields and print format")
         .flag("gpu", gpu, "events of GPU drivers, their scheduler and fences only")
         .flag("probes", probes, "the dynamic probes that are defined")
         .flag("triggers", triggers, "the trigger actions this kernel has")

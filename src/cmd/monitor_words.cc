@@ -4,6 +4,7 @@
 #include "gpufs/base/error.h"
 #include "gpufs/engine/monitor_files.h"
 #include "gpufs/engine/trusted_files.h"
+#include "gpufs/kernel/proc_task.h"
 #include "gpufs/lang/assembler.h"
 
 namespace gpufs {
@@ -15,13 +16,19 @@ Program load_program(const std::string& name_or_file) {
                     });
 }
 
-void take_pid(const Program& program, const std::vector<int>& pids, ParameterValues& values) {
+void take_pid(const Program& program, const std::vector<int>& pids, bool is_live,
+              ParameterValues& values) {
     if (pids.empty()) return;
     if (!program.find_parameter("pid"))
         throw UsageError(cat("monitor '", program.name, "' has no parameter 'pid' for -p to set"),
-                         "--if 'pid == N' holds for events that have it, or that are the task's");
+                         "--if 'pid == N' compares an event's own field pid where it has one, else "
+                         "the process that runs");
     if (pids.size() > 1 || values.numbers.contains("pid"))
-        throw UsageError("a monitor looks at one process, or at all");
+        throw UsageError("a monitor watches one process, or all: give one PID");
+    const int process = is_live ? proc::tgid(pids.front()) : 0;
+    if (process != 0 && process != pids.front())
+        throw UsageError(cat(pids.front(), " is a thread of process ", process),
+                         cat("a monitor watches whole processes: -p ", process));
     values.numbers["pid"] = pids.front();
 }
 

@@ -15,7 +15,9 @@ namespace gpufs {
 Program load_program(const std::string& name_or_file);
 
 // -p is the monitor's own parameter `pid`: only it knows which of its events are of the process.
-// Throws UsageError where it has none, and for several processes.
-void take_pid(const Program& program, const std::vector<int>& pids, ParameterValues& values);
+// Throws UsageError where it has none, for several processes, and, when it is to run live, for a
+// thread that is not its process's first.
+void take_pid(const Program& program, const std::vector<int>& pids, bool is_live,
+              ParameterValues& values);
 
 }  // namespace gpufs

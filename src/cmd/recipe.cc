@@ -5,8 +5,8 @@
 #include <csignal>
 
 #include "cmd/command.h"
+#include "cmd/command_line.h"
 #include "cmd/live.h"
-#include "cmd/options.h"
 #include "cmd/show.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/suggest.h"
@@ -263,7 +263,13 @@ EndOfRun wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kerne
     ctx.err.flush();
     try {
         if (command) command->release();
-        return wait_for_end(run.session(), until, stop);
+        const EndOfRun end = wait_for_end(run.session(), until, stop);
+        if (watch && (watch->buffer().lost() > 0 || watch->buffer().lost_is_partial()))
+            ctx.err.line(cat(watch->buffer().lost(),
+                             watch->buffer().lost_is_partial() ? " or more" : "",
+                             " events were lost to the watch for the limit: more may have been "
+                             "over it"));
+        return end;
     } catch (const SysError&) {  // no such command
         run.undo();
         throw;
@@ -356,7 +362,7 @@ int cmd_recipe(Context& ctx, Args args) {
         "    run     sets what it says, all or nothing, waits, shows what was recorded, and\n"
         "            takes everything away. A COMMAND starts when everything is set, and\n"
         "            ends the run.");
-    options.pids(choices.pids)
+    options.pids(choices.pids, "this process with the threads it has now, or one thread; repeated")
         .duration(choices.duration)
         .flag("keep", choices.keep, "leave everything set, in the session 'gpufs'")
         .value("session", choices.session, "NAME", "the same, in a session of this name")
@@ -364,7 +370,8 @@ int cmd_recipe(Context& ctx, Args args) {
         .json(choices.json);
     choices.command = take_command(args);
     if (!options.parse(ctx, args, choices.words)) return kOk;
-    if (choices.words.empty()) throw UsageError("say what to do", cat("usage: gpufs ", kUsage));
+    if (choices.words.empty())
+        throw UsageError("recipe needs list, show or run", cat("usage: gpufs ", kUsage));
     const std::string word = choices.words.front();
     choices.words.erase(choices.words.begin());
     const auto verb = std::ranges::find(kVerbs, word, &Verb::name);

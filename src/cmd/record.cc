@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "cmd/command.h"
+#include "cmd/command_line.h"
 #include "cmd/live.h"
-#include "cmd/options.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/signals.h"
 #include "gpufs/base/text.h"
@@ -304,14 +304,15 @@ int cmd_record(Context& ctx, Args args) {
         .condition(choices.wish.condition)
         .list("trigger", choices.wish.triggers, "ACTION",
               "as in 'gpufs trigger', on these events; repeated")
-        .pids(choices.pids)
+        .pids(choices.pids,
+              "this process with its threads, or a thread, and what they start; repeated")
         .value("output,o", choices.file, "FILE", "where to; trace.dat by default")
         .value("max", choices.max, "SIZE", "end when the file has this size (500M, 2G)")
         .flag("ring", choices.ring, "keep the last records only; write at the end and at SIGUSR1")
         .value("buffer", choices.buffer, "SIZE", "the kernel's buffer of each CPU")
         .duration(choices.duration)
         .flag("compress", choices.compress, "compress the file at the end (version 7, zstd)")
-        .flag("strict", choices.strict, "exit status 4 when something is lost")
+        .strict(choices.strict)
         .json(choices.json);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0, "events go with -e, a command behind --");

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "cmd/command.h"
-#include "cmd/options.h"
+#include "cmd/command_line.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
 #include "gpufs/base/units.h"
@@ -46,7 +46,9 @@ public:
             const std::vector<int> there = file.cpus();
             for (const unsigned cpu : cpus)
                 if (!std::ranges::count(there, static_cast<int>(cpu)))
-                    throw UsageError(cat("the recording has no CPU ", cpu));
+                    throw UsageError(
+                        cat("the recording has no CPU ", cpu),
+                        cat("it has ", cpu_list_to_text({there.begin(), there.end()})));
         }
         file.rewind(cpus, from_);
     }
@@ -71,7 +73,6 @@ public:
 
     bool has_losses() const { return gaps_ > 0; }
     std::string losses() const {
-        if (gaps_ == 0) return "0 lost";
         return cat(lost_, is_partial_ ? " or more" : "", " lost, in ", counted(gaps_, "place"));
     }
 
@@ -176,13 +177,13 @@ int cmd_report(Context& ctx, Args args) {
         .events(choices.events)
         .condition(choices.condition)
         .value("cpu", choices.cpus, "LIST", "only these CPUs (0-3,7)")
-        .pids(choices.pids)
+        .pids(choices.pids, "only this task (a thread, not its whole process); repeated")
         .value("from", choices.from, "T", "only from this time of the recording on (220.5)")
         .value("to", choices.to, "T", "only up to this time")
         .flag("stacks", choices.stacks, "each stack directly below its event")
         .flag("csv", choices.csv, "a table for spreadsheets")
         .flag("stat", choices.statistics, "how many of what, when, where")
-        .flag("strict", choices.strict, "exit with status 4 when records are lost")
+        .strict(choices.strict)
         .json(choices.json);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0, "the recording is given with -i");

@@ -1,31 +1,56 @@
 #include <algorithm>
 
 #include "cmd/command.h"
+#include "cmd/command_line.h"
 #include "cmd/live.h"
 #include "cmd/monitor_words.h"
-#include "cmd/options.h"
 #include "cmd/run_program.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/monitor_files.h"
+#include "gpufs/engine/trusted_files.h"
 #include "gpufs/lang/program_arguments.h"
+#include "gpufs/view/json.h"
 
 namespace gpufs {
 namespace {
 
-void print_list(Context& ctx) {
+// One that is shipped or the user's own; one with mistakes says so.
+void print_monitor(Context& ctx, const std::string& name, std::size_t width, bool is_json) {
+    JsonObject line;
+    line.text("monitor", name);
+    try {
+        const Program program = load_program(name);
+        if (!is_json) {
+            ctx.out.write(cat(name, std::string(width + 2 - name.size(), ' '), program.summary,
+                              '\n', parameters_text(program)));
+            return;
+        }
+        JsonArray parameters;
+        for (const Parameter& one : program.parameters) {
+            JsonObject parameter;
+            parameter.text("name", one.name);
+            if (one.type == Parameter::Type::text)
+                parameter.text("default", one.text);
+            else
+                parameter.number("default", one.value);
+            parameters.add(parameter.text("unit", one.unit).text("help", one.help).done());
+        }
+        line.text("summary", program.summary).raw("parameters", parameters.done());
+    } catch (const Error& e) {
+        const std::string mistake(lines_of(e.what()).front());
+        if (!is_json)
+            ctx.out.line(cat(name, std::string(width + 2 - name.size(), ' '),
+                             "(cannot be used: ", mistake, ")"));
+        line.text("mistake", mistake);
+    }
+    if (is_json) ctx.out.line(line.done());
+}
+
+void print_list(Context& ctx, bool is_json) {
     const std::vector<std::string> names = list_monitors();
     std::size_t width = 0;
     for (const std::string& name : names) width = std::max(width, name.size());
-    for (const std::string& name : names) {
-        std::string about;
-        try {
-            const Program program = load_program(name);
-            about = program.summary + '\n' + parameters_text(program);
-        } catch (const Error& e) {
-            about = cat("(cannot be used: ", lines_of(e.what()).front(), ")\n");
-        }
-        ctx.out.write(cat(name, std::string(width + 2 - name.size(), ' '), about));
-    }
+    for (const std::string& name : names) print_monitor(ctx, name, width, is_json);
 }
 
 }  // namespace
@@ -34,23 +59,35 @@ int cmd_run(Context& ctx, Args args) {
     RunChoices choices;
     std::vector<std::string> words;  // NAME|FILE and name=value
     std::vector<int> pids;
+    const bool has_words = !args.empty();
+    bool list = false, show = false;
     Options options(
         "run NAME|FILE [name=value…] [-p PID] [--if EXPR] [--duration T] [-- COMMAND]",
         "Runs a monitor: the BPF programs of a .bpf file, one that is shipped or your own. Prints\n"
         "their records as they come, and what their maps counted at the end: at Ctrl-C, after\n"
-        "--duration, or with the COMMAND. Without NAME lists what is shipped.");
+        "--duration, or with the COMMAND. Without a word it lists the monitors, as --list does.");
     add_run_options(options, choices);
     add_freeze_options(options, choices);
-    options.pids(pids);
+    options.pids(pids, "only this process (its first thread's id)")
+        .flag("list", list, "say which monitors there are, and their parameters")
+        .flag("show", show, "print the text of the monitor");
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;
-    if (words.empty()) {
-        print_list(ctx);
+    if (list || !has_words) {
+        check_words(words, 0, "--list has all monitors");
+        print_list(ctx, choices.json);
+        return kOk;
+    }
+    if (words.empty())
+        throw UsageError("run needs a monitor", "'gpufs run --list' has their names");
+    if (show) {
+        check_words(words, 1, "--show prints one monitor");
+        ctx.out.write(load_monitor(words[0], read_trusted).text);
         return kOk;
     }
     Program program = load_program(words[0]);
     choices.parameters = parse_program_arguments(program, std::span(words).subspan(1));
-    take_pid(program, pids, choices.parameters);
+    take_pid(program, pids, !choices.input, choices.parameters);
     return run_program(ctx, std::move(program), std::move(choices));
 }
 

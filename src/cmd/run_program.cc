@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cmd/command_line.h"
 #include "cmd/freeze_on.h"
 #include "cmd/live.h"
-#include "cmd/options.h"
+#include "cmd/session_choice.h"
 #include "cmd/teller.h"
 #include "cmd/top.h"
 #include "gpufs/base/signals.h"
@@ -169,7 +170,7 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
     monitor.run_end();
     teller.tell_on();
     reader.drain(take);
-    const bool is_complete = teller.tell_end(reader.losses());
+    const bool is_complete = teller.tell_end(monotonic_ns(), reader.losses());
     if (freeze && choices.json) ctx.out.line(freeze->end_json());
     for (const std::string& note : names.notes()) ctx.err.line(note);
     if (freeze) ctx.err.line(freeze->end_text());
@@ -182,8 +183,9 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
 }
 
 // Goes through the recording until its end, the duration's, an exit action's, or a signal's, which
-// is returned; else 0.
-int go_through(Replay& replay, Teller& teller, const VisitRecord& take, const RunChoices& choices) {
+// is returned; else 0. `now_ns` becomes the time it came to.
+int go_through(Replay& replay, Teller& teller, const VisitRecord& take, const RunChoices& choices,
+               std::uint64_t& now_ns) {
     constexpr std::size_t kBatch = 4096;
     const auto ns = [](std::chrono::nanoseconds time) {
         return static_cast<std::uint64_t>(time.count());
@@ -197,6 +199,7 @@ int go_through(Replay& replay, Teller& teller, const VisitRecord& take, const Ru
             if (choices.duration) end = *now + ns(parse_duration("--duration", *choices.duration));
         }
         if (*now >= end) break;
+        now_ns = *now;
         if (*now >= next_tick) {
             teller.tell_interval(next_tick);
             next_tick += ((*now - next_tick) / ns(*interval) + 1) * ns(*interval);
@@ -219,10 +222,11 @@ int run_over_recording(Context& ctx, Program program, RunChoices choices) {
     const VisitRecord take = [&](const RecordLayout& layout, std::span<const std::byte> record) {
         teller.tell(layout, record);
     };
-    const int signal = go_through(replay, teller, take, choices);
+    std::uint64_t now_ns = 0;
+    const int signal = go_through(replay, teller, take, choices, now_ns);
     teller.tell_on();
     replay.run_end(take);
-    const bool is_complete = teller.tell_end(replay.losses());
+    const bool is_complete = teller.tell_end(now_ns, replay.losses());
     for (const std::string& note : replay.notes()) ctx.err.line(note);
     ctx.out.flush();
     ctx.err.flush();
@@ -246,20 +250,22 @@ void add_run_options(Options& options, RunChoices& choices) {
         .duration(choices.duration)
         .interval(choices.interval)
         .input(choices.input)
-        .flag("strict", choices.strict, "exit status 4 when something is lost")
+        .strict(choices.strict)
         .flag("folded", choices.folded, "stacks that maps counted, as flamegraph.pl reads them")
         .flag("lines", choices.lines, "source lines in stacks, where debug information has them")
         .flag("explain", choices.explain, "say where each program runs and how, on stderr")
-        .flag("dry-run", choices.dry_run, "load, and say the same; attach and run nothing")
+        .flag("dry-run", choices.dry_run,
+              "load the programs and say where each would run; attach nothing")
         .json(choices.json)
-        .verbose(choices.verbose);
+        .flag("verbose,v", choices.verbose, "show the verifier's whole log of what it refuses");
 }
 
 void add_freeze_options(Options& options, RunChoices& choices) {
     options
         .value("freeze-on", choices.freeze_on, "EXPR",
-               "stop a session's buffer when this holds of something measured, and end")
-        .value("session", choices.session, "NAME", "the session for --freeze-on, not 'gpufs'");
+               "stop a session's buffer at the first job, wait or event with this, and end")
+        .value("session", choices.session, "NAME",
+               "the session that --freeze-on stops (default: gpufs)");
 }
 
 int run_program(Context& ctx, Program program, RunChoices choices) {

@@ -9,7 +9,8 @@
 #include <map>
 
 #include "cmd/command.h"
-#include "cmd/options.h"
+#include "cmd/command_line.h"
+#include "cmd/session_choice.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
 #include "gpufs/base/signals.h"
@@ -155,7 +156,9 @@ void show_once(Context& ctx, const Session& session, const Choices& choices) {
     auto snapshot = BufferSnapshot::open(at);
     if (!snapshot)
         throw UnsupportedError(
-            "this kernel gives the fields of records only by taking them out of the buffer",
+            "the fields of these records can be had only by taking them out of the buffer: it "
+            "takes "
+            "Linux 6.10 and no snapshot trigger to leave them in",
             "add --consume, or --follow for what comes; plain 'gpufs show' leaves them in");
     print_records(ctx, *snapshot, printer, choices.last);
     say_damage(ctx, snapshot->damage());

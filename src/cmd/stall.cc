@@ -6,8 +6,9 @@
 #include <memory>
 
 #include "cmd/command.h"
+#include "cmd/command_line.h"
 #include "cmd/live.h"
-#include "cmd/options.h"
+#include "cmd/session_choice.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
 #include "gpufs/base/units.h"
@@ -26,7 +27,7 @@ struct Choices {
     std::vector<std::string> command;
     std::optional<std::string> comm, over, state, duration;
     std::optional<std::string> session;
-    bool children = false, freeze = false, json = false;
+    bool children = false, freeze = false, json = false, strict = false;
 };
 
 // "3 stalls"
@@ -54,9 +55,9 @@ std::vector<StallHunt::Target> find_targets(const Choices& choices) {
 }
 
 // Tells the stalls as they come, and adds them up.
-class Teller {
+class StallTeller {
 public:
-    Teller(Context& ctx, StallHunt& hunt, bool is_json)
+    StallTeller(Context& ctx, StallHunt& hunt, bool is_json)
         : ctx_(ctx), hunt_(hunt), text_(hunt.context(), hunt.syscalls()), is_json_(is_json) {}
 
     void tell_new() {
@@ -77,7 +78,7 @@ public:
                 static_cast<std::size_t>(std::ranges::count_if(ongoing, &Stall::is_ongoing)),
                 cpu_share);
         } else {
-            if (!ongoing.empty()) ctx_.out.line("\nStill blocked:");
+            if (!ongoing.empty()) ctx_.out.line("\nNot over yet:");
             for (const Stall& stall : ongoing) tell(stall);
             if (summary_.count() != 0) ctx_.out.write(cat("\n", summary_.to_text(), "\n"));
         }
@@ -191,6 +192,8 @@ int hunt_stalls(Context& ctx, const Choices& choices) {
         static_cast<std::uint64_t>(parse_duration("--over", choices.over.value_or("1ms")).count());
     what.children = choices.children;
     LiveRun live(choices.duration);
+    // Before anything is opened that the command would keep open.
+    live.hold(choices.command);
     const Session session = open_session({choices.session.value_or(""), false});
     std::vector<StallHunt::Target> targets = find_targets(choices);
 
@@ -207,11 +210,14 @@ int hunt_stalls(Context& ctx, const Choices& choices) {
             is_frozen = true;
         });
     }
-    live.hold(choices.command);
     const bool has_command = live.command() != nullptr;
     if (has_command) targets.push_back({live.command()->pid(), false});
     hunt.attach(targets, has_command);
-    Teller teller(ctx, hunt, choices.json);
+    if (hunt.stacks() == Stacks::no)
+        ctx.err.line(
+            "on this kernel a session's stacks go to the top-level buffer: they are taken "
+            "from /proc, for stalls that last");
+    StallTeller teller(ctx, hunt, choices.json);
     const double used_before = cpu_seconds();
     live.begin();
     if (!has_command) {
@@ -240,7 +246,9 @@ int hunt_stalls(Context& ctx, const Choices& choices) {
     else if (choices.freeze)
         ctx.err.line("nothing to freeze for");
     ctx.err.flush();
-    return live.finish();
+    if (const int signal = live.finish(); signal != 0) return signal;
+    const bool is_complete = hunt.lost() == 0 && !hunt.lost_is_partial() && hunt.damage().empty();
+    return choices.strict && !is_complete ? kLostData : kOk;
 }
 
 }  // namespace
@@ -253,20 +261,24 @@ int cmd_stall(Context& ctx, Args args) {
         "Says what kept tasks from running: for each stall when, how long, the kernel stack, the\n"
         "system call, the file behind it, and who ended it. States: D sleeps and takes no signal,\n"
         "S sleeps, R could run but has no CPU.");
-    options.pids(choices.pids)
-        .comm(choices.comm)
+    options
+        .pids(choices.pids, "the process with its threads, or one thread by its own id; repeated")
+        .value("comm", choices.comm, "GLOB", "the processes whose name matches a shell pattern")
         .value("state", choices.state, "STATES", "D (the default), S, R, several, or any")
-        .over(choices.over)
+        .value("over", choices.over, "T", "only what takes this long or longer (default: 1ms)")
         .flag("children", choices.children, "processes that these have started or start, too")
         .duration(choices.duration)
         .flag("freeze", choices.freeze, "stop a session's buffer at the first stall, and end")
+        .strict(choices.strict)
         .json(choices.json)
-        .value("session", choices.session, "NAME", "the session for --freeze, not 'gpufs'");
+        .value("session", choices.session, "NAME",
+               "the session that --freeze stops (default: gpufs)");
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0, "a command to run stands behind --");
     const int ways = !choices.pids.empty() + choices.comm.has_value() + !choices.command.empty();
-    if (ways == 0) throw UsageError("whom to watch?", "-p PID, --comm GLOB or -- COMMAND");
+    if (ways == 0)
+        throw UsageError("stall needs processes to watch", "-p PID, --comm GLOB or -- COMMAND");
     if (!choices.command.empty() && ways > 1)
         throw UsageError("-p and --comm do not go with a COMMAND");
     if (choices.session && !choices.freeze) throw UsageError("--session goes with --freeze");

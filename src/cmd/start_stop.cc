@@ -1,5 +1,6 @@
 #include "cmd/command.h"
-#include "cmd/options.h"
+#include "cmd/command_line.h"
+#include "cmd/session_choice.h"
 #include "gpufs/base/cat.h"
 #include "gpufs/base/error.h"
 #include "gpufs/engine/changes.h"

@@ -28,6 +28,7 @@ Teller::Teller(Context& ctx, const WorkingProgram& running, const RunChoices& ch
       running_(running),
       is_json_(choices.json),
       is_folded_(choices.folded),
+      is_in_intervals_(choices.interval.has_value()),
       stacks_(running),
       names_(with_stacks(std::move(names), stacks_)),
       values_(names_),
@@ -111,8 +112,7 @@ std::vector<Teller::Taken> Teller::take() {
     return taken;
 }
 
-void Teller::tell_interval(std::uint64_t now_ns) {
-    begin_batch();
+void Teller::tell_time(std::uint64_t now_ns) {
     if (is_json_) {
         text_ += cat(JsonObject().raw("interval", values_.json_time(now_ns)).done(), '\n');
     } else if (!is_folded_) {
@@ -121,6 +121,11 @@ void Teller::tell_interval(std::uint64_t now_ns) {
         text_ += '\n';
     }
     is_below_text_ = false;
+}
+
+void Teller::tell_interval(std::uint64_t now_ns) {
+    begin_batch();
+    tell_time(now_ns);
     const std::vector<Taken> all = take();
     for (const Taken& taken : all) tell_map(*taken.map, taken.entries);
     is_below_text_ = true;
@@ -133,8 +138,9 @@ void Teller::release_stacks(const std::vector<Taken>& taken) {
     stacks_.release(std::move(used));
 }
 
-bool Teller::tell_end(std::vector<Loss> known) {
+bool Teller::tell_end(std::uint64_t now_ns, std::vector<Loss> known) {
     begin_batch();
+    if (is_in_intervals_) tell_time(now_ns);
     for (const MapDeclaration* map : reported_maps(running_.program())) {
         const std::vector<MapEntry> entries = maps_.read(map->name);
         stack_collisions_ += count_stack_collisions(*map, entries);

@@ -56,9 +56,11 @@ public:
     void pass() { ++count_; }
     // What they counted, and the losses, at the end. False when something is lost.
     // `known`: as read_losses() takes it.
-    bool tell_end(std::vector<Loss> known);
+    // `now_ns`: the time above what an interval began to count.
+    bool tell_end(std::uint64_t now_ns, std::vector<Loss> known);
 
 private:
+    void tell_time(std::uint64_t now_ns);
     void tell_map(const MapDeclaration& map, const std::vector<MapEntry>& entries);
     void tell_report(const MapDeclaration& map, const Report& report,
                      const std::vector<MapEntry>& entries);
@@ -66,7 +68,7 @@ private:
 
     Context& ctx_;
     const WorkingProgram& running_;
-    bool is_json_, is_folded_;
+    bool is_json_, is_folded_, is_in_intervals_;
     StackMaps stacks_;
     ValueNames names_;
     ValueWriter values_;

@@ -1,7 +1,8 @@
 #include <algorithm>
 
 #include "cmd/command.h"
-#include "cmd/options.h"
+#include "cmd/command_line.h"
+#include "cmd/session_choice.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
 #include "gpufs/engine/event_search.h"

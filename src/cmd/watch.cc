@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "cmd/command.h"
+#include "cmd/command_line.h"
 #include "cmd/live.h"
 #include "cmd/monitor_words.h"
-#include "cmd/options.h"
 #include "cmd/run_program.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/text.h"
@@ -159,8 +159,9 @@ int cmd_watch(Context& ctx, Args args) {
         "what they counted at the end: at Ctrl-C, after --duration, or with the COMMAND.");
     add_run_options(options, choices);
     add_freeze_options(options, choices);
-    options.pids(pids)
-        .flag("top", choices.top, "a full screen, refreshed each interval, where stdout is one")
+    options.pids(pids, "only this process (its first thread's id)")
+        .flag("top", choices.top,
+              "a full screen, refreshed each --interval (default: 1s), on a terminal")
         .flag("list", list, "say which monitors there are, which can run here, what others lack");
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;
@@ -177,7 +178,7 @@ int cmd_watch(Context& ctx, Args args) {
     if (names.empty()) programs = choose(ctx, choices);
     Program program = merge_programs(std::move(programs));
     choices.parameters = parse_program_arguments(program, parameters);
-    take_pid(program, pids, choices.parameters);
+    take_pid(program, pids, !choices.input, choices.parameters);
     return run_program(ctx, std::move(program), std::move(choices));
 }
 

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(intervals_are_of_the_recordings_time) {
     BOOST_TEST(ran.out ==
                "\n37376.757188\nsched:sched_switch: 7\n"
                "\n37376.761188\nsched:sched_switch: 6\n"
-               "\nsched:sched_switch: 1\n");
+               "\n37376.761408\nsched:sched_switch: 1\n");
 }
 
 BOOST_AUTO_TEST_CASE(questions_are_answered_from_a_recording) {

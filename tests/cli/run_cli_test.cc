@@ -1,7 +1,9 @@
 #define BOOST_TEST_DYN_LINK
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <csignal>
@@ -10,6 +12,7 @@
 #include <thread>
 
 #include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
@@ -129,6 +132,41 @@ BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end) {
                "hint: decimal, or hexadecimal as in 0x1f\n");
 }
 
+BOOST_AUTO_TEST_CASE(monitors_are_listed_and_shown) {
+    const Ended list = run({"--list"});
+    BOOST_TEST(list.status == 0);
+    BOOST_TEST(list.out == run({}).out);
+    BOOST_TEST(has(list.out, "\n  min_us=100000 us  "), list.out);
+    const Ended json = run({"--list", "--json"});
+    BOOST_TEST(has(json.out,
+                   "{\"monitor\":\"block-io\",\"summary\":\"latency of block devices\","
+                   "\"parameters\":[{\"name\":\"min_us\",\"default\":100000,\"unit\":\"us\","),
+               json.out);
+    BOOST_TEST(run({"execs", "--show"}).out == read_file("bpf_asm/execs.bpf"));
+    const Ended nothing = run({"--duration", "1s"});
+    BOOST_TEST(nothing.status == 2);
+    BOOST_TEST(nothing.err ==
+               "gpufs: run needs a monitor\nhint: 'gpufs run --list' has their names\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_pid_is_that_of_a_process) {
+    BOOST_TEST(run({"off-cpu", "-p", "99999999999"}).err ==
+               "gpufs: --pid: no process has the number 99999999999\n");
+    std::atomic<int> tid = 0;
+    std::atomic<bool> is_over = false;
+    std::thread other([&] {
+        tid = static_cast<int>(::syscall(SYS_gettid));
+        while (!is_over) ::usleep(1000);
+    });
+    while (tid == 0) ::usleep(1000);
+    const Ended ran = run({"off-cpu", "-p", cat(tid.load())});
+    is_over = true;
+    other.join();
+    BOOST_TEST(ran.status == 2);
+    BOOST_TEST(ran.err == cat("gpufs: ", tid.load(), " is a thread of process ", ::getpid(),
+                              "\nhint: a monitor watches whole processes: -p ", ::getpid(), "\n"));
+}
+
 BOOST_AUTO_TEST_CASE(a_process_is_the_monitors_own_parameter) {
     const TempFile monitor(
         ".param pid = 0\n"
@@ -146,9 +184,10 @@ BOOST_AUTO_TEST_CASE(a_process_is_the_monitors_own_parameter) {
     BOOST_TEST(none.status == 2);
     BOOST_TEST(none.err ==
                "gpufs: monitor 'wakeups' has no parameter 'pid' for -p to set\n"
-               "hint: --if 'pid == N' holds for events that have it, or that are the task's\n");
+               "hint: --if 'pid == N' compares an event's own field pid where it has one, else the "
+               "process that runs\n");
     BOOST_TEST(run({monitor.path(), "pid=1", "-p", "2"}).err ==
-               "gpufs: a monitor looks at one process, or at all\n");
+               "gpufs: a monitor watches one process, or all: give one PID\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_condition_holds_back_what_it_excludes) {

@@ -167,8 +167,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_session_says_how_to_make_one) {
     const Ended ended = in(session, {"show"});
     BOOST_TEST(ended.status == 1);
     BOOST_TEST(ended.err == cat("gpufs: there is no session '", session.name(),
-                                "'\nhint: a filter makes it: gpufs filter EXPR --session ",
-                                session.name(), "\n"));
+                                "'\nhint: 'gpufs filter EXPR --session ", session.name(),
+                                "' makes it, as a trigger or an option does\n"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

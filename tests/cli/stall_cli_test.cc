@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(freeze_does_not_touch_a_session_in_use) {
 
 BOOST_AUTO_TEST_CASE(whom_to_watch_must_be_said_and_must_be_there) {
     BOOST_TEST(test::gpufs({"stall"}).err ==
-               "gpufs: whom to watch?\nhint: -p PID, --comm GLOB or -- COMMAND\n");
+               "gpufs: stall needs processes to watch\nhint: -p PID, --comm GLOB or -- COMMAND\n");
     BOOST_TEST(test::gpufs({"stall"}).status == 2);
     const Ended gone = test::gpufs({"stall", "-p", "4194000"});
     BOOST_TEST(gone.status == 1);

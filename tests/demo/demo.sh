@@ -5,7 +5,7 @@
 set -eu
 
 gpufs=$1 blocker=$2 recording=$3
-session=demo
+session=demo$$
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 # Shows a command as a user would type it, then runs it.

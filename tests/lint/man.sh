@@ -114,11 +114,18 @@ for page in man/*.[1578]; do
         done
     else
         help=${options[$command]-}
+        synopsis=$(section SYNOPSIS <<<"$text")
+        while read -r group; do
+            for word in $group; do
+                [[ $word == --help || $synopsis =~ $word($|[^a-z-]) ]] && continue 2
+            done
+            complain "$source" "SH SYNOPSIS" "SYNOPSIS lacks $group"
+        done < <("$gpufs" "$command" --help | sed -n 's/^  *\(-.*\)/\1/p' | sed 's/   *[^- ].*//; s/,//; s/ [A-Z[].*//')
         while read -r line; do
             read -ra words <<<"$(tr -d '[]{}|.,' <<<"$line")"
             [ "${words[*]:0:2}" = "gpufs $command" ] &&
                 usage "$source" "SH SYNOPSIS" "$command" "${words[@]:2}"
-        done < <(section SYNOPSIS <<<"$text")
+        done <<<"$synopsis"
     fi
     for word in $help; do
         [[ $manual == *" $word "* ]] ||

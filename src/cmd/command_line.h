@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "cmd/command.h"
-#include "gpufs/engine/session.h"
 
 namespace gpufs {
 
-class Changes;
+struct SessionChoice;
 
 // One command's options. Each is declared here once, with its name and its help, so that the same
 // option means the same everywhere; a command says which of them it takes.
@@ -27,17 +26,16 @@ public:
     // Options that mean the same in every command.
     Options& events(std::vector<std::string>& events);
     Options& condition(std::string& expression);
-    Options& session(struct SessionChoice& choice);
-    Options& pids(std::vector<int>& pids);
-    Options& comm(std::optional<std::string>& glob);
-    Options& over(std::optional<std::string>& time);
+    Options& session(SessionChoice& choice);
     Options& duration(std::optional<std::string>& time);
     Options& interval(std::optional<std::string>& time);
     Options& input(std::optional<std::string>& file);
     Options& dry_run(bool& on);
     Options& json(bool& on);
-    Options& verbose(bool& on);
+    Options& strict(bool& on);
 
+    // What a PID stands for (a task, its process, its children) is the command's to say in `help`.
+    Options& pids(std::vector<int>& pids, const std::string& help);
     // A command's own.
     Options& flag(const std::string& name, bool& on, const std::string& help);
     Options& value(const std::string& name, std::optional<std::string>& text,
@@ -55,23 +53,13 @@ private:
     std::unique_ptr<State> state_;
 };
 
-// --session NAME or --global, as given.
-struct SessionChoice {
-    std::string name;
-    bool global = false;
-};
-// Finds tracefs, clears up after dead owners, and returns the session; it need not exist yet.
-Session open_session(const SessionChoice& choice);
-// The same, for commands that need one to be there. Throws Error with the way to make it.
-Session require_session(const SessionChoice& choice);
-
 // Throws UsageError when a command was given more words than it knows what to do with.
 void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint = {});
 
+// A process id. Throws UsageError.
+int parse_pid(const std::string& text);
+
 // A count such as --count's: a positive decimal number. Throws UsageError.
 unsigned long parse_count(const std::string& option, const std::string& text);
-
-// Applies the changes, or prints them as shell lines on `out` when it is a dry run.
-void apply_or_print(Context& ctx, const Changes& changes, bool dry_run);
 
 }  // namespace gpufs

@@ -1,0 +1,33 @@
+#include "cmd/session_choice.h"
+
+#include "cmd/command.h"
+#include "gpufs/base/cat.h"
+#include "gpufs/base/error.h"
+#include "gpufs/engine/changes.h"
+#include "gpufs/engine/scratch_instance.h"
+
+namespace gpufs {
+
+Session open_session(const SessionChoice& choice) {
+    if (choice.global && !choice.name.empty())
+        throw UsageError("--global and --session exclude each other");
+    const Tracefs top = find_tracefs();
+    remove_stale(top);
+    return choice.global ? Session::global(top) : Session::named(top, choice.name);
+}
+
+Session require_session(const SessionChoice& choice) {
+    Session session = open_session(choice);
+    if (!session.exists())
+        throw Error(cat("there is no ", session.described()),
+                    cat("'gpufs filter EXPR", session.option(),
+                        "' makes it, as a trigger or an option does"));
+    return session;
+}
+
+void apply_or_print(Context& ctx, const Changes& changes, bool dry_run) {
+    if (!dry_run) return changes.apply();
+    for (const std::string& line : changes.shell_lines()) ctx.out.line(line);
+}
+
+}  // namespace gpufs
