@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <new>
 
 #include "gpufs/base/error.h"
 
@@ -117,6 +118,8 @@ const CodeFile* MappedFiles::code(Id id) {
                                                with_lines_);
     } catch (const Error&) {
         return nullptr;  // a font, a locale, a script: nobody asks for their functions
+    } catch (const std::bad_alloc&) {
+        return nullptr;  // what its headers say fits into no memory
     }
     file.is_useless = false;
     file.lines = std::make_unique<SourceLines>(file.code->lines());

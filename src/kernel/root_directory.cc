@@ -14,11 +14,13 @@
 namespace gpufs {
 namespace {
 
-// A descriptor of O_PATH touches nothing: what it is comes first, then it is opened.
+// A descriptor of O_PATH touches nothing: what it is comes first, then it is opened, without
+// waiting for somebody who has a lease on it.
 Fd open_regular(const Fd& place) {
     struct stat status;
     if (!place || ::fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-    return Fd{::open(cat("/proc/self/fd/", place.get()).c_str(), O_RDONLY | O_CLOEXEC)};
+    return Fd{
+        ::open(cat("/proc/self/fd/", place.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
 }
 
 bool is_same_place(const std::string& a, const std::string& b) {

@@ -1,12 +1,25 @@
 #define BOOST_TEST_DYN_LINK
 #include "gpufs/engine/symbols.h"
 
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <bit>
 #include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <future>
+#include <thread>
 
+#include "gpufs/base/cat.h"
+#include "gpufs/base/file.h"
+#include "gpufs/kernel/mapping.h"
 #include "gpufs/kernel/proc_maps.h"
 #include "gpufs/view/frame_text.h"
+#include "support/nest.h"
+#include "support/temp_file.h"
 
 namespace gpufs {
 namespace {
@@ -64,6 +77,75 @@ BOOST_AUTO_TEST_CASE(code_made_at_run_time_is_found_in_its_list) {
     BOOST_TEST(name(0x2004) == "second again+4");
     BOOST_TEST(name(0x3001) == "with_prefix+1");
     BOOST_TEST(name(0x4000) == "none");
+}
+
+// The list of code made at run time that this process would have, gone at the end.
+class OwnPerfMap {
+public:
+    ~OwnPerfMap() { ::unlink(path_.c_str()); }
+    const std::string& path() const { return path_; }
+    void append(std::string_view text) const {
+        write_all(open_file(path_, O_WRONLY | O_CREAT | O_APPEND).get(), text, path_);
+    }
+
+private:
+    std::string path_ = cat("/tmp/perf-", ::getpid(), ".map");
+};
+
+BOOST_AUTO_TEST_CASE(of_a_list_of_code_the_begin_of_a_regular_file_is_read) {
+    const OwnPerfMap list;
+    const auto pid = static_cast<std::uint32_t>(::getpid());
+    constexpr std::size_t kMost = 128 << 20;
+    BOOST_TEST(!read_perf_map(pid, 0).has_value());
+    list.append("1000 20 made\n");
+    BOOST_TEST(read_perf_map(pid, 0).value() == "1000 20 made\n");
+    BOOST_TEST(!read_perf_map(pid, 13).has_value());
+    BOOST_TEST_REQUIRE(::truncate(list.path().c_str(), kMost + 4096) == 0);
+    BOOST_TEST(read_perf_map(pid, 13).value().size() == kMost);
+    BOOST_TEST(!read_perf_map(pid, kMost).has_value());
+    // Nobody writes to it: who opens it waits.
+    BOOST_TEST_REQUIRE(::unlink(list.path().c_str()) == 0);
+    BOOST_TEST_REQUIRE(::mkfifo(list.path().c_str(), 0600) == 0);
+    BOOST_TEST(!read_perf_map(pid, 13).has_value());
+}
+
+// A program of nothing but its header, or with a symbol table of so many bytes, all of them zero.
+std::string elf_file(std::uint64_t table_bytes = 0) {
+    Elf64_Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_DATA] =
+        std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+    header.e_ident[EI_VERSION] = EV_CURRENT;
+    header.e_type = ET_DYN;
+    header.e_version = EV_CURRENT;
+    header.e_ehsize = sizeof header;
+    if (table_bytes == 0) return {reinterpret_cast<const char*>(&header), sizeof header};
+    header.e_shoff = sizeof header;
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    header.e_shnum = 3;
+    header.e_shstrndx = 1;
+    Elf64_Shdr sections[3] = {};
+    sections[1].sh_type = SHT_STRTAB;
+    sections[1].sh_offset = sizeof header + sizeof sections;
+    sections[1].sh_size = 1;
+    sections[2].sh_type = SHT_SYMTAB;
+    sections[2].sh_offset = sections[1].sh_offset + 8;
+    sections[2].sh_size = table_bytes;
+    sections[2].sh_link = 1;
+    sections[2].sh_entsize = sizeof(Elf64_Sym);
+    return std::string(reinterpret_cast<const char*>(&header), sizeof header)
+        .append(reinterpret_cast<const char*>(sections), sizeof sections)
+        .append(8, '\0');
+}
+
+BOOST_AUTO_TEST_CASE(a_symbol_table_that_no_program_has_is_none) {
+    constexpr std::uint64_t kTable = std::uint64_t{1} << 40;
+    const test::TempFile file(elf_file(kTable));
+    BOOST_TEST_REQUIRE(::truncate(file.path().c_str(), kTable + 4096) == 0);
+    const CodeFile code(open_file(file.path(), O_RDONLY), file.path(), RootDirectory(),
+                        CodeFile::Lines::no);
+    BOOST_TEST(code.size() == 0u);
 }
 
 // Records of processes that this kernel does not have.
