@@ -109,6 +109,27 @@ BOOST_AUTO_TEST_CASE(of_a_list_of_code_the_begin_of_a_regular_file_is_read) {
     BOOST_TEST(!read_perf_map(pid, 13).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_place_of_code_that_is_used_again_has_its_new_name) {
+    const OwnPerfMap list;
+    void* const page =
+        ::mmap(nullptr, page_bytes(), PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    BOOST_TEST_REQUIRE(page != MAP_FAILED);
+    const auto address = reinterpret_cast<std::uintptr_t>(page);
+    Symbols symbols;
+    const auto name = [&] {
+        return symbols.user(static_cast<std::uint32_t>(::getpid()), address).name;
+    };
+    char line[64];
+    std::snprintf(line, sizeof line, "%lx 40 first\n", address);
+    list.append(line);
+    BOOST_TEST(name() == "first");
+    std::snprintf(line, sizeof line, "%lx 40 second\n", address);
+    list.append(line);
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    BOOST_TEST(name() == "second");
+    ::munmap(page, page_bytes());
+}
+
 // A program of nothing but its header, or with a symbol table of so many bytes, all of them zero.
 std::string elf_file(std::uint64_t table_bytes = 0) {
     Elf64_Ehdr header{};

@@ -2,10 +2,14 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <semaphore>
+#include <thread>
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/file.h"
@@ -210,6 +214,17 @@ BOOST_AUTO_TEST_CASE(an_exec_changes_what_addresses_mean) {
     BOOST_TEST(at(symbols, nest.pid(), inner) == "nest::inner<int> (other)");
     BOOST_TEST(to_text(symbols.user(nest.pid(), inner, At::code, before)) ==
                "nest::inner<int> (nest-fixed)");
+}
+
+BOOST_AUTO_TEST_CASE(an_exec_ends_the_list_of_code_made_at_run_time) {
+    Nest nest;
+    Symbols symbols;
+    symbols.watch();
+    BOOST_TEST(symbols.user(nest.pid(), nest.address("code")).name == "Lmade;::at run time");
+    nest.tell("exec " + Nest::build_file("nest"));
+    // The new list is as long as the old one.
+    BOOST_TEST(symbols.user(nest.pid(), nest.address("code")).name == "Lmade;::at run time");
+    ::unlink(cat("/tmp/perf-", nest.pid(), ".map").c_str());
 }
 
 BOOST_AUTO_TEST_CASE(a_container_has_its_own_files_and_debug_files) {
