@@ -1,8 +1,11 @@
 #include "gpufs/engine/mapped_files.h"
 
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
 
 #include "gpufs/base/error.h"
@@ -22,6 +25,17 @@ std::string_view without_deleted(std::string_view path) {
 bool has_inode(const Fd& file, std::uint64_t inode) {
     struct stat status;
     return file && ::fstat(file.get(), &status) == 0 && status.st_ino == inode;
+}
+
+// 0 where the file system does not tell.
+std::uint64_t generation_of(const Fd& file) {
+    // The call is of a long, file systems write an int (ioctl_iflags(2)).
+    std::array<std::uint32_t, 2> generation{};
+    return ::ioctl(file.get(), FS_IOC_GETVERSION, generation.data()) == 0 ? generation[0] : 0;
+}
+
+bool may_be_same(std::uint64_t generation, std::uint64_t other) {
+    return generation == other || generation == 0 || other == 0;
 }
 
 }  // namespace
@@ -44,15 +58,19 @@ MappedFiles::Id MappedFiles::add(int pid, const MappedRange& range) {
     if (range.inode == 0) return kAnonymous;
     const auto [it, is_new] =
         ids_.try_emplace({range.device, range.inode}, static_cast<Id>(files_.size()));
-    const Id id = it->second;
-    if (is_new) {
-        File& file = files_.emplace_back();
-        file.path = without_deleted(range.path);
-        file.name = file.path.substr(file.path.rfind('/') + 1);
-        file.inode = range.inode;
-        open(id, pid, range);
+    if (!is_new) {
+        File& known = files_[it->second];
+        if (known.generation == 0) known.generation = range.generation;
+        if (may_be_same(known.generation, range.generation)) return it->second;
+        it->second = static_cast<Id>(files_.size());
     }
-    return id;
+    File& file = files_.emplace_back();
+    file.path = without_deleted(range.path);
+    file.name = file.path.substr(file.path.rfind('/') + 1);
+    file.inode = range.inode;
+    file.generation = range.generation;
+    open(it->second, pid, range);
+    return it->second;
 }
 
 std::size_t MappedFiles::root_of(int pid) {
@@ -71,7 +89,8 @@ std::size_t MappedFiles::root_of(int pid) {
 // stat(2) says differ on btrfs and overlayfs.
 Fd MappedFiles::open_by_path(const File& file) const {
     Fd fd = roots_[file.root].open(file.path);
-    return has_inode(fd, file.inode) ? std::move(fd) : Fd();
+    const bool is_it = has_inode(fd, file.inode) && may_be_same(file.generation, generation_of(fd));
+    return is_it ? std::move(fd) : Fd();
 }
 
 void MappedFiles::open(Id id, int pid, const MappedRange& range) {
@@ -80,6 +99,7 @@ void MappedFiles::open(Id id, int pid, const MappedRange& range) {
     file.fd = open_mapped(pid, range.start, range.end);
     if (!file.fd) file.fd = open_by_path(file);
     if (!file.fd) return;
+    if (file.generation == 0) file.generation = generation_of(file.fd);
     waiting_.push_back(id);
     if (waiting_.size() <= kMostWaiting) return;
     const Id oldest = waiting_.front();

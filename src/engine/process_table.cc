@@ -53,7 +53,7 @@ void ProcessTable::read_maps(std::uint32_t pid, Process& process) {
         if (!map.is_executable) return;
         const MappedFiles::Id file =
             files_.add(static_cast<int>(pid),
-                       {map.start, map.end, map.offset, map.device, map.inode, map.path});
+                       {map.start, map.end, map.offset, map.device, map.inode, 0, map.path});
         ranges.push_back({map.start, map.end, map.offset, 0, file});
     });
     process.nothing_at.clear();
@@ -145,7 +145,8 @@ void ProcessTable::take(const SideBandRecord& record) {
             if (process.is_gone) return;
             const MappedFiles::Id file = files_.add(static_cast<int>(record.pid),
                                                     {record.start, record.end, record.offset,
-                                                     record.device, record.inode, record.text});
+                                                     record.device, record.inode,
+                                                     record.generation, record.text});
             add(process, {record.start, record.end, record.offset, record.time_ns, file});
             return;
         }

@@ -169,6 +169,25 @@ BOOST_AUTO_TEST_CASE(a_symbol_table_that_no_program_has_is_none) {
     BOOST_TEST(code.size() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_program_built_anew_is_another_file) {
+    MappedFiles files(CodeFile::Lines::no);
+    const auto add = [&](std::uint64_t inode, std::uint64_t generation) {
+        return files.add(0, {0x1000, 0x2000, 0, 1, inode, generation, "/bin/none"});
+    };
+    const auto first = add(7, 100);
+    BOOST_TEST(add(7, 100) == first);
+    const auto second = add(7, 101);
+    BOOST_TEST(second != first);
+    BOOST_TEST(files.name(second) == "none");
+    // /proc/PID/maps tells no generation: it is the latest.
+    BOOST_TEST(add(7, 0) == second);
+    BOOST_TEST(add(7, 101) == second);
+    // What is first known later is filled in.
+    const auto third = add(8, 0);
+    BOOST_TEST(add(8, 100) == third);
+    BOOST_TEST(add(8, 101) != third);
+}
+
 // Records of processes that this kernel does not have.
 constexpr std::uint32_t kParent = 0x3ffffff0, kChild = 0x3ffffff1;
 
