@@ -14,7 +14,7 @@ namespace gpufs {
 namespace {
 
 constexpr std::string_view kVdso = "[vdso]", kDeleted = " (deleted)";
-constexpr std::size_t kMostWaiting = 256;
+constexpr std::size_t kMostWaiting = 256, kMostRead = 256, kMostRoots = 256;
 // 12 bytes each.
 constexpr std::size_t kMostFunctions = 400'000;
 
@@ -81,7 +81,10 @@ std::size_t MappedFiles::root_of(int pid) {
     };
     const auto it = std::ranges::find_if(roots_, is_it);
     const auto index = static_cast<std::size_t>(it - roots_.begin());
-    if (it == roots_.end()) roots_.push_back(std::move(*root));
+    if (it != roots_.end()) return index;
+    roots_.push_back(std::move(*root));
+    // A container that is held cannot be unmounted. Our own root stays.
+    if (index > kMostRoots) roots_[index - kMostRoots].close();
     return index;
 }
 
@@ -100,6 +103,11 @@ void MappedFiles::open(Id id, int pid, const MappedRange& range) {
     if (!file.fd) file.fd = open_by_path(file);
     if (!file.fd) return;
     if (file.generation == 0) file.generation = generation_of(file.fd);
+    wait(id);
+}
+
+// Keeps a file open, in the place of another where there are many.
+void MappedFiles::wait(Id id) {
     waiting_.push_back(id);
     if (waiting_.size() <= kMostWaiting) return;
     const Id oldest = waiting_.front();
@@ -110,18 +118,22 @@ void MappedFiles::open(Id id, int pid, const MappedRange& range) {
 // Tables that were not asked for the longest make room.
 void MappedFiles::forget_some(Id but) {
     for (;;) {
-        std::size_t functions = 0;
-        File* oldest = nullptr;
-        for (File& file : files_) {
+        std::size_t functions = 0, read = 0;
+        std::optional<Id> oldest;
+        for (Id id = 0; id < files_.size(); ++id) {
+            const File& file = files_[id];
             if (!file.code) continue;
             functions += file.code->size();
-            if (&file != &files_[but] && (!oldest || file.last_question < oldest->last_question))
-                oldest = &file;
+            ++read;
+            if (id != but && (!oldest || file.last_question < files_[*oldest].last_question))
+                oldest = id;
         }
-        if (functions <= kMostFunctions || !oldest) return;
-        oldest->lines.reset();
-        oldest->fd = oldest->code->take_file();
-        oldest->code.reset();
+        if ((functions <= kMostFunctions && read <= kMostRead) || !oldest) return;
+        File& file = files_[*oldest];
+        file.lines.reset();
+        file.fd = file.code->take_file();
+        file.code.reset();
+        wait(*oldest);
     }
 }
 

@@ -40,14 +40,22 @@ std::optional<RootDirectory> RootDirectory::of(int pid) {
         return root;
     root.directory_ = Fd{::open((task + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
     struct stat status;
+    root.is_own_ = false;
     if (!root.directory_ || ::fstat(root.directory_.get(), &status) != 0) return std::nullopt;
     root.device_ = status.st_dev;
     root.inode_ = status.st_ino;
     return root;
 }
 
+void RootDirectory::close() noexcept {
+    directory_ = Fd();
+    is_own_ = false;
+    device_ = inode_ = 0;
+}
+
 Fd RootDirectory::open(const std::string& path) const {
     if (is_own()) return open_regular(Fd{::open(path.c_str(), O_PATH | O_CLOEXEC)});
+    if (!directory_) return {};
     open_how how{};
     how.flags = O_PATH | O_CLOEXEC;
     how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;

@@ -169,6 +169,12 @@ BOOST_AUTO_TEST_CASE(a_symbol_table_that_no_program_has_is_none) {
     BOOST_TEST(code.size() == 0u);
 }
 
+MappedRange range_of(const std::string& path, std::uint64_t generation = 0) {
+    struct stat status {};
+    ::stat(path.c_str(), &status);
+    return {0x1000, 0x2000, 0, status.st_dev, status.st_ino, generation, path};
+}
+
 BOOST_AUTO_TEST_CASE(a_program_built_anew_is_another_file) {
     MappedFiles files(CodeFile::Lines::no);
     const auto add = [&](std::uint64_t inode, std::uint64_t generation) {
@@ -186,6 +192,23 @@ BOOST_AUTO_TEST_CASE(a_program_built_anew_is_another_file) {
     const auto third = add(8, 0);
     BOOST_TEST(add(8, 100) == third);
     BOOST_TEST(add(8, 101) != third);
+}
+
+BOOST_AUTO_TEST_CASE(files_that_were_read_are_not_all_held_open) {
+    const test::TempDirectory directory;
+    MappedFiles files(CodeFile::Lines::no);
+    const std::size_t before = list_directory("/proc/self/fd").size();
+    const std::string elf = elf_file();
+    std::vector<MappedFiles::Id> ids;
+    for (int i = 0; i < 700; ++i) {
+        const std::string path = directory.file(std::to_string(i));
+        write_all(open_file(path, O_WRONLY | O_CREAT).get(), elf, path);
+        ids.push_back(files.add(::getpid(), range_of(path)));
+        BOOST_TEST(files.code(ids.back()));
+    }
+    BOOST_TEST(list_directory("/proc/self/fd").size() - before == 256u + 256);
+    // The first is opened anew.
+    BOOST_TEST(files.code(ids.front()));
 }
 
 // Records of processes that this kernel does not have.

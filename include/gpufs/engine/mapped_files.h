@@ -28,7 +28,8 @@ struct MappedRange {
 // The files that processes have mapped: one each, by device, inode and generation, for a program
 // that is built anew may have the old one's inode number. A file is opened when it is first seen,
 // while the process that has it may still lead there, and read at the first question. Held open are
-// the files that were asked for and 256 others.
+// at most 256 files that are read, with their debug files, 256 others, and the roots of 256
+// containers: those of which nothing was heard the longest go first.
 class MappedFiles {
 public:
     // A number for a file, good for this object's life.
@@ -67,13 +68,14 @@ private:
     std::size_t root_of(int pid);
     Fd open_by_path(const File& file) const;
     void open(Id id, int pid, const MappedRange& range);
+    void wait(Id id);
     void forget_some(Id but);
 
     CodeFile::Lines with_lines_;
     std::map<std::pair<std::uint64_t, std::uint64_t>, Id> ids_;  // the latest of each number
     std::deque<File> files_;
     std::deque<RootDirectory> roots_;  // our own first
-    std::deque<Id> waiting_;           // open, not asked for yet; oldest first
+    std::deque<Id> waiting_;           // open, not read or not any more; oldest first
     std::uint64_t questions_ = 0;
     std::optional<Id> vdso_;
 };
