@@ -271,6 +271,56 @@ BOOST_AUTO_TEST_CASE(what_was_mapped_depends_on_the_time) {
     BOOST_TEST(at(kChild, 46) == "seven.so+1296");
 }
 
+BOOST_AUTO_TEST_CASE(an_exec_after_the_main_thread_s_end_is_the_process) {
+    using Kind = SideBandRecord::Kind;
+    MappedFiles files(CodeFile::Lines::no);
+    ProcessTable table(files);
+    const auto name = [&] { return files.name(table.find(kChild, 0x1010).value().file); };
+    table.take(record(Kind::exec, 10, kChild));
+    table.take(mapped(11, kChild, 7));
+    table.take(record(Kind::exit, 20, kChild));
+    table.take(record(Kind::exec, 21, kChild));
+    BOOST_TEST(!table.is_gone(kChild));
+    table.take(mapped(22, kChild, 8));
+    BOOST_TEST(name() == "eight.so");
+    table.take(record(Kind::exit, 30, kChild));
+    BOOST_TEST(table.is_gone(kChild));
+    // Ranges are counted when a process goes and given back when it comes again.
+    for (std::uint32_t i = 0; i < 20'000; ++i) {
+        table.take(record(Kind::exec, 40 + i, kChild));
+        table.take(mapped(40 + i, kChild, 7));
+        table.take(record(Kind::exit, 40 + i, kChild));
+    }
+    table.take(mapped(90'000, kParent, 7));
+    table.take(record(Kind::exit, 90'001, kParent));
+    BOOST_TEST(table.forgotten() == 0u);
+    BOOST_TEST(table.find(kChild, 0x1010).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_process_lives_as_long_as_one_of_its_threads) {
+    using Kind = SideBandRecord::Kind;
+    MappedFiles files(CodeFile::Lines::no);
+    ProcessTable table(files);
+    const auto own = static_cast<std::uint32_t>(::getpid());
+    std::promise<void> end;
+    std::promise<std::uint32_t> tid;
+    std::thread thread([&] {
+        tid.set_value(static_cast<std::uint32_t>(::gettid()));
+        end.get_future().wait();
+    });
+    SideBandRecord thread_exit = record(Kind::exit, 30, own);
+    thread_exit.tid = tid.get_future().get();
+    table.take(record(Kind::exec, 10, own));
+    table.take(record(Kind::exit, 20, own));
+    BOOST_TEST(!table.is_gone(own));
+    table.take(mapped(25, own, 7));
+    BOOST_TEST(table.find(own, 0x1010).has_value());
+    end.set_value();
+    thread.join();
+    table.take(thread_exit);
+    BOOST_TEST(table.is_gone(own));
+}
+
 BOOST_AUTO_TEST_CASE(the_first_that_went_are_forgotten_first) {
     MappedFiles files(CodeFile::Lines::no);
     ProcessTable table(files);

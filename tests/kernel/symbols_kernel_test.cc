@@ -216,6 +216,36 @@ BOOST_AUTO_TEST_CASE(an_exec_changes_what_addresses_mean) {
                "nest::inner<int> (nest-fixed)");
 }
 
+BOOST_AUTO_TEST_CASE(an_exec_by_another_thread_is_no_end) {
+    const TempDirectory directory;
+    BOOST_TEST_REQUIRE(directory.run("cp $B/nest-fixed other"));
+    Symbols symbols;
+    symbols.watch();
+    Nest nest({Nest::build_file("nest-fixed")});
+    const auto inner = nest.address("inner");
+    nest.tell("exec-in-thread " + directory.file("other"));
+    BOOST_TEST(nest.address("inner") == inner);
+    BOOST_TEST(at(symbols, nest.pid(), inner) == "nest::inner<int> (other)");
+    const auto work = nest.address("load " + Nest::build_file("plug.so"));
+    BOOST_TEST(at(symbols, nest.pid(), work) == "plug_work (plug.so)");
+}
+
+BOOST_AUTO_TEST_CASE(a_main_thread_may_end_before_the_others) {
+    const TempDirectory directory;
+    BOOST_TEST_REQUIRE(directory.run("cp $B/plug.so late.so"));
+    Nest nest;
+    Symbols symbols, looks_now;
+    symbols.watch();
+    symbols.remember(nest.pid());
+    BOOST_TEST(nest.ask("leave") == "left");
+    symbols.drain();
+    const auto work = nest.address("load " + directory.file("late.so"));
+    symbols.drain();
+    BOOST_TEST_REQUIRE(directory.run("rm late.so"));
+    BOOST_TEST(at(symbols, nest.pid(), work) == "plug_work (late.so)");
+    BOOST_TEST(at(looks_now, nest.pid(), work) == "plug_work (late.so)");
+}
+
 BOOST_AUTO_TEST_CASE(an_exec_ends_the_list_of_code_made_at_run_time) {
     Nest nest;
     Symbols symbols;
