@@ -16,12 +16,13 @@ Fd open_file(const std::string& path, int flags) {
                     [&] { return cat("open '", path, "'"); })};
 }
 
-std::string read_all(int fd, std::string_view name) {
+std::string read_all(int fd, std::string_view name, std::size_t most) {
     std::string text;
     // Many kernel files are small; some (kallsyms, trace) are megabytes.
     std::size_t chunk = 4096;
     for (;;) {
         const std::size_t used = text.size();
+        chunk = std::min(chunk, most - used);
         text.resize(used + chunk);
         const ssize_t n = ::read(fd, text.data() + used, chunk);
         if (n == -1 && errno == EINTR) {

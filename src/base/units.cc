@@ -1,5 +1,7 @@
 #include "gpufs/base/units.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -37,7 +39,7 @@ std::uint64_t unit_size(std::string_view unit) {
     if (unit == "us") return 1'000;
     if (unit == "ms") return 1'000'000;
     if (unit == "s") return 1'000'000'000;
-    if (unit == "pages") return 4096;
+    if (unit == "pages") return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     return 1;
 }
 

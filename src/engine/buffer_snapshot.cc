@@ -34,23 +34,23 @@ struct MetaPage {
 // Sub-buffers mapped at a time: a mapped page counts as ours, and a buffer may be large.
 constexpr std::size_t kWindow = 16;
 
-class Mapping {
+class TraceMapping {
 public:
-    Mapping() = default;
+    TraceMapping() = default;
     // Empty, with errno set, when the kernel refuses.
-    Mapping(int fd, std::size_t offset, std::size_t size)
+    TraceMapping(int fd, std::size_t offset, std::size_t size)
         : at_(::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, static_cast<off_t>(offset))),
           size_(size) {
         if (at_ == MAP_FAILED) at_ = nullptr;
     }
-    Mapping(Mapping&& other) noexcept
+    TraceMapping(TraceMapping&& other) noexcept
         : at_(std::exchange(other.at_, nullptr)), size_(other.size_) {}
-    Mapping& operator=(Mapping other) noexcept {
+    TraceMapping& operator=(TraceMapping other) noexcept {
         std::swap(at_, other.at_);
         std::swap(size_, other.size_);
         return *this;
     }
-    ~Mapping() {
+    ~TraceMapping() {
         if (at_) ::munmap(at_, size_);
     }
     explicit operator bool() const { return at_ != nullptr; }
@@ -65,7 +65,7 @@ private:
 
 class BufferSnapshot::Cpu {
 public:
-    Cpu(Fd fd, Mapping meta, const PageLayout& layout)
+    Cpu(Fd fd, TraceMapping meta, const PageLayout& layout)
         : fd_(std::move(fd)), meta_(std::move(meta)), layout_(layout), copy_(header().subbuf_size) {
         plan();
     }
@@ -112,9 +112,9 @@ private:
             const MetaPage& meta = header();
             const std::size_t first = window * kWindow;
             const std::size_t count = std::min<std::size_t>(kWindow, meta.nr_subbufs - first);
-            window_ = Mapping();  // given back first
-            window_ = Mapping(fd_.get(), meta.meta_page_size + first * meta.subbuf_size,
-                              count * meta.subbuf_size);
+            window_ = TraceMapping();  // given back first
+            window_ = TraceMapping(fd_.get(), meta.meta_page_size + first * meta.subbuf_size,
+                                   count * meta.subbuf_size);
             const int code = errno;
             if (!window_) throw SysError(code, "map the trace buffer");
             window_number_ = window;
@@ -171,8 +171,8 @@ private:
     }
 
     Fd fd_;
-    Mapping meta_;
-    Mapping window_;
+    TraceMapping meta_;
+    TraceMapping window_;
     std::size_t window_number_ = 0;
     PageLayout layout_;
     std::vector<std::byte> copy_;
@@ -197,7 +197,7 @@ std::optional<BufferSnapshot> BufferSnapshot::open(const Tracefs& tracefs) {
     for (const int cpu : buffer_cpus(tracefs)) {
         const std::string path = tracefs.path(cat("per_cpu/cpu", cpu, "/trace_pipe_raw"));
         Fd fd = open_file(path, O_RDONLY | O_NONBLOCK);
-        Mapping meta(fd.get(), 0, sizeof(MetaPage));
+        TraceMapping meta(fd.get(), 0, sizeof(MetaPage));
         const int code = errno;
         // No mmap before Linux 6.10, and none while a snapshot trigger is set.
         if (!meta && (code == ENODEV || code == EBUSY)) return std::nullopt;

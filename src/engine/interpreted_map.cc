@@ -20,17 +20,12 @@ int refusal(bool is_there, std::uint64_t flags) {
     return 0;
 }
 
-bool is_per_cpu_type(std::uint32_t type) {
-    return type == BPF_MAP_TYPE_PERCPU_HASH || type == BPF_MAP_TYPE_LRU_PERCPU_HASH ||
-           type == BPF_MAP_TYPE_PERCPU_ARRAY;
-}
-
 }  // namespace
 
 InterpretedMap::InterpretedMap(const BpfMapSpec& spec, std::size_t cpus, BpfMemory& memory)
     : spec_(spec),
       memory_(memory),
-      is_per_cpu_(is_per_cpu_type(spec.type)),
+      is_per_cpu_(spec.is_per_cpu()),
       copies_(is_per_cpu_ ? cpus : 1),
       copy_bytes_(is_per_cpu_ ? (spec.value_bytes + 7) / 8 * 8 : spec.value_bytes),
       index_(spec.type == BPF_MAP_TYPE_STACK_TRACE ? spec.value_bytes : spec.key_bytes) {

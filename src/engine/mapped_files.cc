@@ -1,8 +1,12 @@
 #include "gpufs/engine/mapped_files.h"
 
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <new>
 
 #include "gpufs/base/error.h"
 
@@ -10,7 +14,7 @@ namespace gpufs {
 namespace {
 
 constexpr std::string_view kVdso = "[vdso]", kDeleted = " (deleted)";
-constexpr std::size_t kMostWaiting = 256;
+constexpr std::size_t kMostWaiting = 256, kMostRead = 256, kMostRoots = 256;
 // 12 bytes each.
 constexpr std::size_t kMostFunctions = 400'000;
 
@@ -21,6 +25,17 @@ std::string_view without_deleted(std::string_view path) {
 bool has_inode(const Fd& file, std::uint64_t inode) {
     struct stat status;
     return file && ::fstat(file.get(), &status) == 0 && status.st_ino == inode;
+}
+
+// 0 where the file system does not tell.
+std::uint64_t generation_of(const Fd& file) {
+    // The call is of a long, file systems write an int (ioctl_iflags(2)).
+    std::array<std::uint32_t, 2> generation{};
+    return ::ioctl(file.get(), FS_IOC_GETVERSION, generation.data()) == 0 ? generation[0] : 0;
+}
+
+bool may_be_same(std::uint64_t generation, std::uint64_t other) {
+    return generation == other || generation == 0 || other == 0;
 }
 
 }  // namespace
@@ -43,15 +58,19 @@ MappedFiles::Id MappedFiles::add(int pid, const MappedRange& range) {
     if (range.inode == 0) return kAnonymous;
     const auto [it, is_new] =
         ids_.try_emplace({range.device, range.inode}, static_cast<Id>(files_.size()));
-    const Id id = it->second;
-    if (is_new) {
-        File& file = files_.emplace_back();
-        file.path = without_deleted(range.path);
-        file.name = file.path.substr(file.path.rfind('/') + 1);
-        file.inode = range.inode;
-        open(id, pid, range);
+    if (!is_new) {
+        File& known = files_[it->second];
+        if (known.generation == 0) known.generation = range.generation;
+        if (may_be_same(known.generation, range.generation)) return it->second;
+        it->second = static_cast<Id>(files_.size());
     }
-    return id;
+    File& file = files_.emplace_back();
+    file.path = without_deleted(range.path);
+    file.name = file.path.substr(file.path.rfind('/') + 1);
+    file.inode = range.inode;
+    file.generation = range.generation;
+    open(it->second, pid, range);
+    return it->second;
 }
 
 std::size_t MappedFiles::root_of(int pid) {
@@ -62,7 +81,10 @@ std::size_t MappedFiles::root_of(int pid) {
     };
     const auto it = std::ranges::find_if(roots_, is_it);
     const auto index = static_cast<std::size_t>(it - roots_.begin());
-    if (it == roots_.end()) roots_.push_back(std::move(*root));
+    if (it != roots_.end()) return index;
+    roots_.push_back(std::move(*root));
+    // A container that is held cannot be unmounted. Our own root stays.
+    if (index > kMostRoots) roots_[index - kMostRoots].close();
     return index;
 }
 
@@ -70,7 +92,8 @@ std::size_t MappedFiles::root_of(int pid) {
 // stat(2) says differ on btrfs and overlayfs.
 Fd MappedFiles::open_by_path(const File& file) const {
     Fd fd = roots_[file.root].open(file.path);
-    return has_inode(fd, file.inode) ? std::move(fd) : Fd();
+    const bool is_it = has_inode(fd, file.inode) && may_be_same(file.generation, generation_of(fd));
+    return is_it ? std::move(fd) : Fd();
 }
 
 void MappedFiles::open(Id id, int pid, const MappedRange& range) {
@@ -79,6 +102,12 @@ void MappedFiles::open(Id id, int pid, const MappedRange& range) {
     file.fd = open_mapped(pid, range.start, range.end);
     if (!file.fd) file.fd = open_by_path(file);
     if (!file.fd) return;
+    if (file.generation == 0) file.generation = generation_of(file.fd);
+    wait(id);
+}
+
+// Keeps a file open, in the place of another where there are many.
+void MappedFiles::wait(Id id) {
     waiting_.push_back(id);
     if (waiting_.size() <= kMostWaiting) return;
     const Id oldest = waiting_.front();
@@ -89,18 +118,22 @@ void MappedFiles::open(Id id, int pid, const MappedRange& range) {
 // Tables that were not asked for the longest make room.
 void MappedFiles::forget_some(Id but) {
     for (;;) {
-        std::size_t functions = 0;
-        File* oldest = nullptr;
-        for (File& file : files_) {
+        std::size_t functions = 0, read = 0;
+        std::optional<Id> oldest;
+        for (Id id = 0; id < files_.size(); ++id) {
+            const File& file = files_[id];
             if (!file.code) continue;
             functions += file.code->size();
-            if (&file != &files_[but] && (!oldest || file.last_question < oldest->last_question))
-                oldest = &file;
+            ++read;
+            if (id != but && (!oldest || file.last_question < files_[*oldest].last_question))
+                oldest = id;
         }
-        if (functions <= kMostFunctions || !oldest) return;
-        oldest->lines.reset();
-        oldest->fd = oldest->code->take_file();
-        oldest->code.reset();
+        if ((functions <= kMostFunctions && read <= kMostRead) || !oldest) return;
+        File& file = files_[*oldest];
+        file.lines.reset();
+        file.fd = file.code->take_file();
+        file.code.reset();
+        wait(*oldest);
     }
 }
 
@@ -117,6 +150,8 @@ const CodeFile* MappedFiles::code(Id id) {
                                                with_lines_);
     } catch (const Error&) {
         return nullptr;  // a font, a locale, a script: nobody asks for their functions
+    } catch (const std::bad_alloc&) {
+        return nullptr;  // what its headers say fits into no memory
     }
     file.is_useless = false;
     file.lines = std::make_unique<SourceLines>(file.code->lines());

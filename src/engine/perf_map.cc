@@ -15,6 +15,8 @@
 namespace gpufs {
 namespace {
 
+constexpr std::size_t kMostBytes = 128 << 20;
+
 // A number and the blank behind it.
 bool take_hex(std::string_view& line, std::uint64_t& value) {
     if (line.starts_with("0x")) line.remove_prefix(2);
@@ -57,9 +59,9 @@ std::optional<std::string> read_perf_map(std::uint32_t pid, std::size_t known_by
     const Fd file = root.open(path);
     struct stat status;
     if (!file || ::fstat(file.get(), &status) != 0 ||
-        static_cast<std::size_t>(status.st_size) == known_bytes)
+        std::min(static_cast<std::size_t>(status.st_size), kMostBytes) == known_bytes)
         return std::nullopt;
-    return read_all(file.get(), path);
+    return read_all(file.get(), path, kMostBytes);
 }
 
 }  // namespace gpufs

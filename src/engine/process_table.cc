@@ -18,6 +18,14 @@ constexpr std::size_t kMostGoneRanges = 32 << 10;
 constexpr std::size_t kMostRanges = 16 << 10;
 constexpr std::size_t kMostNothing = 1024;
 
+// Beside the one that the record tells of and the main thread, which stay below /proc for a while.
+bool has_other_thread(const SideBandRecord& exit) {
+    return std::ranges::any_of(proc::threads(static_cast<int>(exit.pid)), [&](int thread) {
+        const auto tid = static_cast<std::uint32_t>(thread);
+        return tid != exit.tid && tid != exit.pid;
+    });
+}
+
 }  // namespace
 
 ProcessTable::Process& ProcessTable::process_of(std::uint32_t pid) {
@@ -49,13 +57,17 @@ void ProcessTable::add(Process& process, const Range& range) {
 
 void ProcessTable::read_maps(std::uint32_t pid, Process& process) {
     std::vector<Range> ranges;
-    const bool is_there = for_each_map(static_cast<int>(pid), [&](const ProcMap& map) {
-        if (!map.is_executable) return;
-        const MappedFiles::Id file =
-            files_.add(static_cast<int>(pid),
-                       {map.start, map.end, map.offset, map.device, map.inode, map.path});
-        ranges.push_back({map.start, map.end, map.offset, 0, file});
-    });
+    const auto read_of = [&](int task) {
+        return for_each_map(task, [&](const ProcMap& map) {
+            if (!map.is_executable) return;
+            const MappedFiles::Id file = files_.add(
+                task, {map.start, map.end, map.offset, map.device, map.inode, 0, map.path});
+            ranges.push_back({map.start, map.end, map.offset, 0, file});
+        });
+    };
+    // A main thread that ended has nothing mapped; the others still have.
+    const bool is_there = read_of(static_cast<int>(pid)) ||
+                          std::ranges::any_of(proc::threads(static_cast<int>(pid)), read_of);
     process.nothing_at.clear();
     if (!is_there) return;
     process.is_complete = true;
@@ -110,24 +122,43 @@ void ProcessTable::fork(const SideBandRecord& record) {
     Process& child = process_of(record.pid);
     // CPUs write their records side by side: the child's first may come before this one.
     if (child.lives.back().begin_ns > record.time_ns) return;
-    if (child.is_gone) {
-        child.is_gone = false;
-        std::erase(gone_, record.pid);
-        for (const Life& life : child.lives) gone_ranges_ -= life.ranges.size();
-    }
+    revive(record.pid, child);
     child.is_complete = parent.is_complete;
     child.nothing_at.clear();
     child.lives.push_back({record.time_ns, parent.lives.back().ranges});
     if (child.lives.size() > kMostLives) child.lives.pop_front();
 }
 
-void ProcessTable::exit(std::uint32_t pid) {
-    const auto it = processes_.find(pid);
+// The number belongs to a process that lives and has a main thread.
+void ProcessTable::revive(std::uint32_t pid, Process& process) {
+    process.has_no_leader = false;
+    if (!process.is_gone) return;
+    process.is_gone = false;
+    std::erase(gone_, pid);
+    for (const Life& life : process.lives) gone_ranges_ -= life.ranges.size();
+}
+
+void ProcessTable::exec(const SideBandRecord& record) {
+    Process& process = process_of(record.pid);
+    // A thread that execs ends all others first, then takes the main thread's place and number.
+    revive(record.pid, process);
+    process.is_complete = true;
+    process.nothing_at.clear();
+    process.lives.push_back({record.time_ns, {}});
+    if (process.lives.size() > kMostLives) process.lives.pop_front();
+}
+
+void ProcessTable::exit(const SideBandRecord& record) {
+    const auto it = processes_.find(record.pid);
     if (it == processes_.end() || it->second.is_gone) return;
-    it->second.is_gone = true;
-    it->second.nothing_at.clear();
-    gone_.push_back(pid);
-    for (const Life& life : it->second.lives) gone_ranges_ += life.ranges.size();
+    Process& process = it->second;
+    if (record.tid == record.pid) process.has_no_leader = true;
+    // A main thread that ended leaves the process to the others.
+    if (!process.has_no_leader || has_other_thread(record)) return;
+    process.is_gone = true;
+    process.nothing_at.clear();
+    gone_.push_back(record.pid);
+    for (const Life& life : process.lives) gone_ranges_ += life.ranges.size();
     while (gone_ranges_ > kMostGoneRanges && gone_.size() > 1) {
         const auto oldest = processes_.find(gone_.front());
         for (const Life& life : oldest->second.lives) gone_ranges_ -= life.ranges.size();
@@ -143,25 +174,20 @@ void ProcessTable::take(const SideBandRecord& record) {
         case SideBandRecord::Kind::map: {
             Process& process = process_of(record.pid);
             if (process.is_gone) return;
-            const MappedFiles::Id file = files_.add(static_cast<int>(record.pid),
-                                                    {record.start, record.end, record.offset,
-                                                     record.device, record.inode, record.text});
+            // /proc/PID leads nowhere without a main thread.
+            const std::uint32_t task = process.has_no_leader ? record.tid : record.pid;
+            const MappedFiles::Id file = files_.add(
+                static_cast<int>(task), {record.start, record.end, record.offset, record.device,
+                                         record.inode, record.generation, record.text});
             add(process, {record.start, record.end, record.offset, record.time_ns, file});
             return;
         }
-        case SideBandRecord::Kind::exec: {
-            Process& process = process_of(record.pid);
-            process.is_complete = true;
-            process.nothing_at.clear();
-            process.lives.push_back({record.time_ns, {}});
-            if (process.lives.size() > kMostLives) process.lives.pop_front();
-            return;
-        }
+        case SideBandRecord::Kind::exec:
+            return exec(record);
         case SideBandRecord::Kind::fork:
             return fork(record);
         case SideBandRecord::Kind::exit:
-            if (record.tid == record.pid) exit(record.pid);
-            return;
+            return exit(record);
         case SideBandRecord::Kind::comm:
             return;
     }

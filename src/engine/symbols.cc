@@ -1,5 +1,7 @@
 #include "gpufs/engine/symbols.h"
 
+#include <algorithm>
+
 #include "gpufs/base/cat.h"
 #include "gpufs/base/error.h"
 #include "gpufs/base/file.h"
@@ -11,6 +13,9 @@ namespace gpufs {
 namespace {
 
 constexpr std::size_t kMostKnown = 8192;
+// Lists of run-time compilers, and bytes of them all.
+constexpr std::size_t kMostJits = 256, kMostJitBytes = 256 << 20;
+constexpr auto kLookAgain = std::chrono::milliseconds(100);
 
 // Files may have anything for a name; terminals take some of it for commands.
 std::string printable(std::string name) {
@@ -34,8 +39,14 @@ std::vector<int> Symbols::fds() const {
 }
 
 void Symbols::drain() {
-    if (side_band_)
-        side_band_->drain([&](const SideBandRecord& record) { processes_.take(record); });
+    if (!side_band_) return;
+    using Kind = SideBandRecord::Kind;
+    side_band_->drain([&](const SideBandRecord& record) {
+        processes_.take(record);
+        // Another program has the number now.
+        if (record.kind == Kind::exec || (record.kind == Kind::fork && record.parent != record.pid))
+            jits_.erase(record.pid);
+    });
 }
 
 void Symbols::remember_all() {
@@ -96,18 +107,39 @@ Frame Symbols::in_file(MappedFiles::Id file, std::uint64_t offset) {
 }
 
 Frame Symbols::in_jit(std::uint32_t pid, std::uint64_t address) {
-    Jit& jit = jits_[pid];
+    const auto now = Clock::now();
+    const auto [it, is_new] = jits_.try_emplace(pid);
+    Jit& jit = it->second;
+    jit.last_question = now;
     auto function = jit.map.find(address);
-    if (!function) {
-        // It grows as the compiler goes.
+    // The list grows as the compiler goes, which may use a place again: what was found may be old.
+    // When the process is gone, the file may be somebody else's.
+    const bool may_be_old = !function || !processes_.is_gone(pid);
+    if (is_new || (may_be_old && now - jit.last_look >= kLookAgain)) {
+        jit.last_look = now;
         if (auto text = read_perf_map(pid, jit.bytes)) {
             jit.bytes = text->size();
             jit.map = PerfMap(std::move(*text));
             function = jit.map.find(address);
         }
+        forget_jits();
     }
     if (!function) return {{}, {}, address, {}};
     return {printable(std::string(function->name)), "[jit]", function->past, {}};
+}
+
+// Lists that were not asked for the longest make room. The one just asked for stays.
+void Symbols::forget_jits() {
+    const auto bytes = [&] {
+        std::size_t sum = 0;
+        for (const auto& [pid, jit] : jits_) sum += jit.bytes;
+        return sum;
+    };
+    const auto by_question = [](const auto& a, const auto& b) {
+        return a.second.last_question < b.second.last_question;
+    };
+    while (jits_.size() > kMostJits || (jits_.size() > 1 && bytes() > kMostJitBytes))
+        jits_.erase(std::ranges::min_element(jits_, by_question));
 }
 
 std::string Symbols::why_no_kernel_names() {

@@ -20,11 +20,6 @@ std::size_t round_up(std::size_t n, std::size_t to) {
     return (n + to - 1) / to * to;
 }
 
-bool is_per_cpu_type(std::uint32_t type) {
-    return type == BPF_MAP_TYPE_PERCPU_HASH || type == BPF_MAP_TYPE_LRU_PERCPU_HASH ||
-           type == BPF_MAP_TYPE_PERCPU_ARRAY;
-}
-
 // Their keys are numbers that never go: nothing can make a walk start again.
 bool is_array_type(std::uint32_t type) {
     return type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY ||
@@ -88,7 +83,7 @@ BpfMap BpfMap::open(std::uint32_t id) {
 }
 
 bool BpfMap::is_per_cpu() const noexcept {
-    return is_per_cpu_type(spec_.type);
+    return spec_.is_per_cpu();
 }
 
 std::size_t BpfMap::copy_bytes() const noexcept {

@@ -20,6 +20,8 @@ namespace {
 
 // More is not unpacked: the few files that have it are not worth the memory.
 constexpr std::uint64_t kLargestUnpacked = 64 << 20;
+// A browser with all its symbols has 50 MB; the holes of a file that somebody made up are free.
+constexpr std::uint64_t kLargestTable = 1 << 30;
 
 std::optional<ElfFile::Section> section_named(const ElfFile& file, std::string_view name) {
     std::optional<ElfFile::Section> found;
@@ -140,8 +142,9 @@ struct CodeFile::Loader {
 
     bool take_symbols(const ElfFile& file, GElf_Word type) {
         const auto table = section_of_type(file, type);
-        if (table) take(file, *table);
-        return table.has_value();
+        if (!table || bytes_of(file, table->header).size() > kLargestTable) return false;
+        take(file, *table);
+        return true;
     }
 
     bool take_lines(const ElfFile& file) {

@@ -14,11 +14,13 @@
 namespace gpufs {
 namespace {
 
-// A descriptor of O_PATH touches nothing: what it is comes first, then it is opened.
+// A descriptor of O_PATH touches nothing: what it is comes first, then it is opened, without
+// waiting for somebody who has a lease on it.
 Fd open_regular(const Fd& place) {
     struct stat status;
     if (!place || ::fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-    return Fd{::open(cat("/proc/self/fd/", place.get()).c_str(), O_RDONLY | O_CLOEXEC)};
+    return Fd{
+        ::open(cat("/proc/self/fd/", place.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
 }
 
 bool is_same_place(const std::string& a, const std::string& b) {
@@ -38,14 +40,22 @@ std::optional<RootDirectory> RootDirectory::of(int pid) {
         return root;
     root.directory_ = Fd{::open((task + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
     struct stat status;
+    root.is_own_ = false;
     if (!root.directory_ || ::fstat(root.directory_.get(), &status) != 0) return std::nullopt;
     root.device_ = status.st_dev;
     root.inode_ = status.st_ino;
     return root;
 }
 
+void RootDirectory::close() noexcept {
+    directory_ = Fd();
+    is_own_ = false;
+    device_ = inode_ = 0;
+}
+
 Fd RootDirectory::open(const std::string& path) const {
     if (is_own()) return open_regular(Fd{::open(path.c_str(), O_PATH | O_CLOEXEC)});
+    if (!directory_) return {};
     open_how how{};
     how.flags = O_PATH | O_CLOEXEC;
     how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;

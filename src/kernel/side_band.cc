@@ -56,7 +56,8 @@ std::optional<SideBandRecord> parse(std::span<const std::byte> bytes) {
             record.offset = wide(24);
             record.device = makedev(word(32), word(36));
             record.inode = wide(40);
-            // Behind it: generation (8), protection and flags.
+            record.generation = wide(48);
+            // Behind it: protection and flags.
             record.text = text_at(bytes, kBody + 64);
             return record;
         case PERF_RECORD_COMM:

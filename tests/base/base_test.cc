@@ -1,4 +1,6 @@
 #define BOOST_TEST_DYN_LINK
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "gpufs/base/cat.h"
@@ -95,6 +97,12 @@ BOOST_AUTO_TEST_CASE(sizes_carry_units) {
     BOOST_TEST(size_to_text(0) == "0");
     for (const char* bad : {"", "M", "4x", "-1", "1.5M", "99999999999999999999", "20000000000G"})
         BOOST_CHECK_THROW(parse_size("buffer", bad), UsageError);
+}
+
+BOOST_AUTO_TEST_CASE(a_page_is_as_large_as_the_machine_s) {
+    BOOST_TEST(unit_size("pages") == static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+    BOOST_TEST(unit_size("bytes") == 1u);
+    BOOST_TEST(unit_size("ms") == 1'000'000u);
 }
 
 BOOST_AUTO_TEST_CASE(times_carry_units) {

@@ -1,6 +1,9 @@
 #define BOOST_TEST_DYN_LINK
 #include "gpufs/kernel/side_band.h"
 
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +12,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "gpufs/base/file.h"
 #include "gpufs/engine/symbols.h"
 #include "support/needs.h"
 #include "support/nest.h"
@@ -32,6 +36,10 @@ BOOST_AUTO_TEST_CASE(a_process_is_told_from_fork_to_exit) {
     nest.end();
     struct stat file;
     BOOST_TEST_REQUIRE(::stat(test::Nest::build_file("nest").c_str(), &file) == 0);
+    // File systems that have none refuse.
+    std::uint32_t generation[2] = {};
+    ::ioctl(open_file(test::Nest::build_file("nest"), O_RDONLY).get(), FS_IOC_GETVERSION,
+            generation);
     std::string told;
     std::uint64_t last_ns = 0;
     side_band.drain([&](const SideBandRecord& record) {
@@ -51,6 +59,7 @@ BOOST_AUTO_TEST_CASE(a_process_is_told_from_fork_to_exit) {
             told += "map ";
             BOOST_TEST(record.inode == file.st_ino);
             BOOST_TEST(record.device == file.st_dev);
+            BOOST_TEST(record.generation == generation[0]);
         }
         if (record.kind == Kind::exit && record.tid == pid) told += "exit ";
     });

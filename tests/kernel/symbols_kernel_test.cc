@@ -2,10 +2,14 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <semaphore>
+#include <thread>
 
 #include "gpufs/base/cat.h"
 #include "gpufs/base/file.h"
@@ -210,6 +214,104 @@ BOOST_AUTO_TEST_CASE(an_exec_changes_what_addresses_mean) {
     BOOST_TEST(at(symbols, nest.pid(), inner) == "nest::inner<int> (other)");
     BOOST_TEST(to_text(symbols.user(nest.pid(), inner, At::code, before)) ==
                "nest::inner<int> (nest-fixed)");
+}
+
+BOOST_AUTO_TEST_CASE(an_exec_by_another_thread_is_no_end) {
+    const TempDirectory directory;
+    BOOST_TEST_REQUIRE(directory.run("cp $B/nest-fixed other"));
+    Symbols symbols;
+    symbols.watch();
+    Nest nest({Nest::build_file("nest-fixed")});
+    const auto inner = nest.address("inner");
+    nest.tell("exec-in-thread " + directory.file("other"));
+    BOOST_TEST(nest.address("inner") == inner);
+    BOOST_TEST(at(symbols, nest.pid(), inner) == "nest::inner<int> (other)");
+    const auto work = nest.address("load " + Nest::build_file("plug.so"));
+    BOOST_TEST(at(symbols, nest.pid(), work) == "plug_work (plug.so)");
+}
+
+BOOST_AUTO_TEST_CASE(a_main_thread_may_end_before_the_others) {
+    const TempDirectory directory;
+    BOOST_TEST_REQUIRE(directory.run("cp $B/plug.so late.so"));
+    Nest nest;
+    Symbols symbols, looks_now;
+    symbols.watch();
+    symbols.remember(nest.pid());
+    BOOST_TEST(nest.ask("leave") == "left");
+    symbols.drain();
+    const auto work = nest.address("load " + directory.file("late.so"));
+    symbols.drain();
+    BOOST_TEST_REQUIRE(directory.run("rm late.so"));
+    BOOST_TEST(at(symbols, nest.pid(), work) == "plug_work (late.so)");
+    BOOST_TEST(at(looks_now, nest.pid(), work) == "plug_work (late.so)");
+}
+
+BOOST_AUTO_TEST_CASE(an_exec_ends_the_list_of_code_made_at_run_time) {
+    Nest nest;
+    Symbols symbols;
+    symbols.watch();
+    BOOST_TEST(symbols.user(nest.pid(), nest.address("code")).name == "Lmade;::at run time");
+    nest.tell("exec " + Nest::build_file("nest"));
+    // The new list is as long as the old one.
+    BOOST_TEST(symbols.user(nest.pid(), nest.address("code")).name == "Lmade;::at run time");
+    ::unlink(cat("/tmp/perf-", nest.pid(), ".map").c_str());
+}
+
+// Changes its own root when told, of all threads alone.
+class RootedThread {
+public:
+    explicit RootedThread(const std::string& directory) : base_(open_file(directory, O_PATH)) {
+        thread_ = std::thread([this] {
+            tid_ = ::unshare(CLONE_FS) == 0 ? ::gettid() : 0;
+            for (done_.release(), go_.acquire(); !root_.empty(); done_.release(), go_.acquire())
+                if (::fchdir(base_.get()) != 0 || ::chroot(root_.c_str()) != 0) tid_ = 0;
+        });
+        done_.acquire();
+    }
+    ~RootedThread() {
+        root_.clear();
+        go_.release();
+        thread_.join();
+    }
+    // Below the directory. The thread's id; 0 when that failed.
+    int enter(const std::string& root) {
+        root_ = root;
+        go_.release();
+        done_.acquire();
+        return tid_;
+    }
+
+private:
+    Fd base_;
+    int tid_ = 0;
+    std::string root_;
+    std::binary_semaphore go_{0}, done_{0};
+    std::thread thread_;
+};
+
+BOOST_AUTO_TEST_CASE(roots_of_old_containers_are_not_held) {
+    const TempDirectory directory;
+    BOOST_TEST_REQUIRE(
+        directory.run("mkdir $(seq 1000 1399) && cp $B/plug.so 1000/ && cp $B/plug.so 1399/"));
+    RootedThread thread(directory.file(""));
+    MappedFiles files(CodeFile::Lines::no);
+    const std::size_t before = list_directory("/proc/self/fd").size();
+    const auto add = [&](int root) {
+        const int tid = thread.enter(std::to_string(root));
+        BOOST_TEST_REQUIRE(tid != 0);
+        struct stat status {};
+        ::stat(directory.file(cat(root, "/plug.so")).c_str(), &status);
+        const std::uint64_t inode = status.st_ino ? status.st_ino : 1ull << 60;
+        const auto number = static_cast<std::uint64_t>(root);
+        return files.add(tid, {0x1000, 0x2000, 0, number, inode, 0, "/plug.so"});
+    };
+    const auto first = add(1000);
+    for (int root = 1001; root < 1399; ++root) add(root);
+    const auto last = add(1399);
+    // With both libraries, which are open.
+    BOOST_TEST(list_directory("/proc/self/fd").size() - before == 256u + 2);
+    BOOST_TEST(files.code(first));
+    BOOST_TEST(files.code(last));
 }
 
 BOOST_AUTO_TEST_CASE(a_container_has_its_own_files_and_debug_files) {

@@ -5,12 +5,14 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <thread>
 
 namespace nest {
 
@@ -66,11 +68,27 @@ void enter(const char* directory) {
     std::puts(is_in ? "in" : "failed");
 }
 
-}  // namespace
+void serve(char** argv);
 
-int main(int, char** argv) {
-    std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    std::setvbuf(stdin, nullptr, _IONBF, 0);  // what follows "exec" is for the next program
+// The main thread ends; another one answers when it has, and goes on.
+void leave(char** argv) {
+    std::thread([argv] {
+        const std::string stat = "/proc/" + std::to_string(::getpid()) + "/stat";
+        char state = '?';
+        while (state != 'Z') {
+            ::usleep(1000);
+            std::FILE* const file = std::fopen(stat.c_str(), "r");
+            if (!file || std::fscanf(file, "%*d %*s %c", &state) != 1) state = '?';
+            if (file) std::fclose(file);
+        }
+        std::puts("left");
+        serve(argv);
+        ::_exit(0);
+    }).detach();
+    ::syscall(SYS_exit, 0);
+}
+
+void serve(char** argv) {
     char line[4096];
     while (std::fgets(line, sizeof line, stdin)) {
         line[std::strcspn(line, "\n")] = '\0';
@@ -92,6 +110,19 @@ int main(int, char** argv) {
         } else if (std::strncmp(line, "exec ", 5) == 0) {
             ::execl(word, argv[0], nullptr);
             std::puts("failed");
+        } else if (std::strncmp(line, "exec-in-thread ", 15) == 0) {
+            std::thread([&] { ::execl(word, argv[0], nullptr); }).join();
+            std::puts("failed");
+        } else if (std::strcmp(line, "leave") == 0) {
+            leave(argv);
         }
     }
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    std::setvbuf(stdin, nullptr, _IONBF, 0);  // what follows "exec" is for the next program
+    serve(argv);
 }

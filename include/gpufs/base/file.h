@@ -15,7 +15,8 @@ Fd open_file(const std::string& path, int flags);
 
 // The whole content, read until end of file: kernel files report no size. Throws SysError.
 std::string read_file(const std::string& path);
-std::string read_all(int fd, std::string_view name);
+// The same, but of no more than `most` bytes.
+std::string read_all(int fd, std::string_view name, std::size_t most = std::string::npos);
 
 // The same, absent when the file does not exist or may not be read.
 std::optional<std::string> read_file_if_readable(const std::string& path);

@@ -17,7 +17,8 @@ struct WholeNumber {
 };
 std::optional<WholeNumber> parse_whole_number(std::string_view text);
 
-// Nanoseconds of a unit of time (ns us ms s), bytes of a unit of size (bytes pages); 1 for none.
+// Nanoseconds of a unit of time (ns us ms s), bytes of a unit of size (bytes, pages of
+// this machine); 1 for none.
 std::uint64_t unit_size(std::string_view unit);
 
 // "64M", "4k", "1G", "1048576": bytes; k, M, G are powers of 1024, a B behind them is allowed.

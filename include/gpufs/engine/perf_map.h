@@ -34,7 +34,9 @@ private:
 };
 
 // Of a process now, or of one that left the file behind: below the process's root, under its number
-// in its own pid namespace. Absent where there is none, and where it has `known_bytes` as before.
+// in its own pid namespace. Anybody may have put something there: only a regular file is taken, and
+// of that the first 128 MB. Absent where there is none, and where there are `known_bytes` as
+// before.
 std::optional<std::string> read_perf_map(std::uint32_t pid, std::size_t known_bytes);
 
 }  // namespace gpufs

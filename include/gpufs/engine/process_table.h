@@ -63,12 +63,15 @@ private:
         std::deque<Life> lives;    // oldest first
         bool is_complete = false;  // all that is mapped is known
         bool is_gone = false;
+        bool has_no_leader = false;          // its main thread ended before the others
         std::set<std::uint64_t> nothing_at;  // pages where the last look showed nothing
     };
 
     void read_maps(std::uint32_t pid, Process& process);
     void fork(const SideBandRecord& record);
-    void exit(std::uint32_t pid);
+    void exec(const SideBandRecord& record);
+    void exit(const SideBandRecord& record);
+    void revive(std::uint32_t pid, Process& process);
     Process& process_of(std::uint32_t pid);
     static void add(Process& process, const Range& range);
     static const Range* find_range(const Process& process, std::uint64_t address,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -68,13 +69,16 @@ public:
     std::string why_no_kernel_names();
 
 private:
+    using Clock = std::chrono::steady_clock;
     struct Jit {
         PerfMap map;
         std::size_t bytes = 0;  // of its text
+        Clock::time_point last_look, last_question;
     };
 
     Frame in_file(MappedFiles::Id file, std::uint64_t offset);
     Frame in_jit(std::uint32_t pid, std::uint64_t address);
+    void forget_jits();
 
     MappedFiles files_;
     ProcessTable processes_;

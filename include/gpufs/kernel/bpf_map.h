@@ -24,6 +24,12 @@ struct BpfMapSpec {
     std::uint32_t value_bytes = 0;
     std::uint32_t max_entries = 0;
     std::uint32_t flags = 0;  // BPF_F_NO_PREALLOC, BPF_F_MMAPABLE, ...
+
+    // Each CPU has values of its own.
+    constexpr bool is_per_cpu() const noexcept {
+        return type == BPF_MAP_TYPE_PERCPU_HASH || type == BPF_MAP_TYPE_LRU_PERCPU_HASH ||
+               type == BPF_MAP_TYPE_PERCPU_ARRAY;
+    }
 };
 
 // Owns one BPF map. A value of a per-CPU map is read and written whole: one copy for each possible

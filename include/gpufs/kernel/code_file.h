@@ -20,8 +20,8 @@ class CodeFile {
 public:
     enum class Lines { no, yes };
 
-    // Reads the symbols of `file`, whose path as seen from `root` is `path`. Throws SysError, and
-    // Error for what is no ELF file.
+    // Reads the symbols of `file`, whose path as seen from `root` is `path`. A symbol table of more
+    // than 1 GB is none. Throws SysError, and Error for what is no ELF file.
     CodeFile(Fd file, const std::string& path, const RootDirectory& root, Lines lines);
 
     struct Function {

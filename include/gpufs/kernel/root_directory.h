@@ -17,8 +17,10 @@ public:
     // Of a process; absent when it is gone or not for us to see.
     static std::optional<RootDirectory> of(int pid);
 
-    bool is_own() const noexcept { return !directory_; }
-    // Names the directory where it is not our own.
+    bool is_own() const noexcept { return is_own_; }
+    // Gives the directory back: nothing is found below it any more.
+    void close() noexcept;
+    // Names the directory where it is not our own; 0 when it is closed.
     std::uint64_t device() const noexcept { return device_; }
     std::uint64_t inode() const noexcept { return inode_; }
 
@@ -29,6 +31,7 @@ public:
 
 private:
     Fd directory_;
+    bool is_own_ = true;
     std::uint64_t device_ = 0, inode_ = 0;
 };
 

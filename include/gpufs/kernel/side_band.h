@@ -24,6 +24,8 @@ struct SideBandRecord {
     // process sees it, with " (deleted)" behind it where it is; "//anon", "[vdso]", "[heap]".
     std::uint64_t start = 0, end = 0, offset = 0;
     std::uint64_t device = 0, inode = 0;
+    // Tells files apart that had one inode number after another; 0 where the file system has none.
+    std::uint64_t generation = 0;
     // With map: the path. With comm and exec: the new name.
     std::string_view text;  // good until the visit ends
 };
