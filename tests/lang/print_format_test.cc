@@ -301,6 +301,20 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_followed_prints_the_fields) {
     for (int i = 0; i < 2000; ++i) sum += " + REC->i";
     BOOST_TEST(why(cat(R"("%d", )", sum)) == "FALLS BACK: nests too deeply");
 
+    // A local that is used twice by one that is used twice by ...: 2^60 loads.
+    std::string doubled = "int a0 = REC->i; ";
+    for (int i = 1; i <= 60; ++i) doubled += cat("int a", i, " = a", i - 1, " + a", i - 1, "; ");
+    BOOST_TEST(why(cat(R"("%d", ({ )", doubled, "a60; }))")) == "FALLS BACK: takes too many steps");
+    std::string often = R"("%d", ({ int a0 = REC->i; )";
+    for (int i = 1; i <= 14; ++i) often += cat("int a", i, " = a", i - 1, " + a", i - 1, "; ");
+    often += "a14; })";
+    for (int i = 0; i < 10; ++i) often += ", a14";
+    BOOST_TEST(why(often) == "FALLS BACK: takes too many steps");
+    // Any of these quotes may end the string.
+    std::string quotes = R"("%d)";
+    for (int i = 0; i < 1000; ++i) quotes += R"(", REC->i)";
+    BOOST_TEST(why(cat(quotes, '(')) == "FALLS BACK: has too many quotes that may end its string");
+
     const EventFormat event = parse_event_format("test", cat(kHead, "nonsense\n"));
     std::string out;
     PrintFormat(event).print(test::as_record(sample_record()), kNames, out);
