@@ -11,9 +11,6 @@
 namespace gpufs::linking {
 namespace {
 
-// The kernel puts a pointer of its own over the first 8 bytes of the record that a program sees.
-constexpr std::size_t kHiddenBytes = 8;
-
 constexpr std::string_view kNeedsV4 = "this instruction needs Linux 6.6";
 
 bool is_memory_access(const bpf_insn& op) {
