@@ -123,9 +123,10 @@ std::uint64_t random_number(BpfInterpreter& program, const BpfArguments&) {
 // bpf_strncmp(text, its bytes, constant text)
 std::uint64_t compare_texts(BpfInterpreter& program, const BpfArguments& a) {
     for (std::uint64_t i = 0; i < a[1]; ++i) {
-        const int x = std::to_integer<int>(program.readable(a[0] + i, 1)[0]);
-        const int y = std::to_integer<int>(program.readable(a[2] + i, 1)[0]);
-        if (x != y || x == 0) return from_status(x - y);
+        const auto x = program.readable(a[0] + i, 1)[0], y = program.readable(a[2] + i, 1)[0];
+        // The kernel's own strncmp (lib/string.c) tells which is less, not by how much.
+        if (x != y) return from_status(x < y ? -1 : 1);
+        if (x == std::byte{0}) break;
     }
     return 0;
 }

@@ -11,6 +11,8 @@ namespace gpufs {
 namespace {
 
 constexpr unsigned kFramePointer = 10;
+// The one operation of jumps that means nothing.
+constexpr int kNoJump = 0xf0;
 
 bool is_known_alu(const bpf_insn& insn) {
     const bool is_64 = BPF_CLASS(insn.code) == BPF_ALU64, from_register = BPF_SRC(insn.code) != 0;
@@ -71,7 +73,7 @@ bool is_known_jump(const bpf_insn& insn) {
         case kBpfJcond:
             return !is_32 && !from_register && insn.src_reg == 0;
         default:
-            return true;  // the eleven comparisons are all that is left
+            return BPF_OP(insn.code) != kNoJump;  // the eleven comparisons are all that is left
     }
 }
 
@@ -167,7 +169,8 @@ void BpfInterpreter::resolve() {
                 wide_[i] = value_address(i, world_.map(insn.imm)) + high;
                 break;
             case BPF_PSEUDO_FUNC:
-                wide_[i] = kCodeBase + i + 1 + low;
+                // The function may stand in front.
+                wide_[i] = kCodeBase + i + 1 + static_cast<std::uint64_t>(std::int64_t{insn.imm});
                 break;
             default:
                 throw BpfFault(i, "what this loads is known to a kernel only");

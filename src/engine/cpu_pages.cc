@@ -51,10 +51,7 @@ void CpuPages::rewind() {
 void CpuPages::rewind_to(const std::function<bool(std::uint64_t time)>& is_early) {
     rewind();
     if (compression_ != Compression::none) return;
-    struct stat facts {};
-    check(::fstat(file_, &facts), [] { return std::string("look at the recording"); });
-    const auto end = static_cast<std::uint64_t>(facts.st_size);
-    const std::uint64_t there = std::min(place_.size, end - std::min(place_.offset, end));
+    const std::uint64_t there = std::min(place_.size, bytes_behind(place_.offset));
     std::uint64_t early = 0, late = there / layout_.page_bytes;  // pages, by number
     while (late - early > 1) {
         const std::uint64_t middle = early + (late - early) / 2;
@@ -64,6 +61,14 @@ void CpuPages::rewind_to(const std::function<bool(std::uint64_t time)>& is_early
         (time != 0 && is_early(time) ? early : late) = middle;  // a hole is no page
     }
     at_ = place_.offset + early * layout_.page_bytes;
+}
+
+// How much of the file there is from a place on.
+std::uint64_t CpuPages::bytes_behind(std::uint64_t at) const {
+    struct stat facts {};
+    check(::fstat(file_, &facts), [] { return std::string("look at the recording"); });
+    const auto end = static_cast<std::uint64_t>(facts.st_size);
+    return end - std::min(at, end);
 }
 
 void CpuPages::note(const std::string& what) {
@@ -110,7 +115,8 @@ bool CpuPages::fill_plain() {
     const std::size_t batch =
         std::max(layout_.page_bytes, kBytesAtOnce / layout_.page_bytes * layout_.page_bytes);
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(batch, end - at_));
-    held_.resize(wanted);
+    // A damaged table may promise more than the file can hold.
+    held_.resize(std::min<std::uint64_t>(wanted, bytes_behind(at_)));
     held_.resize(read(held_));
     if (held_.size() < wanted) {
         note(

@@ -1,12 +1,10 @@
 #include "gpufs/engine/trace_context.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "gpufs/base/text.h"
+#include "gpufs/kernel/kernel_version.h"
 
 namespace gpufs {
 
@@ -23,10 +21,9 @@ std::string_view chosen_clock(std::string_view trace_clock) {
 }
 
 void set_kernel_release(TraceOptions& options, std::string_view release) {
-    std::pair<int, int> version;
-    std::sscanf(std::string(release).c_str(), "%d.%d", &version.first, &version.second);
-    options.resched_lazy = version >= std::pair(6, 13);
-    options.syscall_prefix = version >= std::pair(6, 18);
+    const KernelVersion version = parse_kernel_release(std::string(release));
+    options.resched_lazy = version >= KernelVersion{6, 13};
+    options.syscall_prefix = version >= KernelVersion{6, 18};
 }
 
 TraceOptions read_trace_options(const Tracefs& tracefs) {
@@ -61,8 +58,7 @@ LiveTrace::LiveTrace(const Tracefs& top, const Tracefs& instance)
         return printk_formats_.find(address);
     };
     context_.options = read_trace_options(instance);
-    utsname name{};
-    if (::uname(&name) == 0) set_kernel_release(context_.options, name.release);
+    set_kernel_release(context_.options, running_release());
 }
 
 }  // namespace gpufs

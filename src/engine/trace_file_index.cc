@@ -15,9 +15,10 @@ namespace {
 using trace_dat::Cursor;
 using trace_dat::Option;
 
-// More CPUs than any machine has, and larger pages, are damage.
+// More CPUs than any machine has are damage, and so are larger pages than the kernel makes
+// (kernel/trace/ring_buffer.c: RB_WRITE_MASK + 1).
 constexpr std::size_t kMostCpus = 1 << 16;
-constexpr std::size_t kLargestPage = 16 << 20;
+constexpr std::size_t kLargestPage = 1 << 20;
 // Sections of options that refer to each other.
 constexpr std::size_t kMostOptionSections = 1 << 16;
 
@@ -52,6 +53,10 @@ std::int64_t number_in(const std::string& data) {
 std::string release_in(const std::string& uname) {
     const std::vector<std::string> words = split(uname, ' ');
     return words.size() > 2 ? words[2] : std::string();
+}
+
+void check_page_bytes(std::size_t bytes) {
+    if (bytes > kLargestPage) throw Error(cat("pages of ", bytes, " bytes are damage"));
 }
 
 std::string_view name_of(Option id) {
@@ -109,8 +114,17 @@ TraceFileIndex::TraceFileIndex(int file, std::string path)
 
 void TraceFileIndex::take_page_shape(const std::string& header_page) {
     layout = parse_page_layout(header_page);
-    if (layout.page_bytes > kLargestPage)
-        throw Error(cat("pages of ", layout.page_bytes, " bytes are damage"));
+    check_page_bytes(layout.page_bytes);
+}
+
+// One that cannot be read leaves the others alone.
+void TraceFileIndex::take_buffer(trace_dat::Buffer buffer) {
+    try {
+        check_page_bytes(buffer.page_bytes);
+        buffers.push_back(std::move(buffer));
+    } catch (const Error& e) {
+        damage.push_back(cat("buffer '", buffer.name, "' cannot be read: ", e.what()));
+    }
 }
 
 void TraceFileIndex::read_6(Cursor& cursor) {
@@ -292,7 +306,7 @@ void TraceFileIndex::take_option(Option id, const std::string& data) {
                 facts.statistics += cat(trim(text_in(data)), '\n');
                 break;
             case Option::buffer:
-                buffers.push_back(trace_dat::parse_buffer(cursor, header_.version));
+                take_buffer(trace_dat::parse_buffer(cursor, header_.version));
                 break;
             case Option::trace_clock:
                 has_clock_text_ = true;

@@ -47,6 +47,7 @@ private:
     void take_option(trace_dat::Option id, const std::string& data);
     void take_cpus(trace_dat::Cursor& cursor, std::size_t cpus, trace_dat::Buffer& buffer);
     void take_page_shape(const std::string& header_page);
+    void take_buffer(trace_dat::Buffer buffer);
     trace_dat::Cursor open_section(std::uint64_t at);
     std::string sized_text(Place place);
     void finish();

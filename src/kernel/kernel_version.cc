@@ -57,14 +57,16 @@ std::optional<std::uint32_t> code_in_vdso() {
 
 KernelVersion read_version() {
     if (const auto code = code_in_vdso()) return {*code >> 16, *code >> 8 & 0xff, *code & 0xff};
-    utsname name{};
-    ::uname(&name);
-    KernelVersion version;
-    std::sscanf(name.release, "%u.%u.%u", &version.major, &version.minor, &version.patch);
-    return version;
+    return parse_kernel_release(running_release());
 }
 
 }  // namespace
+
+KernelVersion parse_kernel_release(const std::string& release) {
+    KernelVersion version;
+    std::sscanf(release.c_str(), "%u.%u.%u", &version.major, &version.minor, &version.patch);
+    return version;
+}
 
 KernelVersion running_kernel() {
     static const KernelVersion version = read_version();

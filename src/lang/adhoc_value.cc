@@ -18,8 +18,6 @@ constexpr std::size_t kWord = 8;
 constexpr std::size_t kCommBytes = 16;  // TASK_COMM_LEN
 // What is kept of a text that has no length of its own, the NUL included.
 constexpr std::size_t kTextBytes = 64;
-// The kernel puts a pointer of its own over the first 8 bytes of the record that a program sees.
-constexpr std::size_t kHiddenBytes = 8;
 constexpr std::size_t kStackFrames = 127;  // PERF_MAX_STACK_DEPTH
 constexpr std::size_t kStacks = 16384;
 constexpr const char* kStackMap = "stacks";

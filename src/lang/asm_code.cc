@@ -176,7 +176,14 @@ private:
             if ((effects.writes_dst && item.insn.dst_reg == kFramePointer) ||
                 (effects.writes_src && item.insn.src_reg == kFramePointer))
                 return complain(item.at, "r10 is the frame pointer and cannot be written");
-            if (refer(parsed, item)) code_->push_back(std::move(item));
+            if (!refer(parsed, item)) continue;
+            // The linker looks at the numbers that are known only later.
+            const bool is_known = item.relocation.kind == Relocation::Kind::none;
+            const __s32 number = item.insn.imm;
+            if (const std::string why = refused_operand(item.insn, number);
+                is_known && !why.empty())
+                return complain(item.at, cat("the number is ", number, ": ", why));
+            code_->push_back(std::move(item));
         }
     }
 

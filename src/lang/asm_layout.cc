@@ -61,11 +61,24 @@ std::string AsmLayoutParser::unit() {
     return std::string(tokens_.next().text);
 }
 
-std::optional<EnumWords> AsmLayoutParser::enumeration() {
-    if (!tokens_.peek().is_word()) return std::nullopt;
+// Those of an enum that stands here; none otherwise. A number that the type does not have is a
+// mistake: its word would never be seen. Of 64 bits each is one, with a sign or without.
+EnumWords AsmLayoutParser::words_for(const ValueType& type) {
+    if (!tokens_.peek().is_word()) return {};
     const auto known = work_.enums.find(tokens_.peek().text);
-    if (known == work_.enums.end()) return std::nullopt;
-    tokens_.next();
+    if (known == work_.enums.end()) return {};
+    const AsmToken name = tokens_.next();
+    const auto bits = static_cast<int>(type.bytes * 8);
+    const Int128 low = type.is_signed ? -(Int128{1} << (bits - 1)) : 0;
+    const Int128 high = (Int128{1} << (type.is_signed ? bits - 1 : bits)) - 1;
+    for (const auto& [number, word] : known->second)
+        if (type.bytes < sizeof number && (number < low || number > high))
+            tokens_.fail(name.span,
+                         cat(number, " (", word, ") of enum '", name.text,
+                             "' does not fit here: the type goes from ", to_text(low), " to ",
+                             to_text(high)),
+                         number < 0 && !type.is_signed ? "s8 to s64 have negative numbers"
+                                                       : "a wider type has it");
     return known->second;
 }
 
@@ -123,7 +136,7 @@ ValueType AsmLayoutParser::type() {
     ValueType type = value_type(known->kind, known->bytes, known->is_signed);
     if (type.kind == ValueType::Kind::integer) {
         type.unit = unit();
-        if (const auto words = enumeration()) type.words = *words;
+        type.words = words_for(type);
     }
     if (type.kind == ValueType::Kind::kernel_stack || type.kind == ValueType::Kind::user_stack)
         type.stack_map = stack_map();

@@ -24,7 +24,7 @@ public:
     static bool is_unit(std::string_view word);
 
 private:
-    std::optional<EnumWords> enumeration();
+    EnumWords words_for(const ValueType& type);
     std::size_t digits_behind(const AsmToken& word, std::size_t prefix);
     std::string stack_map();
 

@@ -74,13 +74,19 @@ void append_binary_printf(std::string& out, std::string_view format, RecordBytes
         } else if (c.letter == 'c') {
             out += static_cast<char>(packed.number(1));
         } else if (c.letter == 'p') {
+            // Kept as addresses are only these. The rest was printed by the writer, who could look
+            // behind the pointer, and with its width. %pf and %pF were symbols before Linux 5.5,
+            // which knows %pfw.
             const char kind = c.pointer.empty() ? 'x' : c.pointer.front();
-            if (kind == 'S' || kind == 's' || kind == 'F' || kind == 'f' || kind == 'B')
+            const bool was_symbol = kind == 'F' || (kind == 'f' && !c.pointer.starts_with("fw"));
+            if (kind == 'S' || kind == 's' || was_symbol) {
                 append_symbol(out, packed.number(8), names, kind < 'a');
-            else if (kind == 'x' || kind == 'K' || kind == 'e')
+            } else if (kind == 'x' || kind == 'K' || kind == 'e') {
                 append_pointer(out, packed.number(8));
-            else
-                out += packed.text();  // printed by the writer, who could look behind the pointer
+            } else {
+                out += packed.text();
+                continue;
+            }
         } else {
             const std::uint64_t value = narrowed(packed.number(c.size), c.size, c.style.is_signed);
             append_number(out, value, c.style);

@@ -30,6 +30,14 @@ public:
         for (std::size_t i = 0; i < header.e_shnum; ++i)
             headers_.push_back(read<Elf64_Shdr>(offset(header.e_shoff, i, sizeof(Elf64_Shdr))));
         if (header.e_shnum != 0) names_ = content(header.e_shstrndx);
+        // Sections are copied: many that name the same bytes would be many times the file.
+        std::size_t left = bytes_.size();
+        for (std::size_t i = 0; i < headers_.size(); ++i) {
+            const std::size_t size = content(i).size();
+            if (size > left)
+                throw UsageError(cat(what_, " is a damaged ELF file: its sections overlap"));
+            left -= size;
+        }
     }
 
     std::vector<BpfSection> sections() {

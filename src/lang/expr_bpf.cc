@@ -19,8 +19,6 @@ constexpr std::size_t kCommBytes = 16;
 // What is compared of a set of CPUs: 2048 of them.
 constexpr std::size_t kMaskBytes = 256;
 constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
-// The kernel puts a pointer of its own over the first 8 bytes of the record that a program sees.
-constexpr std::size_t kHiddenBytes = 8;
 
 ir::Type type_of(const Field& field) {
     return {static_cast<std::uint8_t>(field.size), field.is_signed};
@@ -213,24 +211,11 @@ private:
     }
 
     void write_extent(const Predicate& p, const Field& field, ir::Label yes, ir::Label no) {
-        const SymbolLookup::Extent extent = extent_of(p);
+        const SymbolLookup::Extent extent = require_extent(how_.symbols, source_, p.value);
         if (p.op == CompareOp::ne) std::swap(yes, no);
         const ir::Operand address = number_of(p, field, ir::kU64);
         code_.branch(ir::Cmp::lt, ir::kU64, address, extent.begin, no);
         decide(ir::Cmp::lt, ir::kU64, address, extent.end, yes, no);
-    }
-
-    SymbolLookup::Extent extent_of(const Predicate& p) const {
-        const bool is_name = p.value.kind == Literal::Kind::text;
-        std::optional<SymbolLookup::Extent> extent;
-        const SymbolLookup* symbols = how_.symbols;
-        if (symbols && is_name && symbols->by_name) extent = symbols->by_name(p.value.text);
-        if (symbols && !is_name && symbols->by_address)
-            extent = symbols->by_address(p.value.magnitude);
-        if (extent) return *extent;
-        throw SourceError(source_, p.value.span,
-                          cat("no function ", is_name ? "named '" : "is known at ", p.value.text,
-                              is_name ? "' is known" : ""));
     }
 
     // ---- sets of CPUs

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gpufs/base/cat.h"
+#include "lang/glob_code.h"
 
 namespace gpufs {
 namespace {
@@ -84,32 +85,35 @@ std::string_view up_to_nul(RecordBytes bytes) {
     return all.substr(0, all.find('\0'));
 }
 
-// [a-z], [!a-z]: where it ends and whether `c` is in it. Absent when the ] is missing. A ] that
-// comes first is a member.
+// Where a class of characters ends and whether `c` is in it. Absent when the ] is missing.
 struct ClassMatch {
     std::size_t end;
     bool matches;
 };
 std::optional<ClassMatch> match_class(std::string_view pattern, std::size_t at, char c) {
-    const auto byte = [](char x) { return static_cast<unsigned char>(x); };
-    const bool is_inverted = at < pattern.size() && pattern[at] == '!';
-    if (is_inverted) ++at;
+    const unsigned byte = static_cast<unsigned char>(c);
     bool matches = false;
-    do {
-        if (at >= pattern.size()) return std::nullopt;
-        const char low = pattern[at++];
-        char high = low;
-        if (at + 1 < pattern.size() && pattern[at] == '-' && pattern[at + 1] != ']') {
-            high = pattern[at + 1];
-            at += 2;
-        }
-        matches = matches || (byte(low) <= byte(c) && byte(c) <= byte(high));
-        if (at >= pattern.size()) return std::nullopt;
-    } while (pattern[at] != ']');
-    return ClassMatch{at + 1, matches != is_inverted};
+    const auto found = parse_glob_class(pattern, at, [&](unsigned low, unsigned high) {
+        matches = matches || (low <= byte && byte <= high);
+    });
+    if (!found) return std::nullopt;
+    return ClassMatch{found->end, matches != found->is_inverted};
 }
 
 }  // namespace
+
+SymbolLookup::Extent require_extent(const SymbolLookup* symbols, const SourceText& source,
+                                    const Literal& function) {
+    const bool is_name = function.kind == Literal::Kind::text;
+    std::optional<SymbolLookup::Extent> extent;
+    if (symbols && is_name && symbols->by_name) extent = symbols->by_name(function.text);
+    if (symbols && !is_name && symbols->by_address)
+        extent = symbols->by_address(function.magnitude);
+    if (extent) return *extent;
+    throw SourceError(source, function.span,
+                      cat("no function ", is_name ? "named '" : "is known at ", function.text,
+                          is_name ? "' is known" : ""));
+}
 
 bool filter_glob(std::string_view pattern, std::string_view text) {
     std::size_t p = 0, t = 0;
@@ -196,7 +200,7 @@ private:
         step.op = p.op;
         if (subject.field) step.field = *subject.field;
         if (p.suffix == "function") {
-            const SymbolLookup::Extent extent = extent_of(p);
+            const SymbolLookup::Extent extent = require_extent(symbols_, source_, p.value);
             step.test = Test::extent;
             step.value = extent.begin;
             step.end = extent.end;
@@ -250,19 +254,6 @@ private:
         if (step.is_inverted) step.text.erase(0, 1);
         if (step.text.find_first_of("*?[\\") == step.text.npos) step.op = CompareOp::eq;
         return step;
-    }
-
-    SymbolLookup::Extent extent_of(const Predicate& p) const {
-        const bool is_name = p.value.kind == Literal::Kind::text;
-        std::optional<SymbolLookup::Extent> extent;
-        if (symbols_ && is_name && symbols_->by_name) extent = symbols_->by_name(p.value.text);
-        if (symbols_ && !is_name && symbols_->by_address)
-            extent = symbols_->by_address(p.value.magnitude);
-        if (!extent)
-            throw SourceError(source_, p.value.span,
-                              cat("no function ", is_name ? "named '" : "is known at ",
-                                  p.value.text, is_name ? "' is known" : ""));
-        return *extent;
     }
 
     Condition& condition_;

@@ -14,25 +14,15 @@ struct Class {
     std::size_t end;  // behind the ]
 };
 
-// [a-z], [!a-z]; a ] that comes first is a member. Absent when the closing ] is missing.
 std::optional<Class> parse_class(std::string_view pattern, std::size_t at) {
     Class result;
-    const bool is_inverted = at < pattern.size() && pattern[at] == '!';
-    if (is_inverted) ++at;
-    do {
-        if (at >= pattern.size()) return std::nullopt;
-        const unsigned low = to_byte(pattern[at++]);
-        unsigned high = low;
-        if (at + 1 < pattern.size() && pattern[at] == '-' && pattern[at + 1] != ']') {
-            high = to_byte(pattern[at + 1]);
-            at += 2;
-        }
+    const auto found = parse_glob_class(pattern, at, [&](unsigned low, unsigned high) {
         for (unsigned c = low; c <= high; ++c) result.set.set(c);
-        if (at >= pattern.size()) return std::nullopt;
-    } while (pattern[at] != ']');
-    if (is_inverted) result.set.flip();
+    });
+    if (!found) return std::nullopt;
+    if (found->is_inverted) result.set.flip();
     result.set.reset(0);
-    result.end = at + 1;
+    result.end = found->end;
     return result;
 }
 

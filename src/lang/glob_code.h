@@ -9,8 +9,33 @@
 
 #include "gpufs/lang/ir.h"
 
-// Patterns of the filter language as code. Private to expr_bpf.cc and its tests.
+// Patterns of the filter language as code. Private to expr_bpf.cc, expr_eval.cc and their tests.
 namespace gpufs {
+
+// What stands behind the [ of [a-z], [!a-z], at `at`; a ] that comes first is a member. Calls
+// take(low, high) for each stretch of bytes. Absent when the closing ] is missing.
+struct GlobClass {
+    std::size_t end;  // behind the ]
+    bool is_inverted;
+};
+template <class Take>
+std::optional<GlobClass> parse_glob_class(std::string_view pattern, std::size_t at, Take&& take) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(pattern[i]); };
+    const bool is_inverted = at < pattern.size() && pattern[at] == '!';
+    if (is_inverted) ++at;
+    do {
+        if (at >= pattern.size()) return std::nullopt;
+        const unsigned low = byte(at++);
+        unsigned high = low;
+        if (at + 1 < pattern.size() && pattern[at] == '-' && pattern[at + 1] != ']') {
+            high = byte(at + 1);
+            at += 2;
+        }
+        take(low, high);
+        if (at >= pattern.size()) return std::nullopt;
+    } while (pattern[at] != ']');
+    return GlobClass{at + 1, is_inverted};
+}
 
 // A pattern taken apart: runs of characters between stars, each character as the set of bytes that
 // it matches. What glob_match() of the kernel and filter_glob() make of a pattern, this makes too.

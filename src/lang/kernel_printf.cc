@@ -323,6 +323,7 @@ void append_hex_bytes(std::string& out, RecordBytes bytes, char separator) {
 }
 
 void append_bitmap(std::string& out, std::size_t bits, RecordBytes bytes) {
+    bits = std::min(bits, std::size_t{kMostColumns} * 4);  // a digit has 4
     // Whole words of 32 bits, but the first one only as wide as the bits that are left for it.
     for (std::size_t chunk = (bits + 31) / 32; chunk-- > 0;) {
         const std::size_t chunk_bits = std::min<std::size_t>(32, bits - chunk * 32);

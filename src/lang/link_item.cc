@@ -11,9 +11,6 @@
 namespace gpufs::linking {
 namespace {
 
-// The kernel puts a pointer of its own over the first 8 bytes of the record that a program sees.
-constexpr std::size_t kHiddenBytes = 8;
-
 constexpr std::string_view kNeedsV4 = "this instruction needs Linux 6.6";
 
 bool is_memory_access(const bpf_insn& op) {
@@ -351,15 +348,8 @@ void ItemResolver::set_immediate(const Relocation& relocation, const std::string
                   cat(what, " is ", value, ", which does not fit: this instruction takes ",
                       range.low, " to ", range.high),
                   "load it with a 64-bit immediate ('r1 = VALUE ll') and use the register");
-    const int op = BPF_OP(insn.op.code), kind = BPF_CLASS(insn.op.code);
-    const bool is_alu = kind == BPF_ALU || kind == BPF_ALU64;
-    const int bits = kind == BPF_ALU64 ? 64 : 32;
-    if (is_alu && (op == BPF_DIV || op == BPF_MOD) && value == 0)
-        job_.fail(relocation.at, cat(what, " is 0: the kernel refuses to divide by it"));
-    if (is_alu && (op == BPF_LSH || op == BPF_RSH || op == BPF_ARSH) &&
-        (value < 0 || value >= bits))
-        job_.fail(relocation.at,
-                  cat(what, " is ", value, ": shifts go from 0 to ", bits - 1, " bits"));
+    if (const std::string why = refused_operand(insn.op, value); !why.empty())
+        job_.fail(relocation.at, cat(what, " is ", value, ": ", why));
     insn.op.imm = static_cast<__s32>(value);
 }
 

@@ -25,6 +25,11 @@ namespace {
 // Formats come from files, too: neither the parser nor the evaluation may exhaust the stack.
 constexpr int kMaxNesting = 200;
 constexpr std::uint16_t kMaxDepth = 500;
+// Nor may one value, or all of a format's, take forever: a local is computed anew where it is used,
+// so a few lines can name 2^60 loads.
+constexpr std::size_t kMostSteps = 100'000;
+// Each quote that might end the format costs a look at the whole rest.
+constexpr int kMostQuotes = 100;
 
 class Nested {
 public:
@@ -72,8 +77,11 @@ std::size_t values_of(std::string_view format) {
 
 std::vector<CNodeId> PrintParser::arguments() {
     std::vector<CNodeId> values;
+    std::size_t steps = 0;
     while (!tokens_.at_end()) {
         values.push_back(argument());
+        steps += steps_[values.back()];
+        if (steps > kMostSteps) throw Error("takes too many steps");
         if (tokens_.at_end()) break;
         tokens_.expect(",");
     }
@@ -99,18 +107,23 @@ CNodeId PrintParser::argument() {
 CNodeId PrintParser::add(CNode node) {
     bool all_constant = folds(node.op);
     std::uint16_t depth = 0;
+    std::size_t steps = 1;
     for (const CNodeId child : {node.a, node.b, node.c}) {
         if (child == kNoNode) continue;
         depth = std::max(depth, depths_[child]);
+        steps += steps_[child];
         all_constant = all_constant && tree_.nodes[child].op == Op::constant;
     }
     if (depth >= kMaxDepth) throw Error("nests too deeply");
+    if (steps > kMostSteps) throw Error("takes too many steps");
     tree_.nodes.push_back(node);
     depths_.push_back(static_cast<std::uint16_t>(depth + 1));
+    steps_.push_back(static_cast<std::uint32_t>(steps));
     const auto id = static_cast<CNodeId>(tree_.nodes.size() - 1);
     if (all_constant) {
         tree_.nodes[id] = {.op = Op::constant, .type = node.type, .value = tree_.integer(id, {})};
         depths_[id] = 1;
+        steps_[id] = 1;
     }
     return id;
 }
@@ -419,6 +432,7 @@ PrintArguments parse_print_arguments(const EventFormat& event, CTree& tree) {
     // in it. The string ends at the first quote behind which the rest makes sense.
     std::string format;
     std::optional<Error> reason;
+    int quotes = 0;
     for (std::size_t i = 1; i < text.size(); ++i) {
         if (text[i] == '\\' && i + 1 < text.size()) {
             std::string_view rest = text.substr(++i);
@@ -435,6 +449,7 @@ PrintArguments parse_print_arguments(const EventFormat& event, CTree& tree) {
             continue;
         }
         if (next == text.npos || text[next] == ',') {
+            if (++quotes > kMostQuotes) throw Error("has too many quotes that may end its string");
             tree = {};
             try {
                 PrintArguments found;

@@ -256,8 +256,9 @@ void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const Ad
             append_uuid(out, step.text, bytes());
             break;
         case PrintStep::Kind::hex_bytes: {
-            // The width counts the bytes; at most 64 are printed.
-            const auto count = static_cast<std::size_t>(std::clamp(style.width, 1, 64));
+            // The width counts the bytes: one where there is none, none for 0, at most 64.
+            const int wanted = style.width < 0 ? 1 : std::min(style.width, 64);
+            const auto count = static_cast<std::size_t>(wanted);
             const char kind = step.text.size() > 1 ? step.text[1] : ' ';
             const char separator = kind == 'C' ? ':' : kind == 'D' ? '-' : kind == 'N' ? '\0' : ' ';
             const RecordBytes all = bytes();

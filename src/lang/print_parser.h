@@ -88,7 +88,9 @@ private:
     CTree& tree_;
     CTokens tokens_;
     std::map<std::string, CNodeId, std::less<>> locals_;  // of a statement expression
-    std::vector<std::uint16_t> depths_;                   // of the nodes
+    // Of each node: how deep it nests, and how many nodes its evaluation visits.
+    std::vector<std::uint16_t> depths_;
+    std::vector<std::uint32_t> steps_;
     int nesting_ = 0;
 };
 

@@ -51,7 +51,8 @@ std::size_t number_after(std::string_view line, std::string_view key) {
 
 PageLayout parse_page_layout(std::string_view header_page) {
     PageLayout layout;
-    bool has_commit = false, has_data = false;
+    bool has_commit = false;
+    std::size_t data_bytes = 0;
     for (const std::string_view line : lines_of(header_page)) {
         const auto semicolon = line.find(';');
         if (semicolon == line.npos) continue;
@@ -64,16 +65,17 @@ PageLayout parse_page_layout(std::string_view header_page) {
             has_commit = true;
         } else if (declaration.ends_with(" data")) {
             layout.data_offset = offset;
-            layout.page_bytes = offset + size;
-            has_data = true;
+            data_bytes = size;
         }
     }
+    // The text may be a file's: sums of its numbers may wrap around.
     const bool plausible = (layout.commit_size == 4 || layout.commit_size == 8) &&
-                           layout.commit_offset >= 8 &&
-                           layout.commit_offset + layout.commit_size <= layout.data_offset &&
-                           layout.data_offset < layout.page_bytes;
-    if (!has_commit || !has_data || !plausible)
+                           layout.commit_offset >= 8 && layout.commit_size <= layout.data_offset &&
+                           layout.commit_offset <= layout.data_offset - layout.commit_size &&
+                           data_bytes > 0 && data_bytes <= SIZE_MAX - layout.data_offset;
+    if (!has_commit || !plausible)
         throw Error("cannot parse header_page: it does not describe a ring buffer page");
+    layout.page_bytes = layout.data_offset + data_bytes;
     return layout;
 }
 

@@ -86,6 +86,10 @@ const Fault kFaults[] = {
     {{insn::mov(Reg::fp, 0), insn::leave()}, "instruction 0: the frame pointer cannot be written"},
     {{insn::make(0x8f, 1, 0, 0, 0), insn::leave()},
      "instruction 0: no such instruction: opcode 143"},
+    {{insn::make(BPF_JMP | 0xf0, 1, 0, 0, 0), insn::leave()},
+     "instruction 0: no such instruction: opcode 245"},
+    {{insn::make(BPF_JMP32 | 0xf0 | BPF_X, 1, 1, 0, 0), insn::leave()},
+     "instruction 0: no such instruction: opcode 254"},
     {{insn::alu64(AluOp::lsh, Reg::r1, 64), insn::leave()},
      "instruction 0: no such instruction: opcode 103"},
     {{insn::load_pseudo(Reg::r1, Pseudo::map_fd, 3)[0], {}, insn::leave()},
@@ -106,6 +110,14 @@ BOOST_AUTO_TEST_CASE(may_goto_ends_a_loop) {
     const std::string rounds = outcome({insn::mov(Reg::r0, 0), insn::alu64(AluOp::add, Reg::r0, 1),
                                         insn::may_go(1), insn::go(-3), insn::leave()});
     BOOST_TEST(rounds == "8388608");
+}
+
+BOOST_AUTO_TEST_CASE(a_callback_may_stand_in_front_of_who_names_it) {
+    const auto callback = insn::load_pseudo(Reg::r2, Pseudo::func, -4);
+    BOOST_TEST(outcome({insn::go(2), insn::mov(Reg::r0, 1), insn::leave(),
+                        // Asks for 3 rounds; the first one says stop.
+                        insn::mov(Reg::r1, 3), callback[0], callback[1], insn::mov(Reg::r3, 0),
+                        insn::mov(Reg::r4, 0), insn::call(BPF_FUNC_loop), insn::leave()}) == "1");
 }
 
 BOOST_AUTO_TEST_CASE(functions_have_frames_of_their_own) {

@@ -157,6 +157,24 @@ BOOST_AUTO_TEST_CASE(pages_compressed_by_zlib_are_read) {
     BOOST_TEST(*file.context().addresses.text(0xffffffff82000000) == "hello\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_buffer_of_pages_that_no_kernel_has_is_left_out) {
+    std::string bytes = read_file(kSmall + "7");
+    // The buffer's option: its clock, the size of its pages.
+    const std::string clock("local\0", 6);
+    const auto at = bytes.rfind(clock);
+    BOOST_REQUIRE(at != bytes.npos);
+    bytes.replace(at + clock.size(), 4, "\xff\xff\xff\x7f");
+    const std::string path = cat("/tmp/gpufs-pages-", ::getpid(), ".dat");
+    std::ofstream(path, std::ios::binary) << bytes;
+    TraceFile file(path);
+    std::remove(path.c_str());
+    BOOST_TEST(seen_in(file).empty());
+    const std::vector<std::string> damage = file.damage();
+    BOOST_TEST(damage == std::vector<std::string>{"buffer '' cannot be read: pages of 2147483647 "
+                                                  "bytes are damage"},
+               boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_recording_cut_anywhere_gives_what_is_there_or_says_why_not) {
     for (const char* name : {"6", "7"}) {
         const std::string whole = read_file(kSmall + name);

@@ -212,6 +212,15 @@ BOOST_AUTO_TEST_CASE(numbers_have_the_words_of_their_enum) {
     BOOST_TEST(members[1].name == "cpu");
 }
 
+BOOST_AUTO_TEST_CASE(an_enum_fits_a_type_that_has_all_its_numbers) {
+    for (const char* type : {"s8", "s16", "s32", "s64", "u64"})
+        BOOST_TEST(!make(cat(".enum e { -1 none, 127 most }\n.map m hash key ", type,
+                             " e, value sum\n.prog p begin\nexit\n"))
+                        .maps.at(0)
+                        .key.members[0]
+                        .type.words.empty());
+}
+
 BOOST_AUTO_TEST_CASE(records_begin_with_their_number_and_say_how_they_are_shown) {
     const Program program = make(R"(
 .map seen hash key u32, value count

@@ -32,6 +32,10 @@ BOOST_AUTO_TEST_CASE(arguments_are_taken_as_the_kernel_packed_them) {
                "f f+0x2/0x10 0000000000000010");
     // What the writer had to look behind the pointer for is text already.
     BOOST_TEST(print("%pI4 %d", std::string("10.0.0.1\0", 9) + pad3 + bytes_of(1)) == "10.0.0.1 1");
+    // So are a return address and a firmware node; the width of a bitmap is its bits.
+    BOOST_TEST(print("%pB %pfwf %d", std::string("g+0x1/0x8\0gpu@0\0", 16) + bytes_of(1)) ==
+               "g+0x1/0x8 gpu@0 1");
+    BOOST_TEST(print("%*pbl|%-6pI4|", bytes_of(64) + std::string("0-3\0a   \0", 9)) == "0-3|a   |");
     BOOST_TEST(print("100%%", "") == "100%");
 }
 

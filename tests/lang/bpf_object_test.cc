@@ -1,7 +1,10 @@
 #include "gpufs/lang/bpf_object.h"
 
 #define BOOST_TEST_DYN_LINK
+#include <elf.h>
+
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <random>
 
 #include "gpufs/base/file.h"
@@ -60,6 +63,27 @@ BOOST_AUTO_TEST_CASE(other_files_are_told_apart) {
     other[18] = 62;  // x86-64
     BOOST_CHECK_EXCEPTION(parse_bpf_object("a.o", other), UsageError, [](const UsageError& e) {
         BOOST_TEST(e.what() == std::string("a.o is an ELF file, but not for BPF"));
+        return true;
+    });
+}
+
+BOOST_AUTO_TEST_CASE(sections_that_overlap_are_refused) {
+    std::string bytes = object_bytes();
+    Elf64_Ehdr header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    // The table of sections, longer and at the end, where all but the first name the same bytes.
+    header.e_shoff = bytes.size();
+    header.e_shnum = 100;
+    std::memcpy(bytes.data(), &header, sizeof header);
+    Elf64_Shdr section{};
+    bytes.append(reinterpret_cast<const char*>(&section), sizeof section);
+    section.sh_type = SHT_PROGBITS;
+    section.sh_flags = SHF_EXECINSTR;
+    section.sh_size = bytes.size() / 8 * 8;
+    for (int i = 1; i < 100; ++i)
+        bytes.append(reinterpret_cast<const char*>(&section), sizeof section);
+    BOOST_CHECK_EXCEPTION(parse_bpf_object("a.o", bytes), UsageError, [](const UsageError& e) {
+        BOOST_TEST(e.what() == std::string("a.o is a damaged ELF file: its sections overlap"));
         return true;
     });
 }

@@ -240,6 +240,7 @@ BOOST_AUTO_TEST_CASE(bytes_of_the_record_print_as_what_they_are) {
         {R"("%pUL", REC->addr6)", "B80D0120-0000-0000-0000-000000000001"},
         {R"("%*ph|%*phC|%*phD|%*phN", 3, REC->mac, 3, REC->mac, 3, REC->mac, 3, REC->mac)",
          "02 42 ac|02:42:ac|02-42-ac|0242ac"},
+        {R"("%ph|%*ph|%*ph", REC->mac, 0, REC->mac, REC->s8 + 3, REC->mac)", "02||"},
         {R"("%*pbl %*pb", 128, REC->mask, 36, REC->mask)", "0-3,31,64 0,8000000f"},
         {R"("%s", __get_cpumask(cpus))", "00000000,00000005"},
         {R"("%s|%s", __print_hex(REC->mac, 3), __print_hex_str(REC->mac, 3))", "02 42 ac|0242ac"},
@@ -301,6 +302,20 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_followed_prints_the_fields) {
     for (int i = 0; i < 2000; ++i) sum += " + REC->i";
     BOOST_TEST(why(cat(R"("%d", )", sum)) == "FALLS BACK: nests too deeply");
 
+    // A local that is used twice by one that is used twice by ...: 2^60 loads.
+    std::string doubled = "int a0 = REC->i; ";
+    for (int i = 1; i <= 60; ++i) doubled += cat("int a", i, " = a", i - 1, " + a", i - 1, "; ");
+    BOOST_TEST(why(cat(R"("%d", ({ )", doubled, "a60; }))")) == "FALLS BACK: takes too many steps");
+    std::string often = R"("%d", ({ int a0 = REC->i; )";
+    for (int i = 1; i <= 14; ++i) often += cat("int a", i, " = a", i - 1, " + a", i - 1, "; ");
+    often += "a14; })";
+    for (int i = 0; i < 10; ++i) often += ", a14";
+    BOOST_TEST(why(often) == "FALLS BACK: takes too many steps");
+    // Any of these quotes may end the string.
+    std::string quotes = R"("%d)";
+    for (int i = 0; i < 1000; ++i) quotes += R"(", REC->i)";
+    BOOST_TEST(why(cat(quotes, '(')) == "FALLS BACK: has too many quotes that may end its string");
+
     const EventFormat event = parse_event_format("test", cat(kHead, "nonsense\n"));
     std::string out;
     PrintFormat(event).print(test::as_record(sample_record()), kNames, out);
@@ -350,6 +365,13 @@ BOOST_AUTO_TEST_CASE(no_column_is_wider_than_what_the_kernel_prints_an_event_int
         PrintFormat(event).print(std::as_bytes(std::span(record)), {}, out);
         BOOST_TEST(out.size() == 8192u, format);
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_bitmap_is_no_longer_than_that_either) {
+    const std::string bits = print(R"("%*pb", 0x7fffffff, REC->mask)");
+    BOOST_TEST(bits.size() == 8192u + 8192 / 8 - 1);
+    BOOST_TEST(bits.ends_with(",00000000,00000001,00000000,8000000f"));
+    BOOST_TEST(print(R"("%*pbl", 0x7fffffff, REC->mask)") == "0-3,31,64");
 }
 
 BOOST_AUTO_TEST_CASE(every_captured_format_compiles) {

@@ -174,6 +174,24 @@ BOOST_AUTO_TEST_CASE(header_page_describes_the_layout) {
     BOOST_CHECK_THROW(parse_page_layout("\tfield: local_t commit;\toffset:8;\tsize:8;\n"), Error);
 }
 
+BOOST_AUTO_TEST_CASE(a_header_page_whose_numbers_wrap_around_is_refused) {
+    const auto is_taken = [](std::string_view commit, std::string_view data) {
+        try {
+            parse_page_layout(cat("\tfield: local_t commit;\t", commit, "\tsigned:1;\n",
+                                  "\tfield: char data;\t", data, "\tsigned:0;\n"));
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    };
+    BOOST_TEST(is_taken("offset:8;\tsize:8;", "offset:16;\tsize:4080;"));
+    BOOST_TEST(!is_taken("offset:18446744073709551608;\tsize:8;", "offset:16;\tsize:4080;"));
+    BOOST_TEST(!is_taken("offset:8;\tsize:8;", "offset:4;\tsize:4080;"));
+    BOOST_TEST(!is_taken("offset:8;\tsize:8;", "offset:16;\tsize:0;"));
+    BOOST_TEST(!is_taken("offset:8;\tsize:8;", "offset:16;\tsize:18446744073709551615;"));
+    BOOST_TEST(!is_taken("offset:8;\tsize:8;", "offset:18446744073709551600;\tsize:4080;"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

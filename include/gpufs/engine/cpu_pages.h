@@ -44,6 +44,7 @@ private:
     bool fill_block();
     bool note_cut_block();
     std::size_t read(std::span<std::byte> into);
+    std::uint64_t bytes_behind(std::uint64_t at) const;
     void note(const std::string& what);
 
     int file_;

@@ -13,6 +13,9 @@ struct KernelVersion {
     std::uint32_t code() const { return major << 16 | minor << 8 | (patch > 255 ? 255 : patch); }
 };
 
+// The numbers that "6.1.0-56-amd64" begins with; 0 for those that it does not have.
+KernelVersion parse_kernel_release(const std::string& release);
+
 // The version of the source this kernel was built from, out of the vDSO's ELF note: a
 // distribution's uname(2) may tell another (Debian's 4.19.0-27 is 4.19.316). Where there is no
 // vDSO, from uname(2).

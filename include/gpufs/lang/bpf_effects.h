@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
+#include "gpufs/base/cat.h"
 #include "gpufs/lang/bpf_isa.h"
 
 namespace gpufs {
@@ -46,6 +50,19 @@ constexpr BpfEffects effects_of(const bpf_insn& insn) {
         e.reads_src = from_register;
     }
     return e;
+}
+
+// What is wrong with `value` as the number that an instruction computes with, where the kernel
+// takes none such: it follows "... is VALUE". Empty when nothing is.
+inline std::string refused_operand(const bpf_insn& insn, std::int64_t value) {
+    const int kind = BPF_CLASS(insn.code), op = BPF_OP(insn.code);
+    if ((kind != BPF_ALU && kind != BPF_ALU64) || BPF_SRC(insn.code) != BPF_K) return {};
+    if (op == BPF_DIV || op == BPF_MOD)
+        return value == 0 ? "the kernel refuses to divide by it" : "";
+    const int bits = kind == BPF_ALU64 ? 64 : 32;
+    const bool shifts = op == BPF_LSH || op == BPF_RSH || op == BPF_ARSH;
+    return shifts && (value < 0 || value >= bits) ? cat("shifts go from 0 to ", bits - 1, " bits")
+                                                  : "";
 }
 
 }  // namespace gpufs

@@ -33,6 +33,9 @@ struct Field {
     bool holds_text() const { return is_string && !is_pointer; }
 };
 
+// The kernel puts a pointer of its own over the first bytes of the record that a program sees.
+inline constexpr std::size_t kHiddenBytes = 8;
+
 // What one event's `format` file says. Field order and offsets differ between kernels, which is why
 // everything else in gpufs names fields.
 struct EventFormat {

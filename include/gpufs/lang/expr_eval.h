@@ -28,6 +28,11 @@ struct SymbolLookup {
     std::function<std::optional<Extent>(std::uint64_t address)> by_address;
 };
 
+// Where the function is that a literal names, by name or address. `symbols` may be null. Throws
+// SourceError where it is not known.
+SymbolLookup::Extent require_extent(const SymbolLookup* symbols, const SourceText& source,
+                                    const Literal& function);
+
 // A condition made ready for the records of one event: names are resolved here, records are read by
 // offset. Its answers are those of the running kernel's filter with the text of to_filter. Owns all
 // it needs. A record too short for a field reads as zeros and empty texts.
