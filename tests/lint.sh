@@ -45,7 +45,7 @@ includes() {
             # Third-party headers, and the only files (or folders) that see them.
             allowed["event-parse.h"] = "src/lang/event_format.cc"
             allowed["gelf.h"] = "src/kernel/elf_file.h"
-            allowed["boost/program_options.hpp"] = "src/cmd/options.cc"
+            allowed["boost/program_options.hpp"] = "src/cmd/command_line.cc"
             allowed["boost/test/"] = "tests/"
             allowed["zlib.h"] = "src/lang/compression.cc"
             allowed["zstd.h"] = "src/lang/compression.cc"
