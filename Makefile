@@ -14,7 +14,8 @@ B       := build$(if $(SAN),/san)
 Q := $(if $(V),,@)
 
 CXX      ?= g++
-CXXFLAGS ?= -O2 -g
+# Lines of code for who looks into it; all of -g takes a quarter longer to compile.
+CXXFLAGS ?= -O2 -g1
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
 override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)

@@ -42,6 +42,7 @@ int dispatch(Context& ctx, Args args) {
     if (word == "help") {  // "gpufs help filter" is "gpufs filter --help"
         name = rest[0];
         rest = {"--help"};
+        if (name == "help" || name == "--help") return dispatch(ctx, rest);
     }
     const auto it = std::ranges::find(kCommands, name, &Command::name);
     if (it == std::end(kCommands)) {

@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "gpufs/base/error.h"
+#include "gpufs/base/file.h"
 #include "gpufs/base/text.h"
 #include "gpufs/base/units.h"
 #include "gpufs/engine/record_filter.h"
@@ -190,6 +191,8 @@ int cmd_report(Context& ctx, Args args) {
     if (choices.csv && (choices.json || choices.statistics))
         throw UsageError("--csv does not go with --json and --stat");
 
+    if (!choices.file && !file_exists("trace.dat"))
+        throw UsageError("there is no trace.dat here", "-i FILE names the recording");
     TraceFile file(choices.file.value_or("trace.dat"));
     Selection selection(file, choices);
     if (choices.statistics) {

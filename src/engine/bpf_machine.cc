@@ -107,6 +107,8 @@ std::vector<std::string> BpfMachine::functions(std::string_view pattern) {
             tracefs_ ? tracefs_->read_if_readable("available_filter_functions") : std::nullopt;
         functions_ = traceable ? first_words(*traceable) : kernel_function_names();
         std::ranges::sort(*functions_);
+        for (std::size_t i = 1; i < functions_->size(); ++i)
+            if ((*functions_)[i] == (*functions_)[i - 1]) namesakes_.insert((*functions_)[i]);
         functions_->erase(std::unique(functions_->begin(), functions_->end()), functions_->end());
         // Places of functions that the linker dropped (Linux 5.19 and later): none can be probed.
         std::erase_if(*functions_, [](const std::string& name) {
@@ -117,6 +119,11 @@ std::vector<std::string> BpfMachine::functions(std::string_view pattern) {
     for (const std::string& name : *functions_)
         if (glob_match(pattern, name)) found.push_back(name);
     return found;
+}
+
+std::size_t BpfMachine::count_namesakes(const std::vector<std::string>& names) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        names, [&](const std::string& name) { return namesakes_.contains(name); }));
 }
 
 std::set<std::string, std::less<>> BpfMachine::features_among(const std::set<std::string>& names) {

@@ -279,6 +279,10 @@ private:
             site.functions = machine_.functions(target.name);
             if (site.functions.empty())
                 throw Absent{cat("no function of this kernel matches '", target.name, "'"), ""};
+            if (const std::size_t several = machine_.count_namesakes(site.functions); several > 0)
+                found_.notes.push_back(cat(site.program->name, ": ", several,
+                                           " of the functions have namesakes, which the kernel "
+                                           "does not tell apart: one of each is probed"));
             return;
         }
         std::string function = target.name;

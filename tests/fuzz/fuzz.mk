@@ -6,7 +6,7 @@
 B       := build/fuzz
 SECONDS ?= 3600
 SEED    ?= 0
-FLAGS   := -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+FLAGS   := -std=c++20 -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
 READER  := $(addprefix src/engine/,trace_file trace_file_index trace_clock trace_context cpu_pages \
 	record_merge event_catalog) $(addprefix src/kernel/,kallsyms printk_formats task_names tracefs \

@@ -41,6 +41,8 @@ public:
 
     // The kernel's functions that match a shell pattern and can be probed, sorted.
     std::vector<std::string> functions(std::string_view pattern);
+    // How many of these names are of several functions, of which a probe by name gets one.
+    std::size_t count_namesakes(const std::vector<std::string>& names) const;
 
     BpfFeatures& features() { return features_; }
     // Those of the names that this kernel has. Throws UsageError for one that no feature has.
@@ -72,6 +74,7 @@ private:
     std::optional<std::vector<std::string>> events_;
     std::optional<std::set<std::string>> dynamic_events_;
     std::optional<std::vector<std::string>> functions_;
+    std::set<std::string> namesakes_;  // among them
     std::optional<std::optional<Btf>> btf_;
 };
 

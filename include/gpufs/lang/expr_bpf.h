@@ -22,7 +22,8 @@ namespace gpufs {
 // field of the event that is named so wins. common_pid is the same as tid. These, CPU and COMM are
 // known without an event, too: for kprobes and the rest, `event` has a name and no fields.
 //
-// Texts that are not arrays in the record need Linux 5.5.
+// Texts that are not arrays in the record need Linux 5.5; patterns on those of a length of their own
+// (__data_loc) need 5.12, whose verifier lets a program write at a place of the stack it computes.
 struct ConditionCode {
     const SymbolLookup* symbols = nullptr;  // for .function
     std::size_t source = 0;                 // Program::sources: the text of the expression
