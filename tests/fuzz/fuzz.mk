@@ -10,7 +10,7 @@ FLAGS   := -std=c++20 -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=
 	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
 READER  := $(addprefix src/engine/,trace_file trace_file_index trace_clock trace_context cpu_pages \
 	record_merge event_catalog) $(addprefix src/kernel/,kallsyms printk_formats task_names tracefs \
-	function_names)
+	function_names kernel_version)
 INTERPRETER := $(addprefix src/engine/,bpf_memory bpf_world interpreted_map key_index) \
 	$(patsubst %.cc,%,$(wildcard src/engine/bpf_interpreter*.cc src/engine/bpf_helpers_*.cc))
 LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc) \
