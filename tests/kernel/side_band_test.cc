@@ -36,10 +36,10 @@ BOOST_AUTO_TEST_CASE(a_process_is_told_from_fork_to_exit) {
     nest.end();
     struct stat file;
     BOOST_TEST_REQUIRE(::stat(test::Nest::build_file("nest").c_str(), &file) == 0);
-    // File systems that have none refuse.
+    // Not all file systems answer: 9p has one and refuses.
     std::uint32_t generation[2] = {};
-    ::ioctl(open_file(test::Nest::build_file("nest"), O_RDONLY).get(), FS_IOC_GETVERSION,
-            generation);
+    const bool is_told = ::ioctl(open_file(test::Nest::build_file("nest"), O_RDONLY).get(),
+                                 FS_IOC_GETVERSION, generation) == 0;
     std::string told;
     std::uint64_t last_ns = 0;
     side_band.drain([&](const SideBandRecord& record) {
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_process_is_told_from_fork_to_exit) {
             told += "map ";
             BOOST_TEST(record.inode == file.st_ino);
             BOOST_TEST(record.device == file.st_dev);
-            BOOST_TEST(record.generation == generation[0]);
+            BOOST_TEST((!is_told || record.generation == generation[0]));
         }
         if (record.kind == Kind::exit && record.tid == pid) told += "exit ";
     });
