@@ -6,6 +6,7 @@ export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/r
 control=/run/gpufs-vm/control
 chmod 1777 /tmp
 mkdir /dev/pts /dev/shm
+ln -s /proc/self/fd /dev/fd
 mount -t devpts devpts /dev/pts
 mount -t tmpfs tmpfs /dev/shm
 mount -t tracefs nodev /sys/kernel/tracing
