@@ -23,9 +23,10 @@ override CPPFLAGS += -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
 LDLIBS   := -lboost_program_options -ltraceevent -lelf -lz -lzstd
 TESTLIBS := -lboost_unit_test_framework
 
-LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc))
-APP  := $(wildcard src/cmd/*.cc)
-TEST := $(filter-out tests/demo/% tests/fuzz/% tests/programs/% tests/bench/%,$(wildcard tests/*.cc tests/*/*.cc))
+LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc src/*/*/*.cc))
+APP  := $(wildcard src/cmd/*.cc src/cmd/*/*.cc)
+TEST := $(filter-out tests/demo/% tests/fuzz/% tests/programs/% tests/bench/%,\
+        $(wildcard tests/*.cc tests/*/*.cc tests/*/*/*.cc))
 MAN  := $(wildcard man/*.[1578])
 RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
@@ -35,7 +36,7 @@ all: $(B)/gpufs
 
 $(B)/libgpufs.a: $(call obj,$(LIB)) $(B)/gen/recipes.o $(B)/gen/monitors.o
 	@echo "  AR    $@"; rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) qcs $@ $^
 $(B)/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
@@ -66,11 +67,32 @@ $(PROGRAMS): Makefile | build/.deps
 # One file that runs on any Linux box of this architecture, made small, in a folder of its own; what
 # each record goes through is made fast there, too. The warnings are the matter of the usual build:
 # -Os has some that are none.
-HOT := $(addprefix src/engine/,bpf_interpreter bpf_memory cpu_pages interpreted_map key_index \
-                               record_filter record_merge recorded_tasks trace_file) \
-       $(addprefix src/lang/,expr_eval field_value kernel_printf print_expr_eval print_format ring_page) \
-       $(addprefix src/view/,ftrace_event json record_csv record_text stack_order trace_cmd_text \
-                             trace_json trace_statistics trace_text value_text) src/cmd/report
+HOT := src/engine/bpf_interpreter \
+       src/engine/bpf_memory \
+       src/engine/cpu_pages \
+       src/engine/interpreted_map \
+       src/engine/key_index \
+       src/engine/record_filter \
+       src/engine/record_merge \
+       src/engine/recorded_tasks \
+       src/engine/trace_file \
+       src/lang/expr_eval \
+       src/lang/field_value \
+       src/lang/kernel_printf \
+       src/lang/print_expr_eval \
+       src/lang/print_format \
+       src/lang/ring_page \
+       src/view/ftrace_event \
+       src/view/json \
+       src/view/record_csv \
+       src/view/record_text \
+       src/view/stack_order \
+       src/view/trace_cmd_text \
+       src/view/trace_json \
+       src/view/trace_statistics \
+       src/view/trace_text \
+       src/view/value_text \
+       src/cmd/report
 $(call obj,$(HOT:=.cc)): private override CXXFLAGS += $(HOT_CXXFLAGS)
 static:
 	$(Q)$(MAKE) B=build/static AR=gcc-ar CXXFLAGS='-Os -flto=auto' HOT_CXXFLAGS=-O2 WARN= \

@@ -1,13 +1,13 @@
 #!/bin/sh
 # embed.sh FUNCTION FILE...: a C++ source whose FUNCTION returns the files and their texts. Declared in
-# gpufs/base/embedded.h.
+# base/embedded.h.
 set -eu
 
 function=$1
 shift
 cat <<'EOF'
 // Made by src/embed.sh.
-#include "gpufs/base/embedded.h"
+#include "base/embedded.h"
 
 namespace gpufs {
 namespace {

@@ -67,7 +67,7 @@ includes() {
         }
         FNR == 1 {
             layer = FILENAME
-            if (!sub(/^(include\/gpufs|src)\//, "", layer)) layer = ""
+            if (!sub(/^src\//, "", layer)) layer = ""
             sub(/\/.*/, "", layer)
         }
         !/^[ \t]*#[ \t]*include/ { next }
@@ -82,8 +82,7 @@ includes() {
             # Tests see all layers; what the build makes (.inc) has none.
             if (layer == "" || header ~ /\.inc$/) next
             of = header
-            sub(/^gpufs\//, "", of)
-            if (!sub(/\/.*/, "", of)) complain("write the path from include/ or src/: " header)
+            if (!sub(/\/.*/, "", of)) complain("write the path from src/: " header)
             else if (!is_among(of, may[layer])) complain(layer " must not include " header)
             next
         }

@@ -1,4 +1,4 @@
-#include "gpufs/base/diagnostics.h"
+#include "base/diagnostics.h"
 
 #include <algorithm>
 

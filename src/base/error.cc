@@ -1,4 +1,4 @@
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 #include <system_error>
 

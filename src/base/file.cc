@@ -1,4 +1,4 @@
-#include "gpufs/base/file.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 

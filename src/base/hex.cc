@@ -1,4 +1,4 @@
-#include "gpufs/base/hex.h"
+#include "base/hex.h"
 
 #include <charconv>
 

@@ -1,6 +1,6 @@
-#include "gpufs/base/output.h"
+#include "base/output.h"
 
-#include "gpufs/base/file.h"
+#include "base/file.h"
 
 namespace gpufs {
 

@@ -1,11 +1,11 @@
-#include "gpufs/base/signals.h"
+#include "base/signals.h"
 
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpufs/base/source.h"
+#include "base/source.h"
 
 #include <algorithm>
 

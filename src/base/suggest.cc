@@ -1,9 +1,9 @@
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 

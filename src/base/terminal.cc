@@ -1,4 +1,4 @@
-#include "gpufs/base/terminal.h"
+#include "base/terminal.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

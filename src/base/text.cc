@@ -1,8 +1,8 @@
-#include "gpufs/base/text.h"
+#include "base/text.h"
 
 #include <fnmatch.h>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 

@@ -1,8 +1,8 @@
-#include "gpufs/base/undo.h"
+#include "base/undo.h"
 
 #include <exception>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 

@@ -1,4 +1,4 @@
-#include "gpufs/base/units.h"
+#include "base/units.h"
 
 #include <unistd.h>
 
@@ -6,8 +6,8 @@
 #include <charconv>
 #include <limits>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -1,7 +1,7 @@
 #include "cmd/adhoc.h"
 
+#include "base/text.h"
 #include "cmd/live.h"
-#include "gpufs/base/text.h"
 #include "gpufs/engine/adhoc_events.h"
 
 namespace gpufs {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
 #include "gpufs/engine/monitor_files.h"
 #include "gpufs/lang/assembler.h"
 #include "gpufs/lang/bpf_image.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpufs/base/output.h"
+#include "base/output.h"
 
 namespace gpufs {
 

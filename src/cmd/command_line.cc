@@ -4,10 +4,10 @@
 #include <charconv>
 #include <limits>
 
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "cmd/session_choice.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
 
 namespace gpufs {
 

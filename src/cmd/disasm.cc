@@ -2,11 +2,11 @@
 
 #include <limits>
 
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
 #include "gpufs/engine/loaded_text.h"
 #include "gpufs/lang/bpf_image.h"
 #include "gpufs/lang/bpf_object.h"

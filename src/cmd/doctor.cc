@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
-#include "gpufs/base/error.h"
 #include "gpufs/view/json.h"
 
 namespace gpufs {

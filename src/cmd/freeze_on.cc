@@ -1,7 +1,7 @@
 #include "cmd/freeze_on.h"
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "gpufs/view/json.h"
 
 namespace gpufs {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/lang/gpu_systems.h"
 #include "gpufs/lang/trigger.h"

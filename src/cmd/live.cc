@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/units.h"
+#include "base/error.h"
+#include "base/units.h"
 
 namespace gpufs {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
+#include "base/signals.h"
 #include "cmd/command.h"
-#include "gpufs/base/fd.h"
-#include "gpufs/base/signals.h"
 #include "gpufs/kernel/held_command.h"
 
 namespace gpufs {

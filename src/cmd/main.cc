@@ -5,11 +5,11 @@
 #include <csignal>
 #include <vector>
 
+#include "base/error.h"
+#include "base/signals.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "cmd/command.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/signals.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
 
 namespace gpufs {
 namespace {

@@ -1,7 +1,7 @@
 #include "cmd/monitor_words.h"
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
+#include "base/cat.h"
+#include "base/error.h"
 #include "gpufs/engine/monitor_files.h"
 #include "gpufs/engine/trusted_files.h"
 #include "gpufs/kernel/proc_task.h"

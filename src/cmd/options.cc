@@ -1,7 +1,7 @@
+#include "base/error.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/base/error.h"
 #include "gpufs/engine/session_settings.h"
 #include "gpufs/view/json.h"
 

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <csignal>
 
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/live.h"
 #include "cmd/show.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
 #include "gpufs/engine/recipe_files.h"
 #include "gpufs/engine/recipe_run.h"
 #include "gpufs/view/duration.h"

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/error.h"
+#include "base/signals.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/live.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/signals.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
 #include "gpufs/engine/compress_recording.h"
 #include "gpufs/engine/raw_buffer.h"
 #include "gpufs/engine/recipe_run.h"

@@ -2,12 +2,12 @@
 #include <limits>
 #include <map>
 
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
 #include "gpufs/engine/record_filter.h"
 #include "gpufs/engine/trace_file.h"
 #include "gpufs/view/json.h"

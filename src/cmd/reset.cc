@@ -1,7 +1,7 @@
+#include "base/error.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/base/error.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/scratch_instance.h"
 #include "gpufs/engine/session_reset.h"

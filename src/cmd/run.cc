@@ -1,11 +1,11 @@
 #include <algorithm>
 
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/live.h"
 #include "cmd/monitor_words.h"
 #include "cmd/run_program.h"
-#include "gpufs/base/text.h"
 #include "gpufs/engine/monitor_files.h"
 #include "gpufs/engine/trusted_files.h"
 #include "gpufs/lang/program_arguments.h"

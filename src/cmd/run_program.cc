@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/signals.h"
+#include "base/units.h"
 #include "cmd/command_line.h"
 #include "cmd/freeze_on.h"
 #include "cmd/live.h"
 #include "cmd/session_choice.h"
 #include "cmd/teller.h"
 #include "cmd/top.h"
-#include "gpufs/base/signals.h"
-#include "gpufs/base/units.h"
 #include "gpufs/engine/load_linked.h"
 #include "gpufs/engine/monitor.h"
 #include "gpufs/engine/monitor_reader.h"

@@ -1,8 +1,8 @@
 #include "cmd/session_choice.h"
 
+#include "base/cat.h"
+#include "base/error.h"
 #include "cmd/command.h"
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
 #include "gpufs/engine/changes.h"
 #include "gpufs/engine/scratch_instance.h"
 

@@ -8,14 +8,14 @@
 #include <deque>
 #include <map>
 
+#include "base/error.h"
+#include "base/file.h"
+#include "base/signals.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/signals.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
 #include "gpufs/engine/buffer_snapshot.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/raw_buffer.h"

@@ -5,13 +5,13 @@
 #include <map>
 #include <memory>
 
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/live.h"
 #include "cmd/session_choice.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
 #include "gpufs/engine/freeze_session.h"
 #include "gpufs/engine/stall_hunt.h"
 #include "gpufs/view/duration.h"

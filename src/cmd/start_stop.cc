@@ -1,8 +1,8 @@
+#include "base/cat.h"
+#include "base/error.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
 #include "gpufs/engine/changes.h"
 
 namespace gpufs {

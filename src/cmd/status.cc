@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/base/text.h"
 #include "gpufs/engine/scratch_instance.h"
 #include "gpufs/engine/session_settings.h"
 #include "gpufs/view/json.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "cmd/screen.h"
-#include "gpufs/base/text.h"
 #include "gpufs/engine/report_rows.h"
 #include "gpufs/view/json.h"
 #include "gpufs/view/report_text.h"

@@ -6,8 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/cat.h"
 #include "cmd/screen.h"
-#include "gpufs/base/cat.h"
 #include "gpufs/engine/report_rows.h"
 #include "gpufs/view/duration.h"
 #include "gpufs/view/report_text.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/terminal.h"
 #include "cmd/command.h"
 #include "cmd/teller.h"
-#include "gpufs/base/terminal.h"
 #include "gpufs/lang/program.h"
 #include "gpufs/view/top_text.h"
 #include "gpufs/view/value_text.h"

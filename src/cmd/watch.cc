@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/live.h"
 #include "cmd/monitor_words.h"
 #include "cmd/run_program.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
 #include "gpufs/engine/bpf_machine.h"
 #include "gpufs/engine/monitor.h"
 #include "gpufs/engine/monitor_files.h"

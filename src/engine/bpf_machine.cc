@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "gpufs/kernel/function_names.h"
 
 namespace gpufs {

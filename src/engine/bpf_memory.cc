@@ -4,7 +4,7 @@
 #include <bit>
 #include <stdexcept>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

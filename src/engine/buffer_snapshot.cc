@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "gpufs/engine/raw_buffer.h"
 
 namespace gpufs {

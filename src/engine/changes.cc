@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/signals.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/undo.h"
+#include "base/error.h"
+#include "base/signals.h"
+#include "base/text.h"
+#include "base/undo.h"
 #include "gpufs/kernel/tracefs.h"
 
 namespace gpufs {

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/fd.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
 #include "gpufs/lang/compression.h"
 #include "gpufs/lang/trace_dat.h"
 #include "gpufs/lang/trace_dat_bytes.h"

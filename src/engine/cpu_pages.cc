@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

@@ -11,9 +11,9 @@
 #include <optional>
 #include <system_error>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/kernel/bpf_features.h"
 #include "gpufs/kernel/capabilities.h"
 #include "gpufs/kernel/tracefs.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 
 namespace gpufs {
 namespace {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <set>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -1,7 +1,7 @@
 #include "gpufs/engine/filters.h"
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "gpufs/engine/scratch_instance.h"
 
 namespace gpufs {

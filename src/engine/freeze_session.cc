@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace gpufs {
 

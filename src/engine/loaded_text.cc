@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/kallsyms.h"
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <new>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

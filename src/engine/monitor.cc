@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 #include "gpufs/engine/load_linked.h"
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/bpf_test_run.h"

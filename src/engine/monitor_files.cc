@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "gpufs/base/embedded.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/suggest.h"
+#include "base/embedded.h"
+#include "base/file.h"
+#include "base/suggest.h"
 #include "gpufs/engine/trusted_files.h"
 
 namespace gpufs {

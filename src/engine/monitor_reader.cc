@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <string>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/kernel/block_devices.h"
 #include "gpufs/kernel/syscall_names.h"
 

@@ -6,9 +6,9 @@
 #include <charconv>
 #include <limits>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/kernel/proc_task.h"
 #include "gpufs/kernel/root_directory.h"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <map>
 
-#include "gpufs/base/diagnostics.h"
-#include "gpufs/base/text.h"
+#include "base/diagnostics.h"
+#include "base/text.h"
 #include "gpufs/kernel/cpus.h"
 #include "gpufs/lang/expr_bpf.h"
 

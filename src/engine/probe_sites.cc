@@ -6,10 +6,10 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "gpufs/base/diagnostics.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
+#include "base/diagnostics.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "gpufs/kernel/elf_symbols.h"
 #include "gpufs/kernel/kernel_version.h"
 

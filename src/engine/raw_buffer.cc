@@ -9,8 +9,8 @@
 #include <limits>
 #include <utility>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 
 namespace gpufs {
 namespace {

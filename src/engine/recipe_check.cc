@@ -4,11 +4,11 @@
 #include <functional>
 #include <set>
 
+#include "base/diagnostics.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "engine/recipe_probes.h"
-#include "gpufs/base/diagnostics.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/triggers.h"
 #include "gpufs/lang/recipe_probe.h"

@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "gpufs/base/embedded.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/suggest.h"
+#include "base/embedded.h"
+#include "base/error.h"
+#include "base/suggest.h"
 #include "gpufs/engine/trusted_files.h"
 
 namespace gpufs {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/hex.h"
-#include "gpufs/base/suggest.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hex.h"
+#include "base/suggest.h"
 #include "gpufs/kernel/elf_symbols.h"
 
 namespace gpufs {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "gpufs/engine/session_reset.h"
 #include "gpufs/kernel/pid_namespace.h"
 #include "gpufs/kernel/proc_task.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/lang/field_value.h"
 
 namespace gpufs {

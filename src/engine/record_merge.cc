@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/source.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/source.h"
+#include "base/text.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/filters.h"
 #include "gpufs/lang/gpu_systems.h"

@@ -1,6 +1,6 @@
 #include "gpufs/engine/recorded_tasks.h"
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/field_value.h"
 
 namespace gpufs {

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <map>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "gpufs/engine/raw_buffer.h"
 #include "gpufs/kernel/pid_namespace.h"
 #include "gpufs/kernel/proc_task.h"

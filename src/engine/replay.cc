@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 #include "gpufs/lang/bpf_helpers.h"
 #include "gpufs/lang/field_value.h"
 

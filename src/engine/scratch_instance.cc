@@ -8,9 +8,9 @@
 #include <cctype>
 #include <set>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <set>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "gpufs/engine/scratch_instance.h"
 
 namespace gpufs {

@@ -4,11 +4,11 @@
 #include <charconv>
 #include <functional>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "gpufs/engine/scratch_instance.h"
 #include "gpufs/kernel/cpus.h"
 

@@ -1,7 +1,7 @@
 #include "gpufs/engine/stall.h"
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/engine/raw_buffer.h"
 #include "gpufs/lang/field_value.h"
 

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <ctime>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/engine/triggers.h"
 #include "gpufs/kernel/pid_namespace.h"
 

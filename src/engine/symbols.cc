@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/kernel/proc_task.h"
 #include "gpufs/lang/function_name.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 #include "gpufs/kernel/kernel_version.h"
 
 namespace gpufs {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "engine/trace_file_index.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
 #include "gpufs/engine/cpu_pages.h"
 
 namespace gpufs {

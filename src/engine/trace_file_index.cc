@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "gpufs/engine/raw_buffer.h"
 
 namespace gpufs {

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <thread>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/scratch_instance.h"
 #include "gpufs/kernel/kernel_version.h"

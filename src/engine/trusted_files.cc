@@ -7,8 +7,8 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 
 namespace gpufs {
 namespace {

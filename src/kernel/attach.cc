@@ -5,10 +5,10 @@
 
 #include <cerrno>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/hex.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hex.h"
+#include "base/text.h"
 #include "gpufs/kernel/cpus.h"
 #include "gpufs/kernel/perf_event.h"
 #include "kernel/attachment.h"

@@ -15,8 +15,8 @@
 #include <system_error>
 #include <thread>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/kernel_version.h"
 #include "gpufs/kernel/perf_event.h"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 

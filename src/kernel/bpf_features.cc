@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/fd.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
 #include "gpufs/kernel/attach.h"
 #include "gpufs/kernel/btf.h"
 #include "gpufs/kernel/mapping.h"

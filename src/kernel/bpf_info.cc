@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/kernel/kernel_version.h"
 #include "kernel/bpf_syscall.h"
 

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/cpus.h"
 #include "kernel/bpf_syscall.h"

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 #include "gpufs/kernel/kernel_version.h"
 #include "kernel/bpf_syscall.h"
 

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/kernel/capabilities.h"
 #include "gpufs/kernel/kernel_version.h"
 

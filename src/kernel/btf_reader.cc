@@ -8,8 +8,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 
 namespace gpufs {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "gpufs/base/file.h"
+#include "base/file.h"
 
 namespace gpufs {
 

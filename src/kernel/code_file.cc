@@ -10,8 +10,8 @@
 #include <cstring>
 #include <limits>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "kernel/elf_debug_file.h"
 #include "kernel/elf_file.h"
 

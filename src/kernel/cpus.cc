@@ -1,8 +1,8 @@
 #include "gpufs/kernel/cpus.h"
 
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/units.h"
 
 namespace gpufs {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

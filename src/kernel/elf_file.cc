@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 
 namespace gpufs {
 

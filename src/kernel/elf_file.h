@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 
 namespace gpufs {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <tuple>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "kernel/elf_debug_file.h"
 #include "kernel/elf_file.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/file.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

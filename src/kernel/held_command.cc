@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

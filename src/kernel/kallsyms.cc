@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "gpufs/kernel/function_names.h"
 
 namespace gpufs {

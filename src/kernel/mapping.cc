@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 
 namespace gpufs {
 namespace {

@@ -8,9 +8,9 @@
 #include <charconv>
 #include <cstring>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "kernel/bpf_syscall.h"
 
 namespace gpufs {

@@ -4,7 +4,7 @@
 
 #include <ctime>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/kernel/cpus.h"
 #include "gpufs/kernel/perf_event.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

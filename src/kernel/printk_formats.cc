@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

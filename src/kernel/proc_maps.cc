@@ -4,9 +4,9 @@
 
 #include <charconv>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

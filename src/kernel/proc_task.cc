@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/file.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 
 namespace gpufs {
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "gpufs/base/diagnostics.h"
+#include "base/diagnostics.h"
 #include "lang/adhoc_value.h"
 
 namespace gpufs {

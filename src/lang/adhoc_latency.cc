@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "gpufs/base/units.h"
+#include "base/units.h"
 #include "gpufs/lang/adhoc.h"
 #include "gpufs/lang/aggregate_code.h"
 #include "lang/adhoc_probe.h"

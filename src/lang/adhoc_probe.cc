@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 #include "gpufs/lang/aggregate_code.h"
 #include "gpufs/lang/expr_bpf.h"
 

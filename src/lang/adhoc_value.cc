@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "gpufs/lang/aggregate_code.h"
 
 namespace gpufs {

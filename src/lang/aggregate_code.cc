@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 namespace {

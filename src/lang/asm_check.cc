@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "gpufs/lang/bpf_insn.h"
 #include "lang/asm_work.h"
 #include "lang/link_unit.h"

@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "gpufs/lang/bpf_effects.h"
 #include "gpufs/lang/bpf_helpers.h"
 #include "gpufs/lang/bpf_insn.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <limits>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 
 namespace gpufs {
 namespace {

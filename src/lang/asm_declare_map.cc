@@ -3,7 +3,7 @@
 #include <iterator>
 #include <limits>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "lang/asm_declare.h"
 
 namespace gpufs {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "lang/asm_declare.h"
 
 namespace gpufs {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <iterator>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 
 namespace gpufs {
 namespace {

@@ -2,9 +2,9 @@
 #include <charconv>
 #include <iterator>
 
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "gpufs/lang/bpf_tokens.h"
 #include "gpufs/lang/probe_word.h"
 #include "gpufs/lang/sampling_events.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/diagnostics.h"
+#include "base/diagnostics.h"
 #include "gpufs/lang/program.h"
 #include "lang/asm_symbols.h"
 

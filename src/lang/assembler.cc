@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "gpufs/lang/bpf_helpers.h"
 #include "gpufs/lang/bpf_listing.h"
 #include "lang/asm_declare.h"

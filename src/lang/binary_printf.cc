@@ -4,7 +4,7 @@
 #include <climits>
 #include <cstring>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/lang/kernel_printf.h"
 
 namespace gpufs {

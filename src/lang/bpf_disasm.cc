@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/bpf_helpers.h"
 #include "gpufs/lang/bpf_insn.h"
 #include "gpufs/lang/bpf_names.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 #include "gpufs/lang/bpf_disasm.h"
 #include "gpufs/lang/bpf_tokens.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "lang/bpf_insn_parser.h"
 
 namespace gpufs {

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "gpufs/lang/bpf_helpers.h"
 #include "lang/bpf_insn_parser.h"
 

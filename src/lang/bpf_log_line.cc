@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/suggest.h"
+#include "base/cat.h"
+#include "base/suggest.h"
 #include "gpufs/lang/bpf_names.h"
 #include "gpufs/lang/bpf_tokens.h"
 

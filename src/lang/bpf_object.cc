@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/lang/bpf_image.h"
 #include "gpufs/lang/bpf_names.h"
 #include "gpufs/lang/bpf_tokens.h"

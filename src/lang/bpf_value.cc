@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "gpufs/lang/bpf_names.h"
 
 namespace gpufs {

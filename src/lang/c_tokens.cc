@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

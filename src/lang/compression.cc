@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <new>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "lang/format_lines.h"
 
 namespace gpufs {

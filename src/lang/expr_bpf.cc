@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "lang/glob_code.h"
 
 namespace gpufs {

@@ -2,9 +2,9 @@
 #include <charconv>
 #include <cstdint>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "gpufs/lang/event_format.h"
 #include "gpufs/lang/expr.h"
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "lang/glob_code.h"
 
 namespace gpufs {

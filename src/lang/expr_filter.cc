@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/event_format.h"
 #include "gpufs/lang/expr.h"
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/expr.h"
 
 namespace gpufs {

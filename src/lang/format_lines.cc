@@ -5,8 +5,8 @@
 #include <charconv>
 #include <optional>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

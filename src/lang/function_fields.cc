@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 namespace {

@@ -1,7 +1,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/bpf_insn.h"
 #include "lang/ir_body.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "lang/ir_body.h"
 
 // Which slots may share bytes of the stack, and where each one goes.

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "gpufs/lang/bpf_insn.h"
 #include "lang/link_unit.h"
 

@@ -2,7 +2,7 @@
 #include <bit>
 #include <limits>
 
-#include "gpufs/base/suggest.h"
+#include "base/suggest.h"
 #include "gpufs/lang/bpf_insn.h"
 #include "gpufs/lang/event_format.h"
 #include "lang/link_unit.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/diagnostics.h"
+#include "base/diagnostics.h"
 #include "gpufs/lang/bpf_effects.h"
 #include "gpufs/lang/link.h"
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
+#include "base/cat.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

@@ -5,7 +5,7 @@
 #include <climits>
 #include <cstring>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/lang/c_tokens.h"
 #include "gpufs/lang/print_expr.h"
 

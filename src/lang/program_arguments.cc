@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/units.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/units.h"
 
 namespace gpufs {
 namespace {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <set>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "gpufs/lang/recipe.h"
 #include "lang/recipe_value.h"
 

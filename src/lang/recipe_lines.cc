@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <set>
 
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "gpufs/lang/recipe_probe.h"
 #include "lang/recipe_value.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpufs/base/diagnostics.h"
+#include "base/diagnostics.h"
 #include "gpufs/lang/recipe.h"
 
 namespace gpufs {

@@ -2,10 +2,10 @@
 #include <iterator>
 #include <span>
 
-#include "gpufs/base/diagnostics.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
+#include "base/diagnostics.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "gpufs/lang/recipe.h"
 #include "lang/recipe_lines.h"
 #include "lang/recipe_names.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
+#include "base/suggest.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <charconv>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/units.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
 
 namespace gpufs {
 namespace {

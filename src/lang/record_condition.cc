@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cstring>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

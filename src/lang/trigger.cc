@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

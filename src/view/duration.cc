@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 namespace {

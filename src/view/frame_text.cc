@@ -1,7 +1,7 @@
 #include "gpufs/view/frame_text.h"
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/hex.h"
+#include "base/cat.h"
+#include "base/hex.h"
 
 namespace gpufs {
 std::string to_text(const Frame& frame) {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/view/json.h"
 #include "gpufs/view/value_text.h"
 

@@ -1,7 +1,7 @@
 #include "gpufs/view/monitor_names.h"
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
+#include "base/cat.h"
+#include "base/error.h"
 #include "gpufs/view/frame_text.h"
 
 namespace gpufs {

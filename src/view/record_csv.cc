@@ -1,6 +1,6 @@
 #include "gpufs/view/record_csv.h"
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/view/record_bytes.h"
 #include "gpufs/view/trace_json.h"
 #include "gpufs/view/trace_text.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/view/json.h"
 
 namespace gpufs {

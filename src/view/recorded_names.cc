@@ -1,6 +1,6 @@
 #include "gpufs/view/recorded_names.h"
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/engine/symbols.h"
 #include "gpufs/view/frame_text.h"
 

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <map>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/text.h"
 #include "gpufs/view/histogram.h"
 #include "gpufs/view/json.h"
 #include "gpufs/view/stack_tree.h"

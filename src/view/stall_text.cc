@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/view/duration.h"
 #include "gpufs/view/json.h"
 #include "gpufs/view/trace_text.h"

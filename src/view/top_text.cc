@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

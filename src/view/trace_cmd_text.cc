@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/hex.h"
+#include "base/cat.h"
+#include "base/hex.h"
 #include "gpufs/lang/binary_printf.h"
 #include "gpufs/view/padded.h"
 #include "gpufs/view/record_bytes.h"

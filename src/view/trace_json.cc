@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/view/json.h"
 #include "gpufs/view/trace_text.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/text.h"
 #include "gpufs/view/duration.h"
 #include "gpufs/view/json.h"
 #include "gpufs/view/table.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/binary_printf.h"
 #include "gpufs/view/padded.h"
 #include "gpufs/view/record_bytes.h"

@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/hex.h"
+#include "base/cat.h"
+#include "base/hex.h"
 #include "gpufs/engine/name_text.h"
 #include "gpufs/view/json.h"
 

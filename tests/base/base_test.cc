@@ -3,13 +3,13 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/source.h"
-#include "gpufs/base/suggest.h"
-#include "gpufs/base/text.h"
-#include "gpufs/base/undo.h"
-#include "gpufs/base/units.h"
+#include "base/cat.h"
+#include "base/error.h"
+#include "base/source.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/undo.h"
+#include "base/units.h"
 
 namespace gpufs {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpufs/base/terminal.h"
+#include "base/terminal.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -11,7 +11,7 @@
 #include <regex>
 #include <thread>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/workloads.h"

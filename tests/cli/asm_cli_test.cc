@@ -5,8 +5,8 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
+#include "base/cat.h"
+#include "base/file.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 

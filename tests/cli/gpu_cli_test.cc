@@ -4,9 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "support/gpu_truth.h"
 #include "support/needs.h"
 #include "support/temp_file.h"

@@ -12,8 +12,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/fd.h"
+#include "base/cat.h"
+#include "base/fd.h"
 #include "support/needs.h"
 #include "support/temp_file.h"
 #include "support/told.h"

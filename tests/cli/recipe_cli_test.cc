@@ -10,9 +10,9 @@
 #include <fstream>
 #include <thread>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/kernel/tracefs.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"

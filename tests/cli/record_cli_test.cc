@@ -13,9 +13,9 @@
 #include <fstream>
 #include <functional>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/engine/trace_file.h"
 #include "gpufs/kernel/tracefs.h"
 #include "support/json.h"

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/kernel/kernel_version.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"

@@ -4,9 +4,9 @@
 #include <csignal>
 #include <fstream>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "support/json.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"

@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
+#include "base/cat.h"
+#include "base/file.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <random>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 

@@ -2,9 +2,9 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/workloads.h"

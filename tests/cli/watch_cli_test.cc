@@ -8,9 +8,9 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/fd.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/fd.h"
+#include "base/text.h"
 #include "gpufs/kernel/gpus.h"
 #include "support/json.h"
 #include "support/needs.h"

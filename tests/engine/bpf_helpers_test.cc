@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "lang/map_world.h"
 #include "support/assemble_text.h"
 

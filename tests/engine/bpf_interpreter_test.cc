@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "lang/bpf_run.h"
 #include "lang/insn_models.h"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

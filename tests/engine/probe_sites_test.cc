@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/text.h"
 #include "gpufs/kernel/kernel_version.h"
 #include "gpufs/kernel/tracefs.h"
 #include "support/assemble_text.h"

@@ -4,8 +4,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
+#include "base/cat.h"
+#include "base/file.h"
 
 namespace gpufs {
 namespace {

@@ -8,8 +8,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
+#include "base/cat.h"
+#include "base/file.h"
 #include "gpufs/engine/compress_recording.h"
 #include "gpufs/engine/trace_file.h"
 #include "support/ring_pages.h"

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <optional>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/engine/map_contents.h"
 #include "support/assemble_text.h"
 

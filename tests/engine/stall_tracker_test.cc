@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 namespace {

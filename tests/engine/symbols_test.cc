@@ -13,8 +13,8 @@
 #include <future>
 #include <thread>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
+#include "base/cat.h"
+#include "base/file.h"
 #include "gpufs/kernel/mapping.h"
 #include "gpufs/kernel/proc_maps.h"
 #include "gpufs/view/frame_text.h"

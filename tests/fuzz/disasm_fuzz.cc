@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "base/error.h"
 #include "fuzz/fuzz.h"
-#include "gpufs/base/error.h"
 #include "gpufs/lang/bpf_disasm.h"
 #include "gpufs/lang/bpf_listing.h"
 #include "gpufs/lang/bpf_object.h"

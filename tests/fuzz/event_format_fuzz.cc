@@ -1,7 +1,7 @@
 // Whole format files of events, as another machine's trace.dat may bring them.
 
+#include "base/error.h"
 #include "fuzz/fuzz.h"
-#include "gpufs/base/error.h"
 #include "gpufs/lang/event_format.h"
 #include "gpufs/lang/print_format.h"
 

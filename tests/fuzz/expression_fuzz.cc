@@ -1,7 +1,7 @@
 // Conditions: the filter that is written reads back to the same tree, and compiles.
 
+#include "base/error.h"
 #include "fuzz/fuzz.h"
-#include "gpufs/base/error.h"
 #include "gpufs/lang/event_format.h"
 #include "gpufs/lang/expr.h"
 #include "gpufs/lang/expr_bpf.h"

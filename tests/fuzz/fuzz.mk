@@ -8,12 +8,28 @@ SECONDS ?= 3600
 SEED    ?= 0
 FLAGS   := -std=c++20 -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
-READER  := $(addprefix src/engine/,trace_file trace_file_index trace_clock trace_context cpu_pages \
-	record_merge event_catalog) $(addprefix src/kernel/,kallsyms printk_formats task_names tracefs \
-	function_names kernel_version)
-INTERPRETER := $(addprefix src/engine/,bpf_memory bpf_world interpreted_map key_index) \
-	$(patsubst %.cc,%,$(wildcard src/engine/bpf_interpreter*.cc src/engine/bpf_helpers_*.cc))
-LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc) \
+READER  := src/engine/trace_file \
+	src/engine/trace_file_index \
+	src/engine/trace_clock \
+	src/engine/trace_context \
+	src/engine/cpu_pages \
+	src/engine/record_merge \
+	src/engine/event_catalog \
+	src/kernel/kallsyms \
+	src/kernel/printk_formats \
+	src/kernel/task_names \
+	src/kernel/tracefs \
+	src/kernel/function_names \
+	src/kernel/kernel_version
+INTERPRETER := src/engine/bpf_memory \
+	src/engine/bpf_world \
+	src/engine/interpreted_map \
+	src/engine/key_index \
+	src/engine/bpf_interpreter \
+	src/engine/bpf_interpreter_check \
+	src/engine/bpf_helpers_common \
+	src/engine/bpf_helpers_maps
+LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc src/lang/*/*.cc) \
 	$(addsuffix .cc,$(READER) $(INTERPRETER)))
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/cat.h"
 #include "fuzz/fuzz.h"
-#include "gpufs/base/cat.h"
 #include "gpufs/lang/event_format.h"
 #include "gpufs/lang/print_format.h"
 

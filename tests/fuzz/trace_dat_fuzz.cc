@@ -3,10 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/file.h"
 #include "fuzz/fuzz.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/fd.h"
-#include "gpufs/base/file.h"
 #include "gpufs/engine/trace_file.h"
 
 namespace gpufs::fuzz {

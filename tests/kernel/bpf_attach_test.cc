@@ -6,7 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/kernel/attach.h"
 #include "gpufs/kernel/bpf_info.h"
 #include "kernel/bpf_support.h"

@@ -1,7 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/kernel/bpf_test_run.h"
 #include "gpufs/kernel/btf.h"
 #include "kernel/bpf_support.h"

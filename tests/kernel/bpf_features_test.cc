@@ -5,8 +5,8 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/kernel_version.h"
 #include "kernel/bpf_support.h"

@@ -5,8 +5,8 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "gpufs/kernel/attach.h"
 #include "gpufs/kernel/btf.h"
 #include "gpufs/kernel/kernel_version.h"

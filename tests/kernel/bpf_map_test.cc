@@ -11,7 +11,7 @@
 #include <map>
 #include <thread>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/cpus.h"
 #include "gpufs/kernel/kernel_version.h"

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <fstream>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/bpf_test_run.h"
 #include "gpufs/kernel/kernel_version.h"

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
+#include "base/cat.h"
+#include "base/file.h"
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/cpus.h"
 #include "gpufs/kernel/elf_symbols.h"

@@ -5,7 +5,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/kernel/attach.h"
 #include "gpufs/kernel/elf_symbols.h"
 #include "kernel/bpf_support.h"

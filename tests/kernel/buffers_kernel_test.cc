@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <thread>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "gpufs/engine/buffer_snapshot.h"
 #include "gpufs/engine/raw_buffer.h"
 #include "support/kernel_text.h"

@@ -6,8 +6,8 @@
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "kernel/usdt_probe.h"
 #include "support/needs.h"
 #include "support/nest.h"

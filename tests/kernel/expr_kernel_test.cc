@@ -10,8 +10,8 @@
 #include <cstring>
 #include <functional>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "gpufs/kernel/tracefs.h"
 #include "gpufs/lang/expr_eval.h"
 #include "lang/expr_gen.h"

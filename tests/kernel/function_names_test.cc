@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "support/temp_file.h"
 
 namespace gpufs {

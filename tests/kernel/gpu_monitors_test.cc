@@ -5,7 +5,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/engine/monitor.h"
 #include "gpufs/kernel/tracefs.h"
 #include "support/assemble_text.h"

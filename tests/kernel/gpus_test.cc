@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/kernel/bpf_test_run.h"
 #include "kernel/link_support.h"
 #include "lang/map_world.h"

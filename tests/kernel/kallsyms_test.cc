@@ -3,8 +3,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
+#include "base/cat.h"
+#include "base/error.h"
 #include "gpufs/kernel/printk_formats.h"
 #include "gpufs/kernel/task_names.h"
 #include "support/temp_file.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/kernel/attach.h"
 #include "gpufs/kernel/bpf_map.h"
 #include "gpufs/lang/expr_bpf.h"

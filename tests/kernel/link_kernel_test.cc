@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/text.h"
 #include "gpufs/engine/load_linked.h"
 #include "gpufs/kernel/bpf_features.h"
 #include "gpufs/kernel/bpf_map.h"

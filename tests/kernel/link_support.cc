@@ -5,8 +5,8 @@
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
+#include "base/cat.h"
+#include "base/error.h"
 #include "gpufs/kernel/bpf_program.h"
 #include "gpufs/kernel/tracefs.h"
 #include "support/trace_instance.h"

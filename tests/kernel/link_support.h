@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/kernel/bpf_map.h"
 #include "gpufs/lang/event_format.h"
 #include "gpufs/lang/ir.h"

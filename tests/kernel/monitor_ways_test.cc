@@ -11,9 +11,9 @@
 #include <map>
 #include <string>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/engine/map_contents.h"
 #include "gpufs/engine/monitor.h"
 #include "gpufs/engine/monitor_reader.h"

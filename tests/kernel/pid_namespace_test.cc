@@ -8,7 +8,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/engine/symbols.h"
 #include "gpufs/kernel/proc_task.h"
 #include "support/needs.h"

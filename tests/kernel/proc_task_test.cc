@@ -6,7 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/kernel/held_command.h"
 #include "gpufs/kernel/syscall_names.h"
 

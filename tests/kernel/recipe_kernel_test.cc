@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gpufs/base/embedded.h"
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/embedded.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/engine/recipe_check.h"
 #include "gpufs/engine/recipe_files.h"
 #include "gpufs/engine/recipe_run.h"

@@ -6,9 +6,9 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/engine/raw_buffer.h"
 #include "support/kernel_text.h"
 

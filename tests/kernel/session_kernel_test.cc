@@ -5,9 +5,9 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/engine/changes.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/scratch_instance.h"

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "gpufs/base/file.h"
+#include "base/file.h"
 #include "gpufs/engine/symbols.h"
 #include "support/needs.h"
 #include "support/nest.h"

@@ -9,7 +9,7 @@
 #include <boost/test/unit_test.hpp>
 #include <thread>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/engine/stall_hunt.h"
 #include "gpufs/view/stall_text.h"
 #include "support/needs.h"

@@ -11,9 +11,9 @@
 #include <semaphore>
 #include <thread>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/engine/symbols.h"
 #include "gpufs/kernel/elf_symbols.h"
 #include "gpufs/view/frame_text.h"

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
+#include "base/cat.h"
+#include "base/file.h"
 #include "gpufs/engine/raw_buffer.h"
 #include "gpufs/kernel/attach.h"
 #include "gpufs/lang/expr_bpf.h"

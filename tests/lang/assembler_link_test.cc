@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 #include "gpufs/lang/link.h"
 #include "support/assemble_text.h"
 

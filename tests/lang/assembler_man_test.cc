@@ -1,7 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 #include "support/assemble_text.h"
 
 namespace gpufs {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <random>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 #include "gpufs/lang/link.h"
 #include "support/assemble_text.h"
 

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/bpf_insn.h"
 #include "gpufs/lang/bpf_listing.h"
 #include "lang/bpf_forms.h"

@@ -3,7 +3,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/bpf_helpers.h"
 #include "lang/bpf_forms.h"
 

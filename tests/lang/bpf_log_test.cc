@@ -4,9 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/lang/bpf_listing.h"
 #include "lang/bpf_forms.h"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "gpufs/base/file.h"
+#include "base/file.h"
 #include "gpufs/lang/bpf_image.h"
 #include "gpufs/lang/bpf_listing.h"
 

@@ -3,8 +3,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
+#include "base/cat.h"
+#include "base/file.h"
 #include "gpufs/lang/bpf_disasm.h"
 #include "gpufs/lang/expr_eval.h"
 #include "gpufs/lang/ir.h"

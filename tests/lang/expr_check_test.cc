@@ -2,8 +2,8 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "base/cat.h"
 #include "expr_gen.h"
-#include "gpufs/base/cat.h"
 #include "gpufs/lang/event_format.h"
 #include "gpufs/lang/expr.h"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/event_format.h"
 #include "gpufs/lang/expr.h"
 

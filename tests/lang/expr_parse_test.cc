@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/expr.h"
 
 namespace gpufs {

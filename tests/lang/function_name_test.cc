@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 namespace {

@@ -3,7 +3,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/bpf_insn.h"
 
 namespace gpufs::test {

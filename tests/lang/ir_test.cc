@@ -4,8 +4,8 @@
 #include <boost/test/unit_test.hpp>
 #include <stdexcept>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
+#include "base/cat.h"
+#include "base/error.h"
 #include "gpufs/lang/bpf_disasm.h"
 #include "lang/bpf_run.h"
 

@@ -3,8 +3,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/text.h"
 #include "lang/link_maker.h"
 
 namespace gpufs {

@@ -3,9 +3,9 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/embedded.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/embedded.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/lang/event_format.h"
 #include "gpufs/lang/recipe_probe.h"
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <random>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/error.h"
+#include "base/cat.h"
+#include "base/error.h"
 #include "support/ring_pages.h"
 
 namespace gpufs {

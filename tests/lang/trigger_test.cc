@@ -3,7 +3,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/text.h"
 #include "gpufs/lang/bpf_disasm.h"
 #include "gpufs/lang/bpf_listing.h"
 #include "lang/bpf_forms.h"

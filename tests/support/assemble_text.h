@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpufs/base/file.h"
+#include "base/file.h"
 #include "gpufs/lang/assembler.h"
 
 namespace gpufs {

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "support/run_gpufs.h"
 
 namespace gpufs::test {

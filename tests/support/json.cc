@@ -3,7 +3,7 @@
 #include <cctype>
 #include <stdexcept>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 
 namespace gpufs::test {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/engine/buffer_snapshot.h"
 #include "gpufs/engine/raw_buffer.h"
 

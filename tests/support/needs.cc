@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/file.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "gpufs/kernel/kernel_version.h"
 #include "gpufs/kernel/tracefs.h"
 #include "gpufs/lang/trigger.h"

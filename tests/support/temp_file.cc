@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 
-#include "gpufs/base/fd.h"
-#include "gpufs/base/file.h"
+#include "base/fd.h"
+#include "base/file.h"
 
 namespace gpufs::test {
 

@@ -17,8 +17,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/file.h"
+#include "base/error.h"
+#include "base/file.h"
 
 namespace gpufs::test {
 

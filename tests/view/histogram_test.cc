@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/text.h"
+#include "base/text.h"
 #include "gpufs/view/duration.h"
 
 namespace gpufs {

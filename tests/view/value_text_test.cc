@@ -5,8 +5,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/base/cat.h"
-#include "gpufs/base/text.h"
+#include "base/cat.h"
+#include "base/text.h"
 #include "support/layout_bytes.h"
 
 namespace gpufs {

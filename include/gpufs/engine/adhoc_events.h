@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "gpufs/base/diagnostics.h"
+#include "base/diagnostics.h"
 #include "gpufs/engine/bpf_machine.h"
 #include "gpufs/lang/adhoc.h"
 

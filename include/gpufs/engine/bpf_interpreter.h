@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/engine/bpf_world.h"
 
 namespace gpufs {

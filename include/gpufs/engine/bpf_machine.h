@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 #include "gpufs/engine/event_catalog.h"
 #include "gpufs/kernel/bpf_features.h"
 #include "gpufs/kernel/btf.h"

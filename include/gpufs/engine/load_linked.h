@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/fd.h"
+#include "base/error.h"
+#include "base/fd.h"
 #include "gpufs/kernel/bpf_program.h"
 #include "gpufs/lang/link.h"
 #include "gpufs/lang/program.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/engine/source_lines.h"
 #include "gpufs/kernel/code_file.h"
 #include "gpufs/kernel/root_directory.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/engine/bpf_machine.h"
 #include "gpufs/engine/prepared_program.h"
 #include "gpufs/engine/probe_sites.h"

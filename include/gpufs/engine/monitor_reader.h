@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/engine/losses.h"
 #include "gpufs/engine/monitor.h"
 #include "gpufs/kernel/perf_ring.h"

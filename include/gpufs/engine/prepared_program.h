@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/source.h"
+#include "base/source.h"
 #include "gpufs/engine/bpf_machine.h"
 #include "gpufs/engine/probe_sites.h"
 #include "gpufs/kernel/bpf_map.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/engine/record_merge.h"
 #include "gpufs/kernel/tracefs.h"
 

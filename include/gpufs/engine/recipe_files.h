@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/source.h"
+#include "base/source.h"
 
 namespace gpufs {
 

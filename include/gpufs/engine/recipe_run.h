@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "gpufs/base/signals.h"
+#include "base/signals.h"
 #include "gpufs/engine/pair_watch.h"
 #include "gpufs/engine/recipe_check.h"
 #include "gpufs/engine/scratch_instance.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/engine/recording_file.h"
 #include "gpufs/engine/session_settings.h"
 #include "gpufs/kernel/page_mover.h"

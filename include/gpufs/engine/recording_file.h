@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/kernel/page_mover.h"
 #include "gpufs/lang/trace_dat_head.h"
 

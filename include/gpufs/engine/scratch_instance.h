@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/kernel/tracefs.h"
 
 namespace gpufs {

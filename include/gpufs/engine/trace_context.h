@@ -3,7 +3,7 @@
 #include <memory>
 #include <string_view>
 
-#include "gpufs/base/symbol.h"
+#include "base/symbol.h"
 #include "gpufs/engine/event_catalog.h"
 #include "gpufs/kernel/kallsyms.h"
 #include "gpufs/kernel/printk_formats.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/source.h"
+#include "base/source.h"
 
 namespace gpufs {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/kernel/bpf_map.h"
 
 namespace gpufs {

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/kernel/mapping.h"
 
 namespace gpufs {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/fd.h"
+#include "base/error.h"
+#include "base/fd.h"
 
 namespace gpufs {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 #include "gpufs/kernel/root_directory.h"
 #include "gpufs/kernel/section_bytes.h"
 

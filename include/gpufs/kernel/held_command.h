@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 
 namespace gpufs {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/symbol.h"
+#include "base/symbol.h"
 
 namespace gpufs {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 
 namespace gpufs {
 

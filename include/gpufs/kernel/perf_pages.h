@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "gpufs/base/error.h"
-#include "gpufs/base/fd.h"
+#include "base/error.h"
+#include "base/fd.h"
 #include "gpufs/kernel/mapping.h"
 
 namespace gpufs {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpufs/base/file.h"
+#include "base/file.h"
 
 namespace gpufs {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 
 namespace gpufs {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpufs/base/source.h"
+#include "base/source.h"
 #include "gpufs/lang/program.h"
 
 namespace gpufs {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 #include "gpufs/lang/bpf_isa.h"
 
 namespace gpufs {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/source.h"
+#include "base/source.h"
 #include "gpufs/lang/bpf_isa.h"
 #include "gpufs/lang/bpf_listing.h"
 #include "gpufs/lang/program.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/diagnostics.h"
+#include "base/diagnostics.h"
 #include "gpufs/lang/bpf_insn_text.h"
 
 namespace gpufs {

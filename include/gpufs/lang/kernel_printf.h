@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpufs/base/symbol.h"
+#include "base/symbol.h"
 #include "gpufs/lang/field_value.h"
 
 namespace gpufs {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/base/symbol.h"
+#include "base/symbol.h"
 #include "gpufs/lang/event_format.h"
 #include "gpufs/lang/kernel_printf.h"
 #include "gpufs/lang/print_expr.h"

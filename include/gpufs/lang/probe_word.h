@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "gpufs/base/source.h"
+#include "base/source.h"
 #include "gpufs/lang/program.h"
 
 namespace gpufs {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/base/source.h"
+#include "base/source.h"
 #include "gpufs/lang/program_code.h"
 #include "gpufs/lang/program_types.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "gpufs/base/source.h"
+#include "base/source.h"
 
 namespace gpufs {
 

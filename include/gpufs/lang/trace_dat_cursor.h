@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs::trace_dat {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpufs/base/cat.h"
+#include "base/cat.h"
 
 namespace gpufs {
 

@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-#include "gpufs/base/fd.h"
+#include "base/fd.h"
 
 namespace gpufs {
 

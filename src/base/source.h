@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpufs/base/error.h"
+#include "base/error.h"
 
 namespace gpufs {
 
