@@ -73,15 +73,15 @@ HOT := src/engine/bpf_interpreter \
        src/engine/interpreted_map \
        src/engine/key_index \
        src/engine/record_filter \
-       src/engine/record_merge \
+       src/lang/trace_dat/record_merge \
        src/engine/recorded_tasks \
        src/engine/trace_file \
-       src/lang/expr_eval \
-       src/lang/field_value \
-       src/lang/kernel_printf \
-       src/lang/print_expr_eval \
-       src/lang/print_format \
-       src/lang/ring_page \
+       src/lang/expr/eval \
+       src/lang/event/field_value \
+       src/lang/print_fmt/kernel_printf \
+       src/lang/print_fmt/expr_eval \
+       src/lang/print_fmt/format \
+       src/lang/trace_dat/ring_page \
        src/view/ftrace_event \
        src/view/json \
        src/view/record_csv \

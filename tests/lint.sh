@@ -43,13 +43,13 @@ includes() {
             may["view"] = "base lang engine view"
             may["cmd"] = "base lang kernel engine view cmd"
             # Third-party headers, and the only files (or folders) that see them.
-            allowed["event-parse.h"] = "src/lang/event_format.cc"
+            allowed["event-parse.h"] = "src/lang/event/event_format.cc"
             allowed["gelf.h"] = "src/kernel/elf_file.h"
             allowed["boost/program_options.hpp"] = "src/cmd/command_line.cc"
             allowed["boost/test/"] = "tests/"
-            allowed["zlib.h"] = "src/lang/compression.cc"
-            allowed["zstd.h"] = "src/lang/compression.cc"
-            allowed["cxxabi.h"] = "src/lang/function_name.cc"
+            allowed["zlib.h"] = "src/lang/trace_dat/compression.cc"
+            allowed["zstd.h"] = "src/lang/trace_dat/compression.cc"
+            allowed["cxxabi.h"] = "src/lang/symbols/function_name.cc"
             # C library and kernel headers that are neither under sys/ nor under linux/.
             split("arpa/inet dirent dlfcn elf fcntl fnmatch grp link net/if netinet/in poll pthread pty pwd sched spawn stdlib termios unistd", names)
             for (i in names) posix[names[i] ".h"]

@@ -9,7 +9,7 @@
 #include "cmd/run_program.h"
 #include "gpufs/engine/bpf_machine.h"
 #include "gpufs/engine/trace_file.h"
-#include "gpufs/lang/adhoc_words.h"
+#include "lang/adhoc/words.h"
 
 namespace gpufs {
 

@@ -10,9 +10,9 @@
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "gpufs/engine/monitor_files.h"
-#include "gpufs/lang/assembler.h"
-#include "gpufs/lang/bpf_image.h"
-#include "gpufs/lang/link.h"
+#include "lang/asm/assembler.h"
+#include "lang/insn/image.h"
+#include "lang/link/link.h"
 
 namespace gpufs {
 namespace {

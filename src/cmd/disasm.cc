@@ -8,8 +8,8 @@
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "gpufs/engine/loaded_text.h"
-#include "gpufs/lang/bpf_image.h"
-#include "gpufs/lang/bpf_object.h"
+#include "lang/insn/image.h"
+#include "lang/insn/object.h"
 
 namespace gpufs {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "gpufs/engine/freeze_session.h"
 #include "gpufs/engine/session.h"
-#include "gpufs/lang/record_condition.h"
+#include "lang/expr/record_condition.h"
 
 namespace gpufs {
 

@@ -6,9 +6,9 @@
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "gpufs/engine/event_search.h"
-#include "gpufs/lang/gpu_systems.h"
-#include "gpufs/lang/trigger.h"
 #include "gpufs/view/json.h"
+#include "lang/event/gpu_systems.h"
+#include "lang/recipe/trigger.h"
 
 namespace gpufs {
 namespace {

@@ -5,7 +5,7 @@
 #include "gpufs/engine/monitor_files.h"
 #include "gpufs/engine/trusted_files.h"
 #include "gpufs/kernel/proc_task.h"
-#include "gpufs/lang/assembler.h"
+#include "lang/asm/assembler.h"
 
 namespace gpufs {
 

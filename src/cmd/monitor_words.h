@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/lang/link.h"
-#include "gpufs/lang/program.h"
+#include "lang/link/link.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 

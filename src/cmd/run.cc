@@ -8,8 +8,8 @@
 #include "cmd/run_program.h"
 #include "gpufs/engine/monitor_files.h"
 #include "gpufs/engine/trusted_files.h"
-#include "gpufs/lang/program_arguments.h"
 #include "gpufs/view/json.h"
+#include "lang/program/parameters.h"
 
 namespace gpufs {
 namespace {

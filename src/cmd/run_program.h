@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cmd/command.h"
-#include "gpufs/lang/link.h"
-#include "gpufs/lang/program.h"
+#include "lang/link/link.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 

@@ -16,10 +16,10 @@
 #include "gpufs/engine/replay.h"
 #include "gpufs/engine/trace_file.h"
 #include "gpufs/kernel/gpus.h"
-#include "gpufs/lang/gpu_systems.h"
-#include "gpufs/lang/merge.h"
-#include "gpufs/lang/program_arguments.h"
 #include "gpufs/view/json.h"
+#include "lang/event/gpu_systems.h"
+#include "lang/program/merge_programs.h"
+#include "lang/program/parameters.h"
 
 namespace gpufs {
 namespace {

@@ -1,7 +1,7 @@
 #include "gpufs/engine/adhoc_events.h"
 
-#include "gpufs/lang/function_fields.h"
-#include "gpufs/lang/probe_word.h"
+#include "lang/asm/probe_word.h"
+#include "lang/program/function_fields.h"
 
 namespace gpufs {
 namespace {

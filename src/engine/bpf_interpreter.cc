@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "gpufs/lang/bpf_effects.h"
+#include "lang/insn/effects.h"
 
 namespace gpufs {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "gpufs/engine/bpf_interpreter.h"
-#include "gpufs/lang/bpf_effects.h"
+#include "lang/insn/effects.h"
 
 // What is looked at once, before a program runs: that its instructions exist, where its jumps lead,
 // and what its 16-byte loads name.

@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "gpufs/lang/compression.h"
-#include "gpufs/lang/trace_dat.h"
-#include "gpufs/lang/trace_dat_bytes.h"
+#include "lang/trace_dat/bytes.h"
+#include "lang/trace_dat/compression.h"
+#include "lang/trace_dat/format.h"
 
 namespace gpufs {
 namespace {

@@ -17,8 +17,8 @@
 #include "gpufs/kernel/bpf_features.h"
 #include "gpufs/kernel/capabilities.h"
 #include "gpufs/kernel/tracefs.h"
-#include "gpufs/lang/gpu_systems.h"
-#include "gpufs/lang/trigger.h"
+#include "lang/event/gpu_systems.h"
+#include "lang/recipe/trigger.h"
 
 namespace gpufs {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gpufs/lang/bpf_isa.h"
+#include "lang/insn/isa.h"
 
 namespace gpufs {
 namespace {

@@ -10,7 +10,7 @@
 #include "gpufs/kernel/kernel_version.h"
 #include "gpufs/kernel/pid_namespace.h"
 #include "gpufs/kernel/syscall_names.h"
-#include "gpufs/lang/sampling_events.h"
+#include "lang/event/sampling_events.h"
 
 namespace gpufs {
 namespace {

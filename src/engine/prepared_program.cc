@@ -7,7 +7,7 @@
 #include "base/diagnostics.h"
 #include "base/text.h"
 #include "gpufs/kernel/cpus.h"
-#include "gpufs/lang/expr_bpf.h"
+#include "lang/expr/bpf.h"
 
 namespace gpufs {
 namespace {

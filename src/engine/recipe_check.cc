@@ -11,7 +11,7 @@
 #include "engine/recipe_probes.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/triggers.h"
-#include "gpufs/lang/recipe_probe.h"
+#include "lang/recipe/probe.h"
 
 namespace gpufs {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "gpufs/lang/field_value.h"
+#include "lang/event/field_value.h"
 
 namespace gpufs {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gpufs/lang/field_value.h"
+#include "lang/event/field_value.h"
 
 namespace gpufs {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/filters.h"
-#include "gpufs/lang/gpu_systems.h"
+#include "lang/event/gpu_systems.h"
 
 namespace gpufs {
 namespace {

@@ -1,7 +1,7 @@
 #include "gpufs/engine/recorded_tasks.h"
 
 #include "base/cat.h"
-#include "gpufs/lang/field_value.h"
+#include "lang/event/field_value.h"
 
 namespace gpufs {
 namespace {

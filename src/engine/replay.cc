@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/text.h"
-#include "gpufs/lang/bpf_helpers.h"
-#include "gpufs/lang/field_value.h"
+#include "lang/event/field_value.h"
+#include "lang/insn/helpers.h"
 
 namespace gpufs {
 namespace {

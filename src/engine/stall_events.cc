@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "gpufs/engine/raw_buffer.h"
-#include "gpufs/lang/field_value.h"
+#include "lang/event/field_value.h"
 
 namespace gpufs {
 namespace {

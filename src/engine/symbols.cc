@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "gpufs/kernel/proc_task.h"
-#include "gpufs/lang/function_name.h"
+#include "lang/symbols/function_name.h"
 
 namespace gpufs {
 namespace {

@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/engine/trace_clock.h"
 #include "gpufs/engine/trace_file.h"
 #include "gpufs/kernel/kallsyms.h"
 #include "gpufs/kernel/printk_formats.h"
-#include "gpufs/lang/compression.h"
-#include "gpufs/lang/ring_page.h"
-#include "gpufs/lang/trace_dat.h"
+#include "lang/trace_dat/clock.h"
+#include "lang/trace_dat/compression.h"
+#include "lang/trace_dat/format.h"
+#include "lang/trace_dat/ring_page.h"
 
 namespace gpufs {
 

@@ -4,10 +4,10 @@
 
 #include "base/cat.h"
 #include "base/hex.h"
-#include "gpufs/lang/binary_printf.h"
 #include "gpufs/view/padded.h"
 #include "gpufs/view/record_bytes.h"
 #include "gpufs/view/trace_text.h"
+#include "lang/print_fmt/binary_printf.h"
 
 namespace gpufs {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "base/cat.h"
-#include "gpufs/lang/binary_printf.h"
 #include "gpufs/view/padded.h"
 #include "gpufs/view/record_bytes.h"
+#include "lang/print_fmt/binary_printf.h"
 
 namespace gpufs {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpufs/engine/record_merge.h"
+#include "lang/trace_dat/record_merge.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

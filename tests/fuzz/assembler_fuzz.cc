@@ -1,8 +1,8 @@
 // .bpf texts and bare instructions: any bytes make a program, or mistakes at places of the text.
 
 #include "fuzz/fuzz.h"
-#include "gpufs/lang/assembler.h"
-#include "gpufs/lang/bpf_listing.h"
+#include "lang/asm/assembler.h"
+#include "lang/insn/listing.h"
 
 namespace gpufs::fuzz {
 namespace {

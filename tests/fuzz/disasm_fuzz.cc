@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "fuzz/fuzz.h"
-#include "gpufs/lang/bpf_disasm.h"
-#include "gpufs/lang/bpf_listing.h"
-#include "gpufs/lang/bpf_object.h"
+#include "lang/insn/disasm.h"
+#include "lang/insn/listing.h"
+#include "lang/insn/object.h"
 
 namespace gpufs::fuzz {
 

@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "fuzz/fuzz.h"
-#include "gpufs/lang/event_format.h"
-#include "gpufs/lang/expr.h"
-#include "gpufs/lang/expr_bpf.h"
+#include "lang/event/event_format.h"
+#include "lang/expr/bpf.h"
+#include "lang/expr/expr.h"
 
 namespace gpufs::fuzz {
 namespace {

@@ -10,10 +10,10 @@ FLAGS   := -std=c++20 -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=
 	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
 READER  := src/engine/trace_file \
 	src/engine/trace_file_index \
-	src/engine/trace_clock \
+	src/lang/trace_dat/clock \
 	src/engine/trace_context \
 	src/engine/cpu_pages \
-	src/engine/record_merge \
+	src/lang/trace_dat/record_merge \
 	src/engine/event_catalog \
 	src/kernel/kallsyms \
 	src/kernel/printk_formats \

@@ -8,7 +8,7 @@
 #include "fuzz/fuzz.h"
 #include "gpufs/engine/bpf_interpreter.h"
 #include "gpufs/engine/bpf_world.h"
-#include "gpufs/lang/bpf_insn.h"
+#include "lang/insn/insn.h"
 
 namespace gpufs::fuzz {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "fuzz/fuzz.h"
-#include "gpufs/lang/function_name.h"
-#include "gpufs/lang/line_program.h"
+#include "lang/symbols/dwarf_lines.h"
+#include "lang/symbols/function_name.h"
 
 namespace gpufs::fuzz {
 

@@ -5,8 +5,8 @@
 
 #include "base/cat.h"
 #include "fuzz/fuzz.h"
-#include "gpufs/lang/event_format.h"
-#include "gpufs/lang/print_format.h"
+#include "lang/event/event_format.h"
+#include "lang/print_fmt/format.h"
 
 namespace gpufs::fuzz {
 namespace {

@@ -5,8 +5,8 @@
 #include "gpufs/kernel/bpf_info.h"
 #include "gpufs/kernel/bpf_map.h"
 #include "gpufs/kernel/bpf_program.h"
-#include "gpufs/lang/bpf_image.h"
-#include "gpufs/lang/link.h"
+#include "lang/insn/image.h"
+#include "lang/link/link.h"
 #include "support/assemble_text.h"
 #include "support/needs.h"
 

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "gpufs/kernel/tracefs.h"
-#include "gpufs/lang/expr_eval.h"
+#include "lang/expr/eval.h"
 #include "lang/expr_gen.h"
 #include "support/needs.h"
 

@@ -12,9 +12,9 @@
 
 #include "base/fd.h"
 #include "gpufs/kernel/bpf_map.h"
-#include "gpufs/lang/event_format.h"
-#include "gpufs/lang/ir.h"
-#include "gpufs/lang/link.h"
+#include "lang/event/event_format.h"
+#include "lang/ir/ir.h"
+#include "lang/link/link.h"
 #include "lang/record_gen.h"
 
 namespace gpufs::test {

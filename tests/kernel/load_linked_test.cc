@@ -3,8 +3,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/lang/bpf_insn.h"
 #include "lang/bpf_run.h"
+#include "lang/insn/insn.h"
 #include "support/needs.h"
 
 namespace gpufs {

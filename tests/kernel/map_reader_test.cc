@@ -4,7 +4,7 @@
 
 #include "gpufs/engine/map_contents.h"
 #include "gpufs/engine/monitor.h"
-#include "gpufs/lang/assembler.h"
+#include "lang/asm/assembler.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;

@@ -6,7 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "gpufs/engine/monitor.h"
-#include "gpufs/lang/assembler.h"
+#include "lang/asm/assembler.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;

@@ -20,9 +20,9 @@
 #include "base/file.h"
 #include "gpufs/engine/raw_buffer.h"
 #include "gpufs/kernel/attach.h"
-#include "gpufs/lang/expr_bpf.h"
-#include "gpufs/lang/expr_eval.h"
 #include "kernel/link_support.h"
+#include "lang/expr/bpf.h"
+#include "lang/expr/eval.h"
 #include "support/needs.h"
 #include "support/trace_instance.h"
 

@@ -1,12 +1,12 @@
-#include "gpufs/lang/adhoc.h"
+#include "lang/adhoc/adhoc.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <numeric>
 
-#include "gpufs/lang/adhoc_words.h"
-#include "gpufs/lang/probe_word.h"
+#include "lang/adhoc/words.h"
+#include "lang/asm/probe_word.h"
 #include "lang/link_maker.h"
 #include "lang/map_world.h"
 

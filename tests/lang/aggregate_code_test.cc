@@ -1,4 +1,4 @@
-#include "gpufs/lang/aggregate_code.h"
+#include "lang/ir/aggregate.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-#include "gpufs/lang/assembler.h"
+#include "lang/asm/assembler.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "gpufs/lang/link.h"
+#include "lang/link/link.h"
 #include "support/assemble_text.h"
 
 namespace gpufs {

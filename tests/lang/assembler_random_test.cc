@@ -1,4 +1,4 @@
-#include "gpufs/lang/assembler.h"
+#include "lang/asm/assembler.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/text.h"
-#include "gpufs/lang/link.h"
+#include "lang/link/link.h"
 #include "support/assemble_text.h"
 
 namespace gpufs {

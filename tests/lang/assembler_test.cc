@@ -1,11 +1,11 @@
-#include "gpufs/lang/assembler.h"
+#include "lang/asm/assembler.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
-#include "gpufs/lang/bpf_insn.h"
-#include "gpufs/lang/bpf_listing.h"
+#include "lang/insn/insn.h"
+#include "lang/insn/listing.h"
 #include "support/assemble_text.h"
 
 namespace gpufs {

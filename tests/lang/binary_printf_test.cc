@@ -1,4 +1,4 @@
-#include "gpufs/lang/binary_printf.h"
+#include "lang/print_fmt/binary_printf.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -1,14 +1,14 @@
-#include "gpufs/lang/bpf_disasm.h"
+#include "lang/insn/disasm.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 
 #include "base/cat.h"
-#include "gpufs/lang/bpf_insn.h"
-#include "gpufs/lang/bpf_listing.h"
 #include "lang/bpf_forms.h"
 #include "lang/bpf_gen.h"
+#include "lang/insn/insn.h"
+#include "lang/insn/listing.h"
 
 namespace gpufs {
 namespace {

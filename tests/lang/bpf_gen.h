@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "gpufs/lang/bpf_insn.h"
+#include "lang/insn/insn.h"
 
 namespace gpufs::test {
 

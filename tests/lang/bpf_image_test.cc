@@ -1,9 +1,9 @@
-#include "gpufs/lang/bpf_image.h"
+#include "lang/insn/image.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/lang/bpf_disasm.h"
+#include "lang/insn/disasm.h"
 #include "support/assemble_text.h"
 
 namespace gpufs {

@@ -1,11 +1,11 @@
-#include "gpufs/lang/bpf_insn_text.h"
+#include "lang/insn/parse.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
 #include "base/cat.h"
-#include "gpufs/lang/bpf_helpers.h"
 #include "lang/bpf_forms.h"
+#include "lang/insn/helpers.h"
 
 namespace gpufs {
 namespace {

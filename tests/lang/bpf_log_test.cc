@@ -1,4 +1,4 @@
-#include "gpufs/lang/bpf_log_line.h"
+#include "lang/insn/asm_line.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -7,8 +7,8 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/lang/bpf_listing.h"
 #include "lang/bpf_forms.h"
+#include "lang/insn/listing.h"
 
 namespace gpufs {
 namespace {

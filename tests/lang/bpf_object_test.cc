@@ -1,4 +1,4 @@
-#include "gpufs/lang/bpf_object.h"
+#include "lang/insn/object.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <elf.h>
@@ -8,8 +8,8 @@
 #include <random>
 
 #include "base/file.h"
-#include "gpufs/lang/bpf_image.h"
-#include "gpufs/lang/bpf_listing.h"
+#include "lang/insn/image.h"
+#include "lang/insn/listing.h"
 
 namespace gpufs {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "gpufs/engine/bpf_interpreter.h"
-#include "gpufs/lang/bpf_insn.h"
-#include "gpufs/lang/link.h"
+#include "lang/insn/insn.h"
+#include "lang/link/link.h"
 
 namespace gpufs::test {
 

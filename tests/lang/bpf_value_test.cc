@@ -1,4 +1,4 @@
-#include "gpufs/lang/bpf_value.h"
+#include "lang/insn/value.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-#include "gpufs/lang/event_format.h"
+#include "lang/event/event_format.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/data/test_case.hpp>

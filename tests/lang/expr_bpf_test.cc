@@ -1,15 +1,15 @@
-#include "gpufs/lang/expr_bpf.h"
+#include "lang/expr/bpf.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "gpufs/lang/bpf_disasm.h"
-#include "gpufs/lang/expr_eval.h"
-#include "gpufs/lang/ir.h"
 #include "lang/bpf_run.h"
+#include "lang/expr/eval.h"
 #include "lang/expr_gen.h"
+#include "lang/insn/disasm.h"
+#include "lang/ir/ir.h"
 #include "lang/record_gen.h"
 
 namespace gpufs {

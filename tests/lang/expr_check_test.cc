@@ -4,8 +4,8 @@
 
 #include "base/cat.h"
 #include "expr_gen.h"
-#include "gpufs/lang/event_format.h"
-#include "gpufs/lang/expr.h"
+#include "lang/event/event_format.h"
+#include "lang/expr/expr.h"
 
 namespace gpufs {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpufs/lang/expr_eval.h"
+#include "lang/expr/eval.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <bit>

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "expr_gen.h"
-#include "gpufs/lang/expr.h"
+#include "lang/expr/expr.h"
 
 namespace gpufs {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/cat.h"
-#include "gpufs/lang/event_format.h"
-#include "gpufs/lang/expr.h"
+#include "lang/event/event_format.h"
+#include "lang/expr/expr.h"
 
 namespace gpufs::test {
 

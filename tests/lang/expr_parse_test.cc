@@ -4,7 +4,7 @@
 #include <random>
 
 #include "base/cat.h"
-#include "gpufs/lang/expr.h"
+#include "lang/expr/expr.h"
 
 namespace gpufs {
 namespace {

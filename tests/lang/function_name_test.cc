@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/lang/function_name.h"
+#include "lang/symbols/function_name.h"
 
 #include <boost/test/unit_test.hpp>
 

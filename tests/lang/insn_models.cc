@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "base/cat.h"
-#include "gpufs/lang/bpf_insn.h"
+#include "lang/insn/insn.h"
 
 namespace gpufs::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/lang/bpf_isa.h"
+#include "lang/insn/isa.h"
 
 namespace gpufs::test {
 

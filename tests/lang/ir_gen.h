@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "gpufs/lang/ir.h"
+#include "lang/ir/ir.h"
 
 namespace gpufs::test {
 

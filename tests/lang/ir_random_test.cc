@@ -2,8 +2,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include "base/cat.h"
-#include "gpufs/lang/ir.h"
 #include "lang/bpf_run.h"
+#include "lang/ir/ir.h"
 #include "lang/ir_gen.h"
 
 namespace gpufs {

@@ -1,4 +1,4 @@
-#include "gpufs/lang/ir.h"
+#include "lang/ir/ir.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -6,8 +6,8 @@
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "gpufs/lang/bpf_disasm.h"
 #include "lang/bpf_run.h"
+#include "lang/insn/disasm.h"
 
 namespace gpufs {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpufs/lang/link.h"
 #include "lang/bpf_run.h"
+#include "lang/link/link.h"
 
 namespace gpufs::test {
 

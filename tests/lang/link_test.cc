@@ -1,4 +1,4 @@
-#include "gpufs/lang/link.h"
+#include "lang/link/link.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -1,11 +1,11 @@
-#include "gpufs/lang/merge.h"
+#include "lang/program/merge_programs.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
 #include "base/cat.h"
-#include "gpufs/lang/assembler.h"
-#include "gpufs/lang/link.h"
+#include "lang/asm/assembler.h"
+#include "lang/link/link.h"
 #include "lang/link_maker.h"
 
 namespace gpufs {

@@ -1,4 +1,4 @@
-#include "gpufs/lang/print_format.h"
+#include "lang/print_fmt/format.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -1,9 +1,9 @@
-#include "gpufs/lang/program_arguments.h"
+#include "lang/program/parameters.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/lang/assembler.h"
+#include "lang/asm/assembler.h"
 
 namespace gpufs {
 namespace {

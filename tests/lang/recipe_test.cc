@@ -1,4 +1,4 @@
-#include "gpufs/lang/recipe.h"
+#include "lang/recipe/recipe.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -6,8 +6,8 @@
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/lang/event_format.h"
-#include "gpufs/lang/recipe_probe.h"
+#include "lang/event/event_format.h"
+#include "lang/recipe/probe.h"
 
 namespace gpufs {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpufs/lang/record_condition.h"
+#include "lang/expr/record_condition.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "gpufs/lang/expr.h"
+#include "lang/expr/expr.h"
 #include "lang/expr_gen.h"
 
 namespace gpufs::test {

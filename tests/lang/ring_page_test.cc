@@ -1,4 +1,4 @@
-#include "gpufs/lang/ring_page.h"
+#include "lang/trace_dat/ring_page.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

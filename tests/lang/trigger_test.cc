@@ -1,4 +1,4 @@
-#include "gpufs/lang/trigger.h"
+#include "lang/recipe/trigger.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

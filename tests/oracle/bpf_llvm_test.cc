@@ -13,10 +13,10 @@
 
 #include "base/cat.h"
 #include "base/text.h"
-#include "gpufs/lang/bpf_disasm.h"
-#include "gpufs/lang/bpf_listing.h"
 #include "lang/bpf_forms.h"
 #include "lang/bpf_gen.h"
+#include "lang/insn/disasm.h"
+#include "lang/insn/listing.h"
 
 namespace gpufs {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/file.h"
-#include "gpufs/lang/assembler.h"
+#include "lang/asm/assembler.h"
 
 namespace gpufs {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/lang/assembler.h"
+#include "lang/asm/assembler.h"
 
 namespace gpufs::test {
 

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "gpufs/kernel/kernel_version.h"
 #include "gpufs/kernel/tracefs.h"
-#include "gpufs/lang/trigger.h"
+#include "lang/recipe/trigger.h"
 
 namespace gpufs::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/lang/ring_page.h"
+#include "lang/trace_dat/ring_page.h"
 
 namespace gpufs::test {
 

@@ -5,7 +5,7 @@
 
 #include "base/diagnostics.h"
 #include "gpufs/engine/bpf_machine.h"
-#include "gpufs/lang/adhoc.h"
+#include "lang/adhoc/adhoc.h"
 
 namespace gpufs {
 

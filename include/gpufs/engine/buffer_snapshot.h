@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "gpufs/engine/record_merge.h"
 #include "gpufs/kernel/tracefs.h"
+#include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/lang/compression.h"
-#include "gpufs/lang/ring_page.h"
+#include "lang/trace_dat/compression.h"
+#include "lang/trace_dat/ring_page.h"
 
 namespace gpufs {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "gpufs/kernel/tracefs.h"
-#include "gpufs/lang/event_format.h"
-#include "gpufs/lang/print_format.h"
+#include "lang/event/event_format.h"
+#include "lang/print_fmt/format.h"
 
 namespace gpufs {
 

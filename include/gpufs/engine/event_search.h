@@ -7,8 +7,8 @@
 
 #include "gpufs/engine/event_catalog.h"
 #include "gpufs/kernel/tracefs.h"
-#include "gpufs/lang/event_format.h"
-#include "gpufs/lang/expr.h"
+#include "lang/event/event_format.h"
+#include "lang/expr/expr.h"
 
 namespace gpufs {
 

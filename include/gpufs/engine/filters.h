@@ -5,8 +5,8 @@
 
 #include "gpufs/engine/changes.h"
 #include "gpufs/engine/session.h"
-#include "gpufs/lang/event_format.h"
-#include "gpufs/lang/expr.h"
+#include "lang/event/event_format.h"
+#include "lang/expr/expr.h"
 
 namespace gpufs {
 

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "gpufs/kernel/bpf_program.h"
-#include "gpufs/lang/link.h"
-#include "gpufs/lang/program.h"
+#include "lang/link/link.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "gpufs/lang/bpf_disasm.h"
+#include "lang/insn/disasm.h"
 
 namespace gpufs {
 

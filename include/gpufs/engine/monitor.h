@@ -15,8 +15,8 @@
 #include "gpufs/kernel/attach.h"
 #include "gpufs/kernel/bpf_map.h"
 #include "gpufs/kernel/bpf_program.h"
-#include "gpufs/lang/link.h"
-#include "gpufs/lang/program.h"
+#include "lang/link/link.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 

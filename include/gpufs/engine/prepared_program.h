@@ -12,9 +12,9 @@
 #include "gpufs/engine/bpf_machine.h"
 #include "gpufs/engine/probe_sites.h"
 #include "gpufs/kernel/bpf_map.h"
-#include "gpufs/lang/expr.h"
-#include "gpufs/lang/link.h"
-#include "gpufs/lang/program.h"
+#include "lang/expr/expr.h"
+#include "lang/link/link.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 

@@ -5,7 +5,7 @@
 
 #include "gpufs/engine/bpf_machine.h"
 #include "gpufs/kernel/attach.h"
-#include "gpufs/lang/program.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "gpufs/engine/record_merge.h"
 #include "gpufs/kernel/tracefs.h"
+#include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
 

@@ -5,7 +5,7 @@
 
 #include "gpufs/engine/filters.h"
 #include "gpufs/engine/session_settings.h"
-#include "gpufs/lang/recipe.h"
+#include "lang/recipe/recipe.h"
 
 namespace gpufs {
 

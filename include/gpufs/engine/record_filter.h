@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "gpufs/engine/event_search.h"
-#include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/trace_context.h"
-#include "gpufs/lang/expr.h"
-#include "gpufs/lang/expr_eval.h"
+#include "lang/expr/eval.h"
+#include "lang/expr/expr.h"
+#include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
 

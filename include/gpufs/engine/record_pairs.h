@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gpufs/engine/event_catalog.h"
-#include "gpufs/engine/record_merge.h"
+#include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
 

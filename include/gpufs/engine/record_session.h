@@ -10,8 +10,8 @@
 #include "gpufs/engine/session_settings.h"
 #include "gpufs/engine/triggers.h"
 #include "gpufs/kernel/tracefs.h"
-#include "gpufs/lang/event_format.h"
-#include "gpufs/lang/expr.h"
+#include "lang/event/event_format.h"
+#include "lang/expr/expr.h"
 
 namespace gpufs {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gpufs/engine/by_event_id.h"
-#include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/trace_context.h"
+#include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
 

@@ -11,7 +11,7 @@
 #include "gpufs/kernel/page_mover.h"
 #include "gpufs/kernel/task_names.h"
 #include "gpufs/kernel/tracefs.h"
-#include "gpufs/lang/trace_dat_head.h"
+#include "lang/trace_dat/write.h"
 
 namespace gpufs {
 

@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 #include "gpufs/kernel/page_mover.h"
-#include "gpufs/lang/trace_dat_head.h"
+#include "lang/trace_dat/write.h"
 
 namespace gpufs {
 

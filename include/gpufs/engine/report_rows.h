@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "gpufs/engine/map_contents.h"
-#include "gpufs/lang/program.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gpufs/kernel/tracefs.h"
-#include "gpufs/lang/trigger.h"
+#include "lang/recipe/trigger.h"
 
 namespace gpufs {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpufs/kernel/code_file.h"
-#include "gpufs/lang/line_program.h"
+#include "lang/symbols/dwarf_lines.h"
 
 namespace gpufs {
 

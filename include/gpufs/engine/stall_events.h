@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "gpufs/engine/event_catalog.h"
-#include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/run_log.h"
 #include "gpufs/engine/stall_tracker.h"
 #include "gpufs/kernel/tracefs.h"
+#include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/trace_context.h"
+#include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gpufs/kernel/tracefs.h"
-#include "gpufs/lang/trace_dat_head.h"
+#include "lang/trace_dat/write.h"
 
 namespace gpufs {
 

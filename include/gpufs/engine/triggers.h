@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gpufs/engine/filters.h"
-#include "gpufs/lang/trigger.h"
+#include "lang/recipe/trigger.h"
 
 namespace gpufs {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "gpufs/engine/program_map.h"
-#include "gpufs/lang/program.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "gpufs/lang/event_format.h"
+#include "lang/event/event_format.h"
 
 namespace gpufs {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpufs/lang/program_types.h"
 #include "gpufs/view/columns.h"
+#include "lang/program/types.h"
 
 namespace gpufs {
 

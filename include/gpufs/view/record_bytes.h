@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "gpufs/lang/field_value.h"
+#include "lang/event/field_value.h"
 
 namespace gpufs {
 

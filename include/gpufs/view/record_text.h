@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/lang/program.h"
 #include "gpufs/view/columns.h"
 #include "gpufs/view/value_text.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "gpufs/engine/report_rows.h"
-#include "gpufs/lang/program.h"
 #include "gpufs/view/columns.h"
 #include "gpufs/view/value_text.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "gpufs/engine/by_event_id.h"
-#include "gpufs/engine/record_merge.h"
 #include "gpufs/engine/trace_context.h"
 #include "gpufs/view/ftrace_event.h"
+#include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/lang/program_types.h"
 #include "gpufs/view/duration.h"
+#include "lang/program/types.h"
 
 namespace gpufs {
 

@@ -1,0 +1,150 @@
+#include "lang/adhoc/probe.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "lang/expr/bpf.h"
+#include "lang/ir/aggregate.h"
+
+namespace gpufs {
+namespace {
+
+// The first field of the filter that the event lacks.
+std::optional<std::string> missing_field(const AdhocFilter& filter, const AdhocEvent& event) {
+    if (!filter.condition) return std::nullopt;
+    for (const std::string& field : fields_of(*filter.condition))
+        if (!event.format.find(field) && field != "pid" && field != "tid") return field;
+    return std::nullopt;
+}
+
+}  // namespace
+
+AdhocProbe::AdhocProbe(const AdhocEvent& event, Program& program)
+    : event_(event),
+      program_(program),
+      context_(code_.argument(1)),
+      out_(code_.new_label()),
+      values_(code_, context_, event, program) {}
+
+void AdhocProbe::filter(const AdhocFilter& filter) {
+    filter_pids(filter.pids);
+    if (filter.comm) append_condition(code_, context_, out_, *filter.comm, event_.format);
+    if (!filter.condition) return;
+    ConditionCode how;
+    how.source = filter.condition_source;
+    append_condition(code_, context_, out_, *filter.condition, event_.format, how);
+    code_.set_source({});
+}
+
+void AdhocProbe::filter_pids(const std::vector<int>& pids) {
+    if (pids.empty()) return;
+    const ir::Label is_wanted = code_.new_label();
+    const ir::Temp both = code_.call(BPF_FUNC_get_current_pid_tgid, {});
+    const ir::Temp process = code_.compute(ir::Op::shr, ir::kU64, both, 32);
+    for (const int pid : pids) {
+        code_.branch(ir::Cmp::eq, ir::kU32, process, pid, is_wanted);
+        code_.branch(ir::Cmp::eq, ir::kU32, both, pid, is_wanted);
+    }
+    code_.jump(out_);
+    code_.bind(is_wanted);
+}
+
+ir::Slot AdhocProbe::key(std::span<const AdhocWord> names, const Layout& layout) {
+    const ir::Slot slot = code_.new_slot(std::max(layout.bytes, sizeof(std::uint32_t)));
+    if (layout.members.empty())
+        code_.store(slot, 0, ir::kU32);
+    else
+        append_key(code_, values_, event_, names, layout, slot);
+    return slot;
+}
+
+void AdhocProbe::add_to(std::string_view map, ir::Slot key, const ir::Operand& value,
+                        bool is_signed) {
+    append_aggregation(code_, *program_.find_map(map), key, value, is_signed);
+}
+
+void AdhocProbe::finish(std::string name) {
+    code_.bind(out_);
+    code_.leave(0);
+    ProbeProgram made;
+    made.name = std::move(name);
+    made.targets = {{event_.target}};
+    made.code = code_.assemble();
+    made.at = event_.target.at;
+    program_.programs.push_back(std::move(made));
+}
+
+Program begin_program(const AdhocQuestion& question, std::string name) {
+    Program program;
+    program.name = std::move(name);
+    program.summary = question.title;
+    program.sources = question.sources;
+    return program;
+}
+
+void add_report(Program& program, std::string map, std::string title, const Layout& key,
+                std::size_t entries, const Aggregation& how, const ValueType& value) {
+    const bool is_keyless = key.members.empty();
+    MapDeclaration made;
+    made.name = map;
+    made.type = is_keyless ? BPF_MAP_TYPE_PERCPU_ARRAY : BPF_MAP_TYPE_PERCPU_HASH;
+    made.key = key;
+    made.value.add("value", value);
+    made.aggregation = how;
+    made.max_entries = is_keyless ? 1 : entries;
+    declare_aggregation(program, std::move(made));
+    Report report;
+    report.title = std::move(title);
+    report.map = std::move(map);
+    for (const Member& member : key.members) report.by.push_back(member.name);
+    program.reports.push_back(std::move(report));
+}
+
+void check_filter(const AdhocFilter& filter, std::span<const AdhocEvent> events,
+                  Diagnostics& mistakes) {
+    for (const AdhocEvent& event : events) {
+        for (const auto& condition : {filter.comm, filter.condition}) {
+            if (!condition) continue;
+            try {
+                ir::Code code;
+                const ir::Temp context = code.argument(1);
+                append_condition(code, context, code.new_label(), *condition, event.format);
+            } catch (const SourceError& e) {
+                mistakes.error(condition->source, e);
+                return;
+            }
+        }
+    }
+}
+
+bool suits(const AdhocFilter& filter, const AdhocEvent& event) {
+    return !missing_field(filter, event);
+}
+
+std::string drop_events_without_fields(AdhocQuestion& question,
+                                       const std::vector<AdhocWord>& also) {
+    std::vector<AdhocWord> names = question.keys;
+    names.insert(names.end(), also.begin(), also.end());
+    std::set<std::string> lacking;
+    const auto is_lacking = [&](const AdhocEvent& event) {
+        if (!event.from_pattern) return false;
+        std::optional<std::string> missing = missing_field(question.filter, event);
+        for (const AdhocWord& name : names)
+            if (!missing && !find_value(event, name.text)) missing = name.text;
+        if (missing) lacking.insert(*missing);
+        return missing.has_value();
+    };
+    std::vector<AdhocEvent> kept;
+    for (const AdhocEvent& event : question.events)
+        if (!is_lacking(event)) kept.push_back(event);
+    const std::size_t dropped = question.events.size() - kept.size();
+    if (dropped == 0 || kept.empty()) return {};
+    question.events = std::move(kept);
+    std::string fields;
+    for (const std::string& field : lacking)
+        fields += cat(fields.empty() ? "'" : ", '", field, "'");
+    return cat(counted(dropped, "event"), " of the pattern left out: without a field ", fields);
+}
+
+}  // namespace gpufs

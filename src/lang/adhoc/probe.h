@@ -1,0 +1,58 @@
+#pragma once
+
+#include "lang/adhoc/key.h"
+
+namespace gpufs {
+
+// What the makers of ad-hoc programs share.
+
+// How many bytes a program has room for in keys; the rest of its 512 is for conditions and records.
+inline constexpr std::size_t kMaxKeyBytes = 192;
+
+// One program at one event, under construction.
+class AdhocProbe {
+public:
+    AdhocProbe(const AdhocEvent& event, Program& program);
+    AdhocProbe(const AdhocProbe&) = delete;
+    AdhocProbe& operator=(const AdhocProbe&) = delete;
+
+    ir::Code& code() { return code_; }
+    AdhocValueCode& values() { return values_; }
+    ir::Temp context() const { return context_; }
+
+    // Hits that the filter refuses go no further.
+    void filter(const AdhocFilter& filter);
+    // The names' values at this event; without members the u32 0, an array's only key.
+    ir::Slot key(std::span<const AdhocWord> names, const Layout& layout);
+    // Adds to an aggregation of the program; `key` as above.
+    void add_to(std::string_view map, ir::Slot key, const ir::Operand& value = 1,
+                bool is_signed = false);
+    // Ends the code and adds it to the program.
+    void finish(std::string name);
+
+private:
+    void filter_pids(const std::vector<int>& pids);
+
+    const AdhocEvent& event_;
+    Program& program_;
+    ir::Code code_;
+    ir::Temp context_;
+    ir::Label out_;
+    AdhocValueCode values_;
+};
+
+// A program with the question's title and texts, and nothing else.
+Program begin_program(const AdhocQuestion& question, std::string name);
+
+// Declares the map, by these keys, and its report. Per-CPU: an array of one without keys, else a
+// hash map of `entries`.
+void add_report(Program& program, std::string map, std::string title, const Layout& key,
+                std::size_t entries, const Aggregation& how, const ValueType& value);
+
+// Complains of what the filter says that an event does not know.
+void check_filter(const AdhocFilter& filter, std::span<const AdhocEvent> events,
+                  Diagnostics& mistakes);
+// Does the event have all fields that the filter names?
+bool suits(const AdhocFilter& filter, const AdhocEvent& event);
+
+}  // namespace gpufs

@@ -1,0 +1,309 @@
+#include "lang/adhoc/value.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+
+#include "base/suggest.h"
+#include "lang/ir/aggregate.h"
+
+namespace gpufs {
+namespace {
+
+using Source = AdhocValue::Source;
+using Kind = ValueType::Kind;
+
+constexpr std::size_t kWord = 8;
+constexpr std::size_t kCommBytes = 16;  // TASK_COMM_LEN
+// What is kept of a text that has no length of its own, the NUL included.
+constexpr std::size_t kTextBytes = 64;
+constexpr std::size_t kStackFrames = 127;  // PERF_MAX_STACK_DEPTH
+constexpr std::size_t kStacks = 16384;
+constexpr const char* kStackMap = "stacks";
+
+std::size_t whole_words(std::size_t bytes) {
+    return (bytes + kWord - 1) / kWord * kWord;
+}
+
+ValueType type_of(Kind kind, std::size_t bytes, bool is_signed = false) {
+    ValueType type;
+    type.kind = kind;
+    type.bytes = bytes;
+    type.is_signed = is_signed;
+    return type;
+}
+
+struct Everywhere {
+    std::string_view name;
+    Source source;
+    ValueType type;
+};
+const std::vector<Everywhere>& known_everywhere() {
+    static const std::vector<Everywhere> known = [] {
+        std::vector<Everywhere> all{
+            {"comm", Source::comm, type_of(Kind::text, kCommBytes)},
+            {"pid", Source::pid, type_of(Kind::process, 4)},
+            {kProcess, Source::pid, type_of(Kind::process, 4)},
+            {"tid", Source::tid, type_of(Kind::integer, 4)},
+            {"common_pid", Source::tid, type_of(Kind::integer, 4)},
+            {"cpu", Source::cpu, type_of(Kind::integer, 4)},
+            {"uid", Source::uid, type_of(Kind::integer, 4)},
+            {"cgroup", Source::cgroup, type_of(Kind::integer, 8)},
+            {"kstack", Source::kernel_stack, type_of(Kind::kernel_stack, 4, true)},
+            {"ustack", Source::user_stack, type_of(Kind::user_stack, 4, true)},
+            {"probe", Source::probe, type_of(Kind::text, 0)},
+        };
+        for (Everywhere& one : all)
+            if (one.source == Source::kernel_stack || one.source == Source::user_stack)
+                one.type.stack_map = kStackMap;
+        return all;
+    }();
+    return known;
+}
+
+// What a field is in a key.
+ValueType type_of(const AdhocEvent& event, const Field& field) {
+    if (field.is_string) {
+        const bool has_size = !field.is_pointer && !field.is_dynamic() && field.size != 0;
+        return type_of(Kind::text,
+                       has_size ? std::min(whole_words(field.size), kTextBytes) : kTextBytes);
+    }
+    if (field.is_pointer && field.size == kWord)
+        return type_of(
+            event.format.system == "syscalls" ? Kind::user_address : Kind::kernel_address, kWord);
+    const bool is_integer = !field.is_dynamic() && !field.is_array && field.size <= kWord &&
+                            std::has_single_bit(field.size);
+    const bool is_syscall = (event.format.system == "raw_syscalls" && field.name == "id") ||
+                            field.name == "__syscall_nr";
+    if (is_integer && is_syscall) return type_of(Kind::syscall, 4, true);
+    if (is_integer) return type_of(Kind::integer, field.size, field.is_signed);
+    const bool fits = field.is_array && !field.is_dynamic() && field.size <= kTextBytes;
+    return type_of(Kind::raw_bytes, fits ? whole_words(field.size) : 0);
+}
+
+}  // namespace
+
+bool AdhocValue::is_number() const {
+    switch (source) {
+        case Source::comm:
+        case Source::probe:
+        case Source::kernel_stack:
+        case Source::user_stack:
+            return false;
+        default:
+            return type.kind != Kind::text && type.kind != Kind::raw_bytes;
+    }
+}
+
+std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view name) {
+    const Field* field = event.format.find(name);
+    if (field && !field->is_common) return AdhocValue{Source::field, field, type_of(event, *field)};
+    for (const Everywhere& known : known_everywhere()) {
+        if (known.name != name) continue;
+        AdhocValue value{known.source, nullptr, known.type};
+        if (value.source == Source::probe)
+            value.type.bytes = whole_words(event.format.full_name().size() + 1);
+        return value;
+    }
+    // Those that the kernel hides, and the rest of the fields that every record begins with.
+    if (field && field->offset >= kHiddenBytes)
+        return AdhocValue{Source::field, field, type_of(event, *field)};
+    return std::nullopt;
+}
+
+std::string hint_for_value(const AdhocEvent& event, std::string_view name) {
+    std::vector<std::string> names = event.format.field_names();
+    for (const Everywhere& known : known_everywhere()) names.emplace_back(known.name);
+    std::string near = did_you_mean(name, names);
+    if (!near.empty()) return near;
+    std::string list;
+    for (const std::string& one : names) list += cat(list.empty() ? "" : " ", one);
+    return cat("there are ", list);
+}
+
+Relocation AdhocValueCode::field_reference(const Field& field, std::int64_t addend) const {
+    Relocation relocation;
+    relocation.kind = Relocation::Kind::field_offset;
+    relocation.name = field.name;
+    relocation.addend = addend;
+    return relocation;
+}
+
+void AdhocValueCode::count_loss(const char* name, const char* what) {
+    if (!program_.find_map(name)) declare_loss(program_, name, what);
+    append_loss(code_, name);
+}
+
+ir::Temp AdhocValueCode::number(const AdhocValue& value) {
+    switch (value.source) {
+        case Source::field: {
+            if (event_.is_record) return code_.load_field(context_, field_reference(*value.field));
+            const Field& field = *value.field;
+            return code_.load({context_, static_cast<std::int64_t>(field.offset)},
+                              {static_cast<std::uint8_t>(field.size), field.is_signed});
+        }
+        case Source::pid:
+            return code_.compute(ir::Op::shr, ir::kU64,
+                                 code_.call(BPF_FUNC_get_current_pid_tgid, {}), 32);
+        case Source::tid:
+            return code_.convert(code_.call(BPF_FUNC_get_current_pid_tgid, {}), ir::kU32);
+        case Source::cpu:
+            return code_.call(BPF_FUNC_get_smp_processor_id, {});
+        case Source::uid:
+            return code_.convert(code_.call(BPF_FUNC_get_current_uid_gid, {}), ir::kU32);
+        case Source::cgroup:
+            return code_.call(BPF_FUNC_get_current_cgroup_id, {});
+        case Source::kernel_stack:
+            return stack(false);
+        case Source::user_stack:
+            return stack(true);
+        case Source::comm:
+        case Source::probe:
+            break;
+    }
+    throw std::logic_error("a text is no number");
+}
+
+// The stack's number, or the error that made none, which the reader counts.
+ir::Temp AdhocValueCode::stack(bool is_user) {
+    if (!program_.find_map(kStackMap)) {
+        MapDeclaration map;
+        map.name = kStackMap;
+        map.type = BPF_MAP_TYPE_STACK_TRACE;
+        map.key.add("key", type_of(Kind::integer, 4));
+        map.value.add("value", type_of(Kind::raw_bytes, kStackFrames * kWord));
+        map.max_entries = kStacks;
+        program_.maps.push_back(std::move(map));
+    }
+    Relocation map;
+    map.kind = Relocation::Kind::map;
+    map.name = kStackMap;
+    return code_.call(BPF_FUNC_get_stackid,
+                      {context_, code_.symbol(std::move(map)), is_user ? BPF_F_USER_STACK : 0});
+}
+
+void AdhocValueCode::store(const AdhocValue& value, const ValueType& type, ir::Slot slot,
+                           std::size_t offset) {
+    if (value.source == Source::comm) {
+        // Before Linux 6.4 the helper leaves what is behind the NUL as it was.
+        zero(slot, offset, offset + type.bytes);
+        code_.call(BPF_FUNC_get_current_comm,
+                   {code_.address(slot, static_cast<std::int64_t>(offset)), kCommBytes});
+        return;
+    }
+    if (value.source == Source::probe)
+        return store_constant(event_.format.full_name(), type.bytes, slot, offset);
+    if (value.is_number() || !value.field) return store_number(value, type, slot, offset);
+    const Field& field = *value.field;
+    const bool is_whole_array = !field.is_dynamic() && !field.is_pointer &&
+                                field.size <= type.bytes && field.size % 4 == 0 &&
+                                field.offset % 4 == 0;
+    if (is_whole_array || !value.is_text())
+        return store_array(field, type.bytes, slot, offset, value.is_text());
+    store_read_text(field, type.bytes, slot, offset);
+}
+
+void AdhocValueCode::store_number(const AdhocValue& value, const ValueType& type, ir::Slot slot,
+                                  std::size_t offset) {
+    code_.store({slot, static_cast<std::int64_t>(offset)}, number(value),
+                {static_cast<std::uint8_t>(type.bytes), type.is_signed});
+}
+
+// 8 bytes of a field that is an array in the record, in pieces as wide as their place and their
+// type allow; what is behind its end is 0.
+ir::Temp AdhocValueCode::load_word(const Field& field, std::size_t at) {
+    const auto load = [&](std::size_t from, std::uint8_t bytes) {
+        return code_.load({context_, field_reference(field, static_cast<std::int64_t>(from))},
+                          {bytes, false});
+    };
+    const std::size_t widest = field.element_size == 1 ? kWord : field.element_size;
+    std::optional<ir::Temp> word;
+    const std::size_t end = std::min(at + kWord, field.size);
+    for (std::size_t from = at; from < end;) {
+        auto bytes = static_cast<std::uint8_t>(widest);
+        while ((field.offset + from) % bytes != 0 || from + bytes > end) bytes /= 2;
+        ir::Temp piece = load(from, bytes);
+        if (from != at) piece = code_.compute(ir::Op::shl, ir::kU64, piece, (from - at) * 8);
+        word = word ? code_.compute(ir::Op::bit_or, ir::kU64, *word, piece) : piece;
+        from += bytes;
+    }
+    return word.value();
+}
+
+// Of a text, what stands behind its end may be left from a longer one: it becomes 0, or one text
+// would be many keys. The lowest bit of `ends` is the highest of the first byte that is 0.
+void AdhocValueCode::store_array(const Field& field, std::size_t bytes, ir::Slot slot,
+                                 std::size_t offset, bool is_text) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
+    const ir::Label done = code_.new_label();
+    const std::size_t end = std::min(bytes, whole_words(field.size));
+    zero(slot, offset + end, offset + bytes);
+    for (std::size_t at = 0; at < end; at += kWord) {
+        const ir::Place place{slot, static_cast<std::int64_t>(offset + at)};
+        const ir::Temp word = load_word(field, at);
+        code_.store(place, word, ir::kU64);
+        if (!is_text) continue;
+        const ir::Label goes_on = code_.new_label();
+        const ir::Temp borrowed = code_.compute(ir::Op::sub, ir::kU64, word, kOnes);
+        const ir::Temp inverse = code_.compute(ir::Op::bit_xor, ir::kU64, word, ~std::uint64_t{0});
+        const ir::Temp ends =
+            code_.compute(ir::Op::bit_and, ir::kU64,
+                          code_.compute(ir::Op::bit_and, ir::kU64, borrowed, inverse), kHighs);
+        code_.branch(ir::Cmp::eq, ir::kU64, ends, 0, goes_on);
+        const ir::Temp lowest =
+            code_.compute(ir::Op::bit_and, ir::kU64, ends, code_.negate(ends, ir::kU64));
+        const ir::Temp before = code_.compute(ir::Op::sub, ir::kU64, lowest, 1);
+        code_.store(place, code_.compute(ir::Op::bit_and, ir::kU64, word, before), ir::kU64);
+        zero(slot, offset + at + kWord, offset + end);
+        code_.jump(done);
+        code_.bind(goes_on);
+    }
+    code_.bind(done);
+}
+
+// A text that is elsewhere: where a __data_loc says, or behind a pointer.
+void AdhocValueCode::store_read_text(const Field& field, std::size_t bytes, ir::Slot slot,
+                                     std::size_t offset) {
+    const bool is_user = field.is_pointer && event_.format.system == "syscalls";
+    zero(slot, offset, offset + bytes);
+    const ir::Temp from = code_.field_address(context_, field_reference(field));
+    const auto place = static_cast<std::int64_t>(offset);
+    const ir::Temp length = code_.convert(
+        code_.call(is_user ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_kernel_str,
+                   {code_.address(slot, place), bytes, from}),
+        ir::kS32);
+    const ir::Label done = code_.new_label(), is_read = code_.new_label();
+    code_.branch(ir::Cmp::ge, ir::kS32, length, 0, is_read);
+    count_loss("texts_unread", "texts that could not be read");
+    code_.jump(done);
+    code_.bind(is_read);
+    // Full: is the byte that the NUL replaced one, too?
+    code_.branch(ir::Cmp::lt, ir::kS32, length, bytes, done);
+    const ir::Slot next = code_.new_slot(kWord);
+    code_.store(next, 0, ir::kU64);
+    code_.call(is_user ? BPF_FUNC_probe_read_user : BPF_FUNC_probe_read_kernel,
+               {code_.address(next), 1, code_.compute(ir::Op::add, ir::kU64, from, bytes - 1)});
+    code_.branch(ir::Cmp::eq, ir::kU64, code_.load(next, ir::kU64), 0, done);
+    count_loss("texts_cut", "texts that were cut");
+    code_.bind(done);
+}
+
+void AdhocValueCode::store_constant(std::string_view text, std::size_t bytes, ir::Slot slot,
+                                    std::size_t offset) {
+    static_assert(std::endian::native == std::endian::little);
+    for (std::size_t at = 0; at < bytes; at += kWord) {
+        std::uint64_t word = 0;
+        if (at < text.size())
+            std::memcpy(&word, text.data() + at, std::min(kWord, text.size() - at));
+        code_.store({slot, static_cast<std::int64_t>(offset + at)}, word, ir::kU64);
+    }
+}
+
+// Both are multiples of 8.
+void AdhocValueCode::zero(ir::Slot slot, std::size_t from, std::size_t to) {
+    for (; from < to; from += kWord)
+        code_.store({slot, static_cast<std::int64_t>(from)}, 0, ir::kU64);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,105 @@
+#include "lang/adhoc/words.h"
+
+#include <charconv>
+#include <limits>
+
+namespace gpufs {
+namespace {
+
+// So that the slots of a key stay below 64 KiB.
+constexpr std::int64_t kMaxSlots = 4096;
+
+// The pieces between characters of `separators` in a stretch of the text, without empty ones.
+std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t index, Span range,
+                                 std::string_view separators) {
+    std::vector<AdhocWord> pieces;
+    const std::string_view text = std::string_view(source.text).substr(0, range.end);
+    for (std::size_t at = range.begin; at < range.end;) {
+        at = std::min(text.find_first_not_of(separators, at), range.end);
+        const std::size_t end = std::min(text.find_first_of(separators, at), range.end);
+        if (at < end)
+            pieces.push_back({std::string(text.substr(at, end - at)), {index, {at, end}}});
+        at = end;
+    }
+    return pieces;
+}
+
+}  // namespace
+
+AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& words,
+                             std::size_t source_index) {
+    AdhocWords parsed;
+    parsed.source.name = std::move(name);
+    std::string& text = parsed.source.text;
+    std::optional<Span> by;
+    for (const std::string& word : words) {
+        if (!text.empty()) text += ' ';
+        const Span at{text.size(), text.size() + word.size()};
+        text += word;
+        if (word == "by" && !by)
+            by = at;
+        else if (!by)
+            parsed.subjects.push_back({word, {source_index, at}});
+    }
+    if (!by) return parsed;
+    parsed.keys = pieces_of(parsed.source, source_index, {by->end, text.size()}, ", ");
+    for (const AdhocWord& key : parsed.keys)
+        if (key.text == "by") throw SourceError(parsed.source, key.at.span, "a second 'by'");
+    if (parsed.keys.empty())
+        throw SourceError(parsed.source, *by, "by what?", "keys: a field, comm, pid, cpu, kstack…");
+    return parsed;
+}
+
+std::vector<AdhocPair> parse_adhoc_pairs(const SourceText& source, std::size_t source_index) {
+    std::vector<AdhocPair> pairs;
+    for (const AdhocWord& piece : pieces_of(source, source_index, {0, source.text.size()}, ", ")) {
+        const std::size_t equals = piece.text.find('=');
+        AdhocPair pair{piece, piece};
+        if (equals != std::string::npos) {
+            pair.start.text = piece.text.substr(0, equals);
+            pair.end.text = piece.text.substr(equals + 1);
+            pair.start.at.span.end = piece.at.span.begin + equals;
+            pair.end.at.span.begin = pair.start.at.span.end + 1;
+        }
+        if (pair.start.text.empty() || pair.end.text.empty() ||
+            pair.end.text.find('=') != std::string::npos)
+            throw SourceError(source, piece.at.span, "expected FIELD or FIELD=FIELD",
+                              "the start's field, and the end's where it has another name");
+        pairs.push_back(std::move(pair));
+    }
+    if (pairs.empty())
+        throw SourceError(source, {0, source.text.size()}, "there is no field in it");
+    return pairs;
+}
+
+Aggregation parse_linear(const SourceText& source) {
+    const std::vector<AdhocWord> pieces = pieces_of(source, 0, {0, source.text.size()}, ":");
+    const auto whole = Span{0, source.text.size()};
+    if (pieces.size() != 3)
+        throw SourceError(source, whole, "expected LOW:HIGH:STEP", "as in 0:4096:256");
+    std::int64_t numbers[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::string& text = pieces[i].text;
+        const auto [end, error] =
+            std::from_chars(text.data(), text.data() + text.size(), numbers[i]);
+        if (error != std::errc() || end != text.data() + text.size())
+            throw SourceError(source, pieces[i].at.span, cat("'", text, "' is no number"));
+    }
+    Aggregation how;
+    how.kind = Aggregation::Kind::linear;
+    how.low = numbers[0];
+    how.step = numbers[2];
+    if (how.step <= 0) throw SourceError(source, pieces[2].at.span, "a step is 1 or more");
+    if (numbers[1] <= how.low)
+        throw SourceError(source, pieces[1].at.span, "HIGH must be above LOW");
+    __extension__ using Wide = __int128;
+    const Wide slots = (Wide{numbers[1]} - how.low + how.step - 1) / how.step;
+    const Wide high = how.low + slots * how.step;
+    if (slots > kMaxSlots || high > std::numeric_limits<std::int64_t>::max())
+        throw SourceError(source, whole, cat("a histogram has ", kMaxSlots, " steps at most"),
+                          "a larger STEP");
+    how.high = static_cast<std::int64_t>(high);
+    return how;
+}
+
+}  // namespace gpufs

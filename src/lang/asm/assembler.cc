@@ -1,0 +1,320 @@
+#include "lang/asm/assembler.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "base/suggest.h"
+#include "lang/asm/declare.h"
+#include "lang/insn/helpers.h"
+#include "lang/insn/listing.h"
+
+namespace gpufs {
+namespace {
+
+// The directive that a line begins with, as ".map"; empty where it begins with none. LLVM's local
+// labels begin with a dot, too, and .quad is data.
+Span directive_of(const SourceText& source, Span line) {
+    const std::string_view text = source.text;
+    std::size_t begin = line.begin;
+    while (begin < line.end && (text[begin] == ' ' || text[begin] == '\t')) ++begin;
+    std::size_t end = begin;
+    while (end < line.end && is_name_char(text[end])) ++end;
+    const std::string_view word = text.substr(begin, end - begin);
+    if (word.size() < 2 || word[0] != '.' || word == ".quad") return {begin, begin};
+    while (line.begin < line.end && end < line.end && (text[end] == ' ' || text[end] == '\t'))
+        ++end;
+    if (end < line.end && text[end] == ':') return {begin, begin};
+    return {begin, begin + word.size()};
+}
+
+// How a line leaves its directive: so many braces deeper, or with a comma or a bar that wants more.
+struct LineEnd {
+    int depth = 0;
+    bool wants_more = false;
+};
+LineEnd end_of(std::string_view line) {
+    LineEnd end;
+    bool is_quoted = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const char c = line[i];
+        if (!is_quoted && (c == '#' || c == ';')) break;
+        if (c == '"') is_quoted = !is_quoted;
+        if (is_quoted && c == '\\') ++i;
+        if (!is_quoted) end.depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+        if (c != ' ' && c != '\t' && c != '\r')
+            end.wants_more = !is_quoted && (c == ',' || c == '|');
+    }
+    return end;
+}
+
+// "sched-wait" of "/usr/share/gpufs/sched-wait.bpf".
+std::string stem_of(std::string_view path) {
+    path.remove_prefix(path.find_last_of('/') + 1);  // npos + 1 is 0
+    return std::string(path.substr(0, path.rfind(".bpf")));
+}
+
+class Assembler {
+public:
+    Assembler(SourceText source, const IncludeReader& read) : read_(read) {
+        work_.sources.push_back(std::move(source));
+    }
+
+    Program assemble() {
+        read_source(0);
+        end_conditions();
+        if (work_.program.programs.empty() && work_.errors.empty())
+            complain({0, {0, 0}}, "there is no .prog in this text",
+                     "a .prog line says what the instructions behind it are attached to");
+        assemble_units(work_);
+        Program& program = work_.program;
+        if (program.name.empty()) program.name = stem_of(work_.sources[0].name);
+        program.sources.assign(work_.sources.begin(), work_.sources.end());
+        check_code(work_);
+        work_.errors.throw_if_any();
+        return std::move(program);
+    }
+
+private:
+    struct Structure {  // directives about the lines behind them
+        std::string_view name;
+        void (Assembler::*parse)(AsmTokens& tokens, const SourceRef& at);
+    };
+    static constexpr std::size_t kStructureCount = 6;
+    static const std::array<Structure, kStructureCount> kStructures;
+
+    void complain(const SourceRef& at, std::string_view message, const std::string& hint = {}) {
+        work_.errors.error(work_.sources[at.source], at.span, message, hint);
+    }
+
+    SourceRef word_of(const SourceRef& line) const {
+        return {line.source, directive_of(work_.sources[line.source], line.span)};
+    }
+
+    void read_source(std::size_t index) {
+        const SourceText& source = work_.sources[index];
+        const std::vector<Span> lines = line_spans(source);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            const Span word = directive_of(source, lines[i]);
+            if (word.begin == word.end) {
+                code_line({index, lines[i]});
+                continue;
+            }
+            Span whole = lines[i];
+            const auto text = [&](Span at) {
+                return std::string_view(source.text).substr(at.begin, at.end - at.begin);
+            };
+            LineEnd end = end_of(text(whole));
+            while ((end.depth > 0 || end.wants_more) && i + 1 < lines.size()) {
+                const Span next = directive_of(source, lines[i + 1]);
+                if (next.begin != next.end) break;  // a brace is missing
+                whole.end = lines[++i].end;
+                const LineEnd more = end_of(text(lines[i]));
+                end = {end.depth + more.depth, more.wants_more};
+            }
+            try {
+                directive({index, word}, whole);
+            } catch (const SourceError& mistake) {
+                work_.errors.error(source, mistake);
+            } catch (const AlreadyTold&) {
+                continue;
+            }
+        }
+    }
+
+    void code_line(const SourceRef& line) {
+        if (!work_.units.empty()) {
+            const std::size_t guard = conditions_.empty() ? 0 : conditions_.back().guard;
+            work_.units.back().lines.push_back({line.source, line.span, guard});
+            return;
+        }
+        if (complained_of_stray_) return;
+        const AsmLine parts = split_asm_line(work_.sources[line.source], line.span, false);
+        if (parts.kind == AsmLine::Kind::empty && parts.labels.empty()) return;
+        complained_of_stray_ = true;
+        complain({line.source, parts.kind == AsmLine::Kind::code ? parts.code : line.span},
+                 "instructions belong behind a .prog or a .func line");
+    }
+
+    void directive(const SourceRef& word, Span whole) {
+        const SourceText& source = work_.sources[word.source];
+        const std::string_view name =
+            std::string_view(source.text).substr(word.span.begin, word.span.end - word.span.begin);
+        const auto structure = std::ranges::find(kStructures, name, &Structure::name);
+        if (structure != kStructures.end()) {
+            AsmTokens tokens(source, whole);
+            tokens.next();
+            return (this->*structure->parse)(tokens, {word.source, whole});
+        }
+        if (DeclarationParser(work_, word.source, whole).parse()) return;
+        std::vector<std::string> names = DeclarationParser::names();
+        for (const Structure& known : kStructures) names.emplace_back(known.name);
+        throw SourceError(source, word.span, cat("no directive is named '", name, "'"),
+                          did_you_mean(name, names));
+    }
+
+    // .include "FILE": once each, whoever asks for it.
+    void include(AsmTokens& tokens, const SourceRef&) {
+        const AsmToken file = tokens.peek();
+        if (file.kind != AsmToken::Kind::text) tokens.fail_expected("a file's name in quotes");
+        tokens.next();
+        tokens.expect_end();
+        if (!read_) tokens.fail(file.span, "there are no files to include here");
+        SourceText text;
+        try {
+            text = read_(file.text, tokens.source());
+        } catch (const Error& e) {
+            tokens.fail(file.span, e.what(), e.hint());
+        }
+        const auto known = std::ranges::find(work_.sources, text.name, &SourceText::name);
+        if (known != work_.sources.end()) return;
+        if (work_.sources.size() == kMaxSources) tokens.fail(file.span, "too many files");
+        work_.sources.push_back(std::move(text));
+        read_source(work_.sources.size() - 1);
+    }
+
+    AsmToken unit_name(AsmTokens& tokens, std::string_view what) {
+        const AsmToken name = tokens.expect_word(what);
+        if (name.text.find_first_of("@.$") != name.text.npos)
+            tokens.fail(name.span, cat("'", name.text, "' is no name to declare"),
+                        "names have letters, digits and '_'");
+        const auto is_taken = [&](const auto& units) {
+            return std::ranges::count(units, name.text, [](const auto& unit) -> const std::string& {
+                       return unit.name;
+                   }) > 0;
+        };
+        if (is_taken(work_.program.programs) || is_taken(work_.program.subprograms))
+            work_.errors.error(tokens.source(), name.span,
+                               cat("'", name.text, "' is declared twice"));
+        return name;
+    }
+
+    // .prog NAME [optional] [ends] KIND TARGET {, TARGET | "|" ALTERNATIVE}
+    void begin_program(AsmTokens& tokens, const SourceRef& at) {
+        end_conditions();
+        work_.units.push_back({true, work_.program.programs.size(), {}});
+        ProbeProgram& made = work_.program.programs.emplace_back();
+        made.at = at;
+        const AsmToken name = unit_name(tokens, "the program's name");
+        made.name = name.text;
+        made.at = {at.source, name.span};
+        made.is_optional = tokens.accept("optional");
+        made.is_end = tokens.accept("ends");
+        const std::size_t rest = tokens.at_end() ? at.span.end : tokens.peek().span.begin;
+        made.targets = parse_probe_targets(tokens.source(), at.source,
+                                           {std::min(rest, at.span.end), at.span.end});
+    }
+
+    // .func NAME
+    void begin_function(AsmTokens& tokens, const SourceRef& at) {
+        end_conditions();
+        work_.units.push_back({false, work_.program.subprograms.size(), {}});
+        Subprogram& made = work_.program.subprograms.emplace_back();
+        made.at = at;
+        const AsmToken name = unit_name(tokens, "the function's name");
+        made.name = name.text;
+        made.at = {at.source, name.span};
+        if (find_helper(name.text))
+            tokens.fail(name.span, cat("'", name.text, "' is a helper of the kernel"));
+        tokens.expect_end();
+    }
+
+    // .if [!] @FIELD | event SYSTEM:EVENT | exists SYSTEM:EVENT | feature NAME
+    void begin_if(AsmTokens& tokens, const SourceRef& at) {
+        // Known from here on, whatever is wrong with it, for the .endif.
+        conditions_.push_back({outer_guard(), at, false});
+        Guard guard;
+        guard.outer = conditions_.back().guard;
+        guard.negated = tokens.accept("!");
+        const AsmToken word = tokens.peek();
+        if (!word.is_word()) tokens.fail_expected("@FIELD, raw, event, exists or feature");
+        tokens.next();
+        if (word.text[0] == '@') {
+            guard.kind = Guard::Kind::has_field;
+            guard.name = word.text.substr(1);
+        } else if (word.is("raw")) {
+            guard.kind = Guard::Kind::is_raw;
+        } else if (word.is("feature")) {
+            guard.kind = Guard::Kind::has_feature;
+            guard.name = tokens.expect_word("a feature's name").text;
+        } else if (word.is("event") || word.is("exists")) {
+            guard.kind = word.is("event") ? Guard::Kind::is_event : Guard::Kind::has_event;
+            const AsmToken first = tokens.expect_word("an event");
+            while (tokens.accept(":")) tokens.expect_word("the rest of the event's name");
+            guard.name = tokens.text_of(tokens.since(first));
+        } else {
+            tokens.fail(word.span, cat("a condition cannot ask for '", word.text, "'"),
+                        "there are @FIELD, raw, event, exists and feature");
+        }
+        tokens.expect_end();
+        if (work_.units.empty()) tokens.fail(word.span, "an .if belongs into a .prog or a .func");
+        guard.at = {at.source, tokens.since(word)};
+        work_.program.guards.push_back(std::move(guard));
+        conditions_.back().guard = work_.program.guards.size();
+        conditions_.back().has_guard = true;
+    }
+
+    void otherwise(AsmTokens& tokens, const SourceRef& at) {
+        tokens.expect_end();
+        if (conditions_.empty() || conditions_.back().is_else)
+            return complain(word_of(at), "no .if stands in front of this .else");
+        Condition& condition = conditions_.back();
+        condition.is_else = true;
+        if (!condition.has_guard) return;
+        Guard guard = work_.program.guards[condition.guard - 1];
+        guard.negated = !guard.negated;
+        work_.program.guards.push_back(std::move(guard));
+        condition.guard = work_.program.guards.size();
+    }
+
+    void end_if(AsmTokens& tokens, const SourceRef& at) {
+        tokens.expect_end();
+        if (conditions_.empty())
+            return complain(word_of(at), "no .if stands in front of this .endif");
+        conditions_.pop_back();
+    }
+
+    void end_conditions() {
+        for (const Condition& open : conditions_)
+            complain(word_of(open.at), "this .if has no .endif in the same .prog or .func");
+        conditions_.clear();
+    }
+
+    std::size_t outer_guard() const { return conditions_.empty() ? 0 : conditions_.back().guard; }
+
+    static constexpr std::size_t kMaxSources = 64;
+    struct Condition {
+        std::size_t guard = 0;
+        SourceRef at;
+        bool is_else = false;
+        bool has_guard = false;
+    };
+    const IncludeReader& read_;
+    AsmWork work_;
+    std::vector<Condition> conditions_;
+    bool complained_of_stray_ = false;
+};
+
+const std::array<Assembler::Structure, Assembler::kStructureCount> Assembler::kStructures = {{
+    {".include", &Assembler::include},
+    {".prog", &Assembler::begin_program},
+    {".func", &Assembler::begin_function},
+    {".if", &Assembler::begin_if},
+    {".else", &Assembler::otherwise},
+    {".endif", &Assembler::end_if},
+}};
+
+}  // namespace
+
+Program assemble(SourceText source, const IncludeReader& read) {
+    return Assembler(std::move(source), read).assemble();
+}
+
+bool has_directives(const SourceText& source) {
+    return std::ranges::any_of(line_spans(source), [&](Span line) {
+        const Span word = directive_of(source, line);
+        return word.begin != word.end;
+    });
+}
+
+}  // namespace gpufs

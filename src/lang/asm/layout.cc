@@ -1,0 +1,173 @@
+#include "lang/asm/layout.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+#include "base/suggest.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kMaxText = 4096;
+constexpr std::size_t kMaxLayout = 1 << 20;
+
+constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s", "bytes", "pages"};
+
+struct NamedType {
+    std::string_view name;
+    ValueType::Kind kind;
+    std::size_t bytes;
+    bool is_signed = false;
+};
+constexpr NamedType kTypes[] = {
+    {"u8", ValueType::Kind::integer, 1},
+    {"u16", ValueType::Kind::integer, 2},
+    {"u32", ValueType::Kind::integer, 4},
+    {"u64", ValueType::Kind::integer, 8},
+    {"s8", ValueType::Kind::integer, 1, true},
+    {"s16", ValueType::Kind::integer, 2, true},
+    {"s32", ValueType::Kind::integer, 4, true},
+    {"s64", ValueType::Kind::integer, 8, true},
+    {"time", ValueType::Kind::time, 8},
+    {"ksym", ValueType::Kind::kernel_address, 8},
+    {"usym", ValueType::Kind::user_address, 8},
+    {"kstack", ValueType::Kind::kernel_stack, 4, true},
+    {"ustack", ValueType::Kind::user_stack, 4, true},
+    {"pid", ValueType::Kind::process, 4},
+    {"syscall", ValueType::Kind::syscall, 4, true},
+    {"errno", ValueType::Kind::error, 4, true},
+    {"signal", ValueType::Kind::signal, 4, true},
+    {"dev", ValueType::Kind::device, 4},
+    {"ip", ValueType::Kind::ip_address, 16},
+};
+
+ValueType value_type(ValueType::Kind kind, std::size_t bytes, bool is_signed = false) {
+    ValueType type;
+    type.kind = kind;
+    type.bytes = bytes;
+    type.is_signed = is_signed;
+    return type;
+}
+
+}  // namespace
+
+bool AsmLayoutParser::is_unit(std::string_view word) {
+    return std::ranges::count(kUnits, word) > 0;
+}
+
+std::string AsmLayoutParser::unit() {
+    if (!tokens_.peek().is_word() || !is_unit(tokens_.peek().text)) return {};
+    return std::string(tokens_.next().text);
+}
+
+// Those of an enum that stands here; none otherwise. A number that the type does not have is a
+// mistake: its word would never be seen. Of 64 bits each is one, with a sign or without.
+EnumWords AsmLayoutParser::words_for(const ValueType& type) {
+    if (!tokens_.peek().is_word()) return {};
+    const auto known = work_.enums.find(tokens_.peek().text);
+    if (known == work_.enums.end()) return {};
+    const AsmToken name = tokens_.next();
+    const auto bits = static_cast<int>(type.bytes * 8);
+    const Int128 low = type.is_signed ? -(Int128{1} << (bits - 1)) : 0;
+    const Int128 high = (Int128{1} << (type.is_signed ? bits - 1 : bits)) - 1;
+    for (const auto& [number, word] : known->second)
+        if (type.bytes < sizeof number && (number < low || number > high))
+            tokens_.fail(name.span,
+                         cat(number, " (", word, ") of enum '", name.text,
+                             "' does not fit here: the type goes from ", to_text(low), " to ",
+                             to_text(high)),
+                         number < 0 && !type.is_signed ? "s8 to s64 have negative numbers"
+                                                       : "a wider type has it");
+    return known->second;
+}
+
+Layout AsmLayoutParser::layout(std::string_view only) {
+    if (tokens_.is("{")) return members();
+    if (tokens_.peek().is_word()) {
+        const auto known = work_.structs.find(tokens_.peek().text);
+        if (known != work_.structs.end()) {
+            tokens_.next();
+            return known->second;
+        }
+        if (work_.symbols.is_forgiven(tokens_.peek().text)) throw AlreadyTold();
+    }
+    Layout one;
+    one.add(std::string(only), type());
+    return one;
+}
+
+Layout AsmLayoutParser::members(Layout begun) {
+    tokens_.expect("{");
+    while (!tokens_.is("}")) {
+        const AsmToken name = tokens_.expect_word("a member's name");
+        if (name.text.find_first_of("@.") != name.text.npos)
+            tokens_.fail(name.span, cat("'", name.text, "' is no member's name"));
+        if (begun.find(name.text))
+            tokens_.fail(name.span, cat("member '", name.text, "' is there twice"));
+        begun.add(std::string(name.text), type());
+        if (begun.bytes > kMaxLayout) tokens_.fail(name.span, "these members are too large");
+        if (!tokens_.accept(",")) break;
+    }
+    if (!tokens_.is("}")) tokens_.fail_expected("',' or '}'");
+    const AsmToken close = tokens_.next();
+    if (begun.members.empty()) tokens_.fail(close.span, "a member belongs here");
+    return begun;
+}
+
+ValueType AsmLayoutParser::type() {
+    const AsmToken word = tokens_.expect_word("a type such as u32");
+    for (const std::string_view prefix : {"str", "bytes"})
+        if (const std::size_t bytes =
+                word.text.starts_with(prefix) ? digits_behind(word, prefix.size()) : 0)
+            return value_type(prefix == "str" ? ValueType::Kind::text : ValueType::Kind::raw_bytes,
+                              bytes);
+    const auto known = std::ranges::find(kTypes, word.text, &NamedType::name);
+    if (known == std::end(kTypes)) {
+        std::vector<std::string> names;
+        for (const NamedType& type : kTypes) names.emplace_back(type.name);
+        const std::string meant = did_you_mean(word.text, names);
+        tokens_.fail(word.span, cat("no type is named '", word.text, "'"),
+                     meant.empty() ? "types are u8 to u64, s8 to s64, strN, bytesN, time, ksym, "
+                                     "usym, kstack(MAP), ustack(MAP), pid, syscall, errno, signal, "
+                                     "dev, ip"
+                                   : meant);
+    }
+    ValueType type = value_type(known->kind, known->bytes, known->is_signed);
+    if (type.kind == ValueType::Kind::integer) {
+        type.unit = unit();
+        type.words = words_for(type);
+    }
+    if (type.kind == ValueType::Kind::kernel_stack || type.kind == ValueType::Kind::user_stack)
+        type.stack_map = stack_map();
+    return type;
+}
+
+// The 16 of "str16"; 0 when there are no digits.
+std::size_t AsmLayoutParser::digits_behind(const AsmToken& word, std::size_t prefix) {
+    const std::string_view digits = word.text.substr(prefix);
+    if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return 0;
+    std::size_t bytes = 0;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
+    if (parsed.ec != std::errc() || bytes == 0 || bytes > kMaxText)
+        tokens_.fail(word.span,
+                     cat("'", word.text, "' is not possible: 1 to ", kMaxText, " bytes are"));
+    return bytes;
+}
+
+std::string AsmLayoutParser::stack_map() {
+    tokens_.expect("(");
+    const AsmToken name = tokens_.expect_word("a map's name");
+    const MapDeclaration* map = work_.program.find_map(name.text);
+    if (!map && work_.symbols.is_forgiven(name.text)) throw AlreadyTold();
+    if (!map)
+        tokens_.fail(name.span, cat("no map is named '", name.text, "'"),
+                     did_you_mean(name.text, names_of(work_.program.maps)));
+    if (map->type != BPF_MAP_TYPE_STACK_TRACE)
+        tokens_.fail(name.span, cat("map '", name.text, "' holds no stacks"),
+                     "declare it as stack_trace");
+    tokens_.expect(")");
+    return std::string(name.text);
+}
+
+}  // namespace gpufs

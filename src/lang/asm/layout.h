@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+
+#include "lang/asm/work.h"
+#include "lang/insn/tokens.h"
+
+namespace gpufs {
+
+// Parses the types of a .bpf text. All throw SourceError.
+class AsmLayoutParser {
+public:
+    AsmLayoutParser(const AsmWork& work, AsmTokens& tokens) : work_(work), tokens_(tokens) {}
+
+    //   layout  = members | STRUCT | type          `only` names the member that a lone type becomes
+    //   members = "{" NAME type { "," NAME type } [ "," ] "}"
+    //   type    = INTEGER | strN | bytesN | time | ksym | usym | kstack "(" MAP ")" | ustack ...
+    //             and behind it, if it is a number, its unit or the enum whose words it stands for
+    Layout layout(std::string_view only);
+    Layout members(Layout begun = {});
+    ValueType type();
+    // Steps over a unit, if one stands here.
+    std::string unit();
+    static bool is_unit(std::string_view word);
+
+private:
+    EnumWords words_for(const ValueType& type);
+    std::size_t digits_behind(const AsmToken& word, std::size_t prefix);
+    std::string stack_map();
+
+    const AsmWork& work_;
+    AsmTokens& tokens_;
+};
+
+}  // namespace gpufs

@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "lang/asm/probe_word.h"
+#include "lang/asm/work.h"
+#include "lang/event/sampling_events.h"
+#include "lang/insn/tokens.h"
+
+namespace gpufs {
+namespace {
+
+using Kind = ProbeTarget::Kind;
+
+struct KindName {
+    std::string_view name;
+    Kind kind;
+    std::string_view target;  // what belongs behind it
+    int colons = 0;           // in the target's name, at least
+};
+constexpr KindName kKinds[] = {
+    {"tracepoint", Kind::tracepoint, "SYSTEM:EVENT", 1},
+    {"raw_tracepoint", Kind::raw_tracepoint, "SYSTEM:EVENT", 1},
+    {"kprobe", Kind::kprobe, "FUNCTION[+OFFSET]"},
+    {"kretprobe", Kind::kretprobe, "FUNCTION"},
+    {"uprobe", Kind::uprobe, "PATH:FUNCTION[+OFFSET]", 1},
+    {"uretprobe", Kind::uretprobe, "PATH:FUNCTION", 1},
+    {"usdt", Kind::usdt, "PATH:PROVIDER:NAME", 2},
+    {"fentry", Kind::fentry, "FUNCTION"},
+    {"fexit", Kind::fexit, "FUNCTION"},
+    {"profile", Kind::profile, "[EVENT] 99hz, 10ms or EVENT COUNT"},
+    {"interval", Kind::interval, "a time such as 1s"},
+    {"begin", Kind::begin, ""},
+    {"end", Kind::end, ""},
+};
+
+const KindName* find_kind(std::string_view word) {
+    const auto it = std::ranges::find(kKinds, word, &KindName::name);
+    return it == std::end(kKinds) ? nullptr : it;
+}
+
+class TargetParser {
+public:
+    TargetParser(const SourceText& source, std::size_t index, Span range)
+        : source_(source), index_(index), at_(range.begin), end_(range.end) {}
+
+    std::vector<std::vector<ProbeTarget>> parse() {
+        std::vector<std::vector<ProbeTarget>> all(1);
+        for (;;) {
+            all.back().push_back(target());
+            if (at_ == end_ || is_comment()) return all;
+            if (source_.text[at_++] == ',') all.emplace_back();
+        }
+    }
+
+    // KIND:TARGET; a tracepoint's kind may be left out.
+    ProbeTarget parse_word() {
+        const Span word{at_, end_};
+        Span rest = word;
+        const auto colon = text_of(word).find(':');
+        kind_ =
+            colon == std::string_view::npos ? nullptr : find_kind(text_of(word).substr(0, colon));
+        if (kind_)
+            rest.begin += colon + 1;
+        else
+            kind_ = find_kind("tracepoint");
+        if (kind_->target.empty()) fail(word, "this is no event");
+        return made_of(rest);
+    }
+
+private:
+    bool is_comment() const { return source_.text[at_] == '#' || source_.text[at_] == ';'; }
+
+    [[noreturn]] void fail(Span at, std::string_view message, std::string hint = {}) const {
+        throw SourceError(source_, at, message, std::move(hint));
+    }
+
+    std::string_view text_of(Span span) const {
+        return std::string_view(source_.text).substr(span.begin, span.end - span.begin);
+    }
+
+    // Steps to the next ',', '|' or comment; names with one of them stand in quotes.
+    Span piece() {
+        const std::size_t begin = at_;
+        bool is_quoted = false;
+        for (; at_ < end_; ++at_) {
+            const char c = source_.text[at_];
+            if (c == '"') is_quoted = !is_quoted;
+            if (!is_quoted && (c == ',' || c == '|' || is_comment())) break;
+        }
+        if (is_quoted) fail({begin, at_}, "this quote is never closed");
+        return trimmed({begin, at_});
+    }
+
+    Span trimmed(Span span) const {
+        const auto is_blank = [&](std::size_t at) {
+            return std::string_view(" \t\r\n").find(source_.text[at]) != std::string_view::npos;
+        };
+        while (span.begin < span.end && is_blank(span.begin)) ++span.begin;
+        while (span.end > span.begin && is_blank(span.end - 1)) --span.end;
+        return span;
+    }
+
+    // Takes the first word of a piece off it.
+    Span first_word(Span& piece) const {
+        Span word = piece;
+        const auto stop = text_of(piece).find_first_of(" \t");
+        if (stop != std::string_view::npos) word.end = word.begin + stop;
+        piece = trimmed({word.end, piece.end});
+        return word;
+    }
+
+    ProbeTarget target() {
+        Span rest = piece();
+        Span after = rest;
+        const Span word = first_word(after);
+        if (const KindName* kind = find_kind(text_of(word))) {
+            kind_ = kind;
+            rest = after;
+        } else if (!kind_) {
+            std::vector<std::string> names;
+            for (const KindName& known : kKinds) names.emplace_back(known.name);
+            if (text_of(word).empty())
+                fail(word, "expected what the program is attached to",
+                     "tracepoint, kprobe, uprobe, profile, interval, begin, end and others");
+            fail(word, cat("no kind of probe is named '", text_of(word), "'"),
+                 did_you_mean(text_of(word), names));
+        }
+        if (kind_->target.empty()) {
+            if (!text_of(rest).empty()) fail(rest, cat("nothing belongs behind ", kind_->name));
+            ProbeTarget made;
+            made.kind = kind_->kind;
+            made.at = {index_, word};
+            return made;
+        }
+        return made_of(rest);
+    }
+
+    ProbeTarget made_of(Span rest) {
+        ProbeTarget made;
+        made.kind = kind_->kind;
+        made.at = {index_, rest};
+        if (text_of(rest).empty()) fail({rest.end, rest.end}, cat("expected ", kind_->target));
+        if (made.kind == Kind::profile)
+            profile(rest, made);
+        else if (made.kind == Kind::interval)
+            made.period = nanoseconds(rest);
+        else
+            named(rest, made);
+        return made;
+    }
+
+    void named(Span at, ProbeTarget& made) const {
+        std::string_view name = text_of(at);
+        if (name.size() > 2 && name.starts_with('"') && name.ends_with('"'))
+            name = name.substr(1, name.size() - 2);
+        else if (name.find_first_of(" \t\"") != name.npos)
+            fail(at, cat("'", name, "' is no ", kind_->target),
+                 "one name; the next behind a comma");
+        // A path may have colons of its own: those of the names come last.
+        const bool is_event =
+            kind_->kind == Kind::tracepoint || kind_->kind == Kind::raw_tracepoint;
+        const auto colons = std::ranges::count(name, ':');
+        const bool has_empty = name.starts_with(':') || name.ends_with(':');
+        if (has_empty || colons < kind_->colons || (is_event && colons > 1))
+            fail(at, cat("'", name, "' is no ", kind_->target));
+        made.name = name;
+        made.has_glob = is_glob(name);
+    }
+
+    std::uint64_t nanoseconds(Span at) const try {
+        const auto time = parse_duration("a period", std::string(text_of(at)));
+        if (time.count() <= 0) fail(at, "a period is longer than this");
+        return static_cast<std::uint64_t>(time.count());
+    } catch (const SourceError&) {
+        throw;
+    } catch (const UsageError& e) {
+        fail(at, e.what(), e.hint());
+    }
+
+    static bool parse_count(std::string_view text, std::uint64_t& count) {
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+        return error == std::errc() && end == text.data() + text.size() && count > 0;
+    }
+
+    // "99hz", "10ms", "cycles 99hz", "page-faults 1".
+    void profile(Span at, ProbeTarget& made) const {
+        Span how = at;
+        if (!is_digit(text_of(at)[0])) {
+            const Span event = first_word(how);
+            made.name = text_of(event);
+            if (!find_sampling_event(made.name)) {
+                const auto known = sampling_event_names();
+                const std::string near = did_you_mean(made.name, known);
+                fail(event, cat("nothing is sampled by '", made.name, "'"),
+                     near.empty() ? cat("there are ", join(known, ", ")) : near);
+            }
+            if (text_of(how).empty()) fail(at, "how often is missing", "as in 99hz, or a count");
+        }
+        std::string_view text = text_of(how);
+        if (text.ends_with("hz") || text.ends_with("Hz")) {
+            text.remove_suffix(2);
+            made.is_frequency = true;
+            if (!parse_count(text, made.period)) fail(how, "expected a number in front of hz");
+        } else if (made.name.empty()) {
+            if (std::ranges::all_of(text, is_digit))
+                fail(how, "a number of what?", "99hz, 10ms, or an event in front of a count");
+            made.period = nanoseconds(how);
+        } else if (!parse_count(text, made.period)) {
+            fail(how, cat("expected a count of ", made.name, ", or 99hz"));
+        }
+    }
+
+    const SourceText& source_;
+    std::size_t index_;
+    std::size_t at_, end_;
+    const KindName* kind_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<std::vector<ProbeTarget>> parse_probe_targets(const SourceText& source,
+                                                          std::size_t source_index, Span range) {
+    return TargetParser(source, source_index, range).parse();
+}
+
+ProbeTarget parse_probe_word(const SourceText& source, std::size_t source_index, Span word) {
+    return TargetParser(source, source_index, word).parse_word();
+}
+
+}  // namespace gpufs

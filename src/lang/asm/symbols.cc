@@ -1,0 +1,139 @@
+#include "lang/asm/symbols.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/suggest.h"
+#include "lang/insn/names.h"
+
+namespace gpufs {
+namespace {
+
+NameMeaning later(Relocation::Kind kind, std::string_view name) {
+    Relocation to;
+    to.kind = kind;
+    to.name = name;
+    return NameMeaning::of_later(std::move(to));
+}
+
+bool is_field(std::string_view name) {
+    return name.starts_with('@');
+}
+
+template <class Map>
+std::vector<std::string> keys_of(const Map& map) {
+    std::vector<std::string> keys;
+    keys.reserve(map.size());
+    for (const auto& [key, value] : map) keys.push_back(key);
+    return keys;
+}
+
+}  // namespace
+
+void AsmSymbols::declare(const SourceText& source, Span name) {
+    const std::string text = source.text.substr(name.begin, name.end - name.begin);
+    if (find_register(text))
+        throw SourceError(source, name, cat("'", text, "' is a register and cannot be a name"));
+    if (is_field(text) || text.find('.') != text.npos)
+        throw SourceError(source, name, cat("'", text, "' is no name to declare"),
+                          "names have letters, digits and '_'");
+    const auto [it, is_new] = declared_.emplace(text, position_of(source, name.begin).line);
+    if (!is_new)
+        throw SourceError(source, name, cat("'", text, "' is declared twice"),
+                          cat("line ", it->second, " declares it first"));
+}
+
+bool AsmSymbols::is_forgiven(std::string_view name) const {
+    return forgiven_.contains(name.substr(0, name.find('.')));
+}
+
+void AsmSymbols::define_number(const std::string& name, Int128 number) {
+    numbers_.emplace(name, number);
+}
+
+void AsmSymbols::define_size(const std::string& name, std::size_t bytes) {
+    sizes_.emplace(name, static_cast<Int128>(bytes));
+}
+
+void AsmSymbols::define_layout(const std::string& name, const Layout& layout) {
+    define_size(name, layout.bytes);
+    for (const Member& member : layout.members) {
+        const std::string path = cat(name, '.', member.name);
+        define_number(path, static_cast<Int128>(member.offset));
+        define_size(path, member.type.bytes);
+    }
+}
+
+void AsmSymbols::define_later(const std::string& name, Relocation::Kind kind) {
+    later_.emplace(name, kind);
+}
+
+AsmNames AsmSymbols::names_for(const SourceText& source) const {
+    return {[this, &source](const NameUse& use) { return find(use, source); },
+            [this] { return known(); }};
+}
+
+std::vector<std::string> AsmSymbols::known() const {
+    std::vector<std::string> names = keys_of(numbers_);
+    for (std::string& name : keys_of(later_)) names.push_back(std::move(name));
+    for (const char* call : {"sizeof", "record", "btf"}) names.emplace_back(call);
+    return names;
+}
+
+NameMeaning AsmSymbols::find(const NameUse& use, const SourceText& source) const {
+    if (is_forgiven(use.argument.empty() ? use.name : use.argument)) throw AlreadyTold();
+    if (!use.argument.empty()) return find_call(use, source);
+    if (is_field(use.name)) return later(Relocation::Kind::field_offset, use.name.substr(1));
+    if (const auto it = numbers_.find(use.name); it != numbers_.end())
+        return NameMeaning::of_number(it->second);
+    if (const auto it = later_.find(use.name); it != later_.end())
+        return later(it->second, use.name);
+    if (std::ranges::count(maps_, use.name)) {
+        // LLVM's spelling of a map's address is `NAME ll`: no constant is meant.
+        if (AsmTokens(source, {use.span.end, use.span.end + 4}).is("ll")) return {};
+        throw SourceError(source, use.span, cat("'", use.name, "' is a map"),
+                          cat("its address is map[", use.name, "]"));
+    }
+    if (declared_.contains(use.name))
+        throw SourceError(
+            source, use.span, cat("'", use.name, "' is no number"),
+            sizes_.contains(use.name) ? cat("its size is sizeof(", use.name, ")") : "");
+    return {};
+}
+
+NameMeaning AsmSymbols::find_call(const NameUse& use, const SourceText& source) const {
+    const std::string_view name = use.name, argument = use.argument;
+    const auto refuse = [&](std::string_view what, const std::vector<std::string>& known) {
+        throw SourceError(source, use.argument_span, cat("no ", what, " is named '", argument, "'"),
+                          did_you_mean(argument, known));
+    };
+    if (use.fallback && name != "btf")
+        throw SourceError(source, use.span, "only btf() has a fallback");
+    if (name == "sizeof") {
+        if (is_field(argument)) return later(Relocation::Kind::field_size, argument.substr(1));
+        const auto it = sizes_.find(argument);
+        if (it == sizes_.end()) refuse("structure, record or member", keys_of(sizes_));
+        return NameMeaning::of_number(it->second);
+    }
+    if (name == "record") {
+        if (!std::ranges::count(records_, argument)) refuse("record", records_);
+        return later(Relocation::Kind::record_id, argument);
+    }
+    if (name == "btf") {
+        NameMeaning member = later(Relocation::Kind::btf_offset, argument);
+        const auto dot = argument.find('.');
+        if (dot == 0 || dot == argument.npos || argument.ends_with('.') ||
+            std::ranges::count(argument, ':') > 1)
+            throw SourceError(source, use.argument_span, "expected STRUCT.MEMBER",
+                              "as in btf(task_struct.pid ? 2468)");
+        if (use.fallback) {
+            if (*use.fallback < 0 || *use.fallback > std::numeric_limits<std::int32_t>::max())
+                throw SourceError(source, use.span, "the fallback is no offset");
+            member.relocation.fallback = static_cast<std::int64_t>(*use.fallback);
+        }
+        return member;
+    }
+    return {};
+}
+
+}  // namespace gpufs

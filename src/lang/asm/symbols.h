@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lang/insn/value.h"
+#include "lang/program/types.h"
+
+namespace gpufs {
+
+// Thrown where a mistake follows from another one that was complained of: nobody needs to hear it.
+struct AlreadyTold {};
+
+// The names that a .bpf text declares and that expressions may use.
+class AsmSymbols {
+public:
+    // Takes a name for a constant, parameter, structure, map or record: each has one meaning only.
+    // Throws SourceError where it is taken already, or is a register's.
+    void declare(const SourceText& source, Span name);
+
+    // What a name means is not known, and its declaration was complained of: whoever uses it makes
+    // no second mistake.
+    void forgive(std::string_view name) { forgiven_.emplace(name); }
+    // Is it, or is it a member of, a name that was forgiven?
+    bool is_forgiven(std::string_view name) const;
+
+    void define_number(const std::string& name, Int128 number);
+    void define_size(const std::string& name, std::size_t bytes);
+    // NAME.MEMBER is an offset, sizeof(NAME) and sizeof(NAME.MEMBER) are sizes.
+    void define_layout(const std::string& name, const Layout& layout);
+    // A name that the linker fills: a parameter's.
+    void define_later(const std::string& name, Relocation::Kind kind);
+    void define_map(const std::string& name) { maps_.push_back(name); }
+    void define_record(const std::string& name) { records_.push_back(name); }
+
+    // For expressions of `source`, which is borrowed like the symbols themselves. Knows too
+    //   @FIELD                 offset of the event's field       sizeof(@FIELD)  its bytes
+    //   record(NAME)           the number of a record
+    //   btf(STRUCT.MEMBER ? N) offset of a kernel structure's member; N where there is no BTF
+    AsmNames names_for(const SourceText& source) const;
+
+private:
+    NameMeaning find(const NameUse& use, const SourceText& source) const;
+    NameMeaning find_call(const NameUse& use, const SourceText& source) const;
+    std::vector<std::string> known() const;
+
+    std::map<std::string, std::size_t, std::less<>> declared_;  // the line
+    std::map<std::string, Int128, std::less<>> numbers_;
+    std::map<std::string, Int128, std::less<>> sizes_;
+    std::map<std::string, Relocation::Kind, std::less<>> later_;
+    std::vector<std::string> records_, maps_;
+    std::set<std::string, std::less<>> forgiven_;
+};
+
+}  // namespace gpufs

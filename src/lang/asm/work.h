@@ -1,0 +1,59 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "lang/asm/symbols.h"
+#include "lang/program/program.h"
+
+namespace gpufs {
+
+// A program or a function of a .bpf text, with its lines of code.
+struct AsmUnit {
+    struct Line {
+        std::size_t source = 0;
+        Span span;
+        std::size_t guard = 0;  // as in CodeItem
+    };
+    bool is_program = true;
+    std::size_t index = 0;  // into Program::programs or Program::subprograms
+    std::vector<Line> lines;
+    bool is_complete = true;  // once assembled: no line of it is missing for a mistake
+};
+
+// A program in the making: what the parts of the assembler share.
+struct AsmWork {
+    Program program;                 // its sources when all is read
+    std::deque<SourceText> sources;  // stay where they are when more come
+    AsmSymbols symbols;
+    std::map<std::string, Layout, std::less<>> structs;  // records, too
+    std::map<std::string, EnumWords, std::less<>> enums;
+    std::vector<AsmUnit> units;
+    Diagnostics errors;
+};
+
+// What a probe is attached to: the rest of a .prog line, "tracepoint sched:sched_waking | kprobe
+// try_to_wake_up". Throws SourceError.
+std::vector<std::vector<ProbeTarget>> parse_probe_targets(const SourceText& source,
+                                                          std::size_t source_index, Span range);
+
+// Fills the code of all units, and complains of what is wrong with their lines.
+void assemble_units(AsmWork& work);
+
+// Complains of code that no kernel would take, whatever its events and features: unknown labels,
+// jumps out of the program, code that runs off its end, accesses beyond the stack, writes to the
+// context. Of units that are not complete it looks at the labels only.
+void check_code(AsmWork& work);
+
+// The names of items, to suggest one.
+template <class Items>
+std::vector<std::string> names_of(const Items& items) {
+    std::vector<std::string> names;
+    for (const auto& item : items) names.push_back(item.name);
+    return names;
+}
+
+}  // namespace gpufs

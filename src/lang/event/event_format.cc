@@ -1,0 +1,115 @@
+#include "lang/event/event_format.h"
+
+#include <event-parse.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "lang/event/format_lines.h"
+
+namespace gpufs {
+namespace {
+
+struct TepFree {
+    void operator()(tep_handle* tep) const noexcept { tep_free(tep); }
+};
+
+// libtraceevent gives "__data_loc char[]" and "char[16]" as the type; the element is what is left.
+std::string element_type(std::string_view type) {
+    for (const std::string_view prefix : {"__data_loc ", "__rel_loc "})
+        if (type.starts_with(prefix)) type.remove_prefix(prefix.size());
+    return std::string(trim(type.substr(0, type.find('['))));
+}
+
+Field to_field(const tep_format_field& f, bool is_common) {
+    const auto has = [&](unsigned long flag) { return (f.flags & flag) != 0; };
+    Field field;
+    field.name = f.name;
+    field.type = element_type(f.type);
+    field.offset = static_cast<std::size_t>(f.offset);
+    field.size = static_cast<std::size_t>(f.size);
+    field.is_array = has(TEP_FIELD_IS_ARRAY);
+    field.is_pointer = field.type.ends_with('*') || (has(TEP_FIELD_IS_POINTER) && !field.is_array);
+    field.is_signed = has(TEP_FIELD_IS_SIGNED);
+    field.is_common = is_common;
+    if (has(TEP_FIELD_IS_RELATIVE))
+        field.place = Field::Place::rel_loc;
+    else if (has(TEP_FIELD_IS_DYNAMIC))
+        field.place = Field::Place::data_loc;
+    field.element_size = f.elementsize > 0 ? static_cast<std::size_t>(f.elementsize) : field.size;
+    // Only arrays of plain char are text. libtraceevent also calls a `char` scalar and u8[] strings
+    // when the print format prints them so.
+    field.is_string = field.type == "char *" || field.type == "const char *" ||
+                      (field.is_array && (field.type == "char" || field.type == "const char"));
+    if (field.is_array && field.is_string) field.element_size = 1;
+    if (!field.is_array) field.element_size = field.size;
+    return field;
+}
+
+}  // namespace
+
+std::string Field::declaration() const {
+    const std::string_view space = type.ends_with('*') ? "" : " ";
+    if (place == Place::data_loc) return cat("__data_loc ", type, "[] ", name);
+    if (place == Place::rel_loc) return cat("__rel_loc ", type, "[] ", name);
+    if (is_array && element_size > 0) return cat(type, space, name, '[', size / element_size, ']');
+    return cat(type, space, name);
+}
+
+const Field* EventFormat::find(std::string_view field) const {
+    const auto it = std::ranges::find(fields, field, &Field::name);
+    return it == fields.end() ? nullptr : &*it;
+}
+
+std::vector<std::string> EventFormat::field_names() const {
+    std::vector<std::string> names;
+    for (const Field& f : fields)
+        if (!f.is_common) names.push_back(f.name);
+    return names;
+}
+
+EventFormat parse_event_format(std::string_view system, std::string_view text) {
+    // The print format is ours to read (print_format.h). libtraceevent fails on some of them, and
+    // crashes on damaged ones, as on damaged lines of fields.
+    constexpr std::string_view kPrint = "print fmt: ";
+    const auto print = std::min(text.find(kPrint), text.size());
+    check_format_lines(system, text.substr(0, print));
+    const std::unique_ptr<tep_handle, TepFree> tep{tep_alloc()};
+    if (!tep) throw std::bad_alloc();
+    tep_set_loglevel(TEP_LOG_NONE);
+    // Without it, libtraceevent takes `long` as the build machine's.
+    tep_set_long_size(tep.get(), sizeof(long));
+    const std::string fields = cat(text.substr(0, print), kPrint, "\"\"\n");
+    tep_event* event = nullptr;
+    const tep_errno code = tep_parse_format(tep.get(), &event, fields.data(), fields.size(),
+                                            std::string(system).c_str());
+    if (!event || (code != TEP_ERRNO__SUCCESS && !event->format.nr_fields))
+        throw Error(cat("cannot parse the format of an event in '", system, "'"));
+
+    EventFormat format{std::string(system), event->name, event->id, {}, {}};
+    for (const auto* f = event->format.common_fields; f; f = f->next)
+        format.fields.push_back(to_field(*f, true));
+    for (const auto* f = event->format.fields; f; f = f->next)
+        format.fields.push_back(to_field(*f, false));
+    if (print != text.size()) format.print_format = trim(text.substr(print + kPrint.size()));
+    return format;
+}
+
+bool declares_field(std::string_view format_text, std::string_view field) {
+    // "\tfield:char prev_comm[16];\toffset:..." and "\tfield:pid_t prev_pid;\toffset:..."
+    for (std::size_t at = 0; (at = format_text.find(field, at)) != format_text.npos; ++at) {
+        const std::size_t end = at + field.size();
+        if (at == 0 || end >= format_text.size()) continue;
+        const char before = format_text[at - 1], after = format_text[end];
+        const bool starts = before == ' ' || before == '*' || before == '\t';
+        if (!starts || (after != ';' && after != '[')) continue;
+        const auto line = format_text.rfind('\n', at);
+        if (format_text.substr(line + 1, 7) == "\tfield:") return true;
+    }
+    return false;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,162 @@
+#include "lang/event/format_lines.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace gpufs {
+namespace {
+
+// A record fits into a sub-buffer of the ring, which is 64 KB at most.
+constexpr std::size_t kMostBytes = std::size_t{64} << 10;
+
+bool is_word_character(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+// Reads one line from its left end. What takes something answers whether it was there.
+class LineReader {
+public:
+    explicit LineReader(std::string_view line) : rest_(line) {}
+
+    bool take(std::string_view text) {
+        if (!rest_.starts_with(text)) return false;
+        rest_.remove_prefix(text.size());
+        return true;
+    }
+    std::string_view take_word() {
+        const auto end = std::ranges::find_if_not(rest_, is_word_character);
+        return cut(static_cast<std::size_t>(end - rest_.begin()));
+    }
+    void skip_blanks() {
+        while (take(" ")) continue;
+    }
+    std::optional<std::size_t> take_number() {
+        std::size_t number = 0;
+        const auto [end, failed] =
+            std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+        if (failed != std::errc()) return std::nullopt;
+        cut(static_cast<std::size_t>(end - rest_.data()));
+        return number;
+    }
+    // Up to `end`, which is taken, too.
+    std::optional<std::string_view> take_until(char end) {
+        const auto at = rest_.find(end);
+        if (at == rest_.npos) return std::nullopt;
+        const std::string_view text = cut(at);
+        rest_.remove_prefix(1);
+        return text;
+    }
+    bool at_end() const { return rest_.empty(); }
+
+private:
+    std::string_view cut(std::size_t length) {
+        const std::string_view text = rest_.substr(0, length);
+        rest_.remove_prefix(length);
+        return text;
+    }
+
+    std::string_view rest_;
+};
+
+bool is_name(std::string_view word) {
+    return !word.empty() && !std::isdigit(static_cast<unsigned char>(word[0]));
+}
+
+// Words and stars, of which the last word is the name: "const char *const * argv", "u32 words[4]",
+// "__data_loc char[] name", "__data_loc cpumask_t cpus", "char buf[]". Absent when it is none; else
+// the elements of the array, 0 where the kernel does not say.
+std::optional<std::size_t> elements_declared(std::string_view declaration) {
+    LineReader line(declaration);
+    int words = 0;
+    bool is_word_last = false, has_place = false;
+    for (;;) {
+        line.skip_blanks();
+        if (line.take("*")) {
+            if (words == 0) return std::nullopt;
+            is_word_last = false;
+            continue;
+        }
+        const std::string_view word = line.take_word();
+        if (word.empty()) break;
+        if (!is_name(word)) return std::nullopt;
+        if (++words == 1) has_place = word == "__data_loc" || word == "__rel_loc";
+        is_word_last = true;
+        if (has_place && line.take("[] ")) {
+            const bool has_name = is_name(line.take_word()) && line.at_end() && words > 1;
+            return has_name ? std::optional<std::size_t>(0) : std::nullopt;
+        }
+    }
+    if (words < (has_place ? 3 : 2) || !is_word_last) return std::nullopt;
+    if (line.at_end()) return 1;
+    if (!line.take("[")) return std::nullopt;
+    const auto length = line.take_until(']');
+    if (!length || !line.at_end()) return std::nullopt;
+    LineReader number(*length);
+    if (const auto elements = number.take_number(); elements && number.at_end()) return elements;
+    // A constant's name, which the kernel does not put into a number.
+    const bool is_plain = std::ranges::all_of(*length, [](char c) {
+        return is_word_character(c) || c == ' ' || c == '+' || c == '-' || c == '*' || c == '/' ||
+               c == '(' || c == ')';
+    });
+    return is_plain ? std::optional<std::size_t>(0) : std::nullopt;
+}
+
+bool is_field(std::string_view text) {
+    LineReader line(text);
+    if (!line.take("\tfield:")) return false;
+    const auto declaration = line.take_until(';');
+    if (!declaration || !line.take("\toffset:")) return false;
+    const auto offset = line.take_number();
+    if (!offset || !line.take(";\tsize:")) return false;
+    const auto size = line.take_number();
+    if (!size || !line.take(";\tsigned:")) return false;
+    if (!(line.take("0;") || line.take("1;")) || !line.at_end()) return false;
+    if (*offset > kMostBytes || *size > kMostBytes - *offset) return false;
+    const auto elements = elements_declared(*declaration);
+    return elements && (*elements == 0 || *size % *elements == 0);
+}
+
+bool is_header(std::size_t line, std::string_view text) {
+    LineReader reader(text);
+    // "9p_client_req" begins with a digit.
+    if (line == 1) return reader.take("name: ") && !reader.take_word().empty() && reader.at_end();
+    if (line == 2) {
+        if (!reader.take("ID: ")) return false;
+        const auto id = reader.take_number();
+        return id && *id <= UINT16_MAX && reader.at_end();
+    }
+    return text == "format:";
+}
+
+}  // namespace
+
+void check_format_lines(std::string_view system, std::string_view text) {
+    constexpr std::size_t kHeaderLines = 3;
+    // The common fields end with an empty line, and so do the event's own.
+    constexpr int kEnds = 2;
+    std::size_t number = 0, fields = 0;
+    int ends = 0;
+    for (const std::string_view line : lines_of(text)) {
+        ++number;
+        bool is_good = false;
+        if (number <= kHeaderLines)
+            is_good = is_header(number, line);
+        else if (line.empty())
+            is_good = fields > 0 && ++ends <= kEnds;
+        else
+            is_good = ++fields > 0 && ends < kEnds && is_field(line);
+        if (is_good) continue;
+        throw Error(cat("cannot read the format of an event in '", system, "': line ", number,
+                        " is damaged"),
+                    "", std::string(line));
+    }
+    if (ends < kEnds)
+        throw Error(cat("cannot read the format of an event in '", system, "': it ends too early"));
+}
+
+}  // namespace gpufs

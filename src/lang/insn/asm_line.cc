@@ -1,0 +1,263 @@
+#include "lang/insn/asm_line.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/cat.h"
+#include "base/suggest.h"
+#include "lang/insn/names.h"
+#include "lang/insn/tokens.h"
+
+namespace gpufs {
+namespace {
+
+bool is_letter(char c) {
+    return is_name_char(c) && !is_digit(c) && c != '.' && c != '$';
+}
+bool is_hex(char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'f');
+}
+
+// Matches a text piece by piece; steps only over what matches.
+class Scan {
+public:
+    explicit Scan(std::string_view text) : rest_(text) {}
+
+    bool literal(std::string_view text) {
+        if (!rest_.starts_with(text)) return false;
+        rest_.remove_prefix(text.size());
+        return true;
+    }
+    void blanks() {
+        while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\r'))
+            rest_.remove_prefix(1);
+    }
+    template <class Predicate>
+    std::string_view all(Predicate&& fits) {
+        const auto stop = std::ranges::find_if_not(rest_, fits);
+        const std::string_view taken =
+            rest_.substr(0, static_cast<std::size_t>(stop - rest_.begin()));
+        rest_.remove_prefix(taken.size());
+        return taken;
+    }
+    bool digits() { return !all(is_digit).empty(); }
+    std::string_view rest() const { return rest_; }
+    bool at_end() const { return rest_.empty(); }
+
+private:
+    std::string_view rest_;
+};
+
+// "R0=...", "R1_w=...", "fp-8=...", and, in front of them, "frame1: ".
+bool begins_states(std::string_view text) {
+    Scan scan(text);
+    if (scan.literal("frame") && scan.digits() && scan.literal(":")) return true;
+    scan = Scan(text);
+    if (!(scan.literal("R") || scan.literal("fp-")) || !scan.digits()) return false;
+    if (scan.literal("_")) scan.all(is_letter);
+    return scan.literal("=");
+}
+
+// What the verifier writes between instructions in every log of log_level 2, whatever stands around
+// (kernel/bpf/verifier.c and log.c up to 6.18).
+bool is_log_talk(std::string_view text) {
+    for (const std::string_view start :
+         {"Live regs before insn:", "mark_precise: ", "cur state: ", "old state: ",
+          "returning from callee:", "verification time ", "stack depth ", "propagating r",
+          "regs=", "last_idx ", "parent didn't have regs=", "parent already had regs=", "SCC "})
+        if (text.starts_with(start)) return true;
+    Scan scan(text);
+    if (scan.literal("func#") && scan.digits() && scan.literal(" @")) return true;
+    scan = Scan(text);
+    if (scan.literal("from ") && scan.digits() && scan.literal(" to ") && scan.digits())
+        return true;
+    scan = Scan(text);
+    if (scan.literal("to caller at ") && scan.digits()) return true;
+    scan = Scan(text);
+    if (scan.literal("processed ") && scan.digits() && scan.literal(" insns")) return true;
+    scan = Scan(text);
+    return scan.literal("(") && scan.digits() &&
+           (scan.literal(") frame ") || scan.literal(") live stack "));
+}
+
+// Steps over the marks of the log's table of live registers, "..2.......", if an opcode follows.
+bool skip_live_marks(Scan& scan) {
+    Scan ahead = scan;
+    if (ahead.all([](char c) { return c == '.' || is_digit(c); }).size() != 10) return false;
+    if (!ahead.literal(" (")) return false;
+    scan.all([](char c) { return c != '('; });
+    return true;
+}
+
+// In that table, a number in front of the index says which loop the instruction is in.
+void skip_loop_number(Scan& scan) {
+    Scan ahead = scan;
+    if (!ahead.digits() || !ahead.literal(" ")) return;
+    ahead.blanks();
+    const Scan index = ahead;
+    if (!ahead.digits() || !ahead.literal(": ") || !skip_live_marks(ahead)) return;
+    scan = index;
+}
+
+// Where the states begin that a log of log_level 1 puts behind a jump: "goto pc+2 6: R0=3 R10=fp0".
+std::size_t find_states(std::string_view text) {
+    for (std::size_t at = 0; (at = text.find(": ", at + 1)) != text.npos;) {
+        if (!begins_states(text.substr(at + 2))) continue;
+        std::size_t index = at;
+        while (index > 0 && is_digit(text[index - 1])) --index;
+        if (index > 0 && text[index - 1] == ' ') return index;
+    }
+    return text.npos;
+}
+
+// The bytes that `bpftool prog dump xlated opcodes` puts below an instruction.
+bool is_hex_bytes(std::string_view text) {
+    Scan scan(text);
+    std::size_t pairs = 0;
+    while (!scan.at_end()) {
+        if (scan.all(is_hex).size() != 2) return false;
+        ++pairs;
+        scan.blanks();
+    }
+    return pairs == 8 || pairs == 16;
+}
+
+// "int handler(struct ctx * ctx):", as bpftool heads a function.
+bool is_function_heading(std::string_view text) {
+    return text.ends_with("):") && text.find('(') > 0 && text.find(' ') < text.find('(');
+}
+
+// The reason of a refusal is free text: "R4 !read_ok", "invalid access to map value, off=60".
+bool is_prose(std::string_view text) {
+    Scan scan(text);
+    if (scan.at_end() || !is_letter(text[0])) return false;
+    const std::string_view word =
+        scan.all([](char c) { return c != ' ' && c != '\t' && c != ','; });
+    if (word.ends_with(':')) return word == "caller:" || word == "callee:";
+    if (find_register(word)) return false;
+    for (const std::string& statement : statement_words())
+        if (edit_distance(word, statement) <= 1) return false;
+    const auto before = scan.rest().size();
+    scan.literal(",");
+    scan.blanks();
+    if (scan.at_end() || scan.rest().size() == before) return false;
+    // An assignment to a misspelled register is a mistake to be shown.
+    scan.literal("s");
+    scan.all(
+        [](char c) { return std::string_view("+-*/%&|^<>").find(c) != std::string_view::npos; });
+    return !scan.literal("=");
+}
+
+bool is_noise(std::string_view text, bool after_log) {
+    if (is_log_talk(text)) return true;
+    if (begins_states(text) && (after_log || text.find("R10=fp") != text.npos)) return true;
+    if (is_function_heading(text)) return true;
+    return after_log && (is_hex_bytes(text) || is_prose(text));
+}
+
+}  // namespace
+
+AsmLine split_asm_line(const SourceText& source, Span line, bool after_log) {
+    AsmLine parts;
+    const std::size_t end = std::min(line.end, source.text.size());
+    const std::string_view whole =
+        std::string_view(source.text).substr(line.begin, end - line.begin);
+    const auto offset_of = [&](const Scan& scan) { return end - scan.rest().size(); };
+    const auto has_nothing = [](const Scan& scan) {
+        return scan.at_end() || scan.rest()[0] == ';' || scan.rest()[0] == '#';
+    };
+
+    Scan scan(whole);
+    scan.blanks();
+    if (has_nothing(scan)) return parts;
+    std::string_view trimmed = scan.rest();
+    while (trimmed.ends_with(' ') || trimmed.ends_with('\r')) trimmed.remove_suffix(1);
+    parts.kind = AsmLine::Kind::noise;
+    if (is_noise(trimmed, after_log)) return parts;
+
+    skip_loop_number(scan);
+    Scan ahead = scan;
+    const std::string_view index = ahead.all(is_digit);
+    std::size_t number = 0;
+    if (!index.empty() && ahead.literal(":") &&
+        std::from_chars(index.data(), index.data() + index.size(), number).ec == std::errc()) {
+        parts.index_span = {offset_of(scan), offset_of(scan) + index.size()};
+        ahead.blanks();
+        if ((has_nothing(ahead) && after_log) || ahead.rest() == "safe" ||
+            begins_states(ahead.rest()))
+            return parts;
+        if (!has_nothing(ahead)) {
+            parts.index = number;
+            scan = ahead;
+            skip_live_marks(scan);
+        }
+    }
+    ahead = scan;
+    if (ahead.literal("(")) {
+        const std::string_view code = ahead.all(is_hex);
+        unsigned opcode = 0;
+        if (code.size() == 2 && ahead.literal(")")) {
+            std::from_chars(code.data(), code.data() + 2, opcode, 16);
+            parts.opcode = opcode;
+            parts.opcode_span = {offset_of(scan) + 1, offset_of(scan) + 3};
+            scan = ahead;
+            scan.blanks();
+        }
+    }
+    for (;;) {
+        ahead = scan;
+        if (ahead.at_end() || is_digit(ahead.rest()[0])) break;
+        const std::string_view name = ahead.all(is_name_char);
+        const Span span{offset_of(scan), offset_of(ahead)};
+        ahead.blanks();
+        if (name.empty() || !ahead.literal(":")) break;
+        parts.labels.push_back(span);
+        scan = ahead;
+        scan.blanks();
+    }
+    parts.kind = has_nothing(scan) ? AsmLine::Kind::empty : AsmLine::Kind::code;
+    const std::size_t states = parts.opcode ? find_states(scan.rest()) : std::string_view::npos;
+    const std::size_t code_end = states == std::string_view::npos ? end : offset_of(scan) + states;
+    parts.code = {offset_of(scan), code_end};
+    parts.states = {code_end, end};
+    return parts;
+}
+
+RegState find_state(std::string_view words, Reg reg) {
+    const std::string name = cat("R", static_cast<int>(reg));
+    for (std::size_t at = 0; (at = words.find(name, at)) != words.npos; ++at) {
+        if (at > 0 && words[at - 1] != ' ') continue;
+        Scan scan(words.substr(at + name.size()));
+        if (scan.literal("_")) scan.all(is_letter);
+        if (!scan.literal("=")) continue;
+
+        const std::string_view value = scan.rest();
+        if (scan.literal("-") || scan.literal("P")) return {RegState::Kind::number, {}, 0};
+        if (scan.digits() || scan.literal("scalar") || scan.literal("inv"))
+            return {RegState::Kind::number, {}, 0};
+        RegState state{RegState::Kind::other, {}, 0};
+        if (scan.literal("map_ptr("))
+            state.kind = RegState::Kind::map;
+        else if (scan.literal("map_value("))
+            state.kind = RegState::Kind::map_value;
+        else if (scan.literal("func("))
+            state.kind = RegState::Kind::func;
+        const std::string_view details = value.substr(0, value.find(')'));
+        const auto detail = [&](std::string_view key) -> std::string_view {
+            for (const char before : {'(', ','}) {
+                const auto found = details.find(cat(before, key));
+                if (found == details.npos) continue;
+                const std::string_view rest = details.substr(found + 1 + key.size());
+                return rest.substr(0, rest.find(','));
+            }
+            return {};
+        };
+        state.map = detail("map=");
+        const std::string_view offset = detail("off=");
+        std::from_chars(offset.data(), offset.data() + offset.size(), state.offset);
+        return state;
+    }
+    return {};
+}
+
+}  // namespace gpufs

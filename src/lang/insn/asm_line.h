@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source.h"
+#include "lang/insn/isa.h"
+
+namespace gpufs {
+
+// A line of assembly text taken apart, without a look at the instruction itself. A verifier's log
+// and `bpftool prog dump xlated` put more around it than a label:
+//
+//   out: r0 = 0                        a label
+//   12: (85) call bpf_foo#1 ; R0=1     index, opcode, and the states of registers
+//   0: ..2....... (b7) r0 = 0          the table of live registers
+//   3: (05) goto pc+2 6: R0=1          states at log_level 1, behind a jump
+//   from 5 to 9: R0=1 R10=fp0          noise: nothing to assemble
+struct AsmLine {
+    enum class Kind {
+        empty,  // nothing but labels or a comment
+        code,   // an instruction, or a directive
+        noise,  // of a log, and nothing to assemble
+    };
+    Kind kind = Kind::empty;
+    std::vector<Span> labels;          // without their colons
+    Span code;                         // with the comment behind it
+    Span states;                       // of registers, behind a jump in a log
+    std::optional<std::size_t> index;  // the 12 of "12:"
+    std::optional<unsigned> opcode;    // the 0x85 of "(85)"
+    Span index_span, opcode_span;
+
+    bool is_from_log() const { return kind == Kind::noise || index || opcode; }
+};
+
+// Takes the line apart. `after_log` says that the line before, comments and blank lines left out,
+// was one of a log: then also the verifier's free words are noise. They must not look like an
+// instruction or the misspelling of one.
+AsmLine split_asm_line(const SourceText& source, Span line, bool after_log);
+
+// What the words that the verifier puts behind an instruction say about a register:
+// "R1=map_ptr(map=counts,ks=4,vs=8) R2_w=5".
+struct RegState {
+    enum class Kind { unsaid, number, map, map_value, func, other };
+    Kind kind = Kind::unsaid;
+    std::string map;          // its name; empty where the kernel is too old to say it
+    std::int64_t offset = 0;  // into the map's value
+};
+RegState find_state(std::string_view words, Reg reg);
+
+}  // namespace gpufs

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/cat.h"
+#include "lang/insn/isa.h"
+
+namespace gpufs {
+
+// Which registers an instruction reads and writes. A call reads the arguments of its function,
+// which it does not show, writes r0 and leaves nothing in r1 to r5.
+struct BpfEffects {
+    bool reads_dst = false, writes_dst = false;
+    bool reads_src = false, writes_src = false;
+    bool reads_r0 = false, writes_r0 = false;  // without naming it
+    bool is_call = false;
+};
+
+constexpr BpfEffects effects_of(const bpf_insn& insn) {
+    BpfEffects e;
+    const int kind = BPF_CLASS(insn.code), op = BPF_OP(insn.code), mode = BPF_MODE(insn.code);
+    const bool from_register = BPF_SRC(insn.code) == BPF_X;
+    if (kind == BPF_ALU || kind == BPF_ALU64) {
+        e.writes_dst = true;
+        e.reads_dst = op != BPF_MOV;
+        e.reads_src = from_register && op != BPF_END && op != BPF_NEG;
+    } else if (kind == BPF_LD) {
+        e.writes_dst = true;
+    } else if (kind == BPF_LDX) {
+        e.reads_src = e.writes_dst = true;
+    } else if (kind == BPF_ST) {
+        e.reads_dst = true;
+    } else if (kind == BPF_STX) {
+        const bool is_atomic = mode == BPF_ATOMIC;
+        const bool is_load = is_atomic && insn.imm == kBpfLoadAcquire;
+        const bool is_exchange = is_atomic && insn.imm == BPF_CMPXCHG;
+        e.reads_src = true;
+        e.reads_dst = !is_load;
+        e.writes_dst = is_load;
+        e.reads_r0 = e.writes_r0 = is_exchange;
+        e.writes_src = is_atomic && !is_load && !is_exchange && insn.imm != kBpfStoreRelease &&
+                       (insn.imm & BPF_FETCH);
+    } else if (op == BPF_CALL) {
+        e.is_call = e.writes_r0 = true;
+    } else if (op == BPF_EXIT) {
+        e.reads_r0 = true;
+    } else if (op != BPF_JA && op != kBpfJcond) {
+        e.reads_dst = true;
+        e.reads_src = from_register;
+    }
+    return e;
+}
+
+// What is wrong with `value` as the number that an instruction computes with, where the kernel
+// takes none such: it follows "... is VALUE". Empty when nothing is.
+inline std::string refused_operand(const bpf_insn& insn, std::int64_t value) {
+    const int kind = BPF_CLASS(insn.code), op = BPF_OP(insn.code);
+    if ((kind != BPF_ALU && kind != BPF_ALU64) || BPF_SRC(insn.code) != BPF_K) return {};
+    if (op == BPF_DIV || op == BPF_MOD)
+        return value == 0 ? "the kernel refuses to divide by it" : "";
+    const int bits = kind == BPF_ALU64 ? 64 : 32;
+    const bool shifts = op == BPF_LSH || op == BPF_RSH || op == BPF_ARSH;
+    return shifts && (value < 0 || value >= bits) ? cat("shifts go from 0 to ", bits - 1, " bits")
+                                                  : "";
+}
+
+}  // namespace gpufs

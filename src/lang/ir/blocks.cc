@@ -1,0 +1,233 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include "lang/ir/body.h"
+
+namespace gpufs::ir {
+namespace {
+
+// The registers that a block reads before it writes them, and those that it writes.
+struct BlockUse {
+    LiveSet reads, writes;
+};
+
+// `writer` is scratch: by register, the block that was last seen to write it.
+BlockUse use_of(const Code::Body& body, const Block& block, std::vector<std::size_t>& writer) {
+    BlockUse use;
+    for (std::size_t i = block.begin; i < block.end; ++i) {
+        for (const RegId reg : reads_of(body.items[i]))
+            if (writer[reg] != block.end) use.reads.push_back(reg);
+        for (const RegId reg : writes_of(body.items[i])) {
+            writer[reg] = block.end;  // no other block has this end
+            use.writes.push_back(reg);
+        }
+    }
+    for (LiveSet* set : {&use.reads, &use.writes}) {
+        std::ranges::sort(*set);
+        set->erase(std::unique(set->begin(), set->end()), set->end());
+    }
+    return use;
+}
+
+std::vector<std::size_t> label_places(const Code::Body& body) {
+    std::vector<std::size_t> places(body.labels, body.items.size());
+    for (std::size_t i = 0; i < body.items.size(); ++i)
+        if (body.items[i].kind == Item::Kind::label) places[body.items[i].label] = i;
+    return places;
+}
+
+void solve_liveness(const Code::Body& body, std::vector<Block>& blocks) {
+    std::vector<BlockUse> uses;
+    std::vector<std::size_t> writer(body.register_count());
+    std::vector<std::vector<std::size_t>> predecessors(blocks.size());
+    std::vector<std::size_t> work;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        uses.push_back(use_of(body, blocks[i], writer));
+        for (const std::size_t next : blocks[i].successors) predecessors[next].push_back(i);
+        work.push_back(i);
+    }
+    std::vector<bool> is_waiting(blocks.size(), true);
+    LiveSet passed, live;
+    while (!work.empty()) {
+        const std::size_t at = work.back();
+        work.pop_back();
+        is_waiting[at] = false;
+        Block& block = blocks[at];
+        live.clear();
+        for (const std::size_t next : block.successors) {
+            LiveSet merged;
+            std::ranges::set_union(live, blocks[next].live_in, std::back_inserter(merged));
+            live.swap(merged);
+        }
+        block.live_out = live;
+        passed.clear();
+        live.clear();
+        std::ranges::set_difference(block.live_out, uses[at].writes, std::back_inserter(passed));
+        std::ranges::set_union(passed, uses[at].reads, std::back_inserter(live));
+        if (live == block.live_in) continue;
+        block.live_in = live;
+        for (const std::size_t before : predecessors[at])
+            if (!is_waiting[before]) {
+                is_waiting[before] = true;
+                work.push_back(before);
+            }
+    }
+}
+
+}  // namespace
+
+bool Item::ends_flow() const {
+    if (kind == Kind::fall_through) return true;
+    return is_insn() && (op.code == (BPF_JMP | BPF_JA) || op.code == (BPF_JMP | BPF_EXIT));
+}
+
+bool Item::is_pure() const {
+    switch (kind) {
+        case Kind::insn: {
+            const int code = BPF_CLASS(op.code);
+            return code == BPF_ALU || code == BPF_ALU64 || code == BPF_LD || code == BPF_LDX;
+        }
+        case Kind::load_field:
+        case Kind::field_address:
+        case Kind::slot_address:
+            return true;
+        case Kind::label:
+        case Kind::fall_through:
+            return false;
+    }
+    return false;
+}
+
+RegSet reads_of(const Item& item) {
+    RegSet regs;
+    switch (item.kind) {
+        case Item::Kind::insn: {
+            const BpfEffects e = effects_of(item.op);
+            if (e.reads_dst) regs.add(item.dst);
+            if (e.reads_src) regs.add(item.src);
+            if (e.reads_r0) regs.add(0);
+            for (RegId n = 1; e.is_call && n <= item.arguments; ++n) regs.add(n);
+            break;
+        }
+        case Item::Kind::load_field:
+        case Item::Kind::field_address:
+            regs.add(item.src);
+            break;
+        case Item::Kind::fall_through:
+            regs.add(1);
+            break;
+        case Item::Kind::label:
+        case Item::Kind::slot_address:
+            break;
+    }
+    return regs;
+}
+
+RegSet writes_of(const Item& item) {
+    RegSet regs;
+    switch (item.kind) {
+        case Item::Kind::insn: {
+            const BpfEffects e = effects_of(item.op);
+            if (e.writes_dst) regs.add(item.dst);
+            if (e.writes_src) regs.add(item.src);
+            if (e.writes_r0) regs.add(0);
+            for (RegId n = 1; e.is_call && n <= 5; ++n) regs.add(n);
+            break;
+        }
+        case Item::Kind::load_field:
+        case Item::Kind::field_address:
+        case Item::Kind::slot_address:
+            regs.add(item.dst);
+            break;
+        case Item::Kind::label:
+        case Item::Kind::fall_through:
+            break;
+    }
+    return regs;
+}
+
+std::vector<Block> find_blocks(const Code::Body& body) {
+    const auto& items = body.items;
+    std::vector<Block> blocks;
+    std::vector<std::size_t> block_at(items.size());  // by the item it begins with
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const bool begins = i == 0 || items[i].kind == Item::Kind::label ||
+                            items[i - 1].is_jump() || items[i - 1].ends_flow();
+        if (begins) blocks.push_back({i, i, {}, {}, {}});
+        block_at[i] = blocks.size() - 1;
+        blocks.back().end = i + 1;
+    }
+    const auto places = label_places(body);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const Item& last = items[blocks[i].end - 1];
+        if (last.is_jump()) {
+            const std::size_t target = places[last.label];
+            if (target == items.size()) throw std::logic_error("a jump to a label without a place");
+            blocks[i].successors.push_back(block_at[target]);
+        }
+        if (last.ends_flow()) continue;
+        if (i + 1 == blocks.size()) throw std::logic_error("the code runs off its end");
+        blocks[i].successors.push_back(i + 1);
+    }
+    solve_liveness(body, blocks);
+    return blocks;
+}
+
+void LiveWalk::insert(RegId reg) {
+    if (contains(reg)) return;
+    index_[reg] = static_cast<std::uint32_t>(regs_.size());
+    regs_.push_back(reg);
+}
+
+void LiveWalk::erase(RegId reg) {
+    if (!contains(reg)) return;
+    const RegId last = regs_.back();
+    regs_[index_[reg]] = last;
+    index_[last] = index_[reg];
+    index_[reg] = kNone;
+    regs_.pop_back();
+}
+
+void LiveWalk::start(const LiveSet& live_out) {
+    while (!regs_.empty()) erase(regs_.back());
+    for (const RegId reg : live_out) insert(reg);
+}
+
+void LiveWalk::step_over(const Item& item) {
+    for (const RegId reg : writes_of(item)) erase(reg);
+    for (const RegId reg : reads_of(item)) insert(reg);
+}
+
+std::vector<Loop> find_loops(const Code::Body& body) {
+    const auto places = label_places(body);
+    std::vector<Loop> loops;
+    for (std::size_t i = 0; i < body.items.size(); ++i) {
+        const Item& item = body.items[i];
+        if (item.is_jump() && places[item.label] <= i) loops.push_back({places[item.label], i});
+    }
+    return loops;
+}
+
+void remove_dead_code(Code::Body& body) {
+    for (;;) {
+        std::vector<bool> is_dead(body.items.size());
+        bool found = false;
+        LiveWalk live(body.register_count());
+        for (const Block& block : find_blocks(body)) {
+            live.start(block.live_out);
+            for (std::size_t i = block.end; i-- > block.begin;) {
+                const Item& item = body.items[i];
+                // A register of the machine's is written for something that reads it.
+                if (item.is_pure() && is_temp(item.dst) && !live.contains(item.dst))
+                    is_dead[i] = found = true;
+                else
+                    live.step_over(item);
+            }
+        }
+        if (!found) return;
+        std::size_t i = 0;
+        std::erase_if(body.items, [&](const Item&) { return is_dead[i++]; });
+    }
+}
+
+}  // namespace gpufs::ir

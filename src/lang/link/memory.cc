@@ -1,0 +1,298 @@
+#include <algorithm>
+
+#include "lang/link/unit.h"
+
+// Where the frame pointer and the context go: what of it can be known without running the code.
+namespace gpufs::linking {
+namespace {
+
+constexpr std::int32_t kStackBytes = 512;
+constexpr std::size_t kMaxFrames = 8;
+constexpr unsigned kFramePointer = 10;
+
+// What a register holds, as far as it is known on every way to an instruction.
+struct Value {
+    enum class Kind { unknown, stack, context };
+    Kind kind = Kind::unknown;
+    std::int32_t offset = 0;      // of stack and context
+    bool may_be_context = false;  // on some way: the context, or an address made from it
+
+    friend bool operator==(const Value&, const Value&) = default;
+};
+
+struct State {
+    Value r[11];
+    bool is_reached = false;
+};
+
+// Merges what comes on another way. Returns whether that changes anything.
+bool merge(State& into, const State& from) {
+    if (!into.is_reached) {
+        into = from;
+        into.is_reached = true;
+        return true;
+    }
+    bool changes = false;
+    for (std::size_t i = 0; i < 11; ++i) {
+        Value merged = into.r[i];
+        merged.may_be_context = merged.may_be_context || from.r[i].may_be_context;
+        if (merged.kind != from.r[i].kind || merged.offset != from.r[i].offset) {
+            merged.kind = Value::Kind::unknown;
+            merged.offset = 0;
+        }
+        changes = changes || merged != into.r[i];
+        into.r[i] = merged;
+    }
+    return changes;
+}
+
+// Helpers that are given the context, and do not read the record. Those that take no arguments may
+// find it in r1 by chance.
+bool leaves_record_alone(std::int32_t helper) {
+    switch (helper) {
+        case BPF_FUNC_perf_event_output:
+        case BPF_FUNC_get_stackid:
+        case BPF_FUNC_get_stack:
+        case BPF_FUNC_tail_call:
+        case BPF_FUNC_get_attach_cookie:
+        case BPF_FUNC_ktime_get_ns:
+        case BPF_FUNC_ktime_get_boot_ns:
+        case BPF_FUNC_ktime_get_coarse_ns:
+        case BPF_FUNC_ktime_get_tai_ns:
+        case BPF_FUNC_jiffies64:
+        case BPF_FUNC_get_prandom_u32:
+        case BPF_FUNC_get_smp_processor_id:
+        case BPF_FUNC_get_numa_node_id:
+        case BPF_FUNC_get_current_pid_tgid:
+        case BPF_FUNC_get_current_uid_gid:
+        case BPF_FUNC_get_current_task:
+        case BPF_FUNC_get_current_task_btf:
+        case BPF_FUNC_get_current_cgroup_id:
+            return true;
+        default:
+            return false;
+    }
+}
+
+class MemoryChecker {
+public:
+    MemoryChecker(Job& job, std::vector<Unit>& units)
+        : job_(job), units_(units), may_get_context_(units.size()), worst_(units.size()) {
+        // An address that was stored may come back from anywhere, and a function may be called with
+        // the context after it was looked at.
+        do {
+            repeat_ = false;
+            reads_record_ = false;
+            for (std::size_t unit = 0; unit < units_.size(); ++unit) follow(unit);
+        } while (repeat_);
+    }
+
+    void report() {
+        for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+            follow(unit);
+            for (std::size_t i = 0; i < states_.size(); ++i) check(units_[unit].insns[i], unit, i);
+        }
+        check_calls(0, 0, 0);
+    }
+
+    bool reads_record() const { return reads_record_; }
+
+private:
+    void follow(std::size_t unit) {
+        const std::vector<Insn>& insns = units_[unit].insns;
+        states_.assign(insns.size(), {});
+        State entry;
+        entry.r[kFramePointer].kind = Value::Kind::stack;
+        if (unit == 0) {
+            entry.r[1].kind = Value::Kind::context;
+            entry.r[1].may_be_context = true;
+        } else {
+            for (std::size_t i = 1; i <= 5; ++i) entry.r[i].may_be_context = may_get_context_[unit];
+        }
+        std::vector<std::size_t> work;
+        const auto visit = [&](std::size_t at, const State& state) {
+            if (merge(states_[at], state)) work.push_back(at);
+        };
+        visit(0, entry);
+        while (!work.empty()) {
+            const std::size_t at = work.back();
+            work.pop_back();
+            State state = states_[at];
+            step(insns[at], state);
+            if (insns[at].target != kNone) visit(insns[at].target, state);
+            if (!insns[at].is_exit() && !insns[at].is_go()) visit(at + 1, state);
+        }
+    }
+
+    void step(const Insn& insn, State& state) {
+        const bpf_insn& op = insn.op;
+        const BpfEffects e = effects_of(op);
+        const int kind = BPF_CLASS(op.code);
+        const bool is_access = kind == BPF_LDX || kind == BPF_ST || kind == BPF_STX;
+        const bool loads = kind == BPF_LDX || e.writes_src;
+        if (is_access) {
+            const Value& base = state.r[e.writes_dst ? op.src_reg : op.dst_reg];
+            if (base.may_be_context) reads_record_ = true;
+            const bool stores = e.reads_src && !e.writes_dst;
+            if (stores && state.r[op.src_reg].may_be_context && !is_kept_)
+                is_kept_ = repeat_ = true;
+        }
+        if (e.is_call) return step_over_call(insn, state);
+        Value result;
+        result.may_be_context = loads && is_kept_;
+        if (kind == BPF_ALU64 || kind == BPF_ALU) result = computed(op, state);
+        if (e.writes_dst) state.r[op.dst_reg] = result;
+        if (e.writes_src) state.r[op.src_reg] = result;
+        if (e.writes_r0) state.r[0] = result;
+    }
+
+    static Value computed(const bpf_insn& op, const State& state) {
+        const bool is_64 = BPF_CLASS(op.code) == BPF_ALU64;
+        const bool from_register = effects_of(op).reads_src;
+        const Value& dst = state.r[op.dst_reg];
+        if (is_64 && from_register && BPF_OP(op.code) == BPF_MOV && op.off == 0)
+            return state.r[op.src_reg];
+        Value result;
+        result.may_be_context = (BPF_OP(op.code) != BPF_MOV && dst.may_be_context) ||
+                                (from_register && state.r[op.src_reg].may_be_context);
+        const int code = BPF_OP(op.code);
+        if (is_64 && !from_register && (code == BPF_ADD || code == BPF_SUB)) {
+            result.kind = dst.kind;
+            const std::int64_t by = code == BPF_ADD ? op.imm : -std::int64_t{op.imm};
+            const std::int64_t offset = dst.offset + by;
+            if (offset == static_cast<std::int32_t>(offset))
+                result.offset = static_cast<std::int32_t>(offset);
+            else
+                result.kind = Value::Kind::unknown;
+            if (result.kind == Value::Kind::unknown) result.offset = 0;
+        }
+        return result;
+    }
+
+    void step_over_call(const Insn& insn, State& state) {
+        bool gives_context = false;
+        for (std::size_t i = 1; i <= 5; ++i) gives_context |= state.r[i].may_be_context;
+        if (gives_context && insn.is_local_call()) {
+            if (!may_get_context_[insn.callee]) may_get_context_[insn.callee] = repeat_ = true;
+        } else if (gives_context && !leaves_record_alone(insn.op.imm)) {
+            reads_record_ = true;
+        }
+        for (std::size_t i = 0; i <= 5; ++i) state.r[i] = {};
+        state.r[0].may_be_context = gives_context && insn.is_local_call();
+    }
+
+    // Mistakes that are certain.
+    void check(const Insn& insn, std::size_t unit, std::size_t at) {
+        const bpf_insn& op = insn.op;
+        const BpfEffects e = effects_of(op);
+        const int kind = BPF_CLASS(op.code);
+        if (kind == BPF_LDX || kind == BPF_ST || kind == BPF_STX) {
+            const bool is_load = e.writes_dst;
+            const Value& base = states_[at].r[is_load ? op.src_reg : op.dst_reg];
+            const int bytes = static_cast<int>(bytes_of(width_of(op)));
+            if (base.kind == Value::Kind::stack)
+                check_stack(insn, units_[unit], base.offset + op.off, bytes);
+            if (base.kind == Value::Kind::context)
+                check_context(insn, is_load, base.offset + op.off, bytes);
+            return;
+        }
+        State after = states_[at];
+        if (kind == BPF_ALU64 && BPF_OP(op.code) != BPF_MOV) {
+            step(insn, after);
+            const Value& made = after.r[op.dst_reg];
+            if (made.kind == Value::Kind::stack) check_stack(insn, units_[unit], made.offset, 0);
+        }
+    }
+
+    void check_stack(const Insn& insn, Unit& unit, int offset, int bytes) {
+        if (offset < -kStackBytes)
+            return job_.error(
+                insn.at,
+                cat("the stack has ", kStackBytes, " bytes; this is ", -offset, " below its top"),
+                "keep what is large in a map");
+        if (bytes > 0 && offset + bytes > 0)
+            return job_.error(
+                insn.at,
+                cat("the stack ends at r10: this accesses ", bytes,
+                    bytes == 1 ? " byte at r10" : " bytes at r10", offset < 0 ? "" : "+", offset),
+                "a function's stack is below r10: r10-8 and less");
+        if (bytes > 0 && offset % bytes != 0)
+            return job_.error(insn.at, cat("the stack is accessed in whole words: ", bytes,
+                                           " bytes at r10", offset, " are not aligned"));
+        unit.stack_bytes =
+            std::max(unit.stack_bytes, static_cast<std::size_t>(std::max(-offset, 0)));
+    }
+
+    void check_context(const Insn& insn, bool is_load, int offset, int bytes) {
+        if (!is_load) return job_.error(insn.at, "a program cannot write to what r1 points at");
+        if (job_.target.context == LinkTarget::Context::record && offset >= 0 && offset < 8)
+            return job_.error(insn.at,
+                              "the kernel hides the first 8 bytes of a record from programs");
+        if (job_.target.context != LinkTarget::Context::other &&
+            (offset < 0 || offset % bytes != 0))
+            job_.error(insn.at, cat(bytes, " bytes cannot be read at offset ", offset,
+                                    " of what r1 points at"));
+    }
+
+    // The kernel adds up the stacks of functions that call one another, in units of 32 bytes.
+    static std::size_t counted_stack(const Unit& unit) {
+        constexpr std::size_t kUnit = 32;
+        return (std::max<std::size_t>(unit.stack_bytes, 1) + kUnit - 1) / kUnit * kUnit;
+    }
+
+    // `above`: bytes of the functions that called this one, `depth`: how many they are.
+    void check_calls(std::size_t unit, std::size_t above, std::size_t depth) {
+        Chain& worst = worst_[unit];
+        if (worst.is_seen && above <= worst.above && depth <= worst.depth) return;
+        worst = {true, std::max(above, worst.above), std::max(depth, worst.depth)};
+        const std::size_t bytes = above + counted_stack(units_[unit]);
+        chain_.push_back(unit);
+        for (const Insn& insn : units_[unit].insns) {
+            if (insn.callee == kNone) continue;
+            if (!check_call(insn, units_[insn.callee], bytes, depth + 1)) break;
+            check_calls(insn.callee, bytes, depth + 1);
+        }
+        chain_.pop_back();
+    }
+
+    bool check_call(const Insn& insn, const Unit& callee, std::size_t above, std::size_t depth) {
+        if (std::ranges::find(chain_, insn.callee) != chain_.end())
+            job_.error(insn.at, cat("function '", callee.name, "' calls itself"),
+                       "the kernel knows no recursion");
+        else if (above + counted_stack(callee) > static_cast<std::size_t>(kStackBytes))
+            job_.error(insn.at,
+                       cat("function '", callee.name, "' uses ", callee.stack_bytes,
+                           " bytes of stack and its callers ", above, ": there are ", kStackBytes,
+                           " for all of them"),
+                       "keep what is large in a map");
+        else if (depth == kMaxFrames)
+            job_.error(insn.at, cat("calls nest at most ", kMaxFrames, " deep"));
+        else
+            return true;
+        return false;
+    }
+
+    struct Chain {
+        bool is_seen = false;
+        std::size_t above = 0, depth = 0;
+    };
+    Job& job_;
+    std::vector<Unit>& units_;
+    std::vector<State> states_;          // of the unit at hand: in front of each instruction
+    std::vector<bool> may_get_context_;  // by unit
+    std::vector<std::size_t> chain_;     // of calls: the functions that are in progress
+    std::vector<Chain> worst_;           // by unit: the deepest way to it so far
+    bool is_kept_ = false;               // the context was stored somewhere
+    bool repeat_ = false;
+    bool reads_record_ = false;
+};
+
+}  // namespace
+
+bool check_memory(Job& job, std::vector<Unit>& units) {
+    MemoryChecker checker(job, units);
+    checker.report();
+    return checker.reads_record();
+}
+
+}  // namespace gpufs::linking

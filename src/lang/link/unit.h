@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "lang/insn/effects.h"
+#include "lang/link/link.h"
+
+// The stages of the linker. Private to the link*.cc files.
+namespace gpufs::linking {
+
+constexpr std::size_t kNone = ~std::size_t{0};
+
+// An instruction with its names resolved; only distances are open.
+struct Insn {
+    bpf_insn op{};
+    std::uint64_t wide = 0;      // the number that a 16-byte load loads
+    std::size_t target = kNone;  // of a jump: the instruction in the same unit
+    std::size_t callee = kNone;  // of a call and of a callback's address: the unit
+    SourceRef at;
+
+    std::size_t slots() const { return is_wide(op) ? 2 : 1; }
+    bool is_exit() const { return op.code == (BPF_JMP | BPF_EXIT); }
+    bool is_go() const { return op.code == (BPF_JMP | BPF_JA) || op.code == (BPF_JMP32 | BPF_JA); }
+    bool is_local_call() const {
+        return op.code == (BPF_JMP | BPF_CALL) && op.src_reg == BPF_PSEUDO_CALL;
+    }
+};
+
+// The program, or a function that it calls.
+struct Unit {
+    std::string name;
+    SourceRef at;
+    std::vector<Insn> insns;
+    std::size_t stack_bytes = 0;
+};
+
+// What all stages know.
+struct Job {
+    const Program& program;
+    const ProbeProgram& probe;
+    const LinkTarget& target;
+    bool needs_descriptors = true;
+    Diagnostics mistakes = {};
+
+    bool has_v4() const { return target.features.contains("isa_v4"); }
+    void error(const SourceRef& at, std::string_view message, const std::string& hint = {});
+    // Notes the mistake and throws Unresolved: there is nothing to make of this item.
+    [[noreturn]] void fail(const SourceRef& at, std::string_view message,
+                           const std::string& hint = {});
+};
+struct Unresolved {};
+
+// Makes machine instructions of code items, one by one.
+class ItemResolver {
+public:
+    explicit ItemResolver(Job& job) : job_(job) {}
+
+    // Do all the guards hold? `guard` is an index plus 1.
+    bool holds(std::size_t guard);
+    // Appends the instructions of an item; those of jumps and calls lack their target. Throws
+    // Unresolved.
+    void resolve(const CodeItem& item, std::vector<Insn>& into);
+
+private:
+    enum class Use {
+        word,
+        bytes
+    };  // of a field: what an instruction reads, or where its bytes are
+
+    const Field& require_field(const Relocation& relocation) const;
+    void resolve_insn(const CodeItem& item, std::vector<Insn>& into);
+    void fill(const Relocation& relocation, Insn& insn);
+    void fill_field(const Relocation& relocation, Insn& insn);
+    void fill_map(const Relocation& relocation, Insn& insn);
+    void fill_parameter(const Relocation& relocation, Insn& insn);
+    void fill_text(const Relocation& relocation, std::string_view text, Insn& insn);
+    void fill_btf(const Relocation& relocation, Insn& insn);
+    void set_offset(const Relocation& relocation, std::int64_t value, Insn& insn);
+    void set_immediate(const Relocation& relocation, const std::string& what, std::int64_t value,
+                       Insn& insn);
+    void require_wide(const Relocation& relocation, const Insn& insn, std::string_view what);
+    void check_access(const Relocation& relocation, const Field& field, const Insn& insn);
+
+    void load_field(const CodeItem& item, std::vector<Insn>& into);
+    void field_address(const CodeItem& item, std::vector<Insn>& into);
+    void field_length(const CodeItem& item, std::vector<Insn>& into);
+    // Appends an instruction, or what does the same on a machine without v4.
+    void append(Insn insn, std::vector<Insn>& into);
+
+    Job& job_;
+};
+
+// The code of the program and of all functions that it needs, the program first.
+std::vector<Unit> resolve_units(Job& job);
+
+// Drops what cannot be reached; notes where the code runs off its end.
+void drop_unreachable(Job& job, std::vector<Unit>& units);
+
+// Follows the frame pointer and the context through the code. Notes mistakes with the stack and the
+// context, fills in Unit::stack_bytes, and tells whether the event's record is read.
+bool check_memory(Job& job, std::vector<Unit>& units);
+
+// Where the target has a pid namespace: ids of tasks in it for those of the initial one. Needs
+// Unit::stack_bytes, and uses a word below. Tells whether there was anything to do: then the memory
+// is to be checked again.
+bool use_own_pids(const Job& job, std::vector<Unit>& units);
+
+// Puts the units one behind the other and fills in the distances.
+Linked lay_out(Job& job, const std::vector<Unit>& units);
+
+}  // namespace gpufs::linking

@@ -1,0 +1,99 @@
+#include "lang/print_fmt/binary_printf.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include "base/error.h"
+#include "lang/print_fmt/kernel_printf.h"
+
+namespace gpufs {
+namespace {
+
+// The arguments, taken one by one (lib/vsprintf.c, vbin_printf): numbers at their own alignment, of
+// 8 bytes at 4; strings as they are, with their NUL.
+class Packed {
+public:
+    explicit Packed(RecordBytes bytes) : bytes_(bytes) {}
+
+    std::uint64_t number(std::size_t size) {
+        const std::size_t alignment = std::min<std::size_t>(size, 4);
+        at_ = (at_ + alignment - 1) / alignment * alignment;
+        std::uint64_t value = 0;
+        if (at_ <= bytes_.size() && size <= bytes_.size() - at_)
+            std::memcpy(&value, bytes_.data() + at_, size);
+        at_ += size;
+        return value;
+    }
+    std::string_view text() {
+        if (at_ >= bytes_.size()) return {};
+        const auto* chars = reinterpret_cast<const char*>(bytes_.data()) + at_;
+        const std::string_view found(chars, ::strnlen(chars, bytes_.size() - at_));
+        at_ += found.size() + 1;
+        return found;
+    }
+
+private:
+    RecordBytes bytes_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+void append_binary_printf(std::string& out, std::string_view format, RecordBytes arguments,
+                          const AddressNames& names) {
+    Packed packed(arguments);
+    for (std::size_t at = 0; at < format.size();) {
+        const std::size_t percent = std::min(format.find('%', at), format.size());
+        out += format.substr(at, percent - at);
+        if (percent == format.size()) return;
+        Conversion c;
+        try {
+            at = parse_conversion(format, percent + 1, c);
+        } catch (const Error&) {
+            out += format.substr(percent);  // the kernel, too, stops converting here
+            return;
+        }
+        if (c.letter == '%') {
+            out += '%';
+            continue;
+        }
+        if (c.takes_width) {
+            c.style.width = static_cast<int>(packed.number(4));
+            c.style.left = c.style.left || c.style.width < 0;
+            if (c.style.width < 0) c.style.width = -std::max(c.style.width, -INT_MAX);
+        }
+        if (c.takes_precision) c.style.precision = static_cast<int>(packed.number(4));
+
+        const std::size_t start = out.size();
+        if (c.letter == 's') {
+            out += packed.text();
+            if (c.style.precision >= 0)
+                out.resize(
+                    std::min(out.size(), start + static_cast<std::size_t>(c.style.precision)));
+        } else if (c.letter == 'c') {
+            out += static_cast<char>(packed.number(1));
+        } else if (c.letter == 'p') {
+            // Kept as addresses are only these. The rest was printed by the writer, who could look
+            // behind the pointer, and with its width. %pf and %pF were symbols before Linux 5.5,
+            // which knows %pfw.
+            const char kind = c.pointer.empty() ? 'x' : c.pointer.front();
+            const bool was_symbol = kind == 'F' || (kind == 'f' && !c.pointer.starts_with("fw"));
+            if (kind == 'S' || kind == 's' || was_symbol) {
+                append_symbol(out, packed.number(8), names, kind < 'a');
+            } else if (kind == 'x' || kind == 'K' || kind == 'e') {
+                append_pointer(out, packed.number(8));
+            } else {
+                out += packed.text();
+                continue;
+            }
+        } else {
+            const std::uint64_t value = narrowed(packed.number(c.size), c.size, c.style.is_signed);
+            append_number(out, value, c.style);
+            continue;
+        }
+        pad_from(out, start, c.style.width, c.style.left);
+    }
+}
+
+}  // namespace gpufs

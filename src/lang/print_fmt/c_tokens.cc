@@ -1,0 +1,187 @@
+#include "lang/print_fmt/c_tokens.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.h"
+
+namespace gpufs {
+namespace {
+
+using Kind = CType::Kind;
+
+struct NamedType {
+    std::string_view name;
+    CType type;
+};
+constexpr NamedType kTypes[] = {
+    {"bool", {Kind::integer, 1, false, true}},  {"_Bool", {Kind::integer, 1, false, true}},
+    {"u8", {Kind::integer, 1, false}},          {"s8", {Kind::integer, 1, true}},
+    {"u16", {Kind::integer, 2, false}},         {"s16", {Kind::integer, 2, true}},
+    {"u32", {Kind::integer, 4, false}},         {"s32", {Kind::integer, 4, true}},
+    {"u64", {Kind::integer, 8, false}},         {"s64", {Kind::integer, 8, true}},
+    {"uint8_t", {Kind::integer, 1, false}},     {"int8_t", {Kind::integer, 1, true}},
+    {"uint16_t", {Kind::integer, 2, false}},    {"int16_t", {Kind::integer, 2, true}},
+    {"uint32_t", {Kind::integer, 4, false}},    {"int32_t", {Kind::integer, 4, true}},
+    {"uint64_t", {Kind::integer, 8, false}},    {"int64_t", {Kind::integer, 8, true}},
+    {"uint", {Kind::integer, 4, false}},        {"ulong", {Kind::integer, 8, false}},
+    {"ushort", {Kind::integer, 2, false}},      {"size_t", {Kind::integer, 8, false}},
+    {"ssize_t", {Kind::integer, 8, true}},      {"uintptr_t", {Kind::integer, 8, false}},
+    {"loff_t", {Kind::integer, 8, true}},       {"sector_t", {Kind::integer, 8, false}},
+    {"blkcnt_t", {Kind::integer, 8, false}},    {"dma_addr_t", {Kind::integer, 8, false}},
+    {"phys_addr_t", {Kind::integer, 8, false}}, {"resource_size_t", {Kind::integer, 8, false}},
+    {"pgoff_t", {Kind::integer, 8, false}},     {"ino_t", {Kind::integer, 8, false}},
+    {"ktime_t", {Kind::integer, 8, true}},      {"time64_t", {Kind::integer, 8, true}},
+    {"gfp_t", {Kind::integer, 4, false}},       {"dev_t", {Kind::integer, 4, false}},
+    {"fmode_t", {Kind::integer, 4, false}},     {"umode_t", {Kind::integer, 2, false}},
+    {"uid_t", {Kind::integer, 4, false}},       {"gid_t", {Kind::integer, 4, false}},
+    {"pid_t", {Kind::integer, 4, true}},        {"blk_opf_t", {Kind::integer, 4, false}},
+    {"vm_fault_t", {Kind::integer, 4, false}},  {"be16", {Kind::integer, 2, false}},
+    {"le16", {Kind::integer, 2, false}},        {"be32", {Kind::integer, 4, false}},
+    {"le32", {Kind::integer, 4, false}},        {"be64", {Kind::integer, 8, false}},
+    {"le64", {Kind::integer, 8, false}},
+};
+
+std::optional<CType> find_type(std::string_view name) {
+    if (name.starts_with("__")) name.remove_prefix(2);
+    const auto* const it = std::ranges::find(kTypes, name, &NamedType::name);
+    return it == std::end(kTypes) ? std::nullopt : std::optional(it->type);
+}
+
+// A type that is one word: "u32", "void", and any other "..._t", whose size is not known.
+std::optional<CType> find_whole_type(std::string_view word) {
+    if (const auto known = find_type(word)) return known;
+    if (word == "void" || word.ends_with("_t")) return CType{Kind::integer, 0, false};
+    return std::nullopt;
+}
+
+bool is_word_char(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+std::size_t word_length(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::find_if_not(text, is_word_char) - text.begin());
+}
+
+}  // namespace
+
+void CTokens::advance() {
+    while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())))
+        rest_.remove_prefix(1);
+    if (rest_.empty()) {
+        token_ = {};
+        return;
+    }
+    const char c = rest_.front();
+    if (std::isdigit(static_cast<unsigned char>(c)))
+        return take(CToken::Kind::number, word_length(rest_));
+    if (is_word_char(c)) return take(CToken::Kind::word, word_length(rest_));
+    if (c == '"') return take_quoted(CToken::Kind::text, '"');
+    if (c == '\'') return take_quoted(CToken::Kind::character, '\'');
+    for (const std::string_view sign : {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "->"})
+        if (rest_.starts_with(sign)) return take(CToken::Kind::sign, 2);
+    take(CToken::Kind::sign, 1);
+}
+
+void CTokens::take(CToken::Kind kind, std::size_t length) {
+    token_ = {kind, rest_.substr(0, length)};
+    rest_.remove_prefix(length);
+}
+
+void CTokens::take_quoted(CToken::Kind kind, char quote) {
+    std::size_t end = 1;
+    while (end < rest_.size() && rest_[end] != quote) end += rest_[end] == '\\' ? 2 : 1;
+    if (end >= rest_.size()) throw Error("has a quote that is not closed");
+    token_ = {kind, rest_.substr(1, end - 1)};
+    rest_.remove_prefix(end + 1);
+}
+
+bool CTokens::accept(std::string_view sign) {
+    if (!is(sign)) return false;
+    advance();
+    return true;
+}
+
+void CTokens::expect(std::string_view sign) {
+    if (!accept(sign)) throw Error(cat("expected '", sign, "' before '", token_.text, "'"));
+}
+
+std::string_view CTokens::expect_word() {
+    if (!is_word()) throw Error(cat("expected a name before '", token_.text, "'"));
+    const std::string_view name = token_.text;
+    advance();
+    return name;
+}
+
+std::optional<CType> CTokens::accept_type() {
+    const CTokens start = *this;
+    std::optional<CType> type;
+    bool is_unsigned = false, is_signed = false, is_int = false, is_long = false;
+    for (; is_word(); advance()) {
+        const std::string_view word = token_.text;
+        if (word == "const" || word == "volatile" || word == "static" || word == "__force") {
+            continue;
+        } else if (word == "unsigned") {
+            is_unsigned = true;
+        } else if (word == "signed") {
+            is_signed = true;
+        } else if (word == "long") {
+            is_long = true;
+        } else if (word == "int") {
+            is_int = true;
+        } else if (word == "short") {
+            type = CType{Kind::integer, 2, true};
+        } else if (word == "char") {
+            type = CType{Kind::integer, 1, true};
+        } else if (word == "struct" || word == "union" || word == "enum") {
+            type = CType{Kind::integer, word == "enum" ? std::uint8_t{4} : std::uint8_t{0}, false};
+            advance();  // its name
+        } else {
+            // One that needs no other word, unless there is a type already.
+            const bool has_type = type || is_unsigned || is_signed || is_long || is_int;
+            const auto whole = has_type && word != "void" ? std::nullopt : find_whole_type(word);
+            if (!whole) break;
+            type = whole;
+        }
+    }
+    const bool is_basic = is_unsigned || is_signed || is_long || is_int;
+    if (!type && !is_basic) {
+        *this = start;
+        return std::nullopt;
+    }
+    if (!type) type = CType{Kind::integer, is_long ? std::uint8_t{8} : std::uint8_t{4}, true};
+    if (is_unsigned) type->is_signed = false;
+    if (is_signed) type->is_signed = true;
+    int stars = 0;
+    for (; is("*") || (is_word() && token_.text == "const"); advance()) stars += is("*");
+    if (stars > 1) return CType{Kind::address, 8, false};
+    if (stars == 1) type->kind = Kind::bytes;
+    return type;
+}
+
+char unescaped(std::string_view& rest) {
+    const char c = rest.front();
+    rest.remove_prefix(1);
+    switch (c) {
+        case 'n':
+            return '\n';
+        case 't':
+            return '\t';
+        case 'r':
+            return '\r';
+        case '0':
+            return '\0';
+        default:
+            return c;  // a quote, a backslash, or what nobody writes
+    }
+}
+
+void append_unescaped(std::string& out, std::string_view text) {
+    while (!text.empty()) {
+        const char c = text.front();
+        text.remove_prefix(1);
+        out += c == '\\' && !text.empty() ? unescaped(text) : c;
+    }
+}
+
+}  // namespace gpufs

@@ -1,0 +1,285 @@
+#include "lang/print_fmt/format.h"
+
+#include <algorithm>
+#include <charconv>
+#include <climits>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace gpufs {
+namespace {
+
+// What a %p with these letters prints.
+PrintStep::Kind pointer_kind(std::string_view letters) {
+    using Kind = PrintStep::Kind;
+    switch (letters.empty() ? '\0' : letters.front()) {
+        case 's':
+        case 'f':
+            return Kind::symbol;
+        case 'S':
+        case 'F':
+        case 'B':
+            return Kind::symbol_offset;
+        case 'I':
+        case 'i':
+            return Kind::ip;
+        case 'M':
+        case 'm':
+            return Kind::mac;
+        case 'U':
+            return Kind::uuid;
+        case 'h':
+            return Kind::hex_bytes;
+        case 'b':
+            return letters == "bl" ? Kind::bit_list : Kind::bitmap;
+        case 'a':
+            return Kind::physical_address;
+        default:
+            return Kind::pointer;
+    }
+}
+
+// Kinds whose argument is a place in the record.
+bool prints_bytes(PrintStep::Kind kind) {
+    return kind >= PrintStep::Kind::ip && kind <= PrintStep::Kind::physical_address;
+}
+
+// What most steps print: a field as wide as its conversion.
+std::uint64_t field_value(const PrintStep& step, RecordBytes record) {
+    if (step.offset > record.size() || step.size > record.size() - step.offset) return 0;
+    const std::byte* const at = record.data() + step.offset;
+    std::uint64_t value = 0;
+    if (step.size == 8)
+        std::memcpy(&value, at, 8);
+    else if (step.size == 4)
+        std::memcpy(&value, at, 4);
+    else
+        std::memcpy(&value, at, step.size);
+    return narrowed(value, step.size, step.style.is_signed);
+}
+
+}  // namespace
+
+PrintFormat::PrintFormat(const EventFormat& event, Addresses addresses) : addresses_(addresses) {
+    try {
+        compile(event);
+    } catch (const Error& error) {
+        why_ = error.what();
+        compile_fields(event);
+    }
+}
+
+void PrintFormat::add_text(std::string_view text) {
+    if (text.empty()) return;
+    if (steps_.empty() || steps_.back().kind != PrintStep::Kind::text) steps_.emplace_back();
+    steps_.back().text += text;
+}
+
+void PrintFormat::compile(const EventFormat& event) {
+    const PrintArguments arguments = parse_print_arguments(event, tree_);
+    const std::string_view format = arguments.format;
+    std::size_t used = 0;
+    for (std::size_t at = 0; at < format.size();) {
+        const std::size_t percent = std::min(format.find('%', at), format.size());
+        add_text(format.substr(at, percent - at));
+        at = percent;
+        if (at < format.size()) at = add_conversion(format, at + 1, arguments.values, used);
+    }
+}
+
+// `at` is behind the '%'. Returns where the conversion ends.
+std::size_t PrintFormat::add_conversion(std::string_view format, std::size_t at,
+                                        const std::vector<CNodeId>& values, std::size_t& used) {
+    Conversion c;
+    at = parse_conversion(format, at, c);
+    if (c.letter == '%') {
+        add_text("%");
+        return at;
+    }
+    using Kind = PrintStep::Kind;
+    PrintStep step;
+    step.style = c.style;
+    step.size = c.size;
+    if (c.takes_width) step.width = values.at(used++);
+    if (c.takes_precision) step.precision = values.at(used++);
+    step.value = values.at(used++);
+    step.text = c.pointer;
+    step.kind = c.letter == 's'   ? Kind::string
+                : c.letter == 'c' ? Kind::character
+                : c.letter == 'p' ? pointer_kind(c.pointer)
+                                  : Kind::number;
+    step.is_plain = step.kind == Kind::number && !c.takes_width && !c.takes_precision &&
+                    c.style.width < 0 && c.style.precision < 0 && !c.style.plus && !c.style.space &&
+                    !c.style.special && !c.style.is_upper;
+
+    const CNode& value = tree_.nodes[step.value];
+    step.offset = value.offset;
+    step.is_field = step.is_plain && value.op == CNode::Op::load && value.type.size == step.size;
+    const bool has_bytes = value.type.kind == CType::Kind::bytes;
+    if (value.op == CNode::Op::unknown) {
+        step.kind = Kind::string;
+        step.is_plain = false;
+    } else if (step.kind == Kind::number || step.kind == Kind::character) {
+        if (has_bytes || value.type.kind == CType::Kind::text)
+            throw Error("prints a place in the record as a number");
+    } else if (prints_bytes(step.kind) && !has_bytes) {
+        // What points outside the record cannot be followed; its address is what is known.
+        step.kind = Kind::pointer;
+    }
+    steps_.push_back(std::move(step));
+    return at;
+}
+
+void PrintFormat::compile_fields(const EventFormat& event) {
+    tree_ = {};
+    steps_.clear();
+    EventFormat shown = event;
+    std::string format, values;
+    for (const Field& f : event.fields) {
+        if (f.is_common) continue;
+        std::string_view conversion = f.is_signed ? "%lld" : "%llu";
+        std::string value = cat("REC->", f.name);
+        const std::size_t element = std::max<std::size_t>(f.element_size, 1);
+        if (f.holds_text() || (f.is_pointer && f.is_string)) {
+            conversion = "%s";
+        } else if (f.is_pointer) {
+            conversion = "0x%llx";
+        } else if (f.is_dynamic()) {
+            conversion = "%s";
+            const std::string_view rel = f.place == Field::Place::rel_loc ? "_rel" : "";
+            value = cat("__print_array(REC->", f.name, ", __get", rel, "_dynamic_array_len(",
+                        f.name, ") / ", element, ", ", element, ")");
+        } else if (f.is_array && element <= 8) {
+            conversion = "%s";
+            value = cat("__print_array(REC->", f.name, ", ", f.size / element, ", ", element, ")");
+        } else if (f.size != 1 && f.size != 2 && f.size != 4 && f.size != 8) {
+            conversion = "%s";
+            value = cat("__print_hex_str(REC->", f.name, ", ", f.size, ")");
+        }
+        format += cat(' ', f.name, '=', conversion);
+        values += cat(", ", value);
+    }
+    shown.print_format = cat('"', format, '"', values);
+    try {
+        compile(shown);
+    } catch (const Error&) {
+        add_text(" (fields that cannot be read)");
+    }
+}
+
+void PrintFormat::print(RecordBytes record, const AddressNames& names, std::string& out) const {
+    for (const PrintStep& step : steps_) {
+        if (step.kind == PrintStep::Kind::text) {
+            out += step.text;
+        } else if (step.is_plain) {
+            const std::uint64_t value = step.is_field ? field_value(step, record)
+                                                      : narrowed(tree_.integer(step.value, record),
+                                                                 step.size, step.style.is_signed);
+            char digits[24];
+            const auto base = static_cast<int>(step.style.base);
+            const auto end =
+                step.style.is_signed
+                    ? std::to_chars(digits, digits + 24, static_cast<std::int64_t>(value), base).ptr
+                    : std::to_chars(digits, digits + 24, value, base).ptr;
+            out.append(digits, end);
+        } else {
+            print_step(step, record, names, out);
+        }
+    }
+}
+
+void PrintFormat::print_address(const PrintStep& step, std::uint64_t address,
+                                const AddressNames& names, std::string& out) const {
+    const bool is_kernel = addresses_ == Addresses::kernel;
+    const bool with_offset = step.kind == PrintStep::Kind::symbol_offset;
+    const auto symbol = is_kernel || step.kind == PrintStep::Kind::pointer || !names.symbol
+                            ? std::nullopt
+                            : names.symbol(address);
+    if (symbol) {
+        out += symbol->name;
+        if (with_offset) out += '+';
+        if (with_offset) append_number(out, symbol->offset, {.base = 16, .special = true});
+    } else if (!is_kernel && address == 0) {
+        out += "(nil)";
+    } else if (!is_kernel) {
+        append_number(out, address, {.base = 16, .special = true});
+    } else if (step.kind == PrintStep::Kind::pointer) {
+        append_pointer(out, address);
+    } else {
+        append_symbol(out, address, names, with_offset);
+    }
+}
+
+void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const AddressNames& names,
+                             std::string& out) const {
+    NumberStyle style = step.style;
+    if (step.width != kNoNode) {
+        style.width = static_cast<int>(tree_.integer(step.width, record));
+        if (style.width < 0) {
+            style.left = true;
+            style.width = -std::max(style.width, -INT_MAX);
+        }
+    }
+    if (step.precision != kNoNode)
+        style.precision = std::max(0, static_cast<int>(tree_.integer(step.precision, record)));
+
+    const std::size_t start = out.size();
+    const auto bytes = [&] { return tree_.bytes(step.value, record); };
+    const auto integer = [&] { return tree_.integer(step.value, record); };
+    switch (step.kind) {
+        case PrintStep::Kind::text:
+            break;
+        case PrintStep::Kind::number:
+            // Padding follows the style; nothing is left to pad.
+            return append_number(out, narrowed(integer(), step.size, style.is_signed), style);
+        case PrintStep::Kind::character:
+            out += static_cast<char>(integer());
+            break;
+        case PrintStep::Kind::string:
+            tree_.append_text(step.value, record, names, out);
+            if (style.precision >= 0)
+                out.resize(std::min(out.size(), start + static_cast<std::size_t>(style.precision)));
+            break;
+        case PrintStep::Kind::pointer:
+        case PrintStep::Kind::symbol:
+        case PrintStep::Kind::symbol_offset:
+            print_address(step, integer(), names, out);
+            break;
+        case PrintStep::Kind::ip:
+            append_ip(out, step.text, bytes());
+            break;
+        case PrintStep::Kind::mac:
+            append_mac(out, step.text, bytes());
+            break;
+        case PrintStep::Kind::uuid:
+            append_uuid(out, step.text, bytes());
+            break;
+        case PrintStep::Kind::hex_bytes: {
+            // The width counts the bytes: one where there is none, none for 0, at most 64.
+            const int wanted = style.width < 0 ? 1 : std::min(style.width, 64);
+            const auto count = static_cast<std::size_t>(wanted);
+            const char kind = step.text.size() > 1 ? step.text[1] : ' ';
+            const char separator = kind == 'C' ? ':' : kind == 'D' ? '-' : kind == 'N' ? '\0' : ' ';
+            const RecordBytes all = bytes();
+            return append_hex_bytes(out, all.first(std::min(count, all.size())), separator);
+        }
+        case PrintStep::Kind::bitmap:
+            return append_bitmap(out, static_cast<std::size_t>(std::max(style.width, 0)), bytes());
+        case PrintStep::Kind::bit_list:
+            return append_bit_list(out, static_cast<std::size_t>(std::max(style.width, 0)),
+                                   bytes());
+        case PrintStep::Kind::physical_address: {
+            // %pa takes a pointer to the address.
+            const RecordBytes place = bytes();
+            std::uint64_t address = 0;
+            for (std::size_t i = std::min<std::size_t>(place.size(), 8); i-- > 0;)
+                address = address << 8 | std::to_integer<std::uint64_t>(place[i]);
+            return append_number(out, address,
+                                 {.base = 16, .zero = true, .special = true, .width = 18});
+        }
+    }
+    pad_from(out, start, style.width, style.left);
+}
+
+}  // namespace gpufs

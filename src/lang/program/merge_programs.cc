@@ -1,0 +1,245 @@
+#include "lang/program/merge_programs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "base/cat.h"
+#include "base/error.h"
+
+namespace gpufs {
+namespace {
+
+// Calls `visit` with every place in a text that the list's members have.
+template <class Visit>
+void visit_places(std::vector<CodeItem>& code, const Visit& visit) {
+    for (CodeItem& item : code) {
+        visit(item.at);
+        visit(item.relocation.at);
+    }
+}
+template <class Visit>
+void visit_places(Program& program, const Visit& visit) {
+    for (Parameter& one : program.parameters) visit(one.at);
+    for (MapDeclaration& one : program.maps) visit(one.at);
+    for (RecordLayout& one : program.records) visit(one.at);
+    for (Report& one : program.reports) visit(one.at);
+    for (Guard& one : program.guards) visit(one.at);
+    for (Subprogram& one : program.subprograms) {
+        visit(one.at);
+        visit_places(one.code, visit);
+    }
+    for (ProbeProgram& one : program.programs) {
+        visit(one.at);
+        visit_places(one.code, visit);
+        for (auto& alternatives : one.targets)
+            for (ProbeTarget& target : alternatives) visit(target.at);
+    }
+}
+
+template <class List>
+void append(List& list, List& more) {
+    std::ranges::move(more, std::back_inserter(list));
+}
+
+// Names of one kind of thing, by what they were.
+class Names {
+public:
+    // The text with which the program itself was written is its first; others it includes.
+    template <class List>
+    Names(const List& list, const std::string& owner) {
+        for (const auto& one : list)
+            if (one.at.source == 0) renamed_.insert(one.name);
+        owner_ = owner;
+    }
+    void rename(std::string& name) const {
+        if (renamed_.contains(name)) name = cat(owner_, '.', name);
+    }
+
+private:
+    std::set<std::string, std::less<>> renamed_;
+    std::string owner_;
+};
+
+class Renaming {
+public:
+    explicit Renaming(Program& program)
+        : program_(program),
+          parameters_(program.parameters, program.name),
+          maps_(program.maps, program.name),
+          records_(program.records, program.name),
+          functions_(program.subprograms, program.name) {}
+
+    void apply() {
+        for (Parameter& one : program_.parameters) parameters_.rename(one.name);
+        for (MapDeclaration& one : program_.maps) {
+            maps_.rename(one.name);
+            parameters_.rename(one.max_parameter);
+            rename_stacks(one.key);
+            rename_stacks(one.value);
+        }
+        for (RecordLayout& one : program_.records) {
+            records_.rename(one.name);
+            rename_stacks(one.layout);
+            for (Action& action : one.actions) maps_.rename(action.map);
+        }
+        for (Report& one : program_.reports) maps_.rename(one.map);
+        for (Subprogram& one : program_.subprograms) {
+            functions_.rename(one.name);
+            rename_code(one.code);
+        }
+        for (ProbeProgram& one : program_.programs) {
+            one.name = cat(program_.name, '.', one.name);
+            rename_code(one.code);
+        }
+    }
+
+private:
+    void rename_stacks(Layout& layout) {
+        for (Member& member : layout.members) maps_.rename(member.type.stack_map);
+    }
+
+    void rename_code(std::vector<CodeItem>& code) {
+        for (CodeItem& item : code) {
+            Relocation& relocation = item.relocation;
+            switch (relocation.kind) {
+                case Relocation::Kind::subprogram:
+                case Relocation::Kind::callback:
+                    functions_.rename(relocation.name);
+                    break;
+                case Relocation::Kind::map:
+                case Relocation::Kind::map_value:
+                    maps_.rename(relocation.name);
+                    break;
+                case Relocation::Kind::parameter:
+                    parameters_.rename(relocation.name);
+                    break;
+                case Relocation::Kind::record_id:
+                    records_.rename(relocation.name);
+                    break;
+                case Relocation::Kind::none:
+                case Relocation::Kind::label:
+                case Relocation::Kind::field_offset:
+                case Relocation::Kind::field_size:
+                case Relocation::Kind::btf_offset:
+                case Relocation::Kind::constant:
+                    break;
+            }
+        }
+    }
+
+    Program& program_;
+    Names parameters_, maps_, records_, functions_;
+};
+
+void shift_guard(std::size_t& guard, std::size_t by) {
+    if (guard != 0) guard += by;
+}
+
+class Merger {
+public:
+    explicit Merger(Program first) {
+        names_.insert(first.name);
+        Renaming(first).apply();
+        merged_ = std::move(first);
+    }
+
+    void add(Program program) {
+        if (!names_.insert(program.name).second)
+            throw UsageError(cat("'", program.name, "' is asked for twice"));
+        check_texts(program);
+        take_licence(program);
+        Renaming(program).apply();
+        drop_shared(program.parameters);
+        drop_shared(program.maps);
+        drop_shared(program.records);
+        drop_shared(program.subprograms);
+        std::erase_if(program.reports, [&](const Report& report) {
+            return report.at.source != 0 && merged_.find_map(report.map);
+        });
+        shift(program);
+
+        merged_.name += cat(", ", program.name);
+        merged_.summary += cat("; ", program.summary);
+        append(merged_.sources, program.sources);
+        append(merged_.parameters, program.parameters);
+        append(merged_.maps, program.maps);
+        append(merged_.records, program.records);
+        append(merged_.reports, program.reports);
+        append(merged_.programs, program.programs);
+        append(merged_.subprograms, program.subprograms);
+        append(merged_.guards, program.guards);
+        append(merged_.needed_features, program.needed_features);
+        append(merged_.cautions, program.cautions);
+        merged_.scratch_bytes = std::max(merged_.scratch_bytes, program.scratch_bytes);
+    }
+
+    Program finish() { return std::move(merged_); }
+
+private:
+    void check_texts(const Program& program) const {
+        for (std::size_t i = 1; i < program.sources.size(); ++i) {
+            const auto same =
+                std::ranges::find(merged_.sources, program.sources[i].name, &SourceText::name);
+            if (same != merged_.sources.end() && same->text != program.sources[i].text)
+                throw UsageError(cat("'", program.name, "' includes another text as ", same->name,
+                                     " than those before"));
+        }
+    }
+
+    // The kernel knows programs that may call all helpers from those that may not.
+    void take_licence(const Program& program) {
+        const auto is_free = [](const std::string& licence) {
+            return licence.find("GPL") != std::string::npos;
+        };
+        if (is_free(merged_.licence) != is_free(program.licence))
+            throw UsageError(cat("'", program.name, "' has the licence \"", program.licence,
+                                 "\", those before \"", merged_.licence, "\""));
+        if (merged_.licence != program.licence) merged_.licence = "GPL";
+    }
+
+    // What a text that both include brought, and is there already.
+    template <class List>
+    void drop_shared(List& list) const {
+        std::erase_if(
+            list, [&](const auto& one) { return one.at.source != 0 && is_there(list, one.name); });
+    }
+    bool is_there(const std::vector<Parameter>&, const std::string& name) const {
+        return merged_.find_parameter(name) != nullptr;
+    }
+    bool is_there(const std::vector<MapDeclaration>&, const std::string& name) const {
+        return merged_.find_map(name) != nullptr;
+    }
+    bool is_there(const std::vector<RecordLayout>&, const std::string& name) const {
+        return merged_.find_record(name) != nullptr;
+    }
+    bool is_there(const std::vector<Subprogram>&, const std::string& name) const {
+        return merged_.find_subprogram(name) != nullptr;
+    }
+
+    // Numbers that count sources and guards go on behind those there are.
+    void shift(Program& program) const {
+        const std::size_t sources = merged_.sources.size(), guards = merged_.guards.size();
+        visit_places(program, [&](SourceRef& at) { at.source += sources; });
+        for (Guard& guard : program.guards) shift_guard(guard.outer, guards);
+        for (Subprogram& one : program.subprograms)
+            for (CodeItem& item : one.code) shift_guard(item.guard, guards);
+        for (ProbeProgram& one : program.programs)
+            for (CodeItem& item : one.code) shift_guard(item.guard, guards);
+    }
+
+    Program merged_;
+    std::set<std::string, std::less<>> names_;
+};
+
+}  // namespace
+
+Program merge_programs(std::vector<Program> programs) {
+    if (programs.size() == 1) return std::move(programs.front());
+    Merger merger(std::move(programs.at(0)));
+    for (std::size_t i = 1; i < programs.size(); ++i) merger.add(std::move(programs[i]));
+    return merger.finish();
+}
+
+}  // namespace gpufs

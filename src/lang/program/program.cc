@@ -1,0 +1,91 @@
+#include "lang/program/program.h"
+
+#include <algorithm>
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kSlot = 8;
+
+template <class T>
+const T* find_by_name(const std::vector<T>& items, std::string_view name) {
+    const auto it = std::ranges::find(items, name, &T::name);
+    return it == items.end() ? nullptr : &*it;
+}
+
+std::size_t align_up(std::size_t n, std::size_t to) {
+    return (n + to - 1) / to * to;
+}
+
+// Text and bytes may start anywhere; numbers at a multiple of their size.
+std::size_t alignment_of(const ValueType& type) {
+    const bool is_bytes =
+        type.kind == ValueType::Kind::text || type.kind == ValueType::Kind::raw_bytes;
+    return is_bytes ? 1 : std::clamp<std::size_t>(type.bytes, 1, kSlot);
+}
+
+}  // namespace
+
+const Member* Layout::find(std::string_view name) const {
+    return find_by_name(members, name);
+}
+
+void Layout::add(std::string name, ValueType type) {
+    std::size_t end = 0, widest = 1;
+    for (const Member& member : members) {
+        end = member.offset + member.type.bytes;
+        widest = std::max(widest, alignment_of(member.type));
+    }
+    const std::size_t own = alignment_of(type);
+    const std::size_t offset = align_up(end, own);
+    bytes = align_up(offset + type.bytes, std::max(widest, own));
+    members.push_back({std::move(name), std::move(type), offset});
+}
+
+std::size_t Aggregation::bytes() const {
+    constexpr std::size_t kBits = 64;
+    switch (kind) {
+        case Kind::none:
+            return 0;
+        case Kind::count:
+        case Kind::sum:
+            return kSlot;
+        case Kind::min:
+        case Kind::max:
+        case Kind::avg:
+            return 2 * kSlot;
+        case Kind::stats:
+            return 4 * kSlot;
+        case Kind::log2:
+            return (kBits + 1) * kSlot;
+        case Kind::log_linear:
+            // Values below 2^sub_bits have a slot each; every power of two above has 2^sub_bits.
+            return (kBits - sub_bits + 1) * (std::size_t{1} << sub_bits) * kSlot;
+        case Kind::linear:
+            return (static_cast<std::size_t>((high - low + step - 1) / step) + 2) * kSlot;
+    }
+    return 0;
+}
+
+std::size_t MapDeclaration::value_bytes() const {
+    return aggregation.kind == Aggregation::Kind::none ? value.bytes : aggregation.bytes();
+}
+
+bool RecordLayout::is_for_freeze() const {
+    return std::ranges::find(actions, Action::Kind::freeze, &Action::kind) != actions.end();
+}
+
+const MapDeclaration* Program::find_map(std::string_view map) const {
+    return find_by_name(maps, map);
+}
+const RecordLayout* Program::find_record(std::string_view record) const {
+    return find_by_name(records, record);
+}
+const Parameter* Program::find_parameter(std::string_view parameter) const {
+    return find_by_name(parameters, parameter);
+}
+const Subprogram* Program::find_subprogram(std::string_view subprogram) const {
+    return find_by_name(subprograms, subprogram);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,85 @@
+#include "lang/recipe/trigger.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/cat.h"
+#include "base/text.h"
+
+namespace gpufs {
+namespace {
+
+bool takes_event(std::string_view action) {
+    return action == "enable_event" || action == "disable_event";
+}
+
+// "count=5", "5" or "unlimited", behind the last colon. False when it is none of them.
+bool parse_count(std::string_view word, std::optional<unsigned long>& count) {
+    if (word == "unlimited") {
+        count.reset();
+        return true;
+    }
+    if (word.starts_with("count=")) word.remove_prefix(6);
+    unsigned long n = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
+    if (error != std::errc() || end != word.data() + word.size() || word.empty()) return false;
+    count = n;
+    return true;
+}
+
+}  // namespace
+
+std::string Trigger::kind() const {
+    return takes_event(action) ? cat(action, ':', argument) : action;
+}
+
+std::string Trigger::to_text() const {
+    std::string text = action;
+    if (!argument.empty()) text += ':' + argument;
+    if (count) text += cat(':', *count);
+    if (!condition.empty()) text += " if " + condition;
+    return text;
+}
+
+std::string Trigger::removal() const {
+    return '!' + kind();
+}
+
+bool Trigger::is_known() const {
+    return std::ranges::count(kTriggerActions, action) > 0;
+}
+
+Trigger parse_trigger(std::string_view line) {
+    Trigger trigger;
+    line = trim(line);
+    if (const auto condition = line.find(" if "); condition != line.npos) {
+        trigger.condition = trim(line.substr(condition + 4));
+        line = trim(line.substr(0, condition));
+    }
+    const auto colon = line.find(':');
+    trigger.action = line.substr(0, colon);
+    if (colon == line.npos) return trigger;
+    std::string_view rest = line.substr(colon + 1);
+    if (trigger.is_known()) {
+        const auto last = rest.rfind(':');
+        if (parse_count(last == rest.npos ? rest : rest.substr(last + 1), trigger.count))
+            rest = last == rest.npos ? std::string_view() : rest.substr(0, last);
+    }
+    trigger.argument = rest;
+    return trigger;
+}
+
+std::vector<Trigger> parse_triggers(std::string_view file) {
+    std::vector<Trigger> triggers;
+    for (const std::string_view line : lines_of(file))
+        if (!trim(line).empty() && line[0] != '#') triggers.push_back(parse_trigger(line));
+    return triggers;
+}
+
+std::optional<std::vector<std::string>> available_triggers(std::string_view file) {
+    const auto lines = lines_of(file);
+    if (lines.size() < 2 || lines[0] != "# Available triggers:") return std::nullopt;
+    return split(trim(lines[1].substr(1)), ' ');
+}
+
+}  // namespace gpufs

@@ -1,0 +1,98 @@
+#include "lang/trace_dat/compression.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::string_view kNames[] = {"none", "zlib", "zstd"};
+
+const Bytef* as_zlib(std::span<const std::byte> bytes) {
+    return reinterpret_cast<const Bytef*>(bytes.data());
+}
+
+// How far zlib got; throws what it says.
+std::size_t check_zlib(int result, uLongf size) {
+    if (result != Z_OK) throw Error(cat("zlib: ", ::zError(result)));
+    return size;
+}
+
+std::size_t check_zstd(std::size_t result) {
+    if (::ZSTD_isError(result)) throw Error(cat("zstd: ", ::ZSTD_getErrorName(result)));
+    return result;
+}
+
+}  // namespace
+
+std::optional<Compression> find_compression(std::string_view name) {
+    const auto it = std::ranges::find(kNames, name);
+    if (it == std::end(kNames)) return std::nullopt;
+    return static_cast<Compression>(it - std::begin(kNames));
+}
+
+std::string_view compression_name(Compression kind) {
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string compression_version(Compression kind) {
+    switch (kind) {
+        case Compression::zlib:
+            return ::zlibVersion();
+        case Compression::zstd:
+            return ::ZSTD_versionString();
+        case Compression::none:
+            break;
+    }
+    return {};
+}
+
+std::string compress(Compression kind, std::span<const std::byte> bytes) {
+    const std::string_view plain(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::string out;
+    switch (kind) {
+        case Compression::zlib: {
+            uLongf size = ::compressBound(bytes.size());
+            out.resize(size);
+            out.resize(check_zlib(::compress(reinterpret_cast<Bytef*>(out.data()), &size,
+                                             as_zlib(bytes), bytes.size()),
+                                  size));
+            break;
+        }
+        case Compression::zstd:
+            out.resize(::ZSTD_compressBound(bytes.size()));
+            out.resize(check_zstd(::ZSTD_compress(out.data(), out.size(), bytes.data(),
+                                                  bytes.size(), ZSTD_CLEVEL_DEFAULT)));
+            break;
+        case Compression::none:
+            out = plain;
+            break;
+    }
+    return out;
+}
+
+std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,
+                       std::span<std::byte> into) {
+    switch (kind) {
+        case Compression::zlib: {
+            uLongf size = into.size();
+            const int result = ::uncompress(reinterpret_cast<Bytef*>(into.data()), &size,
+                                            as_zlib(bytes), bytes.size());
+            return check_zlib(result, size);
+        }
+        case Compression::zstd:
+            return check_zstd(
+                ::ZSTD_decompress(into.data(), into.size(), bytes.data(), bytes.size()));
+        case Compression::none:
+            break;
+    }
+    if (bytes.size() > into.size()) throw Error("a block is larger than it says");
+    std::ranges::copy(bytes, into.begin());
+    return bytes.size();
+}
+
+}  // namespace gpufs
