@@ -67,11 +67,11 @@ $(PROGRAMS): Makefile | build/.deps
 # One file that runs on any Linux box of this architecture, made small, in a folder of its own; what
 # each record goes through is made fast there, too. The warnings are the matter of the usual build:
 # -Os has some that are none.
-HOT := src/engine/bpf_interpreter \
-       src/engine/bpf_memory \
+HOT := src/vm/interpreter \
+       src/vm/memory \
        src/engine/cpu_pages \
-       src/engine/interpreted_map \
-       src/engine/key_index \
+       src/vm/map \
+       src/vm/key_index \
        src/engine/record_filter \
        src/lang/trace_dat/record_merge \
        src/engine/recorded_tasks \

@@ -1,4 +1,4 @@
-#include "gpufs/engine/bpf_interpreter.h"
+#include "vm/interpreter.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

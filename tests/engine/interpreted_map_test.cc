@@ -1,4 +1,4 @@
-#include "gpufs/engine/interpreted_map.h"
+#include "vm/map.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/data/test_case.hpp>

@@ -21,14 +21,14 @@ READER  := src/engine/trace_file \
 	src/kernel/tracefs \
 	src/kernel/function_names \
 	src/kernel/kernel_version
-INTERPRETER := src/engine/bpf_memory \
-	src/engine/bpf_world \
-	src/engine/interpreted_map \
-	src/engine/key_index \
-	src/engine/bpf_interpreter \
-	src/engine/bpf_interpreter_check \
-	src/engine/bpf_helpers_common \
-	src/engine/bpf_helpers_maps
+INTERPRETER := src/vm/memory \
+	src/vm/world \
+	src/vm/map \
+	src/vm/key_index \
+	src/vm/interpreter \
+	src/vm/check \
+	src/vm/helpers_common \
+	src/vm/helpers_maps
 LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc src/lang/*/*.cc) \
 	$(addsuffix .cc,$(READER) $(INTERPRETER)))
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "fuzz/fuzz.h"
-#include "gpufs/engine/bpf_interpreter.h"
-#include "gpufs/engine/bpf_world.h"
 #include "lang/insn/insn.h"
+#include "vm/interpreter.h"
+#include "vm/world.h"
 
 namespace gpufs::fuzz {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpufs/engine/bpf_interpreter.h"
 #include "lang/insn/insn.h"
 #include "lang/link/link.h"
+#include "vm/interpreter.h"
 
 namespace gpufs::test {
 

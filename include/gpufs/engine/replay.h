@@ -10,14 +10,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gpufs/engine/bpf_interpreter.h"
 #include "gpufs/engine/bpf_machine.h"
-#include "gpufs/engine/bpf_world.h"
 #include "gpufs/engine/losses.h"
 #include "gpufs/engine/prepared_program.h"
 #include "gpufs/engine/recorded_tasks.h"
 #include "gpufs/engine/trace_file.h"
 #include "gpufs/engine/working_program.h"
+#include "vm/interpreter.h"
+#include "vm/world.h"
 
 namespace gpufs {
 

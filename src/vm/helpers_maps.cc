@@ -5,9 +5,9 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/bpf_helper_support.h"
-#include "gpufs/engine/bpf_interpreter.h"
-#include "gpufs/engine/bpf_world.h"
+#include "vm/helper_support.h"
+#include "vm/interpreter.h"
+#include "vm/world.h"
 
 // Helpers for maps, rings and stacks.
 namespace gpufs {

@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "engine/bpf_helper_support.h"
-#include "gpufs/engine/bpf_interpreter.h"
-#include "gpufs/engine/bpf_world.h"
+#include "vm/helper_support.h"
+#include "vm/interpreter.h"
+#include "vm/world.h"
 
 // Helpers that read memory, and that tell where and when a program runs.
 namespace gpufs {

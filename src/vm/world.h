@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/engine/bpf_memory.h"
-#include "gpufs/engine/interpreted_map.h"
+#include "vm/map.h"
+#include "vm/memory.h"
 
 namespace gpufs {
 

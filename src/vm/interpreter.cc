@@ -1,4 +1,4 @@
-#include "gpufs/engine/bpf_interpreter.h"
+#include "vm/interpreter.h"
 
 #include <algorithm>
 #include <array>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "gpufs/engine/bpf_world.h"
+#include "vm/world.h"
 
 namespace gpufs {
 

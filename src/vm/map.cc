@@ -1,4 +1,4 @@
-#include "gpufs/engine/interpreted_map.h"
+#include "vm/map.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "gpufs/engine/key_index.h"
+#include "vm/key_index.h"
 
 #include <algorithm>
 #include <cstring>

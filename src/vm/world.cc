@@ -1,4 +1,4 @@
-#include "gpufs/engine/bpf_world.h"
+#include "vm/world.h"
 
 namespace gpufs {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpufs/engine/bpf_memory.h"
+#include "vm/memory.h"
 
 #include <algorithm>
 #include <bit>

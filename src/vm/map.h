@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "gpufs/engine/bpf_memory.h"
-#include "gpufs/engine/key_index.h"
 #include "gpufs/engine/program_map.h"
+#include "vm/key_index.h"
+#include "vm/memory.h"
 
 namespace gpufs {
 

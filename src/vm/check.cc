@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpufs/engine/bpf_interpreter.h"
 #include "lang/insn/effects.h"
+#include "vm/interpreter.h"
 
 // What is looked at once, before a program runs: that its instructions exist, where its jumps lead,
 // and what its 16-byte loads name.
