@@ -129,8 +129,8 @@ $(B)/gen/syscall_list.inc: Makefile
 	@echo "  GEN   $@"; mkdir -p $(@D)
 	$(Q)echo '#include <asm/unistd.h>' | $(CXX) -E -dM -x c - | LC_ALL=C sort | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/SYSCALL(\1)/p' | grep -v 'arch_specific\|(syscalls)' > $@
-$(B)/src/kernel/syscall_names.o: override CPPFLAGS += -I$(B)/gen
-$(B)/src/kernel/syscall_names.o: $(B)/gen/syscall_list.inc
+$(B)/src/kernel/host/syscall_names.o: override CPPFLAGS += -I$(B)/gen
+$(B)/src/kernel/host/syscall_names.o: $(B)/gen/syscall_list.inc
 
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \

@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "base/signals.h"
 #include "cmd/command.h"
-#include "gpufs/kernel/held_command.h"
+#include "kernel/host/held_command.h"
 
 namespace gpufs {
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "gpufs/engine/monitor_files.h"
 #include "gpufs/engine/trusted_files.h"
-#include "gpufs/kernel/proc_task.h"
+#include "kernel/host/proc_task.h"
 #include "lang/asm/assembler.h"
 
 namespace gpufs {

@@ -20,8 +20,8 @@
 #include "gpufs/engine/recorder.h"
 #include "gpufs/engine/recording_file.h"
 #include "gpufs/engine/trace_head.h"
-#include "gpufs/kernel/real_time.h"
 #include "gpufs/view/json.h"
+#include "kernel/host/real_time.h"
 
 namespace gpufs {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "gpufs/kernel/function_names.h"
+#include "kernel/host/function_names.h"
 
 namespace gpufs {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/signals.h"
 #include "base/text.h"
 #include "base/undo.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 
 namespace gpufs {
 namespace {

@@ -14,9 +14,9 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/kernel/bpf_features.h"
-#include "gpufs/kernel/capabilities.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/bpf/features.h"
+#include "kernel/host/capabilities.h"
+#include "kernel/tracefs/tracefs.h"
 #include "lang/event/gpu_systems.h"
 #include "lang/recipe/trigger.h"
 

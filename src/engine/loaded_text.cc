@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "gpufs/kernel/bpf_info.h"
-#include "gpufs/kernel/kallsyms.h"
+#include "kernel/bpf/info.h"
+#include "kernel/host/kallsyms.h"
 
 namespace gpufs {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "base/text.h"
 #include "gpufs/engine/load_linked.h"
-#include "gpufs/kernel/bpf_info.h"
-#include "gpufs/kernel/bpf_test_run.h"
-#include "gpufs/kernel/kernel_version.h"
-#include "gpufs/kernel/pid_namespace.h"
-#include "gpufs/kernel/syscall_names.h"
+#include "kernel/bpf/info.h"
+#include "kernel/bpf/test_run.h"
+#include "kernel/host/kernel_version.h"
+#include "kernel/host/pid_namespace.h"
+#include "kernel/host/syscall_names.h"
 #include "lang/event/sampling_events.h"
 
 namespace gpufs {

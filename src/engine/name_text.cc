@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "base/cat.h"
-#include "gpufs/kernel/block_devices.h"
-#include "gpufs/kernel/syscall_names.h"
+#include "kernel/host/block_devices.h"
+#include "kernel/host/syscall_names.h"
 
 namespace gpufs {
 

@@ -9,8 +9,8 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/kernel/proc_task.h"
-#include "gpufs/kernel/root_directory.h"
+#include "kernel/host/proc_task.h"
+#include "kernel/host/root_directory.h"
 
 namespace gpufs {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "base/text.h"
-#include "gpufs/kernel/cpus.h"
+#include "kernel/host/cpus.h"
 #include "lang/expr/bpf.h"
 
 namespace gpufs {

@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "gpufs/kernel/elf_symbols.h"
-#include "gpufs/kernel/kernel_version.h"
+#include "kernel/elf/symbols.h"
+#include "kernel/host/kernel_version.h"
 
 namespace gpufs {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "gpufs/kernel/mapping.h"
-#include "gpufs/kernel/proc_maps.h"
-#include "gpufs/kernel/proc_task.h"
+#include "kernel/bpf/mapping.h"
+#include "kernel/host/proc_maps.h"
+#include "kernel/host/proc_task.h"
 
 namespace gpufs {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/hex.h"
 #include "base/suggest.h"
-#include "gpufs/kernel/elf_symbols.h"
+#include "kernel/elf/symbols.h"
 
 namespace gpufs {
 namespace {

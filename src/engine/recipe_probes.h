@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "gpufs/engine/recipe_check.h"
-#include "gpufs/kernel/function_names.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/host/function_names.h"
+#include "kernel/tracefs/tracefs.h"
 
 namespace gpufs {
 

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "gpufs/engine/session_reset.h"
-#include "gpufs/kernel/pid_namespace.h"
-#include "gpufs/kernel/proc_task.h"
+#include "kernel/host/pid_namespace.h"
+#include "kernel/host/proc_task.h"
 
 namespace gpufs {
 

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "gpufs/engine/raw_buffer.h"
-#include "gpufs/kernel/pid_namespace.h"
-#include "gpufs/kernel/proc_task.h"
+#include "kernel/host/pid_namespace.h"
+#include "kernel/host/proc_task.h"
 
 namespace gpufs {
 namespace {

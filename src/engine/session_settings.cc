@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "gpufs/engine/scratch_instance.h"
-#include "gpufs/kernel/cpus.h"
+#include "kernel/host/cpus.h"
 
 namespace gpufs {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "gpufs/engine/triggers.h"
-#include "gpufs/kernel/pid_namespace.h"
+#include "kernel/host/pid_namespace.h"
 
 namespace gpufs {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/kernel/proc_task.h"
+#include "kernel/host/proc_task.h"
 #include "lang/symbols/function_name.h"
 
 namespace gpufs {

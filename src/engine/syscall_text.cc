@@ -4,7 +4,7 @@
 
 #include "base/cat.h"
 #include "base/hex.h"
-#include "gpufs/kernel/syscall_names.h"
+#include "kernel/host/syscall_names.h"
 
 namespace gpufs {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "gpufs/kernel/kernel_version.h"
+#include "kernel/host/kernel_version.h"
 
 namespace gpufs {
 

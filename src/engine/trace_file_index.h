@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "gpufs/engine/trace_file.h"
-#include "gpufs/kernel/kallsyms.h"
-#include "gpufs/kernel/printk_formats.h"
+#include "kernel/host/kallsyms.h"
+#include "kernel/tracefs/printk_formats.h"
 #include "lang/trace_dat/clock.h"
 #include "lang/trace_dat/compression.h"
 #include "lang/trace_dat/format.h"

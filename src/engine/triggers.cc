@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "gpufs/engine/event_search.h"
 #include "gpufs/engine/scratch_instance.h"
-#include "gpufs/kernel/kernel_version.h"
+#include "kernel/host/kernel_version.h"
 
 namespace gpufs {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 

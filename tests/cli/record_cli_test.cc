@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "gpufs/engine/trace_file.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "support/json.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/cat.h"
-#include "gpufs/kernel/kernel_version.h"
+#include "kernel/host/kernel_version.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"

@@ -11,7 +11,7 @@
 #include "base/cat.h"
 #include "base/fd.h"
 #include "base/text.h"
-#include "gpufs/kernel/gpus.h"
+#include "kernel/host/gpus.h"
 #include "support/json.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"

@@ -6,8 +6,8 @@
 
 #include "base/cat.h"
 #include "base/text.h"
-#include "gpufs/kernel/kernel_version.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/host/kernel_version.h"
+#include "kernel/tracefs/tracefs.h"
 #include "support/assemble_text.h"
 
 namespace gpufs {

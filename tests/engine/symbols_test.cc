@@ -15,9 +15,9 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "gpufs/kernel/mapping.h"
-#include "gpufs/kernel/proc_maps.h"
 #include "gpufs/view/frame_text.h"
+#include "kernel/bpf/mapping.h"
+#include "kernel/host/proc_maps.h"
 #include "support/nest.h"
 #include "support/temp_file.h"
 

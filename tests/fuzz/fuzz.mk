@@ -15,12 +15,12 @@ READER  := src/engine/trace_file \
 	src/engine/cpu_pages \
 	src/lang/trace_dat/record_merge \
 	src/engine/event_catalog \
-	src/kernel/kallsyms \
-	src/kernel/printk_formats \
-	src/kernel/task_names \
-	src/kernel/tracefs \
-	src/kernel/function_names \
-	src/kernel/kernel_version
+	src/kernel/host/kallsyms \
+	src/kernel/tracefs/printk_formats \
+	src/kernel/tracefs/task_names \
+	src/kernel/tracefs/tracefs \
+	src/kernel/host/function_names \
+	src/kernel/host/kernel_version
 INTERPRETER := src/vm/memory \
 	src/vm/world \
 	src/vm/map \

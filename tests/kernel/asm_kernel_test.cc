@@ -2,9 +2,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include "gpufs/engine/loaded_text.h"
-#include "gpufs/kernel/bpf_info.h"
-#include "gpufs/kernel/bpf_map.h"
-#include "gpufs/kernel/bpf_program.h"
+#include "kernel/bpf/info.h"
+#include "kernel/bpf/map.h"
+#include "kernel/bpf/program.h"
 #include "lang/insn/image.h"
 #include "lang/link/link.h"
 #include "support/assemble_text.h"

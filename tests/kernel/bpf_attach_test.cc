@@ -7,9 +7,9 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "gpufs/kernel/attach.h"
-#include "gpufs/kernel/bpf_info.h"
+#include "kernel/bpf/info.h"
 #include "kernel/bpf_support.h"
+#include "kernel/perf/attach.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;

@@ -2,8 +2,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include "base/error.h"
-#include "gpufs/kernel/bpf_test_run.h"
-#include "gpufs/kernel/btf.h"
+#include "kernel/bpf/btf.h"
+#include "kernel/bpf/test_run.h"
 #include "kernel/bpf_support.h"
 #include "support/needs.h"
 

@@ -1,15 +1,14 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/kernel/bpf_features.h"
-
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "gpufs/kernel/bpf_info.h"
-#include "gpufs/kernel/kernel_version.h"
+#include "kernel/bpf/features.h"
+#include "kernel/bpf/info.h"
 #include "kernel/bpf_support.h"
+#include "kernel/host/kernel_version.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;

@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "gpufs/kernel/attach.h"
-#include "gpufs/kernel/btf.h"
-#include "gpufs/kernel/kernel_version.h"
+#include "kernel/bpf/btf.h"
 #include "kernel/bpf_support.h"
+#include "kernel/host/kernel_version.h"
+#include "kernel/perf/attach.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;

@@ -1,6 +1,4 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/kernel/bpf_map.h"
-
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -12,10 +10,11 @@
 #include <thread>
 
 #include "base/error.h"
-#include "gpufs/kernel/bpf_info.h"
-#include "gpufs/kernel/cpus.h"
-#include "gpufs/kernel/kernel_version.h"
+#include "kernel/bpf/info.h"
+#include "kernel/bpf/map.h"
 #include "kernel/bpf_support.h"
+#include "kernel/host/cpus.h"
+#include "kernel/host/kernel_version.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;

@@ -1,6 +1,4 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/kernel/bpf_program.h"
-
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,10 +9,11 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "gpufs/kernel/bpf_info.h"
-#include "gpufs/kernel/bpf_test_run.h"
-#include "gpufs/kernel/kernel_version.h"
+#include "kernel/bpf/info.h"
+#include "kernel/bpf/program.h"
+#include "kernel/bpf/test_run.h"
 #include "kernel/bpf_support.h"
+#include "kernel/host/kernel_version.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;

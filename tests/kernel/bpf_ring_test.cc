@@ -8,13 +8,13 @@
 #include <boost/test/unit_test.hpp>
 #include <thread>
 
-#include "gpufs/kernel/attach.h"
-#include "gpufs/kernel/bpf_test_run.h"
-#include "gpufs/kernel/cpus.h"
-#include "gpufs/kernel/mapping.h"
-#include "gpufs/kernel/perf_ring.h"
-#include "gpufs/kernel/ring_buffer.h"
+#include "kernel/bpf/mapping.h"
+#include "kernel/bpf/ring_buffer.h"
+#include "kernel/bpf/test_run.h"
 #include "kernel/bpf_support.h"
+#include "kernel/host/cpus.h"
+#include "kernel/perf/attach.h"
+#include "kernel/perf/ring.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;

@@ -9,11 +9,11 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "gpufs/kernel/bpf_info.h"
-#include "gpufs/kernel/cpus.h"
-#include "gpufs/kernel/elf_symbols.h"
-#include "gpufs/kernel/perf_event.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/bpf/info.h"
+#include "kernel/elf/symbols.h"
+#include "kernel/host/cpus.h"
+#include "kernel/perf/event.h"
+#include "kernel/tracefs/tracefs.h"
 
 extern "C" {
 [[gnu::noipa]] int gpufs_test_target(int n) {

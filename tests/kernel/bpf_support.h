@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/kernel/attach.h"
-#include "gpufs/kernel/bpf_features.h"
-#include "gpufs/kernel/bpf_map.h"
-#include "gpufs/kernel/bpf_program.h"
+#include "kernel/bpf/features.h"
+#include "kernel/bpf/map.h"
+#include "kernel/bpf/program.h"
+#include "kernel/perf/attach.h"
 
 // What uprobes are set on: C names, and not optimised away.
 extern "C" {

@@ -6,9 +6,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include "base/error.h"
-#include "gpufs/kernel/attach.h"
-#include "gpufs/kernel/elf_symbols.h"
 #include "kernel/bpf_support.h"
+#include "kernel/elf/symbols.h"
+#include "kernel/perf/attach.h"
 #include "kernel/usdt_probe.h"
 #include "support/needs.h"
 

@@ -1,6 +1,4 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/kernel/elf_symbols.h"
-
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -8,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "kernel/elf/symbols.h"
 #include "kernel/usdt_probe.h"
 #include "support/needs.h"
 #include "support/nest.h"

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "lang/expr/eval.h"
 #include "lang/expr_gen.h"
 #include "support/needs.h"

@@ -1,4 +1,4 @@
-#include "gpufs/kernel/function_names.h"
+#include "kernel/host/function_names.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -7,7 +7,7 @@
 
 #include "base/cat.h"
 #include "gpufs/engine/monitor.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "support/assemble_text.h"
 #include "support/needs.h"
 

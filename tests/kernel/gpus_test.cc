@@ -1,4 +1,4 @@
-#include "gpufs/kernel/gpus.h"
+#include "kernel/host/gpus.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/cat.h"
-#include "gpufs/kernel/bpf_test_run.h"
+#include "kernel/bpf/test_run.h"
 #include "kernel/link_support.h"
 #include "lang/map_world.h"
 #include "support/assemble_text.h"

@@ -1,12 +1,12 @@
-#include "gpufs/kernel/kallsyms.h"
+#include "kernel/host/kallsyms.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "gpufs/kernel/printk_formats.h"
-#include "gpufs/kernel/task_names.h"
+#include "kernel/tracefs/printk_formats.h"
+#include "kernel/tracefs/task_names.h"
 #include "support/temp_file.h"
 
 namespace gpufs {

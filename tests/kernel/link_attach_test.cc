@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/cat.h"
-#include "gpufs/kernel/attach.h"
-#include "gpufs/kernel/bpf_map.h"
+#include "kernel/bpf/map.h"
 #include "kernel/link_support.h"
+#include "kernel/perf/attach.h"
 #include "lang/expr/bpf.h"
 #include "lang/expr/eval.h"
 #include "lang/ir/ir.h"

@@ -7,8 +7,8 @@
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "gpufs/kernel/bpf_program.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/bpf/program.h"
+#include "kernel/tracefs/tracefs.h"
 #include "support/trace_instance.h"
 
 namespace gpufs::test {

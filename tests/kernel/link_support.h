@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "gpufs/kernel/bpf_map.h"
+#include "kernel/bpf/map.h"
 #include "lang/event/event_format.h"
 #include "lang/ir/ir.h"
 #include "lang/link/link.h"

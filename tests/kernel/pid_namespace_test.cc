@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/kernel/pid_namespace.h"
+#include "kernel/host/pid_namespace.h"
 
 #include <sched.h>
 #include <sys/mount.h>
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "gpufs/engine/symbols.h"
-#include "gpufs/kernel/proc_task.h"
+#include "kernel/host/proc_task.h"
 #include "support/needs.h"
 #include "support/nest.h"
 #include "support/workloads.h"

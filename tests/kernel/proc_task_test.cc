@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/kernel/proc_task.h"
+#include "kernel/host/proc_task.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include "base/error.h"
-#include "gpufs/kernel/held_command.h"
-#include "gpufs/kernel/syscall_names.h"
+#include "kernel/host/held_command.h"
+#include "kernel/host/syscall_names.h"
 
 namespace gpufs {
 namespace {

@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/kernel/side_band.h"
+#include "kernel/perf/side_band.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>

@@ -15,8 +15,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "gpufs/engine/symbols.h"
-#include "gpufs/kernel/elf_symbols.h"
 #include "gpufs/view/frame_text.h"
+#include "kernel/elf/symbols.h"
 #include "support/needs.h"
 #include "support/nest.h"
 

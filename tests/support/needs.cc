@@ -10,8 +10,8 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/kernel/kernel_version.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/host/kernel_version.h"
+#include "kernel/tracefs/tracefs.h"
 #include "lang/recipe/trigger.h"
 
 namespace gpufs::test {

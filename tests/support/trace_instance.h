@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "support/needs.h"
 
 namespace gpufs::test {

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "gpufs/kernel/proc_task.h"
+#include "kernel/host/proc_task.h"
 
 namespace gpufs::test {
 

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "gpufs/engine/event_catalog.h"
-#include "gpufs/kernel/bpf_features.h"
-#include "gpufs/kernel/btf.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/bpf/btf.h"
+#include "kernel/bpf/features.h"
+#include "kernel/tracefs/tracefs.h"
 
 namespace gpufs {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {

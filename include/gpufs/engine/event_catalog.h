@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "lang/event/event_format.h"
 #include "lang/print_fmt/format.h"
 

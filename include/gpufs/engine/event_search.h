@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gpufs/engine/event_catalog.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "lang/event/event_format.h"
 #include "lang/expr/expr.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "gpufs/kernel/bpf_program.h"
+#include "kernel/bpf/program.h"
 #include "lang/link/link.h"
 #include "lang/program/program.h"
 

@@ -12,8 +12,8 @@
 
 #include "base/fd.h"
 #include "gpufs/engine/source_lines.h"
-#include "gpufs/kernel/code_file.h"
-#include "gpufs/kernel/root_directory.h"
+#include "kernel/elf/code_file.h"
+#include "kernel/host/root_directory.h"
 
 namespace gpufs {
 

@@ -12,9 +12,9 @@
 #include "gpufs/engine/probe_sites.h"
 #include "gpufs/engine/scratch_instance.h"
 #include "gpufs/engine/working_program.h"
-#include "gpufs/kernel/attach.h"
-#include "gpufs/kernel/bpf_map.h"
-#include "gpufs/kernel/bpf_program.h"
+#include "kernel/bpf/map.h"
+#include "kernel/bpf/program.h"
+#include "kernel/perf/attach.h"
 #include "lang/link/link.h"
 #include "lang/program/program.h"
 

@@ -10,8 +10,8 @@
 #include "base/fd.h"
 #include "gpufs/engine/losses.h"
 #include "gpufs/engine/monitor.h"
-#include "gpufs/kernel/perf_ring.h"
-#include "gpufs/kernel/ring_buffer.h"
+#include "kernel/bpf/ring_buffer.h"
+#include "kernel/perf/ring.h"
 
 namespace gpufs {
 

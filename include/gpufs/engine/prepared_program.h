@@ -11,7 +11,7 @@
 #include "base/source.h"
 #include "gpufs/engine/bpf_machine.h"
 #include "gpufs/engine/probe_sites.h"
-#include "gpufs/kernel/bpf_map.h"
+#include "kernel/bpf/map.h"
 #include "lang/expr/expr.h"
 #include "lang/link/link.h"
 #include "lang/program/program.h"

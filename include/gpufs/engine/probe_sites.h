@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gpufs/engine/bpf_machine.h"
-#include "gpufs/kernel/attach.h"
+#include "kernel/perf/attach.h"
 #include "lang/program/program.h"
 
 namespace gpufs {

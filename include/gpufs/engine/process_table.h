@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gpufs/engine/mapped_files.h"
-#include "gpufs/kernel/side_band.h"
+#include "kernel/perf/side_band.h"
 
 namespace gpufs {
 

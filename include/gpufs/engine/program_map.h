@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "gpufs/kernel/bpf_map.h"
+#include "kernel/bpf/map.h"
 
 namespace gpufs {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {

@@ -8,7 +8,7 @@
 #include "gpufs/engine/pair_watch.h"
 #include "gpufs/engine/recipe_check.h"
 #include "gpufs/engine/scratch_instance.h"
-#include "gpufs/kernel/held_command.h"
+#include "kernel/host/held_command.h"
 
 namespace gpufs {
 

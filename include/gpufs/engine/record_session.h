@@ -9,7 +9,7 @@
 #include "gpufs/engine/session.h"
 #include "gpufs/engine/session_settings.h"
 #include "gpufs/engine/triggers.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "lang/event/event_format.h"
 #include "lang/expr/expr.h"
 

@@ -8,9 +8,9 @@
 #include "base/fd.h"
 #include "gpufs/engine/recording_file.h"
 #include "gpufs/engine/session_settings.h"
-#include "gpufs/kernel/page_mover.h"
-#include "gpufs/kernel/task_names.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/page_mover.h"
+#include "kernel/tracefs/task_names.h"
+#include "kernel/tracefs/tracefs.h"
 #include "lang/trace_dat/write.h"
 
 namespace gpufs {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "gpufs/kernel/page_mover.h"
+#include "kernel/tracefs/page_mover.h"
 #include "lang/trace_dat/write.h"
 
 namespace gpufs {

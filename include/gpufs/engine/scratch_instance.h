@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 
 namespace gpufs {
 

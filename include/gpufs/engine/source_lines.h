@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "gpufs/kernel/code_file.h"
+#include "kernel/elf/code_file.h"
 #include "lang/symbols/dwarf_lines.h"
 
 namespace gpufs {

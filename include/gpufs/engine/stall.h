@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/kernel/proc_task.h"
+#include "kernel/host/proc_task.h"
 
 namespace gpufs {
 

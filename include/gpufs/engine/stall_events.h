@@ -8,7 +8,7 @@
 #include "gpufs/engine/event_catalog.h"
 #include "gpufs/engine/run_log.h"
 #include "gpufs/engine/stall_tracker.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {

@@ -17,7 +17,7 @@
 #include "gpufs/engine/stall_tracker.h"
 #include "gpufs/engine/syscall_text.h"
 #include "gpufs/engine/trace_context.h"
-#include "gpufs/kernel/real_time.h"
+#include "kernel/host/real_time.h"
 
 namespace gpufs {
 

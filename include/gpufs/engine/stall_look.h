@@ -2,7 +2,7 @@
 
 #include "gpufs/engine/stall.h"
 #include "gpufs/engine/syscall_text.h"
-#include "gpufs/kernel/task_names.h"
+#include "kernel/tracefs/task_names.h"
 
 namespace gpufs {
 

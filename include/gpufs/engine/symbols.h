@@ -11,8 +11,8 @@
 #include "gpufs/engine/mapped_files.h"
 #include "gpufs/engine/perf_map.h"
 #include "gpufs/engine/process_table.h"
-#include "gpufs/kernel/kallsyms.h"
-#include "gpufs/kernel/side_band.h"
+#include "kernel/host/kallsyms.h"
+#include "kernel/perf/side_band.h"
 
 namespace gpufs {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gpufs/engine/event_catalog.h"
-#include "gpufs/kernel/proc_task.h"
+#include "kernel/host/proc_task.h"
 
 namespace gpufs {
 

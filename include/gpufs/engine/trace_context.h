@@ -5,10 +5,10 @@
 
 #include "base/symbol.h"
 #include "gpufs/engine/event_catalog.h"
-#include "gpufs/kernel/kallsyms.h"
-#include "gpufs/kernel/printk_formats.h"
-#include "gpufs/kernel/task_names.h"
-#include "gpufs/kernel/tracefs.h"
+#include "kernel/host/kallsyms.h"
+#include "kernel/tracefs/printk_formats.h"
+#include "kernel/tracefs/task_names.h"
+#include "kernel/tracefs/tracefs.h"
 
 namespace gpufs {
 

@@ -1,0 +1,38 @@
+#include "kernel/elf/section_bytes.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace gpufs {
+
+std::string_view SectionBytes::read(std::uint64_t at, std::size_t n, std::string& scratch) const {
+    if (at >= size_) return {};
+    n = static_cast<std::size_t>(std::min<std::uint64_t>(n, size_ - at));
+    if (file_ < 0) return std::string_view(unpacked_).substr(at, n);
+    scratch.resize(n);
+    std::size_t got = 0;
+    while (got < n) {
+        const ssize_t more =
+            ::pread(file_, scratch.data() + got, n - got, static_cast<off_t>(offset_ + at + got));
+        if (more == -1 && errno == EINTR) continue;
+        if (more <= 0) break;
+        got += static_cast<std::size_t>(more);
+    }
+    return std::string_view(scratch).substr(0, got);
+}
+
+std::string SectionBytes::text(std::uint64_t at) const {
+    constexpr std::size_t kPiece = 256, kLongest = 64 << 10;
+    std::string text, scratch;
+    while (text.size() < kLongest) {
+        const std::string_view piece = read(at + text.size(), kPiece, scratch);
+        const auto end = piece.find('\0');
+        text += piece.substr(0, end);
+        if (end != piece.npos || piece.size() < kPiece) break;
+    }
+    return text;
+}
+
+}  // namespace gpufs

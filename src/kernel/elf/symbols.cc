@@ -1,0 +1,135 @@
+#include "kernel/elf/symbols.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "kernel/elf/debug_file.h"
+#include "kernel/elf/elf_file.h"
+
+namespace gpufs {
+namespace {
+
+std::string directory_of(const std::string& path) {
+    const std::unique_ptr<char, decltype(&std::free)> real{::realpath(path.c_str(), nullptr),
+                                                           &std::free};
+    const std::string full = real ? real.get() : path;
+    return full.substr(0, full.rfind('/'));
+}
+
+// Collects the functions of one symbol table. Offsets are those of `program`: a debug file's own
+// headers do not tell them.
+void collect(const ElfFile& program, const ElfFile& tables, GElf_Word type,
+             std::string_view pattern, std::vector<ElfFunction>& functions, bool& has_table) {
+    const bool any = is_glob(pattern);
+    tables.for_each_section([&](const ElfFile::Section& section) {
+        if (section.header.sh_type != type || section.header.sh_entsize == 0) return true;
+        has_table = true;
+        Elf_Data* data = elf_getdata(section.handle, nullptr);
+        const std::size_t count = section.header.sh_size / section.header.sh_entsize;
+        for (std::size_t i = 0; data && i < count; ++i) {
+            GElf_Sym symbol;
+            if (!gelf_getsym(data, static_cast<int>(i), &symbol)) break;
+            const auto kind = GELF_ST_TYPE(symbol.st_info);
+            if ((kind != STT_FUNC && kind != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF)
+                continue;
+            const char* text = elf_strptr(tables.elf(), section.header.sh_link, symbol.st_name);
+            if (!text) continue;
+            std::string_view name = text;
+            name = name.substr(0, name.find('@'));
+            if (any ? !glob_match(pattern, name) : name != pattern) continue;
+            if (const auto offset = program.file_offset(symbol.st_value))
+                functions.push_back(
+                    {std::string(name), *offset, symbol.st_size, kind == STT_GNU_IFUNC});
+        }
+        return true;
+    });
+}
+
+// One note: three words of the file's size (place, base, semaphore), then three strings.
+std::optional<UsdtProbe> parse_note(const ElfFile& file, std::string_view desc, bool is_32,
+                                    std::uint64_t base_address) {
+    const std::size_t word_bytes = is_32 ? 4 : 8;
+    std::uint64_t words[3];
+    if (desc.size() < 3 * word_bytes) return std::nullopt;
+    for (std::size_t i = 0; i < 3; ++i) {
+        std::uint32_t narrow = 0;
+        if (is_32) std::memcpy(&narrow, desc.data() + i * word_bytes, sizeof narrow);
+        words[i] = narrow;
+        if (!is_32) std::memcpy(&words[i], desc.data() + i * word_bytes, sizeof words[i]);
+    }
+    const auto strings = desc.substr(3 * word_bytes);
+    const auto first = strings.find('\0');
+    const auto second = first == strings.npos ? first : strings.find('\0', first + 1);
+    if (second == strings.npos) return std::nullopt;
+    const auto third = strings.find('\0', second + 1);
+    // prelink moves sections and leaves notes alone: the base section tells by how much.
+    const std::uint64_t moved = base_address && words[1] ? base_address - words[1] : 0;
+    const auto offset = file.file_offset(words[0] + moved);
+    if (!offset) return std::nullopt;
+    UsdtProbe probe;
+    probe.provider = strings.substr(0, first);
+    probe.name = strings.substr(first + 1, second - first - 1);
+    probe.arguments =
+        strings.substr(second + 1, third == strings.npos ? third : third - second - 1);
+    probe.offset = *offset;
+    if (words[2]) probe.semaphore_offset = file.file_offset(words[2] + moved).value_or(0);
+    return probe;
+}
+
+}  // namespace
+
+std::vector<ElfFunction> find_functions(const std::string& path, std::string_view pattern) {
+    const ElfFile file(path);
+    std::vector<ElfFunction> functions;
+    bool has_symbols = false, has_dynamic = false;
+    collect(file, file, SHT_SYMTAB, pattern, functions, has_symbols);
+    collect(file, file, SHT_DYNSYM, pattern, functions, has_dynamic);
+    if (!has_symbols)
+        if (const auto debug = open_debug_file(file, directory_of(path), RootDirectory()))
+            collect(file, *debug, SHT_SYMTAB, pattern, functions, has_symbols);
+    const auto key = [](const ElfFunction& f) { return std::tie(f.offset, f.name); };
+    std::ranges::sort(functions, {}, key);
+    const auto is_same = [&](const ElfFunction& a, const ElfFunction& b) {
+        return key(a) == key(b);
+    };
+    functions.erase(std::unique(functions.begin(), functions.end(), is_same), functions.end());
+    return functions;
+}
+
+std::vector<UsdtProbe> find_usdt_probes(const std::string& path, std::string_view provider,
+                                        std::string_view name) {
+    constexpr std::uint32_t kProbe = 3;  // NT_STAPSDT
+    const ElfFile file(path);
+    const bool is_32 = gelf_getclass(file.elf()) == ELFCLASS32;
+    std::uint64_t base = 0;
+    file.for_each_section([&](const ElfFile::Section& section) {
+        if (section.name == ".stapsdt.base") base = section.header.sh_addr;
+        return base == 0;
+    });
+    std::vector<UsdtProbe> probes;
+    file.for_each_section([&](const ElfFile::Section& section) {
+        if (section.header.sh_type != SHT_NOTE || section.name != ".note.stapsdt") return true;
+        Elf_Data* data = elf_getdata(section.handle, nullptr);
+        GElf_Nhdr note;
+        std::size_t owner = 0, desc = 0;
+        for (std::size_t at = 0;
+             data && (at = gelf_getnote(data, at, &note, &owner, &desc)) != 0;) {
+            const auto* bytes = static_cast<const char*>(data->d_buf);
+            if (note.n_type != kProbe || note.n_namesz != sizeof "stapsdt" ||
+                std::strcmp(bytes + owner, "stapsdt") != 0)
+                continue;
+            auto probe = parse_note(file, {bytes + desc, note.n_descsz}, is_32, base);
+            if (probe && glob_match(provider, probe->provider) && glob_match(name, probe->name))
+                probes.push_back(std::move(*probe));
+        }
+        return true;
+    });
+    return probes;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,67 @@
+#include "kernel/host/function_names.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace gpufs {
+namespace {
+
+// "f.isra.0.cold" -> "f". What is behind ".cold" or ".part" is not the function's beginning.
+std::string_view without_suffix(std::string_view symbol) {
+    const auto dot = symbol.find('.');
+    if (dot == symbol.npos || dot == 0) return symbol;
+    const std::string_view suffix = symbol.substr(dot);
+    const bool is_copy = suffix.starts_with(".isra.") || suffix.starts_with(".constprop.");
+    const bool is_part = suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;
+    return is_copy && !is_part ? symbol.substr(0, dot) : symbol;
+}
+
+}  // namespace
+
+std::optional<KallsymsLine> parse_kallsyms_line(std::string_view line) {
+    KallsymsLine parsed;
+    const char* const end = line.data() + line.size();
+    const auto [stop, error] = std::from_chars(line.data(), end, parsed.address, 16);
+    if (error != std::errc() || end - stop < 4) return std::nullopt;
+    parsed.type = stop[1];
+    parsed.name = {stop + 3, end};
+    if (const auto tab = parsed.name.find('\t'); tab != std::string_view::npos) {
+        parsed.module = parsed.name.substr(tab + 1);
+        parsed.name = parsed.name.substr(0, tab);
+        if (parsed.module.starts_with('[')) parsed.module.remove_prefix(1);
+        if (parsed.module.ends_with(']')) parsed.module.remove_suffix(1);
+    }
+    return parsed;
+}
+
+std::vector<KernelFunction> find_kernel_functions(const std::set<std::string>& names,
+                                                  const std::string& path) {
+    std::vector<KernelFunction> exact, copies;
+    const std::string text = read_file(path);
+    for (const std::string_view line : lines_of(text)) {
+        const auto symbol = parse_kallsyms_line(line);
+        if (!symbol || !symbol->is_code()) continue;
+        const std::string base(without_suffix(symbol->name));
+        if (!names.contains(base)) continue;
+        auto& found = base == symbol->name ? exact : copies;
+        found.push_back({base, std::string(symbol->name), std::string(symbol->module)});
+    }
+    for (KernelFunction& copy : copies)
+        if (std::ranges::find(exact, copy.wanted, &KernelFunction::wanted) == exact.end())
+            exact.push_back(std::move(copy));
+    return exact;
+}
+
+std::vector<std::string> kernel_function_names(const std::string& path) {
+    std::vector<std::string> names;
+    const std::string text = read_file_if_readable(path).value_or("");
+    for (const std::string_view line : lines_of(text))
+        if (const auto symbol = parse_kallsyms_line(line); symbol && symbol->is_code())
+            names.emplace_back(symbol->name);
+    return names;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,36 @@
+#include "kernel/host/pid_namespace.h"
+
+#include <sys/stat.h>
+
+#include <string>
+
+#include "base/error.h"
+
+namespace gpufs {
+namespace {
+
+PidNamespace read_namespace(const std::string& path) {
+    struct stat status;
+    check(::stat(path.c_str(), &status), [&] { return cat("look at '", path, "'"); });
+    return {status.st_dev, status.st_ino};
+}
+
+}  // namespace
+
+void require_initial_pids() {
+    if (own_pid_namespace().is_initial()) return;
+    throw UnsupportedError(
+        "in this pid namespace processes have other ids than in tracefs, and nothing tells theirs",
+        "run gpufs outside, or in the machine's pid namespace (docker run --pid=host); "
+        "'gpufs run' and 'gpufs count' know the ids of here");
+}
+
+PidNamespace own_pid_namespace() {
+    return read_namespace("/proc/self/ns/pid");
+}
+
+PidNamespace pid_namespace_of(int pid) {
+    return read_namespace(cat("/proc/", pid, "/ns/pid"));
+}
+
+}  // namespace gpufs

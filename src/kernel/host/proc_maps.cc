@@ -1,0 +1,52 @@
+#include "kernel/host/proc_maps.h"
+
+#include <sys/sysmacros.h>
+
+#include <charconv>
+
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace gpufs {
+namespace {
+
+// Takes a number and the character behind it from the front of a line.
+bool take(std::string_view& line, std::uint64_t& value, int base, char behind) {
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, base);
+    if (error != std::errc()) return false;
+    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+    if (line.empty()) return behind == ' ';  // the inode may end the line
+    if (line.front() != behind) return false;
+    line.remove_prefix(1);
+    return true;
+}
+
+}  // namespace
+
+std::optional<ProcMap> parse_proc_map(std::string_view line) {
+    constexpr std::size_t kRights = 5;  // "r-xp "
+    ProcMap map;
+    std::uint64_t major = 0, minor = 0;
+    if (!take(line, map.start, 16, '-') || !take(line, map.end, 16, ' ') || line.size() < kRights)
+        return std::nullopt;
+    map.is_executable = line[2] == 'x';
+    line.remove_prefix(kRights);
+    if (!take(line, map.offset, 16, ' ') || !take(line, major, 16, ':') ||
+        !take(line, minor, 16, ' ') || !take(line, map.inode, 10, ' '))
+        return std::nullopt;
+    map.device = makedev(static_cast<unsigned>(major), static_cast<unsigned>(minor));
+    const auto path = line.find_first_not_of(' ');
+    if (path != line.npos) map.path = line.substr(path);
+    return map;
+}
+
+bool for_each_map(int pid, const std::function<void(const ProcMap&)>& visit) {
+    const auto text = read_file_if_readable(cat("/proc/", pid, "/maps"));
+    if (!text || text->empty()) return false;
+    for (const std::string_view line : lines_of(*text))
+        if (const auto map = parse_proc_map(line)) visit(*map);
+    return true;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,161 @@
+#include "kernel/host/proc_task.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/cat.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace gpufs {
+namespace {
+
+// include/linux/sched.h
+constexpr unsigned kKernelThread = 0x00200000;  // PF_KTHREAD
+
+template <class T>
+bool parse_number(std::string_view text, T& n, int base = 10) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n, base);
+    return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+std::string text_of(int tid, std::string_view file) {
+    // A task that ended between open(2) and read(2) answers ESRCH.
+    try {
+        return read_file_if_readable(cat("/proc/", tid, "/", file)).value_or("");
+    } catch (const SysError&) {
+        return {};
+    }
+}
+
+std::vector<int> numbers_in(const std::string& directory) {
+    std::vector<int> numbers;
+    try {
+        for (const std::string& name : list_directory(directory))
+            if (int n = 0; parse_number(name, n)) numbers.push_back(n);
+    } catch (const SysError&) {
+    }
+    std::ranges::sort(numbers);
+    return numbers;
+}
+
+// The last number of a line of /proc/TID/status; 0 when there is none.
+int last_number(int tid, std::string_view field) {
+    const std::string status = text_of(tid, "status");
+    for (const std::string_view line : lines_of(status)) {
+        if (!line.starts_with(field)) continue;
+        const std::string_view numbers = trim(line.substr(field.size()));
+        int n = 0;
+        return parse_number(numbers.substr(numbers.find_last_of(" \t") + 1), n) ? n : 0;
+    }
+    return 0;
+}
+
+}  // namespace
+
+SyscallState parse_proc_syscall(std::string_view text) {
+    SyscallState state;
+    const auto words = split(trim(text), ' ');
+    long nr = 0;
+    if (words.empty() || !parse_number(words[0], nr)) return state;
+    if (nr == -1) {
+        state.known = SyscallState::Known::none;
+        return state;
+    }
+    if (words.size() < 1 + state.call.args.size()) return state;
+    state.call.nr = nr;
+    for (std::size_t i = 0; i < state.call.args.size(); ++i) {
+        std::string_view word = words[1 + i];
+        if (word.starts_with("0x")) word.remove_prefix(2);
+        if (!parse_number(word, state.call.args[i], 16)) return {};
+    }
+    state.known = SyscallState::Known::yes;
+    return state;
+}
+
+std::optional<TaskStat> parse_task_stat(std::string_view text) {
+    // "4711 (any text, even with ')') S 1 ...": the name ends at the last parenthesis.
+    const auto open = text.find('('), close = text.rfind(')');
+    if (open == text.npos || close == text.npos || close < open) return std::nullopt;
+    const auto words = split(trim(text.substr(close + 1)), ' ');
+    TaskStat stat;
+    unsigned flags = 0;
+    if (words.size() < 7 || words[0].size() != 1 || !parse_number(words[1], stat.parent) ||
+        !parse_number(words[6], flags))
+        return std::nullopt;
+    stat.comm = text.substr(open + 1, close - open - 1);
+    stat.state = words[0][0];
+    stat.is_kernel_thread = (flags & kKernelThread) != 0;
+    return stat;
+}
+
+std::vector<std::string> parse_proc_stack(std::string_view text) {
+    std::vector<std::string> functions;
+    for (std::string_view line : lines_of(text)) {
+        if (const auto bracket = line.find("] "); bracket != line.npos)
+            line.remove_prefix(bracket + 2);
+        functions.emplace_back(line.substr(0, line.find('+')));
+    }
+    return functions;
+}
+
+namespace proc {
+
+std::optional<TaskStat> stat(int tid) {
+    return parse_task_stat(text_of(tid, "stat"));
+}
+
+SyscallState syscall(int tid) {
+    return parse_proc_syscall(text_of(tid, "syscall"));
+}
+
+std::vector<std::string> stack(int tid) {
+    return parse_proc_stack(text_of(tid, "stack"));
+}
+
+std::string wchan(int tid) {
+    std::string name = text_of(tid, "wchan");
+    return name == "0" ? std::string() : name;
+}
+
+std::string comm(int tid) {
+    return std::string(trim(text_of(tid, "comm")));
+}
+
+int tgid(int tid) {
+    return last_number(tid, "Tgid:");
+}
+
+int innermost_pid(int tid) {
+    return last_number(tid, "NSpid:");
+}
+
+std::vector<int> threads(int pid) {
+    return numbers_in(cat("/proc/", pid, "/task"));
+}
+
+std::vector<int> children(int pid) {
+    std::vector<int> found;
+    for (const int tid : threads(pid))
+        for (const std::string& word :
+             split(trim(text_of(pid, cat("task/", tid, "/children"))), ' '))
+            if (int n = 0; parse_number(word, n)) found.push_back(n);
+    return found;
+}
+
+std::vector<int> processes() {
+    return numbers_in("/proc");
+}
+
+std::string file_of(int tid, int fd) {
+    std::string path(4096, '\0');
+    const ssize_t n = ::readlink(cat("/proc/", tid, "/fd/", fd).c_str(), path.data(), path.size());
+    path.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    return path;
+}
+
+}  // namespace proc
+}  // namespace gpufs

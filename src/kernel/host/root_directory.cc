@@ -1,0 +1,78 @@
+#include "kernel/host/root_directory.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/cat.h"
+
+namespace gpufs {
+namespace {
+
+// A descriptor of O_PATH touches nothing: what it is comes first, then it is opened, without
+// waiting for somebody who has a lease on it.
+Fd open_regular(const Fd& place) {
+    struct stat status;
+    if (!place || ::fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+    return Fd{
+        ::open(cat("/proc/self/fd/", place.get()).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+}
+
+bool is_same_place(const std::string& a, const std::string& b) {
+    struct stat first, second;
+    return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+}  // namespace
+
+std::optional<RootDirectory> RootDirectory::of(int pid) {
+    const std::string task = cat("/proc/", pid);
+    RootDirectory root;
+    // The same directory may have other mounts below it.
+    if (is_same_place(task + "/root", "/proc/self/root") &&
+        is_same_place(task + "/ns/mnt", "/proc/self/ns/mnt"))
+        return root;
+    root.directory_ = Fd{::open((task + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    struct stat status;
+    root.is_own_ = false;
+    if (!root.directory_ || ::fstat(root.directory_.get(), &status) != 0) return std::nullopt;
+    root.device_ = status.st_dev;
+    root.inode_ = status.st_ino;
+    return root;
+}
+
+void RootDirectory::close() noexcept {
+    directory_ = Fd();
+    is_own_ = false;
+    device_ = inode_ = 0;
+}
+
+Fd RootDirectory::open(const std::string& path) const {
+    if (is_own()) return open_regular(Fd{::open(path.c_str(), O_PATH | O_CLOEXEC)});
+    if (!directory_) return {};
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC;
+    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+    Fd place{
+        static_cast<int>(::syscall(SYS_openat2, directory_.get(), path.c_str(), &how, sizeof how))};
+    // EPERM: a sandbox that does not know the call.
+    if (!place && (errno == ENOSYS || errno == EPERM))
+        place = Fd{::openat(directory_.get(), cat('.', path).c_str(), O_PATH | O_CLOEXEC)};
+    return open_regular(place);
+}
+
+Fd open_mapped(int pid, std::uint64_t start, std::uint64_t end) {
+    char range[48];
+    std::snprintf(range, sizeof range, "%llx-%llx", static_cast<unsigned long long>(start),
+                  static_cast<unsigned long long>(end));
+    return open_regular(
+        Fd{::open(cat("/proc/", pid, "/map_files/", range).c_str(), O_PATH | O_CLOEXEC)});
+}
+
+}  // namespace gpufs

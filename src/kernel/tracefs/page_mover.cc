@@ -1,0 +1,148 @@
+#include "kernel/tracefs/page_mover.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace gpufs {
+namespace {
+
+// The most that a user without privileges may ask for.
+constexpr int kPipeBytes = 1 << 20;
+
+std::string writing() {
+    return "write the recording";
+}
+
+// The buffer has nothing (more) to give. ENODEV: a CPU that was never online has none.
+bool is_nothing(ssize_t n, int code) {
+    return n == 0 || (n == -1 && (code == EAGAIN || code == EINTR || code == ENODEV));
+}
+
+void write_behind(PageMover::Target& to, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t n =
+            ::pwrite(to.file, text.data(), text.size(), static_cast<off_t>(to.at + to.bytes));
+        if (n == -1 && errno == EINTR) continue;
+        check(n, writing);
+        to.bytes += static_cast<std::uint64_t>(n);
+        text.remove_prefix(static_cast<std::size_t>(n));
+    }
+}
+
+// However the work ends, only whole pages count.
+class WholePages {
+public:
+    WholePages(std::uint64_t& bytes, std::size_t page_bytes)
+        : bytes_(bytes), page_bytes_(page_bytes) {}
+    ~WholePages() { bytes_ -= bytes_ % page_bytes_; }
+    WholePages(const WholePages&) = delete;
+    WholePages& operator=(const WholePages&) = delete;
+
+private:
+    std::uint64_t& bytes_;
+    std::size_t page_bytes_;
+};
+
+}  // namespace
+
+Fd open_raw_pages(const std::string& cpu_directory) {
+    return open_file(cpu_directory + "/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
+}
+
+PageMover::PageMover(std::size_t page_bytes) : page_bytes_(page_bytes) {
+    make_pipe();
+}
+
+void PageMover::make_pipe() {
+    int ends[2];
+    check(::pipe2(ends, O_CLOEXEC), [] { return std::string("make a pipe"); });
+    pipe_out_ = Fd{ends[0]};
+    pipe_in_ = Fd{ends[1]};
+    // A smaller pipe does, too.
+    ::fcntl(pipe_in_.get(), F_SETPIPE_SZ, kPipeBytes);
+    const int room = check(::fcntl(pipe_in_.get(), F_GETPIPE_SZ),
+                           [] { return std::string("read the size of a pipe"); });
+    pipe_bytes_ = static_cast<std::size_t>(room) / page_bytes_ * page_bytes_;
+}
+
+// How many bytes are in the pipe now; 0 when the buffer has none.
+std::size_t PageMover::splice_in(int raw, std::uint64_t most) {
+    const ssize_t n =
+        ::splice(raw, nullptr, pipe_in_.get(), nullptr, std::min<std::uint64_t>(pipe_bytes_, most),
+                 SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    const int code = errno;
+    if (is_nothing(n, code)) return 0;
+    if (n == -1) throw SysError(code, "take pages out of the trace buffer");
+    return static_cast<std::size_t>(n);
+}
+
+// What a write that failed left in the pipe must not go to another target.
+void PageMover::splice_out(Target& to, std::size_t held) try {
+    while (held > 0 && splices_to_file_) {
+        auto offset = static_cast<loff_t>(to.at + to.bytes);
+        const ssize_t n = ::splice(pipe_out_.get(), nullptr, to.file, &offset, held, SPLICE_F_MOVE);
+        if (n == -1 && errno == EINTR) continue;
+        if (n == -1 && errno == EINVAL) {
+            splices_to_file_ = false;
+            break;
+        }
+        check(n, writing);
+        to.bytes += static_cast<std::uint64_t>(n);
+        held -= static_cast<std::size_t>(n);
+    }
+    while (held > 0) {
+        copy_.resize(held);
+        const auto n =
+            static_cast<std::size_t>(check(::read(pipe_out_.get(), copy_.data(), copy_.size()),
+                                           [] { return std::string("read a pipe"); }));
+        write_behind(to, std::string_view(copy_).substr(0, n));
+        held -= n;
+    }
+} catch (const SysError&) {
+    make_pipe();
+    throw;
+}
+
+// One page by read(2): of what is being written, or the rest of a page of which a part was taken.
+bool PageMover::read_part(int raw, Target& to) {
+    copy_.resize(page_bytes_);
+    const ssize_t n = ::read(raw, copy_.data(), copy_.size());
+    const int code = errno;
+    to.has_part = false;
+    if (is_nothing(n, code)) return false;
+    if (n == -1) throw SysError(code, "read the trace buffer");
+    // Readers take whole pages only.
+    std::fill(copy_.begin() + n, copy_.end(), '\0');
+    write_behind(to, copy_);
+    return true;
+}
+
+bool PageMover::move_complete(int raw, Target& to, std::uint64_t most) {
+    const WholePages whole(to.bytes, page_bytes_);
+    const std::uint64_t end = to.bytes + most / page_bytes_ * page_bytes_;
+    // Before Linux 6.1 splice(2) stops at the rest of such a page.
+    if (to.has_part && to.bytes < end) read_part(raw, to);
+    while (to.bytes < end) {
+        const std::size_t held = splice_in(raw, end - to.bytes);
+        if (held == 0) return false;
+        splice_out(to, held);
+    }
+    return true;
+}
+
+bool PageMover::move_all(int raw, Target& to, std::uint64_t most) {
+    const std::uint64_t end = to.bytes + most / page_bytes_ * page_bytes_;
+    if (move_complete(raw, to, most)) return true;
+    const WholePages whole(to.bytes, page_bytes_);
+    // One page and no more: to take it is work that may be recorded itself.
+    to.has_part = read_part(raw, to);
+    return to.bytes >= end;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,51 @@
+#include "kernel/tracefs/task_names.h"
+
+#include <charconv>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace gpufs {
+namespace {
+
+// "5217 python3": the number, and what stands behind the space.
+template <class OnLine>
+void for_each_task(std::string_view text, OnLine&& on_line) {
+    for (const std::string_view line : lines_of(text)) {
+        int pid = 0;
+        const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), pid);
+        const auto at = static_cast<std::size_t>(end - line.data());
+        if (error == std::errc() && at < line.size()) on_line(pid, line.substr(at + 1));
+    }
+}
+
+}  // namespace
+
+std::string_view TaskNames::comm(int pid) const {
+    if (pid == 0) return "<idle>";
+    if (pid < 0)
+        return "<XX"
+               "X>";  // the kernel's word for it
+    const auto it = comms_.find(pid);
+    return it == comms_.end() ? std::string_view("<...>") : std::string_view(it->second);
+}
+
+int TaskNames::tgid(int pid) const {
+    const auto it = tgids_.find(pid);
+    return it == tgids_.end() ? 0 : it->second;
+}
+
+void TaskNames::add_lines(std::string_view saved_cmdlines) {
+    for_each_task(saved_cmdlines, [&](int pid, std::string_view comm) { comms_[pid] = comm; });
+}
+
+void TaskNames::refresh() {
+    if (top_.empty()) return;
+    if (const auto text = read_file_if_readable(top_ + "/saved_cmdlines")) add_lines(*text);
+    if (const auto text = read_file_if_readable(top_ + "/saved_tgids"))
+        for_each_task(*text, [&](int pid, std::string_view number) {
+            std::from_chars(number.data(), number.data() + number.size(), tgids_[pid]);
+        });
+}
+
+}  // namespace gpufs
