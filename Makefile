@@ -69,13 +69,13 @@ $(PROGRAMS): Makefile | build/.deps
 # -Os has some that are none.
 HOT := src/vm/interpreter \
        src/vm/memory \
-       src/engine/cpu_pages \
+       src/engine/trace/cpu_pages \
        src/vm/map \
        src/vm/key_index \
-       src/engine/record_filter \
+       src/engine/trace/wanted_records \
        src/lang/trace_dat/record_merge \
-       src/engine/recorded_tasks \
-       src/engine/trace_file \
+       src/engine/monitor/recorded_tasks \
+       src/engine/trace/file \
        src/lang/expr/eval \
        src/lang/event/field_value \
        src/lang/print_fmt/kernel_printf \

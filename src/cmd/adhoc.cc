@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "cmd/live.h"
-#include "gpufs/engine/adhoc_events.h"
+#include "engine/monitor/adhoc_events.h"
 
 namespace gpufs {
 

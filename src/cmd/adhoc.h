@@ -7,8 +7,8 @@
 
 #include "cmd/command_line.h"
 #include "cmd/run_program.h"
-#include "gpufs/engine/bpf_machine.h"
-#include "gpufs/engine/trace_file.h"
+#include "engine/monitor/kernel_facts.h"
+#include "engine/trace/file.h"
 #include "lang/adhoc/words.h"
 
 namespace gpufs {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
-#include "gpufs/engine/monitor_files.h"
+#include "engine/monitor/files.h"
 #include "lang/asm/assembler.h"
 #include "lang/insn/image.h"
 #include "lang/link/link.h"

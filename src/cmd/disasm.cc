@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
-#include "gpufs/engine/loaded_text.h"
+#include "engine/monitor/dump.h"
 #include "lang/insn/image.h"
 #include "lang/insn/object.h"
 

@@ -5,8 +5,8 @@
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/engine/event_search.h"
-#include "gpufs/engine/filters.h"
+#include "engine/session/filters.h"
+#include "engine/trace/event_search.h"
 #include "gpufs/view/json.h"
 
 namespace gpufs {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/engine/freeze_session.h"
-#include "gpufs/engine/session.h"
+#include "engine/session/freeze.h"
+#include "engine/session/session.h"
 #include "lang/expr/record_condition.h"
 
 namespace gpufs {

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
-#include "gpufs/engine/event_search.h"
+#include "engine/trace/event_search.h"
 #include "gpufs/view/json.h"
 #include "lang/event/gpu_systems.h"
 #include "lang/recipe/trigger.h"

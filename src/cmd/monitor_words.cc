@@ -2,8 +2,8 @@
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "gpufs/engine/monitor_files.h"
-#include "gpufs/engine/trusted_files.h"
+#include "engine/monitor/files.h"
+#include "engine/recipe/trusted_files.h"
 #include "kernel/host/proc_task.h"
 #include "lang/asm/assembler.h"
 

@@ -2,7 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/engine/session_settings.h"
+#include "engine/session/settings.h"
 #include "gpufs/view/json.h"
 
 namespace gpufs {

@@ -12,8 +12,8 @@
 #include "cmd/command_line.h"
 #include "cmd/live.h"
 #include "cmd/show.h"
-#include "gpufs/engine/recipe_files.h"
-#include "gpufs/engine/recipe_run.h"
+#include "engine/recipe/files.h"
+#include "engine/recipe/run.h"
 #include "gpufs/view/duration.h"
 #include "gpufs/view/json.h"
 

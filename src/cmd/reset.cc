@@ -1,10 +1,11 @@
+#include "engine/session/reset.h"
+
 #include "base/error.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/engine/event_search.h"
-#include "gpufs/engine/scratch_instance.h"
-#include "gpufs/engine/session_reset.h"
+#include "engine/session/scratch_instance.h"
+#include "engine/trace/event_search.h"
 
 namespace gpufs {
 

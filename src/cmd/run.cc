@@ -6,8 +6,8 @@
 #include "cmd/live.h"
 #include "cmd/monitor_words.h"
 #include "cmd/run_program.h"
-#include "gpufs/engine/monitor_files.h"
-#include "gpufs/engine/trusted_files.h"
+#include "engine/monitor/files.h"
+#include "engine/recipe/trusted_files.h"
 #include "gpufs/view/json.h"
 #include "lang/program/parameters.h"
 

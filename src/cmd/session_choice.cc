@@ -3,8 +3,8 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "cmd/command.h"
-#include "gpufs/engine/changes.h"
-#include "gpufs/engine/scratch_instance.h"
+#include "engine/session/changes.h"
+#include "engine/session/scratch_instance.h"
 
 namespace gpufs {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "gpufs/engine/session.h"
+#include "engine/session/session.h"
 
 namespace gpufs {
 

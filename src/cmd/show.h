@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cmd/command.h"
-#include "gpufs/engine/record_pairs.h"
-#include "gpufs/engine/session.h"
+#include "engine/session/session.h"
+#include "engine/trace/pairs.h"
 
 namespace gpufs {
 

@@ -3,7 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/engine/changes.h"
+#include "engine/session/changes.h"
 
 namespace gpufs {
 namespace {

@@ -4,8 +4,8 @@
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/engine/scratch_instance.h"
-#include "gpufs/engine/session_settings.h"
+#include "engine/session/scratch_instance.h"
+#include "engine/session/settings.h"
 #include "gpufs/view/json.h"
 
 namespace gpufs {

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "cmd/screen.h"
-#include "gpufs/engine/report_rows.h"
+#include "engine/results/report_rows.h"
 #include "gpufs/view/json.h"
 #include "gpufs/view/report_text.h"
 

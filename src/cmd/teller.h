@@ -8,10 +8,10 @@
 
 #include "cmd/command.h"
 #include "cmd/run_program.h"
-#include "gpufs/engine/losses.h"
-#include "gpufs/engine/map_contents.h"
-#include "gpufs/engine/stack_maps.h"
-#include "gpufs/engine/working_program.h"
+#include "engine/results/losses.h"
+#include "engine/results/map_contents.h"
+#include "engine/results/running_program.h"
+#include "engine/results/stack_maps.h"
 #include "gpufs/view/record_text.h"
 #include "gpufs/view/value_text.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/cat.h"
 #include "cmd/screen.h"
-#include "gpufs/engine/report_rows.h"
+#include "engine/results/report_rows.h"
 #include "gpufs/view/duration.h"
 #include "gpufs/view/report_text.h"
 

@@ -5,8 +5,8 @@
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
-#include "gpufs/engine/event_search.h"
-#include "gpufs/engine/triggers.h"
+#include "engine/session/triggers.h"
+#include "engine/trace/event_search.h"
 #include "gpufs/view/json.h"
 
 namespace gpufs {

@@ -1,4 +1,4 @@
-#include "gpufs/engine/doctor.h"
+#include "engine/doctor.h"
 
 #include <fcntl.h>
 #include <sys/utsname.h>

@@ -1,7 +1,7 @@
 #include "gpufs/view/recorded_names.h"
 
 #include "base/cat.h"
-#include "gpufs/engine/symbols.h"
+#include "engine/symbols/symbols.h"
 #include "gpufs/view/frame_text.h"
 
 namespace gpufs {

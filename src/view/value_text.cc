@@ -10,7 +10,7 @@
 
 #include "base/cat.h"
 #include "base/hex.h"
-#include "gpufs/engine/name_text.h"
+#include "engine/symbols/kernel_names.h"
 #include "gpufs/view/json.h"
 
 namespace gpufs {

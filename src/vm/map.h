@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "gpufs/engine/program_map.h"
+#include "engine/results/program_map.h"
 #include "vm/key_index.h"
 #include "vm/memory.h"
 

@@ -16,7 +16,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/engine/trace_file.h"
+#include "engine/trace/file.h"
 #include "kernel/tracefs/tracefs.h"
 #include "support/json.h"
 #include "support/needs.h"

@@ -1,4 +1,4 @@
-#include "gpufs/engine/event_catalog.h"
+#include "engine/trace/event_catalog.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-#include "gpufs/engine/map_contents.h"
+#include "engine/results/map_contents.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

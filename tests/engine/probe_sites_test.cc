@@ -1,4 +1,4 @@
-#include "gpufs/engine/probe_sites.h"
+#include "engine/monitor/probe_sites.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "gpufs/engine/record_pairs.h"
+#include "engine/trace/pairs.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-#include "gpufs/engine/recording_file.h"
+#include "engine/record/recording_file.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "gpufs/engine/compress_recording.h"
-#include "gpufs/engine/trace_file.h"
+#include "engine/record/compress.h"
+#include "engine/trace/file.h"
 #include "support/ring_pages.h"
 #include "support/temp_file.h"
 

@@ -1,6 +1,6 @@
 // Programs over the recordings of tests/data/trace_dat, whose truth is what trace-cmd says of them.
 
-#include "gpufs/engine/replay.h"
+#include "engine/monitor/replay.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -10,7 +10,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/engine/map_contents.h"
+#include "engine/results/map_contents.h"
 #include "support/assemble_text.h"
 
 namespace gpufs {

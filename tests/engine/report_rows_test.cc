@@ -1,4 +1,4 @@
-#include "gpufs/engine/report_rows.h"
+#include "engine/results/report_rows.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -1,7 +1,7 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/engine/run_log.h"
-
 #include <boost/test/unit_test.hpp>
+
+#include "engine/stall/cpu_occupancy.h"
 
 namespace gpufs {
 namespace {

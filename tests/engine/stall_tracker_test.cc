@@ -1,9 +1,8 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/engine/stall_tracker.h"
-
 #include <boost/test/unit_test.hpp>
 
 #include "base/error.h"
+#include "engine/stall/tracker.h"
 
 namespace gpufs {
 namespace {

@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/engine/symbols.h"
+#include "engine/symbols/symbols.h"
 
 #include <elf.h>
 #include <fcntl.h>

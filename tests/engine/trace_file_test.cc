@@ -1,4 +1,4 @@
-#include "gpufs/engine/trace_file.h"
+#include "engine/trace/file.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <unistd.h>

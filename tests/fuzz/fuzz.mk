@@ -8,13 +8,13 @@ SECONDS ?= 3600
 SEED    ?= 0
 FLAGS   := -std=c++20 -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
-READER  := src/engine/trace_file \
-	src/engine/trace_file_index \
+READER  := src/engine/trace/file \
+	src/engine/trace/file_header \
 	src/lang/trace_dat/clock \
-	src/engine/trace_context \
-	src/engine/cpu_pages \
+	src/engine/trace/context \
+	src/engine/trace/cpu_pages \
 	src/lang/trace_dat/record_merge \
-	src/engine/event_catalog \
+	src/engine/trace/event_catalog \
 	src/kernel/host/kallsyms \
 	src/kernel/tracefs/printk_formats \
 	src/kernel/tracefs/task_names \

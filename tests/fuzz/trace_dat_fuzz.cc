@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "engine/trace/file.h"
 #include "fuzz/fuzz.h"
-#include "gpufs/engine/trace_file.h"
 
 namespace gpufs::fuzz {
 

@@ -1,7 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/engine/loaded_text.h"
+#include "engine/monitor/dump.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/map.h"
 #include "kernel/bpf/program.h"

@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "gpufs/engine/buffer_snapshot.h"
-#include "gpufs/engine/raw_buffer.h"
+#include "engine/trace/buffer_snapshot.h"
+#include "engine/trace/raw_buffer.h"
 #include "support/kernel_text.h"
 
 namespace ut = boost::unit_test;

@@ -6,7 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "base/cat.h"
-#include "gpufs/engine/monitor.h"
+#include "engine/monitor/monitor.h"
 #include "kernel/tracefs/tracefs.h"
 #include "support/assemble_text.h"
 #include "support/needs.h"

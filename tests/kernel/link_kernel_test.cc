@@ -11,7 +11,7 @@
 
 #include "base/cat.h"
 #include "base/text.h"
-#include "gpufs/engine/load_linked.h"
+#include "engine/monitor/load.h"
 #include "kernel/bpf/features.h"
 #include "kernel/bpf/map.h"
 #include "kernel/bpf/program.h"

@@ -1,4 +1,4 @@
-#include "gpufs/engine/load_linked.h"
+#include "engine/monitor/load.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -2,8 +2,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
-#include "gpufs/engine/map_contents.h"
-#include "gpufs/engine/monitor.h"
+#include "engine/monitor/monitor.h"
+#include "engine/results/map_contents.h"
 #include "lang/asm/assembler.h"
 #include "support/needs.h"
 

@@ -9,7 +9,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "base/error.h"
-#include "gpufs/engine/symbols.h"
+#include "engine/symbols/symbols.h"
 #include "kernel/host/proc_task.h"
 #include "support/needs.h"
 #include "support/nest.h"

@@ -11,11 +11,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/engine/recipe_check.h"
-#include "gpufs/engine/recipe_files.h"
-#include "gpufs/engine/recipe_run.h"
-#include "gpufs/engine/scratch_instance.h"
-#include "gpufs/engine/trusted_files.h"
+#include "engine/recipe/check.h"
+#include "engine/recipe/files.h"
+#include "engine/recipe/run.h"
+#include "engine/recipe/trusted_files.h"
+#include "engine/session/scratch_instance.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;

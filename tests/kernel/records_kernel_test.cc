@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/engine/raw_buffer.h"
+#include "engine/trace/raw_buffer.h"
 #include "support/kernel_text.h"
 
 // A function to put probes on.

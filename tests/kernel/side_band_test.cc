@@ -13,7 +13,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "gpufs/engine/symbols.h"
+#include "engine/symbols/symbols.h"
 #include "support/needs.h"
 #include "support/nest.h"
 #include "support/workloads.h"

@@ -1,11 +1,11 @@
-#include "gpufs/engine/stack_maps.h"
+#include "engine/results/stack_maps.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 
-#include "gpufs/engine/monitor.h"
+#include "engine/monitor/monitor.h"
 #include "lang/asm/assembler.h"
 #include "support/needs.h"
 

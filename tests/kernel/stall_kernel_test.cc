@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/cat.h"
-#include "gpufs/engine/stall_hunt.h"
+#include "engine/stall/hunt.h"
 #include "gpufs/view/stall_text.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"

@@ -14,7 +14,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/engine/symbols.h"
+#include "engine/symbols/symbols.h"
 #include "gpufs/view/frame_text.h"
 #include "kernel/elf/symbols.h"
 #include "support/needs.h"

@@ -18,7 +18,7 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "gpufs/engine/raw_buffer.h"
+#include "engine/trace/raw_buffer.h"
 #include "kernel/link_support.h"
 #include "kernel/perf/attach.h"
 #include "lang/expr/bpf.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "gpufs/engine/map_contents.h"
+#include "engine/results/map_contents.h"
 #include "lang/map_world.h"
 
 namespace gpufs {

@@ -6,8 +6,8 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "gpufs/engine/buffer_snapshot.h"
-#include "gpufs/engine/raw_buffer.h"
+#include "engine/trace/buffer_snapshot.h"
+#include "engine/trace/raw_buffer.h"
 
 namespace gpufs::test {
 namespace {

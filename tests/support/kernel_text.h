@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpufs/engine/trace_context.h"
+#include "engine/trace/context.h"
 #include "gpufs/view/trace_text.h"
 #include "support/trace_instance.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "gpufs/engine/event_catalog.h"
+#include "engine/trace/event_catalog.h"
 #include "gpufs/view/trace_json.h"
 #include "gpufs/view/trace_text.h"
 #include "support/ring_pages.h"

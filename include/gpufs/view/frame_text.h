@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "gpufs/engine/symbols.h"
+#include "engine/symbols/symbols.h"
 
 namespace gpufs {
 

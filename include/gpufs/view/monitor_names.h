@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/engine/symbols.h"
-#include "gpufs/engine/working_program.h"
+#include "engine/results/running_program.h"
+#include "engine/symbols/symbols.h"
 #include "gpufs/view/value_text.h"
 
 namespace gpufs {

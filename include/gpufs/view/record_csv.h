@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/engine/trace_context.h"
+#include "engine/trace/context.h"
 #include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {

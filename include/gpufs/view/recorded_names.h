@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpufs/engine/trace_context.h"
+#include "engine/trace/context.h"
 #include "gpufs/view/value_text.h"
 
 namespace gpufs {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "gpufs/engine/report_rows.h"
+#include "engine/results/report_rows.h"
 #include "gpufs/view/columns.h"
 #include "gpufs/view/value_text.h"
 #include "lang/program/program.h"

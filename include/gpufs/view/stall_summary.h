@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/engine/stall.h"
+#include "engine/stall/stall.h"
 #include "gpufs/view/histogram.h"
 
 namespace gpufs {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "gpufs/engine/stall.h"
-#include "gpufs/engine/syscall_text.h"
-#include "gpufs/engine/trace_context.h"
+#include "engine/stall/stall.h"
+#include "engine/stall/syscall_text.h"
+#include "engine/trace/context.h"
 
 namespace gpufs {
 

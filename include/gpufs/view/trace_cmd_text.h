@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gpufs/engine/by_event_id.h"
-#include "gpufs/engine/trace_context.h"
+#include "engine/trace/by_event_id.h"
+#include "engine/trace/context.h"
 #include "gpufs/view/ftrace_event.h"
 #include "lang/trace_dat/record_merge.h"
 

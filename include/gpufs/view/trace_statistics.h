@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "gpufs/engine/trace_file.h"
+#include "engine/trace/file.h"
 #include "gpufs/view/columns.h"
 
 namespace gpufs {

@@ -1,0 +1,190 @@
+#include "engine/monitor/kernel_facts.h"
+
+#include <algorithm>
+
+#include "base/cat.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "kernel/host/function_names.h"
+
+namespace gpufs {
+namespace {
+
+// The first word of each line.
+std::vector<std::string> first_words(std::string_view text) {
+    std::vector<std::string> words;
+    for (const std::string_view line : lines_of(text))
+        words.emplace_back(line.substr(0, line.find_first_of(" \t")));
+    return words;
+}
+
+// What the interpreter has, of whatever kernel a recording is.
+constexpr BpfFeature kInterpreted[] = {
+    BpfFeature::bpf,         BpfFeature::subprograms,
+    BpfFeature::jmp32,       BpfFeature::large_programs,
+    BpfFeature::global_data, BpfFeature::bounded_loops,
+    BpfFeature::ringbuf,     BpfFeature::atomics,
+    BpfFeature::callbacks,   BpfFeature::isa_v4,
+    BpfFeature::may_goto,
+};
+
+}  // namespace
+
+BpfMachine::BpfMachine() {
+    try {
+        tracefs_ = find_tracefs();
+        catalog_ = EventCatalog(*tracefs_);
+    } catch (const UnsupportedError& e) {
+        no_tracefs_ = e;
+    }
+}
+
+BpfMachine::BpfMachine(Tracefs tracefs, BpfFeatures features)
+    : tracefs_(std::move(tracefs)), catalog_(*tracefs_), features_(std::move(features)) {}
+
+BpfMachine::BpfMachine(EventCatalog& recorded)
+    : no_tracefs_("a recording has no tracefs"),
+      recorded_(&recorded),
+      features_(BpfFeatures::only(kInterpreted)) {}
+
+std::string_view BpfMachine::described() const {
+    return recorded_ ? "this recording" : "this kernel";
+}
+
+const EventFormat* BpfMachine::event(const std::string& full_name) {
+    const auto colon = full_name.find(':');
+    if (!recorded_) tracefs();
+    if (colon == std::string::npos) return nullptr;
+    const CatalogEvent* event = (recorded_ ? *recorded_ : catalog_)
+                                    .find(full_name.substr(0, colon), full_name.substr(colon + 1));
+    return event ? &event->format : nullptr;
+}
+
+const Tracefs& BpfMachine::tracefs() const {
+    if (!tracefs_) throw UnsupportedError(*no_tracefs_);
+    return *tracefs_;
+}
+
+const std::vector<std::string>& BpfMachine::listed_events() {
+    if (!events_) events_ = recorded_ ? recorded_->offered() : tracefs().events();
+    return *events_;
+}
+
+std::vector<std::string> BpfMachine::events(std::string_view pattern) {
+    std::vector<std::string> found;
+    for (const std::string& name : listed_events())
+        if (glob_match(pattern, name)) found.push_back(name);
+    return found;
+}
+
+bool BpfMachine::is_dynamic_event(const std::string& full_name) {
+    if (recorded_) return false;
+    if (!dynamic_events_) {
+        dynamic_events_.emplace();
+        // "p:group/name place arguments", each with a number behind its first letter or without.
+        const std::string text = tracefs().read_if_readable("dynamic_events").value_or("");
+        for (const std::string& word : first_words(text)) {
+            std::string name = word.substr(word.find(':') + 1);
+            std::ranges::replace(name, '/', ':');
+            dynamic_events_->insert(std::move(name));
+        }
+    }
+    return dynamic_events_->contains(full_name);
+}
+
+std::string BpfMachine::hint_for_event(const std::string& full_name) {
+    const std::string near = did_you_mean(full_name, listed_events());
+    if (recorded_) return near.empty() ? cat("'gpufs record -e ", full_name, "' records it") : near;
+    return near.empty() ? "'gpufs list' has this kernel's events; drivers bring theirs when loaded"
+                        : near;
+}
+
+std::vector<std::string> BpfMachine::functions(std::string_view pattern) {
+    if (recorded_) return {};
+    if (!functions_) {
+        const auto traceable =
+            tracefs_ ? tracefs_->read_if_readable("available_filter_functions") : std::nullopt;
+        functions_ = traceable ? first_words(*traceable) : kernel_function_names();
+        std::ranges::sort(*functions_);
+        for (std::size_t i = 1; i < functions_->size(); ++i)
+            if ((*functions_)[i] == (*functions_)[i - 1]) namesakes_.insert((*functions_)[i]);
+        functions_->erase(std::unique(functions_->begin(), functions_->end()), functions_->end());
+        // Places of functions that the linker dropped (Linux 5.19 and later): none can be probed.
+        std::erase_if(*functions_, [](const std::string& name) {
+            return name.starts_with("__ftrace_invalid_address__");
+        });
+    }
+    std::vector<std::string> found;
+    for (const std::string& name : *functions_)
+        if (glob_match(pattern, name)) found.push_back(name);
+    return found;
+}
+
+std::size_t BpfMachine::count_namesakes(const std::vector<std::string>& names) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        names, [&](const std::string& name) { return namesakes_.contains(name); }));
+}
+
+std::set<std::string, std::less<>> BpfMachine::features_among(const std::set<std::string>& names) {
+    std::set<std::string, std::less<>> found;
+    for (const std::string& name : names) {
+        const auto feature = find_bpf_feature(name);
+        if (!feature) {
+            std::vector<std::string> known;
+            for (const BpfFeatureName& one : bpf_feature_names()) known.emplace_back(one.name);
+            const std::string near = did_you_mean(name, known);
+            throw UsageError(cat("no kernel feature is named '", name, "'"),
+                             near.empty() ? cat("there are ", join(known, ", ")) : near);
+        }
+        if (features_.has(*feature)) found.insert(name);
+    }
+    return found;
+}
+
+const Btf* BpfMachine::btf() {
+    if (!btf_) {
+        btf_.emplace();
+        if (!features_.has(BpfFeature::btf)) return nullptr;
+        try {
+            btf_->emplace(Btf::kernel());
+        } catch (const UnsupportedError&) {
+            // Then there is none; whoever needs it says so.
+        }
+    }
+    return btf_->has_value() ? &**btf_ : nullptr;
+}
+
+std::optional<BpfMachine::BtfFunctionId> BpfMachine::find_btf_function(std::string_view name) {
+    if (!btf()) return std::nullopt;
+    std::vector<std::string> modules = btf_modules();
+    if (const auto colon = name.find(':'); colon != name.npos) {
+        const std::string_view wanted = name.substr(0, colon);
+        name.remove_prefix(colon + 1);
+        std::erase_if(modules, [&](const std::string& module) { return module != wanted; });
+    } else if (const auto id = btf()->find_function(name)) {
+        return BtfFunctionId{*id, {}};
+    }
+    for (const std::string& module : modules)
+        if (const auto id = Btf::module(module, *btf()).find_function(name))
+            return BtfFunctionId{*id, module};
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> BpfMachine::btf_offset(std::string_view path) {
+    if (!btf()) return std::nullopt;
+    const auto colon = path.find(':');
+    const std::string_view module = path.substr(0, colon == path.npos ? 0 : colon);
+    if (colon != path.npos) path.remove_prefix(colon + 1);
+    const bool is_module = std::ranges::count(btf_modules(), module) > 0;  // else it is built in
+    try {
+        const BtfAccess access =
+            is_module ? Btf::module(module, *btf()).resolve(path) : btf()->resolve(path);
+        if (!access.pointers.empty() || access.bit_size != 0) return std::nullopt;
+        return access.offset;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace gpufs

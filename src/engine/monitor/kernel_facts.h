@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "engine/trace/event_catalog.h"
+#include "kernel/bpf/btf.h"
+#include "kernel/bpf/features.h"
+#include "kernel/tracefs/tracefs.h"
+
+namespace gpufs {
+
+// What programs ask of the machine that they are linked for: its events, functions, features and
+// types. Each is looked up when first asked for, and remembered. Without tracefs, or where this
+// user may not read it, all works but events: asking for one throws UnsupportedError.
+class BpfMachine {
+public:
+    BpfMachine();
+    // Of a tracefs directory, or a captured tree of formats.
+    explicit BpfMachine(Tracefs tracefs, BpfFeatures features = BpfFeatures());
+    // Of a recording, for the interpreter: the events that the catalogue was offered, no functions,
+    // no types. Borrows the catalogue.
+    explicit BpfMachine(EventCatalog& recorded);
+    bool is_recording() const { return recorded_ != nullptr; }
+    // "this kernel", "this recording".
+    std::string_view described() const;
+
+    // "sched:sched_switch". Null when there is none; it lives as long as this does.
+    const EventFormat* event(const std::string& full_name);
+    // Every event whose name matches the shell pattern, in the kernel's order.
+    std::vector<std::string> events(std::string_view pattern);
+    // A probe that somebody set in tracefs: it has records, and no tracepoint behind it.
+    bool is_dynamic_event(const std::string& full_name);
+    // "did you mean 'sched:sched_switch'?", or where to look, for an event that is not there.
+    std::string hint_for_event(const std::string& full_name);
+
+    // The kernel's functions that match a shell pattern and can be probed, sorted.
+    std::vector<std::string> functions(std::string_view pattern);
+    // How many of these names are of several functions, of which a probe by name gets one.
+    std::size_t count_namesakes(const std::vector<std::string>& names) const;
+
+    BpfFeatures& features() { return features_; }
+    // Those of the names that this kernel has. Throws UsageError for one that no feature has.
+    std::set<std::string, std::less<>> features_among(const std::set<std::string>& names);
+
+    // The kernel's types; null where it tells none (CONFIG_DEBUG_INFO_BTF).
+    const Btf* btf();
+    // A function in the kernel's BTF or in a module's. "drm_open" is looked for in all, in the
+    // kernel's first; "drm:drm_open" in that module's.
+    struct BtfFunctionId {
+        std::uint32_t id = 0;
+        std::string module;  // empty: the kernel's own
+    };
+    std::optional<BtfFunctionId> find_btf_function(std::string_view name);
+    // Where a kernel structure keeps a member: "task_struct.pid", or that of a module, which may be
+    // built into the kernel: "gpu_sched:drm_sched_fence.finished". Absent without BTF, and where
+    // there is no such member or a pointer is on the way to it.
+    std::optional<std::int64_t> btf_offset(std::string_view path);
+
+private:
+    const Tracefs& tracefs() const;
+    const std::vector<std::string>& listed_events();
+
+    std::optional<Tracefs> tracefs_;
+    std::optional<UnsupportedError> no_tracefs_;  // why there is none
+    EventCatalog catalog_;
+    EventCatalog* recorded_ = nullptr;
+    BpfFeatures features_;
+    std::optional<std::vector<std::string>> events_;
+    std::optional<std::set<std::string>> dynamic_events_;
+    std::optional<std::vector<std::string>> functions_;
+    std::set<std::string> namesakes_;  // among them
+    std::optional<std::optional<Btf>> btf_;
+};
+
+}  // namespace gpufs

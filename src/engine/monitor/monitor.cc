@@ -1,0 +1,320 @@
+#include "engine/monitor/monitor.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text.h"
+#include "engine/monitor/load.h"
+#include "kernel/bpf/info.h"
+#include "kernel/bpf/test_run.h"
+#include "kernel/host/kernel_version.h"
+#include "kernel/host/pid_namespace.h"
+#include "kernel/host/syscall_names.h"
+#include "lang/event/sampling_events.h"
+
+namespace gpufs {
+namespace {
+
+using Kind = ProbeTarget::Kind;
+
+constexpr std::string_view kSysEnter = "sys_enter_";
+
+// How a task shows that it makes a system call of another architecture: those have other numbers.
+// TS_COMPAT of arch/x86/include/asm/thread_info.h, TIF_32BIT of arch/arm64's.
+#if defined __x86_64__
+constexpr const char* kCompatWord = "task_struct.thread_info.status";
+constexpr std::uint32_t kCompatBit = 2;
+#elif defined __aarch64__
+constexpr const char* kCompatWord = "task_struct.thread_info.flags";
+constexpr std::uint32_t kCompatBit = 1 << 22;
+#else
+constexpr const char* kCompatWord = nullptr;
+constexpr std::uint32_t kCompatBit = 0;
+#endif
+
+std::uint32_t program_type(Kind kind) {
+    switch (kind) {
+        case Kind::tracepoint:
+            return BPF_PROG_TYPE_TRACEPOINT;
+        case Kind::raw_tracepoint:
+        case Kind::begin:
+        case Kind::end:
+            return BPF_PROG_TYPE_RAW_TRACEPOINT;
+        case Kind::kprobe:
+        case Kind::kretprobe:
+        case Kind::uprobe:
+        case Kind::uretprobe:
+        case Kind::usdt:
+            return BPF_PROG_TYPE_KPROBE;
+        case Kind::fentry:
+        case Kind::fexit:
+            return BPF_PROG_TYPE_TRACING;
+        case Kind::profile:
+        case Kind::interval:
+            return BPF_PROG_TYPE_PERF_EVENT;
+    }
+    return BPF_PROG_TYPE_UNSPEC;
+}
+
+bool is_kernel_probe(Kind kind) {
+    return kind == Kind::kprobe || kind == Kind::kretprobe;
+}
+
+bool is_user_probe(Kind kind) {
+    return kind == Kind::uprobe || kind == Kind::uretprobe || kind == Kind::usdt;
+}
+
+// The pid namespace whose ids programs have to ask for, where they can: Linux 5.7.
+std::optional<LinkTarget::PidNamespace> pid_namespace_to_ask() {
+    const PidNamespace own = own_pid_namespace();
+    if (own.is_initial() || running_kernel() < KernelVersion{5, 7, 0}) return std::nullopt;
+    return LinkTarget::PidNamespace{own.device, own.inode};
+}
+
+}  // namespace
+
+Monitor::Monitor(Program program, Choice choice, BpfMachine& machine)
+    : machine_(machine),
+      how_(choice.attach),
+      prepared_(std::make_unique<PreparedProgram>(std::move(program), std::move(choice), machine)),
+      pid_namespace_(pid_namespace_to_ask()) {
+    make_maps();
+    prepared_->load_sites([this](const ProbeSite& site) { return load(site); });
+}
+
+void Monitor::make_maps() {
+    for (const MapDeclaration& map : program().maps)
+        maps_.emplace(map.name,
+                      std::make_unique<KernelMap>(BpfMap::create(prepared_->spec_of(map))));
+    const StringPool& pool = prepared_->pool();
+    if (pool.empty()) return;
+    BpfMapSpec spec = prepared_->pool_spec();
+    spec.flags = BPF_F_RDONLY_PROG;
+    pool_map_ = BpfMap::create(spec);
+    const std::uint32_t zero = 0;
+    pool_map_->update(std::as_bytes(std::span(&zero, 1)), std::as_bytes(std::span(pool.bytes)));
+    pool_map_->freeze();
+}
+
+KernelMap* Monitor::find_map(std::string_view name) const {
+    const auto it = maps_.find(name);
+    return it == maps_.end() ? nullptr : it->second.get();
+}
+
+LinkTarget Monitor::target_for(const ProbeSite& site) const {
+    LinkTarget target = prepared_->target_for(site);
+    for (const auto& [name, map] : maps_) target.map_fds[name] = map->bpf().fd();
+    target.pid_namespace = pid_namespace_;
+    if (pool_map_) target.string_pool_fd = pool_map_->fd();
+    return target;
+}
+
+// A program on syscalls:sys_enter_X that reads no field of it runs at the raw tracepoint of all
+// system calls, behind a check of the number: perf copies no arguments then. (At exit it would save
+// nothing: the number is not among the arguments there.)
+bool Monitor::try_raw_syscall(const ProbeSite& site, LinkTarget& target) const {
+    const std::string& name = site.event->name;
+    if (!name.starts_with(kSysEnter) || !kCompatWord) return false;
+    const auto number = syscall_number(std::string_view(name).substr(kSysEnter.size()));
+    const auto compat = machine_.btf_offset(kCompatWord);
+    if (!number || !compat) return false;
+    LinkTarget::SyscallCheck check;
+    check.number = *number;
+    check.compat = {static_cast<std::int32_t>(*compat), kCompatBit};
+    check.reads_task = machine_.features()
+                           .ask_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_get_current_task_btf)
+                           .support == Support::yes;
+    target.syscall = check;
+    return true;
+}
+
+std::string Monitor::load(const ProbeSite& site) {
+    Loaded loaded;
+    loaded.site = site;
+    LinkTarget target = target_for(site);
+    const Kind kind = site.target->kind;
+    std::string how = site.described();
+    if (kind == Kind::raw_tracepoint) loaded.raw_name = site.event->name;
+    if (kind == Kind::tracepoint && !machine_.is_dynamic_event(site.event->full_name()) &&
+        !uses_event_record(program(), *site.program, target)) {
+        const bool is_syscall = site.event->system == "syscalls";
+        loaded.is_raw = !is_syscall || try_raw_syscall(site, target);
+        if (loaded.is_raw) {
+            loaded.raw_name = is_syscall ? "sys_enter" : site.event->name;
+            target.context = LinkTarget::Context::raw_arguments;
+            how += cat(", as raw tracepoint ", loaded.raw_name,
+                       is_syscall ? " with its number checked" : "", ": it reads no field");
+        }
+    }
+    loaded.is_multi = (is_kernel_probe(kind) && site.functions.size() > 1 &&
+                       machine_.features().has(BpfFeature::kprobe_multi)) ||
+                      (is_user_probe(kind) && site.places.size() > 1 &&
+                       machine_.features().has(BpfFeature::uprobe_multi));
+    const Linked linked = link(program(), *site.program, target);
+    loaded.program = load_in_kernel(linked, loaded);
+    loaded_.push_back(std::move(loaded));
+    return cat(site.program->name, ": ", how, ", ", counted(linked.insns.size(), "instruction"));
+}
+
+Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
+    const Kind kind = loaded.site.target->kind;
+    BpfProgramSpec spec;
+    spec.type = program_type(loaded.is_raw ? Kind::raw_tracepoint : kind);
+    spec.name = loaded.site.program->name;
+    if (loaded.is_multi)
+        spec.expected_attach_type =
+            loaded.site.places.empty() ? kAttachKprobeMulti : kAttachUprobeMulti;
+    if (kind == Kind::fentry || kind == Kind::fexit) {
+        return load_at_function(linked, loaded, std::move(spec));
+    }
+    return load_linked(program(), linked, std::move(spec));
+}
+
+Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec) {
+    const std::string& name = loaded.site.functions.front();
+    spec.expected_attach_type =
+        loaded.site.target->kind == Kind::fentry ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT;
+    if (!machine_.btf())
+        throw UnsupportedError("fentry and fexit need the kernel's BTF",
+                               "a kernel with CONFIG_DEBUG_INFO_BTF=y; or use kprobe");
+    const auto function = machine_.find_btf_function(name);
+    const SourceRef& at = loaded.site.target->at;
+    if (!function)
+        throw SourceError(
+            program().sources[at.source], at.span,
+            cat("neither the kernel's BTF nor a module's has a function '", name, "'"),
+            "a kprobe may find it: BTF lacks what is inlined or renamed");
+    spec.attach_btf_id = function->id;
+    Fd module;
+    if (!function->module.empty()) {
+        module = open_module_btf(function->module);
+        spec.attach_btf_fd = module.get();
+    }
+    try {
+        return load_linked(program(), linked, std::move(spec));
+    } catch (const UnsupportedError&) {
+        const ProbeAnswer answer = machine_.features().ask(BpfFeature::fentry);
+        if (answer.support != Support::no || answer.code != EPERM) throw;
+        throw UnsupportedError(
+            cat("cannot run a program at function '", name,
+                "': this machine forbids fentry and fexit, though other BPF programs are allowed"),
+            "a policy of the kernel or of a security module; use kprobe, or a tracepoint");
+    }
+}
+
+bool Monitor::makes_probe_events() const {
+    return std::ranges::any_of(loaded_, [&](const Loaded& loaded) {
+        const Kind kind = loaded.site.target->kind;
+        if (loaded.is_multi) return false;
+        return (is_kernel_probe(kind) && is_probe_event("kprobe", how_.probe)) ||
+               (is_user_probe(kind) && is_probe_event("uprobe", how_.probe));
+    });
+}
+
+std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
+    const ProbeSite& site = loaded.site;
+    const ProbeTarget& target = *site.target;
+    const int program = loaded.program.get();
+    const AttachOptions& how = how_;
+    std::vector<Attachment> made;
+    switch (target.kind) {
+        case Kind::tracepoint:
+        case Kind::raw_tracepoint:
+            if (loaded.raw_name.empty())
+                made.push_back(
+                    attach_tracepoint(program, static_cast<std::uint64_t>(site.event->id), how));
+            else
+                made.push_back(attach_raw_tracepoint(program, loaded.raw_name));
+            break;
+        case Kind::kprobe:
+        case Kind::kretprobe: {
+            const bool at_return = target.kind == Kind::kretprobe;
+            if (loaded.is_multi) {
+                made.push_back(attach_kprobe_multi(program, {site.functions, {}, at_return}));
+                break;
+            }
+            for (const std::string& name : site.functions)
+                made.push_back(
+                    attach_kprobe(program, {name, site.function_offset, at_return}, how));
+            break;
+        }
+        case Kind::uprobe:
+        case Kind::uretprobe:
+        case Kind::usdt:
+            if (loaded.is_multi) {
+                UprobeSet set{site.places.front().path,     {}, {}, {}, -1,
+                              site.places.front().at_return};
+                for (const UprobePlace& place : site.places) {
+                    set.offsets.push_back(place.offset);
+                    set.semaphore_offsets.push_back(place.semaphore_offset);
+                }
+                made.push_back(attach_uprobe_multi(program, set));
+                break;
+            }
+            for (const UprobePlace& place : site.places)
+                made.push_back(attach_uprobe(program, place, how));
+            break;
+        case Kind::fentry:
+        case Kind::fexit:
+            made.push_back(attach_tracing(program));
+            break;
+        case Kind::profile: {
+            Sampling sampling;
+            if (const SamplingEvent* event = find_sampling_event(target.name)) {
+                sampling.type = event->type;
+                sampling.config = event->config;
+            }
+            (target.is_frequency ? sampling.hz : sampling.period) = target.period;
+            made.push_back(attach_sampling(program, sampling, how));
+            break;
+        }
+        case Kind::interval:
+            made.push_back(attach_interval(program, target.period));
+            break;
+        case Kind::begin:
+        case Kind::end:
+            break;
+    }
+    return made;
+}
+
+void Monitor::attach() {
+    if (makes_probe_events()) {
+        const Tracefs top = find_tracefs();
+        remove_stale(top);
+        probe_owner_.emplace(top);
+        how_.group = probe_owner_->probe_group();
+    }
+    try {
+        for (const Loaded& loaded : loaded_)
+            for (Attachment& one : attach_one(loaded)) attachments_.push_back(std::move(one));
+        run(Kind::begin);
+    } catch (...) {
+        detach();
+        throw;
+    }
+}
+
+void Monitor::run_end() {
+    run(Kind::end);
+}
+
+void Monitor::run(Kind kind) const {
+    for (const Loaded& loaded : loaded_)
+        if (loaded.site.target->kind == kind) test_run(loaded.program.get(), {});
+}
+
+void Monitor::detach() {
+    detach_in_background(std::move(attachments_));
+    attachments_.clear();
+    probe_owner_.reset();
+}
+
+std::uint64_t Monitor::missed() const {
+    std::uint64_t all = 0;
+    for (const Attachment& one : attachments_) all += one.missed().value_or(0);
+    for (const Loaded& loaded : loaded_) all += program_info(loaded.program.get()).recursion_misses;
+    return all;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "engine/monitor/kernel_facts.h"
+#include "engine/monitor/prepared_program.h"
+#include "engine/monitor/probe_sites.h"
+#include "engine/results/running_program.h"
+#include "engine/session/scratch_instance.h"
+#include "kernel/bpf/map.h"
+#include "kernel/bpf/program.h"
+#include "kernel/perf/attach.h"
+#include "lang/link/link.h"
+#include "lang/program/program.h"
+
+namespace gpufs {
+
+// A Program at work on this machine. Everything wrong with it is found in the constructor, which
+// makes its maps, links and loads it: nothing runs before attach().
+class Monitor : public WorkingProgram {
+public:
+    struct Choice : PreparedProgram::Choice {
+        // How probes are attached, when not the newest way: for tests. The group is the monitor's.
+        AttachOptions attach;
+    };
+
+    // Throws UsageError with all mistakes of the program's text as far as this machine shows them;
+    // UnsupportedError for what this kernel or this user cannot; RefusedProgram with the line
+    // that the verifier refuses. Borrows `machine`.
+    Monitor(Program program, Choice choice, BpfMachine& machine);
+
+    const Program& program() const noexcept override { return prepared_->program(); }
+    // One line a probe: where it goes and how, and what was chosen or left out.
+    const std::vector<std::string>& explanation() const noexcept {
+        return prepared_->explanation();
+    }
+    // What its user should know before the figures: the program's cautions that apply here.
+    const std::vector<std::string>& cautions() const noexcept { return prepared_->cautions(); }
+
+    // All or nothing. Then runs the begin programs, once. Where probes are events of tracefs,
+    // removes what dead owners left of theirs first, and makes a scratch instance: it tells others
+    // that the owner of these lives.
+    void attach();
+    // Runs the end programs. The others still run.
+    void run_end();
+    // Takes the programs off, without waiting for the kernel.
+    void detach();
+    // Hits that the kernel says it could not deliver: a probe that was hit while it was being
+    // handled, a program that was running on the same CPU.
+    std::uint64_t missed() const;
+
+    ProgramMap* map(std::string_view name) const override { return find_map(name); }
+    // For what only the kernel's have: rings and links. Throws std::out_of_range.
+    const BpfMap& bpf_map(const std::string& name) const { return maps_.at(name)->bpf(); }
+
+private:
+    // A loaded program and the places it serves.
+    struct Loaded {
+        ProbeSite site;
+        Fd program;
+        bool is_raw = false;    // a tracepoint's program at the raw tracepoint
+        bool is_multi = false;  // one link for all places
+        std::string raw_name;
+    };
+
+    KernelMap* find_map(std::string_view name) const;
+    void make_maps();
+    LinkTarget target_for(const ProbeSite& site) const;
+    // What was made of the place, in a line.
+    std::string load(const ProbeSite& site);
+    bool try_raw_syscall(const ProbeSite& site, LinkTarget& target) const;
+    Fd load_in_kernel(const Linked& linked, const Loaded& loaded);
+    bool makes_probe_events() const;
+    Fd load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec);
+    std::vector<Attachment> attach_one(const Loaded& loaded) const;
+    void run(ProbeTarget::Kind kind) const;
+
+    BpfMachine& machine_;
+    AttachOptions how_;
+    std::unique_ptr<PreparedProgram> prepared_;
+    std::optional<LinkTarget::PidNamespace> pid_namespace_;  // where it is not the initial one
+    std::map<std::string, std::unique_ptr<KernelMap>, std::less<>> maps_;
+    std::optional<BpfMap> pool_map_;
+    std::vector<Loaded> loaded_;
+    std::optional<ScratchInstance> probe_owner_;  // of the events that attachments_ made
+    std::vector<Attachment> attachments_;
+};
+
+}  // namespace gpufs

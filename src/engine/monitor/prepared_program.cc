@@ -1,0 +1,235 @@
+#include "engine/monitor/prepared_program.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "base/diagnostics.h"
+#include "base/text.h"
+#include "kernel/host/cpus.h"
+#include "lang/expr/bpf.h"
+
+namespace gpufs {
+namespace {
+
+using Kind = ProbeTarget::Kind;
+
+// Once each and not about the machine's work: no condition applies to it.
+bool runs_by_itself(Kind kind) {
+    return kind == Kind::begin || kind == Kind::end || kind == Kind::interval;
+}
+
+// The fields of an event whose program sees the tracepoint's arguments: what every task has, and of
+// a system call, behind its registers, the number at its begin and the result at its end.
+EventFormat arguments_of(EventFormat event) {
+    std::optional<Field> argument;
+    if (const Field* field = raw_syscall_argument(event)) argument = *field;
+    std::erase_if(event.fields, [](const Field& field) { return !field.is_common; });
+    if (argument) {
+        argument->offset = sizeof(std::uint64_t);
+        event.fields.push_back(std::move(*argument));
+    }
+    return event;
+}
+
+}  // namespace
+
+PreparedProgram::PreparedProgram(Program program, Choice choice, BpfMachine& machine)
+    : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
+    check_features();
+    add_condition();
+    found_ = find_probe_sites(program_, machine_,
+                              condition_ ? fields_of(*condition_) : std::vector<std::string>());
+    pool_ = make_string_pool(program_, choice_.parameters);
+}
+
+// Asks only what the text asks for, and what the linker does.
+void PreparedProgram::check_features() {
+    Diagnostics mistakes;
+    std::set<std::string> asked{"isa_v4"};
+    for (const Guard& guard : program_.guards) {
+        if (guard.kind != Guard::Kind::has_feature) continue;
+        if (find_bpf_feature(guard.name))
+            asked.insert(guard.name);
+        else
+            mistakes.error(program_.sources[guard.at.source], guard.at.span,
+                           cat("no kernel feature is named '", guard.name, "'"),
+                           "gpufs-asm(5) lists them");
+    }
+    mistakes.throw_if_any();
+    asked.insert(program_.needed_features.begin(), program_.needed_features.end());
+    if (std::ranges::count(program_.maps, true, &MapDeclaration::or_perf_ring) > 0)
+        asked.insert("ringbuf");
+    features_ = machine_.features_among(asked);
+    for (MapDeclaration& map : program_.maps)
+        if (map.or_perf_ring && !features_.contains("ringbuf"))
+            map.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY;
+    for (const std::string& name : program_.needed_features) {
+        if (features_.contains(name)) continue;
+        const auto feature = find_bpf_feature(name);
+        const auto known =
+            std::ranges::find(bpf_feature_names(), *feature, &BpfFeatureName::feature);
+        if (machine_.is_recording())
+            throw UnsupportedError(cat("this needs the feature '", name, "' (", known->what,
+                                       "), which a recording does not have"));
+        throw UnsupportedError(cat("this needs the feature '", name, "' (", known->what,
+                                   "), which this kernel or this user does not have"),
+                               std::string(known->fix));
+    }
+}
+
+void PreparedProgram::add_condition() {
+    if (!choice_.condition) return;
+    condition_ = parse_expression(*choice_.condition);
+    condition_source_ = program_.sources.size();
+    program_.sources.push_back(*choice_.condition);
+}
+
+BpfMapSpec PreparedProgram::spec_of(const MapDeclaration& map) const {
+    BpfMapSpec spec;
+    spec.type = map.type;
+    spec.name = map.name;
+    spec.max_entries = static_cast<std::uint32_t>(map.max_entries);
+    if (!map.max_parameter.empty()) {
+        const Parameter* parameter = program_.find_parameter(map.max_parameter);
+        const auto& numbers = choice_.parameters.numbers;
+        const auto given = numbers.find(map.max_parameter);
+        const std::int64_t most = given != numbers.end() ? given->second
+                                  : parameter            ? parameter->value
+                                                         : 0;
+        if (most <= 0 || most > std::int64_t{UINT32_MAX})
+            throw UsageError(
+                cat(map.max_parameter, "=", most, " is no size for map '", map.name, "'"),
+                "a number of entries, 1 or more");
+        spec.max_entries = static_cast<std::uint32_t>(most);
+    }
+    if (map.type == BPF_MAP_TYPE_PERF_EVENT_ARRAY) {
+        spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
+        spec.max_entries = possible_cpus().back() + 1;
+    } else if (map.type != BPF_MAP_TYPE_RINGBUF) {
+        spec.key_bytes = static_cast<std::uint32_t>(map.key.bytes);
+        spec.value_bytes = static_cast<std::uint32_t>(map.value_bytes());
+    }
+    return spec;
+}
+
+BpfMapSpec PreparedProgram::pool_spec() const {
+    BpfMapSpec spec;
+    spec.type = BPF_MAP_TYPE_ARRAY;
+    spec.name = "texts";
+    spec.key_bytes = sizeof(std::uint32_t);
+    spec.value_bytes = static_cast<std::uint32_t>(pool_.bytes.size());
+    spec.max_entries = 1;
+    return spec;
+}
+
+LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
+    LinkTarget target;
+    if (site.target->kind == Kind::tracepoint)
+        target.context = LinkTarget::Context::record;
+    else if (site.target->kind == Kind::raw_tracepoint)
+        target.context = LinkTarget::Context::raw_arguments;
+    target.event = site.event;
+    target.attached_to = site.target->name;
+    target.features = features_;
+    target.has_event = [this](std::string_view name) {
+        return machine_.event(std::string(name)) != nullptr;
+    };
+    target.btf_offset = [this](std::string_view path) { return machine_.btf_offset(path); };
+    target.string_pool = &pool_;
+    target.parameters = choice_.parameters;
+    for (std::size_t i = 0; i < program_.records.size(); ++i)
+        target.record_ids[program_.records[i].name] = static_cast<std::uint32_t>(i + 1);
+    return target;
+}
+
+void PreparedProgram::load_sites(const std::function<std::string(const ProbeSite&)>& load) {
+    const std::vector<bool> takes = condition_ ? sites_of_condition() : std::vector<bool>();
+    bool is_used = !condition_;
+    std::optional<SourceError> refusal;
+    for (std::size_t i = 0; i < found_.sites.size(); ++i) {
+        const ProbeSite& site = found_.sites[i];
+        try {
+            ProbeSite own = site;
+            const bool is_conditional = condition_ && takes[i];
+            if (is_conditional) own.program = &guarded_.emplace_back(guarded(site));
+            is_used = is_used || is_conditional;
+            explanation_.push_back(load(own));
+            if (condition_ && !is_conditional)
+                explanation_.back() += !knows_condition(site)
+                                           ? "; --if does not apply: it lacks a field of it"
+                                       : site.program->is_end ? "; --if stands where this begins"
+                                                              : "; --if stands where this ends";
+        } catch (const SourceError& e) {
+            if (is_used) throw;
+            refusal = e;
+        }
+    }
+    if (!is_used && refusal) throw *refusal;
+    if (!is_used) refuse_condition();
+    for (const auto* lines : {&found_.choices, &found_.notes})
+        explanation_.insert(explanation_.end(), lines->begin(), lines->end());
+}
+
+// No event has all of its fields: says so with the first event's names.
+void PreparedProgram::refuse_condition() const {
+    for (const ProbeSite& site : found_.sites)
+        if (site.event) check_expression(*condition_, *site.event);
+    throw SourceError(condition_->source, {0, condition_->source.text.size()},
+                      "no probe of this program has these fields",
+                      "without an event there are pid, tid, comm and cpu");
+}
+
+// What a condition can ask about there, besides the task that runs.
+EventFormat PreparedProgram::event_at(const ProbeSite& site) {
+    EventFormat none;
+    none.name = site.described();
+    return !site.event                                 ? none
+           : site.target->kind == Kind::raw_tracepoint ? arguments_of(*site.event)
+                                                       : *site.event;
+}
+
+bool PreparedProgram::knows_condition(const ProbeSite& site) const {
+    if (runs_by_itself(site.target->kind)) return false;
+    const EventFormat event = event_at(site);
+    return std::ranges::all_of(fields_of(*condition_), [&](const std::string& field) {
+        return event.find(field) || field == "pid" || field == "tid";
+    });
+}
+
+// Which sites get the condition, of each monitor: all that begin something, where all know what it
+// names; else those that end something, where they do; else whoever does. One for both would
+// ask an interrupt, or the next task, for the name of the one that is meant.
+std::vector<bool> PreparedProgram::sites_of_condition() const {
+    struct Sides {
+        bool begins_know = true, ends_know = true, has_ends = false;
+    };
+    std::map<std::size_t, Sides> monitors;  // by their texts
+    for (const ProbeSite& site : found_.sites) {
+        if (runs_by_itself(site.target->kind)) continue;
+        Sides& sides = monitors[site.program->at.source];
+        const bool is_end = site.program->is_end;
+        sides.has_ends = sides.has_ends || is_end;
+        if (!knows_condition(site)) (is_end ? sides.ends_know : sides.begins_know) = false;
+    }
+    std::vector<bool> takes;
+    for (const ProbeSite& site : found_.sites) {
+        const Sides& sides = monitors[site.program->at.source];
+        const bool on_one_side = sides.has_ends && (sides.begins_know || sides.ends_know);
+        const bool is_on_it = site.program->is_end != sides.begins_know;
+        takes.push_back(knows_condition(site) && (!on_one_side || is_on_it));
+    }
+    return takes;
+}
+
+// The program with the condition in front.
+ProbeProgram PreparedProgram::guarded(const ProbeSite& site) const {
+    ProbeProgram made = *site.program;
+    ConditionCode how;
+    how.source = condition_source_;
+    made.code = compile_condition(*condition_, event_at(site), how);
+    made.code.insert(made.code.end(), site.program->code.begin(), site.program->code.end());
+    return made;
+}
+
+}  // namespace gpufs

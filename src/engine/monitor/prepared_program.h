@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/source.h"
+#include "engine/monitor/kernel_facts.h"
+#include "engine/monitor/probe_sites.h"
+#include "kernel/bpf/map.h"
+#include "lang/expr/expr.h"
+#include "lang/link/link.h"
+#include "lang/program/program.h"
+
+namespace gpufs {
+
+// A Program with all that is to be known before it is linked for a machine or for a recording: the
+// features it may use, the places of its probes, its condition, its texts.
+class PreparedProgram {
+public:
+    struct Choice {
+        ParameterValues parameters;
+        // Each probe runs only where it holds; absent: always. Probes whose event lacks a field of
+        // it run always.
+        std::optional<SourceText> condition;
+    };
+    // Throws UsageError with all mistakes of the text, UnsupportedError for a feature that is
+    // needed and not there. Borrows `machine`.
+    PreparedProgram(Program program, Choice choice, BpfMachine& machine);
+    PreparedProgram(const PreparedProgram&) = delete;
+    PreparedProgram& operator=(const PreparedProgram&) = delete;
+
+    const Program& program() const noexcept { return program_; }
+    // What was chosen or left out of its probes, a line each.
+    const std::vector<std::string>& notes() const noexcept { return found_.notes; }
+    // What its user should know before the figures: the program's cautions that apply here.
+    const std::vector<std::string>& cautions() const noexcept { return found_.cautions; }
+    const StringPool& pool() const noexcept { return pool_; }
+
+    // How a map is made, here. Throws UsageError where a parameter gives it no size.
+    BpfMapSpec spec_of(const MapDeclaration& map) const;
+    // The same of the one value that holds the pool's texts.
+    BpfMapSpec pool_spec() const;
+
+    // What is known of a place; the caller adds what the code runs over.
+    LinkTarget target_for(const ProbeSite& site) const;
+
+    // Hands out each place, with the condition in front of its program where the place has all that
+    // the condition names: of programs that begin something and such that end it, on one side only.
+    // `load` says in a line what it made of it. Throws what load throws, and SourceError where the
+    // condition suits no place.
+    void load_sites(const std::function<std::string(const ProbeSite&)>& load);
+
+    // One line a probe: what load_sites() was told, and what was chosen or left out.
+    const std::vector<std::string>& explanation() const noexcept { return explanation_; }
+
+private:
+    void check_features();
+    void add_condition();
+    static EventFormat event_at(const ProbeSite& site);
+    bool knows_condition(const ProbeSite& site) const;
+    std::vector<bool> sites_of_condition() const;
+    ProbeProgram guarded(const ProbeSite& site) const;
+    [[noreturn]] void refuse_condition() const;
+
+    Program program_;
+    Choice choice_;
+    BpfMachine& machine_;
+    std::optional<Expression> condition_;
+    std::size_t condition_source_ = 0;
+    ProbeSites found_;
+    std::set<std::string, std::less<>> features_;
+    StringPool pool_;
+    std::deque<ProbeProgram> guarded_;  // with the condition in front
+    std::vector<std::string> explanation_;
+};
+
+}  // namespace gpufs

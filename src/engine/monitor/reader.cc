@@ -1,0 +1,109 @@
+#include "engine/monitor/reader.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include <cerrno>
+#include <string>
+
+#include "base/error.h"
+
+namespace gpufs {
+namespace {
+
+// Each CPU's share where there is no ring buffer for all.
+constexpr std::size_t kPerfRingBytes = 256 << 10;
+
+void watch(int epoll, int fd) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    check(::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event),
+          [] { return std::string("wait for a ring"); });
+}
+
+std::span<const std::byte> payload_of(std::span<const std::byte> record) {
+    return record;
+}
+std::span<const std::byte> payload_of(const PerfRecord& record) {
+    return record.payload;
+}
+
+}  // namespace
+
+MonitorReader::MonitorReader(const Monitor& monitor, int stop_fd)
+    : monitor_(monitor), stop_fd_(stop_fd) {
+    for (const MapDeclaration& map : monitor.program().maps) {
+        if (map.type == BPF_MAP_TYPE_RINGBUF) rings_.emplace_back(monitor.bpf_map(map.name));
+        if (map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY) continue;
+        for (PerfRing& ring : open_perf_rings(monitor.bpf_map(map.name), kPerfRingBytes))
+            perf_rings_.push_back(std::move(ring));
+    }
+    epoll_ = Fd(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); }));
+    if (stop_fd != -1) watch(epoll_.get(), stop_fd);
+    for (const RingBuffer& ring : rings_) watch(epoll_.get(), ring.fd());
+    for (const PerfRing& ring : perf_rings_) watch(epoll_.get(), ring.fd());
+}
+
+void MonitorReader::wait(std::chrono::milliseconds longest) const {
+    constexpr std::chrono::milliseconds kGather{1};
+    if (is_busy_ && longest > kGather) {
+        if (is_filling_) return;
+        pollfd stop{stop_fd_, POLLIN, 0};
+        ::poll(&stop, 1, static_cast<int>(kGather.count()));
+        return;
+    }
+    epoll_event ready;
+    if (::epoll_wait(epoll_.get(), &ready, 1, static_cast<int>(longest.count())) != -1) return;
+    const int code = errno;
+    if (code != EINTR) throw SysError(code, "wait for records");
+}
+
+void MonitorReader::wake_for(int fd) const {
+    watch(epoll_.get(), fd);
+}
+
+void MonitorReader::take(std::span<const std::byte> record, const VisitRecord& visit) {
+    const RecordLayout* layout = find_layout(monitor_.program(), record);
+    if (layout)
+        visit(*layout, record.first(layout->layout.bytes));
+    else
+        ++unknown_;
+}
+
+// No more than a ring holds: where programs are faster than the visits, others must have their
+// turn.
+template <class Ring>
+void MonitorReader::drain_one(Ring& ring, const VisitRecord& visit) {
+    std::size_t bytes = 0, kept = 0;
+    while (bytes < ring.size()) {
+        const auto record = ring.next();
+        if (!record) break;
+        const std::span<const std::byte> payload = payload_of(*record);
+        take(payload, visit);
+        const std::size_t taken = payload.size() + BPF_RINGBUF_HDR_SZ;
+        bytes += taken;
+        kept += taken;
+        if (kept < ring.size() / 8) continue;
+        ring.release();
+        kept = 0;
+    }
+    ring.release();
+    is_busy_ = is_busy_ || bytes != 0;
+    is_filling_ = is_filling_ || bytes > ring.size() / 4;
+}
+
+void MonitorReader::drain(const VisitRecord& visit) {
+    is_busy_ = is_filling_ = false;
+    for (RingBuffer& ring : rings_) drain_one(ring, visit);
+    for (PerfRing& ring : perf_rings_) drain_one(ring, visit);
+}
+
+std::vector<Loss> MonitorReader::losses() const {
+    std::uint64_t lost = 0;
+    for (const PerfRing& ring : perf_rings_) lost += ring.lost();
+    return {{"records, a ring was full", lost},
+            {"records of no declared layout", unknown_},
+            {"hits missed by the kernel", monitor_.missed()}};
+}
+
+}  // namespace gpufs

@@ -1,0 +1,286 @@
+#include "engine/monitor/replay.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "lang/event/field_value.h"
+#include "lang/insn/helpers.h"
+
+namespace gpufs {
+namespace {
+
+// By BpfWorld::Gap.
+constexpr std::array<std::string_view, BpfWorld::kGaps> kGapTexts{
+    "the memory of processes is not recorded, so texts and values in it are empty",
+    "the kernel's memory is not recorded, so values in it are 0",
+    "kernel stacks are not recorded here",
+    "user stacks are not recorded here",
+    "which process a thread is of is not recorded here, so a thread counts as one",
+    "users are not recorded",
+    "cgroups are not recorded",
+};
+
+std::string times(std::uint64_t n) {
+    return n == 1 ? std::string("once") : cat(n, " times");
+}
+
+bool calls_helper(const bpf_insn& insn) {
+    return insn.code == (BPF_JMP | BPF_CALL) && insn.src_reg == 0;
+}
+
+bool asks_for_stacks(const Linked& linked) {
+    return std::ranges::any_of(linked.insns, [](const bpf_insn& insn) {
+        return calls_helper(insn) &&
+               (insn.imm == BPF_FUNC_get_stackid || insn.imm == BPF_FUNC_get_stack);
+    });
+}
+
+// Where programs on raw_syscalls:sys_enter and sys_exit find the call's number or its result: in
+// front of it are the registers, of which a recording has none.
+std::array<std::uint64_t, 2> raw_syscall_arguments(const EventFormat& event, RecordBytes record) {
+    const Field* field = raw_syscall_argument(event);
+    return {0, field ? integer_of(*field, record) : 0};
+}
+
+}  // namespace
+
+Replay::Replay(Program program, PreparedProgram::Choice choice, TraceFile& file)
+    : file_(file),
+      machine_(file.context().events),
+      prepared_(std::make_unique<PreparedProgram>(std::move(program), std::move(choice), machine_)),
+      tasks_(file.context()) {
+    const std::vector<int> cpus = file.cpus();
+    world_.cpus = cpus.empty() ? 1 : static_cast<std::size_t>(cpus.back()) + 1;
+    add_common_helpers(world_);
+    world_.on_record = [this](std::span<const std::byte> record) {
+        const RecordLayout* layout = find_layout(this->program(), record);
+        if (layout)
+            (*visit_)(*layout, record.first(layout->layout.bytes));
+        else
+            ++unknown_;
+    };
+    context_ = world_.memory.add_read_only(BpfMemory::Kind::context, {});
+    make_maps();
+    prepared_->load_sites([this](const ProbeSite& site) { return load(site); });
+}
+
+void Replay::make_maps() {
+    for (const MapDeclaration& map : program().maps)
+        maps_[map.name] = world_.add_map(prepared_->spec_of(map));
+    const StringPool& pool = prepared_->pool();
+    if (pool.empty()) return;
+    pool_map_ = world_.add_map(prepared_->pool_spec());
+    const std::uint32_t zero = 0;
+    world_.map(pool_map_).update(std::as_bytes(std::span(&zero, 1)),
+                                 std::as_bytes(std::span(pool.bytes)));
+}
+
+ProgramMap* Replay::map(std::string_view name) const {
+    const auto it = maps_.find(name);
+    return it == maps_.end() ? nullptr : world_.maps[static_cast<std::size_t>(it->second)].get();
+}
+
+std::string Replay::load(const ProbeSite& site) {
+    auto loaded = std::make_unique<Loaded>();
+    loaded->site = site;
+    LinkTarget target = prepared_->target_for(site);
+    target.map_fds = maps_;
+    target.string_pool_fd = pool_map_;
+    check_raw(site, target);
+    loaded->linked = link(program(), *site.program, target);
+    check_helpers(loaded->linked);
+    wants_stacks_ = wants_stacks_ || asks_for_stacks(loaded->linked);
+    try {
+        loaded->code = std::make_unique<BpfInterpreter>(loaded->linked.insns, world_);
+    } catch (const BpfFault& fault) {
+        refuse(loaded->linked, fault);
+    }
+    if (site.event) {
+        const auto id = static_cast<std::size_t>(site.event->id);
+        if (id >= by_event_.size()) by_event_.resize(id + 1);
+        by_event_[id].push_back(loaded.get());
+    }
+    if (site.target->kind == Kind::interval) at_intervals_.push_back(loaded.get());
+    const std::size_t insns = loaded->linked.insns.size();
+    loaded_.push_back(std::move(loaded));
+    return cat(site.program->name, ": ", site.described(), ", over the recording, ",
+               counted(insns, "instruction"));
+}
+
+void Replay::check_raw(const ProbeSite& site, const LinkTarget& target) const {
+    if (site.target->kind != Kind::raw_tracepoint || raw_syscall_argument(*site.event)) return;
+    if (!uses_event_record(program(), *site.program, target)) return;
+    const SourceRef& at = site.target->at;
+    throw SourceError(program().sources.at(at.source), at.span,
+                      cat("a recording has the fields of ", site.event->full_name(),
+                          ", not the arguments of its tracepoint"),
+                      cat("tracepoint ", site.event->full_name(), " has the fields"));
+}
+
+void Replay::check_helpers(const Linked& linked) {
+    for (std::size_t i = 0; i < linked.insns.size(); ++i)
+        if (calls_helper(linked.insns[i]) && !world_.helpers.contains(linked.insns[i].imm))
+            refuse(linked,
+                   {i, cat("a recording cannot answer ", helper_name(linked.insns[i].imm))});
+}
+
+void Replay::refuse(const Linked& linked, const BpfFault& fault) const {
+    if (fault.slot() < linked.lines.size()) {
+        const SourceRef& at = linked.lines[fault.slot()];
+        if (at.source < program().sources.size())
+            throw SourceError(program().sources[at.source], at.span, fault.why());
+    }
+    throw Error(cat("program '", linked.functions.at(0).name, "', ", fault.what()));
+}
+
+std::optional<std::uint64_t> Replay::advance() {
+    record_ = file_.next();
+    if (!record_) return std::nullopt;
+    if (record_->lost_before != 0)
+        lost_ += record_->lost_before == kLostUnknown ? 1 : record_->lost_before;
+    return record_->timestamp;
+}
+
+// A program sees its stack from where the event is; the tracer begins in itself.
+void Replay::drop_tracer(std::vector<std::uint64_t>& frames) {
+    const auto& symbol = file_.context().addresses.symbol;
+    const auto is_tracer = [&](std::uint64_t address) {
+        const auto [known, is_new] = tracer_frames_.try_emplace(address, false);
+        if (!is_new || !symbol) return known->second;
+        const auto found = symbol(address);
+        if (!found) return false;
+        return known->second = found->name.starts_with("trace_event_raw_event_") ||
+                               found->name.starts_with("__traceiter_");
+    };
+    frames.erase(frames.begin(), std::ranges::find_if_not(frames, is_tracer));
+}
+
+// What the kernel put behind the record, when it made it.
+void Replay::take_stacks() {
+    kernel_stack_.clear();
+    user_stack_.clear();
+    kept_.assign(record_->bytes.begin(), record_->bytes.end());
+    kept_record_ = *record_;
+    kept_record_.bytes = kept_;
+    record_ = &kept_record_;
+    while (const TraceRecord* next = file_.peek_behind()) {
+        if (next->lost_before != 0) break;  // something else was behind it
+        const CatalogEvent* event = file_.context().events.find(next->id());
+        const auto [caller, is_user] = event ? stack_field(event->format) : StackField();
+        if (!caller) break;
+        (is_user ? user_stack_ : kernel_stack_) = stack_of(*caller, next->bytes, is_user);
+        if (!is_user) drop_tracer(kernel_stack_);
+        const Field* process = is_user ? event->format.find("tgid") : nullptr;
+        if (process)
+            tasks_.set_process(static_cast<std::uint32_t>(common_fields(next->bytes).pid),
+                               static_cast<std::uint32_t>(integer_of(*process, next->bytes)));
+        file_.skip_behind();
+    }
+}
+
+void Replay::set_moment(const TraceRecord& record) {
+    const auto tid = static_cast<std::uint32_t>(common_fields(record.bytes).pid);
+    const RecordedTasks::Task& task = tasks_.find(tid, record.cpu);
+    BpfWorld::Moment& now = world_.now;
+    now.time_ns = record.timestamp;
+    now.cpu = static_cast<std::uint32_t>(record.cpu);
+    now.tid = tid;
+    now.pid = task.process;
+    now.is_pid_known = task.is_process_known;
+    now.comm = task.comm;
+    now.kernel_stack = kernel_stack_;
+    now.user_stack = user_stack_;
+}
+
+void Replay::run(const VisitRecord& visit) {
+    if (!has_begun_) {
+        has_begun_ = true;
+        world_.now.time_ns = record_->timestamp;
+        run_all(Kind::begin, visit);
+        for (Loaded* loaded : at_intervals_)
+            loaded->next_ns = record_->timestamp + loaded->site.target->period;
+    }
+    if (!at_intervals_.empty()) run_intervals(visit);
+    const auto id = static_cast<std::size_t>(std::max(record_->id(), 0));
+    const bool is_wanted = id < by_event_.size() && !by_event_[id].empty();
+    if (is_wanted && wants_stacks_) take_stacks();
+    tasks_.take_before(*record_);
+    if (is_wanted) {
+        visit_ = &visit;
+        set_moment(*record_);
+        for (Loaded* loaded : by_event_[id]) {
+            ++loaded->hits;
+            if (loaded->site.target->kind != Kind::raw_tracepoint) {
+                run_one(*loaded, record_->bytes);
+                continue;
+            }
+            const auto raw = raw_syscall_arguments(*loaded->site.event, record_->bytes);
+            run_one(*loaded, std::as_bytes(std::span(raw)));
+        }
+    }
+    tasks_.take_after(*record_);
+}
+
+void Replay::run_all(Kind kind, const VisitRecord& visit) {
+    visit_ = &visit;
+    for (const auto& loaded : loaded_)
+        if (loaded->site.target->kind == kind) run_one(*loaded, {});
+}
+
+void Replay::run_intervals(const VisitRecord& visit) {
+    // A recording may be silent for days, or have a damaged time.
+    constexpr std::uint64_t kMostAtOnce = 10'000;
+    visit_ = &visit;
+    for (Loaded* loaded : at_intervals_) {
+        const std::uint64_t period = loaded->site.target->period;
+        if (loaded->next_ns > record_->timestamp) continue;
+        const std::uint64_t due = (record_->timestamp - loaded->next_ns) / period + 1;
+        if (due > kMostAtOnce) {
+            left_out_ += due - kMostAtOnce;
+            loaded->next_ns += (due - kMostAtOnce) * period;
+        }
+        for (; loaded->next_ns <= record_->timestamp; loaded->next_ns += period) {
+            world_.now = {};
+            world_.now.time_ns = loaded->next_ns;
+            run_one(*loaded, {});
+        }
+    }
+}
+
+void Replay::run_one(Loaded& loaded, std::span<const std::byte> context) {
+    world_.memory.rebind(context_, context);
+    try {
+        loaded.code->run(context_);
+    } catch (const BpfFault& fault) {
+        refuse(loaded.linked, fault);
+    }
+}
+
+void Replay::run_end(const VisitRecord& visit) {
+    run_all(Kind::end, visit);
+}
+
+std::vector<Loss> Replay::losses() const {
+    return {{"records of no declared layout", unknown_},
+            {"events that the recording lost", lost_},
+            {"runs of interval programs in long gaps", left_out_},
+            {"damaged places in the recording", file_.damage().size()}};
+}
+
+std::vector<std::string> Replay::notes() const {
+    std::vector<std::string> notes = prepared_->notes();
+    for (const auto& loaded : loaded_)
+        if (loaded->site.event && loaded->hits == 0 && !loaded->site.target->has_glob)
+            notes.push_back(cat(loaded->site.program->name, ": the recording has no record of ",
+                                loaded->site.event->full_name()));
+    for (std::size_t i = 0; i < kGapTexts.size(); ++i)
+        if (world_.misses[i] != 0)
+            notes.push_back(cat(kGapTexts[i], ": asked ", times(world_.misses[i])));
+    if (!file_.context().options.clock_is_ns)
+        notes.push_back("the recording's clock counts no nanoseconds: times are in its units");
+    for (std::string& damage : file_.damage()) notes.push_back(std::move(damage));
+    return notes;
+}
+
+}  // namespace gpufs

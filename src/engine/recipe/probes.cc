@@ -1,0 +1,109 @@
+#include "engine/recipe/probes.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hex.h"
+#include "base/suggest.h"
+#include "kernel/elf/symbols.h"
+
+namespace gpufs {
+namespace {
+
+// "gpu_sched:drm_sched_job_timedout+16".
+struct KernelPlace {
+    std::string module, function, offset;
+};
+KernelPlace parse_kernel_place(const std::string& text) {
+    KernelPlace place;
+    const auto colon = text.find(':');
+    if (colon != text.npos) place.module = text.substr(0, colon);
+    place.function = colon == text.npos ? text : text.substr(colon + 1);
+    if (const auto plus = place.function.find('+'); plus != place.function.npos) {
+        place.offset = place.function.substr(plus);
+        place.function.resize(plus);
+    }
+    return place;
+}
+
+}  // namespace
+
+std::string ProbeFinder::definition_file(const RecipeProbe& probe) const {
+    if (top_.has("dynamic_events")) return "dynamic_events";
+    return probe.is_user() ? "uprobe_events" : "kprobe_events";
+}
+
+ProbeFinder::Answer ProbeFinder::make(const RecipeProbe& probe, const std::string& place) const {
+    RecipeOnKernel::Probe made;
+    made.name = probe.name.text;
+    made.file = definition_file(probe);
+    made.letter = probe.is_return() ? 'r' : 'p';
+    made.definition = place;
+    for (const RecipeWord& field : probe.fields) made.definition += ' ' + field.text;
+    return {made, {}, {}};
+}
+
+ProbeFinder::Answer ProbeFinder::find(const RecipeProbe& probe) {
+    return probe.is_user() ? find_user_place(probe) : find_kernel_place(probe);
+}
+
+ProbeFinder::Answer ProbeFinder::find_kernel_place(const RecipeProbe& probe) {
+    if (!top_.has("kprobe_events"))
+        return {{}, "kprobe events", "a kernel with CONFIG_KPROBE_EVENTS=y"};
+    if (!functions_) {
+        std::set<std::string> names;
+        for (const RecipeProbe& p : recipe_.probes)
+            if (!p.is_user()) names.insert(parse_kernel_place(p.place.text).function);
+        functions_ = find_kernel_functions(names);
+    }
+    const KernelPlace place = parse_kernel_place(probe.place.text);
+    for (const KernelFunction& function : *functions_) {
+        if (function.wanted != place.function) continue;
+        // The kernel's own functions have no module, and take none.
+        if (!place.module.empty() && function.module != place.module) continue;
+        const std::string prefix = function.module.empty() ? "" : function.module + ':';
+        return make(probe, cat(prefix, function.name, place.offset));
+    }
+    const bool is_loaded = place.module.empty() || file_exists(cat("/sys/module/", place.module));
+    return {{},
+            cat("function ", place.function),
+            is_loaded ? "/proc/kallsyms has the functions of this kernel"
+                      : cat("module ", place.module, " is not loaded")};
+}
+
+ProbeFinder::Answer ProbeFinder::find_user_place(const RecipeProbe& probe) {
+    if (!top_.has("uprobe_events"))
+        return {{}, "uprobe events", "a kernel with CONFIG_UPROBE_EVENTS=y"};
+    const std::string& text = probe.place.text;
+    const auto colon = text.rfind(':');
+    if (!text.starts_with('/') || colon == text.npos || colon + 1 == text.size())
+        throw SourceError(recipe_.source, probe.place.span,
+                          cat("'", text, "' is no place in a program"),
+                          "write FILE:FUNCTION or FILE:OFFSET, with the whole path");
+    if (!looks_at_files_) return make(probe, text);
+    const std::string file = text.substr(0, colon), place = text.substr(colon + 1);
+    if (!file_exists(file))
+        throw SourceError(recipe_.source, probe.place.span, cat("there is no file '", file, "'"));
+    if (std::isdigit(static_cast<unsigned char>(place[0]))) return make(probe, text);
+    std::vector<ElfFunction> functions;
+    try {
+        functions = find_functions(file, "*");
+    } catch (const Error& e) {
+        throw SourceError(recipe_.source, probe.place.span, e.what(), e.hint());
+    }
+    const auto it = std::ranges::find(functions, place, &ElfFunction::name);
+    if (it != functions.end()) return make(probe, cat(file, ':', hex(it->offset)));
+    std::vector<std::string> names;
+    names.reserve(functions.size());
+    for (const ElfFunction& function : functions) names.push_back(function.name);
+    std::string hint = did_you_mean(place, names);
+    if (hint.empty())
+        hint = names.empty() ? "it is stripped: give the offset in the file, such as 0x1230"
+                             : "'nm' and 'nm -D' list what it has";
+    throw SourceError(recipe_.source, probe.place.span,
+                      cat("'", file, "' has no function '", place, "'"), hint);
+}
+
+}  // namespace gpufs

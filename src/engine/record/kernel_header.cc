@@ -1,0 +1,66 @@
+#include "engine/record/kernel_header.h"
+
+#include <sys/utsname.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "engine/trace/raw_buffer.h"
+
+namespace gpufs {
+namespace {
+
+// "%ps", "%pS" and the like in a print format.
+bool prints_functions(std::string_view format) {
+    for (auto at = format.find("%p"); at != format.npos; at = format.find("%p", at + 2))
+        if (at + 2 < format.size() && std::string_view("sSfFB").find(format[at + 2]) != format.npos)
+            return true;
+    return false;
+}
+
+// Functions only: nothing else is looked up. Empty where the kernel hides addresses.
+std::string read_functions() {
+    const std::string all = read_file_if_readable("/proc/kallsyms").value_or("");
+    std::string functions;
+    bool is_hidden = true;
+    for (std::string_view rest = all; !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find('\n') + 1);
+        rest.remove_prefix(line.size());
+        const auto kind = line.find(' ');
+        if (line.empty() || kind + 1 >= line.size()) break;
+        if (std::string_view("tTwW").find(line[kind + 1]) == line.npos) continue;
+        if (line.find_first_not_of('0') < kind) is_hidden = false;
+        functions += line;
+    }
+    return is_hidden ? std::string() : functions;
+}
+
+}  // namespace
+
+trace_dat::Head read_trace_head(const Tracefs& at, const Tracefs& top,
+                                const std::vector<std::string>& events, bool symbols) {
+    trace_dat::Head head;
+    head.page_bytes = page_layout(at).page_bytes;
+    head.header_page = top.read("events/header_page");
+    head.header_event = top.read("events/header_event");
+    for (const std::string& name : list_directory(top.path("events/ftrace")))
+        if (const auto format = top.read_if_readable(cat("events/ftrace/", name, "/format")))
+            head.ftrace_formats.push_back(*format);
+    std::map<std::string, std::vector<std::string>> systems;
+    for (const std::string& event : events) {
+        std::string format = top.read(event_directory(event) + "/format");
+        symbols = symbols || prints_functions(format);
+        systems[event.substr(0, event.find(':'))].push_back(std::move(format));
+    }
+    for (auto& [name, formats] : systems) head.systems.push_back({name, std::move(formats)});
+    if (symbols) head.kallsyms = read_functions();
+    head.printk_formats = top.read_if_readable("printk_formats").value_or("");
+    head.trace_clock = at.read("trace_clock");
+    utsname name{};
+    ::uname(&name);
+    head.uname = cat(name.sysname, ' ', name.nodename, ' ', name.release, ' ', name.machine);
+    return head;
+}
+
+}  // namespace gpufs

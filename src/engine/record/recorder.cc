@@ -1,0 +1,124 @@
+#include "engine/record/recorder.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "engine/trace/raw_buffer.h"
+#include "kernel/host/pid_namespace.h"
+#include "kernel/host/proc_task.h"
+
+namespace gpufs {
+namespace {
+
+// The kernel's own text has about 160 bytes, with large numbers 100 more.
+constexpr std::size_t kStatisticsRoom = 384;
+// For some 4,000 tasks more than there are at the start.
+constexpr std::size_t kNamesRoom = 64 << 10;
+
+// Taken from one CPU before the next has its turn.
+constexpr std::uint64_t kAtOnce = 4 << 20;
+
+// The tasks there are: those that sleep until something happens are in no list of the tracer's yet.
+TaskNames tasks_now(const Tracefs& top) {
+    TaskNames tasks(top.root());
+    // In another pid namespace /proc has other numbers than the records.
+    if (own_pid_namespace().is_initial())
+        for (const int pid : proc::processes())
+            for (const int tid : proc::threads(pid))
+                if (const std::string comm = proc::comm(tid); !comm.empty()) tasks.add(tid, comm);
+    tasks.refresh();
+    return tasks;
+}
+
+}  // namespace
+
+Recorder::Recorder(const Tracefs& at, const Tracefs& top)
+    : at_(at), mover_(page_layout(at).page_bytes), tasks_(tasks_now(top)) {
+    for (const int number : buffer_cpus(at))
+        cpus_.push_back({static_cast<std::size_t>(number),
+                         open_raw_pages(at.path(cat("per_cpu/cpu", number)))});
+    if (cpus_.empty()) throw UnsupportedError(cat("there is no buffer in '", at.root(), "'"));
+}
+
+void Recorder::begin(RecordingFile& file, trace_dat::Head head, std::uint64_t most) {
+    const std::string known = names();
+    head.cpus = cpus_.back().number + 1;
+    head.names_room = known.size() + kNamesRoom;
+    head.stats_room = kStatisticsRoom;
+    file.begin(head, most);
+    file.set_names(known);
+}
+
+bool Recorder::wait(int stop_fd, std::chrono::milliseconds limit) {
+    std::vector<pollfd> fds{{stop_fd, POLLIN, 0}};
+    // poll(2) passes a negative descriptor over.
+    for (const Cpu& cpu : cpus_) fds.push_back({cpu.can_wait ? cpu.raw.get() : -1, POLLIN, 0});
+    const int n = ::poll(fds.data(), fds.size(), static_cast<int>(limit.count()));
+    if (n == -1 && errno != EINTR) check(n, [] { return std::string("wait for trace records"); });
+    for (std::size_t i = 0; i < cpus_.size(); ++i)
+        if ((fds[i + 1].revents & POLLERR) != 0) cpus_[i].can_wait = false;
+    return fds[0].revents == 0;
+}
+
+bool Recorder::move_with(Move how, RecordingFile& file, std::uint64_t most) {
+    bool has_room = true;
+    for (const Cpu& cpu : cpus_) {
+        const std::uint64_t room =
+            std::min(most - std::min(most, file.bytes()), file.room_left(cpu.number));
+        const bool is_all =
+            !(mover_.*how)(cpu.raw.get(), file.target(cpu.number), std::min(room, kAtOnce));
+        if (!is_all && room <= kAtOnce) has_room = false;
+    }
+    return has_room;
+}
+
+bool Recorder::move(RecordingFile& file, std::uint64_t most) {
+    return move_with(&PageMover::move_complete, file, most);
+}
+
+bool Recorder::move_all(RecordingFile& file, std::uint64_t most) {
+    return move_with(&PageMover::move_all, file, most);
+}
+
+bool Recorder::move_rest(RecordingFile& file, std::uint64_t most) {
+    bool has_room = true;
+    for (std::uint64_t before = ~std::uint64_t{0}; has_room && file.bytes() != before;) {
+        before = file.bytes();
+        has_room = move_all(file, most);
+    }
+    return has_room;
+}
+
+void Recorder::update(RecordingFile& file) {
+    file.commit();
+    for (const Cpu& cpu : cpus_)
+        file.set_statistics(cpu.number, cat("CPU: ", cpu.number, "\n", statistics(cpu)));
+    tasks_.refresh();
+    file.set_names(names());
+}
+
+std::vector<Recorder::Counts> Recorder::counts() const {
+    std::vector<Counts> counts;
+    for (const Cpu& cpu : cpus_)
+        counts.push_back({parse_buffer_counts(statistics(cpu)), cpu.number});
+    return counts;
+}
+
+std::string Recorder::statistics(const Cpu& cpu) const {
+    return at_.read_if_readable(cat("per_cpu/cpu", cpu.number, "/stats")).value_or("");
+}
+
+// One line a task, as in saved_cmdlines.
+std::string Recorder::names() {
+    const std::map<int, std::string> sorted(tasks_.comms().begin(), tasks_.comms().end());
+    std::string lines;
+    for (const auto& [pid, comm] : sorted) lines += cat(pid, ' ', comm, '\n');
+    return lines;
+}
+
+}  // namespace gpufs

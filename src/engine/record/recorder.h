@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "engine/record/recording_file.h"
+#include "engine/session/settings.h"
+#include "kernel/tracefs/page_mover.h"
+#include "kernel/tracefs/task_names.h"
+#include "kernel/tracefs/tracefs.h"
+#include "lang/trace_dat/write.h"
+
+namespace gpufs {
+
+// Moves a tracefs directory's trace buffer into a file. What was moved is gone from the buffer.
+//
+//   Recorder recorder(instance, top);
+//   RecordingFile file(path);
+//   recorder.begin(file, read_trace_head(…), most);
+//   while (recorder.wait(stop_fd, limit) && recorder.move(file, most)) ...
+//   recorder.move_all(file, most);     // these two each second, and at the end
+//   recorder.update(file);
+class Recorder {
+public:
+    // Throws SysError.
+    Recorder(const Tracefs& at, const Tracefs& top);
+
+    // Begins the file, with room for `most` bytes of each CPU.
+    void begin(RecordingFile& file, trace_dat::Head head, std::uint64_t most);
+
+    // Sleeps until a CPU's buffer is half full (its buffer_percent), or the limit. False as soon as
+    // `stop_fd` is readable.
+    bool wait(int stop_fd, std::chrono::milliseconds limit);
+    // Moves complete pages of all CPUs, until the file has `most` bytes of them, or a writer at
+    // work has had its share. False when the file has as many, or no room for a CPU's any more.
+    // Throws SysError.
+    bool move(RecordingFile& file, std::uint64_t most);
+    // The same with what is in the pages that are being written.
+    bool move_all(RecordingFile& file, std::uint64_t most);
+    // All that is in a buffer that is off.
+    bool move_rest(RecordingFile& file, std::uint64_t most);
+    // Makes what was moved until now part of the file, whatever happens to this process, and brings
+    // the names and numbers in it up to date.
+    void update(RecordingFile& file);
+
+    // One CPU's.
+    struct Counts : BufferCounts {
+        std::size_t cpu = 0;
+    };
+    std::vector<Counts> counts() const;
+
+private:
+    struct Cpu {
+        std::size_t number = 0;
+        Fd raw;
+        bool can_wait = true;  // poll(2) does not for a CPU that was never online
+    };
+    using Move = bool (PageMover::*)(int, PageMover::Target&, std::uint64_t);
+    bool move_with(Move how, RecordingFile& file, std::uint64_t most);
+    std::string statistics(const Cpu& cpu) const;
+    std::string names();
+
+    Tracefs at_;
+    std::vector<Cpu> cpus_;
+    PageMover mover_;
+    TaskNames tasks_;
+};
+
+}  // namespace gpufs

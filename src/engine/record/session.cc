@@ -1,0 +1,142 @@
+#include "engine/record/session.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/source.h"
+#include "base/text.h"
+#include "engine/session/filters.h"
+#include "engine/trace/event_search.h"
+#include "lang/event/gpu_systems.h"
+
+namespace gpufs {
+namespace {
+
+// One record for each register that a driver touches: hundreds of thousands a second.
+constexpr std::string_view kRegisterEvents[] = {"*:*_reg_rw", "*:*_rreg", "*:*_wreg"};
+// With these a viewer draws tasks: who ran when, its name, its begin and end.
+constexpr std::string_view kTaskEvents[] = {"sched:sched_switch", "sched:sched_process_fork",
+                                            "sched:sched_process_exec", "sched:sched_process_exit"};
+
+bool switches_buffer(const Trigger& trigger) {
+    return trigger.action == "traceon" || trigger.action == "traceoff";
+}
+
+// The trigger on each event against which its condition checks. Throws the first complaint when
+// there is none.
+void put_on(const Tracefs& top, const Trigger& trigger, const Expression* condition,
+            const std::vector<std::string>& events, std::vector<TriggerOn>& triggers) {
+    const std::size_t before = triggers.size();
+    std::optional<SourceError> complaint;
+    for (const std::string& event : events) {
+        TriggerOn on{event, trigger};
+        if (condition) {
+            const EventFormat format = load_event_format(top, event);
+            try {
+                check_expression(*condition, format);
+            } catch (const SourceError& e) {
+                if (!complaint) complaint = e;
+                continue;
+            }
+            on.trigger.condition = to_filter(*condition, format);
+        }
+        triggers.push_back(std::move(on));
+    }
+    if (triggers.size() == before && complaint) throw *complaint;
+}
+
+}  // namespace
+
+std::vector<std::string> gpu_timeline_events(const Tracefs& top) {
+    std::vector<std::string> events;
+    bool has_gpu = false;
+    for (const std::string& event : top.events()) {
+        const bool is_gpu = is_gpu_event(event) &&
+                            std::ranges::none_of(kRegisterEvents, [&](std::string_view glob) {
+                                return glob_match(glob, event);
+                            });
+        has_gpu = has_gpu || is_gpu;
+        // Two drivers may register the same name.
+        if ((is_gpu || std::ranges::count(kTaskEvents, event) > 0) &&
+            std::ranges::count(events, event) == 0)
+            events.push_back(event);
+    }
+    if (!has_gpu)
+        throw UnsupportedError("no GPU driver has events in this kernel now",
+                               "a driver that is a module has them once it is loaded");
+    return events;
+}
+
+RecordSession::Resolved RecordSession::resolve(const Tracefs& top, const RecordWish& wish) {
+    Resolved resolved;
+    std::vector<std::string> words = wish.events;
+    if (wish.gpu)
+        for (std::string& event : gpu_timeline_events(top)) words.push_back(std::move(event));
+    resolved.events = match_events(top, words);
+
+    std::optional<Expression> common;
+    if (!wish.condition.empty()) common = parse_expression({"--if", wish.condition});
+    bool is_filter = common.has_value();
+    for (const std::string& word : wish.triggers) {
+        Trigger trigger = resolve_trigger(top, parse_trigger(word));
+        if (trigger.action == "snapshot")
+            throw UsageError("a snapshot would be gone with the recording's buffer",
+                             "--ring with --trigger traceoff keeps what led to an event");
+        std::optional<Expression> own;
+        if (!trigger.condition.empty()) own = parse_expression({"--trigger", trigger.condition});
+        if (!own && switches_buffer(trigger)) is_filter = false;
+        put_on(top, trigger,
+               own      ? &*own
+               : common ? &*common
+                        : nullptr,
+               resolved.events, resolved.triggers);
+    }
+    if (is_filter) {
+        resolved.filtered = match_events(top, resolved.events, *common);
+        resolved.filter = std::move(common);
+    }
+    return resolved;
+}
+
+RecordSession::RecordSession(const Tracefs& top, const RecordWish& wish)
+    : wish_(resolve(top, wish)), scratch_(top) {
+    const Session session = Session::of(scratch_);
+    stop();
+    plan_settings(session, wish.settings).changes.apply();
+    if (wish_.filter)
+        plan_filter(session, wish_.filtered, *wish_.filter, true).changes.apply();
+    else
+        plan_record_all(session, wish_.events).changes.apply();
+    std::set<std::string> actions;
+    // One by one: each is put in order with those that are there.
+    for (const TriggerOn& on : wish_.triggers) {
+        if (actions.insert(on.trigger.action).second)
+            require_trigger_action(session, on.trigger.action);
+        plan_triggers(session, {on}, false).changes.apply();
+    }
+    for (const TriggerOn& on : wish_.triggers) {
+        const std::string& switched = on.trigger.argument;
+        if (!switched.empty() && std::ranges::count(wish_.events, switched) == 0)
+            wish_.events.push_back(switched);
+    }
+}
+
+bool RecordSession::has_trigger(std::string_view action) const {
+    return std::ranges::any_of(wish_.triggers,
+                               [&](const TriggerOn& on) { return on.trigger.action == action; });
+}
+
+void RecordSession::start() const {
+    if (!has_trigger("traceon")) tracefs().write("tracing_on", "1\n", Write::replace);
+}
+
+void RecordSession::stop() const {
+    tracefs().write("tracing_on", "0\n", Write::replace);
+}
+
+bool RecordSession::is_on() const {
+    return tracefs().read("tracing_on") == "1\n";
+}
+
+}  // namespace gpufs

@@ -1,0 +1,213 @@
+#include "engine/results/map_contents.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+
+namespace gpufs {
+namespace {
+
+using Kind = Aggregation::Kind;
+
+bool is_less(const Aggregation& how, std::uint64_t a, std::uint64_t b) {
+    return how.is_signed ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
+}
+
+std::vector<std::uint64_t> words_of(std::span<const std::byte> bytes) {
+    std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
+    std::memcpy(words.data(), bytes.data(), words.size() * sizeof(std::uint64_t));
+    return words;
+}
+
+bool holds_entries(std::uint32_t type) {
+    return type != BPF_MAP_TYPE_RINGBUF && type != BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
+           type != BPF_MAP_TYPE_STACK_TRACE;
+}
+
+// When it is full: others make room, or have all their elements from the beginning.
+bool refuses_keys(const MapDeclaration& map) {
+    return map.type == BPF_MAP_TYPE_HASH || map.type == BPF_MAP_TYPE_PERCPU_HASH;
+}
+
+// What was there before can be taken away from what is there now.
+bool adds_up(const Aggregation& how) {
+    return how.kind != Kind::none && how.kind != Kind::min && how.kind != Kind::max &&
+           how.kind != Kind::stats;
+}
+
+}  // namespace
+
+bool is_zero(std::span<const std::byte> bytes) {
+    return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
+bool is_stack(const ValueType& type) {
+    return type.kind == ValueType::Kind::kernel_stack || type.kind == ValueType::Kind::user_stack;
+}
+
+void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
+                 std::vector<std::uint64_t>& into) {
+    into.resize(std::max(into.size(), from.size()));
+    const auto add = [&](std::size_t i) { into[i] += from[i]; };
+    const auto keep = [&](std::size_t i, bool is_new, bool most) {
+        const bool is_further =
+            most ? is_less(how, into[i], from[i]) : is_less(how, from[i], into[i]);
+        if (is_new || is_further) into[i] = from[i];
+    };
+    switch (how.kind) {
+        case Kind::none:
+            break;
+        case Kind::min:
+        case Kind::max:  // the extreme, and 1 once there is one
+            if (from[1] == 0) break;
+            keep(0, into[1] == 0, how.kind == Kind::max);
+            into[1] = 1;
+            break;
+        case Kind::stats:  // count, total, least, most
+            if (from[0] == 0) break;
+            keep(2, into[0] == 0, false);
+            keep(3, into[0] == 0, true);
+            add(0);
+            add(1);
+            break;
+        case Kind::count:
+        case Kind::sum:
+        case Kind::avg:
+        case Kind::log2:
+        case Kind::log_linear:
+        case Kind::linear:
+            for (std::size_t i = 0; i < from.size(); ++i) add(i);
+    }
+}
+
+std::uint64_t count_of(const Aggregation& how, const std::vector<std::uint64_t>& words) {
+    switch (how.kind) {
+        case Kind::none:
+            return 0;
+        case Kind::count:
+        case Kind::avg:
+        case Kind::stats:
+            return words[0];
+        case Kind::sum:
+            return 1;
+        case Kind::min:
+        case Kind::max:
+            return words[1];
+        case Kind::log2:
+        case Kind::log_linear:
+        case Kind::linear:
+            break;
+    }
+    return std::accumulate(words.begin(), words.end(), std::uint64_t{0});
+}
+
+std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& words) {
+    if (words[0] == 0) return 0;
+    if (!how.is_signed) return words[1] / words[0];
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(words[1]) /
+                                      static_cast<std::int64_t>(words[0]));
+}
+
+std::vector<MapEntry> MapReader::contents(const MapDeclaration& declared, ProgramMap& map,
+                                          bool take) {
+    std::vector<MapEntry> entries;
+    const Aggregation& how = declared.aggregation;
+    const std::size_t bytes = declared.value_bytes();
+    const auto visit = [&](std::span<const std::byte> key, std::span<const std::byte> value) {
+        if (declared.is_array() && is_zero(value)) return;
+        MapEntry entry;
+        entry.key.assign(key.begin(), key.end());
+        for (std::size_t at = 0; at + bytes <= value.size(); at += map.copy_bytes()) {
+            const auto one = value.subspan(at, bytes);
+            if (how.kind == Kind::none)
+                entry.values.emplace_back(one.begin(), one.end());
+            else
+                merge_words(how, words_of(one), entry.words);
+        }
+        entries.push_back(std::move(entry));
+    };
+    if (take && !declared.is_array())
+        map.take_each(visit);
+    else
+        map.for_each(visit);
+    return entries;
+}
+
+void MapReader::subtract_taken(const MapDeclaration& declared,
+                               std::vector<MapEntry>& entries) const {
+    const auto taken = taken_.find(declared.name);
+    if (taken == taken_.end()) return;
+    std::map<std::vector<std::byte>, std::size_t> places;
+    for (std::size_t i = 0; i < entries.size(); ++i) places.emplace(entries[i].key, i);
+    for (const MapEntry& before : taken->second) {
+        const auto [place, is_gone] = places.emplace(before.key, entries.size());
+        // A sum that is 0 again was left out.
+        if (is_gone)
+            entries.push_back({before.key, std::vector<std::uint64_t>(before.words.size()), {}});
+        MapEntry& entry = entries[place->second];
+        for (std::size_t i = 0; i < entry.words.size(); ++i) entry.words[i] -= before.words[i];
+    }
+    std::erase_if(entries, [](const MapEntry& entry) {
+        return std::ranges::all_of(entry.words, [](std::uint64_t word) { return word == 0; });
+    });
+}
+
+std::vector<MapEntry> MapReader::read(std::string_view name) {
+    const MapDeclaration* declared = running_.program().find_map(name);
+    ProgramMap* map = running_.map(name);
+    if (!declared || !map || !holds_entries(declared->type)) return {};
+    std::vector<MapEntry> entries = contents(*declared, *map, false);
+    subtract_taken(*declared, entries);
+    return entries;
+}
+
+std::vector<MapEntry> MapReader::take(std::string_view name) {
+    const MapDeclaration* declared = running_.program().find_map(name);
+    ProgramMap* map = running_.map(name);
+    if (!declared || !map || !holds_entries(declared->type)) return {};
+    std::vector<MapEntry> entries = contents(*declared, *map, true);
+    if (!declared->is_array()) {
+        if (refuses_keys(*declared) && entries.size() >= map->spec().max_entries)
+            full_when_taken_.insert(declared->name);
+        return entries;
+    }
+    if (adds_up(declared->aggregation)) {
+        std::vector<MapEntry> all = entries;
+        subtract_taken(*declared, entries);
+        taken_[declared->name] = std::move(all);
+        return entries;
+    }
+    const std::vector<std::byte> zeros(map->whole_value_bytes());
+    for (const MapEntry& entry : entries) map->update(entry.key, zeros);
+    return entries;
+}
+
+std::vector<std::string> MapReader::full_maps() const {
+    std::set<std::string> full = full_when_taken_;
+    for (const MapDeclaration& declared : running_.program().maps) {
+        ProgramMap* map = running_.map(declared.name);
+        if (!map || !refuses_keys(declared)) continue;
+        std::uint64_t entries = 0;
+        map->for_each([&](std::span<const std::byte>, std::span<const std::byte>) { ++entries; });
+        if (entries >= map->spec().max_entries) full.insert(declared.name);
+    }
+    return {full.begin(), full.end()};
+}
+
+std::uint64_t count_stack_collisions(const MapDeclaration& declared,
+                                     const std::vector<MapEntry>& entries) {
+    std::uint64_t all = 0;
+    for (const Member& member : declared.key.members) {
+        if (!is_stack(member.type)) continue;
+        for (const MapEntry& entry : entries) {
+            std::int32_t id = 0;
+            std::memcpy(&id, entry.key.data() + member.offset, sizeof id);
+            if (id == -EEXIST)
+                all += std::max<std::uint64_t>(1, count_of(declared.aggregation, entry.words));
+        }
+    }
+    return all;
+}
+
+}  // namespace gpufs

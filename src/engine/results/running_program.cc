@@ -1,0 +1,16 @@
+#include "engine/results/running_program.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace gpufs {
+
+const RecordLayout* find_layout(const Program& program, std::span<const std::byte> record) {
+    std::uint32_t id = 0;
+    if (record.size() >= sizeof id) std::memcpy(&id, record.data(), sizeof id);
+    if (id == 0 || id > program.records.size()) return nullptr;
+    const RecordLayout& layout = program.records[id - 1];
+    return record.size() < layout.layout.bytes ? nullptr : &layout;
+}
+
+}  // namespace gpufs

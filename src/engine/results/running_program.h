@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "engine/results/program_map.h"
+#include "lang/program/program.h"
+
+namespace gpufs {
+
+// A Program at work, on this machine (Monitor) or over a recording (Replay): what reports, names
+// and losses ask of it.
+class WorkingProgram {
+public:
+    virtual ~WorkingProgram() = default;
+
+    virtual const Program& program() const = 0;
+    // Null when there is no such map.
+    virtual ProgramMap* map(std::string_view name) const = 0;
+};
+
+// Visits a record that programs sent: its layout, and its bytes with the id in front, which are
+// good for the visit only.
+using VisitRecord =
+    std::function<void(const RecordLayout& layout, std::span<const std::byte> record)>;
+
+// Of which layout a record is that programs sent: its first member says so. Null when it is of
+// none, or too short for its layout: a mistake of the program.
+const RecordLayout* find_layout(const Program& program, std::span<const std::byte> record);
+
+}  // namespace gpufs

@@ -1,0 +1,79 @@
+#include "engine/session/reset.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "engine/session/scratch_instance.h"
+
+namespace gpufs {
+namespace {
+
+void plan_event_reset(Plan& plan, const Tracefs& at, const EventState& state) {
+    const std::string directory = event_directory(state.event);
+    for (const Trigger& trigger : state.triggers)
+        if (trigger.is_known())
+            plan.changes.append(at, directory + "/trigger", trigger.removal(), trigger.to_text());
+    if (state.is_enabled) plan.changes.replace(at, directory + "/enable", "0", "1");
+    if (!state.filter.empty()) plan.changes.replace(at, directory + "/filter", "0", state.filter);
+}
+
+}  // namespace
+
+std::vector<std::string> users_of(const std::string& directory) {
+    std::set<std::string> users;
+    const std::string prefix = directory + '/';
+    for (const std::string& pid : list_directory("/proc")) {
+        if (!std::isdigit(static_cast<unsigned char>(pid[0]))) continue;
+        std::vector<std::string> fds;
+        try {
+            fds = list_directory(cat("/proc/", pid, "/fd"));
+        } catch (const SysError&) {
+            continue;  // gone meanwhile, or not ours to look into
+        }
+        for (const std::string& fd : fds) {
+            std::string target(4096, '\0');
+            const ssize_t n =
+                ::readlink(cat("/proc/", pid, "/fd/", fd).c_str(), target.data(), target.size());
+            if (n <= 0 || !std::string_view(target).starts_with(prefix)) continue;
+            const std::string comm =
+                read_file_if_readable(cat("/proc/", pid, "/comm")).value_or("?");
+            users.insert(cat(trim(comm), " (pid ", pid, ")"));
+        }
+    }
+    return {users.begin(), users.end()};
+}
+
+Plan plan_reset(const Session& session) {
+    Plan plan;
+    const Tracefs& at = session.tracefs();
+    if (const auto users = users_of(at.root()); !users.empty())
+        throw Error(cat(session.described(), " is in use by ", join(users, ", ")),
+                    "end it first, then reset again");
+    for (const EventState& state : read_event_states(session)) plan_event_reset(plan, at, state);
+    for (const std::string& probe : probes_of(session.top(), session.probe_group())) {
+        const auto colon = probe.find(':');
+        plan.changes.append(session.top(), "dynamic_events",
+                            cat("-", probe.substr(colon, probe.find(' ') - colon)), probe);
+    }
+    plan.changes.remove_instance(at);
+    plan.notes.push_back(cat(session.described(), " is gone"));
+    return plan;
+}
+
+Plan plan_reset_events(const Session& session, const std::vector<std::string>& events) {
+    Plan plan;
+    for (const std::string& event : events) {
+        plan_event_reset(plan, session.tracefs(), read_event_state(session.tracefs(), event));
+        plan.notes.push_back(
+            cat(event, ": nothing of gpufs' kind is set in ", session.described()));
+    }
+    return plan;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,280 @@
+#include "engine/session/settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "engine/session/scratch_instance.h"
+#include "kernel/host/cpus.h"
+
+namespace gpufs {
+namespace {
+
+constexpr const char* kNone = "none";
+
+std::string first_line(const Tracefs& at, std::string_view file) {
+    return std::string(trim(at.read_if_readable(file).value_or("")));
+}
+
+std::string read_clock(const Tracefs& at) {
+    const std::string clocks = first_line(at, "trace_clock");  // "[local] global counter"
+    const auto open = clocks.find('['), close = clocks.find(']');
+    return open == clocks.npos ? clocks : clocks.substr(open + 1, close - open - 1);
+}
+
+// Kilobytes of a CPU's buffer. A buffer that nobody used yet shows "7 (expanded: 1408)".
+std::uint64_t read_buffer_kb(const Tracefs& at) {
+    std::string text = first_line(at, "buffer_size_kb");
+    if (const auto expanded = text.find("expanded: "); expanded != text.npos)
+        text = text.substr(expanded + 10);
+    std::uint64_t kb = 0;
+    std::from_chars(text.data(), text.data() + text.size(), kb);
+    return kb;
+}
+
+// What a new instance has: 1408 KB, which newer kernels show rounded up to whole sub-buffers.
+bool is_default_buffer(const Tracefs& top, std::uint64_t kb) {
+    constexpr std::uint64_t kDefaultBytes = 1441792;
+    if (kb == kDefaultBytes / 1024) return true;
+    const std::string header = top.read_if_readable("events/header_page").value_or("");
+    // "field: char data;	offset:16;	size:4080;	signed:0;"
+    const auto size_at = header.rfind("size:");
+    std::uint64_t data = 0;
+    if (size_at != header.npos)
+        std::from_chars(header.data() + size_at + 5, header.data() + header.size(), data);
+    return data != 0 && kb == (kDefaultBytes + data - 1) / data * data / 1024;
+}
+
+std::string pids_of(const Tracefs& at) {
+    const auto pids = split(at.read_if_readable("set_event_pid").value_or(""), '\n');
+    return pids.empty() ? kNone : join(pids, ",");
+}
+
+bool is_on(const Tracefs& at, const std::string& option) {
+    return first_line(at, "options/" + option) == "1";
+}
+
+// Options a new instance has on; all others are off there.
+bool is_on_by_default(std::string_view option) {
+    constexpr std::string_view kOn[] = {"print-parent", "trace_printk",  "annotate", "context-info",
+                                        "record-cmd",   "overwrite",     "irq-info", "markers",
+                                        "hash-ptr",     "function-trace"};
+    return std::ranges::count(kOn, option) > 0;
+}
+
+// The options every tracer knows. Others below options/ belong to one tracer.
+std::vector<std::pair<std::string, bool>> core_options(const Tracefs& at) {
+    std::vector<std::pair<std::string, bool>> options;
+    for (std::string& word : split(at.read("trace_options"), '\n')) {
+        const bool off = word.starts_with("no") && !at.has("options/" + word);
+        options.emplace_back(off ? word.substr(2) : word, !off);
+    }
+    return options;
+}
+
+bool parse_switch(const Setting& setting) {
+    if (setting.value == "on" || setting.value == "1") return true;
+    if (setting.value == "off" || setting.value == "0") return false;
+    throw UsageError(cat(setting.name, " is on or off, not '", setting.value, "'"));
+}
+
+std::string on_off(bool on) {
+    return on ? "on" : "off";
+}
+
+// Where a setting is written, what is written there, and what puts it back.
+struct FileWrite {
+    std::string file, text, previous;
+};
+
+FileWrite set_buffer(const Tracefs& at, const Setting& setting) {
+    constexpr std::uint64_t kLeastKb = 8;
+    const std::uint64_t kb = (parse_size("buffer", setting.value) + 1023) / 1024;
+    if (kb < kLeastKb) throw UsageError("buffer needs at least 8k a CPU");
+    return {"buffer_size_kb", cat(kb), cat(read_buffer_kb(at))};
+}
+
+FileWrite set_clock(const Tracefs& at, const Setting& setting) {
+    std::vector<std::string> clocks = split(first_line(at, "trace_clock"), ' ');
+    for (std::string& clock : clocks)
+        std::erase_if(clock, [](char c) { return c == '[' || c == ']'; });
+    if (std::ranges::count(clocks, setting.value) == 0)
+        throw UsageError(cat("this kernel has no trace clock '", setting.value, "'"),
+                         cat("it has: ", join(clocks, " ")));
+    return {"trace_clock", setting.value, read_clock(at)};
+}
+
+FileWrite set_pids(const Tracefs& at, const Setting& setting) {
+    const auto pids =
+        setting.value == kNone ? std::vector<std::string>() : split(setting.value, ',');
+    for (const std::string& pid : pids) {
+        unsigned n = 0;
+        const auto [end, error] = std::from_chars(pid.data(), pid.data() + pid.size(), n);
+        if (error != std::errc() || end != pid.data() + pid.size())
+            throw UsageError(cat("pids takes numbers, not '", pid, "'"),
+                             "such as pids=1234,1240; pids=none takes the limit away");
+    }
+    if (pids.empty() && setting.value != kNone)
+        throw UsageError("pids takes numbers, or 'none'", "such as pids=1234,1240");
+    const auto before = split(at.read_if_readable("set_event_pid").value_or(""), '\n');
+    return {"set_event_pid", join(pids, " "), join(before, " ")};
+}
+
+FileWrite set_cpus(const Tracefs& at, const Setting& setting) {
+    const auto online = online_cpus();
+    const auto cpus = setting.value == "all" ? online : parse_cpu_list("cpus", setting.value);
+    for (const unsigned cpu : cpus)
+        if (std::ranges::count(online, cpu) == 0)
+            throw UsageError(cat("CPU ", cpu, " is not online"),
+                             cat("online: ", cpu_list_to_text(online)));
+    return {"tracing_cpumask", cpu_mask(cpus), first_line(at, "tracing_cpumask")};
+}
+
+FileWrite set_option(const Tracefs& at, const Setting& setting) {
+    const std::string name = setting.name == "children" ? "event-fork" : setting.name;
+    if (name.find('/') != name.npos || !at.has("options/" + name)) {
+        std::vector<std::string> names = list_directory(at.path("options"));
+        for (const char* own : {"buffer", "clock", "pids", "children", "cpus"})
+            names.emplace_back(own);
+        std::string hint = did_you_mean(setting.name, names);
+        throw UsageError(cat("this kernel has no trace option '", setting.name, "'"),
+                         hint.empty() ? "'gpufs options' shows what there is" : hint);
+    }
+    return {"options/" + name, parse_switch(setting) ? "1" : "0", is_on(at, name) ? "1" : "0"};
+}
+
+}  // namespace
+
+std::vector<Setting> all_settings(const Session& session) {
+    const Tracefs& at = session.tracefs();
+    std::vector<Setting> settings = {
+        {"buffer", size_to_text(read_buffer_kb(at) * 1024)},
+        {"clock", read_clock(at)},
+        {"pids", pids_of(at)},
+        {"children", on_off(is_on(at, "event-fork"))},
+        {"cpus", cpu_list_to_text(parse_cpu_mask(first_line(at, "tracing_cpumask")))}};
+    for (const auto& [name, on] : core_options(at))
+        if (name != "event-fork") settings.push_back({name, on_off(on)});
+    return settings;
+}
+
+std::vector<Setting> changed_settings(const Session& session) {
+    const Tracefs& at = session.tracefs();
+    std::vector<Setting> changed;
+    for (const Setting& setting : all_settings(session)) {
+        bool is_default = false;
+        if (setting.name == "buffer")
+            is_default = is_default_buffer(session.top(), read_buffer_kb(at));
+        else if (setting.name == "clock")
+            is_default = setting.value == "local";
+        else if (setting.name == "pids")
+            is_default = setting.value == kNone;
+        else if (setting.name == "cpus")
+            is_default = std::ranges::includes(parse_cpu_mask(first_line(at, "tracing_cpumask")),
+                                               online_cpus());
+        else
+            is_default = setting.value == on_off(is_on_by_default(setting.name));
+        if (!is_default) changed.push_back(setting);
+    }
+    return changed;
+}
+
+Plan plan_settings(const Session& session, const std::vector<Setting>& settings) {
+    using Writer = FileWrite (*)(const Tracefs&, const Setting&);
+    constexpr std::pair<std::string_view, Writer> kWriters[] = {
+        {"buffer", set_buffer}, {"clock", set_clock}, {"pids", set_pids}, {"cpus", set_cpus}};
+    Plan plan;
+    plan_session(plan, session);
+    // A session that does not exist yet will be as the top level is, for what is checked here.
+    const Tracefs& now = session.exists() ? session.tracefs() : session.top();
+    for (const Setting& setting : settings) {
+        Writer writer = set_option;
+        for (const auto& [name, write] : kWriters)
+            if (name == setting.name) writer = write;
+        FileWrite write = writer(now, setting);
+        plan.changes.replace(session.tracefs(), write.file, write.text, write.previous);
+        plan.notes.push_back(cat(setting.name, "=", setting.value, " in ", session.described()));
+    }
+    return plan;
+}
+
+std::vector<std::string> commands_to_set_again(const Session& session,
+                                               const std::vector<EventState>& states) {
+    std::vector<std::string> commands;
+    const std::string option = session.option();
+    std::string settings;
+    for (const Setting& setting : changed_settings(session))
+        settings += cat(" ", shell_quote(cat(setting.name, "=", setting.value)));
+    if (!settings.empty()) commands.push_back(cat("gpufs options", settings, option));
+    for (const EventState& state : states) {
+        const std::string no_enable = state.is_enabled ? "" : " --no-enable";
+        if (!state.filter.empty())
+            commands.push_back(cat("gpufs filter -e ", state.event, " ", shell_quote(state.filter),
+                                   no_enable, option));
+        else if (state.is_enabled)
+            commands.push_back(cat("gpufs filter -e ", state.event, " --all", option));
+        for (const Trigger& trigger : state.triggers) {
+            if (!trigger.is_known()) {
+                commands.push_back(
+                    cat("# not set by gpufs: ", state.event, ": ", trigger.to_text()));
+                continue;
+            }
+            if (trigger.count == 0ul) {
+                commands.push_back(cat("# spent: ", state.event, ": ", trigger.to_text()));
+                continue;
+            }
+            std::string command = cat("gpufs trigger ", trigger.action);
+            if (!trigger.argument.empty()) command += ' ' + trigger.argument;
+            command += cat(" -e ", state.event);
+            if (!trigger.condition.empty()) command += " --if " + shell_quote(trigger.condition);
+            if (trigger.count) command += cat(" --count ", *trigger.count);
+            commands.push_back(command + no_enable + option);
+        }
+    }
+    if (!read_buffer_state(session.tracefs()).is_on) commands.push_back("gpufs stop" + option);
+    return commands;
+}
+
+BufferCounts& BufferCounts::operator+=(const BufferCounts& other) {
+    entries += other.entries;
+    read += other.read;
+    overrun += other.overrun;
+    dropped += other.dropped;
+    commit_overrun += other.commit_overrun;
+    return *this;
+}
+
+BufferCounts parse_buffer_counts(std::string_view stats) {
+    BufferCounts counts;
+    const std::pair<std::string_view, unsigned long long*> known[] = {
+        {"entries", &counts.entries},
+        {"read events", &counts.read},
+        {"overrun", &counts.overrun},
+        {"dropped events", &counts.dropped},
+        {"commit overrun", &counts.commit_overrun}};
+    for (const std::string_view line : lines_of(stats)) {
+        const auto colon = line.find(": ");
+        if (colon == line.npos) continue;
+        for (const auto& [name, count] : known)
+            if (name == line.substr(0, colon))
+                std::from_chars(line.data() + colon + 2, line.data() + line.size(), *count);
+    }
+    return counts;
+}
+
+BufferState read_buffer_state(const Tracefs& at) {
+    BufferState state;
+    state.is_on = first_line(at, "tracing_on") == "1";
+    if (!at.has("per_cpu")) return state;
+    for (const std::string& cpu : list_directory(at.path("per_cpu")))
+        state +=
+            parse_buffer_counts(at.read_if_readable(cat("per_cpu/", cpu, "/stats")).value_or(""));
+    return state;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/session/scratch_instance.h"
+#include "engine/stall/cpu_occupancy.h"
+#include "engine/stall/events.h"
+#include "engine/stall/look.h"
+#include "engine/stall/syscall_text.h"
+#include "engine/stall/tracker.h"
+#include "engine/trace/context.h"
+#include "engine/trace/raw_buffer.h"
+#include "kernel/host/real_time.h"
+
+namespace gpufs {
+
+// Nanoseconds of the trace clock "mono".
+std::uint64_t monotonic_ns();
+
+// Watches tasks of this machine for stalls, with events in an instance of its own, /proc, and, when
+// waits for a CPU are asked for, a second instance with everybody's switches.
+//
+//   StallHunt hunt(top, choice);
+//   hunt.attach({{4711}});
+//   while (hunt.wait(stop.fd(), limit)) {
+//       hunt.round();
+//       for (const Stall& stall : hunt.take_ended()) ...
+//   }
+//   hunt.finish();
+class StallHunt {
+public:
+    // A process with its threads, or one thread only.
+    struct Target {
+        int pid = 0;
+        bool is_thread = false;
+    };
+
+    StallHunt(const Tracefs& top, const StallTracker::Choice& choice);
+    StallHunt(const StallHunt&) = delete;
+    StallHunt& operator=(const StallHunt&) = delete;
+
+    // The same events are recorded in this directory, too, and stay there. Before attach().
+    void record_in(const Tracefs& directory) { recorders_.push_back(directory); }
+    // Called once, as soon as a stall is over the threshold, ended or not.
+    void when_over(std::function<void()> action) { when_over_ = std::move(action); }
+    // From here on nothing of these tasks is missed, and this thread has real-time priority. Those
+    // that are blocked already are in take_noted(). `is_held`: a command that waits for its start;
+    // what it waits in is ours.
+    void attach(const std::vector<Target>& targets, bool is_held = false);
+
+    // Sleeps until there is something to do for round(). False once `stop_fd` is readable.
+    bool wait(int stop_fd, std::chrono::milliseconds limit);
+    void round();
+    // Stops recording and reads what there is. Then take_ended() and ongoing() are complete.
+    void finish();
+
+    // Stalls that ended, in the order of their ends.
+    std::vector<Stall> take_ended() { return std::exchange(ended_, {}); }
+    // Stalls worth a word before they end: those found at the start, and those of a second.
+    std::vector<Stall> take_noted() { return std::exchange(noted_, {}); }
+    std::vector<Stall> ongoing();
+
+    const StallTracker& tracker() const { return tracker_; }
+    TraceContext& context() { return trace_.context(); }
+    SyscallText& syscalls() { return syscalls_; }
+    // Events lost so far; partial when the kernel did not always say how many.
+    std::uint64_t lost() const;
+    bool lost_is_partial() const;
+    std::vector<std::string> damage() const;
+    // Bytes of the trace buffers, all CPUs.
+    std::uint64_t buffer_bytes() const { return buffer_bytes_; }
+    // No: the kernel lets a stacktrace trigger of an instance write elsewhere, and stacks are those
+    // of /proc only.
+    Stacks stacks() const { return stacks_; }
+    // The tasks that were there at the start, and what each did.
+    const std::vector<Stall>& at_start() const { return at_start_; }
+
+private:
+    void follow(const std::vector<int>& tids);
+    std::vector<int> list_new(const std::vector<Target>& targets);
+    // How many records there were.
+    std::size_t read_buffers();
+    void look_at_due();
+    void say_over();
+    void collect(bool is_last);
+
+    StallTracker::Choice choice_;
+    ScratchInstance instance_;
+    std::optional<ScratchInstance> runs_instance_;
+    std::vector<Tracefs> recorders_;
+    LiveTrace trace_;
+    SyscallText syscalls_;
+    StallLook look_;
+    StallTracker tracker_;
+    StallReader reader_;
+    RunLog runs_;
+    std::optional<RunReader> runs_reader_;
+    std::optional<RawBuffer> buffer_, runs_buffer_;
+    // A reader that waits behind a busy machine, or a real-time task on its CPU, loses events.
+    std::optional<RealTime> real_time_;
+    std::uint64_t buffer_bytes_ = 0;
+    Stacks stacks_ = Stacks::yes;
+    bool is_busy_ = false;  // the last round found many records
+    std::function<void()> when_over_;
+
+    std::vector<Stall> ended_, noted_, at_start_;
+    struct Watched {
+        int tid;
+        std::uint64_t begin_ns;
+    };
+    std::vector<Watched> long_ones_;  // looked at, not noted yet
+    std::vector<Stall> waits_;        // R, until the run log knows it all
+};
+
+}  // namespace gpufs

@@ -1,0 +1,55 @@
+#include "engine/stall/look.h"
+
+namespace gpufs {
+
+std::optional<Stall> StallLook::find(int tid, std::uint64_t now_ns) {
+    const auto stat = proc::stat(tid);
+    if (!stat) return std::nullopt;
+    Stall stall;
+    stall.tid = tid;
+    stall.comm = stat->comm;
+    stall.begin_ns = stall.end_ns = now_ns;
+    stall.state = static_cast<TaskState>(stat->state);
+    if (stat->state == 'Z') stall.state = TaskState::dead;
+    // Its registers are of no system call, whatever they hold.
+    if (stat->is_kernel_thread)
+        stall.syscall.known = SyscallState::Known::none;
+    else if (stall.state != TaskState::runnable)
+        stall.syscall = proc::syscall(tid);
+    return stall;
+}
+
+void StallLook::add_while_blocked(Stall& stall) {
+    using Known = SyscallState::Known;
+    if (stall.stack.empty() && stall.stack_names.empty()) {
+        stall.stack_names = proc::stack(stall.tid);
+        if (stall.stack_names.empty()) stall.wchan = proc::wchan(stall.tid);
+    }
+    if (stall.syscall.known == Known::none) return;
+    const SyscallState before = proc::syscall(stall.tid);
+    if (stall.syscall.known == Known::no) stall.syscall = before;
+    // It may have moved on: then what is there now is another call's.
+    if (before.known != Known::yes || stall.syscall.known != Known::yes ||
+        before.call != stall.syscall.call)
+        return;
+    const auto fd = syscalls_.descriptor(before.call);
+    if (!fd) return;
+    const std::string path = proc::file_of(stall.tid, *fd);
+    const SyscallState after = proc::syscall(stall.tid);
+    if (path.empty()) return;
+    stall.file = {*fd, path, after.known == Known::yes && after.call == before.call};
+}
+
+void StallLook::add_afterwards(Stall& stall) {
+    if (!stall.file && stall.syscall.known == SyscallState::Known::yes)
+        if (const auto fd = syscalls_.descriptor(stall.syscall.call))
+            if (const std::string path = proc::file_of(stall.tid, *fd); !path.empty())
+                stall.file = {*fd, path, false};
+    if (!stall.waker || !stall.waker->comm.empty()) return;
+    stall.waker->comm = stall.waker->pid == 0 ? "<idle>" : proc::comm(stall.waker->pid);
+    if (!stall.waker->comm.empty()) return;
+    tasks_.refresh();
+    stall.waker->comm = tasks_.comm(stall.waker->pid);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "engine/stall/stall.h"
+#include "engine/stall/syscall_text.h"
+#include "kernel/tracefs/task_names.h"
+
+namespace gpufs {
+
+// Asks /proc what events do not tell.
+class StallLook {
+public:
+    // Both are borrowed.
+    StallLook(SyscallText& syscalls, TaskNames& tasks) : syscalls_(syscalls), tasks_(tasks) {}
+
+    // A task as it is now: its state, and if it does not run, all that is known of why. `begin_ns`
+    // is `now_ns`. Absent when it is gone.
+    std::optional<Stall> find(int tid, std::uint64_t now_ns);
+    // Adds to the stall of a task that is blocked now: its system call where no event said it, the
+    // file, verified, and a stack where there is none.
+    void add_while_blocked(Stall& stall);
+    // Adds to a stall that has ended: the file as it is now, unverified, and its waker's name.
+    void add_afterwards(Stall& stall);
+
+private:
+    SyscallText& syscalls_;
+    TaskNames& tasks_;
+};
+
+}  // namespace gpufs

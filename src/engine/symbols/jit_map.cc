@@ -1,0 +1,67 @@
+#include "engine/symbols/jit_map.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "kernel/host/proc_task.h"
+#include "kernel/host/root_directory.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kMostBytes = 128 << 20;
+
+// A number and the blank behind it.
+bool take_hex(std::string_view& line, std::uint64_t& value) {
+    if (line.starts_with("0x")) line.remove_prefix(2);
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);
+    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+    if (error != std::errc() || line.empty() || line.front() != ' ') return false;
+    line.remove_prefix(1);
+    return true;
+}
+
+}  // namespace
+
+PerfMap::PerfMap(std::string text) : text_(std::move(text)) {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    for (std::string_view line : lines_of(text_)) {
+        std::uint64_t start = 0, size = 0;
+        if (!take_hex(line, start) || !take_hex(line, size) || line.empty()) continue;
+        const auto at = static_cast<std::uint64_t>(line.data() - text_.data());
+        if (at > kMost) break;
+        entries_.push_back({start, static_cast<std::uint32_t>(std::min(size, kMost)),
+                            static_cast<std::uint32_t>(at),
+                            static_cast<std::uint32_t>(line.size())});
+    }
+    std::ranges::stable_sort(entries_, {}, &Entry::start);
+}
+
+std::optional<PerfMap::Function> PerfMap::find(std::uint64_t address) const {
+    const auto after = std::ranges::upper_bound(entries_, address, {}, &Entry::start);
+    if (after == entries_.begin()) return std::nullopt;
+    const Entry& entry = *std::prev(after);
+    if (address - entry.start >= entry.size) return std::nullopt;
+    return Function{std::string_view(text_).substr(entry.name, entry.name_bytes),
+                    address - entry.start};
+}
+
+std::optional<std::string> read_perf_map(std::uint32_t pid, std::size_t known_bytes) {
+    const auto root = RootDirectory::of(static_cast<int>(pid)).value_or(RootDirectory());
+    const int inner = proc::innermost_pid(static_cast<int>(pid));
+    const std::string path = cat("/tmp/perf-", inner ? static_cast<unsigned>(inner) : pid, ".map");
+    const Fd file = root.open(path);
+    struct stat status;
+    if (!file || ::fstat(file.get(), &status) != 0 ||
+        std::min(static_cast<std::size_t>(status.st_size), kMostBytes) == known_bytes)
+        return std::nullopt;
+    return read_all(file.get(), path, kMostBytes);
+}
+
+}  // namespace gpufs

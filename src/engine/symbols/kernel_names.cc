@@ -1,0 +1,52 @@
+#include "engine/symbols/kernel_names.h"
+
+#include <arpa/inet.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "base/cat.h"
+#include "kernel/host/block_devices.h"
+#include "kernel/host/syscall_names.h"
+
+namespace gpufs {
+
+std::string syscall_text(std::int64_t number) {
+    const std::string_view name = syscall_name(static_cast<long>(number));
+    return name.empty() ? cat(number) : std::string(name);
+}
+
+std::string error_text(std::int64_t error) {
+    const std::int64_t positive = error < 0 ? -error : error;
+    const char* name =
+        positive > 0 && positive < 4096 ? ::strerrorname_np(static_cast<int>(positive)) : nullptr;
+    return name ? name : cat(error);
+}
+
+std::string signal_text(std::int64_t signal) {
+    // The kernel's first one is 32; glibc keeps two of them.
+    constexpr int kRealTime = 32, kMost = 64;
+    if (signal >= kRealTime && signal <= kMost)
+        return signal == kRealTime ? "SIGRTMIN" : cat("SIGRTMIN+", signal - kRealTime);
+    const char* name =
+        signal > 0 && signal < kRealTime ? ::sigabbrev_np(static_cast<int>(signal)) : nullptr;
+    return name ? cat("SIG", name) : cat(signal);
+}
+
+std::string device_text(std::uint32_t dev) {
+    constexpr unsigned kMinorBits = 20;  // include/linux/kdev_t.h
+    const unsigned major = dev >> kMinorBits, minor = dev & ((1u << kMinorBits) - 1);
+    const std::string name = block_device_name(major, minor);
+    return name.empty() ? cat(major, ':', minor) : name;
+}
+
+std::string ip_text(std::span<const std::byte> address) {
+    constexpr unsigned char kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    char text[INET6_ADDRSTRLEN] = "";
+    const bool is_v4 = std::memcmp(address.data(), kMapped, sizeof kMapped) == 0;
+    ::inet_ntop(is_v4 ? AF_INET : AF_INET6, address.data() + (is_v4 ? sizeof kMapped : 0), text,
+                sizeof text);
+    return text;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,170 @@
+#include "engine/symbols/mapped_files.h"
+
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "base/error.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::string_view kVdso = "[vdso]", kDeleted = " (deleted)";
+constexpr std::size_t kMostWaiting = 256, kMostRead = 256, kMostRoots = 256;
+// 12 bytes each.
+constexpr std::size_t kMostFunctions = 400'000;
+
+std::string_view without_deleted(std::string_view path) {
+    return path.ends_with(kDeleted) ? path.substr(0, path.size() - kDeleted.size()) : path;
+}
+
+bool has_inode(const Fd& file, std::uint64_t inode) {
+    struct stat status;
+    return file && ::fstat(file.get(), &status) == 0 && status.st_ino == inode;
+}
+
+// 0 where the file system does not tell.
+std::uint64_t generation_of(const Fd& file) {
+    // The call is of a long, file systems write an int (ioctl_iflags(2)).
+    std::array<std::uint32_t, 2> generation{};
+    return ::ioctl(file.get(), FS_IOC_GETVERSION, generation.data()) == 0 ? generation[0] : 0;
+}
+
+bool may_be_same(std::uint64_t generation, std::uint64_t other) {
+    return generation == other || generation == 0 || other == 0;
+}
+
+}  // namespace
+
+MappedFiles::MappedFiles(CodeFile::Lines lines) : with_lines_(lines) {
+    files_.emplace_back().is_useless = true;  // kAnonymous
+    roots_.emplace_back();
+}
+
+MappedFiles::Id MappedFiles::add(int pid, const MappedRange& range) {
+    if (range.path == kVdso) {
+        if (!vdso_) {
+            vdso_ = static_cast<Id>(files_.size());
+            File& file = files_.emplace_back();
+            file.path = file.name = kVdso;
+            file.fd = open_vdso();
+        }
+        return *vdso_;
+    }
+    if (range.inode == 0) return kAnonymous;
+    const auto [it, is_new] =
+        ids_.try_emplace({range.device, range.inode}, static_cast<Id>(files_.size()));
+    if (!is_new) {
+        File& known = files_[it->second];
+        if (known.generation == 0) known.generation = range.generation;
+        if (may_be_same(known.generation, range.generation)) return it->second;
+        it->second = static_cast<Id>(files_.size());
+    }
+    File& file = files_.emplace_back();
+    file.path = without_deleted(range.path);
+    file.name = file.path.substr(file.path.rfind('/') + 1);
+    file.inode = range.inode;
+    file.generation = range.generation;
+    open(it->second, pid, range);
+    return it->second;
+}
+
+std::size_t MappedFiles::root_of(int pid) {
+    auto root = RootDirectory::of(pid);
+    if (!root || root->is_own()) return 0;
+    const auto is_it = [&](const RootDirectory& r) {
+        return r.device() == root->device() && r.inode() == root->inode();
+    };
+    const auto it = std::ranges::find_if(roots_, is_it);
+    const auto index = static_cast<std::size_t>(it - roots_.begin());
+    if (it != roots_.end()) return index;
+    roots_.push_back(std::move(*root));
+    // A container that is held cannot be unmounted. Our own root stays.
+    if (index > kMostRoots) roots_[index - kMostRoots].close();
+    return index;
+}
+
+// The path may lead to another file by now. Device numbers tell less: what is mapped and what
+// stat(2) says differ on btrfs and overlayfs.
+Fd MappedFiles::open_by_path(const File& file) const {
+    Fd fd = roots_[file.root].open(file.path);
+    const bool is_it = has_inode(fd, file.inode) && may_be_same(file.generation, generation_of(fd));
+    return is_it ? std::move(fd) : Fd();
+}
+
+void MappedFiles::open(Id id, int pid, const MappedRange& range) {
+    File& file = files_[id];
+    file.root = root_of(pid);
+    file.fd = open_mapped(pid, range.start, range.end);
+    if (!file.fd) file.fd = open_by_path(file);
+    if (!file.fd) return;
+    if (file.generation == 0) file.generation = generation_of(file.fd);
+    wait(id);
+}
+
+// Keeps a file open, in the place of another where there are many.
+void MappedFiles::wait(Id id) {
+    waiting_.push_back(id);
+    if (waiting_.size() <= kMostWaiting) return;
+    const Id oldest = waiting_.front();
+    waiting_.pop_front();
+    files_[oldest].fd = {};
+}
+
+// Tables that were not asked for the longest make room.
+void MappedFiles::forget_some(Id but) {
+    for (;;) {
+        std::size_t functions = 0, read = 0;
+        std::optional<Id> oldest;
+        for (Id id = 0; id < files_.size(); ++id) {
+            const File& file = files_[id];
+            if (!file.code) continue;
+            functions += file.code->size();
+            ++read;
+            if (id != but && (!oldest || file.last_question < files_[*oldest].last_question))
+                oldest = id;
+        }
+        if ((functions <= kMostFunctions && read <= kMostRead) || !oldest) return;
+        File& file = files_[*oldest];
+        file.lines.reset();
+        file.fd = file.code->take_file();
+        file.code.reset();
+        wait(*oldest);
+    }
+}
+
+const CodeFile* MappedFiles::code(Id id) {
+    File& file = files_[id];
+    file.last_question = ++questions_;
+    if (file.code || file.is_useless) return file.code.get();
+    std::erase(waiting_, id);
+    if (!file.fd) file.fd = open_by_path(file);
+    file.is_useless = true;
+    if (!file.fd) return nullptr;
+    try {
+        file.code = std::make_unique<CodeFile>(std::move(file.fd), file.path, roots_[file.root],
+                                               with_lines_);
+    } catch (const Error&) {
+        return nullptr;  // a font, a locale, a script: nobody asks for their functions
+    } catch (const std::bad_alloc&) {
+        return nullptr;  // what its headers say fits into no memory
+    }
+    file.is_useless = false;
+    file.lines = std::make_unique<SourceLines>(file.code->lines());
+    forget_some(id);
+    return file.code.get();
+}
+
+std::string MappedFiles::source_at(Id id, std::uint64_t offset) {
+    const CodeFile* const from = code(id);
+    const auto address = from ? from->address_of(offset) : std::nullopt;
+    if (!address) return {};
+    const auto line = files_[id].lines->find(*address);
+    return line ? cat(line->file, ':', line->line) : std::string();
+}
+
+}  // namespace gpufs

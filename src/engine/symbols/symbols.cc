@@ -1,0 +1,159 @@
+#include "engine/symbols/symbols.h"
+
+#include <algorithm>
+
+#include "base/cat.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "kernel/host/proc_task.h"
+#include "lang/symbols/function_name.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kMostKnown = 8192;
+// Lists of run-time compilers, and bytes of them all.
+constexpr std::size_t kMostJits = 256, kMostJitBytes = 256 << 20;
+constexpr auto kLookAgain = std::chrono::milliseconds(100);
+
+// Files may have anything for a name; terminals take some of it for commands.
+std::string printable(std::string name) {
+    for (char& c : name)
+        if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+    return name;
+}
+
+std::string read_modules() {
+    return read_file_if_readable("/proc/modules").value_or("");
+}
+
+}  // namespace
+
+void Symbols::watch() {
+    if (!side_band_) side_band_.emplace();
+}
+
+std::vector<int> Symbols::fds() const {
+    return side_band_ ? side_band_->fds() : std::vector<int>();
+}
+
+void Symbols::drain() {
+    if (!side_band_) return;
+    using Kind = SideBandRecord::Kind;
+    side_band_->drain([&](const SideBandRecord& record) {
+        processes_.take(record);
+        // Another program has the number now.
+        if (record.kind == Kind::exec || (record.kind == Kind::fork && record.parent != record.pid))
+            jits_.erase(record.pid);
+    });
+}
+
+void Symbols::remember_all() {
+    for (const int pid : proc::processes()) remember(static_cast<std::uint32_t>(pid));
+}
+
+Frame Symbols::kernel(std::uint64_t address, At at) {
+    const std::uint64_t back = at == At::after_call ? 1 : 0;
+    Frame frame{{}, {}, address, {}};
+    try {
+        if (!modules_) modules_ = read_modules();
+        auto symbol = kallsyms_.find(address - back);
+        if (!symbol) {
+            // A module that came since has addresses that no symbol had.
+            std::string now = read_modules();
+            if (now != *modules_) {
+                kallsyms_.reload();
+                modules_ = std::move(now);
+                symbol = kallsyms_.find(address - back);
+            }
+        }
+        if (!symbol) return frame;
+        frame.name = symbol->name;
+        frame.module = symbol->module.empty() ? "" : cat('[', symbol->module, ']');
+        frame.offset = symbol->offset + back;
+    } catch (const SysError&) {
+        // why_no_kernel_names() says it.
+    }
+    return frame;
+}
+
+Frame Symbols::user(std::uint32_t pid, std::uint64_t address, At at, std::uint64_t time_ns) {
+    drain();
+    const std::uint64_t back = at == At::after_call ? 1 : 0;
+    const auto place = processes_.find(pid, address - back, time_ns);
+    if (!place) return {{}, {}, address, {}};
+    Frame frame = place->file == MappedFiles::kAnonymous ? in_jit(place->pid, address - back)
+                                                         : in_file(place->file, place->offset);
+    frame.offset += back;
+    return frame;
+}
+
+Frame Symbols::in_file(MappedFiles::Id file, std::uint64_t offset) {
+    constexpr unsigned kOffsetBits = 44;  // files of 16 TB
+    const std::uint64_t key = std::uint64_t{file} << kOffsetBits ^ offset;
+    if (const auto it = known_.find(key); it != known_.end()) return it->second;
+    Frame frame{{}, printable(files_.name(file)), offset, {}};
+    if (const CodeFile* code = files_.code(file)) {
+        frame.offset = code->address_of(offset).value_or(offset);
+        if (const auto function = code->find(offset)) {
+            frame.name = printable(function_name(function->name));
+            frame.offset = function->past;
+        }
+        frame.source = printable(files_.source_at(file, offset));
+    }
+    if (known_.size() >= kMostKnown) known_.clear();
+    return known_.emplace(key, std::move(frame)).first->second;
+}
+
+Frame Symbols::in_jit(std::uint32_t pid, std::uint64_t address) {
+    const auto now = Clock::now();
+    const auto [it, is_new] = jits_.try_emplace(pid);
+    Jit& jit = it->second;
+    jit.last_question = now;
+    auto function = jit.map.find(address);
+    // The list grows as the compiler goes, which may use a place again: what was found may be old.
+    // When the process is gone, the file may be somebody else's.
+    const bool may_be_old = !function || !processes_.is_gone(pid);
+    if (is_new || (may_be_old && now - jit.last_look >= kLookAgain)) {
+        jit.last_look = now;
+        if (auto text = read_perf_map(pid, jit.bytes)) {
+            jit.bytes = text->size();
+            jit.map = PerfMap(std::move(*text));
+            function = jit.map.find(address);
+        }
+        forget_jits();
+    }
+    if (!function) return {{}, {}, address, {}};
+    return {printable(std::string(function->name)), "[jit]", function->past, {}};
+}
+
+// Lists that were not asked for the longest make room. The one just asked for stays.
+void Symbols::forget_jits() {
+    const auto bytes = [&] {
+        std::size_t sum = 0;
+        for (const auto& [pid, jit] : jits_) sum += jit.bytes;
+        return sum;
+    };
+    const auto by_question = [](const auto& a, const auto& b) {
+        return a.second.last_question < b.second.last_question;
+    };
+    while (jits_.size() > kMostJits || (jits_.size() > 1 && bytes() > kMostJitBytes))
+        jits_.erase(std::ranges::min_element(jits_, by_question));
+}
+
+std::string Symbols::why_no_kernel_names() {
+    constexpr const char* kRestrict = "/proc/sys/kernel/kptr_restrict";
+    try {
+        if (!kallsyms_.is_hidden()) return {};
+    } catch (const SysError& e) {
+        return cat(e.what(), ": it takes a kernel with CONFIG_KALLSYMS=y");
+    }
+    const std::string level(trim(read_file_if_readable(kRestrict).value_or("")));
+    return cat("the kernel hides its addresses from this user (kernel.kptr_restrict is ", level,
+               "): ",
+               level == "2" ? "as root, 'sysctl kernel.kptr_restrict=1'"
+                            : "run as root, or with CAP_SYSLOG");
+}
+
+}  // namespace gpufs

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/symbols/jit_map.h"
+#include "engine/symbols/mapped_files.h"
+#include "engine/symbols/process_table.h"
+#include "kernel/host/kallsyms.h"
+#include "kernel/perf/side_band.h"
+
+namespace gpufs {
+
+// What stands at an address of code. What is not known is empty.
+struct Frame {
+    std::string name;    // of the function: "std::vector<int, std::allocator<int> >::push_back"
+    std::string module;  // "libc.so.6", "[amdgpu]"; empty for the kernel itself
+    std::uint64_t offset =
+        0;               // from the function's begin; without one, in the module's file as its
+                         // own headers count (what addr2line takes); without that, the address
+    std::string source;  // "main.cc:42"
+
+    bool operator==(const Frame&) const = default;
+};
+
+// Names addresses of the kernel and of processes, also of those that are gone. Symbols are read at
+// the first question that needs them; nothing is ever asked of a process itself.
+class Symbols {
+public:
+    // Lines::yes looks for source lines, too, which takes some milliseconds a file.
+    explicit Symbols(CodeFile::Lines lines = CodeFile::Lines::no)
+        : files_(lines), processes_(files_) {}
+    Symbols(const Symbols&) = delete;
+    Symbols& operator=(const Symbols&) = delete;
+
+    // From now on follows what all processes map, run and fork. Without it, processes are looked at
+    // when they are asked for, and those that are gone by then have no names. Throws
+    // UnsupportedError, SysError.
+    void watch();
+    // What to poll for, readable when there is much to take; empty without watch().
+    std::vector<int> fds() const;
+    // Takes what the kernel told since. Questions do it, too, where it matters.
+    void drain();
+    // Records of the side-band that got lost: then names may be missing or wrong.
+    std::uint64_t lost() const { return side_band_ ? side_band_->lost() : 0; }
+
+    // Looks at a process that runs already, so that it has names when it is gone; or at all that
+    // run.
+    void remember(std::uint32_t pid) { processes_.remember(pid); }
+    void remember_all();
+
+    // What an address is: a place where a processor is, or where a call returns to, which may
+    // belong to the next line or function already.
+    enum class At { code, after_call };
+
+    Frame kernel(std::uint64_t address, At at = At::code);
+    // `pid`: a process's number in the pid namespace of /proc; a thread's as long as it lives.
+    // `time_ns`: when (CLOCK_MONOTONIC, as bpf_ktime_get_ns()).
+    Frame user(std::uint32_t pid, std::uint64_t address, At at = At::code,
+               std::uint64_t time_ns = ProcessTable::kLatest);
+
+    // Why addresses of the kernel have no names, with what helps behind the colon; empty where they
+    // have.
+    std::string why_no_kernel_names();
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Jit {
+        PerfMap map;
+        std::size_t bytes = 0;  // of its text
+        Clock::time_point last_look, last_question;
+    };
+
+    Frame in_file(MappedFiles::Id file, std::uint64_t offset);
+    Frame in_jit(std::uint32_t pid, std::uint64_t address);
+    void forget_jits();
+
+    MappedFiles files_;
+    ProcessTable processes_;
+    Kallsyms kallsyms_;
+    std::optional<std::string> modules_;  // /proc/modules when kallsyms_ was read
+    std::optional<SideBand> side_band_;
+    std::map<std::uint32_t, Jit> jits_;
+    std::unordered_map<std::uint64_t, Frame> known_;  // by file and offset
+};
+
+}  // namespace gpufs

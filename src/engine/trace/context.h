@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/symbol.h"
+#include "engine/trace/event_catalog.h"
+#include "kernel/host/kallsyms.h"
+#include "kernel/tracefs/printk_formats.h"
+#include "kernel/tracefs/task_names.h"
+#include "kernel/tracefs/tracefs.h"
+
+namespace gpufs {
+
+// What a tracefs directory's options say about how its records are printed. The defaults are the
+// kernel's.
+struct TraceOptions {
+    bool clock_is_ns = true;   // time stamps are nanoseconds, not counts
+    bool context_info = true;  // task, CPU and time in front of the event
+    bool irq_info = true;      // the column "d..2."
+    bool record_tgid = false;  // the column "(    812)"
+    bool sym_offset = false;   // "schedule+0x2b/0xd0" in stacks
+    bool sym_addr = false;     // and the address behind it
+    bool print_parent = true;  // " <-caller" behind a traced function
+    bool annotate = true;
+    // Lazy rescheduling shows in "d..2." (Linux 6.13 and later).
+    bool resched_lazy = true;
+    // Arguments of system calls from 10 on are printed with "0x" (Linux 6.18 and later).
+    bool syscall_prefix = true;
+    // The kernel marks each CPU's first record in a buffer that has overrun, with `annotate` set.
+    bool mark_cpu_starts = false;
+};
+TraceOptions read_trace_options(const Tracefs& tracefs);
+// Does the trace_clock count nanoseconds?
+bool counts_nanoseconds(std::string_view clock);
+// The clock that a trace_clock file says is set: "mono" of "local global [mono] boot".
+std::string_view chosen_clock(std::string_view trace_clock);
+// Sets what depends on the kernel: "6.12.41-amd64".
+void set_kernel_release(TraceOptions& options, std::string_view release);
+
+// All it takes to turn the records of one trace into words.
+struct TraceContext {
+    EventCatalog events;
+    TaskNames tasks;
+    AddressNames addresses;
+    TraceOptions options;
+};
+
+// The running kernel's, for one of its trace buffers. Symbols and strings are loaded when the first
+// record asks for one.
+class LiveTrace {
+public:
+    LiveTrace(const Tracefs& top, const Tracefs& instance);
+    LiveTrace(const LiveTrace&) = delete;
+    LiveTrace& operator=(const LiveTrace&) = delete;
+
+    TraceContext& context() { return context_; }
+    Kallsyms& kallsyms() { return kallsyms_; }
+
+private:
+    Kallsyms kallsyms_;
+    PrintkFormats printk_formats_;
+    TraceContext context_;
+};
+
+}  // namespace gpufs
