@@ -82,16 +82,16 @@ HOT := src/vm/interpreter \
        src/lang/print_fmt/expr_eval \
        src/lang/print_fmt/format \
        src/lang/trace_dat/ring_page \
-       src/view/ftrace_event \
+       src/view/trace/ftrace_event \
        src/view/json \
-       src/view/record_csv \
-       src/view/record_text \
-       src/view/stack_order \
-       src/view/trace_cmd_text \
-       src/view/trace_json \
-       src/view/trace_statistics \
-       src/view/trace_text \
-       src/view/value_text \
+       src/view/trace/csv \
+       src/view/monitor/record_text \
+       src/view/monitor/stack_order \
+       src/view/trace/trace_cmd_text \
+       src/view/trace/json \
+       src/view/trace/statistics \
+       src/view/trace/kernel_text \
+       src/view/monitor/value_text \
        src/cmd/report
 $(call obj,$(HOT:=.cc)): private override CXXFLAGS += $(HOT_CXXFLAGS)
 static:

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cmd/command.h"
 #include "cmd/command_line.h"
-#include "gpufs/view/json.h"
+#include "view/json.h"
 
 namespace gpufs {
 namespace {

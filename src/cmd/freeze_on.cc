@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "gpufs/view/json.h"
+#include "view/json.h"
 
 namespace gpufs {
 namespace {

@@ -6,9 +6,9 @@
 #include "cmd/command.h"
 #include "cmd/command_line.h"
 #include "engine/trace/event_search.h"
-#include "gpufs/view/json.h"
 #include "lang/event/gpu_systems.h"
 #include "lang/recipe/trigger.h"
+#include "view/json.h"
 
 namespace gpufs {
 namespace {

@@ -3,7 +3,7 @@
 #include "cmd/command_line.h"
 #include "cmd/session_choice.h"
 #include "engine/session/settings.h"
-#include "gpufs/view/json.h"
+#include "view/json.h"
 
 namespace gpufs {
 

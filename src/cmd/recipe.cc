@@ -14,8 +14,8 @@
 #include "cmd/show.h"
 #include "engine/recipe/files.h"
 #include "engine/recipe/run.h"
-#include "gpufs/view/duration.h"
-#include "gpufs/view/json.h"
+#include "view/duration.h"
+#include "view/json.h"
 
 namespace gpufs {
 namespace {

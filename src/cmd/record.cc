@@ -20,8 +20,8 @@
 #include "engine/record/recording_file.h"
 #include "engine/record/session.h"
 #include "engine/trace/raw_buffer.h"
-#include "gpufs/view/json.h"
 #include "kernel/host/real_time.h"
+#include "view/json.h"
 
 namespace gpufs {
 namespace {

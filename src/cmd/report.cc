@@ -10,13 +10,13 @@
 #include "cmd/command_line.h"
 #include "engine/trace/file.h"
 #include "engine/trace/wanted_records.h"
-#include "gpufs/view/json.h"
-#include "gpufs/view/record_csv.h"
-#include "gpufs/view/stack_order.h"
-#include "gpufs/view/trace_cmd_text.h"
-#include "gpufs/view/trace_json.h"
-#include "gpufs/view/trace_statistics.h"
-#include "gpufs/view/trace_text.h"
+#include "view/json.h"
+#include "view/monitor/stack_order.h"
+#include "view/trace/csv.h"
+#include "view/trace/json.h"
+#include "view/trace/kernel_text.h"
+#include "view/trace/statistics.h"
+#include "view/trace/trace_cmd_text.h"
 
 namespace gpufs {
 namespace {

@@ -8,8 +8,8 @@
 #include "cmd/run_program.h"
 #include "engine/monitor/files.h"
 #include "engine/recipe/trusted_files.h"
-#include "gpufs/view/json.h"
 #include "lang/program/parameters.h"
+#include "view/json.h"
 
 namespace gpufs {
 namespace {

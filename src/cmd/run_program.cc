@@ -17,9 +17,9 @@
 #include "engine/monitor/monitor.h"
 #include "engine/monitor/reader.h"
 #include "engine/monitor/replay.h"
-#include "gpufs/view/monitor_names.h"
-#include "gpufs/view/recorded_names.h"
-#include "gpufs/view/report_text.h"
+#include "view/monitor/live_symbols.h"
+#include "view/monitor/recorded_symbols.h"
+#include "view/monitor/report_text.h"
 
 namespace gpufs {
 namespace {

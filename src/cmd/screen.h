@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpufs/view/columns.h"
+#include "view/columns.h"
 
 namespace gpufs {
 

@@ -21,10 +21,10 @@
 #include "engine/trace/event_search.h"
 #include "engine/trace/raw_buffer.h"
 #include "engine/trace/wanted_records.h"
-#include "gpufs/view/duration.h"
-#include "gpufs/view/json.h"
-#include "gpufs/view/trace_json.h"
-#include "gpufs/view/trace_text.h"
+#include "view/duration.h"
+#include "view/json.h"
+#include "view/trace/json.h"
+#include "view/trace/kernel_text.h"
 
 namespace gpufs {
 namespace {

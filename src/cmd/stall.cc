@@ -14,10 +14,10 @@
 #include "cmd/session_choice.h"
 #include "engine/session/freeze.h"
 #include "engine/stall/hunt.h"
-#include "gpufs/view/duration.h"
-#include "gpufs/view/json.h"
-#include "gpufs/view/stall_summary.h"
-#include "gpufs/view/stall_text.h"
+#include "view/duration.h"
+#include "view/json.h"
+#include "view/stall/summary.h"
+#include "view/stall/text.h"
 
 namespace gpufs {
 namespace {

@@ -6,7 +6,7 @@
 #include "cmd/session_choice.h"
 #include "engine/session/scratch_instance.h"
 #include "engine/session/settings.h"
-#include "gpufs/view/json.h"
+#include "view/json.h"
 
 namespace gpufs {
 namespace {

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "cmd/screen.h"
 #include "engine/results/report_rows.h"
-#include "gpufs/view/json.h"
-#include "gpufs/view/report_text.h"
+#include "view/json.h"
+#include "view/monitor/report_text.h"
 
 namespace gpufs {
 namespace {

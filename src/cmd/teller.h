@@ -12,8 +12,8 @@
 #include "engine/results/map_contents.h"
 #include "engine/results/running_program.h"
 #include "engine/results/stack_maps.h"
-#include "gpufs/view/record_text.h"
-#include "gpufs/view/value_text.h"
+#include "view/monitor/record_text.h"
+#include "view/monitor/value_text.h"
 
 namespace gpufs {
 

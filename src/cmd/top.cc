@@ -9,8 +9,8 @@
 #include "base/cat.h"
 #include "cmd/screen.h"
 #include "engine/results/report_rows.h"
-#include "gpufs/view/duration.h"
-#include "gpufs/view/report_text.h"
+#include "view/duration.h"
+#include "view/monitor/report_text.h"
 
 namespace gpufs {
 namespace {

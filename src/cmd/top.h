@@ -8,9 +8,9 @@
 #include "base/terminal.h"
 #include "cmd/command.h"
 #include "cmd/teller.h"
-#include "gpufs/view/top_text.h"
-#include "gpufs/view/value_text.h"
 #include "lang/program/program.h"
+#include "view/monitor/top_text.h"
+#include "view/monitor/value_text.h"
 
 namespace gpufs {
 

@@ -7,7 +7,7 @@
 #include "cmd/session_choice.h"
 #include "engine/session/triggers.h"
 #include "engine/trace/event_search.h"
-#include "gpufs/view/json.h"
+#include "view/json.h"
 
 namespace gpufs {
 namespace {

@@ -15,11 +15,11 @@
 #include "engine/monitor/monitor.h"
 #include "engine/monitor/replay.h"
 #include "engine/trace/file.h"
-#include "gpufs/view/json.h"
 #include "kernel/host/gpus.h"
 #include "lang/event/gpu_systems.h"
 #include "lang/program/merge_programs.h"
 #include "lang/program/parameters.h"
+#include "view/json.h"
 
 namespace gpufs {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpufs/view/columns.h"
+#include "view/columns.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "gpufs/view/duration.h"
+#include "view/duration.h"
 
 #include <ctime>
 

@@ -1,4 +1,4 @@
-#include "gpufs/view/json.h"
+#include "view/json.h"
 
 #include <algorithm>
 

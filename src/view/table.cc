@@ -1,4 +1,4 @@
-#include "gpufs/view/table.h"
+#include "view/table.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -15,11 +15,11 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "gpufs/view/frame_text.h"
 #include "kernel/bpf/mapping.h"
 #include "kernel/host/proc_maps.h"
 #include "support/nest.h"
 #include "support/temp_file.h"
+#include "view/trace/frame_text.h"
 
 namespace gpufs {
 namespace {

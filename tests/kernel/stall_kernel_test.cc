@@ -11,11 +11,11 @@
 
 #include "base/cat.h"
 #include "engine/stall/hunt.h"
-#include "gpufs/view/stall_text.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/trace_instance.h"
 #include "support/workloads.h"
+#include "view/stall/text.h"
 
 namespace ut = boost::unit_test;
 

@@ -15,10 +15,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/symbols/symbols.h"
-#include "gpufs/view/frame_text.h"
 #include "kernel/elf/symbols.h"
 #include "support/needs.h"
 #include "support/nest.h"
+#include "view/trace/frame_text.h"
 
 namespace ut = boost::unit_test;
 

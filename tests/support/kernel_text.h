@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "engine/trace/context.h"
-#include "gpufs/view/trace_text.h"
 #include "support/trace_instance.h"
+#include "view/trace/kernel_text.h"
 
 namespace gpufs::test {
 

@@ -1,10 +1,10 @@
 #define BOOST_TEST_DYN_LINK
-#include "gpufs/view/histogram.h"
+#include "view/monitor/histogram.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include "base/text.h"
-#include "gpufs/view/duration.h"
+#include "view/duration.h"
 
 namespace gpufs {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpufs/view/report_text.h"
+#include "view/monitor/report_text.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

@@ -4,9 +4,9 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "engine/trace/event_catalog.h"
-#include "gpufs/view/trace_json.h"
-#include "gpufs/view/trace_text.h"
 #include "support/ring_pages.h"
+#include "view/trace/json.h"
+#include "view/trace/kernel_text.h"
 
 namespace gpufs {
 namespace {

@@ -1,4 +1,4 @@
-#include "gpufs/view/value_text.h"
+#include "view/monitor/value_text.h"
 
 #include <sys/syscall.h>
 

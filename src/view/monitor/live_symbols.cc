@@ -1,0 +1,77 @@
+#include "view/monitor/live_symbols.h"
+
+#include "base/cat.h"
+#include "base/error.h"
+#include "view/trace/frame_text.h"
+
+namespace gpufs {
+namespace {
+
+using Kind = ValueType::Kind;
+
+Symbols::At at_of(ValueNames::Place place) {
+    return place == ValueNames::Place::outer_frame ? Symbols::At::after_call : Symbols::At::code;
+}
+
+// In stacks, calls from different places of one function belong together.
+std::string text_of(Frame frame, ValueNames::Place place) {
+    if (place != ValueNames::Place::address && !frame.name.empty()) frame.offset = 0;
+    return to_text(frame);
+}
+
+}  // namespace
+
+MonitorNames::MonitorNames(const WorkingProgram& running, CodeFile::Lines lines) : symbols_(lines) {
+    const auto look = [this](const Layout& layout) {
+        for (const Member& member : layout.members) {
+            const Kind kind = member.type.kind;
+            has_kernel_ |= kind == Kind::kernel_address || kind == Kind::kernel_stack;
+            has_user_ |= kind == Kind::user_address || kind == Kind::user_stack;
+        }
+    };
+    for (const MapDeclaration& map : running.program().maps) {
+        look(map.key);
+        look(map.value);
+    }
+    for (const RecordLayout& record : running.program().records) look(record.layout);
+}
+
+void MonitorNames::watch(std::uint32_t pid) {
+    if (!has_user_) return;
+    try {
+        symbols_.watch();
+    } catch (const Error& e) {
+        why_not_watched_ = e.what();
+    }
+    if (pid != 0)
+        symbols_.remember(pid);
+    else
+        symbols_.remember_all();
+}
+
+ValueNames MonitorNames::names() {
+    ValueNames names;
+    names.kernel = [this](std::uint64_t address, ValueNames::Place place) {
+        return text_of(symbols_.kernel(address, at_of(place)), place);
+    };
+    names.user = [this](std::uint32_t pid, std::uint64_t address, ValueNames::Place place) {
+        return text_of(symbols_.user(pid, address, at_of(place)), place);
+    };
+    return names;
+}
+
+std::vector<std::string> MonitorNames::notes() {
+    std::vector<std::string> notes;
+    if (has_kernel_)
+        if (std::string why = symbols_.why_no_kernel_names(); !why.empty())
+            notes.push_back(std::move(why));
+    if (!why_not_watched_.empty())
+        notes.push_back(
+            cat("processes that came meanwhile and are gone have no names: ", why_not_watched_));
+    if (symbols_.lost() != 0)
+        notes.push_back(
+            cat(symbols_.lost(), " records on what processes map are lost: names may be missing"));
+    return notes;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,34 @@
+#include "view/monitor/recorded_symbols.h"
+
+#include "base/cat.h"
+#include "engine/symbols/symbols.h"
+#include "view/trace/frame_text.h"
+
+namespace gpufs {
+namespace {
+
+// Where a call returns to may be the next function already. In stacks, calls from different places
+// of one function belong together.
+std::string kernel_text(const AddressNames& names, std::uint64_t address, ValueNames::Place place) {
+    const std::uint64_t back = place == ValueNames::Place::outer_frame ? 1 : 0;
+    const auto symbol = names.symbol ? names.symbol(address - back) : std::nullopt;
+    if (!symbol) return {};
+    Frame frame;
+    frame.name = symbol->name;
+    if (!symbol->module.empty()) frame.module = cat('[', symbol->module, ']');
+    if (place == ValueNames::Place::address) frame.offset = symbol->offset;
+    return to_text(frame);
+}
+
+}  // namespace
+
+ValueNames recorded_names(TraceContext& context) {
+    ValueNames names;
+    names.kernel = [&context](std::uint64_t address, ValueNames::Place place) {
+        return kernel_text(context.addresses, address, place);
+    };
+    names.time = [](std::uint64_t ns) { return seconds_text(ns); };
+    return names;
+}
+
+}  // namespace gpufs

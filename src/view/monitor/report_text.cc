@@ -1,0 +1,368 @@
+#include "view/monitor/report_text.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "base/cat.h"
+#include "base/text.h"
+#include "view/json.h"
+#include "view/monitor/histogram.h"
+#include "view/monitor/stack_tree.h"
+#include "view/table.h"
+
+namespace gpufs {
+namespace {
+
+using Kind = Aggregation::Kind;
+using Words = std::vector<std::uint64_t>;
+
+// One thing that an aggregation knows.
+struct Fact {
+    std::string_view name;
+    std::uint64_t word;
+    bool is_signed;
+    bool has_unit;
+};
+
+std::vector<Fact> facts_of(const Aggregation& how, const Words& words) {
+    const bool is_signed = how.is_signed;
+    switch (how.kind) {
+        case Kind::count:
+            return {{"count", words[0], false, false}};
+        case Kind::sum:
+            return {{"sum", words[0], is_signed, true}};
+        case Kind::min:
+            return {{"min", words[0], is_signed, true}};
+        case Kind::max:
+            return {{"max", words[0], is_signed, true}};
+        case Kind::avg:
+            return {{"count", words[0], false, false},
+                    {"avg", mean_of(how, words), is_signed, true}};
+        case Kind::stats:
+            return {{"count", words[0], false, false},
+                    {"sum", words[1], is_signed, true},
+                    {"avg", mean_of(how, words), is_signed, true},
+                    {"min", words[2], is_signed, true},
+                    {"max", words[3], is_signed, true}};
+        default:
+            return {};
+    }
+}
+
+std::string_view unit_of(const MapDeclaration& map) {
+    return map.value.members.empty() ? std::string_view() : map.value.members[0].type.unit;
+}
+
+std::string fact_text(const MapDeclaration& map, const Fact& fact) {
+    return quantity_text(fact.word, fact.is_signed, fact.has_unit ? unit_of(map) : "");
+}
+
+// A map of one element: its key says nothing.
+bool is_single(const MapDeclaration& map) {
+    return map.is_array() && map.max_entries == 1;
+}
+
+std::string upper(std::string_view text) {
+    std::string big(text);
+    for (char& c : big)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return big;
+}
+
+// The key's members: those for columns, and the stacks.
+struct KeyPlans {
+    std::vector<ValuePlan> columns, stacks;
+
+    KeyPlans(const MapDeclaration& map, const Layout& key) {
+        if (is_single(map)) return;
+        for (ValuePlan& plan : plan_values(key))
+            (plan.is_stack() ? stacks : columns).push_back(std::move(plan));
+    }
+};
+
+Table::Align align_of(const ValuePlan& plan) {
+    return plan.is_number() ? Table::Align::right : Table::Align::left;
+}
+
+std::string value_text(const ValuePlan& plan, std::span<const std::byte> bytes,
+                       ValueWriter& values) {
+    std::string text;
+    if (plan.type.unit.empty())
+        values.text(text, plan, bytes);
+    else
+        text = quantity_text(integer_at(plan, bytes), plan.type.is_signed, plan.type.unit);
+    return text;
+}
+
+// The frames of all stacks of a key, the outermost first: the process's, then the kernel's.
+std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std::byte>& key,
+                                   const ValueWriter& values) {
+    std::vector<std::string> frames;
+    const auto add = [&](const ValuePlan& plan) {
+        const std::vector<std::string> part = values.frames(plan, key);
+        frames.insert(frames.end(), part.rbegin(), part.rend());
+    };
+    for (const ValueType::Kind kind :
+         {ValueType::Kind::user_stack, ValueType::Kind::kernel_stack}) {
+        for (const ValuePlan& plan : plans.stacks) {
+            // Often there is only one of the two; that says enough.
+            const bool is_none = static_cast<std::int64_t>(integer_at(plan, key)) < 0;
+            if (plan.type.kind == kind && !(is_none && plans.stacks.size() > 1)) add(plan);
+        }
+    }
+    if (frames.empty()) add(plans.stacks.front());
+    return frames;
+}
+
+// What a stack weighs in a tree: the sum where there is one that only grows, else the count.
+bool weighs_sum(const Aggregation& how) {
+    return !how.is_signed &&
+           (how.kind == Kind::sum || how.kind == Kind::avg || how.kind == Kind::stats);
+}
+std::uint64_t weight_of(const Aggregation& how, const Words& words) {
+    if (!weighs_sum(how)) return count_of(how, words);
+    return how.kind == Kind::sum ? words[0] : words[1];
+}
+
+std::vector<std::string> key_cells(const KeyPlans& plans, const std::vector<std::byte>& key,
+                                   ValueWriter& values) {
+    std::vector<std::string> cells;
+    for (const ValuePlan& plan : plans.columns) cells.push_back(value_text(plan, key, values));
+    return cells;
+}
+
+std::vector<Table::Column> key_columns(const KeyPlans& plans) {
+    std::vector<Table::Column> columns;
+    for (const ValuePlan& plan : plans.columns)
+        columns.push_back({upper(plan.name), align_of(plan)});
+    return columns;
+}
+
+std::vector<Table::Column> fact_columns(const Aggregation& how, std::vector<Table::Column> before) {
+    for (const Fact& fact : facts_of(how, Words(4))) before.push_back({upper(fact.name)});
+    return before;
+}
+
+std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, const KeyPlans& plans,
+                           ValueWriter& values, const Screen& screen) {
+    Table table(fact_columns(map.aggregation, key_columns(plans)));
+    for (const MapEntry& entry : rows.entries) {
+        std::vector<std::string> cells = key_cells(plans, entry.key, values);
+        for (const Fact& fact : facts_of(map.aggregation, entry.words))
+            cells.push_back(fact_text(map, fact));
+        table.add(std::move(cells));
+    }
+    return table.to_text(screen);
+}
+
+// A row for each histogram.
+std::string table_of_percentiles(const MapDeclaration& map, const ReportRows& rows,
+                                 const KeyPlans& plans, ValueWriter& values, const Screen& screen) {
+    const Aggregation& how = map.aggregation;
+    std::vector<Table::Column> columns = key_columns(plans);
+    columns.push_back({"COUNT"});
+    for (const auto& [name, value] : percentiles(how, {}, "")) columns.push_back({upper(name)});
+    Table table(std::move(columns));
+    for (const MapEntry& entry : rows.entries) {
+        std::vector<std::string> cells = key_cells(plans, entry.key, values);
+        cells.push_back(cat(count_of(how, entry.words)));
+        for (auto& [name, value] : percentiles(how, entry.words, unit_of(map)))
+            cells.push_back(std::move(value));
+        table.add(std::move(cells));
+    }
+    return table.to_text(screen);
+}
+
+// A row for all stacks of one key, and below it their tree.
+std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
+                            const KeyPlans& plans, ValueWriter& values, const Screen& screen) {
+    struct Group {
+        std::vector<std::string> cells;
+        Words words;
+        StackTree tree;
+    };
+    std::vector<Group> groups;
+    std::map<std::vector<std::string>, std::size_t> places;
+    for (const MapEntry& entry : rows.entries) {
+        std::vector<std::string> cells = key_cells(plans, entry.key, values);
+        const auto [place, is_new] = places.emplace(cells, groups.size());
+        if (is_new) groups.push_back({std::move(cells), {}, {}});
+        Group& group = groups[place->second];
+        merge_words(map.aggregation, entry.words, group.words);
+        group.tree.add(frames_of(plans, entry.key, values),
+                       weight_of(map.aggregation, entry.words));
+    }
+    std::ranges::stable_sort(groups, [&](const Group& a, const Group& b) {
+        return weight_of(map.aggregation, a.words) > weight_of(map.aggregation, b.words);
+    });
+    Table table(fact_columns(map.aggregation, key_columns(plans)));
+    for (Group& group : groups) {
+        for (const Fact& fact : facts_of(map.aggregation, group.words))
+            group.cells.push_back(fact_text(map, fact));
+        table.add(std::move(group.cells));
+        table.add_below(
+            group.tree.to_text(weighs_sum(map.aggregation) ? unit_of(map) : "", screen));
+    }
+    return table.to_text(screen);
+}
+
+// Maps that keep data: a row a value, and where there are several, by CPU.
+std::string table_of_data(const MapDeclaration& map, const ReportRows& rows, const KeyPlans& plans,
+                          ValueWriter& values, const Screen& screen) {
+    const std::vector<ValuePlan> members = plan_values(map.value);
+    const bool has_cpus = std::ranges::any_of(
+        rows.entries, [](const MapEntry& entry) { return entry.values.size() > 1; });
+    std::vector<Table::Column> columns = key_columns(plans);
+    if (has_cpus) columns.push_back({"CPU"});
+    for (const ValuePlan& plan : members) columns.push_back({upper(plan.name), align_of(plan)});
+    Table table(std::move(columns));
+    for (const MapEntry& entry : rows.entries) {
+        for (std::size_t cpu = 0; cpu < entry.values.size(); ++cpu) {
+            std::vector<std::string> cells = key_cells(plans, entry.key, values);
+            if (has_cpus) cells.push_back(cat(cpu));
+            for (const ValuePlan& plan : members)
+                cells.push_back(value_text(plan, entry.values[cpu], values));
+            table.add(std::move(cells));
+        }
+    }
+    return table.to_text(screen);
+}
+
+// "comm bash, cpu 3"; of a lone member just the value.
+std::string key_line(const KeyPlans& plans, const std::vector<std::byte>& key,
+                     ValueWriter& values) {
+    std::string line;
+    for (const ValuePlan& plan : plans.columns) {
+        if (!line.empty()) line += ", ";
+        if (plans.columns.size() > 1) line += cat(plan.name, ' ');
+        line += value_text(plan, key, values);
+    }
+    if (!line.empty()) line += ':';
+    return line;
+}
+
+std::string histograms(const MapDeclaration& map, const ReportRows& rows, const KeyPlans& plans,
+                       ValueWriter& values, const Screen& screen) {
+    std::string text;
+    for (const MapEntry& entry : rows.entries) {
+        if (!text.empty()) text += '\n';
+        const std::string key = key_line(plans, entry.key, values);
+        if (!key.empty()) text += cat(key, '\n');
+        if (!plans.stacks.empty())
+            for (const std::string& frame : frames_of(plans, entry.key, values))
+                text += cat("        ", frame, '\n');
+        text += histogram_text(map.aggregation, entry.words, unit_of(map), screen);
+        text += percentiles_text(map.aggregation, entry.words, unit_of(map)) + '\n';
+    }
+    return text;
+}
+
+// "n: 15", "waits: count 2, avg 5"
+std::string single_line(const MapDeclaration& map, const Report& report, const MapEntry& entry) {
+    const std::vector<Fact> facts = facts_of(map.aggregation, entry.words);
+    if (facts.size() == 1) return cat(report.title, ": ", fact_text(map, facts[0]), '\n');
+    std::string text;
+    for (const Fact& fact : facts)
+        text += cat(text.empty() ? "" : ", ", fact.name, ' ', fact_text(map, fact));
+    return cat(report.title, ": ", text, '\n');
+}
+
+std::string object_of(const std::vector<ValuePlan>& plans, std::span<const std::byte> bytes,
+                      ValueWriter& values) {
+    JsonObject object;
+    for (const ValuePlan& plan : plans) {
+        std::string value;
+        values.json(value, plan, bytes);
+        object.raw(plan.name, value);
+    }
+    return object.done();
+}
+
+std::string entry_json(const MapDeclaration& map, const Layout& key, const MapEntry& entry,
+                       ValueWriter& values) {
+    const Aggregation& how = map.aggregation;
+    JsonObject row;
+    row.raw("key", object_of(plan_values(key), entry.key, values));
+    for (const Fact& fact : facts_of(how, entry.words))
+        row.raw(fact.name,
+                fact.is_signed ? cat(static_cast<std::int64_t>(fact.word)) : cat(fact.word));
+    if (how.is_histogram())
+        row.number("count", count_of(how, entry.words))
+            .raw("histogram", histogram_json(how, entry.words))
+            .raw("below", percentiles_json(how, entry.words));
+    JsonArray data;
+    for (const auto& value : entry.values)
+        data.add(object_of(plan_values(map.value), value, values));
+    if (!entry.values.empty()) row.raw("values", data.done());
+    return row.done();
+}
+
+// A frame or a name as a field of a folded line.
+std::string folded_field(std::string text) {
+    std::ranges::replace(text, ';', ':');
+    return text;
+}
+
+}  // namespace
+
+bool has_stacks(const Layout& layout) {
+    return std::ranges::any_of(plan_values(layout), &ValuePlan::is_stack);
+}
+
+std::string report_text(const MapDeclaration& map, const Report& report, ReportRows rows,
+                        ValueWriter& values, const Screen& screen) {
+    if (rows.entries.empty()) return {};
+    std::size_t left_out = 0;
+    if (report.top != 0 && rows.entries.size() > report.top) {
+        left_out = rows.entries.size() - report.top;
+        rows.entries.resize(report.top);
+    }
+    const KeyPlans plans(map, rows.key);
+    const bool is_data = map.aggregation.kind == Kind::none;
+    const bool is_drawn = map.aggregation.is_histogram();
+    if (is_single(map) && !is_data && !is_drawn)
+        return single_line(map, report, rows.entries.front());
+    std::string text = cat(report.title, '\n');
+    if (is_drawn && report.is_table)
+        text += table_of_percentiles(map, rows, plans, values, screen);
+    else if (is_drawn)
+        text += histograms(map, rows, plans, values, screen);
+    else if (is_data)
+        text += table_of_data(map, rows, plans, values, screen);
+    else if (plans.stacks.empty())
+        text += table_of_facts(map, rows, plans, values, screen);
+    else
+        text += table_of_stacks(map, rows, plans, values, screen);
+    if (left_out != 0) text += cat("and ", left_out, " more\n");
+    return text;
+}
+
+std::string report_json(const MapDeclaration& map, const Report& report, const ReportRows& rows,
+                        ValueWriter& values) {
+    JsonArray entries;
+    for (const MapEntry& entry : rows.entries)
+        entries.add(entry_json(map, rows.key, entry, values));
+    JsonObject object;
+    object.text("map", map.name).text("title", report.title);
+    if (!unit_of(map).empty()) object.text("unit", unit_of(map));
+    object.raw("entries", entries.done());
+    return object.done();
+}
+
+std::string folded_text(const MapDeclaration& map, const ReportRows& rows, ValueWriter& values) {
+    if (!has_stacks(rows.key)) return {};
+    const KeyPlans plans(map, rows.key);
+    std::string text;
+    for (const MapEntry& entry : rows.entries) {
+        std::vector<std::string> fields;
+        for (std::string& cell : key_cells(plans, entry.key, values))
+            fields.push_back(folded_field(std::move(cell)));
+        for (std::string& frame : frames_of(plans, entry.key, values))
+            fields.push_back(folded_field(std::move(frame)));
+        text += cat(join(fields, ";"), ' ', weight_of(map.aggregation, entry.words), '\n');
+    }
+    return text;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "engine/results/report_rows.h"
+#include "lang/program/program.h"
+#include "view/columns.h"
+#include "view/monitor/value_text.h"
+
+namespace gpufs {
+
+// What a map counted, below the report's title. A table, the key's members to the left:
+//
+//   System calls
+//   COMM  COUNT
+//   make    321
+//
+// a histogram with its percentiles for each key, or a row of these; below each row whose key has
+// stacks, those as a tree, weighed by the sum where the aggregation has one without a sign, else by
+// the count. Values have human units. Rows behind the report's top are left out, and counted. Empty
+// where there is nothing to show.
+std::string report_text(const MapDeclaration& map, const Report& report, ReportRows rows,
+                        ValueWriter& values, const Screen& screen = {});
+
+// {"map":"calls","title":"System calls","entries":[{"key":{"comm":"make"},"count":321}]}. Numbers
+// are in their own unit, which stands in "unit" where there is one. Histograms have "histogram" and
+// "below" (percentiles); data has "values", one object a CPU.
+std::string report_json(const MapDeclaration& map, const Report& report, const ReportRows& rows,
+                        ValueWriter& values);
+
+// A line a stack as flamegraph.pl reads it, the outermost frame first:
+// "make;main;read;do_syscall_64;vfs_read 80", weighed the same, in the map's own unit. Empty where
+// the key has no stack.
+std::string folded_text(const MapDeclaration& map, const ReportRows& rows, ValueWriter& values);
+
+bool has_stacks(const Layout& layout);
+
+}  // namespace gpufs

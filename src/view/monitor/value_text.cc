@@ -1,0 +1,350 @@
+#include "view/monitor/value_text.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "base/cat.h"
+#include "base/hex.h"
+#include "engine/symbols/kernel_names.h"
+#include "view/json.h"
+
+namespace gpufs {
+namespace {
+
+using Kind = ValueType::Kind;
+using Form = ValuePlan::Form;
+
+// TASK_COMM_LEN
+constexpr std::size_t kTaskName = 16;
+constexpr std::string_view kFrameBegin = "\n        ";
+
+struct Unit {
+    std::string_view name;
+    std::uint64_t ns;
+};
+constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
+
+// 0 where it is no unit of time.
+std::uint64_t ns_of(std::string_view unit) {
+    const auto known = std::ranges::find(kTimes, unit, &Unit::name);
+    return known == std::end(kTimes) ? 0 : known->ns;
+}
+
+template <class T>
+std::uint64_t load(const std::byte* at, bool is_signed) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    if (is_signed) return static_cast<std::uint64_t>(std::int64_t{std::make_signed_t<T>(value)});
+    return value;
+}
+
+void append_based(std::string& out, std::uint64_t value, int base) {
+    char digits[64];
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, value, base).ptr);
+}
+
+void append_bytes(std::string& out, std::span<const std::byte> bytes) {
+    constexpr char kHex[] = "0123456789abcdef";
+    for (const std::byte b : bytes) {
+        out += kHex[static_cast<unsigned>(b) >> 4];
+        out += kHex[static_cast<unsigned>(b) & 15];
+    }
+}
+
+void append_number(std::string& out, std::uint64_t value, bool is_signed) {
+    if (is_signed)
+        append(out, static_cast<std::int64_t>(value));
+    else
+        append(out, value);
+}
+
+bool is_control(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+// What would move the cursor of a terminal, or end a line, is shown as an escape.
+void append_shown(std::string& out, std::string_view text) {
+    while (!text.empty()) {
+        const auto plain =
+            static_cast<std::size_t>(std::ranges::find_if(text, is_control) - text.begin());
+        out += text.substr(0, plain);
+        if (plain == text.size()) return;
+        const char c = text[plain];
+        if (c == '\n') {
+            out += "\\n";
+        } else if (c == '\t') {
+            out += "\\t";
+        } else {
+            out += "\\x";
+            append_bytes(out, std::as_bytes(std::span(&c, 1)));
+        }
+        text.remove_prefix(plain + 1);
+    }
+}
+
+const std::string* word_of(const ValueType& type, std::uint64_t number) {
+    for (const auto& [value, word] : type.words)
+        if (value == static_cast<std::int64_t>(number)) return &word;
+    return nullptr;
+}
+
+// What users call the thing that is meant.
+std::string name_of(const ValuePlan& plan, std::span<const std::byte> bytes) {
+    if (plan.type.kind == Kind::ip_address) return ip_text(bytes.subspan(plan.offset, 16));
+    const std::uint64_t number = integer_at(plan, bytes);
+    switch (plan.type.kind) {
+        case Kind::syscall:
+            return syscall_text(static_cast<std::int64_t>(number));
+        case Kind::error:
+            return error_text(static_cast<std::int64_t>(number));
+        case Kind::signal:
+            return signal_text(static_cast<std::int64_t>(number));
+        default:
+            return device_text(static_cast<std::uint32_t>(number));
+    }
+}
+
+bool has_name(Kind kind) {
+    return kind == Kind::syscall || kind == Kind::error || kind == Kind::signal ||
+           kind == Kind::device || kind == Kind::ip_address;
+}
+
+Form form_of(Kind kind) {
+    switch (kind) {
+        case Kind::integer:
+        case Kind::process:
+            return Form::number;
+        case Kind::text:
+            return Form::text;
+        case Kind::raw_bytes:
+            return Form::bytes;
+        case Kind::time:
+            return Form::time;
+        default:
+            return Form::other;
+    }
+}
+
+std::string size_words(std::uint64_t bytes) {
+    constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (bytes < 1024) return cat(bytes, " B");
+    std::size_t unit = 0;
+    std::uint64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
+    for (; tenths >= 10'240; tenths /= 1024) ++unit;
+    return cat(tenths / 10, '.', tenths % 10, ' ', kUnits[unit]);
+}
+
+}  // namespace
+
+bool ValuePlan::is_number() const noexcept {
+    if (form == Form::other || form == Form::text || form == Form::bytes) return false;
+    return type.words.empty();
+}
+
+ValuePlan plan_value(const Layout& layout, const Member& member, std::string_view format) {
+    ValuePlan plan;
+    plan.type = member.type;
+    plan.name = member.name;
+    plan.offset = member.offset;
+    plan.form = form_of(member.type.kind);
+    const auto process = std::ranges::find_if(
+        layout.members, [](const Member& one) { return one.type.kind == Kind::process; });
+    if (process != layout.members.end()) plan.process_at = process->offset;
+    if (format.empty() || format == "str" || format == "kstack" || format == "ustack") return plan;
+    plan.type.words.clear();
+    if (format == "d" || format == "u") {
+        plan.form = Form::number;
+        plan.type.is_signed = format == "d";
+    } else if (format == "x") {
+        plan.form = Form::hex;
+    } else if (format == "o") {
+        plan.form = Form::octal;
+    } else if (format == "b") {
+        plan.form = Form::binary;
+    } else if (format == "time") {
+        plan.form = Form::time;
+    } else if (format == "ksym" || format == "usym") {
+        plan.form = Form::other;
+        plan.type.kind = format == "ksym" ? Kind::kernel_address : Kind::user_address;
+    } else {
+        plan.form = Form::quantity;
+        plan.unit = format;
+    }
+    return plan;
+}
+
+std::vector<ValuePlan> plan_values(const Layout& layout, std::string_view skip) {
+    std::vector<ValuePlan> plans;
+    for (const Member& member : layout.members)
+        if (skip.empty() || member.name != skip) plans.push_back(plan_value(layout, member));
+    return plans;
+}
+
+std::uint64_t integer_at(const ValuePlan& plan, std::span<const std::byte> bytes) {
+    static_assert(std::endian::native == std::endian::little);
+    const std::byte* at = bytes.data() + plan.offset;
+    switch (plan.type.bytes) {
+        case 1:
+            return load<std::uint8_t>(at, plan.type.is_signed);
+        case 2:
+            return load<std::uint16_t>(at, plan.type.is_signed);
+        case 4:
+            return load<std::uint32_t>(at, plan.type.is_signed);
+        default:
+            return load<std::uint64_t>(at, plan.type.is_signed);
+    }
+}
+
+std::string_view text_at(const ValuePlan& plan, std::span<const std::byte> bytes) {
+    const auto* text = reinterpret_cast<const char*>(bytes.data() + plan.offset);
+    return {text, ::strnlen(text, plan.type.bytes)};
+}
+
+std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view unit) {
+    const bool is_negative = is_signed && static_cast<std::int64_t>(number) < 0;
+    const std::uint64_t most = is_negative ? ~number + 1 : number;
+    const std::uint64_t ns = ns_of(unit);
+    std::string text;
+    if (ns != 0 && most <= std::numeric_limits<std::uint64_t>::max() / ns)
+        text = duration_text(most * ns);
+    else if (unit == "bytes")
+        text = size_words(most);
+    else
+        text = cat(most, unit.empty() ? "" : " ", unit);
+    return is_negative ? '-' + text : text;
+}
+
+std::string_view ValueWriter::checked_text(const ValuePlan& plan,
+                                           std::span<const std::byte> bytes) {
+    const std::string_view text = text_at(plan, bytes);
+    if (text.size() + 1 >= plan.type.bytes && plan.type.bytes > kTaskName) ++cut_texts_;
+    return text;
+}
+
+void ValueWriter::text(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes) {
+    switch (plan.form) {
+        case Form::number: {
+            const std::uint64_t number = integer_at(plan, bytes);
+            if (const std::string* word = word_of(plan.type, number))
+                out += *word;
+            else
+                append_number(out, number, plan.type.is_signed);
+            break;
+        }
+        case Form::text:
+            append_shown(out, checked_text(plan, bytes));
+            break;
+        case Form::time:
+            time(out, integer_at(plan, bytes));
+            break;
+        case Form::hex:
+        case Form::octal:
+        case Form::binary: {
+            // The digits of the bytes there are: no sign fills more.
+            const unsigned unused = 64 - 8 * static_cast<unsigned>(plan.type.bytes);
+            const int base = plan.form == Form::hex ? 16 : plan.form == Form::octal ? 8 : 2;
+            append_based(out, integer_at(plan, bytes) << unused >> unused, base);
+            break;
+        }
+        case Form::quantity:
+            out += quantity_text(integer_at(plan, bytes), plan.type.is_signed, plan.unit);
+            break;
+        case Form::bytes:
+            append_bytes(out, bytes.subspan(plan.offset, plan.type.bytes));
+            break;
+        case Form::other:
+            other(out, plan, bytes);
+            break;
+    }
+}
+
+void ValueWriter::time(std::string& out, std::uint64_t ns) {
+    if (names_.time)
+        out += names_.time(ns);
+    else
+        clock_.append(out, ns);
+}
+
+std::string ValueWriter::json_time(std::uint64_t ns) const {
+    return names_.time ? names_.time(ns) : epoch_text(ns);
+}
+
+// What needs a look-up.
+void ValueWriter::other(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes) {
+    if (has_name(plan.type.kind)) {
+        out += name_of(plan, bytes);
+    } else if (!plan.is_stack()) {
+        out += address(plan, bytes, integer_at(plan, bytes));
+    } else {
+        for (const std::string& frame : frames(plan, bytes)) {
+            out += kFrameBegin;
+            out += frame;
+        }
+    }
+}
+
+void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes) {
+    const Kind kind = plan.type.kind;
+    const std::size_t start = out.size();
+    if (kind == Kind::text) {
+        append_json_quoted(out, checked_text(plan, bytes));
+    } else if (kind == Kind::raw_bytes) {
+        out += '"';
+        append_bytes(out, bytes.subspan(plan.offset, plan.type.bytes));
+        out += '"';
+    } else if (plan.is_stack()) {
+        for (const std::string& frame : frames(plan, bytes)) {
+            out += out.size() == start ? '[' : ',';
+            append_json_quoted(out, frame);
+        }
+        out += ']';
+    } else if (has_name(kind)) {
+        append_json_quoted(out, name_of(plan, bytes));
+    } else if (kind == Kind::kernel_address || kind == Kind::user_address) {
+        append_json_quoted(out, address(plan, bytes, integer_at(plan, bytes)));
+    } else {
+        const std::uint64_t number = integer_at(plan, bytes);
+        if (const std::string* word = word_of(plan.type, number))
+            append_json_quoted(out, *word);
+        else
+            append_number(out, number, plan.type.is_signed);
+    }
+}
+
+std::string ValueWriter::address(const ValuePlan& plan, std::span<const std::byte> bytes,
+                                 std::uint64_t at, ValueNames::Place place) const {
+    const bool is_user = plan.type.kind == Kind::user_address || plan.type.kind == Kind::user_stack;
+    std::string text;
+    if (is_user && names_.user) {
+        std::uint32_t pid = 0;
+        if (plan.process_at != ValuePlan::kNoProcess)
+            std::memcpy(&pid, bytes.data() + plan.process_at, sizeof pid);
+        text = names_.user(pid, at, place);
+    } else if (!is_user && names_.kernel) {
+        text = names_.kernel(at, place);
+    }
+    if (text.empty()) text = hex(at);
+    return text;
+}
+
+std::vector<std::string> ValueWriter::frames(const ValuePlan& plan,
+                                             std::span<const std::byte> bytes) const {
+    const auto id = static_cast<std::int64_t>(integer_at(plan, bytes));
+    if (id == -EEXIST) return {"[stack not kept: its place was taken]"};
+    if (id < 0) return {"[no stack]"};
+    std::vector<std::string> words;
+    if (!names_.frames) return {cat("[stack ", id, "]")};
+    for (const std::uint64_t at : names_.frames(plan.type.stack_map, static_cast<std::int32_t>(id)))
+        words.push_back(address(
+            plan, bytes, at,
+            words.empty() ? ValueNames::Place::inner_frame : ValueNames::Place::outer_frame));
+    if (words.empty()) words.push_back("[stack gone]");
+    return words;
+}
+
+}  // namespace gpufs

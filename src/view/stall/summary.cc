@@ -1,0 +1,91 @@
+#include "view/stall/summary.h"
+
+#include <algorithm>
+
+#include "base/cat.h"
+#include "view/duration.h"
+#include "view/json.h"
+#include "view/table.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kMostRows = 20, kMostHistograms = 5;
+
+}  // namespace
+
+void StallSummary::Group::add(std::uint64_t ns) {
+    ++count;
+    total_ns += ns;
+    longest_ns = std::max(longest_ns, ns);
+    us.add(ns / 1000);
+}
+
+void StallSummary::add(const Stall& stall, const std::string& stack, const std::string& syscall) {
+    const std::uint64_t ns = stall.duration_ns();
+    const char state = static_cast<char>(stall.state);
+    all_.add(ns);
+    by_stack_[{state, stack}].add(ns);
+    by_syscall_[{state, syscall}].add(ns);
+}
+
+std::vector<StallSummary::Groups::const_iterator> StallSummary::by_time(const Groups& groups) {
+    std::vector<Groups::const_iterator> rows;
+    for (auto it = groups.begin(); it != groups.end(); ++it) rows.push_back(it);
+    std::ranges::stable_sort(
+        rows, [](const auto& a, const auto& b) { return a->second.total_ns > b->second.total_ns; });
+    return rows;
+}
+
+std::string StallSummary::table(const Groups& groups, const std::string& title) {
+    using enum Table::Align;
+    Table table({{"COUNT"}, {"TOTAL"}, {"LONGEST"}, {"STATE", left}, {title, left}});
+    const auto rows = by_time(groups);
+    for (std::size_t i = 0; i < std::min(kMostRows, rows.size()); ++i) {
+        const auto& [place, group] = *rows[i];
+        table.add({cat(group.count), duration_text(group.total_ns), duration_text(group.longest_ns),
+                   std::string(1, place.first), place.second});
+    }
+    std::string text = table.to_text();
+    if (rows.size() > kMostRows) text += cat("and ", rows.size() - kMostRows, " more\n");
+    return text;
+}
+
+std::string StallSummary::to_text() const {
+    if (all_.count == 0) return {};
+    std::string text = table(by_stack_, "KERNEL STACK");
+    text += "\n";
+    text += table(by_syscall_, "SYSTEM CALL");
+    const auto rows = by_time(by_syscall_);
+    for (std::size_t i = 0; i < std::min(kMostHistograms, rows.size()); ++i) {
+        const auto& [place, group] = *rows[i];
+        text += cat("\n", place.second, ", ", place.first, ":\n", group.us.to_text("us"));
+    }
+    return text;
+}
+
+std::string StallSummary::json(const Groups& groups, const std::string& key) {
+    JsonArray rows;
+    for (const auto& it : by_time(groups)) {
+        const auto& [place, group] = *it;
+        rows.add(JsonObject()
+                     .text("state", std::string(1, place.first))
+                     .text(key, place.second)
+                     .number("count", group.count)
+                     .number("total_ns", group.total_ns)
+                     .number("longest_ns", group.longest_ns)
+                     .raw("us", group.us.to_json())
+                     .done());
+    }
+    return rows.done();
+}
+
+void StallSummary::add_to(JsonObject& object) const {
+    object.number("stalls", all_.count)
+        .number("total_ns", all_.total_ns)
+        .number("longest_ns", all_.longest_ns)
+        .raw("by_stack", json(by_stack_, "stack"))
+        .raw("by_syscall", json(by_syscall_, "syscall"));
+}
+
+}  // namespace gpufs

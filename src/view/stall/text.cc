@@ -1,0 +1,219 @@
+#include "view/stall/text.h"
+
+#include <algorithm>
+
+#include "base/cat.h"
+#include "view/duration.h"
+#include "view/json.h"
+#include "view/trace/kernel_text.h"
+
+namespace gpufs {
+namespace {
+
+// On top of a stack that an event took.
+bool is_tracer(std::string_view function) {
+    constexpr std::string_view kPrefixes[] = {
+        "trace_event_", "__traceiter_", "stacktrace_trigger", "event_triggers_", "__trace_",
+        "ftrace_",      "bpf_trace",    "__bpf_trace",        "perf_trace_",     "__bpf_prog"};
+    return std::ranges::any_of(kPrefixes, [&](auto p) { return function.starts_with(p); });
+}
+
+// Every sleep goes through these.
+bool is_scheduler(std::string_view function) {
+    return function == "__schedule" || function == "schedule" || function == "__schedule_loop" ||
+           function.starts_with("schedule_") || function.starts_with("io_schedule") ||
+           function.starts_with("preempt_schedule") || function.starts_with("__cond_resched");
+}
+
+// Every system call and thread begins in these.
+bool is_entry(std::string_view function) {
+    return function.starts_with("entry_") || function.starts_with("do_syscall_") ||
+           function.starts_with("x64_sys_call") || function.starts_with("el0") ||
+           function.starts_with("ret_from_fork") || function.starts_with("invoke_syscall");
+}
+
+constexpr std::size_t kIndent = 20, kLabel = 8;
+
+void add_line(std::string& out, std::string_view label, std::string_view text) {
+    out +=
+        cat(std::string(kIndent, ' '), label, std::string(kLabel - label.size(), ' '), text, "\n");
+}
+
+std::string waker_text(const Waker& waker) {
+    if (!waker.from_interrupt) return cat("by ", task_text(waker.comm, waker.pid));
+    if (waker.pid == 0) return "from an interrupt, on an idle CPU";
+    return cat("from an interrupt, while ", task_text(waker.comm, waker.pid), " ran there");
+}
+
+std::string cpu_text(const Stall& stall) {
+    const auto name = [](int cpu) { return cpu < 0 ? std::string("?") : cat(cpu); };
+    std::string text = cat(name(stall.cpu_before), " -> ", name(stall.cpu_after));
+    if (stall.run_delay_ns > 0)
+        text += cat(", ", duration_text(stall.run_delay_ns), " after the wake-up");
+    return text;
+}
+
+std::string meanwhile_text(const Stall& stall) {
+    constexpr std::size_t kMost = 5;
+    std::string text = cat("on CPU ", stall.cpu_waited, ":");
+    for (std::size_t i = 0; i < std::min(kMost, stall.ran_meanwhile.size()); ++i) {
+        const CpuUse& use = stall.ran_meanwhile[i];
+        text += cat(i == 0 ? " " : ", ", use.pid == 0 ? "idle" : task_text(use.comm, use.pid), " ",
+                    duration_text(use.ns));
+    }
+    if (stall.ran_meanwhile.size() > kMost)
+        text += cat(", and ", stall.ran_meanwhile.size() - kMost, " more");
+    return text;
+}
+
+void add_notes(std::string& out, const Stall& stall) {
+    if (stall.is_cut && stall.is_ongoing && stall.duration_ns() == 0)
+        add_line(out, "note", "blocked already when gpufs came");
+    else if (stall.is_cut)
+        add_line(out, "note", "blocked already when gpufs came: it lasted longer");
+    if (stall.is_ongoing && !(stall.is_cut && stall.duration_ns() == 0))
+        add_line(out, "note", "still blocked");
+    if (stall.wakeup_lost)
+        add_line(out, "note", "its wake-up was not seen: this is the time until it ran");
+    else if (stall.is_end_late)
+        add_line(out, "note", "its switch to a CPU was not seen: it may have been shorter");
+    if (stall.hides_losses)
+        add_line(out, "note", "events were lost meanwhile: it may be more than one stall");
+}
+
+}  // namespace
+
+std::vector<std::string> stack_functions(const Stall& stall, const AddressNames& names) {
+    std::vector<std::string> functions = stall.stack_names;
+    if (!stall.stack.empty()) {
+        functions.clear();
+        for (const std::uint64_t address : stall.stack) {
+            std::string name;
+            append_function(name, address, names, false);
+            functions.push_back(std::move(name));
+        }
+    }
+    functions.erase(functions.begin(), std::ranges::find_if_not(functions, is_tracer));
+    return functions;
+}
+
+std::string stack_in_short(const std::vector<std::string>& functions, std::size_t most) {
+    auto first = std::ranges::find_if_not(functions, is_scheduler);
+    auto last = functions.end();
+    while (last != first && is_entry(*(last - 1))) --last;
+    std::string text;
+    for (std::size_t n = 0; first != last && n < most; ++first, ++n)
+        text += cat(n == 0 ? "" : " < ", *first);
+    return text.empty() ? "-" : text;
+}
+
+std::string task_text(std::string_view comm, int pid) {
+    return cat(comm, "-", pid);
+}
+
+std::string StallText::syscall(const Stall& stall) {
+    switch (stall.syscall.known) {
+        case SyscallState::Known::none:
+            return "no system call";
+        case SyscallState::Known::yes:
+            return cat(syscalls_.name(stall.syscall.call.nr), "(",
+                       syscalls_.arguments(stall.syscall.call), ")");
+        case SyscallState::Known::no:
+            break;
+    }
+    return "system call not known";
+}
+
+std::string StallText::print(const Stall& stall) {
+    std::string duration = duration_text(stall.duration_ns());
+    if (stall.is_cut || stall.is_ongoing)
+        duration = stall.duration_ns() == 0 ? "..." : cat("> ", duration);
+    constexpr std::size_t kDuration = 10;
+    std::string out = cat(wall_clock_text(stall.begin_ns), "  ", static_cast<char>(stall.state),
+                          "  ", std::string(kDuration - std::min(kDuration, duration.size()), ' '),
+                          duration, "  ", task_text(stall.comm, stall.tid));
+    if (stall.tgid != 0 && stall.tgid != stall.tid) out += cat(" (process ", stall.tgid, ")");
+    out += cat("  ", syscall(stall), "\n");
+    if (stall.file)
+        add_line(out, "file",
+                 cat(stall.file->path, " (fd ", stall.file->fd,
+                     stall.file->is_verified ? ")" : "; seen afterwards, unverified)"));
+    if (stall.after)
+        add_line(out, "after", cat("a sleep in ", static_cast<char>(*stall.after)));
+    else if (stall.state == TaskState::runnable)
+        add_line(out, "after", "it was taken off the CPU");
+    if (stall.waker) add_line(out, "woken", waker_text(*stall.waker));
+    if (stall.cpu_before >= 0 || stall.cpu_after >= 0) add_line(out, "cpu", cpu_text(stall));
+    if (!stall.ran_meanwhile.empty()) add_line(out, "ran", meanwhile_text(stall));
+    add_notes(out, stall);
+    std::string_view label = "stack";
+    for (const std::string& function : stack_functions(stall, context_.addresses)) {
+        add_line(out, label, function);
+        label = "";
+    }
+    if (!stall.wchan.empty()) add_line(out, "waits", cat("in ", stall.wchan));
+    return out;
+}
+
+std::string stall_json(const Stall& stall, const TraceContext& context, SyscallText& syscalls) {
+    JsonObject line;
+    line.raw("time", epoch_text(stall.begin_ns))
+        .number("begin_ns", stall.begin_ns)
+        .number("duration_ns", stall.duration_ns())
+        .text("state", std::string(1, static_cast<char>(stall.state)))
+        .text("comm", stall.comm)
+        .number("tid", stall.tid)
+        .number("pid", stall.tgid);
+    if (stall.syscall.known == SyscallState::Known::yes) {
+        const SyscallRef& call = stall.syscall.call;
+        JsonArray raw;
+        for (const std::uint64_t arg : call.args) raw.add(cat(arg));
+        line.raw("syscall", JsonObject()
+                                .number("nr", call.nr)
+                                .text("name", syscalls.name(call.nr))
+                                .text("arguments", syscalls.arguments(call))
+                                .raw("args", raw.done())
+                                .done());
+    } else if (stall.syscall.known == SyscallState::Known::none) {
+        line.raw("syscall", "null");
+    }
+    if (stall.file)
+        line.raw("file", JsonObject()
+                             .number("fd", stall.file->fd)
+                             .text("path", stall.file->path)
+                             .boolean("verified", stall.file->is_verified)
+                             .done());
+    if (stall.waker)
+        line.raw("waker", JsonObject()
+                              .number("pid", stall.waker->pid)
+                              .text("comm", stall.waker->comm)
+                              .boolean("interrupt", stall.waker->from_interrupt)
+                              .done());
+    if (stall.cpu_before >= 0) line.number("cpu_before", stall.cpu_before);
+    if (stall.cpu_after >= 0) line.number("cpu_after", stall.cpu_after);
+    if (stall.run_delay_ns > 0) line.number("run_delay_ns", stall.run_delay_ns);
+    if (stall.after) line.text("after", std::string(1, static_cast<char>(*stall.after)));
+    if (!stall.ran_meanwhile.empty()) {
+        JsonArray ran;
+        for (const CpuUse& use : stall.ran_meanwhile)
+            ran.add(JsonObject()
+                        .number("pid", use.pid)
+                        .text("comm", use.comm)
+                        .number("ns", use.ns)
+                        .done());
+        line.number("cpu_waited", stall.cpu_waited).raw("ran", ran.done());
+    }
+    JsonArray stack;
+    for (const std::string& function : stack_functions(stall, context.addresses))
+        stack.add_text(function);
+    line.raw("stack", stack.done());
+    if (!stall.wchan.empty()) line.text("wchan", stall.wchan);
+    line.boolean("cut", stall.is_cut)
+        .boolean("ongoing", stall.is_ongoing)
+        .boolean("wakeup_lost", stall.wakeup_lost)
+        .boolean("end_late", stall.is_end_late)
+        .boolean("events_lost", stall.hides_losses);
+    return line.done();
+}
+
+}  // namespace gpufs

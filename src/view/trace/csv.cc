@@ -1,0 +1,95 @@
+#include "view/trace/csv.h"
+
+#include "base/cat.h"
+#include "view/trace/json.h"
+#include "view/trace/kernel_text.h"
+#include "view/trace/record_bytes.h"
+
+namespace gpufs {
+namespace {
+
+// What a spreadsheet would take apart stands in quotes.
+void append_cell(std::string& out, std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == text.npos) {
+        out += text;
+        return;
+    }
+    out += '"';
+    for (const char c : text) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    out += '"';
+}
+
+void append_value(std::string& out, const Field& field, RecordBytes record) {
+    if (field.holds_text())
+        out += text_of(field, record);
+    else
+        append_json_value(out, field, record);
+}
+
+}  // namespace
+
+RecordCsv::RecordCsv(TraceContext& context, std::string_view only) : context_(context) {
+    const auto colon = only.find(':');
+    if (colon != only.npos)
+        only_ = context.events.find(only.substr(0, colon), only.substr(colon + 1));
+}
+
+std::string RecordCsv::header() const {
+    std::string line = "time,cpu,pid,comm,event";
+    if (!only_) return line + ",fields\n";
+    for (const std::string& field : only_->format.field_names()) {
+        line += ',';
+        append_cell(line, field);
+    }
+    return line + '\n';
+}
+
+void RecordCsv::print(const TraceRecord& record, std::string& out) {
+    const CatalogEvent* const event = context_.events.find(record.id());
+    if (only_ && event != only_) return;
+    const int pid = common_fields(record.bytes).pid;
+    append_trace_time(out, record.timestamp, context_.options.clock_is_ns);
+    out += cat(',', record.cpu, ',', pid, ',');
+    append_cell(out, context_.tasks.comm(pid));
+    out += ',';
+    if (!event) {
+        out += cat("unknown event ", record.id(), ",\n");
+        return;
+    }
+    append_cell(out, event->format.full_name());
+    const StackField stack = stack_field(event->format);
+    cell_.clear();
+    if (stack.field) {
+        cell_ += "stack=";
+        for (const std::uint64_t address : stack_of(*stack.field, record.bytes, stack.is_user)) {
+            if (!cell_.ends_with('=')) cell_ += ';';
+            append_function(cell_, address, stack.is_user ? AddressNames() : context_.addresses,
+                            context_.options.sym_offset);
+        }
+    } else {
+        for (const Field& field : event->format.fields) {
+            if (field.is_common) continue;
+            if (only_) {
+                cell_.clear();
+                append_value(cell_, field, record.bytes);
+                out += ',';
+                append_cell(out, cell_);
+                continue;
+            }
+            if (!cell_.empty()) cell_ += ' ';
+            cell_ += field.name;
+            cell_ += '=';
+            append_value(cell_, field, record.bytes);
+        }
+    }
+    if (!only_) {
+        out += ',';
+        append_cell(out, cell_);
+    }
+    out += '\n';
+}
+
+}  // namespace gpufs

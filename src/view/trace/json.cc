@@ -1,0 +1,145 @@
+#include "view/trace/json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "base/cat.h"
+#include "view/json.h"
+#include "view/trace/kernel_text.h"
+
+namespace gpufs {
+namespace {
+
+// Seconds with nine digits behind the point.
+void append_seconds(std::string& out, std::uint64_t ns) {
+    append(out, ns / 1'000'000'000);
+    char digits[10] = {'.'};
+    std::uint64_t rest = ns % 1'000'000'000;
+    for (std::size_t i = 9; i > 0; --i, rest /= 10) digits[i] = static_cast<char>('0' + rest % 10);
+    out.append(digits, sizeof digits);
+}
+
+void append_number_of(std::string& out, RecordBytes bytes, bool is_signed) {
+    Field number;
+    number.size = bytes.size();
+    number.is_signed = is_signed;
+    const std::uint64_t value = integer_of(number, bytes);
+    if (is_signed)
+        append(out, static_cast<std::int64_t>(value));
+    else
+        append(out, value);
+}
+
+void append_numbers(std::string& out, RecordBytes bytes, std::size_t size, bool is_signed) {
+    if (size != 2 && size != 4 && size != 8) size = 1;
+    out += '[';
+    for (std::size_t at = 0; at + size <= bytes.size(); at += size) {
+        if (at) out += ',';
+        append_number_of(out, bytes.subspan(at, size), is_signed);
+    }
+    out += ']';
+}
+
+// The field's bytes; for the array without a size at the end of a record, what is there.
+RecordBytes value_bytes(const Field& field, RecordBytes record) {
+    if (field.is_array && !field.is_dynamic() && field.size == 0)
+        return field.offset <= record.size() ? record.subspan(field.offset) : RecordBytes{};
+    return bytes_of(field, record);
+}
+
+}  // namespace
+
+void append_trace_time(std::string& out, std::uint64_t time, bool is_ns) {
+    if (is_ns)
+        append_seconds(out, time);
+    else
+        append(out, time);
+}
+
+void append_json_value(std::string& out, const Field& field, RecordBytes record) {
+    const RecordBytes bytes = value_bytes(field, record);
+    if (field.holds_text()) {
+        const auto* chars = reinterpret_cast<const char*>(bytes.data());
+        append_json_quoted(out, {chars, bytes.empty() ? 0 : ::strnlen(chars, bytes.size())});
+    } else if (field.is_array || field.is_dynamic()) {
+        append_numbers(out, bytes, field.element_size, field.is_signed);
+    } else if (field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8) {
+        if (bytes.empty())
+            out += '0';
+        else
+            append_number_of(out, bytes, field.is_signed);
+    } else {
+        append_numbers(out, bytes, 1, false);
+    }
+}
+
+TraceJson::Plan TraceJson::make_plan(int id) {
+    Plan p;
+    p.event = context_.events.find(id);
+    if (!p.event) return p;
+    const EventFormat& format = p.event->format;
+    p.name = cat(",\"event\":", json_quote(format.full_name()));
+    p.stack = stack_field(format);
+    for (const Field& f : format.fields)
+        if (!f.is_common) p.members.push_back({&f, cat(json_quote(f.name), ':')});
+    return p;
+}
+
+void TraceJson::print(const TraceRecord& record, std::string& out) {
+    if (record.lost_before != 0) {
+        const bool known = record.lost_before != kLostUnknown;
+        out += cat("{\"lost\":", known ? cat(record.lost_before) : "null", ",\"cpu\":", record.cpu,
+                   "}\n");
+    }
+    const Plan& p = plans_.get(record.id(), [&](int id) { return make_plan(id); });
+    const CommonFields common = common_fields(record.bytes);
+    const TraceOptions& options = context_.options;
+    out += "{\"ts\":";
+    append_trace_time(out, record.timestamp, options.clock_is_ns);
+    out += ",\"cpu\":";
+    append(out, record.cpu);
+    out += ",\"comm\":";
+    append_json_quoted(out, context_.tasks.comm(common.pid));
+    out += ",\"pid\":";
+    append(out, common.pid);
+    if (options.record_tgid) {
+        out += ",\"tgid\":";
+        append(out, context_.tasks.tgid(common.pid));
+    }
+    out += p.name;
+    if (!p.event) {
+        out += cat(",\"id\":", record.id(), ",\"data\":");
+        append_numbers(out, record.bytes, 1, false);
+    } else if (p.stack.field) {
+        print_stack(p, record, out);
+    } else {
+        out += ",\"fields\":{";
+        for (const Plan::Member& member : p.members) {
+            if (&member != p.members.data()) out += ',';
+            out += member.key;
+            append_json_value(out, *member.field, record.bytes);
+        }
+        out += '}';
+    }
+    out += ",\"flags\":\"";
+    append_irq_info(out, common, options.resched_lazy);
+    out += "\"}\n";
+}
+
+void TraceJson::print_stack(const Plan& p, const TraceRecord& record, std::string& out) {
+    out += ",\"stack\":[";
+    bool is_first = true;
+    std::string name;
+    for (const std::uint64_t address : stack_of(*p.stack.field, record.bytes, p.stack.is_user)) {
+        if (!is_first) out += ',';
+        is_first = false;
+        name.clear();
+        append_function(name, address, p.stack.is_user ? AddressNames() : context_.addresses,
+                        context_.options.sym_offset);
+        append_json_quoted(out, name);
+    }
+    out += ']';
+}
+
+}  // namespace gpufs

@@ -1,0 +1,378 @@
+#include "view/trace/kernel_text.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/cat.h"
+#include "lang/print_fmt/binary_printf.h"
+#include "view/trace/padded.h"
+#include "view/trace/record_bytes.h"
+
+namespace gpufs {
+namespace {
+
+// common_flags (include/linux/trace_events.h, enum trace_flag_type).
+constexpr unsigned kIrqsOff = 0x01;
+constexpr unsigned kReschedLazy = 0x02;  // since 6.13; before, "interrupts are not supported"
+constexpr unsigned kNeedResched = 0x04;
+constexpr unsigned kHardirq = 0x08;
+constexpr unsigned kSoftirq = 0x10;
+constexpr unsigned kPreemptResched = 0x20;
+constexpr unsigned kNmi = 0x40;
+constexpr unsigned kBhOff = 0x80;
+
+// A place in a stack where ftrace's own code was (kernel/trace/trace.h).
+constexpr std::uint64_t kTrampoline = 0x7fffffff;
+
+template <class T>
+T load(RecordBytes bytes, std::size_t at) {
+    T value{};
+    if (at <= bytes.size() && sizeof value <= bytes.size() - at)
+        std::memcpy(&value, bytes.data() + at, sizeof value);
+    return value;
+}
+
+std::uint64_t word_of(const Field* field, RecordBytes record) {
+    return field ? load<std::uint64_t>(record, field->offset) : 0;
+}
+
+// Five characters; returns the end.
+char* put_irq_info(char* to, const CommonFields& common, bool lazy) {
+    const auto has = [&](unsigned flag) { return (common.flags & flag) != 0; };
+    char irqs = '.';
+    if (has(kIrqsOff))
+        irqs = has(kBhOff) ? 'D' : 'd';
+    else if (has(kBhOff))
+        irqs = 'b';
+    else if (!lazy && has(kReschedLazy))
+        irqs = 'X';
+    // need-resched, lazy, preempt-resched, as a number of three bits.
+    constexpr std::string_view kResched = ".nlbpNLB";
+    const char resched =
+        kResched[(has(kNeedResched) ? 1u : 0u) | (lazy && has(kReschedLazy) ? 2u : 0u) |
+                 (has(kPreemptResched) ? 4u : 0u)];
+    char context = '.';
+    if (has(kNmi))
+        context = has(kHardirq) ? 'Z' : 'z';
+    else if (has(kHardirq))
+        context = has(kSoftirq) ? 'H' : 'h';
+    else if (has(kSoftirq))
+        context = 's';
+    constexpr std::string_view kDepth = ".123456789abcdef";
+    *to++ = irqs;
+    *to++ = resched;
+    *to++ = context;
+    *to++ = kDepth[common.preempt_count & 15];
+    *to++ = kDepth[(common.preempt_count >> 4) & 15];
+    return to;
+}
+
+void append_hex(std::string& out, std::uint64_t value) {
+    append_number(out, value, {.base = 16});
+}
+
+// The print fmt of a dynamic probe, without the place in front of it and with strings as the kernel
+// prints them. `values` is how many values the place took.
+//   "(%lx) name=\"%s\" n=%u", REC->__probe_ip, __get_str(name), REC->n
+std::string probe_arguments(std::string text, std::string_view place, std::size_t values) {
+    if (const auto at = text.find(place); at != text.npos) text.erase(at, place.size());
+    auto quote = text.find('"', 1);
+    while (quote != text.npos && text[quote - 1] == '\\') quote = text.find('"', quote + 1);
+    for (; quote != text.npos && values > 0; --values) {
+        const auto comma = text.find(',', quote + 1);
+        const auto next = comma == text.npos ? comma : text.find(',', comma + 1);
+        text.erase(comma, next == text.npos ? next : next - comma);
+    }
+    const auto replace_all = [&](std::string_view from, std::string_view to) {
+        for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+            text.replace(at, from.size(), to);
+    };
+    replace_all("\\\"%s\\\"", "%s");
+    replace_all("__get_str(", "__probe_str(");
+    return text;
+}
+
+}  // namespace
+
+void append_irq_info(std::string& out, const CommonFields& common, bool lazy) {
+    char text[5];
+    out.append(text, put_irq_info(text, common, lazy));
+}
+
+void append_function(std::string& out, std::uint64_t address, const AddressNames& names,
+                     bool with_offset) {
+    const auto symbol = names.symbol ? names.symbol(address) : std::nullopt;
+    if (!symbol) {
+        append_number(out, address,
+                      {.base = 16, .zero = true, .special = true, .width = with_offset ? -1 : 10});
+        return;
+    }
+    // A function that returns into a probe hides who called it.
+    if (symbol->offset == 0 &&
+        (symbol->name == "arch_rethook_trampoline" || symbol->name == "__kretprobe_trampoline")) {
+        out += "[unknown/kretprobe'd]";
+        return;
+    }
+    if (!with_offset)
+        out += symbol->name;
+    else
+        append_symbol(out, address, names, true);
+}
+
+TraceText::Printer TraceText::make_printer(int id) {
+    Printer p;
+    p.event = context_.events.find(id);
+    if (!p.event) return p;
+    const EventFormat& format = p.event->format;
+    const auto use = [&](Kind kind, std::initializer_list<std::string_view> fields) {
+        p.kind = kind;
+        for (const std::string_view name : fields) p.fields.push_back(format.find(name));
+    };
+    const auto use_own = [&](std::string print_format) {
+        EventFormat changed = format;
+        changed.print_format = std::move(print_format);
+        p.own.emplace(changed);
+    };
+    p.ftrace = find_ftrace_event(format);
+    if (p.ftrace.kind != FtraceKind::none) {
+        p.kind = Kind::ftrace;
+    } else if (format.system == "syscalls" && format.name.starts_with("sys_enter_")) {
+        p.kind = Kind::syscall_enter;
+        for (const Field& f : format.fields)
+            if (!f.is_common && !f.is_dynamic() && f.name != "__syscall_nr") p.fields.push_back(&f);
+    } else if (format.system == "syscalls" && format.name.starts_with("sys_exit_")) {
+        use(Kind::syscall_exit, {"ret"});
+    } else if (format.system == "synthetic") {
+        p.kind = Kind::event;
+        // The kernel separates the fields by a space, the print fmt by a comma, too.
+        std::string text = format.print_format;
+        for (auto at = text.find(", "); at < text.find('"', 1); at = text.find(", ", at))
+            text.erase(at, 1);
+        use_own(std::move(text));
+    } else if (format.find("__probe_ret_ip")) {
+        use(Kind::probe_return, {"__probe_func", "__probe_ret_ip"});
+        use_own(probe_arguments(format.print_format, "(%lx <- %lx)", 2));
+    } else if (format.find("__probe_ip")) {
+        use(Kind::probe, {"__probe_ip"});
+        use_own(probe_arguments(format.print_format, "(%lx)", 1));
+    } else {
+        p.kind = Kind::event;
+    }
+    return p;
+}
+
+void TraceText::print(const TraceRecord& record, std::string& out) {
+    if (record.lost_before != 0) {
+        append(out, "CPU:");
+        append(out, record.cpu);
+        append(out, " [LOST ");
+        if (record.lost_before != kLostUnknown) {
+            append(out, record.lost_before);
+            out += ' ';
+        }
+        append(out, "EVENTS]\n");
+    }
+    if (context_.options.mark_cpu_starts) {
+        const auto cpu = static_cast<std::size_t>(record.cpu);
+        if (cpu >= cpu_started_.size()) cpu_started_.resize(cpu + 1);
+        if (!cpu_started_[cpu] && !is_first_)
+            out += cat("##### CPU ", record.cpu, " buffer started ####\n");
+        cpu_started_[cpu] = true;
+        is_first_ = false;
+    }
+    if (context_.options.context_info) print_context(record, out);
+    print_event(printers_.get(record.id(), [&](int id) { return make_printer(id); }), record, out);
+}
+
+// Every line starts with it, so it is put together in one piece.
+void TraceText::print_context(const TraceRecord& record, std::string& out) {
+    const CommonFields common = common_fields(record.bytes);
+    const TraceOptions& options = context_.options;
+    const std::string_view comm = context_.tasks.comm(common.pid);
+    if (comm.size() < 16) out.append(16 - comm.size(), ' ');
+    out += comm;
+
+    char text[128];
+    char* to = text;
+    *to++ = '-';
+    char* const pid = to;
+    if (common.pid < 0) *to++ = '-';
+    const auto magnitude = static_cast<std::uint64_t>(std::abs(std::int64_t{common.pid}));
+    to = put_padded(to, magnitude, 1, ' ');
+    while (to < pid + 8) *to++ = ' ';  // "%-7d "
+    if (to[-1] != ' ') *to++ = ' ';
+    if (options.record_tgid) {
+        const int tgid = context_.tasks.tgid(common.pid);
+        *to++ = '(';
+        if (tgid == 0)
+            to = std::fill_n(to, 7, '-');
+        else
+            to = put_padded(to, static_cast<std::uint64_t>(tgid), 7, ' ');
+        *to++ = ')';
+        *to++ = ' ';
+    }
+    *to++ = '[';
+    to = put_padded(to, static_cast<std::uint64_t>(record.cpu), 3, '0');
+    *to++ = ']';
+    *to++ = ' ';
+    if (options.irq_info) to = put_irq_info(to, common, options.resched_lazy);
+    *to++ = ' ';
+    to = options.clock_is_ns ? put_seconds(to, record.timestamp)
+                             : put_padded(to, record.timestamp, 12, ' ');
+    *to++ = ':';
+    *to++ = ' ';
+    out.append(text, to);
+}
+
+void TraceText::print_address(std::uint64_t address, bool with_offset, std::string& out) {
+    if (address == 0) {
+        out += '0';
+    } else {
+        append_function(out, address, context_.addresses, with_offset);
+    }
+    if (address != 0 && context_.options.sym_addr) {
+        out += " <";
+        append_pointer(out, address);
+        out += '>';
+    }
+}
+
+void TraceText::print_event(const Printer& p, const TraceRecord& record, std::string& out) {
+    const TraceOptions& options = context_.options;
+    const RecordBytes bytes = record.bytes;
+    const auto word = [&](std::size_t i) { return word_of(p.fields[i], bytes); };
+    // Kernel addresses have the top bit set; what a uprobe holds has not.
+    const auto is_kernel = [](std::uint64_t address) { return address >> 63 != 0; };
+    switch (p.kind) {
+        case Kind::unknown:
+            out += cat("Unknown type ", record.id(), '\n');
+            return;
+        case Kind::event:
+            out += p.event->format.name;
+            out += ": ";
+            (p.own ? *p.own : p.event->print).print(bytes, context_.addresses, out);
+            // Events of the tracer end their print fmt themselves.
+            if (!out.ends_with('\n') || p.event->format.system != "ftrace") out += '\n';
+            return;
+        case Kind::syscall_enter: {
+            out += "sys_";
+            out += std::string_view(p.event->format.name).substr(sizeof "sys_enter_" - 1);
+            out += '(';
+            for (std::size_t i = 0; i < p.fields.size(); ++i) {
+                if (i) out += ", ";
+                out += p.fields[i]->name;
+                out += options.syscall_prefix && word(i) >= 10 ? ": 0x" : ": ";
+                append_hex(out, word(i));
+            }
+            out += ")\n";
+            return;
+        }
+        case Kind::syscall_exit:
+            out += "sys_";
+            out += std::string_view(p.event->format.name).substr(sizeof "sys_exit_" - 1);
+            out += " -> 0x";
+            append_hex(out, word(0));
+            out += '\n';
+            return;
+        case Kind::probe:
+        case Kind::probe_return: {
+            out += p.event->format.name;
+            out += ": (";
+            const bool returns = p.kind == Kind::probe_return;
+            const std::uint64_t at = word(returns ? 1 : 0);
+            const std::uint64_t function = returns ? word(0) : at;
+            if (is_kernel(at)) {
+                print_address(at, true, out);
+                if (returns) {
+                    out += " <- ";
+                    print_address(function, false, out);
+                }
+            } else {
+                out += "0x";
+                append_hex(out, at);
+                if (returns) {
+                    out += " <- 0x";
+                    append_hex(out, function);
+                }
+            }
+            out += ')';
+            p.own->print(bytes, context_.addresses, out);
+            out += '\n';
+            return;
+        }
+        case Kind::ftrace:
+            return print_ftrace(p.ftrace, bytes, out);
+    }
+}
+
+void TraceText::print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::string& out) {
+    const TraceOptions& options = context_.options;
+    const auto word = [&](std::size_t i) { return word_of(event.fields[i], bytes); };
+    switch (event.kind) {
+        case FtraceKind::none:
+            return;
+        case FtraceKind::function:
+            print_address(word(0), options.sym_offset, out);
+            if (options.print_parent && word(1) != 0) {
+                out += " <-";
+                print_address(word(1), options.sym_offset, out);
+            }
+            out += '\n';
+            return;
+        case FtraceKind::kernel_stack:
+            return print_stack(*event.fields[0], bytes, out);
+        case FtraceKind::user_stack:
+            return print_user_stack(*event.fields[0], bytes, out);
+        case FtraceKind::print:
+            print_address(word(0), options.sym_offset, out);
+            out += ": ";
+            out += as_text(tail_of(event.fields[1], bytes));
+            return;
+        case FtraceKind::binary_print:
+        case FtraceKind::puts: {
+            print_address(word(0), options.sym_offset, out);
+            out += ": ";
+            const auto& find = context_.addresses.text;
+            const auto format = find ? find(word(1)) : std::nullopt;
+            if (!format)
+                out += cat("(format string not known)\n");
+            else if (event.kind == FtraceKind::puts)
+                out += *format;
+            else
+                append_binary_printf(out, *format, tail_of(event.fields[2], bytes),
+                                     context_.addresses);
+            return;
+        }
+        case FtraceKind::raw_data: {
+            out += "# ";
+            append_hex(out, load<std::uint32_t>(bytes, event.fields[0]->offset));
+            out += " buf: ";
+            append_hex_bytes(out, tail_of(event.fields[1], bytes), ' ');
+            out += '\n';
+            return;
+        }
+    }
+}
+
+void TraceText::print_stack(const Field& field, RecordBytes bytes, std::string& out) {
+    out += "<stack trace>\n";
+    for (const std::uint64_t address : stack_of(field, bytes, false)) {
+        out += " => ";
+        if (address == kTrampoline)
+            out += "[FTRACE TRAMPOLINE]";
+        else
+            print_address(address, context_.options.sym_offset, out);
+        out += '\n';
+    }
+}
+
+void TraceText::print_user_stack(const Field& field, RecordBytes bytes, std::string& out) {
+    out += "<user stack trace>\n";
+    for (const std::uint64_t address : stack_of(field, bytes, true)) {
+        out += " =>  <";
+        append_pointer(out, address);
+        out += ">\n";
+    }
+}
+
+}  // namespace gpufs
