@@ -45,7 +45,7 @@ includes() {
             # Third-party headers, and the only files (or folders) that see them.
             allowed["event-parse.h"] = "src/lang/event/event_format.cc"
             allowed["gelf.h"] = "src/kernel/elf/elf_file.h"
-            allowed["boost/program_options.hpp"] = "src/cmd/command_line.cc"
+            allowed["boost/program_options.hpp"] = "src/cmd/shared/command_line.cc"
             allowed["boost/test/"] = "tests/"
             allowed["zlib.h"] = "src/lang/trace_dat/compression.cc"
             allowed["zstd.h"] = "src/lang/trace_dat/compression.cc"

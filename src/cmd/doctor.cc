@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cmd/command.h"
-#include "cmd/command_line.h"
+#include "cmd/shared/command.h"
+#include "cmd/shared/command_line.h"
 #include "view/json.h"
 
 namespace gpufs {

@@ -1,5 +1,5 @@
 #include "base/units.h"
-#include "cmd/adhoc.h"
+#include "cmd/shared/adhoc.h"
 
 namespace gpufs {
 

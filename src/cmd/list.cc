@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cmd/command.h"
-#include "cmd/command_line.h"
+#include "cmd/shared/command.h"
+#include "cmd/shared/command_line.h"
 #include "engine/trace/event_search.h"
 #include "lang/event/gpu_systems.h"
 #include "lang/recipe/trigger.h"

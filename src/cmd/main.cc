@@ -9,7 +9,7 @@
 #include "base/signals.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cmd/command.h"
+#include "cmd/shared/command.h"
 
 namespace gpufs {
 namespace {

@@ -1,9 +1,9 @@
 #include "engine/session/reset.h"
 
 #include "base/error.h"
-#include "cmd/command.h"
-#include "cmd/command_line.h"
-#include "cmd/session_choice.h"
+#include "cmd/shared/command.h"
+#include "cmd/shared/command_line.h"
+#include "cmd/shared/session_choice.h"
 #include "engine/session/scratch_instance.h"
 #include "engine/trace/event_search.h"
 

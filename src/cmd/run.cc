@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cmd/command.h"
-#include "cmd/command_line.h"
-#include "cmd/live.h"
-#include "cmd/monitor_words.h"
-#include "cmd/run_program.h"
+#include "cmd/shared/command.h"
+#include "cmd/shared/command_line.h"
+#include "cmd/shared/monitor_args.h"
+#include "cmd/shared/run_loop.h"
+#include "cmd/shared/run_program.h"
 #include "engine/monitor/files.h"
 #include "engine/recipe/trusted_files.h"
 #include "lang/program/parameters.h"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "cmd/command.h"
+#include "cmd/shared/command.h"
 #include "engine/session/session.h"
 #include "engine/trace/pairs.h"
 

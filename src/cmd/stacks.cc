@@ -1,4 +1,4 @@
-#include "cmd/adhoc.h"
+#include "cmd/shared/adhoc.h"
 
 namespace gpufs {
 

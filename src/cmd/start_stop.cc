@@ -1,8 +1,8 @@
 #include "base/cat.h"
 #include "base/error.h"
-#include "cmd/command.h"
-#include "cmd/command_line.h"
-#include "cmd/session_choice.h"
+#include "cmd/shared/command.h"
+#include "cmd/shared/command_line.h"
+#include "cmd/shared/session_choice.h"
 #include "engine/session/changes.h"
 
 namespace gpufs {

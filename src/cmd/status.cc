@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "cmd/command.h"
-#include "cmd/command_line.h"
-#include "cmd/session_choice.h"
+#include "cmd/shared/command.h"
+#include "cmd/shared/command_line.h"
+#include "cmd/shared/session_choice.h"
 #include "engine/session/scratch_instance.h"
 #include "engine/session/settings.h"
 #include "view/json.h"

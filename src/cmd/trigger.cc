@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cmd/command.h"
-#include "cmd/command_line.h"
-#include "cmd/session_choice.h"
+#include "cmd/shared/command.h"
+#include "cmd/shared/command_line.h"
+#include "cmd/shared/session_choice.h"
 #include "engine/session/triggers.h"
 #include "engine/trace/event_search.h"
 #include "view/json.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cmd/command_line.h"
-#include "cmd/run_program.h"
+#include "cmd/shared/command_line.h"
+#include "cmd/shared/run_program.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/trace/file.h"
 #include "lang/adhoc/words.h"

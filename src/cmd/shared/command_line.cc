@@ -1,4 +1,4 @@
-#include "cmd/command_line.h"
+#include "cmd/shared/command_line.h"
 
 #include <boost/program_options.hpp>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cmd/session_choice.h"
+#include "cmd/shared/session_choice.h"
 
 namespace gpufs {
 

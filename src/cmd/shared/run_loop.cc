@@ -1,4 +1,4 @@
-#include "cmd/live.h"
+#include "cmd/shared/run_loop.h"
 
 #include <sys/epoll.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "cmd/screen.h"
+#include "cmd/shared/screen.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

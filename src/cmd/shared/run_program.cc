@@ -1,4 +1,4 @@
-#include "cmd/run_program.h"
+#include "cmd/shared/run_program.h"
 
 #include <unistd.h>
 
@@ -7,12 +7,12 @@
 
 #include "base/signals.h"
 #include "base/units.h"
-#include "cmd/command_line.h"
-#include "cmd/freeze_on.h"
-#include "cmd/live.h"
-#include "cmd/session_choice.h"
-#include "cmd/teller.h"
-#include "cmd/top.h"
+#include "cmd/shared/command_line.h"
+#include "cmd/shared/freeze_on.h"
+#include "cmd/shared/monitor_printer.h"
+#include "cmd/shared/run_loop.h"
+#include "cmd/shared/session_choice.h"
+#include "cmd/shared/top.h"
 #include "engine/monitor/load.h"
 #include "engine/monitor/monitor.h"
 #include "engine/monitor/reader.h"

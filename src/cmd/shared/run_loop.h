@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 #include "base/signals.h"
-#include "cmd/command.h"
+#include "cmd/shared/command.h"
 #include "kernel/host/held_command.h"
 
 namespace gpufs {

@@ -1,4 +1,4 @@
-#include "cmd/monitor_words.h"
+#include "cmd/shared/monitor_args.h"
 
 #include "base/cat.h"
 #include "base/error.h"

@@ -1,9 +1,9 @@
-#include "cmd/teller.h"
+#include "cmd/shared/monitor_printer.h"
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "cmd/screen.h"
+#include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
 #include "view/json.h"
 #include "view/monitor/report_text.h"

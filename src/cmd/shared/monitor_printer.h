@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cmd/command.h"
-#include "cmd/run_program.h"
+#include "cmd/shared/command.h"
+#include "cmd/shared/run_program.h"
 #include "engine/results/losses.h"
 #include "engine/results/map_contents.h"
 #include "engine/results/running_program.h"

@@ -1,8 +1,8 @@
-#include "cmd/session_choice.h"
+#include "cmd/shared/session_choice.h"
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "cmd/command.h"
+#include "cmd/shared/command.h"
 #include "engine/session/changes.h"
 #include "engine/session/scratch_instance.h"
 

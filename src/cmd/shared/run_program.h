@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cmd/command.h"
+#include "cmd/shared/command.h"
 #include "lang/link/link.h"
 #include "lang/program/program.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/top.h"
+#include "cmd/shared/top.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/cat.h"
-#include "cmd/screen.h"
+#include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
 #include "view/duration.h"
 #include "view/monitor/report_text.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/terminal.h"
-#include "cmd/command.h"
-#include "cmd/teller.h"
+#include "cmd/shared/command.h"
+#include "cmd/shared/monitor_printer.h"
 #include "lang/program/program.h"
 #include "view/monitor/top_text.h"
 #include "view/monitor/value_text.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cmd/command.h"
+#include "cmd/shared/command.h"
 
 namespace gpufs {
 

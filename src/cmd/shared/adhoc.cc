@@ -1,7 +1,7 @@
-#include "cmd/adhoc.h"
+#include "cmd/shared/adhoc.h"
 
 #include "base/text.h"
-#include "cmd/live.h"
+#include "cmd/shared/run_loop.h"
 #include "engine/monitor/adhoc_events.h"
 
 namespace gpufs {

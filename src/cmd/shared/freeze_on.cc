@@ -1,4 +1,4 @@
-#include "cmd/freeze_on.h"
+#include "cmd/shared/freeze_on.h"
 
 #include "base/error.h"
 #include "base/text.h"
