@@ -13,9 +13,9 @@
 
 #include "base/cat.h"
 #include "base/text.h"
-#include "lang/bpf_forms.h"
-#include "lang/bpf_gen.h"
 #include "lang/insn/disasm.h"
+#include "lang/insn/forms.h"
+#include "lang/insn/gen.h"
 #include "lang/insn/listing.h"
 
 namespace gpufs {

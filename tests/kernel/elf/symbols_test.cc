@@ -1,0 +1,124 @@
+#define BOOST_TEST_DYN_LINK
+#include "kernel/elf/symbols.h"
+
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "kernel/elf/usdt_probe.h"
+#include "support/needs.h"
+#include "support/nest.h"
+
+namespace gpufs {
+namespace {
+
+constexpr const char* kSelf = "/proc/self/exe";
+
+// Where a function of this process is mapped from.
+struct Mapped {
+    std::string file;
+    std::uint64_t offset = 0;
+};
+Mapped mapped_from(const void* function) {
+    const auto address = reinterpret_cast<std::uint64_t>(function);
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        unsigned long long start = 0, end = 0, offset = 0;
+        if (std::sscanf(line.c_str(), "%llx-%llx %*s %llx", &start, &end, &offset) == 3 &&
+            address >= start && address < end)
+            return {line.substr(line.find('/')), address - start + offset};
+    }
+    return {};
+}
+
+using test::TempDirectory;
+
+BOOST_AUTO_TEST_SUITE(elf_symbols)
+
+BOOST_AUTO_TEST_CASE(a_function_is_where_it_is_mapped) {
+    const auto found = find_functions(kSelf, "gpufs_test_target");
+    BOOST_TEST_REQUIRE(found.size() == 1u);
+    BOOST_TEST(found[0].name == "gpufs_test_target");
+    BOOST_TEST(found[0].size > 0u);
+    BOOST_TEST(!found[0].is_indirect);
+    const auto fire = find_functions(kSelf, "*fire_usdt_probe*");
+    BOOST_TEST_REQUIRE(fire.size() == 1u);
+    BOOST_TEST(fire[0].offset ==
+               mapped_from(reinterpret_cast<void*>(&test::fire_usdt_probe)).offset);
+}
+
+BOOST_AUTO_TEST_CASE(a_pattern_finds_all_by_offset) {
+    const auto found = find_functions(kSelf, "gpufs_test_[to]*");
+    std::string names;
+    for (const ElfFunction& function : found) names += function.name + ' ';
+    BOOST_TEST((names == "gpufs_test_target gpufs_test_other " ||
+                names == "gpufs_test_other gpufs_test_target "));
+    BOOST_TEST(std::ranges::is_sorted(found, {}, &ElfFunction::offset));
+    BOOST_TEST(find_functions(kSelf, "no_such_function").empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_librarys_dynamic_symbols_are_found_without_versions) {
+    const Mapped getppid = mapped_from(reinterpret_cast<void*>(&::getppid));
+    const auto found = find_functions(getppid.file, "getppid");
+    BOOST_TEST_REQUIRE(found.size() == 1u);
+    BOOST_TEST(found[0].offset == getppid.offset);
+    const auto indirect = find_functions(getppid.file, "memcpy");
+    for (const ElfFunction& function : indirect) BOOST_TEST(function.name == "memcpy");
+}
+
+BOOST_AUTO_TEST_CASE(a_stripped_program_has_its_debug_file_next_to_it,
+                     *boost::unit_test::precondition(test::has_program{"objcopy"})) {
+    const TempDirectory temp;
+    const auto before = find_functions(kSelf, "gpufs_test_target");
+    BOOST_TEST_REQUIRE(
+        temp.run("objcopy --only-keep-debug $EXE $D/it.debug && "
+                 "objcopy --strip-all $EXE $D/stripped && cd $D && "
+                 "objcopy --add-gnu-debuglink=it.debug stripped it"));
+    BOOST_TEST(find_functions(temp.file("stripped"), "gpufs_test_target").empty());
+    const auto found = find_functions(temp.file("it"), "gpufs_test_target");
+    BOOST_TEST_REQUIRE(found.size() == 1u);
+    BOOST_TEST(found[0].offset == before.at(0).offset);
+    // In .debug, too; and one of another build is not believed.
+    BOOST_TEST_REQUIRE(temp.run("mkdir $D/.debug && mv $D/it.debug $D/.debug/"));
+    BOOST_TEST(find_functions(temp.file("it"), "gpufs_test_target").size() == 1u);
+    BOOST_TEST_REQUIRE(temp.run("cp /bin/sh $D/.debug/it.debug"));
+    BOOST_TEST(find_functions(temp.file("it"), "gpufs_test_target").empty());
+    // Without a build id the checksum decides.
+    BOOST_TEST_REQUIRE(
+        temp.run("cd $D && objcopy -R .note.gnu.build-id $EXE plain && "
+                 "objcopy --only-keep-debug plain it.debug && "
+                 "objcopy --strip-all --add-gnu-debuglink=it.debug plain it"));
+    BOOST_TEST(find_functions(temp.file("it"), "gpufs_test_target").size() == 1u);
+    BOOST_TEST_REQUIRE(temp.run("cd $D && echo >>it.debug"));
+    BOOST_TEST(find_functions(temp.file("it"), "gpufs_test_target").empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_usdt_probe_is_found_with_its_arguments_and_semaphore) {
+    const auto probes = find_usdt_probes(kSelf, "gpufs_*", "*");
+    BOOST_TEST_REQUIRE(probes.size() == 1u);
+    BOOST_TEST(probes[0].provider == "gpufs_test");
+    BOOST_TEST(probes[0].name == "probe");
+    BOOST_TEST(probes[0].arguments.starts_with("-4@"));
+    BOOST_TEST(probes[0].semaphore_offset != 0u);
+    const std::uint64_t function =
+        mapped_from(reinterpret_cast<void*>(&test::fire_usdt_probe)).offset;
+    BOOST_TEST(probes[0].offset >= function);
+    BOOST_TEST(probes[0].offset < function + 64);
+    BOOST_TEST(find_usdt_probes(kSelf, "other", "*").empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_program_is_said_to_be_none) {
+    BOOST_CHECK_EXCEPTION(find_functions("/proc/self/status", "x"), Error, [](const Error& e) {
+        BOOST_TEST(e.what() == "/proc/self/status is no program and no library");
+        return true;
+    });
+    BOOST_CHECK_THROW(find_functions("/no/such/file", "x"), SysError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

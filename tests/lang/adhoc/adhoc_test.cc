@@ -1,0 +1,350 @@
+#include "lang/adhoc/adhoc.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <numeric>
+
+#include "lang/adhoc/words.h"
+#include "lang/asm/probe_word.h"
+#include "lang/insn/map_world.h"
+#include "lang/link/maker.h"
+
+namespace gpufs {
+namespace {
+
+using Words = std::vector<std::uint64_t>;
+
+// A record of test::event(); its texts are where `ring` says.
+struct Record {
+    std::vector<std::byte> bytes = std::vector<std::byte>(256);
+
+    template <class T>
+    Record& set(std::string_view field, T value) {
+        std::memcpy(bytes.data() + test::event().find(field)->offset, &value, sizeof value);
+        return *this;
+    }
+    Record& comm(std::string_view text) {
+        std::memcpy(bytes.data() + test::event().find("comm")->offset, text.data(), text.size());
+        return *this;
+    }
+    Record& ring(std::string_view text) {
+        std::memcpy(bytes.data() + 100, text.data(), text.size());
+        bytes[100 + text.size()] = std::byte{0};
+        return set("ring", static_cast<std::uint32_t>((text.size() + 1) << 16 | 100));
+    }
+};
+
+AdhocEvent thing() {
+    AdhocEvent event;
+    event.format = test::event();
+    event.is_record = true;
+    event.target.name = "gpu:thing";
+    return event;
+}
+
+AdhocQuestion question_of(const std::vector<std::string>& words) {
+    const AdhocWords parsed = parse_adhoc_words("count", words);
+    AdhocQuestion question;
+    question.title = parsed.source.text;
+    question.sources = {parsed.source};
+    question.events = {thing()};
+    question.keys = parsed.keys;
+    return question;
+}
+
+AdhocFilter where(std::string expression) {
+    AdhocFilter filter;
+    filter.condition = parse_expression({"--if", std::move(expression)});
+    return filter;
+}
+
+// All that a map holds, the members of its keys as text: "comm=vim 2".
+std::string contents(test::MapWorld& world, const std::string& map) {
+    std::string text;
+    const Layout& layout = world.program.find_map(map)->key;
+    for (const auto& [key, value] : world.contents(map)) {
+        for (const Member& member : layout.members) {
+            const char* at = reinterpret_cast<const char*>(key.data()) + member.offset;
+            if (member.type.kind == ValueType::Kind::text) {
+                text += cat(member.name, '=', std::string(at, strnlen(at, member.type.bytes)), ' ');
+                continue;
+            }
+            std::uint64_t number = 0;
+            std::memcpy(&number, at, std::min<std::size_t>(member.type.bytes, 8));
+            text += cat(member.name, '=', number, ' ');
+        }
+        std::uint64_t count = 0;
+        std::memcpy(&count, value.data(), sizeof count);
+        text += cat(count, '\n');
+    }
+    return text;
+}
+
+template <class Make>
+std::string refusal(Make&& make) {
+    try {
+        make();
+    } catch (const UsageError& e) {
+        return cat(e.what(), e.hint().empty() ? "" : "\nhint: ", e.hint());
+    }
+    return {};
+}
+
+BOOST_AUTO_TEST_SUITE(adhoc)
+
+BOOST_AUTO_TEST_CASE(words_are_subjects_and_behind_by_keys) {
+    const AdhocWords words = parse_adhoc_words("count", {"a:b", "c:d", "by", "x,y", "z"});
+    BOOST_TEST(words.source.text == "a:b c:d by x,y z");
+    BOOST_TEST(words.subjects.size() == 2u);
+    BOOST_TEST(words.keys.size() == 3u);
+    BOOST_TEST(words.keys[2].text == "z");
+    BOOST_TEST(words.keys[2].at.span.begin == 15u);
+    BOOST_TEST(refusal([] {
+                   parse_adhoc_words("count", {"a:b", "by"});
+               }) ==
+               "count:1:5: error: by what?\n"
+               "a:b by\n"
+               "    ^~\n"
+               "hint: keys: a field, comm, pid, cpu, kstack…");
+}
+
+BOOST_AUTO_TEST_CASE(pairs_name_a_field_or_one_of_each_event) {
+    const auto pairs = parse_adhoc_pairs({"--key", "pid=next_pid,cpu"}, 1);
+    BOOST_TEST(pairs.size() == 2u);
+    BOOST_TEST(pairs[0].start.text == "pid");
+    BOOST_TEST(pairs[0].end.text == "next_pid");
+    BOOST_TEST(pairs[0].end.at.span.begin == 4u);
+    BOOST_TEST(pairs[1].end.text == "cpu");
+    BOOST_TEST(refusal([] {
+                   parse_adhoc_pairs({"--key", "a=b=c"}, 1);
+               }) ==
+               "--key:1:1: error: expected FIELD or FIELD=FIELD\n"
+               "a=b=c\n"
+               "^~~~~\n"
+               "hint: the start's field, and the end's where it has another name");
+}
+
+BOOST_AUTO_TEST_CASE(linear_ends_with_a_whole_step) {
+    const Aggregation how = parse_linear({"--linear", "-10:15:10"});
+    BOOST_TEST(how.low == -10);
+    BOOST_TEST(how.high == 20);
+    BOOST_TEST(how.step == 10);
+    for (const char* bad : {"1:2", "1:2:0", "2:2:1", "1:x:1", "0:9223372036854775807:1"})
+        BOOST_TEST(!refusal([&] { parse_linear({"--linear", bad}); }).empty(), bad);
+}
+
+BOOST_AUTO_TEST_CASE(a_word_names_a_kind_and_a_target) {
+    const auto parse = [](const std::string& word) {
+        return parse_probe_word({"count", word}, 0, {0, word.size()});
+    };
+    BOOST_TEST((parse("sched:sched_switch").kind == ProbeTarget::Kind::tracepoint));
+    BOOST_TEST(parse("sched:*").has_glob);
+    BOOST_TEST((parse("kprobe:vfs_read").kind == ProbeTarget::Kind::kprobe));
+    BOOST_TEST(parse("uprobe:/bin/sh:main").name == "/bin/sh:main");
+    BOOST_TEST(parse("profile:99hz").period == 99u);
+    BOOST_TEST(refusal([&] { parse("sched_switch"); }) ==
+               "count:1:1: error: 'sched_switch' is no SYSTEM:EVENT\n"
+               "sched_switch\n"
+               "^~~~~~~~~~~~");
+}
+
+BOOST_AUTO_TEST_CASE(counts_go_by_numbers_and_texts_of_the_record) {
+    test::MapWorld world(make_count(question_of({"gpu:thing", "by", "comm,delta,flags"})));
+    const auto hit = [&](const Record& record) { world.run(0, test::tracepoint(), record.bytes); };
+    hit(Record().comm("vim").set<std::int16_t>("delta", -1));
+    hit(Record().comm("vim").set<std::int16_t>("delta", -1));
+    hit(Record().comm("sixteen letters!").set<std::uint8_t>("flags", 200));
+    BOOST_TEST(contents(world, "count") ==
+               "comm=sixteen letters! delta=0 flags=200 1\n"
+               "comm=vim delta=65535 flags=0 2\n");
+}
+
+// What another text left behind the end would make one key two.
+BOOST_AUTO_TEST_CASE(texts_end_where_their_nul_is) {
+    test::MapWorld world(make_count(question_of({"gpu:thing", "by", "comm"})));
+    for (const std::string_view text :
+         {std::string_view("sh\0rubbish\0more", 15), std::string_view("sh"),
+          std::string_view("longer t\0ail", 12), std::string_view("longer t")})
+        world.run(0, test::tracepoint(), Record().comm(text).bytes);
+    BOOST_TEST(contents(world, "count") == "comm=longer t 2\ncomm=sh 2\n");
+}
+
+BOOST_AUTO_TEST_CASE(texts_elsewhere_are_cut_at_63_bytes_and_counted_when_they_are_longer) {
+    test::MapWorld world(make_count(question_of({"gpu:thing", "by", "ring"})));
+    for (const std::size_t length : {3, 63, 64, 100})
+        world.run(0, test::tracepoint(), Record().ring(std::string(length, 'x')).bytes);
+    BOOST_TEST(contents(world, "count") == cat("ring=xxx 1\nring=", std::string(63, 'x'), " 3\n"));
+    BOOST_TEST(world.words("texts_cut") == Words{2});
+    BOOST_TEST(world.words("texts_unread") == Words{0});
+}
+
+BOOST_AUTO_TEST_CASE(without_keys_there_is_one_count_and_a_filter_holds) {
+    AdhocQuestion question = question_of({"gpu:thing"});
+    question.filter = where("count > 5 && comm ~ \"v*\"");
+    question.filter.pids = {42};
+    test::MapWorld world(make_count(question));
+    world.world.now.tid = 42;
+    const Record wanted = Record().comm("vim").set("count", 6);
+    world.run(0, test::tracepoint(), wanted.bytes);
+    world.run(0, test::tracepoint(), Record().comm("vim").set("count", 5).bytes);
+    world.run(0, test::tracepoint(), Record().comm("emacs").set("count", 6).bytes);
+    world.world.now.tid = 43;
+    world.run(0, test::tracepoint(), wanted.bytes);
+    world.world.now.pid = 42;
+    world.run(0, test::tracepoint(), wanted.bytes);
+    BOOST_TEST(world.words("count") == Words{2});
+}
+
+BOOST_AUTO_TEST_CASE(histograms_count_the_fields_value_with_its_sign) {
+    AdhocQuestion question = question_of({"gpu:thing", "delta"});
+    Aggregation how = parse_linear({"--linear", "-2:2:1"});
+    test::MapWorld world(make_hist(question, {"delta", {0, {10, 15}}}, how));
+    for (const std::int16_t delta :
+         std::initializer_list<std::int16_t>{-3, -2, -1, -1, 0, 1, 2, 300})
+        world.run(0, test::tracepoint(), Record().set("delta", delta).bytes);
+    BOOST_TEST(world.words("hist") == (Words{1, 1, 2, 1, 1, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(a_latency_is_from_the_last_start_to_the_next_end_of_its_key) {
+    AdhocQuestion question = question_of({"gpu:thing", "gpu:thing", "by", "flags"});
+    AdhocLatency latency;
+    latency.starts = {thing()};
+    latency.pairs = parse_adhoc_pairs({"--key", "seqno"}, 0);
+    latency.over_ns = 5000;
+    test::MapWorld world(make_latency(question, latency));
+    Words slow;
+    world.world.helpers[BPF_FUNC_perf_event_output] = [&](BpfInterpreter& interpreter,
+                                                          const BpfArguments& arguments) {
+        const auto bytes = interpreter.readable(arguments[3], arguments[4]);
+        std::uint64_t seqno = 0, us = 0;
+        std::memcpy(&seqno, bytes.data() + 8, 8);
+        std::memcpy(&us, bytes.data() + bytes.size() - 8, 8);
+        slow.insert(slow.end(), {seqno, us});
+        return 0;
+    };
+    constexpr std::size_t kStart = 0, kEnd = 1;
+    const auto at = [&](std::uint64_t ns, std::size_t which, std::uint64_t seqno) {
+        world.world.now.time_ns = ns;
+        world.run(which, test::tracepoint(), Record().set("seqno", seqno).bytes);
+    };
+    at(0, kStart, 1);
+    at(1000, kStart, 2);
+    at(2000, kStart, 2);   // replaces
+    at(3000, kEnd, 3);     // never began
+    at(4000, kEnd, 1);     // 4 us
+    at(9000, kEnd, 2);     // 7 us: slow
+    at(10000, kStart, 4);  // stays open
+    Words expected(65);
+    expected[3] = 2;  // 4 to 7
+    BOOST_TEST(world.contents("latency").size() == 1u);
+    const Words counted = world.words("latency", test::MapWorld::Bytes(1));
+    BOOST_TEST(counted == expected);
+    BOOST_TEST(slow == (Words{2, 7}));
+    BOOST_TEST(world.words("replaced") == Words{1});
+    BOOST_TEST(world.words("unmatched") == Words{1});
+    BOOST_TEST(world.contents("starts").size() == 1u);
+    BOOST_TEST(world.words("starts_refused") == Words{0});
+}
+
+// Of system calls by thread: the key stays, with a start of 0, until its thread ends.
+BOOST_AUTO_TEST_CASE(a_thread_that_lives_keeps_its_place_among_the_starts) {
+    AdhocQuestion question = question_of({"gpu:thing", "gpu:thing"});
+    question.events.front().format.system = "syscalls";
+    AdhocLatency latency;
+    latency.starts = question.events;
+    latency.pairs = parse_adhoc_pairs({"--key", "tid"}, 0);
+    latency.thread_exit = thing();
+    test::MapWorld world(make_latency(question, latency));
+    constexpr std::size_t kStart = 0, kEnd = 1, kExit = 2;
+    std::uint64_t now = 0;
+    const auto run = [&](std::uint32_t tid, std::initializer_list<std::size_t> programs) {
+        world.world.now.tid = tid;
+        for (const std::size_t program : programs) {
+            world.world.now.time_ns = now += 1000;
+            world.run(program, test::tracepoint(), Record().bytes);
+        }
+    };
+    const auto latencies = [&] {
+        const Words found = world.words("latency");
+        return std::accumulate(found.begin(), found.end(), std::uint64_t{0});
+    };
+    run(7, {kStart, kEnd, kStart, kEnd, kEnd});
+    BOOST_TEST(latencies() == 2u);
+    BOOST_TEST(world.words("unmatched") == Words{1});
+    BOOST_TEST(contents(world, "starts") == "tid=7 0\n");
+    run(8, {kStart, kStart});
+    BOOST_TEST(world.words("replaced") == Words{1});
+    run(7, {kExit});
+    BOOST_TEST(contents(world, "starts") == "tid=8 7000\n");
+    run(8, {kExit, kEnd});  // what began before an exit is not forgotten
+    BOOST_TEST(latencies() == 3u);
+    run(8, {kExit});
+    BOOST_TEST(world.contents("starts").empty());
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_shown_under_the_users_words_all_at_once) {
+    BOOST_TEST(refusal([] {
+                   make_count(question_of({"gpu:thing", "by", "com,words,cpu,cpu"}));
+               }) ==
+               "count:1:14: error: gpu:thing has no field 'com'\n"
+               "gpu:thing by com,words,cpu,cpu\n"
+               "             ^~~\n"
+               "hint: did you mean 'comm'?\n"
+               "count:1:28: error: 'cpu' is a key already\n"
+               "gpu:thing by com,words,cpu,cpu\n"
+               "                           ^~~");
+    BOOST_TEST(refusal([] {
+                   make_hist(question_of({"gpu:thing", "comm"}), {"comm", {0, {10, 14}}},
+                             Aggregation{Aggregation::Kind::log2});
+               }) ==
+               "count:1:11: error: 'comm' is no number\n"
+               "gpu:thing comm\n"
+               "          ^~~~\n"
+               "hint: 'by' counts texts");
+    AdhocQuestion question = question_of({"gpu:thing"});
+    question.filter = where("sqno == 1");
+    BOOST_TEST(refusal([&] { make_count(question); }) ==
+               "--if:1:1: error: gpu:thing has no field 'sqno'\n"
+               "sqno == 1\n"
+               "^~~~\n"
+               "hint: did you mean 'seqno'?");
+}
+
+BOOST_AUTO_TEST_CASE(keys_must_be_of_one_kind_at_all_events) {
+    AdhocQuestion question = question_of({"gpu:thing", "gpu:other", "by", "name"});
+    AdhocEvent other;
+    other.format.system = "gpu";
+    other.format.name = "other";
+    Field number;
+    number.name = "name";
+    number.size = number.element_size = 4;
+    other.format.fields = {number};
+    question.events.push_back(other);
+    BOOST_TEST(
+        refusal([&] { make_count(question); }) ==
+        "count:1:24: error: 'name' of gpu:other and 'name' of gpu:thing are not of one kind\n"
+        "gpu:thing gpu:other by name\n"
+        "                       ^~~~");
+}
+
+BOOST_AUTO_TEST_CASE(events_of_a_pattern_may_lack_a_field_others_may_not) {
+    AdhocQuestion question = question_of({"gpu:*", "by", "seqno"});
+    AdhocEvent other;
+    other.format.system = "gpu";
+    other.format.name = "other";
+    other.from_pattern = true;
+    question.events.push_back(other);
+    BOOST_TEST(drop_events_without_fields(question) ==
+               "1 event of the pattern left out: without a field 'seqno'");
+    BOOST_TEST(question.events.size() == 1u);
+    other.from_pattern = false;
+    question.events.push_back(other);
+    BOOST_TEST(drop_events_without_fields(question) == "");
+    BOOST_TEST(question.events.size() == 2u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
