@@ -68,7 +68,7 @@ int clear_filters(Context& ctx, const SessionChoice& choice, const std::vector<s
         for (const EventState& state : read_event_states(session))
             if (!state.filter.empty()) events.push_back(state.event);
     }
-    const Plan plan = plan_clear_filter(session, events);
+    const SessionPlan plan = plan_clear_filter(session, events);
     apply_or_print(ctx, plan.changes, dry_run);
     if (dry_run) return kOk;
     for (const std::string& note : plan.notes) ctx.err.line(note);
@@ -106,7 +106,7 @@ int cmd_filter(Context& ctx, Args args) {
         return show_filters(ctx, open_session(choice), words, json);
 
     const Session session = open_session(choice);
-    Plan plan;
+    SessionPlan plan;
     if (all) {
         plan = plan_record_all(session, match_events(session.top(), words));
     } else {

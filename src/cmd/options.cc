@@ -39,7 +39,7 @@ int cmd_options(Context& ctx, Args args) {
             throw UsageError(cat("'", word, "' is not NAME=VALUE"), "such as buffer=4M");
         settings.push_back({word.substr(0, equals), word.substr(equals + 1)});
     }
-    const Plan plan = plan_settings(open_session(choice), settings);
+    const SessionPlan plan = plan_settings(open_session(choice), settings);
     apply_or_print(ctx, plan.changes, dry_run);
     if (!dry_run)
         for (const std::string& note : plan.notes) ctx.err.line(note);

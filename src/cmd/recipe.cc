@@ -20,7 +20,7 @@
 namespace gpufs {
 namespace {
 
-struct Choices {
+struct RecipeOptions {
     std::vector<std::string> words;    // NAME|FILE and key=value
     std::vector<std::string> command;  // behind --
     std::vector<int> pids;
@@ -68,7 +68,7 @@ Listing look_at(const RecipeFile& file, const std::optional<Tracefs>& top) {
     return listing;
 }
 
-int list(Context& ctx, const Choices& choices) {
+int list(Context& ctx, const RecipeOptions& choices) {
     if (choices.runs()) throw UsageError("'recipe list' takes --json, nothing else");
     check_words(choices.words, 0);
     std::optional<Tracefs> top;
@@ -105,7 +105,7 @@ int list(Context& ctx, const Choices& choices) {
 
 // --- show ---------------------------------------------------------------------------------------
 
-int show(Context& ctx, const Choices& choices) {
+int show(Context& ctx, const RecipeOptions& choices) {
     if (choices.runs() || choices.json)
         throw UsageError("'recipe show' takes a recipe, nothing else");
     if (choices.words.empty())
@@ -117,7 +117,7 @@ int show(Context& ctx, const Choices& choices) {
 
 // --- run ----------------------------------------------------------------------------------------
 
-RecipeArguments arguments_of(const Recipe& recipe, const Choices& choices) {
+RecipeArguments arguments_of(const Recipe& recipe, const RecipeOptions& choices) {
     RecipeArguments arguments;
     for (std::size_t i = 1; i < choices.words.size(); ++i) {
         const std::string& word = choices.words[i];
@@ -237,9 +237,10 @@ std::string what_ends_it(const Recipe& recipe, const Until& until) {
     return "; ends when " + join(ends, ", or ");
 }
 
-int dry_run(Context& ctx, const Choices& choices, const RecipeOnKernel& on_kernel,
+int dry_run(Context& ctx, const RecipeOptions& choices, const RecipeOnKernel& on_kernel,
             const Tracefs& top) {
-    const Plan plan = plan_recipe(on_kernel, Session::named(top, choices.session.value_or("")));
+    const SessionPlan plan =
+        plan_recipe(on_kernel, Session::named(top, choices.session.value_or("")));
     for (const std::string& note : plan.notes) ctx.err.line(note);
     for (const std::string& line : plan.changes.shell_lines()) ctx.out.line(line);
     std::vector<std::string> words;
@@ -250,7 +251,7 @@ int dry_run(Context& ctx, const Choices& choices, const RecipeOnKernel& on_kerne
 
 // Lets the command go and waits for the end.
 EndOfRun wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel, RecipeRun& run,
-              const Choices& choices, HeldCommand* command, StopSignals& stop) {
+              const RecipeOptions& choices, HeldCommand* command, StopSignals& stop) {
     Until until;
     if (recipe.duration_ns) until.duration = std::chrono::nanoseconds(*recipe.duration_ns);
     if (choices.duration) until.duration = parse_duration("--duration", *choices.duration);
@@ -278,7 +279,7 @@ EndOfRun wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kerne
 
 // Waits, then shows. Returns the signal that came, or 0.
 int follow(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel, RecipeRun& run,
-           const Choices& choices, HeldCommand* command, StopSignals& stop) {
+           const RecipeOptions& choices, HeldCommand* command, StopSignals& stop) {
     const EndOfRun end = wait(ctx, recipe, on_kernel, run, choices, command, stop);
     const int signal = stop.take();
     const Session& session = run.session();
@@ -300,7 +301,7 @@ int follow(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel, 
 
 // Returns an exit status, or a signal that ended the run as a negative number: the command is
 // ended by then.
-int run(Context& ctx, const Choices& choices) {
+int run(Context& ctx, const RecipeOptions& choices) {
     if (choices.words.empty())
         throw UsageError("no recipe given", "'gpufs recipe list' shows them");
     const Recipe recipe = parse_recipe(load_recipe(choices.words[0]));
@@ -344,7 +345,7 @@ int run(Context& ctx, const Choices& choices) {
 
 struct Verb {
     std::string_view name;
-    int (*run)(Context&, const Choices&);
+    int (*run)(Context&, const RecipeOptions&);
 };
 constexpr Verb kVerbs[] = {{"list", list}, {"show", show}, {"run", run}};
 
@@ -353,7 +354,7 @@ constexpr Verb kVerbs[] = {{"list", list}, {"show", show}, {"run", run}};
 int cmd_recipe(Context& ctx, Args args) {
     constexpr const char* kUsage =
         "recipe list | show NAME|FILE | run NAME|FILE [key=value…] [-p PID…] [-- COMMAND]";
-    Choices choices;
+    RecipeOptions choices;
     Options options(
         kUsage,
         "A recipe is a file of filters, triggers and settings that answers one question.\n"

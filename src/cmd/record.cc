@@ -36,8 +36,8 @@ constexpr milliseconds kFirstFlush{100};
 constexpr milliseconds kLookAtSwitch{50};
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-struct Choices {
-    RecordWish wish;
+struct RecordOptions {
+    RecordRequest request;
     std::vector<int> pids;
     std::vector<std::string> command;
     std::optional<std::string> file, max, buffer, duration;
@@ -57,25 +57,26 @@ std::string default_buffer(const Tracefs& top) {
     return size_to_text(std::clamp(kAll / buffer_cpus(top).size() / 4096 * 4096, kLeast, kEach));
 }
 
-void add_settings(RecordWish& wish, const Choices& choices, const Tracefs& top) {
+void add_settings(RecordRequest& request, const RecordOptions& choices, const Tracefs& top) {
     // One clock for all CPUs, which is also that of BPF programs and of clock_gettime(2).
-    wish.settings = {{"clock", "mono"}, {"buffer", choices.buffer.value_or(default_buffer(top))}};
+    request.settings = {{"clock", "mono"},
+                        {"buffer", choices.buffer.value_or(default_buffer(top))}};
     if (choices.pids.empty()) return;
     std::vector<std::string> pids;
     for (const int pid : choices.pids) pids.push_back(cat(pid));
-    wish.settings.push_back({"pids", threads_of(join(pids, ","))});
-    wish.settings.push_back({"children", "on"});
+    request.settings.push_back({"pids", threads_of(join(pids, ","))});
+    request.settings.push_back({"children", "on"});
 }
 
 // One recording, from the making of its instance to the last word about it.
 class Recording {
 public:
-    Recording(Context& ctx, const Choices& choices, const Tracefs& top)
+    Recording(Context& ctx, const RecordOptions& choices, const Tracefs& top)
         : ctx_(ctx),
           choices_(choices),
           path_(choices.file.value_or("trace.dat")),
           max_(choices.max ? parse_size("--max", *choices.max) : kNoLimit),
-          session_(top, choices.wish),
+          session_(top, choices.request),
           recorder_(session_.tracefs(), top),
           told_(recorder_.counts()) {}
 
@@ -106,7 +107,7 @@ private:
     bool is_switched_off() const { return session_.ends_when_off() && !session_.is_on(); }
 
     Context& ctx_;
-    const Choices& choices_;
+    const RecordOptions& choices_;
     std::string path_;
     std::uint64_t max_;
     RecordSession session_;
@@ -263,8 +264,8 @@ void Recording::tell(const RecordingFile& file, bool has_gaps) {
     ctx_.err.flush();
 }
 
-int record(Context& ctx, Choices& choices) {
-    if (choices.wish.events.empty() && !choices.wish.gpu)
+int record(Context& ctx, RecordOptions& choices) {
+    if (choices.request.events.empty() && !choices.request.gpu)
         throw UsageError("nothing to record: there is no -e and no --gpu",
                          "such as: gpufs record -e sched_switch -- make");
     if (choices.ring && choices.max)
@@ -272,7 +273,7 @@ int record(Context& ctx, Choices& choices) {
     LiveRun live(choices.duration);
     const Tracefs top = find_tracefs();
     remove_stale(top);
-    add_settings(choices.wish, choices, top);
+    add_settings(choices.request, choices, top);
     live.hold(choices.command);
     Recording recording(ctx, choices, top);
     if (choices.ring)
@@ -289,7 +290,7 @@ int record(Context& ctx, Choices& choices) {
 }  // namespace
 
 int cmd_record(Context& ctx, Args args) {
-    Choices choices;
+    RecordOptions choices;
     std::vector<std::string> words;
     choices.command = take_command(args);
     Options options(
@@ -299,10 +300,10 @@ int cmd_record(Context& ctx, Args args) {
         "    gpufs record -e sched_switch -e 'irq:*' -o boot.dat -- make\n"
         "    gpufs record --gpu --duration 10s\n"
         "    gpufs record --gpu --ring --trigger 'traceoff if error_code != 0'");
-    options.events(choices.wish.events)
-        .flag("gpu", choices.wish.gpu, "all that GPU drivers tell, and which task ran")
-        .condition(choices.wish.condition)
-        .list("trigger", choices.wish.triggers, "ACTION",
+    options.events(choices.request.events)
+        .flag("gpu", choices.request.gpu, "all that GPU drivers tell, and which task ran")
+        .condition(choices.request.condition)
+        .list("trigger", choices.request.triggers, "ACTION",
               "as in 'gpufs trigger', on these events; repeated")
         .pids(choices.pids,
               "this process with its threads, or a thread, and what they start; repeated")

@@ -21,7 +21,7 @@
 namespace gpufs {
 namespace {
 
-struct Choices {
+struct ReportOptions {
     std::optional<std::string> file, cpus, from, to;
     std::vector<std::string> events;
     std::string condition;
@@ -32,7 +32,7 @@ struct Choices {
 // The records that the user wants, and what is lost among all.
 class Selection {
 public:
-    Selection(TraceFile& file, const Choices& choices)
+    Selection(TraceFile& file, const ReportOptions& choices)
         : file_(file),
           pids_(choices.pids),
           filter_(KnownEvents(file.context().events), file.context(), choices.events,
@@ -103,7 +103,7 @@ private:
 
     TraceFile& file_;
     std::vector<int> pids_;
-    RecordFilter filter_;
+    WantedRecords filter_;
     std::uint64_t from_ = 0, to_ = std::numeric_limits<std::uint64_t>::max();
     TraceRecord record_;
     std::vector<std::uint64_t> pending_;  // by stream, lost and not said yet
@@ -148,7 +148,7 @@ void print_all(Context& ctx, Selection& selection, bool stacks, Print&& print) {
     order.flush();
 }
 
-void print_text(Context& ctx, TraceFile& file, Selection& selection, const Choices& choices) {
+void print_text(Context& ctx, TraceFile& file, Selection& selection, const ReportOptions& choices) {
     TraceCmdText text(file.context());
     const std::vector<std::string> before = prefixes(file);
     ctx.out.line(cat("cpus=", file.facts().cpus));
@@ -168,7 +168,7 @@ void print_statistics(Context& ctx, TraceFile& file, Selection& selection, bool 
 
 int cmd_report(Context& ctx, Args args) {
     std::vector<std::string> words;
-    Choices choices;
+    ReportOptions choices;
     Options options(
         "report [-i FILE] [-e EVENT…] [--if EXPR] [--cpu LIST] [-p PID] [--from T] [--to T] "
         "[--stacks] [--json | --csv | --stat]",

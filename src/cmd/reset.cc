@@ -40,9 +40,9 @@ int cmd_reset(Context& ctx, Args args) {
         ctx.err.line(cat("there is no ", session.described(), ": nothing to reset"));
         return kOk;
     }
-    const Plan plan = events.empty()
-                          ? plan_reset(session)
-                          : plan_reset_events(session, match_events(session.top(), events));
+    const SessionPlan plan = events.empty()
+                                 ? plan_reset(session)
+                                 : plan_reset_events(session, match_events(session.top(), events));
     apply_or_print(ctx, plan.changes, dry_run);
     if (!dry_run)
         for (const std::string& note : plan.notes) ctx.err.line(note);

@@ -29,7 +29,7 @@
 namespace gpufs {
 namespace {
 
-struct Choices {
+struct ShowOptions {
     std::vector<std::string> events;
     std::string condition;
     std::optional<std::string> last, duration;
@@ -42,7 +42,7 @@ struct Choices {
 // Turns records into lines, in the form and of the choice the user asked for.
 class Printer {
 public:
-    Printer(const Session& session, const Choices& choices)
+    Printer(const Session& session, const ShowOptions& choices)
         : trace_(session.top(), session.tracefs()),
           text_(trace_.context()),
           json_(trace_.context()),
@@ -75,7 +75,7 @@ private:
     LiveTrace trace_;
     TraceText text_;
     TraceJson json_;
-    RecordFilter filter_;
+    WantedRecords filter_;
     std::map<int, std::uint64_t> lost_;  // by CPU, not said yet
     bool is_json_;
 };
@@ -149,7 +149,7 @@ void copy_text(Context& ctx, const Tracefs& at, const char* file,
     tail.print(ctx.out);
 }
 
-void show_once(Context& ctx, const Session& session, const Choices& choices) {
+void show_once(Context& ctx, const Session& session, const ShowOptions& choices) {
     const Tracefs& at = session.tracefs();
     if (!choices.needs_fields()) return copy_text(ctx, at, "trace", choices.last);
     Printer printer(session, choices);  // complains about the expression first
@@ -171,7 +171,7 @@ std::string lost_text(const RawBuffer& buffer) {
     return cat(buffer.lost(), buffer.lost_is_partial() ? " or more" : "", " lost");
 }
 
-void consume(Context& ctx, const Session& session, const Choices& choices) {
+void consume(Context& ctx, const Session& session, const ShowOptions& choices) {
     Printer printer(session, choices);
     RawBuffer buffer(session.tracefs());
     buffer.drain_rest();
@@ -180,7 +180,7 @@ void consume(Context& ctx, const Session& session, const Choices& choices) {
     ctx.err.line(cat("read and removed; ", lost_text(buffer)));
 }
 
-int follow(Context& ctx, const Session& session, const Choices& choices) {
+int follow(Context& ctx, const Session& session, const ShowOptions& choices) {
     using Clock = std::chrono::steady_clock;
     Printer printer(session, choices);
     const auto limit = choices.duration ? parse_duration("--duration", *choices.duration)
@@ -276,7 +276,7 @@ void print_longest(Context& ctx, const Session& session,
 
 void print_buffer(Context& ctx, const Session& session, std::optional<unsigned long> last,
                   bool json) {
-    Choices choices;
+    ShowOptions choices;
     if (last) choices.last = cat(*last);
     choices.json = json;
     if (json && !BufferSnapshot::open(session.tracefs()))
@@ -288,7 +288,7 @@ void print_buffer(Context& ctx, const Session& session, std::optional<unsigned l
 int cmd_show(Context& ctx, Args args) {
     std::vector<std::string> words;
     SessionChoice session_choice;
-    Choices choices;
+    ShowOptions choices;
     Options options(
         "show [--follow | --consume | --snapshot] [--last N] [-e EVENT…] [--if EXPR] [--json]",
         "Shows what the session recorded, in the kernel's own trace form. Plain show leaves the\n"

@@ -22,7 +22,7 @@
 namespace gpufs {
 namespace {
 
-struct Choices {
+struct StallOptions {
     std::vector<int> pids;
     std::vector<std::string> command;
     std::optional<std::string> comm, over, state, duration;
@@ -35,7 +35,7 @@ std::string count_text(std::uint64_t n) {
     return counted(static_cast<std::size_t>(n), "stall");
 }
 
-std::vector<StallHunt::Target> find_targets(const Choices& choices) {
+std::vector<StallHunt::Target> find_targets(const StallOptions& choices) {
     std::vector<StallHunt::Target> targets;
     for (const int pid : choices.pids) {
         const int tgid = proc::tgid(pid);
@@ -55,9 +55,9 @@ std::vector<StallHunt::Target> find_targets(const Choices& choices) {
 }
 
 // Tells the stalls as they come, and adds them up.
-class StallTeller {
+class StallPrinter {
 public:
-    StallTeller(Context& ctx, StallHunt& hunt, bool is_json)
+    StallPrinter(Context& ctx, StallHunt& hunt, bool is_json)
         : ctx_(ctx), hunt_(hunt), text_(hunt.context(), hunt.syscalls()), is_json_(is_json) {}
 
     void tell_new() {
@@ -185,7 +185,7 @@ double cpu_seconds() {
     return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-int hunt_stalls(Context& ctx, const Choices& choices) {
+int hunt_stalls(Context& ctx, const StallOptions& choices) {
     StallTracker::Choice what;
     what.states = StateSet::parse("--state", choices.state.value_or("D"));
     what.over_ns =
@@ -217,27 +217,27 @@ int hunt_stalls(Context& ctx, const Choices& choices) {
         ctx.err.line(
             "on this kernel a session's stacks go to the top-level buffer: they are taken "
             "from /proc, for stalls that last");
-    StallTeller teller(ctx, hunt, choices.json);
+    StallPrinter printer(ctx, hunt, choices.json);
     const double used_before = cpu_seconds();
     live.begin();
     if (!has_command) {
         ctx.err.line(start_text(hunt));
         ctx.err.flush();
-        teller.tell_new();
+        printer.tell_new();
     }
     for (;;) {
         const bool goes_on = hunt.wait(live.stop_fd(), live.left());
         hunt.round();
-        teller.tell_new();
+        printer.tell_new();
         if (live.is_over() || is_frozen) break;
         // Watched processes that end take their tasks with them.
         if (goes_on && !has_command && hunt.tracker().watched() == 0) break;
     }
     hunt.finish();
-    teller.tell_new();
+    printer.tell_new();
     const std::chrono::duration<double> took = live.lasted();
-    teller.tell_end((cpu_seconds() - used_before) / std::max(took.count(), 1e-3), what.states,
-                    what.over_ns);
+    printer.tell_end((cpu_seconds() - used_before) / std::max(took.count(), 1e-3), what.states,
+                     what.over_ns);
     if (const std::string line = live.command_end(); !line.empty()) ctx.err.line(line);
     if (is_frozen)
         ctx.err.line(cat(session.described(), " stopped at the first of them: 'gpufs show",
@@ -254,7 +254,7 @@ int hunt_stalls(Context& ctx, const Choices& choices) {
 }  // namespace
 
 int cmd_stall(Context& ctx, Args args) {
-    Choices choices;
+    StallOptions choices;
     std::vector<std::string> words;
     Options options(
         "stall -p PID… | --comm GLOB | -- COMMAND [--state D|S|R|any] [--over 1ms]",

@@ -124,7 +124,7 @@ int clear_triggers(Context& ctx, const SessionChoice& choice, const std::vector<
         events = match_events(session.top(), words);
     else
         for (const EventState& state : read_event_states(session)) events.push_back(state.event);
-    const Plan plan = plan_clear_triggers(session, events, action);
+    const SessionPlan plan = plan_clear_triggers(session, events, action);
     apply_or_print(ctx, plan.changes, dry_run);
     if (dry_run) return kOk;
     for (const std::string& note : plan.notes) ctx.err.line(note);
@@ -174,7 +174,7 @@ int cmd_trigger(Context& ctx, Args args) {
     if (count) trigger.count = parse_count("count", *count);
     const auto triggers = on_events(session, trigger, words, condition);
     require_trigger_action(session, trigger.action);
-    const Plan plan = plan_triggers(session, triggers, !no_enable);
+    const SessionPlan plan = plan_triggers(session, triggers, !no_enable);
     apply_or_print(ctx, plan.changes, dry_run);
     if (!dry_run)
         for (const std::string& note : plan.notes) ctx.err.line(note);

@@ -54,7 +54,7 @@ std::string reason(const Error& e) {
 // Makes each GPU monitor as if to run it, on this machine or over the recording.
 std::vector<Candidate> find_candidates(const std::optional<std::string>& recording) {
     std::vector<Candidate> found;
-    BpfMachine machine;
+    KernelFacts machine;
     for (const std::string& name : list_monitors()) {
         Candidate one;
         try {

@@ -113,7 +113,7 @@ std::uint64_t value_address(std::size_t slot, InterpretedMap& map) {
 
 }  // namespace
 
-void BpfInterpreter::check() const {
+void Interpreter::check() const {
     std::vector<bool> is_second_half(insns_.size() + 1);
     for (std::size_t i = 0; i < insns_.size(); ++i)
         if (is_wide(insns_[i]) && !is_second_half[i]) is_second_half[i + 1] = true;
@@ -143,7 +143,7 @@ void BpfInterpreter::check() const {
         throw BpfFault(insns_.size() - 1, "the program's last instruction is no exit");
 }
 
-void BpfInterpreter::resolve() {
+void Interpreter::resolve() {
     for (std::size_t i = 0; i + 1 < insns_.size(); ++i) {
         const bpf_insn& insn = insns_[i];
         if (insn.code == (BPF_JMP | BPF_CALL) && insn.src_reg == 0) {
@@ -163,7 +163,7 @@ void BpfInterpreter::resolve() {
                 wide_[i] = std::uint64_t{high} << 32 | low;
                 break;
             case BPF_PSEUDO_MAP_FD:
-                wide_[i] = BpfWorld::handle_of(insn.imm);
+                wide_[i] = VmState::handle_of(insn.imm);
                 break;
             case BPF_PSEUDO_MAP_VALUE:
                 wide_[i] = value_address(i, world_.map(insn.imm)) + high;

@@ -5,10 +5,10 @@
 // What the files of helpers share.
 namespace gpufs {
 
-struct BpfWorld;
+struct VmState;
 
 // Maps, rings and stacks.
-void add_map_helpers(BpfWorld& world);
+void add_map_helpers(VmState& world);
 
 // What a program sees of a number that may be negative.
 inline std::uint64_t from_status(int status) {

@@ -12,7 +12,7 @@
 namespace gpufs {
 namespace {
 
-using Gap = BpfWorld::Gap;
+using Gap = VmState::Gap;
 
 constexpr std::size_t kCommBytes = 16;
 // The kernel's for "no such user" (INVALID_UID).
@@ -20,18 +20,18 @@ constexpr std::uint64_t kNobody = 0xffffffff;
 
 // Where probe_read and its kin read.
 struct From {
-    std::span<const std::byte> (BpfMemory::*find)(std::uint64_t) const;
+    std::span<const std::byte> (VmMemory::*find)(std::uint64_t) const;
     Gap gap;
 };
-constexpr From kKernel{&BpfMemory::find_kernel, Gap::kernel_memory};
-constexpr From kUser{&BpfMemory::find_user, Gap::user_memory};
+constexpr From kKernel{&VmMemory::find_kernel, Gap::kernel_memory};
+constexpr From kUser{&VmMemory::find_user, Gap::user_memory};
 
-std::span<std::byte> destination(BpfInterpreter& program, const BpfArguments& a) {
+std::span<std::byte> destination(Interpreter& program, const BpfArguments& a) {
     if (static_cast<std::uint32_t>(a[1]) != a[1]) program.fail("the size to read is out of range");
     return program.writable(a[0], a[1]);
 }
 
-std::uint64_t read_nothing(BpfInterpreter& program, Gap gap, std::span<std::byte> to) {
+std::uint64_t read_nothing(Interpreter& program, Gap gap, std::span<std::byte> to) {
     program.world().miss(gap);
     std::ranges::fill(to, std::byte{});
     return from_status(-EFAULT);
@@ -39,7 +39,7 @@ std::uint64_t read_nothing(BpfInterpreter& program, Gap gap, std::span<std::byte
 
 // bpf_probe_read_kernel(to, bytes, from): all bytes or, with -EFAULT, zeros.
 BpfHelper probe_read(const From& where) {
-    return [where](BpfInterpreter& program, const BpfArguments& a) {
+    return [where](Interpreter& program, const BpfArguments& a) {
         const auto to = destination(program, a);
         const auto from = (program.world().memory.*where.find)(a[2]);
         if (from.size() < to.size()) return read_nothing(program, where.gap, to);
@@ -51,7 +51,7 @@ BpfHelper probe_read(const From& where) {
 // bpf_probe_read_kernel_str(to, bytes, from): up to and with the NUL that ends the text, or one put
 // over the last byte where it is cut. Returns the bytes written.
 BpfHelper probe_read_str(const From& where) {
-    return [where](BpfInterpreter& program, const BpfArguments& a) {
+    return [where](Interpreter& program, const BpfArguments& a) {
         const auto to = destination(program, a);
         if (to.empty()) return from_status(0);
         auto from = (program.world().memory.*where.find)(a[2]);
@@ -67,7 +67,7 @@ BpfHelper probe_read_str(const From& where) {
     };
 }
 
-std::uint64_t current_comm(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t current_comm(Interpreter& program, const BpfArguments& a) {
     const auto to = program.writable(a[0], a[1]);
     if (to.empty()) program.fail("the size of the buffer is 0");
     const std::string_view comm = program.world().now.comm;
@@ -77,18 +77,18 @@ std::uint64_t current_comm(BpfInterpreter& program, const BpfArguments& a) {
     return 0;
 }
 
-std::uint64_t time_now(BpfInterpreter& program, const BpfArguments&) {
+std::uint64_t time_now(Interpreter& program, const BpfArguments&) {
     return program.world().now.time_ns;
 }
 
-std::uint64_t current_ids(BpfInterpreter& program, const BpfArguments&) {
+std::uint64_t current_ids(Interpreter& program, const BpfArguments&) {
     const auto& now = program.world().now;
     if (!now.is_pid_known) program.world().miss(Gap::process);
     return std::uint64_t{now.pid} << 32 | now.tid;
 }
 
 // bpf_get_ns_current_pid_tgid(device, inode, to, bytes): { u32 tid, u32 process }
-std::uint64_t ids_in_namespace(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t ids_in_namespace(Interpreter& program, const BpfArguments& a) {
     const auto to = program.writable(a[2], a[3]);
     const std::uint64_t ids = current_ids(program, a);
     if (to.size() != sizeof ids) {
@@ -101,18 +101,18 @@ std::uint64_t ids_in_namespace(BpfInterpreter& program, const BpfArguments& a) {
     return 0;
 }
 
-std::uint64_t current_user(BpfInterpreter& program, const BpfArguments&) {
+std::uint64_t current_user(Interpreter& program, const BpfArguments&) {
     program.world().miss(Gap::user);
     return kNobody << 32 | kNobody;
 }
 
-std::uint64_t current_cgroup(BpfInterpreter& program, const BpfArguments&) {
+std::uint64_t current_cgroup(Interpreter& program, const BpfArguments&) {
     program.world().miss(Gap::cgroup);
     return 0;
 }
 
 // Marsaglia's xorshift.
-std::uint64_t random_number(BpfInterpreter& program, const BpfArguments&) {
+std::uint64_t random_number(Interpreter& program, const BpfArguments&) {
     std::uint64_t& x = program.world().random;
     x ^= x << 13;
     x ^= x >> 7;
@@ -121,7 +121,7 @@ std::uint64_t random_number(BpfInterpreter& program, const BpfArguments&) {
 }
 
 // bpf_strncmp(text, its bytes, constant text)
-std::uint64_t compare_texts(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t compare_texts(Interpreter& program, const BpfArguments& a) {
     for (std::uint64_t i = 0; i < a[1]; ++i) {
         const auto x = program.readable(a[0] + i, 1)[0], y = program.readable(a[2] + i, 1)[0];
         // The kernel's own strncmp (lib/string.c) tells which is less, not by how much.
@@ -132,7 +132,7 @@ std::uint64_t compare_texts(BpfInterpreter& program, const BpfArguments& a) {
 }
 
 // bpf_loop(iterations, function, its second argument, 0): stops when the function returns 1.
-std::uint64_t loop(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t loop(Interpreter& program, const BpfArguments& a) {
     constexpr std::uint32_t kMaxLoops = 8u << 20;
     const auto count = static_cast<std::uint32_t>(a[0]);
     if (a[3] != 0) return from_status(-EINVAL);
@@ -142,13 +142,13 @@ std::uint64_t loop(BpfInterpreter& program, const BpfArguments& a) {
     return count;
 }
 
-std::uint64_t nothing(BpfInterpreter&, const BpfArguments&) {
+std::uint64_t nothing(Interpreter&, const BpfArguments&) {
     return 0;
 }
 
 }  // namespace
 
-void add_common_helpers(BpfWorld& world) {
+void add_common_helpers(VmState& world) {
     auto& helpers = world.helpers;
     helpers[BPF_FUNC_probe_read] = probe_read(kKernel);
     helpers[BPF_FUNC_probe_read_kernel] = probe_read(kKernel);
@@ -159,7 +159,7 @@ void add_common_helpers(BpfWorld& world) {
     helpers[BPF_FUNC_ktime_get_ns] = time_now;
     helpers[BPF_FUNC_ktime_get_boot_ns] = time_now;
     helpers[BPF_FUNC_ktime_get_coarse_ns] = time_now;
-    helpers[BPF_FUNC_get_smp_processor_id] = [](BpfInterpreter& program, const BpfArguments&) {
+    helpers[BPF_FUNC_get_smp_processor_id] = [](Interpreter& program, const BpfArguments&) {
         return std::uint64_t{program.world().now.cpu};
     };
     helpers[BPF_FUNC_get_current_pid_tgid] = current_ids;

@@ -13,54 +13,54 @@
 namespace gpufs {
 namespace {
 
-using Gap = BpfWorld::Gap;
+using Gap = VmState::Gap;
 
-InterpretedMap& require(BpfInterpreter& program, std::uint64_t handle, bool is_right,
+InterpretedMap& require(Interpreter& program, std::uint64_t handle, bool is_right,
                         const char* what) {
     InterpretedMap* map = program.world().find_map(handle);
     if (!map || !is_right) program.fail(cat("the helper's argument is not ", what));
     return *map;
 }
 
-InterpretedMap& require_entries(BpfInterpreter& program, std::uint64_t handle) {
+InterpretedMap& require_entries(Interpreter& program, std::uint64_t handle) {
     const InterpretedMap* map = program.world().find_map(handle);
     return require(program, handle, map && map->has_entries(), "a map of entries");
 }
 
-InterpretedMap& require_ring(BpfInterpreter& program, std::uint64_t handle, std::uint32_t type) {
+InterpretedMap& require_ring(Interpreter& program, std::uint64_t handle, std::uint32_t type) {
     const InterpretedMap* map = program.world().find_map(handle);
     return require(program, handle, map && map->spec().type == type, "a ring of that kind");
 }
 
-InterpretedMap& require_stacks(BpfInterpreter& program, std::uint64_t handle) {
+InterpretedMap& require_stacks(Interpreter& program, std::uint64_t handle) {
     const InterpretedMap* map = program.world().find_map(handle);
     return require(program, handle, map && map->is_stack_trace(), "a map of stacks");
 }
 
-std::span<const std::byte> key_at(BpfInterpreter& program, const InterpretedMap& map,
+std::span<const std::byte> key_at(Interpreter& program, const InterpretedMap& map,
                                   std::uint64_t address) {
     return program.readable(address, map.spec().key_bytes);
 }
 
-std::uint64_t lookup(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t lookup(Interpreter& program, const BpfArguments& a) {
     InterpretedMap& map = require_entries(program, a[0]);
     return map.lookup_address(key_at(program, map, a[1]), program.world().now.cpu);
 }
 
-std::uint64_t lookup_per_cpu(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t lookup_per_cpu(Interpreter& program, const BpfArguments& a) {
     InterpretedMap& map = require_entries(program, a[0]);
     if (a[2] >= program.world().cpus) return 0;
     return map.lookup_address(key_at(program, map, a[1]), a[2]);
 }
 
-std::uint64_t update(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t update(Interpreter& program, const BpfArguments& a) {
     InterpretedMap& map = require_entries(program, a[0]);
     const auto key = key_at(program, map, a[1]);
     const auto value = program.readable(a[2], map.spec().value_bytes);
     return from_status(map.update_copy(key, value, a[3], program.world().now.cpu));
 }
 
-std::uint64_t erase(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t erase(Interpreter& program, const BpfArguments& a) {
     InterpretedMap& map = require_entries(program, a[0]);
     return from_status(map.erase(key_at(program, map, a[1])));
 }
@@ -68,24 +68,24 @@ std::uint64_t erase(BpfInterpreter& program, const BpfArguments& a) {
 // A key that a program may read, for as long as this lives.
 class ShownKey {
 public:
-    ShownKey(BpfMemory& memory, std::span<const std::byte> key)
-        : memory_(memory), address_(memory.add_read_only(BpfMemory::Kind::constant, key)) {}
+    ShownKey(VmMemory& memory, std::span<const std::byte> key)
+        : memory_(memory), address_(memory.add_read_only(VmMemory::Kind::constant, key)) {}
     ~ShownKey() { memory_.remove(address_); }
     ShownKey(const ShownKey&) = delete;
     ShownKey& operator=(const ShownKey&) = delete;
     std::uint64_t address() const { return address_; }
 
 private:
-    BpfMemory& memory_;
+    VmMemory& memory_;
     std::uint64_t address_;
 };
 
 // bpf_for_each_map_elem(map, function(map, key, value, own), own, 0): stops when the function
 // returns 1. Returns how many entries it was called for.
-std::uint64_t for_each(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t for_each(Interpreter& program, const BpfArguments& a) {
     InterpretedMap& map = require_entries(program, a[0]);
     if (a[3] != 0) return from_status(-EINVAL);
-    BpfWorld& world = program.world();
+    VmState& world = program.world();
     std::vector<std::byte> key(map.spec().key_bytes);
     const ShownKey shown(world.memory, key);
     std::uint64_t count = 0;
@@ -98,14 +98,14 @@ std::uint64_t for_each(BpfInterpreter& program, const BpfArguments& a) {
     return count;
 }
 
-void send(BpfInterpreter& program, std::span<const std::byte> record) {
+void send(Interpreter& program, std::span<const std::byte> record) {
     if (program.world().on_record) program.world().on_record(record);
 }
 
 constexpr std::uint64_t kWakeups = BPF_RB_NO_WAKEUP | BPF_RB_FORCE_WAKEUP;
 
 // bpf_ringbuf_output(ring, record, bytes, flags)
-std::uint64_t ring_output(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t ring_output(Interpreter& program, const BpfArguments& a) {
     const InterpretedMap& ring = require_ring(program, a[0], BPF_MAP_TYPE_RINGBUF);
     const auto record = program.readable(a[1], a[2]);
     if ((a[3] & ~kWakeups) != 0) return from_status(-EINVAL);
@@ -115,22 +115,22 @@ std::uint64_t ring_output(BpfInterpreter& program, const BpfArguments& a) {
 }
 
 // bpf_ringbuf_reserve(ring, bytes, 0): where to write the record
-std::uint64_t ring_reserve(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t ring_reserve(Interpreter& program, const BpfArguments& a) {
     const InterpretedMap& ring = require_ring(program, a[0], BPF_MAP_TYPE_RINGBUF);
-    BpfWorld& world = program.world();
+    VmState& world = program.world();
     std::uint64_t used = BPF_RINGBUF_HDR_SZ;
     for (const auto& [at, record] : world.reserved) used += record.size() + BPF_RINGBUF_HDR_SZ;
     const std::uint64_t all = ring.spec().max_entries;
     if (a[2] != 0 || used > all || a[1] > all - used) return 0;
     std::vector<std::byte> bytes(a[1]);
-    const std::uint64_t address = world.memory.add(BpfMemory::Kind::data, bytes);
+    const std::uint64_t address = world.memory.add(VmMemory::Kind::data, bytes);
     world.reserved.emplace(address, std::move(bytes));
     return address;
 }
 
 BpfHelper ring_finish(bool is_sent) {
-    return [is_sent](BpfInterpreter& program, const BpfArguments& a) {
-        BpfWorld& world = program.world();
+    return [is_sent](Interpreter& program, const BpfArguments& a) {
+        VmState& world = program.world();
         const auto record = world.reserved.extract(a[0]);
         if (record.empty()) program.fail("the helper's argument is no reserved record");
         world.memory.remove(a[0]);
@@ -140,13 +140,13 @@ BpfHelper ring_finish(bool is_sent) {
 }
 
 // bpf_ringbuf_query(ring, what): nothing ever waits in it
-std::uint64_t ring_query(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t ring_query(Interpreter& program, const BpfArguments& a) {
     const InterpretedMap& ring = require_ring(program, a[0], BPF_MAP_TYPE_RINGBUF);
     return a[1] == BPF_RB_RING_SIZE ? ring.spec().max_entries : 0;
 }
 
 // bpf_perf_event_output(context, rings, flags, record, bytes)
-std::uint64_t perf_output(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t perf_output(Interpreter& program, const BpfArguments& a) {
     require_ring(program, a[1], BPF_MAP_TYPE_PERF_EVENT_ARRAY);
     const auto record = program.readable(a[3], a[4]);
     if ((a[2] & ~std::uint64_t{BPF_F_INDEX_MASK}) != 0) return from_status(-EINVAL);
@@ -157,7 +157,7 @@ std::uint64_t perf_output(BpfInterpreter& program, const BpfArguments& a) {
 }
 
 // The frames that a helper is asked for; empty, and counted, where nobody knows them.
-std::span<const std::uint64_t> stack_of(BpfInterpreter& program, std::uint64_t flags) {
+std::span<const std::uint64_t> stack_of(Interpreter& program, std::uint64_t flags) {
     const bool is_user = (flags & BPF_F_USER_STACK) != 0;
     const auto& now = program.world().now;
     const auto frames = is_user ? now.user_stack : now.kernel_stack;
@@ -166,7 +166,7 @@ std::span<const std::uint64_t> stack_of(BpfInterpreter& program, std::uint64_t f
 }
 
 // bpf_get_stackid(context, stacks, flags)
-std::uint64_t stack_id(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t stack_id(Interpreter& program, const BpfArguments& a) {
     constexpr std::uint64_t kFlags =
         BPF_F_SKIP_FIELD_MASK | BPF_F_USER_STACK | BPF_F_FAST_STACK_CMP | BPF_F_REUSE_STACKID;
     InterpretedMap& stacks = require_stacks(program, a[1]);
@@ -176,7 +176,7 @@ std::uint64_t stack_id(BpfInterpreter& program, const BpfArguments& a) {
 }
 
 // bpf_get_stack(context, to, bytes, flags): returns the bytes of frames that it wrote.
-std::uint64_t stack_bytes(BpfInterpreter& program, const BpfArguments& a) {
+std::uint64_t stack_bytes(Interpreter& program, const BpfArguments& a) {
     const auto to = program.writable(a[1], a[2]);
     std::ranges::fill(to, std::byte{});
     if ((a[3] & ~std::uint64_t{BPF_F_SKIP_FIELD_MASK | BPF_F_USER_STACK}) != 0 || a[2] % 8 != 0)
@@ -190,7 +190,7 @@ std::uint64_t stack_bytes(BpfInterpreter& program, const BpfArguments& a) {
 
 }  // namespace
 
-void add_map_helpers(BpfWorld& world) {
+void add_map_helpers(VmState& world) {
     auto& helpers = world.helpers;
     helpers[BPF_FUNC_map_lookup_elem] = lookup;
     helpers[BPF_FUNC_map_lookup_percpu_elem] = lookup_per_cpu;

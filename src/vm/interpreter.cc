@@ -142,7 +142,7 @@ BpfFault::BpfFault(std::size_t slot, const std::string& why)
     : Error(cat("instruction ", slot, ": ", why)), slot_(slot), why_(why) {}
 
 // One function's registers. The frame's stack is a region of its own.
-struct BpfInterpreter::Frame {
+struct Interpreter::Frame {
     std::array<std::uint64_t, 11> r{};
     std::uint16_t written = one(kFramePointer);
     std::size_t may_gotos = 0;
@@ -156,12 +156,12 @@ struct BpfInterpreter::Frame {
     }
 };
 
-BpfInterpreter::BpfInterpreter(std::span<const bpf_insn> insns, BpfWorld& world)
+Interpreter::Interpreter(std::span<const bpf_insn> insns, VmState& world)
     : world_(world),
       insns_(insns.begin(), insns.end()),
       wide_(insns.size()),
       helpers_(insns.size()),
-      stack_(kFrames * BpfMemory::kStackBytes) {
+      stack_(kFrames * VmMemory::kStackBytes) {
     check();
     resolve();
     for (const bpf_insn& insn : insns_) {
@@ -170,31 +170,31 @@ BpfInterpreter::BpfInterpreter(std::span<const bpf_insn> insns, BpfWorld& world)
     }
     for (std::size_t i = 0; i < kFrames; ++i)
         frame_addresses_.push_back(world_.memory.add(
-            BpfMemory::Kind::stack,
-            std::span(stack_).subspan(i * BpfMemory::kStackBytes, BpfMemory::kStackBytes)));
+            VmMemory::Kind::stack,
+            std::span(stack_).subspan(i * VmMemory::kStackBytes, VmMemory::kStackBytes)));
 }
 
-BpfInterpreter::~BpfInterpreter() {
+Interpreter::~Interpreter() {
     for (const std::uint64_t address : frame_addresses_) world_.memory.remove(address);
 }
 
-void BpfInterpreter::fail(const std::string& why) const {
+void Interpreter::fail(const std::string& why) const {
     throw BpfFault(slot_, why);
 }
 
-std::span<const std::byte> BpfInterpreter::readable(std::uint64_t address, std::size_t bytes) {
+std::span<const std::byte> Interpreter::readable(std::uint64_t address, std::size_t bytes) {
     const std::byte* at = world_.memory.find_readable(address, bytes);
     if (!at) fail(cat("the helper may not read these ", bytes, " bytes"));
     return {at, bytes};
 }
 
-std::span<std::byte> BpfInterpreter::writable(std::uint64_t address, std::size_t bytes) {
+std::span<std::byte> Interpreter::writable(std::uint64_t address, std::size_t bytes) {
     std::byte* at = world_.memory.find_writable(address, bytes);
     if (!at) fail(cat("the helper may not write these ", bytes, " bytes"));
     return {at, bytes};
 }
 
-std::uint64_t BpfInterpreter::load(std::uint64_t address, std::size_t bytes) const {
+std::uint64_t Interpreter::load(std::uint64_t address, std::size_t bytes) const {
     const std::byte* from = world_.memory.find_for_load(address, bytes);
     if (!from) fail(cat("reads ", bytes, " bytes where it may not"));
     std::uint64_t value = 0;
@@ -206,7 +206,7 @@ std::uint64_t BpfInterpreter::load(std::uint64_t address, std::size_t bytes) con
     return value;
 }
 
-void BpfInterpreter::store(std::uint64_t address, std::size_t bytes, std::uint64_t value) {
+void Interpreter::store(std::uint64_t address, std::size_t bytes, std::uint64_t value) {
     std::byte* to = world_.memory.find_for_store(address, bytes);
     if (!to) fail(cat("writes ", bytes, " bytes where it may not"));
     if constexpr (std::endian::native == std::endian::little) {
@@ -216,7 +216,7 @@ void BpfInterpreter::store(std::uint64_t address, std::size_t bytes, std::uint64
     }
 }
 
-std::uint64_t BpfInterpreter::run(std::uint64_t context, std::size_t max_steps) {
+std::uint64_t Interpreter::run(std::uint64_t context, std::size_t max_steps) {
     depth_ = 0;
     steps_ = max_steps;
     const std::uint64_t result =
@@ -225,7 +225,7 @@ std::uint64_t BpfInterpreter::run(std::uint64_t context, std::size_t max_steps) 
     return result;
 }
 
-std::uint64_t BpfInterpreter::call(std::uint64_t function, const BpfArguments& arguments) {
+std::uint64_t Interpreter::call(std::uint64_t function, const BpfArguments& arguments) {
     const std::uint64_t slot = function - kCodeBase;
     if (slot >= insns_.size()) fail("the helper's argument is not a function of this program");
     const std::size_t caller = slot_;
@@ -234,30 +234,29 @@ std::uint64_t BpfInterpreter::call(std::uint64_t function, const BpfArguments& a
     return result;
 }
 
-std::uint64_t BpfInterpreter::call_helper(Frame& frame, const bpf_insn& insn) {
+std::uint64_t Interpreter::call_helper(Frame& frame, const bpf_insn& insn) {
     const BpfHelper* helper = helpers_[slot_];
     if (!helper) fail(cat("helper ", insn.imm, " cannot be called here"));
     return (*helper)(*this, {frame.r[1], frame.r[2], frame.r[3], frame.r[4], frame.r[5]});
 }
 
-std::uint64_t BpfInterpreter::required(const std::optional<std::uint64_t>& result) const {
+std::uint64_t Interpreter::required(const std::optional<std::uint64_t>& result) const {
     if (!result) fail(kNeverWritten);
     return *result;
 }
 
-std::optional<std::uint64_t> BpfInterpreter::execute(std::size_t slot,
-                                                     const BpfArguments& arguments,
-                                                     std::uint16_t written) {
+std::optional<std::uint64_t> Interpreter::execute(std::size_t slot, const BpfArguments& arguments,
+                                                  std::uint16_t written) {
     if (depth_ == kFrames) fail(cat("calls nest more than ", kFrames, " deep"));
     // A new frame's stack was never written.
     const std::uint64_t stack = frame_addresses_[depth_];
     world_.memory.rebind(
-        stack, std::span(stack_).subspan(depth_ * BpfMemory::kStackBytes, BpfMemory::kStackBytes));
+        stack, std::span(stack_).subspan(depth_ * VmMemory::kStackBytes, VmMemory::kStackBytes));
     ++depth_;
     Frame frame;
     frame.written = static_cast<std::uint16_t>(frame.written | written);
     std::copy_n(arguments.begin(), arguments.size(), &frame.r[1]);
-    frame.r[kFramePointer] = stack + BpfMemory::kStackBytes;
+    frame.r[kFramePointer] = stack + VmMemory::kStackBytes;
     for (std::size_t next = slot;;) {
         slot_ = next;
         if (next >= insns_.size()) fail("runs off the end of the program");
@@ -291,7 +290,7 @@ std::optional<std::uint64_t> BpfInterpreter::execute(std::size_t slot,
     }
 }
 
-std::optional<std::uint64_t> BpfInterpreter::call_local(Frame& frame, std::int32_t distance) {
+std::optional<std::uint64_t> Interpreter::call_local(Frame& frame, std::int32_t distance) {
     const auto target = static_cast<std::int64_t>(slot_) + 1 + distance;
     constexpr std::uint16_t kArguments = 0x3e;
     return execute(static_cast<std::size_t>(target),
@@ -299,7 +298,7 @@ std::optional<std::uint64_t> BpfInterpreter::call_local(Frame& frame, std::int32
                    frame.written & kArguments);
 }
 
-void BpfInterpreter::execute_alu(Frame& frame, const bpf_insn& insn) const {
+void Interpreter::execute_alu(Frame& frame, const bpf_insn& insn) const {
     const bool is_64 = BPF_CLASS(insn.code) == BPF_ALU64;
     const int op = BPF_OP(insn.code);
     std::uint64_t& dst = frame.r[insn.dst_reg];
@@ -324,7 +323,7 @@ void BpfInterpreter::execute_alu(Frame& frame, const bpf_insn& insn) const {
     }
 }
 
-void BpfInterpreter::execute_memory(Frame& frame, const bpf_insn& insn) {
+void Interpreter::execute_memory(Frame& frame, const bpf_insn& insn) {
     const std::size_t bytes = bytes_of(width_of(insn));
     const auto offset = static_cast<std::uint64_t>(std::int64_t{insn.off});
     switch (BPF_CLASS(insn.code)) {
@@ -343,7 +342,7 @@ void BpfInterpreter::execute_memory(Frame& frame, const bpf_insn& insn) {
     }
 }
 
-void BpfInterpreter::execute_atomic(Frame& frame, const bpf_insn& insn) {
+void Interpreter::execute_atomic(Frame& frame, const bpf_insn& insn) {
     const std::size_t bytes = bytes_of(width_of(insn));
     const auto offset = static_cast<std::uint64_t>(std::int64_t{insn.off});
     const bool is_load = insn.imm == kBpfLoadAcquire;
@@ -369,7 +368,7 @@ void BpfInterpreter::execute_atomic(Frame& frame, const bpf_insn& insn) {
     if (insn.imm & BPF_FETCH) operand = old;
 }
 
-bool BpfInterpreter::is_taken(Frame& frame, const bpf_insn& insn) const {
+bool Interpreter::is_taken(Frame& frame, const bpf_insn& insn) const {
     const int op = BPF_OP(insn.code);
     if (op == kBpfJcond) return ++frame.may_gotos >= kMaxMayGoto;
     const std::uint64_t a = frame.r[insn.dst_reg];

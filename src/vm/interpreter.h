@@ -33,16 +33,16 @@ private:
 // It does not prove anything before it runs, but it stops at the instruction that does something
 // wrong: memory that is not the program's, an unaligned access, a register or a stack byte that was
 // never written.
-class BpfInterpreter {
+class Interpreter {
 public:
     static constexpr std::size_t kMaxSteps = std::size_t{1} << 26;
 
     // Borrows the world. Throws BpfFault when the code has no sense: an unknown instruction, a jump
     // out of the program, a map that the world does not have.
-    BpfInterpreter(std::span<const bpf_insn> insns, BpfWorld& world);
-    ~BpfInterpreter();
-    BpfInterpreter(const BpfInterpreter&) = delete;
-    BpfInterpreter& operator=(const BpfInterpreter&) = delete;
+    Interpreter(std::span<const bpf_insn> insns, VmState& world);
+    ~Interpreter();
+    Interpreter(const Interpreter&) = delete;
+    Interpreter& operator=(const Interpreter&) = delete;
 
     // Runs the program with this in r1, usually an address in the world's memory. Returns r0.
     std::uint64_t run(std::uint64_t context, std::size_t max_steps = kMaxSteps);
@@ -54,7 +54,7 @@ public:
     std::span<std::byte> writable(std::uint64_t address, std::size_t bytes);
     [[noreturn]] void fail(const std::string& why) const;
 
-    BpfWorld& world() { return world_; }
+    VmState& world() { return world_; }
 
 private:
     static constexpr std::size_t kFrames = 8;
@@ -78,7 +78,7 @@ private:
     std::uint64_t load(std::uint64_t address, std::size_t bytes) const;
     void store(std::uint64_t address, std::size_t bytes, std::uint64_t value);
 
-    BpfWorld& world_;
+    VmState& world_;
     std::vector<bpf_insn> insns_;
     std::vector<std::uint64_t> wide_;            // what a 16-byte load loads, by its slot
     std::vector<const BpfHelper*> helpers_;      // what a call calls, by its slot; null: unknown

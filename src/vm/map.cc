@@ -22,7 +22,7 @@ int refusal(bool is_there, std::uint64_t flags) {
 
 }  // namespace
 
-InterpretedMap::InterpretedMap(const BpfMapSpec& spec, std::size_t cpus, BpfMemory& memory)
+InterpretedMap::InterpretedMap(const BpfMapSpec& spec, std::size_t cpus, VmMemory& memory)
     : spec_(spec),
       memory_(memory),
       is_per_cpu_(spec.is_per_cpu()),

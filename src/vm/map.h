@@ -20,7 +20,7 @@ class InterpretedMap : public ProgramMap {
 public:
     // Borrows the memory. `cpus`: copies of a per-CPU value. Throws Error for a type it does not
     // know, or more entries than there is room for.
-    InterpretedMap(const BpfMapSpec& spec, std::size_t cpus, BpfMemory& memory);
+    InterpretedMap(const BpfMapSpec& spec, std::size_t cpus, VmMemory& memory);
     InterpretedMap(const InterpretedMap&) = delete;
     InterpretedMap& operator=(const InterpretedMap&) = delete;
 
@@ -70,7 +70,7 @@ private:
     void use(std::uint32_t slot);
 
     BpfMapSpec spec_;
-    BpfMemory& memory_;
+    VmMemory& memory_;
     Kind kind_;
     bool makes_room_ = false;  // lru
     bool is_per_cpu_;

@@ -21,8 +21,8 @@ constexpr std::size_t kMostSlots = std::size_t{1} << (kBaseBits - kSlotsBits);
 
 constexpr std::size_t kChunkBytes = 64 << 10;
 
-bool is_aligned_kind(BpfMemory::Kind kind) {
-    return kind == BpfMemory::Kind::stack || kind == BpfMemory::Kind::context;
+bool is_aligned_kind(VmMemory::Kind kind) {
+    return kind == VmMemory::Kind::stack || kind == VmMemory::Kind::context;
 }
 
 bool is_in_slots(std::uint64_t address) {
@@ -36,7 +36,7 @@ unsigned bits_for(std::size_t n) {
 
 }  // namespace
 
-std::uint64_t BpfMemory::add(Kind kind, std::span<std::byte> bytes) {
+std::uint64_t VmMemory::add(Kind kind, std::span<std::byte> bytes) {
     auto free = std::ranges::find(regions_, false, &Region::is_used);
     if (free == regions_.end()) free = regions_.emplace(regions_.end());
     free->kind = kind;
@@ -48,24 +48,24 @@ std::uint64_t BpfMemory::add(Kind kind, std::span<std::byte> bytes) {
     return (kRegionBase + (index << 32)) | kBegin;
 }
 
-std::uint64_t BpfMemory::add_read_only(Kind kind, std::span<const std::byte> bytes) {
+std::uint64_t VmMemory::add_read_only(Kind kind, std::span<const std::byte> bytes) {
     if (kind == Kind::data || kind == Kind::stack)
         throw std::logic_error("programs write to regions of this kind");
     return add(kind, std::span(const_cast<std::byte*>(bytes.data()), bytes.size()));
 }
 
-void BpfMemory::rebind(std::uint64_t address, std::span<const std::byte> bytes) {
+void VmMemory::rebind(std::uint64_t address, std::span<const std::byte> bytes) {
     Region& region = region_at(address);
     region.bytes = const_cast<std::byte*>(bytes.data());
     region.size = bytes.size();
     region.written.reset();
 }
 
-void BpfMemory::remove(std::uint64_t address) {
+void VmMemory::remove(std::uint64_t address) {
     region_at(address) = {};
 }
 
-std::size_t BpfMemory::add_slots(std::size_t bytes, std::size_t copies, std::size_t slots) {
+std::size_t VmMemory::add_slots(std::size_t bytes, std::size_t copies, std::size_t slots) {
     Slots made;
     made.bytes = bytes;
     made.copies = copies;
@@ -83,7 +83,7 @@ std::size_t BpfMemory::add_slots(std::size_t bytes, std::size_t copies, std::siz
     return slots_.size() - 1;
 }
 
-std::span<std::byte> BpfMemory::slot(std::size_t slots, std::size_t index) {
+std::span<std::byte> VmMemory::slot(std::size_t slots, std::size_t index) {
     Slots& of = slots_[slots];
     const std::size_t bytes = of.copy_bytes * of.copies, chunk = index >> of.chunk_bits;
     while (chunk >= of.chunks.size())
@@ -92,15 +92,14 @@ std::span<std::byte> BpfMemory::slot(std::size_t slots, std::size_t index) {
     return {of.chunks[chunk].get() + within * bytes, bytes};
 }
 
-std::uint64_t BpfMemory::slot_address(std::size_t slots, std::size_t index,
-                                      std::size_t copy) const {
+std::uint64_t VmMemory::slot_address(std::size_t slots, std::size_t index, std::size_t copy) const {
     const Slots& of = slots_[slots];
     return kSlotsBase + (std::uint64_t{slots} << kSlotsBits) +
            ((std::uint64_t{index} << of.copy_bits | copy) << of.value_bits);
 }
 
 // The bytes from the address to the end of its value.
-std::span<std::byte> BpfMemory::find_in_slots(std::uint64_t address) const {
+std::span<std::byte> VmMemory::find_in_slots(std::uint64_t address) const {
     const std::uint64_t in_all = address - kSlotsBase;
     const std::size_t number = in_all >> kSlotsBits;
     if (number >= slots_.size()) return {};
@@ -116,7 +115,7 @@ std::span<std::byte> BpfMemory::find_in_slots(std::uint64_t address) const {
     return {at + offset, of.bytes - offset};
 }
 
-BpfMemory::Place BpfMemory::find(std::uint64_t address) const {
+VmMemory::Place VmMemory::find(std::uint64_t address) const {
     const std::uint64_t index = (address - kRegionBase) >> 32;
     const std::uint64_t offset = (address & 0xffffffff) - kBegin;
     if (address < kRegionBase || index >= regions_.size()) return {nullptr, 0};
@@ -126,14 +125,14 @@ BpfMemory::Place BpfMemory::find(std::uint64_t address) const {
 }
 
 // Of a region that is the program's own, if all the bytes are in it.
-BpfMemory::Place BpfMemory::find_own(std::uint64_t address, std::size_t bytes) const {
+VmMemory::Place VmMemory::find_own(std::uint64_t address, std::size_t bytes) const {
     const Place place = find(address);
     if (!place.region || bytes > place.region->size - place.offset) return {nullptr, 0};
     const Kind kind = place.region->kind;
     return kind == Kind::kernel || kind == Kind::user ? Place{nullptr, 0} : place;
 }
 
-const std::byte* BpfMemory::find_readable(std::uint64_t address, std::size_t bytes) {
+const std::byte* VmMemory::find_readable(std::uint64_t address, std::size_t bytes) {
     if (is_in_slots(address)) {
         const auto value = find_in_slots(address);
         return bytes <= value.size() ? value.data() : nullptr;
@@ -145,7 +144,7 @@ const std::byte* BpfMemory::find_readable(std::uint64_t address, std::size_t byt
 }
 
 // Where nothing was written before.
-void BpfMemory::Region::write_zeros(std::size_t offset, std::size_t count) {
+void VmMemory::Region::write_zeros(std::size_t offset, std::size_t count) {
     for (std::size_t at = offset; at < offset + count; ++at) {
         if (written[at]) continue;
         bytes[at] = std::byte{};
@@ -153,7 +152,7 @@ void BpfMemory::Region::write_zeros(std::size_t offset, std::size_t count) {
     }
 }
 
-std::byte* BpfMemory::find_writable(std::uint64_t address, std::size_t bytes) {
+std::byte* VmMemory::find_writable(std::uint64_t address, std::size_t bytes) {
     if (is_in_slots(address)) {
         const auto value = find_in_slots(address);
         return bytes <= value.size() ? value.data() : nullptr;
@@ -166,7 +165,7 @@ std::byte* BpfMemory::find_writable(std::uint64_t address, std::size_t bytes) {
     return region.bytes + offset;
 }
 
-const std::byte* BpfMemory::find_for_load(std::uint64_t address, std::size_t bytes) const {
+const std::byte* VmMemory::find_for_load(std::uint64_t address, std::size_t bytes) const {
     if (is_in_slots(address)) {
         const auto value = find_in_slots(address);
         return bytes <= value.size() ? value.data() : nullptr;
@@ -179,20 +178,20 @@ const std::byte* BpfMemory::find_for_load(std::uint64_t address, std::size_t byt
     return region->bytes + offset;
 }
 
-std::byte* BpfMemory::find_for_store(std::uint64_t address, std::size_t bytes) {
+std::byte* VmMemory::find_for_store(std::uint64_t address, std::size_t bytes) {
     const auto [region, offset] = find(address);
     if (region && is_aligned_kind(region->kind) && offset % bytes != 0) return nullptr;
     return find_writable(address, bytes);
 }
 
-std::span<const std::byte> BpfMemory::find_kernel(std::uint64_t address) const {
+std::span<const std::byte> VmMemory::find_kernel(std::uint64_t address) const {
     if (is_in_slots(address)) return find_in_slots(address);
     const auto [region, offset] = find(address);
     if (!region || region->kind == Kind::user) return {};
     return {region->bytes + offset, region->size - offset};
 }
 
-std::span<const std::byte> BpfMemory::find_user(std::uint64_t address) const {
+std::span<const std::byte> VmMemory::find_user(std::uint64_t address) const {
     const auto [region, offset] = find(address);
     if (!region || region->kind != Kind::user) return {};
     return {region->bytes + offset, region->size - offset};

@@ -12,7 +12,7 @@ namespace gpufs {
 // The memory that interpreted programs see: regions, each at an address of ours. The addresses are
 // in a range where neither a kernel nor a process has anything, so that a pointer out of a
 // recording is never taken for one, and so far apart that running out of a region leads nowhere.
-class BpfMemory {
+class VmMemory {
 public:
     enum class Kind {
         context,   // what a program is given: read only, accesses aligned

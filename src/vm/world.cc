@@ -3,21 +3,21 @@
 namespace gpufs {
 namespace {
 
-// Like the addresses of BpfMemory: of nothing.
+// Like the addresses of VmMemory: of nothing.
 constexpr std::uint64_t kHandleBase = 0x4bf1'0000'0000'0000;
 
 }  // namespace
 
-int BpfWorld::add_map(const BpfMapSpec& spec) {
+int VmState::add_map(const BpfMapSpec& spec) {
     maps.push_back(std::make_unique<InterpretedMap>(spec, cpus, memory));
     return static_cast<int>(maps.size() - 1);
 }
 
-std::uint64_t BpfWorld::handle_of(int map) {
+std::uint64_t VmState::handle_of(int map) {
     return kHandleBase + static_cast<std::uint32_t>(map);
 }
 
-InterpretedMap* BpfWorld::find_map(std::uint64_t handle) const {
+InterpretedMap* VmState::find_map(std::uint64_t handle) const {
     const std::uint64_t number = handle - kHandleBase;
     return number < maps.size() ? maps[number].get() : nullptr;
 }

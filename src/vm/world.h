@@ -15,16 +15,16 @@
 
 namespace gpufs {
 
-class BpfInterpreter;
+class Interpreter;
 
 using BpfArguments = std::array<std::uint64_t, 5>;
 // A helper function. A program that calls it with what the verifier would refuse is stopped:
 // interpreter.fail() says why.
-using BpfHelper = std::function<std::uint64_t(BpfInterpreter&, const BpfArguments&)>;
+using BpfHelper = std::function<std::uint64_t(Interpreter&, const BpfArguments&)>;
 
 // Everything that programs share and see: memory, maps, helpers, and where and when they run. The
 // replay of a recording sets `now` for every record.
-struct BpfWorld {
+struct VmState {
     struct Moment {
         std::uint64_t time_ns = 0;
         std::uint32_t cpu = 0;
@@ -41,9 +41,9 @@ struct BpfWorld {
     enum class Gap { user_memory, kernel_memory, kernel_stack, user_stack, process, user, cgroup };
     static constexpr std::size_t kGaps = 7;
 
-    BpfWorld() = default;
-    BpfWorld(const BpfWorld&) = delete;
-    BpfWorld& operator=(const BpfWorld&) = delete;
+    VmState() = default;
+    VmState(const VmState&) = delete;
+    VmState& operator=(const VmState&) = delete;
 
     // Makes a map; programs name it by the number that this returns. Throws Error.
     int add_map(const BpfMapSpec& spec);
@@ -56,7 +56,7 @@ struct BpfWorld {
     void miss(Gap gap) { ++misses[static_cast<std::size_t>(gap)]; }
 
     std::size_t cpus = 1;  // copies of per-CPU values, in maps that are added from now on
-    BpfMemory memory;
+    VmMemory memory;
     Moment now;
     std::vector<std::unique_ptr<InterpretedMap>> maps;
     std::map<int, BpfHelper> helpers;  // by number
@@ -70,6 +70,6 @@ struct BpfWorld {
 
 // Adds what monitors and generated code call: everything about maps, stacks and rings, reading of
 // memory, times, and the ids and the name of the running task.
-void add_common_helpers(BpfWorld& world);
+void add_common_helpers(VmState& world);
 
 }  // namespace gpufs

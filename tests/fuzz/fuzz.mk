@@ -7,7 +7,7 @@ B       := build/fuzz
 SECONDS ?= 3600
 SEED    ?= 0
 FLAGS   := -std=c++20 -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=address,undefined \
-	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
+	-fno-sanitize-recover=undefined -Isrc -Itests -isystem /usr/include/traceevent
 READER  := src/engine/trace/file \
 	src/engine/trace/file_header \
 	src/lang/trace_dat/clock \

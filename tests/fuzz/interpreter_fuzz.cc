@@ -21,7 +21,7 @@ constexpr bpf_map_type kTypes[] = {
     BPF_MAP_TYPE_RINGBUF, BPF_MAP_TYPE_PERF_EVENT_ARRAY, BPF_MAP_TYPE_ARRAY,
 };
 
-void add_maps(BpfWorld& world) {
+void add_maps(VmState& world) {
     for (const bpf_map_type type : kTypes) {
         BpfMapSpec spec;
         spec.type = type;
@@ -57,7 +57,7 @@ std::vector<bpf_insn> instructions_of(std::span<const std::uint8_t> bytes) {
 }  // namespace
 
 void one(std::span<const std::uint8_t> bytes) {
-    BpfWorld world;
+    VmState world;
     world.cpus = 2;
     add_common_helpers(world);
     add_maps(world);
@@ -67,9 +67,9 @@ void one(std::span<const std::uint8_t> bytes) {
     world.now.kernel_stack = frames;
     const std::vector<bpf_insn> insns = instructions_of(bytes);
     std::vector<std::byte> context(64);
-    const std::uint64_t address = world.memory.add_read_only(BpfMemory::Kind::context, context);
+    const std::uint64_t address = world.memory.add_read_only(VmMemory::Kind::context, context);
     try {
-        BpfInterpreter interpreter(insns, world);
+        Interpreter interpreter(insns, world);
         interpreter.run(address, kMaxSteps);
         interpreter.run(address, kMaxSteps);
     } catch (const BpfFault& e) {

@@ -86,9 +86,9 @@ BOOST_AUTO_TEST_CASE(stacks_are_the_moments_or_there_are_none) {
             .run(0);
     };
     BOOST_TEST(id("0") == minus(EFAULT));
-    BOOST_TEST(world->world.misses[std::size_t(BpfWorld::Gap::kernel_stack)] == 1u);
+    BOOST_TEST(world->world.misses[std::size_t(VmState::Gap::kernel_stack)] == 1u);
     BOOST_TEST(id("0x100") == minus(EFAULT));
-    BOOST_TEST(world->world.misses[std::size_t(BpfWorld::Gap::user_stack)] == 1u);
+    BOOST_TEST(world->world.misses[std::size_t(VmState::Gap::user_stack)] == 1u);
     BOOST_TEST(id("0x800") == minus(EINVAL));
 
     const auto bytes = [&](const std::string& code) {
@@ -132,19 +132,19 @@ BOOST_AUTO_TEST_CASE(values_of_another_cpu_are_looked_up_by_its_number) {
 BOOST_AUTO_TEST_CASE(what_nobody_knows_is_counted) {
     std::optional<MapWorld> world;
     BOOST_TEST(world_of(world, "", "call get_current_uid_gid").run(0) == ~std::uint64_t{0});
-    BOOST_TEST(world->world.misses[std::size_t(BpfWorld::Gap::user)] == 1u);
+    BOOST_TEST(world->world.misses[std::size_t(VmState::Gap::user)] == 1u);
     BOOST_TEST(world_of(world, "", "call get_current_cgroup_id").run(0) == 0u);
-    BOOST_TEST(world->world.misses[std::size_t(BpfWorld::Gap::cgroup)] == 1u);
+    BOOST_TEST(world->world.misses[std::size_t(VmState::Gap::cgroup)] == 1u);
     world_of(world, "", "call get_current_pid_tgid");
     world->world.now.pid = world->world.now.tid = 5;
     world->world.now.is_pid_known = false;
     BOOST_TEST(world->run(0) == (std::uint64_t{5} << 32 | 5));
-    BOOST_TEST(world->world.misses[std::size_t(BpfWorld::Gap::process)] == 1u);
+    BOOST_TEST(world->world.misses[std::size_t(VmState::Gap::process)] == 1u);
     const std::string read = "r1 = r10\nr1 += -8\nr2 = 8\nr3 = 0x1000\n";
     BOOST_TEST(world_of(world, "", read + "call probe_read_user").run(0) == minus(EFAULT));
-    BOOST_TEST(world->world.misses[std::size_t(BpfWorld::Gap::user_memory)] == 1u);
+    BOOST_TEST(world->world.misses[std::size_t(VmState::Gap::user_memory)] == 1u);
     BOOST_TEST(world_of(world, "", read + "call probe_read_kernel").run(0) == minus(EFAULT));
-    BOOST_TEST(world->world.misses[std::size_t(BpfWorld::Gap::kernel_memory)] == 1u);
+    BOOST_TEST(world->world.misses[std::size_t(VmState::Gap::kernel_memory)] == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(texts_compare_up_to_their_end) {

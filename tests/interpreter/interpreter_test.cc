@@ -16,15 +16,15 @@ using Ops = std::vector<bpf_insn>;
 BOOST_AUTO_TEST_SUITE(bpf_interpreter)
 
 BOOST_AUTO_TEST_CASE(every_instruction_computes_what_it_should) {
-    BpfWorld world;
+    VmState world;
     for (const test::InsnModel& one : test::insn_models()) {
         const auto code = test::program_of(one);
-        BpfInterpreter interpreter(code, world);
+        Interpreter interpreter(code, world);
         for (const std::uint64_t a : test::model_operands())
             for (const std::uint64_t b : test::model_operands()) {
                 const std::uint64_t arguments[] = {a, b};
                 const std::uint64_t address = world.memory.add_read_only(
-                    BpfMemory::Kind::context, std::as_bytes(std::span(arguments)));
+                    VmMemory::Kind::context, std::as_bytes(std::span(arguments)));
                 BOOST_TEST(interpreter.run(address) == test::folded(one.model(a, b)),
                            cat(one.name, ": ", a, ", ", b));
                 world.memory.remove(address);
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(every_instruction_computes_what_it_should) {
 }
 
 // What running the code complains about; its result when it does not.
-std::string outcome(const Ops& ops, BpfWorld& world) {
+std::string outcome(const Ops& ops, VmState& world) {
     std::uint64_t context[2] = {1, 2};
     try {
         return cat(test::run_bpf(ops, std::as_bytes(std::span(context)), world));
@@ -42,7 +42,7 @@ std::string outcome(const Ops& ops, BpfWorld& world) {
     }
 }
 std::string outcome(const Ops& ops) {
-    BpfWorld world;
+    VmState world;
     add_common_helpers(world);
     return outcome(ops, world);
 }
@@ -144,13 +144,13 @@ BOOST_AUTO_TEST_CASE(functions_have_frames_of_their_own) {
 }
 
 BOOST_AUTO_TEST_CASE(helpers_see_kernel_and_user_memory_apart) {
-    BpfWorld world;
+    VmState world;
     add_common_helpers(world);
     const char kernel_text[] = "kernel", user_text[] = "user";
     const std::uint64_t in_kernel =
-        world.memory.add_read_only(BpfMemory::Kind::kernel, std::as_bytes(std::span(kernel_text)));
+        world.memory.add_read_only(VmMemory::Kind::kernel, std::as_bytes(std::span(kernel_text)));
     const std::uint64_t in_user =
-        world.memory.add_read_only(BpfMemory::Kind::user, std::as_bytes(std::span(user_text)));
+        world.memory.add_read_only(VmMemory::Kind::user, std::as_bytes(std::span(user_text)));
     // probe_read_*_str(r10-16, 16, address): its result, times 256, plus the first character.
     const auto read = [&](int helper, std::uint64_t address) {
         const auto wide = insn::load_imm64(Reg::r3, address);
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(helpers_see_kernel_and_user_memory_apart) {
 }
 
 BOOST_AUTO_TEST_CASE(the_moment_is_what_helpers_tell) {
-    BpfWorld world;
+    VmState world;
     add_common_helpers(world);
     world.now = {.time_ns = 17, .cpu = 3, .pid = 2, .tid = 5, .comm = "a rather long name"};
     BOOST_TEST(outcome({insn::call(BPF_FUNC_ktime_get_ns), insn::leave()}, world) == "17");

@@ -54,7 +54,7 @@ public:
         return keys;
     }
     InterpretedMap& map() { return map_; }
-    BpfMemory& memory() { return memory_; }
+    VmMemory& memory() { return memory_; }
 
 private:
     template <class T>
@@ -62,7 +62,7 @@ private:
         return std::as_bytes(std::span(&value, 1));
     }
 
-    BpfMemory memory_;
+    VmMemory memory_;
     InterpretedMap map_;
 };
 
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(an_lru_hash_drops_what_was_used_the_longest_time_ago) {
 }
 
 BOOST_AUTO_TEST_CASE(equal_stacks_have_one_number_and_a_full_map_keeps_no_more) {
-    BpfMemory memory;
+    VmMemory memory;
     InterpretedMap map({BPF_MAP_TYPE_STACK_TRACE, "s", 4, 24, 3, 0}, 1, memory);
     const Words a{1, 2}, longer{1, 2, 3, 4}, cut{1, 2, 3};
     const int id = map.keep_stack(a);
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_behind_a_value_or_in_front_of_it) {
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_made_is_refused) {
-    BpfMemory memory;
+    VmMemory memory;
     const auto refusal = [&](const BpfMapSpec& spec) -> std::string {
         try {
             InterpretedMap(spec, 1, memory);

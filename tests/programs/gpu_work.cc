@@ -52,8 +52,8 @@ public:
     Gpu() : fd_(::open("/dev/toy_gpu", O_RDWR | O_CLOEXEC)) { check(fd_ >= 0, "/dev/toy_gpu"); }
 
     void submit(unsigned ring, long exec_us, unsigned after = TOY_NO_RING, bool hangs = false) {
-        toy_submit wish{ring, static_cast<__u32>(exec_us), after, hangs};
-        check(::ioctl(fd_, TOY_SUBMIT, &wish) == 0, "submit");
+        toy_submit request{ring, static_cast<__u32>(exec_us), after, hangs};
+        check(::ioctl(fd_, TOY_SUBMIT, &request) == 0, "submit");
     }
     void wait(__u32 ring) { check(::ioctl(fd_, TOY_WAIT, &ring) == 0, "wait"); }
     void kill(__u32 ring) { check(::ioctl(fd_, TOY_KILL, &ring) == 0, "kill"); }

@@ -21,7 +21,7 @@ AdhocAsker::AdhocAsker(std::string name, const AdhocChoices& choices)
       words_(parse_adhoc_words(std::move(name), choices.words)),
       sources_{words_.source},
       recording_(choices.run.input ? std::make_unique<TraceFile>(*choices.run.input) : nullptr),
-      machine_(recording_ ? BpfMachine(recording_->context().events) : BpfMachine()) {}
+      machine_(recording_ ? KernelFacts(recording_->context().events) : KernelFacts()) {}
 
 void AdhocAsker::require_subjects(std::size_t least, std::size_t most,
                                   const std::string& what) const {

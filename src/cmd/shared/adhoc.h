@@ -51,7 +51,7 @@ private:
     AdhocWords words_;
     std::vector<SourceText> sources_;
     std::unique_ptr<TraceFile> recording_;  // whose events they are; null: this machine's
-    BpfMachine machine_;
+    KernelFacts machine_;
 };
 
 }  // namespace gpufs

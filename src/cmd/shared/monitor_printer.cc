@@ -22,8 +22,8 @@ ValueNames with_stacks(ValueNames names, const StackMaps& stacks) {
 
 }  // namespace
 
-Teller::Teller(Context& ctx, const WorkingProgram& running, const RunChoices& choices,
-               ValueNames names)
+MonitorPrinter::MonitorPrinter(Context& ctx, const RunningProgram& running,
+                               const RunChoices& choices, ValueNames names)
     : ctx_(ctx),
       running_(running),
       is_json_(choices.json),
@@ -37,20 +37,20 @@ Teller::Teller(Context& ctx, const WorkingProgram& running, const RunChoices& ch
     begin_batch();
 }
 
-void Teller::begin_batch() {
+void MonitorPrinter::begin_batch() {
     if (is_json_) return;
     values_.look_at_clock();
     screen_ = screen_of(ctx_.out.fd());
     records_.set_screen(screen_);
 }
 
-void Teller::flush() {
+void MonitorPrinter::flush() {
     ctx_.out.write(text_);
     text_.clear();
     ctx_.out.flush();
 }
 
-void Teller::tell(const RecordLayout& layout, std::span<const std::byte> record) {
+void MonitorPrinter::tell(const RecordLayout& layout, std::span<const std::byte> record) {
     if (is_silent_ || layout.is_for_freeze()) return;
     ++count_;
     is_below_text_ = true;
@@ -82,8 +82,8 @@ void Teller::tell(const RecordLayout& layout, std::span<const std::byte> record)
     text_.clear();
 }
 
-void Teller::tell_report(const MapDeclaration& map, const Report& report,
-                         const std::vector<MapEntry>& entries) {
+void MonitorPrinter::tell_report(const MapDeclaration& map, const Report& report,
+                                 const std::vector<MapEntry>& entries) {
     const ReportRows rows = report_rows(map, report, entries);
     if (is_folded_) {
         text_ += folded_text(map, rows, values_);
@@ -98,12 +98,12 @@ void Teller::tell_report(const MapDeclaration& map, const Report& report,
     }
 }
 
-void Teller::tell_map(const MapDeclaration& map, const std::vector<MapEntry>& entries) {
+void MonitorPrinter::tell_map(const MapDeclaration& map, const std::vector<MapEntry>& entries) {
     for (const Report& report : reports_of(running_.program(), map))
         tell_report(map, report, entries);
 }
 
-std::vector<Teller::Taken> Teller::take() {
+std::vector<MonitorPrinter::Taken> MonitorPrinter::take() {
     std::vector<Taken> taken;
     for (const MapDeclaration* map : reported_maps(running_.program())) {
         taken.push_back({map, maps_.take(map->name)});
@@ -112,7 +112,7 @@ std::vector<Teller::Taken> Teller::take() {
     return taken;
 }
 
-void Teller::tell_time(std::uint64_t now_ns) {
+void MonitorPrinter::tell_time(std::uint64_t now_ns) {
     if (is_json_) {
         text_ += cat(JsonObject().raw("interval", values_.json_time(now_ns)).done(), '\n');
     } else if (!is_folded_) {
@@ -123,7 +123,7 @@ void Teller::tell_time(std::uint64_t now_ns) {
     is_below_text_ = false;
 }
 
-void Teller::tell_interval(std::uint64_t now_ns) {
+void MonitorPrinter::tell_interval(std::uint64_t now_ns) {
     begin_batch();
     tell_time(now_ns);
     const std::vector<Taken> all = take();
@@ -132,13 +132,13 @@ void Teller::tell_interval(std::uint64_t now_ns) {
     release_stacks(all);
 }
 
-void Teller::release_stacks(const std::vector<Taken>& taken) {
+void MonitorPrinter::release_stacks(const std::vector<Taken>& taken) {
     std::set<StackMaps::Name> used;
     for (const Taken& one : taken) StackMaps::add_names(*one.map, one.entries, used);
     stacks_.release(std::move(used));
 }
 
-bool Teller::tell_end(std::uint64_t now_ns, std::vector<Loss> known) {
+bool MonitorPrinter::tell_end(std::uint64_t now_ns, std::vector<Loss> known) {
     begin_batch();
     if (is_in_intervals_) tell_time(now_ns);
     for (const MapDeclaration* map : reported_maps(running_.program())) {
@@ -155,7 +155,7 @@ bool Teller::tell_end(std::uint64_t now_ns, std::vector<Loss> known) {
     return losses.is_complete();
 }
 
-void Teller::tell_summary(const Losses& losses, const std::vector<Loss>& tallies) {
+void MonitorPrinter::tell_summary(const Losses& losses, const std::vector<Loss>& tallies) {
     if (is_json_) {
         JsonArray parts, full, told;
         for (const Loss& part : losses.parts)

@@ -19,14 +19,14 @@ namespace gpufs {
 
 // Tells what comes out of a program at work: records, reports and losses, as text or as a JSON line
 // each. Text gathers and is written by flush(), or when it is much.
-class Teller {
+class MonitorPrinter {
 public:
     // Borrows context and program.
     // `names` know no stacks yet.
-    Teller(Context& ctx, const WorkingProgram& running, const RunChoices& choices,
-           ValueNames names);
-    Teller(const Teller&) = delete;
-    Teller& operator=(const Teller&) = delete;
+    MonitorPrinter(Context& ctx, const RunningProgram& running, const RunChoices& choices,
+                   ValueNames names);
+    MonitorPrinter(const MonitorPrinter&) = delete;
+    MonitorPrinter& operator=(const MonitorPrinter&) = delete;
 
     // Looks at the screen and the clock again; for each batch of records.
     void begin_batch();
@@ -67,7 +67,7 @@ private:
     void tell_summary(const Losses& losses, const std::vector<Loss>& tallies);
 
     Context& ctx_;
-    const WorkingProgram& running_;
+    const RunningProgram& running_;
     bool is_json_, is_folded_, is_in_intervals_;
     StackMaps stacks_;
     ValueNames names_;

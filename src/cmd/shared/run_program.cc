@@ -25,7 +25,7 @@ namespace gpufs {
 namespace {
 
 // A refused program shows the verifier's line; with -v the whole log.
-Monitor make_monitor(Program program, Monitor::Choice choice, BpfMachine& machine,
+Monitor make_monitor(Program program, Monitor::Choice choice, KernelFacts& machine,
                      bool verbose) try {
     return {std::move(program), std::move(choice), machine};
 } catch (const RefusedProgram& e) {
@@ -117,9 +117,9 @@ bool explain(Context& ctx, const std::vector<std::string>& lines,
     return true;
 }
 
-int status_of(const Teller& teller, bool is_complete, const RunChoices& choices) {
+int status_of(const MonitorPrinter& printer, bool is_complete, const RunChoices& choices) {
     if (!is_complete && choices.strict) return kLostData;
-    return teller.exit_status().value_or(kOk);
+    return printer.exit_status().value_or(kOk);
 }
 
 // Returns an exit status, or a signal that ended the run as a negative number.
@@ -127,7 +127,7 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
     LiveRun live(choices.duration);
     const auto interval = parse_interval(choices.interval);
     const std::uint32_t pid = wanted_process(program, choices.parameters);
-    BpfMachine machine;
+    KernelFacts machine;
     Monitor monitor =
         make_monitor(std::move(program), {take_choice(choices), {}}, machine, choices.verbose);
     if (!explain(ctx, monitor.explanation(), monitor.cautions(), choices)) return kOk;
@@ -139,38 +139,38 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
     live.hold(std::move(choices.command));
     MonitorReader reader(monitor, live.stop_fd());
     monitor.attach();
-    MonitorNames names(monitor, choices.lines ? CodeFile::Lines::yes : CodeFile::Lines::no);
+    LiveSymbols names(monitor, choices.lines ? CodeFile::Lines::yes : CodeFile::Lines::no);
     names.watch(pid);
     for (const int fd : names.fds()) reader.wake_for(fd);
-    Teller teller(ctx, monitor, choices, names.names());
+    MonitorPrinter printer(ctx, monitor, choices, names.names());
     std::optional<Top> top;
     if (choices.top && ::isatty(ctx.out.fd()) != 0)
-        top.emplace(ctx, monitor.program(), teller, *choices.interval);
+        top.emplace(ctx, monitor.program(), printer, *choices.interval);
     if (top && top->key_fd() != -1) reader.wake_for(top->key_fd());
     const VisitRecord take = [&](const RecordLayout& layout, std::span<const std::byte> record) {
         if (freeze) freeze->look_at(layout, record);
         if (layout.is_for_freeze()) return;
-        top ? teller.pass() : teller.tell(layout, record);
+        top ? printer.pass() : printer.tell(layout, record);
     };
     live.begin();
     Ticks ticks(interval);
     const auto goes_on = [&] {
-        return (!top || top->handle_keys()) && !live.is_over() && !teller.exit_status() &&
+        return (!top || top->handle_keys()) && !live.is_over() && !printer.exit_status() &&
                !(freeze && freeze->is_frozen());
     };
     do {
         reader.wait(std::min(live.left(), ticks.left()));
-        teller.begin_batch();
+        printer.begin_batch();
         names.drain();
         reader.drain(take);
-        if (ticks.passed()) top ? top->tick(monotonic_ns()) : teller.tell_interval(monotonic_ns());
-        teller.flush();
+        if (ticks.passed()) top ? top->tick(monotonic_ns()) : printer.tell_interval(monotonic_ns());
+        printer.flush();
     } while (goes_on());
     top.reset();
     monitor.run_end();
-    teller.tell_on();
+    printer.tell_on();
     reader.drain(take);
-    const bool is_complete = teller.tell_end(monotonic_ns(), reader.losses());
+    const bool is_complete = printer.tell_end(monotonic_ns(), reader.losses());
     if (freeze && choices.json) ctx.out.line(freeze->end_json());
     for (const std::string& note : names.notes()) ctx.err.line(note);
     if (freeze) ctx.err.line(freeze->end_text());
@@ -179,13 +179,13 @@ int run_live(Context& ctx, Program program, RunChoices choices) {
     ctx.out.flush();
     ctx.err.flush();
     if (const int signal = live.finish(); signal != 0) return signal;
-    return status_of(teller, is_complete, choices);
+    return status_of(printer, is_complete, choices);
 }
 
 // Goes through the recording until its end, the duration's, an exit action's, or a signal's, which
 // is returned; else 0. `now_ns` becomes the time it came to.
-int go_through(Replay& replay, Teller& teller, const VisitRecord& take, const RunChoices& choices,
-               std::uint64_t& now_ns) {
+int go_through(Replay& replay, MonitorPrinter& printer, const VisitRecord& take,
+               const RunChoices& choices, std::uint64_t& now_ns) {
     constexpr std::size_t kBatch = 4096;
     const auto ns = [](std::chrono::nanoseconds time) {
         return static_cast<std::uint64_t>(time.count());
@@ -201,13 +201,13 @@ int go_through(Replay& replay, Teller& teller, const VisitRecord& take, const Ru
         if (*now >= end) break;
         now_ns = *now;
         if (*now >= next_tick) {
-            teller.tell_interval(next_tick);
+            printer.tell_interval(next_tick);
             next_tick += ((*now - next_tick) / ns(*interval) + 1) * ns(*interval);
         }
         replay.run(take);
-        if (teller.exit_status()) break;
+        if (printer.exit_status()) break;
         if (count % kBatch != 0) continue;
-        teller.flush();
+        printer.flush();
         if (const int signal = signals.take(); signal != 0) return signal;
     }
     return 0;
@@ -218,20 +218,20 @@ int run_over_recording(Context& ctx, Program program, RunChoices choices) {
     TraceFile file(*choices.input);
     Replay replay(std::move(program), take_choice(choices), file);
     if (!explain(ctx, replay.explanation(), replay.cautions(), choices)) return kOk;
-    Teller teller(ctx, replay, choices, recorded_names(file.context()));
+    MonitorPrinter printer(ctx, replay, choices, recorded_names(file.context()));
     const VisitRecord take = [&](const RecordLayout& layout, std::span<const std::byte> record) {
-        teller.tell(layout, record);
+        printer.tell(layout, record);
     };
     std::uint64_t now_ns = 0;
-    const int signal = go_through(replay, teller, take, choices, now_ns);
-    teller.tell_on();
+    const int signal = go_through(replay, printer, take, choices, now_ns);
+    printer.tell_on();
     replay.run_end(take);
-    const bool is_complete = teller.tell_end(now_ns, replay.losses());
+    const bool is_complete = printer.tell_end(now_ns, replay.losses());
     for (const std::string& note : replay.notes()) ctx.err.line(note);
     ctx.out.flush();
     ctx.err.flush();
     if (signal != 0) return -signal;
-    return status_of(teller, is_complete, choices);
+    return status_of(printer, is_complete, choices);
 }
 
 int run(Context& ctx, Program program, RunChoices choices) {

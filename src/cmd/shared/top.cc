@@ -36,12 +36,12 @@ std::vector<std::string> monitors_in(const Program& program) {
 
 }  // namespace
 
-Top::Top(Context& ctx, const Program& program, Teller& teller, std::string every)
+Top::Top(Context& ctx, const Program& program, MonitorPrinter& printer, std::string every)
     : ctx_(ctx),
       program_(program),
-      teller_(teller),
+      printer_(printer),
       every_(std::move(every)),
-      values_(teller.names()),
+      values_(printer.names()),
       monitors_(monitors_in(program)),
       screen_(STDIN_FILENO, ctx.out.fd()) {
     page_.body = "waiting for the first interval\n";
@@ -49,12 +49,12 @@ Top::Top(Context& ctx, const Program& program, Teller& teller, std::string every
 }
 
 void Top::tick(std::uint64_t now_ns) {
-    std::vector<Teller::Taken> taken = teller_.take();
+    std::vector<MonitorPrinter::Taken> taken = printer_.take();
     if (is_paused_) return;
     values_.look_at_clock();
     when_ = wall_clock_text(now_ns);
     taken_ = std::move(taken);
-    teller_.release_stacks(taken_);
+    printer_.release_stacks(taken_);
     has_begun_ = true;
     draw();
 }
@@ -116,7 +116,7 @@ void Top::scroll(std::ptrdiff_t lines) {
     page_.first = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(first + lines, 0, last));
 }
 
-std::string Top::report(const Teller::Taken& taken, Report report) {
+std::string Top::report(const MonitorPrinter::Taken& taken, Report report) {
     // Pictures of histograms leave no room for anything else.
     report.is_table = report.is_table || taken.map->aggregation.is_histogram();
     if (!kSorts[sort_].empty()) report.sort = kSorts[sort_];
@@ -126,7 +126,7 @@ std::string Top::report(const Teller::Taken& taken, Report report) {
 
 std::string Top::body() {
     std::string text;
-    for (const Teller::Taken& taken : taken_) {
+    for (const MonitorPrinter::Taken& taken : taken_) {
         if (shown_ != 0 && owner_of(taken.map->name) != monitors_[shown_ - 1]) continue;
         for (const Report& each : reports_of(program_, *taken.map)) {
             const std::string lines = report(taken, each);

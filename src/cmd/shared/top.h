@@ -21,7 +21,7 @@ class Top {
 public:
     // Takes the terminal, which stdout is. Borrows all. `every` is the interval, as the user gave
     // it.
-    Top(Context& ctx, const Program& program, Teller& teller, std::string every);
+    Top(Context& ctx, const Program& program, MonitorPrinter& printer, std::string every);
 
     // To wait for beside all else; -1: no keys will come.
     int key_fd() const noexcept { return screen_.key_fd(); }
@@ -35,15 +35,15 @@ private:
     void scroll(std::ptrdiff_t lines);
     void draw();
     std::string body();
-    std::string report(const Teller::Taken& taken, Report report);
+    std::string report(const MonitorPrinter::Taken& taken, Report report);
 
     Context& ctx_;
     const Program& program_;
-    Teller& teller_;
+    MonitorPrinter& printer_;
     std::string every_;
     ValueWriter values_;
     std::vector<std::string> monitors_;  // of a merged program; empty: it is one
-    std::vector<Teller::Taken> taken_;
+    std::vector<MonitorPrinter::Taken> taken_;
     std::string when_;
     std::size_t shown_ = 0;  // 0: all; else the monitor of that number
     std::size_t sort_ = 0;

@@ -17,7 +17,7 @@ AdhocEvent event_of(ProbeTarget target, const AdhocWord& word) {
     return event;
 }
 
-void add_tracepoints(const ProbeTarget& target, const SourceText& source, BpfMachine& machine,
+void add_tracepoints(const ProbeTarget& target, const SourceText& source, KernelFacts& machine,
                      Diagnostics& mistakes, std::vector<AdhocEvent>& into) {
     const std::vector<std::string> names =
         target.has_glob ? machine.events(target.name) : std::vector{target.name};
@@ -42,7 +42,7 @@ void add_tracepoints(const ProbeTarget& target, const SourceText& source, BpfMac
 }  // namespace
 
 std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
-                                          std::span<const AdhocWord> words, BpfMachine& machine,
+                                          std::span<const AdhocWord> words, KernelFacts& machine,
                                           Diagnostics& mistakes) {
     std::vector<AdhocEvent> events;
     for (const AdhocWord& word : words) {

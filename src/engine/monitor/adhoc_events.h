@@ -13,7 +13,7 @@ namespace gpufs {
 // this machine's formats; a pattern of tracepoints becomes all that match. Complains of words that
 // name no event, under each.
 std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
-                                          std::span<const AdhocWord> words, BpfMachine& machine,
+                                          std::span<const AdhocWord> words, KernelFacts& machine,
                                           Diagnostics& mistakes);
 
 }  // namespace gpufs

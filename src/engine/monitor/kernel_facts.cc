@@ -31,7 +31,7 @@ constexpr BpfFeature kInterpreted[] = {
 
 }  // namespace
 
-BpfMachine::BpfMachine() {
+KernelFacts::KernelFacts() {
     try {
         tracefs_ = find_tracefs();
         catalog_ = EventCatalog(*tracefs_);
@@ -40,19 +40,19 @@ BpfMachine::BpfMachine() {
     }
 }
 
-BpfMachine::BpfMachine(Tracefs tracefs, BpfFeatures features)
+KernelFacts::KernelFacts(Tracefs tracefs, BpfFeatures features)
     : tracefs_(std::move(tracefs)), catalog_(*tracefs_), features_(std::move(features)) {}
 
-BpfMachine::BpfMachine(EventCatalog& recorded)
+KernelFacts::KernelFacts(EventCatalog& recorded)
     : no_tracefs_("a recording has no tracefs"),
       recorded_(&recorded),
       features_(BpfFeatures::only(kInterpreted)) {}
 
-std::string_view BpfMachine::described() const {
+std::string_view KernelFacts::described() const {
     return recorded_ ? "this recording" : "this kernel";
 }
 
-const EventFormat* BpfMachine::event(const std::string& full_name) {
+const EventFormat* KernelFacts::event(const std::string& full_name) {
     const auto colon = full_name.find(':');
     if (!recorded_) tracefs();
     if (colon == std::string::npos) return nullptr;
@@ -61,24 +61,24 @@ const EventFormat* BpfMachine::event(const std::string& full_name) {
     return event ? &event->format : nullptr;
 }
 
-const Tracefs& BpfMachine::tracefs() const {
+const Tracefs& KernelFacts::tracefs() const {
     if (!tracefs_) throw UnsupportedError(*no_tracefs_);
     return *tracefs_;
 }
 
-const std::vector<std::string>& BpfMachine::listed_events() {
+const std::vector<std::string>& KernelFacts::listed_events() {
     if (!events_) events_ = recorded_ ? recorded_->offered() : tracefs().events();
     return *events_;
 }
 
-std::vector<std::string> BpfMachine::events(std::string_view pattern) {
+std::vector<std::string> KernelFacts::events(std::string_view pattern) {
     std::vector<std::string> found;
     for (const std::string& name : listed_events())
         if (glob_match(pattern, name)) found.push_back(name);
     return found;
 }
 
-bool BpfMachine::is_dynamic_event(const std::string& full_name) {
+bool KernelFacts::is_dynamic_event(const std::string& full_name) {
     if (recorded_) return false;
     if (!dynamic_events_) {
         dynamic_events_.emplace();
@@ -93,14 +93,14 @@ bool BpfMachine::is_dynamic_event(const std::string& full_name) {
     return dynamic_events_->contains(full_name);
 }
 
-std::string BpfMachine::hint_for_event(const std::string& full_name) {
+std::string KernelFacts::hint_for_event(const std::string& full_name) {
     const std::string near = did_you_mean(full_name, listed_events());
     if (recorded_) return near.empty() ? cat("'gpufs record -e ", full_name, "' records it") : near;
     return near.empty() ? "'gpufs list' has this kernel's events; drivers bring theirs when loaded"
                         : near;
 }
 
-std::vector<std::string> BpfMachine::functions(std::string_view pattern) {
+std::vector<std::string> KernelFacts::functions(std::string_view pattern) {
     if (recorded_) return {};
     if (!functions_) {
         const auto traceable =
@@ -121,12 +121,12 @@ std::vector<std::string> BpfMachine::functions(std::string_view pattern) {
     return found;
 }
 
-std::size_t BpfMachine::count_namesakes(const std::vector<std::string>& names) const {
+std::size_t KernelFacts::count_namesakes(const std::vector<std::string>& names) const {
     return static_cast<std::size_t>(std::ranges::count_if(
         names, [&](const std::string& name) { return namesakes_.contains(name); }));
 }
 
-std::set<std::string, std::less<>> BpfMachine::features_among(const std::set<std::string>& names) {
+std::set<std::string, std::less<>> KernelFacts::features_among(const std::set<std::string>& names) {
     std::set<std::string, std::less<>> found;
     for (const std::string& name : names) {
         const auto feature = find_bpf_feature(name);
@@ -142,7 +142,7 @@ std::set<std::string, std::less<>> BpfMachine::features_among(const std::set<std
     return found;
 }
 
-const Btf* BpfMachine::btf() {
+const Btf* KernelFacts::btf() {
     if (!btf_) {
         btf_.emplace();
         if (!features_.has(BpfFeature::btf)) return nullptr;
@@ -155,7 +155,7 @@ const Btf* BpfMachine::btf() {
     return btf_->has_value() ? &**btf_ : nullptr;
 }
 
-std::optional<BpfMachine::BtfFunctionId> BpfMachine::find_btf_function(std::string_view name) {
+std::optional<KernelFacts::BtfFunctionId> KernelFacts::find_btf_function(std::string_view name) {
     if (!btf()) return std::nullopt;
     std::vector<std::string> modules = btf_modules();
     if (const auto colon = name.find(':'); colon != name.npos) {
@@ -171,7 +171,7 @@ std::optional<BpfMachine::BtfFunctionId> BpfMachine::find_btf_function(std::stri
     return std::nullopt;
 }
 
-std::optional<std::int64_t> BpfMachine::btf_offset(std::string_view path) {
+std::optional<std::int64_t> KernelFacts::btf_offset(std::string_view path) {
     if (!btf()) return std::nullopt;
     const auto colon = path.find(':');
     const std::string_view module = path.substr(0, colon == path.npos ? 0 : colon);

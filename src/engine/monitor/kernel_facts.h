@@ -18,14 +18,14 @@ namespace gpufs {
 // What programs ask of the machine that they are linked for: its events, functions, features and
 // types. Each is looked up when first asked for, and remembered. Without tracefs, or where this
 // user may not read it, all works but events: asking for one throws UnsupportedError.
-class BpfMachine {
+class KernelFacts {
 public:
-    BpfMachine();
+    KernelFacts();
     // Of a tracefs directory, or a captured tree of formats.
-    explicit BpfMachine(Tracefs tracefs, BpfFeatures features = BpfFeatures());
+    explicit KernelFacts(Tracefs tracefs, BpfFeatures features = BpfFeatures());
     // Of a recording, for the interpreter: the events that the catalogue was offered, no functions,
     // no types. Borrows the catalogue.
-    explicit BpfMachine(EventCatalog& recorded);
+    explicit KernelFacts(EventCatalog& recorded);
     bool is_recording() const { return recorded_ != nullptr; }
     // "this kernel", "this recording".
     std::string_view described() const;

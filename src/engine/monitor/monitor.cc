@@ -73,7 +73,7 @@ std::optional<LinkTarget::PidNamespace> pid_namespace_to_ask() {
 
 }  // namespace
 
-Monitor::Monitor(Program program, Choice choice, BpfMachine& machine)
+Monitor::Monitor(Program program, Choice choice, KernelFacts& machine)
     : machine_(machine),
       how_(choice.attach),
       prepared_(std::make_unique<PreparedProgram>(std::move(program), std::move(choice), machine)),

@@ -22,7 +22,7 @@ namespace gpufs {
 
 // A Program at work on this machine. Everything wrong with it is found in the constructor, which
 // makes its maps, links and loads it: nothing runs before attach().
-class Monitor : public WorkingProgram {
+class Monitor : public RunningProgram {
 public:
     struct Choice : PreparedProgram::Choice {
         // How probes are attached, when not the newest way: for tests. The group is the monitor's.
@@ -32,7 +32,7 @@ public:
     // Throws UsageError with all mistakes of the program's text as far as this machine shows them;
     // UnsupportedError for what this kernel or this user cannot; RefusedProgram with the line
     // that the verifier refuses. Borrows `machine`.
-    Monitor(Program program, Choice choice, BpfMachine& machine);
+    Monitor(Program program, Choice choice, KernelFacts& machine);
 
     const Program& program() const noexcept override { return prepared_->program(); }
     // One line a probe: where it goes and how, and what was chosen or left out.
@@ -80,7 +80,7 @@ private:
     std::vector<Attachment> attach_one(const Loaded& loaded) const;
     void run(ProbeTarget::Kind kind) const;
 
-    BpfMachine& machine_;
+    KernelFacts& machine_;
     AttachOptions how_;
     std::unique_ptr<PreparedProgram> prepared_;
     std::optional<LinkTarget::PidNamespace> pid_namespace_;  // where it is not the initial one

@@ -34,7 +34,7 @@ EventFormat arguments_of(EventFormat event) {
 
 }  // namespace
 
-PreparedProgram::PreparedProgram(Program program, Choice choice, BpfMachine& machine)
+PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& machine)
     : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
     check_features();
     add_condition();

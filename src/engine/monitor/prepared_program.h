@@ -30,7 +30,7 @@ public:
     };
     // Throws UsageError with all mistakes of the text, UnsupportedError for a feature that is
     // needed and not there. Borrows `machine`.
-    PreparedProgram(Program program, Choice choice, BpfMachine& machine);
+    PreparedProgram(Program program, Choice choice, KernelFacts& machine);
     PreparedProgram(const PreparedProgram&) = delete;
     PreparedProgram& operator=(const PreparedProgram&) = delete;
 
@@ -69,7 +69,7 @@ private:
 
     Program program_;
     Choice choice_;
-    BpfMachine& machine_;
+    KernelFacts& machine_;
     std::optional<Expression> condition_;
     std::size_t condition_source_ = 0;
     ProbeSites found_;

@@ -87,7 +87,7 @@ std::string find_program(const std::string& name) {
 
 class SiteFinder {
 public:
-    SiteFinder(const Program& program, BpfMachine& machine, const std::vector<std::string>& fields)
+    SiteFinder(const Program& program, KernelFacts& machine, const std::vector<std::string>& fields)
         : program_(program), machine_(machine), fields_(fields) {}
 
     ProbeSites find() {
@@ -357,7 +357,7 @@ private:
     }
 
     const Program& program_;
-    BpfMachine& machine_;
+    KernelFacts& machine_;
     const std::vector<std::string>& fields_;  // that a condition asks for
     ProbeSites found_;
     Diagnostics mistakes_;
@@ -381,7 +381,7 @@ const Field* raw_syscall_argument(const EventFormat& event) {
     return event.find(event.name == "sys_enter" ? "id" : "ret");
 }
 
-ProbeSites find_probe_sites(const Program& program, BpfMachine& machine,
+ProbeSites find_probe_sites(const Program& program, KernelFacts& machine,
                             const std::vector<std::string>& fields) {
     return SiteFinder(program, machine, fields).find();
 }

@@ -43,7 +43,7 @@ struct ProbeSites {
 // none is left that looks at an event, it throws UnsupportedError with the way to record them.
 // `fields` are those that a condition asks for: an event that has them all is taken with its
 // record, not raw, where both ways are open.
-ProbeSites find_probe_sites(const Program& program, BpfMachine& machine,
+ProbeSites find_probe_sites(const Program& program, KernelFacts& machine,
                             const std::vector<std::string>& fields = {});
 
 }  // namespace gpufs

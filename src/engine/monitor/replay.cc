@@ -10,8 +10,8 @@
 namespace gpufs {
 namespace {
 
-// By BpfWorld::Gap.
-constexpr std::array<std::string_view, BpfWorld::kGaps> kGapTexts{
+// By VmState::Gap.
+constexpr std::array<std::string_view, VmState::kGaps> kGapTexts{
     "the memory of processes is not recorded, so texts and values in it are empty",
     "the kernel's memory is not recorded, so values in it are 0",
     "kernel stacks are not recorded here",
@@ -60,7 +60,7 @@ Replay::Replay(Program program, PreparedProgram::Choice choice, TraceFile& file)
         else
             ++unknown_;
     };
-    context_ = world_.memory.add_read_only(BpfMemory::Kind::context, {});
+    context_ = world_.memory.add_read_only(VmMemory::Kind::context, {});
     make_maps();
     prepared_->load_sites([this](const ProbeSite& site) { return load(site); });
 }
@@ -92,7 +92,7 @@ std::string Replay::load(const ProbeSite& site) {
     check_helpers(loaded->linked);
     wants_stacks_ = wants_stacks_ || asks_for_stacks(loaded->linked);
     try {
-        loaded->code = std::make_unique<BpfInterpreter>(loaded->linked.insns, world_);
+        loaded->code = std::make_unique<Interpreter>(loaded->linked.insns, world_);
     } catch (const BpfFault& fault) {
         refuse(loaded->linked, fault);
     }
@@ -182,7 +182,7 @@ void Replay::take_stacks() {
 void Replay::set_moment(const TraceRecord& record) {
     const auto tid = static_cast<std::uint32_t>(common_fields(record.bytes).pid);
     const RecordedTasks::Task& task = tasks_.find(tid, record.cpu);
-    BpfWorld::Moment& now = world_.now;
+    VmState::Moment& now = world_.now;
     now.time_ns = record.timestamp;
     now.cpu = static_cast<std::uint32_t>(record.cpu);
     now.tid = tid;

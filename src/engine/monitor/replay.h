@@ -30,7 +30,7 @@ namespace gpufs {
 //
 // System calls: raw_syscalls:sys_enter and sys_exit give a raw tracepoint program the arguments
 // that its kernel had, but the registers. Of other raw tracepoints the arguments are not recorded.
-class Replay : public WorkingProgram {
+class Replay : public RunningProgram {
 public:
     // Throws UsageError and UnsupportedError, as Monitor does, also where the recording has none of
     // the program's events. Borrows the file, and reads it from where it is.
@@ -65,7 +65,7 @@ private:
     struct Loaded {
         ProbeSite site;
         Linked linked;
-        std::unique_ptr<BpfInterpreter> code;
+        std::unique_ptr<Interpreter> code;
         std::uint64_t hits = 0;
         std::uint64_t next_ns = 0;  // of an interval's program: when it runs again
     };
@@ -83,10 +83,10 @@ private:
     [[noreturn]] void refuse(const Linked& linked, const BpfFault& fault) const;
 
     TraceFile& file_;
-    BpfMachine machine_;
+    KernelFacts machine_;
     std::unique_ptr<PreparedProgram> prepared_;
     RecordedTasks tasks_;
-    BpfWorld world_;
+    VmState world_;
     std::map<std::string, int, std::less<>> maps_;  // the world's numbers
     int pool_map_ = -1;
     std::vector<std::unique_ptr<Loaded>> loaded_;

@@ -279,8 +279,8 @@ std::vector<std::string> missing_for(const Tracefs& top, const Recipe& recipe) {
     return checker.lacks();
 }
 
-Plan plan_recipe(const RecipeOnKernel& recipe, const Session& session) {
-    Plan plan;
+SessionPlan plan_recipe(const RecipeOnKernel& recipe, const Session& session) {
+    SessionPlan plan;
     if (recipe.settings.empty())
         plan_session(plan, session);
     else

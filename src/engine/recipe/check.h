@@ -39,6 +39,6 @@ RecipeOnKernel check_recipe(const Tracefs& top, const Recipe& recipe);
 std::vector<std::string> missing_for(const Tracefs& top, const Recipe& recipe);
 
 // The writes that set it all in a session, which nothing is set in yet.
-Plan plan_recipe(const RecipeOnKernel& recipe, const Session& session);
+SessionPlan plan_recipe(const RecipeOnKernel& recipe, const Session& session);
 
 }  // namespace gpufs

@@ -68,17 +68,17 @@ std::vector<std::string> gpu_timeline_events(const Tracefs& top) {
     return events;
 }
 
-RecordSession::Resolved RecordSession::resolve(const Tracefs& top, const RecordWish& wish) {
+RecordSession::Resolved RecordSession::resolve(const Tracefs& top, const RecordRequest& request) {
     Resolved resolved;
-    std::vector<std::string> words = wish.events;
-    if (wish.gpu)
+    std::vector<std::string> words = request.events;
+    if (request.gpu)
         for (std::string& event : gpu_timeline_events(top)) words.push_back(std::move(event));
     resolved.events = match_events(top, words);
 
     std::optional<Expression> common;
-    if (!wish.condition.empty()) common = parse_expression({"--if", wish.condition});
+    if (!request.condition.empty()) common = parse_expression({"--if", request.condition});
     bool is_filter = common.has_value();
-    for (const std::string& word : wish.triggers) {
+    for (const std::string& word : request.triggers) {
         Trigger trigger = resolve_trigger(top, parse_trigger(word));
         if (trigger.action == "snapshot")
             throw UsageError("a snapshot would be gone with the recording's buffer",
@@ -99,31 +99,31 @@ RecordSession::Resolved RecordSession::resolve(const Tracefs& top, const RecordW
     return resolved;
 }
 
-RecordSession::RecordSession(const Tracefs& top, const RecordWish& wish)
-    : wish_(resolve(top, wish)), scratch_(top) {
+RecordSession::RecordSession(const Tracefs& top, const RecordRequest& request)
+    : request_(resolve(top, request)), scratch_(top) {
     const Session session = Session::of(scratch_);
     stop();
-    plan_settings(session, wish.settings).changes.apply();
-    if (wish_.filter)
-        plan_filter(session, wish_.filtered, *wish_.filter, true).changes.apply();
+    plan_settings(session, request.settings).changes.apply();
+    if (request_.filter)
+        plan_filter(session, request_.filtered, *request_.filter, true).changes.apply();
     else
-        plan_record_all(session, wish_.events).changes.apply();
+        plan_record_all(session, request_.events).changes.apply();
     std::set<std::string> actions;
     // One by one: each is put in order with those that are there.
-    for (const TriggerOn& on : wish_.triggers) {
+    for (const TriggerOn& on : request_.triggers) {
         if (actions.insert(on.trigger.action).second)
             require_trigger_action(session, on.trigger.action);
         plan_triggers(session, {on}, false).changes.apply();
     }
-    for (const TriggerOn& on : wish_.triggers) {
+    for (const TriggerOn& on : request_.triggers) {
         const std::string& switched = on.trigger.argument;
-        if (!switched.empty() && std::ranges::count(wish_.events, switched) == 0)
-            wish_.events.push_back(switched);
+        if (!switched.empty() && std::ranges::count(request_.events, switched) == 0)
+            request_.events.push_back(switched);
     }
 }
 
 bool RecordSession::has_trigger(std::string_view action) const {
-    return std::ranges::any_of(wish_.triggers,
+    return std::ranges::any_of(request_.triggers,
                                [&](const TriggerOn& on) { return on.trigger.action == action; });
 }
 

@@ -16,7 +16,7 @@
 namespace gpufs {
 
 // What is to be recorded, in the user's words.
-struct RecordWish {
+struct RecordRequest {
     std::vector<std::string> events;    // as match_events() takes them
     bool gpu = false;                   // and those of gpu_timeline_events()
     std::string condition;              // only where this expression holds; empty: always
@@ -39,12 +39,12 @@ std::vector<std::string> gpu_timeline_events(const Tracefs& top);
 class RecordSession {
 public:
     // Throws UsageError and SourceError before anything is made, and what Changes::apply() throws.
-    RecordSession(const Tracefs& top, const RecordWish& wish);
+    RecordSession(const Tracefs& top, const RecordRequest& request);
 
     const Tracefs& top() const { return scratch_.top(); }
     const Tracefs& tracefs() const { return scratch_.tracefs(); }
     // Those whose records may come: also what triggers switch on.
-    const std::vector<std::string>& events() const { return wish_.events; }
+    const std::vector<std::string>& events() const { return request_.events; }
     bool has_stacks() const { return has_trigger("stacktrace"); }
     // A trigger switches the buffer off, and none on: then all is over.
     bool ends_when_off() const { return has_trigger("traceoff") && !has_trigger("traceon"); }
@@ -62,10 +62,10 @@ private:
         std::optional<Expression> filter;
         std::vector<TriggerOn> triggers;
     };
-    static Resolved resolve(const Tracefs& top, const RecordWish& wish);
+    static Resolved resolve(const Tracefs& top, const RecordRequest& request);
     bool has_trigger(std::string_view action) const;
 
-    Resolved wish_;
+    Resolved request_;
     ScratchInstance scratch_;
 };
 

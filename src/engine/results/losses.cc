@@ -26,7 +26,7 @@ std::uint64_t Losses::total() const {
     return all;
 }
 
-Losses read_losses(std::vector<Loss> known, const WorkingProgram& running, const MapReader& maps) {
+Losses read_losses(std::vector<Loss> known, const RunningProgram& running, const MapReader& maps) {
     Losses losses;
     losses.parts = std::move(known);
     for (const MapDeclaration& map : running.program().maps) {
@@ -38,7 +38,7 @@ Losses read_losses(std::vector<Loss> known, const WorkingProgram& running, const
     return losses;
 }
 
-std::vector<Loss> read_tallies(const WorkingProgram& running, MapReader& maps) {
+std::vector<Loss> read_tallies(const RunningProgram& running, MapReader& maps) {
     std::vector<Loss> tallies;
     for (const MapDeclaration& map : running.program().maps) {
         if (map.tally.empty()) continue;

@@ -31,9 +31,9 @@ struct Losses {
 
 // `known`: what whoever read the records and ran the programs missed. Adds what the program's own
 // `.lost` counters say now. Waits for nothing.
-Losses read_losses(std::vector<Loss> known, const WorkingProgram& running, const MapReader& maps);
+Losses read_losses(std::vector<Loss> known, const RunningProgram& running, const MapReader& maps);
 
 // What maps with a `tally` hold now; no losses.
-std::vector<Loss> read_tallies(const WorkingProgram& running, MapReader& maps);
+std::vector<Loss> read_tallies(const RunningProgram& running, MapReader& maps);
 
 }  // namespace gpufs

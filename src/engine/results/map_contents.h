@@ -29,7 +29,7 @@ struct MapEntry {
 class MapReader {
 public:
     // Borrows the program.
-    explicit MapReader(const WorkingProgram& running) : running_(running) {}
+    explicit MapReader(const RunningProgram& running) : running_(running) {}
 
     std::vector<MapEntry> read(std::string_view name);
     // What came since it was taken last, or all; from then on only what comes is there. No update
@@ -45,7 +45,7 @@ private:
     std::vector<MapEntry> contents(const MapDeclaration& declared, ProgramMap& map, bool take);
     void subtract_taken(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
 
-    const WorkingProgram& running_;
+    const RunningProgram& running_;
     // Of arrays: what was taken by name.
     std::map<std::string, std::vector<MapEntry>, std::less<>> taken_;
     std::set<std::string> full_when_taken_;

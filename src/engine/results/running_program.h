@@ -12,9 +12,9 @@ namespace gpufs {
 
 // A Program at work, on this machine (Monitor) or over a recording (Replay): what reports, names
 // and losses ask of it.
-class WorkingProgram {
+class RunningProgram {
 public:
-    virtual ~WorkingProgram() = default;
+    virtual ~RunningProgram() = default;
 
     virtual const Program& program() const = 0;
     // Null when there is no such map.

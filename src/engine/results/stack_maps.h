@@ -18,7 +18,7 @@ namespace gpufs {
 class StackMaps {
 public:
     // Borrows the program.
-    explicit StackMaps(const WorkingProgram& running) : running_(running) {}
+    explicit StackMaps(const RunningProgram& running) : running_(running) {}
 
     // The addresses of a stack, the innermost first. Empty when there is none of this id.
     std::vector<std::uint64_t> frames(std::string_view map, std::int32_t id) const;
@@ -34,7 +34,7 @@ public:
     void release(std::set<Name> used);
 
 private:
-    const WorkingProgram& running_;
+    const RunningProgram& running_;
     std::map<Name, std::vector<std::uint64_t>, std::less<>> released_;
 };
 

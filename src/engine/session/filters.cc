@@ -16,13 +16,13 @@ std::string restoring(const EventState& state) {
 
 }  // namespace
 
-void plan_session(Plan& plan, const Session& session) {
+void plan_session(SessionPlan& plan, const Session& session) {
     if (!session.exists()) plan.changes.make_instance(session.tracefs());
 }
 
-Plan plan_filter(const Session& session, const std::vector<EventFormat>& events,
-                 const Expression& expression, bool enable) {
-    Plan plan;
+SessionPlan plan_filter(const Session& session, const std::vector<EventFormat>& events,
+                        const Expression& expression, bool enable) {
+    SessionPlan plan;
     plan_session(plan, session);
     const Tracefs& at = session.tracefs();
     for (const EventFormat& event : events) {
@@ -40,8 +40,8 @@ Plan plan_filter(const Session& session, const std::vector<EventFormat>& events,
     return plan;
 }
 
-Plan plan_record_all(const Session& session, const std::vector<std::string>& events) {
-    Plan plan;
+SessionPlan plan_record_all(const Session& session, const std::vector<std::string>& events) {
+    SessionPlan plan;
     plan_session(plan, session);
     const Tracefs& at = session.tracefs();
     for (const std::string& name : events) {
@@ -56,8 +56,8 @@ Plan plan_record_all(const Session& session, const std::vector<std::string>& eve
     return plan;
 }
 
-Plan plan_clear_filter(const Session& session, const std::vector<std::string>& events) {
-    Plan plan;
+SessionPlan plan_clear_filter(const Session& session, const std::vector<std::string>& events) {
+    SessionPlan plan;
     const Tracefs& at = session.tracefs();
     for (const std::string& name : events) {
         const std::string directory = event_directory(name);

@@ -14,7 +14,7 @@
 namespace gpufs {
 namespace {
 
-void plan_event_reset(Plan& plan, const Tracefs& at, const EventState& state) {
+void plan_event_reset(SessionPlan& plan, const Tracefs& at, const EventState& state) {
     const std::string directory = event_directory(state.event);
     for (const Trigger& trigger : state.triggers)
         if (trigger.is_known())
@@ -49,8 +49,8 @@ std::vector<std::string> users_of(const std::string& directory) {
     return {users.begin(), users.end()};
 }
 
-Plan plan_reset(const Session& session) {
-    Plan plan;
+SessionPlan plan_reset(const Session& session) {
+    SessionPlan plan;
     const Tracefs& at = session.tracefs();
     if (const auto users = users_of(at.root()); !users.empty())
         throw Error(cat(session.described(), " is in use by ", join(users, ", ")),
@@ -66,8 +66,8 @@ Plan plan_reset(const Session& session) {
     return plan;
 }
 
-Plan plan_reset_events(const Session& session, const std::vector<std::string>& events) {
-    Plan plan;
+SessionPlan plan_reset_events(const Session& session, const std::vector<std::string>& events) {
+    SessionPlan plan;
     for (const std::string& event : events) {
         plan_event_reset(plan, session.tracefs(), read_event_state(session.tracefs(), event));
         plan.notes.push_back(

@@ -11,10 +11,10 @@ namespace gpufs {
 // Everything that a session set, taken away: triggers, events, probes of its group, its instance.
 // The triggers go before their events are disabled, because a trigger fires all the same. Throws
 // Error when the instance is in use, naming who has it open.
-Plan plan_reset(const Session& session);
+SessionPlan plan_reset(const Session& session);
 
 // On the top level, what is set on these events: their triggers, enable switch and filter.
-Plan plan_reset_events(const Session& session, const std::vector<std::string>& events);
+SessionPlan plan_reset_events(const Session& session, const std::vector<std::string>& events);
 
 // "gpufs (pid 4711)" for each process that has a file below the directory open.
 std::vector<std::string> users_of(const std::string& directory);

@@ -184,11 +184,11 @@ std::vector<Setting> changed_settings(const Session& session) {
     return changed;
 }
 
-Plan plan_settings(const Session& session, const std::vector<Setting>& settings) {
+SessionPlan plan_settings(const Session& session, const std::vector<Setting>& settings) {
     using Writer = FileWrite (*)(const Tracefs&, const Setting&);
     constexpr std::pair<std::string_view, Writer> kWriters[] = {
         {"buffer", set_buffer}, {"clock", set_clock}, {"pids", set_pids}, {"cpus", set_cpus}};
-    Plan plan;
+    SessionPlan plan;
     plan_session(plan, session);
     // A session that does not exist yet will be as the top level is, for what is checked here.
     const Tracefs& now = session.exists() ? session.tracefs() : session.top();

@@ -24,7 +24,7 @@ std::vector<Setting> all_settings(const Session& session);
 // A plan for the settings: buffer (bytes per CPU, with units), clock, pids, children, cpus, and any
 // name below options/ (on or off). Throws UsageError for a name or a value this kernel does not
 // have.
-Plan plan_settings(const Session& session, const std::vector<Setting>& settings);
+SessionPlan plan_settings(const Session& session, const std::vector<Setting>& settings);
 
 // Everything that is set, as the gpufs commands that would set it again, in the order to run them.
 std::vector<std::string> commands_to_set_again(const Session& session,

@@ -130,8 +130,9 @@ void require_trigger_action(const Session& session, const std::string& action) {
             "set filter and trigger with --global, and look with 'gpufs show --global'");
 }
 
-Plan plan_triggers(const Session& session, const std::vector<TriggerOn>& triggers, bool enable) {
-    Plan plan;
+SessionPlan plan_triggers(const Session& session, const std::vector<TriggerOn>& triggers,
+                          bool enable) {
+    SessionPlan plan;
     plan_session(plan, session);
     const Tracefs& at = session.tracefs();
     for (const TriggerOn& on : triggers) {
@@ -165,9 +166,9 @@ Plan plan_triggers(const Session& session, const std::vector<TriggerOn>& trigger
     return plan;
 }
 
-Plan plan_clear_triggers(const Session& session, const std::vector<std::string>& events,
-                         const std::string& action) {
-    Plan plan;
+SessionPlan plan_clear_triggers(const Session& session, const std::vector<std::string>& events,
+                                const std::string& action) {
+    SessionPlan plan;
     for (const std::string& event : events) {
         for (const Trigger& trigger : read_event_state(session.tracefs(), event).triggers) {
             if (!trigger.is_known() || (!action.empty() && trigger.action != action)) continue;

@@ -34,11 +34,12 @@ int firing_order(const std::string& action);
 // where nobody's name is on a trigger, one that is there already is somebody else's: throws Error.
 // On one event a stack is taken before a snapshot, and both before the buffer stops, in whatever
 // order they are set.
-Plan plan_triggers(const Session& session, const std::vector<TriggerOn>& triggers, bool enable);
+SessionPlan plan_triggers(const Session& session, const std::vector<TriggerOn>& triggers,
+                          bool enable);
 
 // Takes triggers of one action (all that gpufs sets, when empty) off these events, or off all.
-Plan plan_clear_triggers(const Session& session, const std::vector<std::string>& events,
-                         const std::string& action);
+SessionPlan plan_clear_triggers(const Session& session, const std::vector<std::string>& events,
+                                const std::string& action);
 
 // Does a trigger set in an instance act on that instance? Kernels before 5.17 (and not all of
 // them: the fix was carried back) let it act on the top-level buffer. Found out there by trying, in

@@ -10,7 +10,7 @@ constexpr std::size_t kMostNames = 16384;
 
 }  // namespace
 
-void RunLog::add_up_oldest(Cpu& cpu) {
+void CpuOccupancy::add_up_oldest(Cpu& cpu) {
     const std::size_t n = cpu.stretches.size() / 2;
     Sum sum{cpu.stretches.front().begin_ns, cpu.stretches[n - 1].end_ns, {}};
     for (std::size_t i = 0; i < n; ++i)
@@ -19,7 +19,7 @@ void RunLog::add_up_oldest(Cpu& cpu) {
     cpu.sums.push_back(std::move(sum));
 }
 
-void RunLog::on_switch(std::uint64_t ns, int cpu, int next_pid, std::string_view next_comm) {
+void CpuOccupancy::on_switch(std::uint64_t ns, int cpu, int next_pid, std::string_view next_comm) {
     Cpu& c = cpus_[cpu];
     if (c.pid >= 0 && ns > c.since_ns) c.stretches.push_back({c.since_ns, ns, c.pid});
     if (c.stretches.size() > kMostStretches) add_up_oldest(c);
@@ -30,7 +30,7 @@ void RunLog::on_switch(std::uint64_t ns, int cpu, int next_pid, std::string_view
     if (name != next_comm) name = next_comm;
 }
 
-void RunLog::forget_before(std::uint64_t ns) {
+void CpuOccupancy::forget_before(std::uint64_t ns) {
     for (auto& [number, cpu] : cpus_) {
         while (!cpu.sums.empty() && cpu.sums.front().end_ns <= ns) cpu.sums.pop_front();
         while (!cpu.stretches.empty() && cpu.stretches.front().end_ns <= ns)
@@ -38,12 +38,13 @@ void RunLog::forget_before(std::uint64_t ns) {
     }
 }
 
-std::uint64_t RunLog::known_to(int cpu) const {
+std::uint64_t CpuOccupancy::known_to(int cpu) const {
     const auto it = cpus_.find(cpu);
     return it == cpus_.end() ? 0 : it->second.since_ns;
 }
 
-std::vector<CpuUse> RunLog::who_ran(int cpu, std::uint64_t begin_ns, std::uint64_t end_ns) const {
+std::vector<CpuUse> CpuOccupancy::who_ran(int cpu, std::uint64_t begin_ns,
+                                          std::uint64_t end_ns) const {
     const auto it = cpus_.find(cpu);
     if (it == cpus_.end()) return {};
     std::unordered_map<int, std::uint64_t> ns;

@@ -14,7 +14,7 @@ namespace gpufs {
 
 // Who ran on which CPU when, from every task's switches. Keeps no more than somebody still wants to
 // ask about, and of that at most a few thousand stretches a CPU: older ones are then added up.
-class RunLog {
+class CpuOccupancy {
 public:
     // A task came onto a CPU. In the order of their time for each CPU.
     void on_switch(std::uint64_t ns, int cpu, int next_pid, std::string_view next_comm);

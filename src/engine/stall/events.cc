@@ -203,7 +203,7 @@ std::vector<int> StallReader::take_lost_tids() {
     return std::exchange(lost_tids_, {});
 }
 
-RunReader::RunReader(EventCatalog& events, RunLog& log) : log_(log) {
+RunReader::RunReader(EventCatalog& events, CpuOccupancy& log) : log_(log) {
     const CatalogEvent* event = events.find("sched", "sched_switch");
     if (!event) throw UnsupportedError("this kernel has no event sched:sched_switch");
     id_ = event->format.id;

@@ -28,7 +28,7 @@ enum class Stacks : bool { no, yes };
 void enable_stall_events(const Tracefs& instance, const StateSet& states, Stacks stacks);
 // Turns them off again, as many as are there, and forgets the tasks; what is recorded stays.
 void disable_stall_events(const Tracefs& instance, const StateSet& states);
-// The switches of every task, for a RunLog.
+// The switches of every task, for a CpuOccupancy.
 void enable_run_events(const Tracefs& instance);
 
 // Reads the records of such an instance to a tracker.
@@ -71,11 +71,11 @@ private:
 // Reads the records of an instance with every task's switches.
 class RunReader {
 public:
-    RunReader(EventCatalog& events, RunLog& log);
+    RunReader(EventCatalog& events, CpuOccupancy& log);
     void read(const TraceRecord& record);
 
 private:
-    RunLog& log_;
+    CpuOccupancy& log_;
     int id_ = -1;
     const Field *next_pid_ = nullptr, *next_comm_ = nullptr;
 };

@@ -100,7 +100,7 @@ private:
     StallLook look_;
     StallTracker tracker_;
     StallReader reader_;
-    RunLog runs_;
+    CpuOccupancy runs_;
     std::optional<RunReader> runs_reader_;
     std::optional<RawBuffer> buffer_, runs_buffer_;
     // A reader that waits behind a busy machine, or a real-time task on its CPU, loses events.

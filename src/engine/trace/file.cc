@@ -53,7 +53,7 @@ using Places = std::vector<std::vector<CpuPages::Place>>;  // by buffer and CPU
 
 // Each CPU's pages reach to where something else begins. Two that begin in one place cannot both
 // have pages their table does not know.
-Places places_of(const TraceFileIndex& index) {
+Places places_of(const TraceFileHeader& index) {
     std::vector<std::uint64_t> borders = index.borders, begins;
     for (const trace_dat::Buffer& buffer : index.buffers)
         for (const trace_dat::CpuData& cpu : buffer.cpus) begins.push_back(cpu.offset);
@@ -112,7 +112,7 @@ struct TraceFile::State {
     }
 
     Fd file;
-    TraceFileIndex index;
+    TraceFileHeader index;
     NamesInRecords names{index.context};
     std::vector<Buffer> buffers;
     std::vector<Stream> streams;

@@ -79,7 +79,7 @@ std::string_view name_of(Option id) {
 
 }  // namespace
 
-TraceFileIndex::TraceFileIndex(int file, std::string path)
+TraceFileHeader::TraceFileHeader(int file, std::string path)
     : file_(file),
       path_(std::move(path)),
       kallsyms_([this] { return sized_text(kallsyms_place_); }),
@@ -101,7 +101,7 @@ TraceFileIndex::TraceFileIndex(int file, std::string path)
             read_7();
     } catch (const UnsupportedError& e) {
         throw UnsupportedError(cat("cannot read '", path_, "': ", e.what()), e.hint());
-    } catch (const trace_dat::Cut& e) {
+    } catch (const trace_dat::Truncated& e) {
         throw Error(cat("'", path_, "' is cut at byte ", e.at(), ", inside ", reading_,
                         ": no record can be read"));
     } catch (const SysError&) {
@@ -112,13 +112,13 @@ TraceFileIndex::TraceFileIndex(int file, std::string path)
     finish();
 }
 
-void TraceFileIndex::take_page_shape(const std::string& header_page) {
+void TraceFileHeader::take_page_shape(const std::string& header_page) {
     layout = parse_page_layout(header_page);
     check_page_bytes(layout.page_bytes);
 }
 
 // One that cannot be read leaves the others alone.
-void TraceFileIndex::take_buffer(trace_dat::Buffer buffer) {
+void TraceFileHeader::take_buffer(trace_dat::Buffer buffer) {
     try {
         check_page_bytes(buffer.page_bytes);
         buffers.push_back(std::move(buffer));
@@ -127,7 +127,7 @@ void TraceFileIndex::take_buffer(trace_dat::Buffer buffer) {
     }
 }
 
-void TraceFileIndex::read_6(Cursor& cursor) {
+void TraceFileHeader::read_6(Cursor& cursor) {
     const auto offer = [&](std::string_view system, std::string text) {
         context.events.offer(system, std::move(text));
     };
@@ -180,7 +180,7 @@ void TraceFileIndex::read_6(Cursor& cursor) {
 }
 
 // Where the pages of each CPU are, and which clock is in them.
-void TraceFileIndex::take_cpus(Cursor& cursor, std::size_t cpus, trace_dat::Buffer& buffer) {
+void TraceFileHeader::take_cpus(Cursor& cursor, std::size_t cpus, trace_dat::Buffer& buffer) {
     if (cpus > kMostCpus) throw Error(cat(cpus, " CPUs are damage"));
     for (std::size_t cpu = 0; cpu < cpus; ++cpu) {
         trace_dat::CpuData data{static_cast<int>(cpu), cursor.u64(), 0};
@@ -195,7 +195,7 @@ void TraceFileIndex::take_cpus(Cursor& cursor, std::size_t cpus, trace_dat::Buff
     }
 }
 
-void TraceFileIndex::read_7() {
+void TraceFileHeader::read_7() {
     const auto known = find_compression(header_.compression);
     facts.compression = cat(header_.compression, ' ', header_.compression_version);
     if (!known)
@@ -210,7 +210,7 @@ void TraceFileIndex::read_7() {
         read_section(id);
 }
 
-void TraceFileIndex::read_options_7(std::uint64_t at) {
+void TraceFileHeader::read_options_7(std::uint64_t at) {
     for (std::size_t sections = 0; at != 0 && sections < kMostOptionSections; ++sections) {
         borders.push_back(at);
         Cursor cursor = open_section(at);
@@ -228,7 +228,7 @@ void TraceFileIndex::read_options_7(std::uint64_t at) {
 }
 
 // Without the description of the pages there is nothing; all else may be missing.
-void TraceFileIndex::read_section(Option id) {
+void TraceFileHeader::read_section(Option id) {
     reading_ = name_of(id);
     const auto it = std::ranges::find(sections_, id, [](const auto& s) { return s.first; });
     if (it == sections_.end()) {
@@ -263,7 +263,7 @@ void TraceFileIndex::read_section(Option id) {
 }
 
 // A cursor at the first byte behind the section's header; in memory when it is compressed.
-Cursor TraceFileIndex::open_section(std::uint64_t at) {
+Cursor TraceFileHeader::open_section(std::uint64_t at) {
     Cursor cursor(in_file(file_), at);
     const trace_dat::Section section = trace_dat::parse_section(cursor);
     if (!section.is_compressed || compression == Compression::none) return cursor;
@@ -277,7 +277,7 @@ Cursor TraceFileIndex::open_section(std::uint64_t at) {
     return Cursor(trace_dat::in_memory(std::move(text)));
 }
 
-std::string TraceFileIndex::sized_text(Place place) {
+std::string TraceFileHeader::sized_text(Place place) {
     if (!place.is_known) return {};
     try {
         Cursor cursor =
@@ -292,7 +292,7 @@ std::string TraceFileIndex::sized_text(Place place) {
     }
 }
 
-void TraceFileIndex::take_option(Option id, const std::string& data) {
+void TraceFileHeader::take_option(Option id, const std::string& data) {
     Cursor cursor(trace_dat::in_memory(data));
     try {
         switch (id) {
@@ -335,12 +335,12 @@ void TraceFileIndex::take_option(Option id, const std::string& data) {
                 if (id >= Option::header_info) sections_.emplace_back(id, cursor.u64());
                 break;
         }
-    } catch (const trace_dat::Cut&) {
+    } catch (const trace_dat::Truncated&) {
         damage.push_back(cat("option ", static_cast<unsigned>(id), " is too short"));
     }
 }
 
-void TraceFileIndex::finish() {
+void TraceFileHeader::finish() {
     facts.version = header_.version;
     facts.cpus = cpus_;
     // Version 7 counts them nowhere but in its buffers.

@@ -15,12 +15,12 @@ namespace gpufs {
 
 // All that a trace.dat holds besides the pages, and where these are. Stays where it is: symbols are
 // read from the file when the first one is asked for.
-class TraceFileIndex {
+class TraceFileHeader {
 public:
     // Borrows the descriptor. Throws what TraceFile throws.
-    TraceFileIndex(int file, std::string path);
-    TraceFileIndex(const TraceFileIndex&) = delete;
-    TraceFileIndex& operator=(const TraceFileIndex&) = delete;
+    TraceFileHeader(int file, std::string path);
+    TraceFileHeader(const TraceFileHeader&) = delete;
+    TraceFileHeader& operator=(const TraceFileHeader&) = delete;
 
     TraceFile::Facts facts;
     TraceContext context;

@@ -7,9 +7,9 @@
 
 namespace gpufs {
 
-RecordFilter::RecordFilter(const KnownEvents& known, TraceContext& context,
-                           const std::vector<std::string>& events,
-                           std::optional<Expression> condition)
+WantedRecords::WantedRecords(const KnownEvents& known, TraceContext& context,
+                             const std::vector<std::string>& events,
+                             std::optional<Expression> condition)
     : context_(context), events_(events), condition_(std::move(condition)) {
     if (!events_.empty()) events_ = match_events(known, events_);
     if (!condition_) return;
@@ -19,11 +19,11 @@ RecordFilter::RecordFilter(const KnownEvents& known, TraceContext& context,
     if (events_.empty() && !fields_of(*condition_).empty()) events_for(known, *condition_);
 }
 
-bool RecordFilter::is_stack(int id) {
+bool WantedRecords::is_stack(int id) {
     return decide(id).is_stack;
 }
 
-RecordFilter::Decision& RecordFilter::decide(int id) {
+WantedRecords::Decision& WantedRecords::decide(int id) {
     if (const auto known = decisions_.find(id); known != decisions_.end()) return known->second;
     Decision decision;
     if (const CatalogEvent* event = context_.events.find(id)) {
@@ -44,7 +44,7 @@ RecordFilter::Decision& RecordFilter::decide(int id) {
     return decisions_.emplace(id, std::move(decision)).first->second;
 }
 
-bool RecordFilter::wants(const TraceRecord& record) {
+bool WantedRecords::wants(const TraceRecord& record) {
     const std::size_t stream = record.stream;
     if (stream >= last_was_wanted_.size()) last_was_wanted_.resize(stream + 1);
     Decision& decision = decide(record.id());

@@ -16,12 +16,12 @@ namespace gpufs {
 // Which records of a trace are wanted: those of some events, those for which a condition holds. An
 // event that lacks a field of the condition is not wanted. A stack is wanted with the record of the
 // same stream before it.
-class RecordFilter {
+class WantedRecords {
 public:
     // `events` are words as match_events() takes them; empty: all. Throws what match_events()
     // throws, and SourceError when no event has the condition's fields. `context` is borrowed.
-    RecordFilter(const KnownEvents& known, TraceContext& context,
-                 const std::vector<std::string>& events, std::optional<Expression> condition);
+    WantedRecords(const KnownEvents& known, TraceContext& context,
+                  const std::vector<std::string>& events, std::optional<Expression> condition);
 
     bool wants(const TraceRecord& record);
     bool is_stack(int id);

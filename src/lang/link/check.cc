@@ -240,7 +240,7 @@ private:
 
     void check_memory(const ProbeProgram& probe, std::vector<linking::Unit>& made) {
         const LinkTarget nowhere;
-        linking::Job job{work_.program, probe, nowhere};
+        linking::LinkContext job{work_.program, probe, nowhere};
         linking::check_memory(job, made);
         work_.errors.add(job.mistakes);
     }

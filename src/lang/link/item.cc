@@ -84,7 +84,7 @@ Insn at_place(const bpf_insn& op, const SourceRef& at) {
 
 }  // namespace
 
-void Job::error(const SourceRef& at, std::string_view message, const std::string& hint) {
+void LinkContext::error(const SourceRef& at, std::string_view message, const std::string& hint) {
     // Code that was generated has no text.
     const SourceText none{program.name.empty() ? probe.name : program.name, {}};
     const bool is_known = at.source < program.sources.size();
@@ -92,7 +92,7 @@ void Job::error(const SourceRef& at, std::string_view message, const std::string
                    message, hint);
 }
 
-void Job::fail(const SourceRef& at, std::string_view message, const std::string& hint) {
+void LinkContext::fail(const SourceRef& at, std::string_view message, const std::string& hint) {
     error(at, message, hint);
     throw Unresolved();
 }

@@ -14,7 +14,7 @@ namespace {
 // Where everything goes; jumps that reach too far get a longer form, which moves what is behind.
 class Layout {
 public:
-    Layout(Job& job, const std::vector<Unit>& units) : job_(job), units_(units) {
+    Layout(LinkContext& job, const std::vector<Unit>& units) : job_(job), units_(units) {
         for (const Unit& unit : units) {
             is_long_.emplace_back(unit.insns.size());
             begins_.emplace_back(unit.insns.size());
@@ -115,7 +115,7 @@ private:
         put(insn::go_long(static_cast<__s32>(distance(unit, i, extra))), insn.at);
     }
 
-    Job& job_;
+    LinkContext& job_;
     const std::vector<Unit>& units_;
     std::vector<std::vector<bool>> is_long_;
     std::vector<std::vector<std::size_t>> begins_;  // the slot of each instruction
@@ -123,7 +123,7 @@ private:
 };
 
 // Everything but the layout. Returns whether the program reads its event's record.
-bool check_and_resolve(Job& job, std::vector<Unit>& units) {
+bool check_and_resolve(LinkContext& job, std::vector<Unit>& units) {
     units = resolve_units(job);
     job.mistakes.throw_if_any();
     drop_unreachable(job, units);
@@ -144,7 +144,7 @@ void add_text(StringPool& pool, const std::string& text) {
 
 }  // namespace
 
-Linked lay_out(Job& job, const std::vector<Unit>& units) {
+Linked lay_out(LinkContext& job, const std::vector<Unit>& units) {
     return Layout(job, units).make();
 }
 
@@ -170,7 +170,7 @@ StringPool make_string_pool(const Program& program, const ParameterValues& value
 }
 
 Linked link(const Program& program, const ProbeProgram& probe, const LinkTarget& target) {
-    linking::Job job{program, probe, target};
+    linking::LinkContext job{program, probe, target};
     std::vector<linking::Unit> units;
     linking::check_and_resolve(job, units);
     return linking::lay_out(job, units);
@@ -180,7 +180,7 @@ bool uses_event_record(const Program& program, const ProbeProgram& probe,
                        const LinkTarget& target) {
     LinkTarget own_code_only = target;
     own_code_only.syscall.reset();
-    linking::Job job{program, probe, own_code_only};
+    linking::LinkContext job{program, probe, own_code_only};
     job.needs_descriptors = false;
     std::vector<linking::Unit> units;
     return linking::check_and_resolve(job, units);

@@ -76,7 +76,7 @@ bool leaves_record_alone(std::int32_t helper) {
 
 class MemoryChecker {
 public:
-    MemoryChecker(Job& job, std::vector<Unit>& units)
+    MemoryChecker(LinkContext& job, std::vector<Unit>& units)
         : job_(job), units_(units), may_get_context_(units.size()), worst_(units.size()) {
         // An address that was stored may come back from anywhere, and a function may be called with
         // the context after it was looked at.
@@ -276,7 +276,7 @@ private:
         bool is_seen = false;
         std::size_t above = 0, depth = 0;
     };
-    Job& job_;
+    LinkContext& job_;
     std::vector<Unit>& units_;
     std::vector<State> states_;          // of the unit at hand: in front of each instruction
     std::vector<bool> may_get_context_;  // by unit
@@ -289,7 +289,7 @@ private:
 
 }  // namespace
 
-bool check_memory(Job& job, std::vector<Unit>& units) {
+bool check_memory(LinkContext& job, std::vector<Unit>& units) {
     MemoryChecker checker(job, units);
     checker.report();
     return checker.reads_record();

@@ -59,7 +59,7 @@ void use_own_ids(const LinkTarget::PidNamespace& of, Unit& unit) {
 
 }  // namespace
 
-bool use_own_pids(const Job& job, std::vector<Unit>& units) {
+bool use_own_pids(const LinkContext& job, std::vector<Unit>& units) {
     bool is_changed = false;
     for (Unit& unit : units) {
         if (!std::ranges::any_of(unit.insns, asks_for_ids)) continue;

@@ -39,7 +39,7 @@ struct Unit {
 };
 
 // What all stages know.
-struct Job {
+struct LinkContext {
     const Program& program;
     const ProbeProgram& probe;
     const LinkTarget& target;
@@ -57,7 +57,7 @@ struct Unresolved {};
 // Makes machine instructions of code items, one by one.
 class ItemResolver {
 public:
-    explicit ItemResolver(Job& job) : job_(job) {}
+    explicit ItemResolver(LinkContext& job) : job_(job) {}
 
     // Do all the guards hold? `guard` is an index plus 1.
     bool holds(std::size_t guard);
@@ -91,25 +91,25 @@ private:
     // Appends an instruction, or what does the same on a machine without v4.
     void append(Insn insn, std::vector<Insn>& into);
 
-    Job& job_;
+    LinkContext& job_;
 };
 
 // The code of the program and of all functions that it needs, the program first.
-std::vector<Unit> resolve_units(Job& job);
+std::vector<Unit> resolve_units(LinkContext& job);
 
 // Drops what cannot be reached; notes where the code runs off its end.
-void drop_unreachable(Job& job, std::vector<Unit>& units);
+void drop_unreachable(LinkContext& job, std::vector<Unit>& units);
 
 // Follows the frame pointer and the context through the code. Notes mistakes with the stack and the
 // context, fills in Unit::stack_bytes, and tells whether the event's record is read.
-bool check_memory(Job& job, std::vector<Unit>& units);
+bool check_memory(LinkContext& job, std::vector<Unit>& units);
 
 // Where the target has a pid namespace: ids of tasks in it for those of the initial one. Needs
 // Unit::stack_bytes, and uses a word below. Tells whether there was anything to do: then the memory
 // is to be checked again.
-bool use_own_pids(const Job& job, std::vector<Unit>& units);
+bool use_own_pids(const LinkContext& job, std::vector<Unit>& units);
 
 // Puts the units one behind the other and fills in the distances.
-Linked lay_out(Job& job, const std::vector<Unit>& units);
+Linked lay_out(LinkContext& job, const std::vector<Unit>& units);
 
 }  // namespace gpufs::linking

@@ -54,7 +54,7 @@ std::vector<Insn> syscall_check(const LinkTarget::SyscallCheck& check, const Sou
 
 class UnitMaker {
 public:
-    explicit UnitMaker(Job& job) : job_(job), items_(job) {}
+    explicit UnitMaker(LinkContext& job) : job_(job), items_(job) {}
 
     std::vector<Unit> make() {
         add_unit(job_.probe.name, job_.probe.code, job_.probe.at, true);
@@ -170,7 +170,7 @@ private:
         return target;
     }
 
-    Job& job_;
+    LinkContext& job_;
     ItemResolver items_;
     std::vector<Unit> units_;
     std::vector<const Subprogram*> wanted_;
@@ -179,7 +179,7 @@ private:
 };
 
 // Which instructions the first one leads to. Notes where the code runs off its end.
-std::vector<bool> reachable(Job& job, const Unit& unit, bool is_program) {
+std::vector<bool> reachable(LinkContext& job, const Unit& unit, bool is_program) {
     const auto& insns = unit.insns;
     std::vector<bool> is_reached(insns.size());
     std::vector<std::size_t> work{0};
@@ -217,11 +217,11 @@ void keep_only(const std::vector<bool>& is_kept, Unit& unit) {
 
 }  // namespace
 
-std::vector<Unit> resolve_units(Job& job) {
+std::vector<Unit> resolve_units(LinkContext& job) {
     return UnitMaker(job).make();
 }
 
-void drop_unreachable(Job& job, std::vector<Unit>& units) {
+void drop_unreachable(LinkContext& job, std::vector<Unit>& units) {
     std::vector<bool> is_called(units.size());
     std::vector<std::size_t> work{0};
     is_called[0] = true;

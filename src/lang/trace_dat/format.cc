@@ -19,7 +19,7 @@ Header parse_header(Cursor& cursor) {
     bool is_ours = false;
     try {
         is_ours = cursor.bytes(kMagic.size()) == kMagic;
-    } catch (const Cut&) {
+    } catch (const Truncated&) {
     }
     if (!is_ours) throw Error("it does not begin as a trace.dat does");
     Header header;
@@ -106,7 +106,7 @@ TimeShifts parse_time_shifts(Cursor& cursor) {
         for (std::vector<TimeShift>& samples : shifts.cpus)
             for (TimeShift& one : samples)
                 one.fraction = static_cast<unsigned>(std::min<std::uint64_t>(cursor.u64(), 63));
-    } catch (const Cut&) {
+    } catch (const Truncated&) {
     }
     return shifts;
 }

@@ -39,7 +39,7 @@ std::span<const char> Cursor::look(std::size_t n) {
 template <class T>
 T Cursor::number() {
     const auto found = look(sizeof(T));
-    if (found.size() < sizeof(T)) throw Cut(at_ + found.size());
+    if (found.size() < sizeof(T)) throw Truncated(at_ + found.size());
     T value;
     std::memcpy(&value, found.data(), sizeof value);
     at_ += sizeof value;
@@ -57,7 +57,7 @@ std::string Cursor::text() {
             ++at_;
             return out;
         }
-        if (found.empty()) throw Cut(at_);
+        if (found.empty()) throw Truncated(at_);
         if (out.size() > kLongestText) throw Error(cat("byte ", at_, ": a text has no end"));
     }
 }
@@ -69,7 +69,7 @@ std::string Cursor::bytes(std::uint64_t n) {
     while (out.size() < n) {
         const auto found =
             look(static_cast<std::size_t>(std::min<std::uint64_t>(n - out.size(), kAhead)));
-        if (found.empty()) throw Cut(at_);
+        if (found.empty()) throw Truncated(at_);
         out.append(found.begin(), found.end());
         at_ += found.size();
     }

@@ -11,9 +11,9 @@
 namespace gpufs::trace_dat {
 
 // The bytes end where more of them are needed.
-class Cut : public Error {
+class Truncated : public Error {
 public:
-    explicit Cut(std::uint64_t at) : Error(cat("the data ends at byte ", at)), at_(at) {}
+    explicit Truncated(std::uint64_t at) : Error(cat("the data ends at byte ", at)), at_(at) {}
     std::uint64_t at() const noexcept { return at_; }
 
 private:
@@ -25,7 +25,7 @@ using Source = std::function<std::size_t(std::uint64_t at, std::span<char> into)
 // What is in memory.
 Source in_memory(std::string bytes);
 
-// Reads one after the other. What does not end where the bytes end is a Cut.
+// Reads one after the other. What does not end where the bytes end is a Truncated.
 class Cursor {
 public:
     explicit Cursor(Source source, std::uint64_t at = 0) : source_(std::move(source)), at_(at) {}

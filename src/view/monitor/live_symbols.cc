@@ -21,7 +21,7 @@ std::string text_of(Frame frame, ValueNames::Place place) {
 
 }  // namespace
 
-MonitorNames::MonitorNames(const WorkingProgram& running, CodeFile::Lines lines) : symbols_(lines) {
+LiveSymbols::LiveSymbols(const RunningProgram& running, CodeFile::Lines lines) : symbols_(lines) {
     const auto look = [this](const Layout& layout) {
         for (const Member& member : layout.members) {
             const Kind kind = member.type.kind;
@@ -36,7 +36,7 @@ MonitorNames::MonitorNames(const WorkingProgram& running, CodeFile::Lines lines)
     for (const RecordLayout& record : running.program().records) look(record.layout);
 }
 
-void MonitorNames::watch(std::uint32_t pid) {
+void LiveSymbols::watch(std::uint32_t pid) {
     if (!has_user_) return;
     try {
         symbols_.watch();
@@ -49,7 +49,7 @@ void MonitorNames::watch(std::uint32_t pid) {
         symbols_.remember_all();
 }
 
-ValueNames MonitorNames::names() {
+ValueNames LiveSymbols::names() {
     ValueNames names;
     names.kernel = [this](std::uint64_t address, ValueNames::Place place) {
         return text_of(symbols_.kernel(address, at_of(place)), place);
@@ -60,7 +60,7 @@ ValueNames MonitorNames::names() {
     return names;
 }
 
-std::vector<std::string> MonitorNames::notes() {
+std::vector<std::string> LiveSymbols::notes() {
     std::vector<std::string> notes;
     if (has_kernel_)
         if (std::string why = symbols_.why_no_kernel_names(); !why.empty())

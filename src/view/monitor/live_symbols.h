@@ -12,9 +12,9 @@ namespace gpufs {
 
 // What the addresses mean that a monitor counts and sends. Processes are followed only where the
 // monitor has something of theirs.
-class MonitorNames {
+class LiveSymbols {
 public:
-    MonitorNames(const WorkingProgram& running, CodeFile::Lines lines);
+    LiveSymbols(const RunningProgram& running, CodeFile::Lines lines);
 
     // From now on: looks at the processes that run (`pid`: at this one; 0: at all), so that they
     // have names when they are gone, and listens for those that come.

@@ -16,8 +16,8 @@ namespace {
 using Texts = std::vector<std::string>;
 
 // Debian's 6.12, which has both events.
-BpfMachine machine() {
-    return BpfMachine(Tracefs("tests/data/formats/6.12"));
+KernelFacts machine() {
+    return KernelFacts(Tracefs("tests/data/formats/6.12"));
 }
 
 std::string program_with(const std::string& cautions) {
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(a_caution_is_told_where_its_event_is_used) {
     const Program program = assemble({"t.bpf", program_with(".caution sched:sched_wakeup \"many\"\n"
                                                             ".caution sched:sched_switch \"few\"")},
                                      {});
-    BpfMachine debian = machine();
+    KernelFacts debian = machine();
     const ProbeSites found = find_probe_sites(program, debian);
     BOOST_TEST(found.sites.at(0).event->full_name() == "sched:sched_wakeup");
     BOOST_TEST(found.cautions == Texts{"many"}, boost::test_tools::per_element());
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(an_event_is_left_alone_on_the_releases_that_a_caution_names
                                             "\" \"asking crashes it\"\n"
                                             ".caution sched:sched_switch on \"0.99*\" \"never\""))},
                  {});
-    BpfMachine debian = machine();
+    KernelFacts debian = machine();
     const ProbeSites found = find_probe_sites(program, debian);
     BOOST_TEST(found.sites.at(0).event->full_name() == "sched:sched_switch");
     BOOST_TEST(found.cautions == Texts{"asking crashes it"}, boost::test_tools::per_element());
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_pattern_of_events_goes_on_without_those_left_alone) {
                   ".prog p tracepoint sched:sched_wakeup*\n"
                   "        r0 = 0\n        exit\n"},
                  {});
-    BpfMachine debian = machine();
+    KernelFacts debian = machine();
     const ProbeSites found = find_probe_sites(program, debian);
     BOOST_TEST_REQUIRE(found.sites.size() == 1u);
     BOOST_TEST(found.sites[0].event->full_name() == "sched:sched_wakeup");
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_raw_tracepoint_is_taken_where_the_kernel_tells_what_its_a
                  ")\n        .else\n        r0 = @prev_pid(r1)\n        .endif\n"
                  "        r0 = 0\n        exit\n")},
             {});
-        BpfMachine debian(Tracefs("tests/data/formats/6.12"), BpfFeatures({BpfFeature::btf}));
+        KernelFacts debian(Tracefs("tests/data/formats/6.12"), BpfFeatures({BpfFeature::btf}));
         const ProbeSites found = find_probe_sites(program, debian, fields);
         return std::pair(found.sites.at(0).target->kind, join(found.choices, "\n"));
     };

@@ -1,7 +1,7 @@
 #define BOOST_TEST_DYN_LINK
-#include <boost/test/unit_test.hpp>
-
 #include "engine/stall/cpu_occupancy.h"
+
+#include <boost/test/unit_test.hpp>
 
 namespace gpufs {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 BOOST_AUTO_TEST_SUITE(run_log)
 
 BOOST_AUTO_TEST_CASE(it_says_who_ran_between_two_times_the_longest_first) {
-    RunLog log;
+    CpuOccupancy log;
     log.on_switch(100, 1, 7, "hog");
     log.on_switch(150, 0, 9, "elsewhere");
     log.on_switch(200, 1, 8, "other");
@@ -26,13 +26,13 @@ BOOST_AUTO_TEST_CASE(it_says_who_ran_between_two_times_the_longest_first) {
 }
 
 BOOST_AUTO_TEST_CASE(whoever_is_on_the_cpu_now_counts_up_to_the_end_asked_for) {
-    RunLog log;
+    CpuOccupancy log;
     log.on_switch(100, 0, 7, "hog");
     BOOST_TEST(log.who_ran(0, 100, 1100).at(0).ns == 1000);
 }
 
 BOOST_AUTO_TEST_CASE(a_long_wait_among_many_switches_is_added_up_exactly) {
-    RunLog log;
+    CpuOccupancy log;
     std::uint64_t ns = 0;
     for (int i = 0; i < 100'000; ++i) {
         log.on_switch(ns, 0, 1, "a");
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_long_wait_among_many_switches_is_added_up_exactly) {
 }
 
 BOOST_AUTO_TEST_CASE(what_nobody_asks_about_is_forgotten) {
-    RunLog log;
+    CpuOccupancy log;
     log.on_switch(100, 0, 1, "a");
     log.on_switch(200, 0, 2, "b");
     log.on_switch(300, 0, 3, "c");

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_function_is_where_it_is_mapped) {
     BOOST_TEST(found[0].name == "gpufs_test_target");
     BOOST_TEST(found[0].size > 0u);
     BOOST_TEST(!found[0].is_indirect);
-    const auto fire = find_functions(kSelf, "*fire_usdt_probe*");
+    const auto fire = find_functions(kSelf, "_ZN5gpufs4test15fire_usdt_probe*");
     BOOST_TEST_REQUIRE(fire.size() == 1u);
     BOOST_TEST(fire[0].offset ==
                mapped_from(reinterpret_cast<void*>(&test::fire_usdt_probe)).offset);

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(gpu_monitors)
 
 BOOST_DATA_TEST_CASE(each_generation_of_events_is_taken, ut::data::make(kGenerations), one) {
-    BpfMachine machine(Tracefs(cat("tests/data/formats/", one.tree)));
+    KernelFacts machine(Tracefs(cat("tests/data/formats/", one.tree)));
     const Program program = assemble_file(cat(kBpfFolder, "/", one.monitor, ".bpf"));
     const Monitor loaded(program, {}, machine);
     BOOST_TEST(loaded.cautions() == one.cautions, boost::test_tools::per_element());

@@ -46,7 +46,7 @@ public:
     MapReader& reader() { return reader_; }
 
 private:
-    BpfMachine machine_;
+    KernelFacts machine_;
     Monitor monitor_;
     MapReader reader_;
 };

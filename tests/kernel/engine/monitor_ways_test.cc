@@ -99,15 +99,15 @@ const Way kWays[] = {
     {"one by one, tracefs, ioctl", HookWay::ioctl, ProbeWay::tracefs, true, 2},
 };
 
-BpfMachine machine_for(const Way& way) {
-    return BpfMachine(top(), way.one_by_one
-                                 ? BpfFeatures({BpfFeature::kprobe_multi, BpfFeature::uprobe_multi})
-                                 : BpfFeatures());
+KernelFacts machine_for(const Way& way) {
+    return KernelFacts(
+        top(), way.one_by_one ? BpfFeatures({BpfFeature::kprobe_multi, BpfFeature::uprobe_multi})
+                              : BpfFeatures());
 }
 
 void check_way(const Way& way, const std::string& target, const std::string& condition,
                const std::function<void(int)>& work) {
-    BpfMachine machine = machine_for(way);
+    KernelFacts machine = machine_for(way);
     Monitor monitor(assemble({"t.bpf", counting(target)}, {}),
                     choice_of({way.hook, way.probe, "gpufs", 0}, condition), machine);
     work(7);
@@ -146,7 +146,7 @@ BOOST_DATA_TEST_CASE(kernel_probes_count_the_same_each_way, ut::data::make(kWays
 BOOST_AUTO_TEST_CASE(a_system_call_is_counted_the_same_without_btf) {
     for (const bool has_btf : {true, false})
         for (const HookWay hook : {HookWay::newest, HookWay::ioctl}) {
-            BpfMachine machine(top(), has_btf ? BpfFeatures() : BpfFeatures({BpfFeature::btf}));
+            KernelFacts machine(top(), has_btf ? BpfFeatures() : BpfFeatures({BpfFeature::btf}));
             Monitor monitor(
                 assemble({"t.bpf", counting("tracepoint syscalls:sys_enter_getppid")}, {}),
                 choice_of({hook, ProbeWay::newest, "gpufs", 0}, only_here()), machine);
@@ -184,7 +184,7 @@ constexpr const char* kByPerf =
 BOOST_AUTO_TEST_CASE(records_arrive_by_perf_rings_as_by_a_ring_buffer) {
     for (const bool by_perf : {false, true}) {
         if (!by_perf && !BpfFeatures().has(BpfFeature::ringbuf)) continue;
-        BpfMachine machine(top());
+        KernelFacts machine(top());
         Monitor monitor(assemble({"t.bpf", by_perf ? sending("perf_event_array", kByPerf)
                                                    : sending("ringbuf", kByRing)},
                                  {}),
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(a_program_sees_what_a_kernel_lacks) {
         "  r0 = 0\n  exit\n";
     for (const bool has_ring : {true, false}) {
         if (has_ring && !BpfFeatures().has(BpfFeature::ringbuf)) continue;
-        BpfMachine machine(
+        KernelFacts machine(
             top(), has_ring ? BpfFeatures() : BpfFeatures({BpfFeature::ringbuf, BpfFeature::btf}));
         Monitor monitor(assemble({"t.bpf", text}, {}), choice_of({}, only_here()), machine);
         monitor.attach();
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_program_sees_what_a_kernel_lacks) {
         const auto which = MapReader(monitor).read("which").at(0).values.at(0);
         BOOST_TEST(value_of<std::uint64_t>(which) == (has_ring ? 5u : 6u));
     }
-    BpfMachine old(top(), BpfFeatures({BpfFeature::ringbuf}));
+    KernelFacts old(top(), BpfFeatures({BpfFeature::ringbuf}));
     BOOST_CHECK_EXCEPTION(Monitor(assemble({"t.bpf", cat(".needs ringbuf\n", text)}, {}), {}, old),
                           UnsupportedError, [](const UnsupportedError& e) {
                               BOOST_TEST(e.what() ==
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(a_program_sees_what_a_kernel_lacks) {
 std::uint64_t count_at_both_ends(const std::string& function, const std::function<void()>& work) {
     std::uint64_t both = 0;
     for (const char* kind : {"fentry", "fexit"}) {
-        BpfMachine machine(top());
+        KernelFacts machine(top());
         Monitor monitor(assemble({"t.bpf", counting(cat(kind, " ", function))}, {}),
                         choice_of({}, only_here()), machine);
         monitor.attach();
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(fentry_finds_a_modules_function,
 
 BOOST_AUTO_TEST_CASE(a_function_that_no_btf_has_is_pointed_at,
                      *ut::precondition(has_bpf{BpfFeature::btf})) {
-    BpfMachine machine(top());
+    KernelFacts machine(top());
     BOOST_CHECK_EXCEPTION(
         Monitor(assemble({"t.bpf", counting("fentry no_such_fn")}, {}), {}, machine), SourceError,
         [](const SourceError& e) {
@@ -312,7 +312,7 @@ class Owner {
 public:
     Owner()
         : worker_([] {
-              BpfMachine machine(top());
+              KernelFacts machine(top());
               Monitor monitor(assemble({"t.bpf", counting(one_function())}, {}),
                               choice_of({HookWay::newest, ProbeWay::tracefs, "gpufs", 0}), machine);
               monitor.attach();

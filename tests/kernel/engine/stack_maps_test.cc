@@ -73,7 +73,7 @@ public:
     std::size_t held() const { return monitor_.map("s")->stack_ids().size(); }
 
 private:
-    BpfMachine machine_;
+    KernelFacts machine_;
     Monitor monitor_;
     StackMaps stacks_;
     MapReader reader_;
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(stack_maps)
 
 BOOST_AUTO_TEST_CASE(a_stack_that_is_not_there_has_no_frames) {
-    BpfMachine machine;
+    KernelFacts machine;
     const Monitor monitor(assemble({"t.bpf", kCounts}, {}), {}, machine);
     const StackMaps stacks(monitor);
     BOOST_TEST(stacks.frames("s", 3).empty());

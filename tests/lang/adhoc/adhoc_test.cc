@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(a_latency_is_from_the_last_start_to_the_next_end_of_its_key
     latency.over_ns = 5000;
     test::MapWorld world(make_latency(question, latency));
     Words slow;
-    world.world.helpers[BPF_FUNC_perf_event_output] = [&](BpfInterpreter& interpreter,
+    world.world.helpers[BPF_FUNC_perf_event_output] = [&](Interpreter& interpreter,
                                                           const BpfArguments& arguments) {
         const auto bytes = interpreter.readable(arguments[3], arguments[4]);
         std::uint64_t seqno = 0, us = 0;

@@ -41,7 +41,7 @@ public:
         return holds(std::move(text), test::every_kind(), record.bytes());
     }
 
-    BpfWorld world;
+    VmState world;
 };
 
 BOOST_AUTO_TEST_SUITE(expr_bpf)
@@ -51,14 +51,14 @@ BOOST_AUTO_TEST_CASE(generated_conditions_agree_with_the_evaluator) {
     SymbolLookup symbols;
     symbols.by_name = [](std::string_view) { return SymbolLookup::Extent{100, 200}; };
     test::ExprGenerator generator(event, {.symbol = "schedule", .pointers = false, .fields = {}});
-    BpfWorld world;
+    VmState world;
     add_common_helpers(world);
     std::size_t held = 0, tried = 0;
     for (int i = 0; i < 3000; ++i) {
         const Expression expression = generator.expression();
         const Condition condition(expression, event, &symbols);
         const auto insns = program_of(expression, event, {&symbols, 0});
-        BpfInterpreter interpreter(insns, world);
+        Interpreter interpreter(insns, world);
         for (int n = 0; n < 20; ++n, ++tried) {
             const test::RecordTask task = test::random_task(generator);
             const test::RecordMaker record = test::random_record(event, generator, task);
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(generated_conditions_agree_with_the_evaluator) {
             world.now.tid = task.tid;
             world.now.comm = task.comm;
             const std::uint64_t address =
-                world.memory.add_read_only(BpfMemory::Kind::context, record.bytes());
+                world.memory.add_read_only(VmMemory::Kind::context, record.bytes());
             const bool expected =
                 condition.holds(record.bytes(), {static_cast<int>(task.cpu), task.comm});
             BOOST_REQUIRE_MESSAGE(interpreter.run(address) == (expected ? 1 : 0),
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(patterns_match_as_the_evaluator_says) {
     };
     EventFormat event = test::every_kind();
     const Field& comm = *event.find("task_comm");
-    BpfWorld world;
+    VmState world;
     add_common_helpers(world);
     std::size_t matched = 0, tried = 0;
     for (int i = 0; i < 3000; ++i) {
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(patterns_match_as_the_evaluator_says) {
         p.value.text = pattern;
         const bool is_inverted = pattern.starts_with('!');
         const auto insns = program_of(expression, event);
-        BpfInterpreter interpreter(insns, world);
+        Interpreter interpreter(insns, world);
         for (int n = 0; n < 20; ++n, ++tried) {
             const std::string text = word("abc-]\\", 16);
             test::RecordMaker record(event);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(patterns_match_as_the_evaluator_says) {
             const bool expected = filter_glob(std::string_view(pattern).substr(is_inverted ? 1 : 0),
                                               text) != is_inverted;
             const std::uint64_t address =
-                world.memory.add_read_only(BpfMemory::Kind::context, record.bytes());
+                world.memory.add_read_only(VmMemory::Kind::context, record.bytes());
             BOOST_TEST(interpreter.run(address) == (expected ? 1u : 0u),
                        cat('"', text, "\" ~ \"", pattern, '"'));
             world.memory.remove(address);
@@ -185,9 +185,9 @@ BOOST_AUTO_TEST_CASE(texts_behind_pointers_are_read) {
     Judge judge;
     const char kernel_text[] = "frontend", user_text[] = "/etc/passwd";
     const std::uint64_t in_kernel = judge.world.memory.add_read_only(
-        BpfMemory::Kind::kernel, std::as_bytes(std::span(kernel_text)));
-    const std::uint64_t in_user = judge.world.memory.add_read_only(
-        BpfMemory::Kind::user, std::as_bytes(std::span(user_text)));
+        VmMemory::Kind::kernel, std::as_bytes(std::span(kernel_text)));
+    const std::uint64_t in_user =
+        judge.world.memory.add_read_only(VmMemory::Kind::user, std::as_bytes(std::span(user_text)));
     test::RecordMaker record(test::every_kind());
     record.number("label", in_kernel);
     BOOST_TEST(judge.holds("label == frontend", record));

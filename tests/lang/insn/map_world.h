@@ -60,7 +60,7 @@ public:
         return found;
     }
 
-    BpfWorld world;
+    VmState world;
     Program program;
 
 private:

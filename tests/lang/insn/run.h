@@ -50,9 +50,9 @@ inline CodeItem jump_to(const bpf_insn& op, std::string label) {
 
 // Runs the code once, with these bytes as what r1 points at.
 inline std::uint64_t run_bpf(std::span<const bpf_insn> insns, std::span<const std::byte> context,
-                             BpfWorld& world) {
-    BpfInterpreter interpreter(insns, world);
-    const std::uint64_t address = world.memory.add_read_only(BpfMemory::Kind::context, context);
+                             VmState& world) {
+    Interpreter interpreter(insns, world);
+    const std::uint64_t address = world.memory.add_read_only(VmMemory::Kind::context, context);
     const std::uint64_t result = interpreter.run(address);
     world.memory.remove(address);
     return result;

@@ -25,7 +25,7 @@ std::string text_of(const ir::Code& code) {
 }
 
 std::uint64_t run(const ir::Code& code, std::span<const std::uint64_t> context = {}) {
-    BpfWorld world;
+    VmState world;
     add_common_helpers(world);
     return test::run_bpf(test::link_items(code.assemble()), std::as_bytes(context), world);
 }
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_piece_of_code_leaves_the_context_where_it_was) {
     std::vector<CodeItem> items = code.assemble();
     items.push_back(test::item_of(insn::load(Width::dw, Reg::r0, Reg::r1, 0)));
     items.push_back(test::item_of(insn::leave()));
-    BpfWorld world;
+    VmState world;
     add_common_helpers(world);
     const std::uint64_t context_bytes[] = {77};
     const auto insns = test::link_items(items);
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(several_ways_lead_to_the_code_behind) {
     BOOST_TEST(items.back().name == ".pend");
     items.push_back(test::item_of(insn::mov(Reg::r0, 5)));
     items.push_back(test::item_of(insn::leave()));
-    BpfWorld world;
+    VmState world;
     const std::uint64_t one[] = {1};
     BOOST_TEST(test::run_bpf(test::link_items(items), std::as_bytes(std::span(one)), world) == 5u);
 }
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(arguments_that_are_in_each_others_registers_are_not_lost) {
     Program program;
     program.subprograms.push_back({"f", caller.assemble(), {}});
     program.subprograms.push_back({"g", callee.assemble(), {}});
-    BpfWorld world;
+    VmState world;
     const auto insns = test::link_items(main.assemble(), {}, program);
     BOOST_TEST(test::run_bpf(insns, {}, world) == 207u);
 }

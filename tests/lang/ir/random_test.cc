@@ -16,7 +16,7 @@ class ValuesMap {
 public:
     using Values = test::RandomProgram::MapValues;
 
-    ValuesMap(BpfWorld& world, const Values& values) : map_(world.map(added(world))) {
+    ValuesMap(VmState& world, const Values& values) : map_(world.map(added(world))) {
         for (std::uint32_t i = 0; i < values.size(); ++i) map_.update(key(i), value(values[i]));
     }
     Values values() const {
@@ -27,7 +27,7 @@ public:
     }
 
 private:
-    static int added(BpfWorld& world) {
+    static int added(VmState& world) {
         BpfMapSpec spec;
         spec.type = BPF_MAP_TYPE_ARRAY;
         spec.key_bytes = 4;
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(programs_compute_what_the_model_computes) {
         for (int run = 0; run < 3; ++run) {
             const auto context = program.random_context();
             test::RandomProgram::MapValues modelled{1, 2, 3, 4};
-            BpfWorld world;
+            VmState world;
             add_common_helpers(world);
             const ValuesMap map(world, modelled);
             const std::uint64_t expected = program.evaluate(context, modelled);

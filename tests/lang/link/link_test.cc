@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(labels_become_distances) {
     BOOST_TEST(insns[5].off == -5);
     BOOST_TEST(insns[1].imm == 0);
     BOOST_TEST(insns[2].imm == 1);
-    BpfWorld world;
+    VmState world;
     BOOST_TEST(test::run_bpf(insns, {}, world) == 3u);
 }
 
@@ -190,7 +190,7 @@ Linked far_jump(std::size_t gap, bool has_v4, bool is_conditional) {
 }
 
 BOOST_AUTO_TEST_CASE(far_jumps_take_the_long_form) {
-    BpfWorld world;
+    VmState world;
     for (const bool is_conditional : {true, false})
         for (const std::size_t gap : {10u, 32765u, 32766u, 32767u, 32768u, 32769u, 40000u}) {
             const Linked linked = far_jump(gap, true, is_conditional);
@@ -389,7 +389,7 @@ BOOST_AUTO_TEST_CASE(functions_are_put_behind_and_called) {
     BOOST_TEST(linked.functions[2].name == "once");
     BOOST_TEST(linked.functions[2].begin == 7u);
     BOOST_TEST(linked.insns[1].imm == 1);
-    BpfWorld world;
+    VmState world;
     BOOST_TEST(test::run_bpf(linked.insns, {}, world) == 10u);
 }
 
@@ -411,7 +411,7 @@ BOOST_AUTO_TEST_CASE(helpers_call_functions_of_the_program) {
     m.zero_and_exit();
     const Linked linked = m.link();
     BOOST_TEST(linked.insns[2].src_reg == BPF_PSEUDO_FUNC);
-    BpfWorld world;
+    VmState world;
     add_common_helpers(world);
     BOOST_TEST(test::run_bpf(linked.insns, {}, world) == 6u);
 }

@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(raw_sys_enter_is_narrowed_to_one_call) {
     const ProbeProgram probe =
         probe_of({insn::load(Width::dw, Reg::r0, Reg::r1, 8), insn::leave()});
     const auto insns = link(program_of(), probe, target).insns;
-    BpfWorld world;
+    VmState world;
     add_common_helpers(world);
     const auto run = [&](std::int64_t number, const std::vector<bpf_insn>& code) {
         const std::int64_t arguments[] = {0, number};
@@ -221,8 +221,8 @@ BOOST_AUTO_TEST_CASE(raw_sys_enter_is_narrowed_to_one_call) {
     const auto with_compat = link(program_of(), probe, target).insns;
     std::uint32_t task[8] = {};
     const std::uint64_t address =
-        world.memory.add(BpfMemory::Kind::kernel, std::as_writable_bytes(std::span(task)));
-    world.helpers[BPF_FUNC_get_current_task] = [=](BpfInterpreter&, const BpfArguments&) {
+        world.memory.add(VmMemory::Kind::kernel, std::as_writable_bytes(std::span(task)));
+    world.helpers[BPF_FUNC_get_current_task] = [=](Interpreter&, const BpfArguments&) {
         return address;
     };
     task[4] = 0xffff'fffd;
@@ -236,8 +236,8 @@ BOOST_AUTO_TEST_CASE(raw_sys_enter_is_narrowed_to_one_call) {
     const auto direct = link(program_of(), probe, target).insns;
     std::uint32_t seen[8] = {};
     const std::uint64_t seen_at =
-        world.memory.add(BpfMemory::Kind::constant, std::as_writable_bytes(std::span(seen)));
-    world.helpers[BPF_FUNC_get_current_task_btf] = [=](BpfInterpreter&, const BpfArguments&) {
+        world.memory.add(VmMemory::Kind::constant, std::as_writable_bytes(std::span(seen)));
+    world.helpers[BPF_FUNC_get_current_task_btf] = [=](Interpreter&, const BpfArguments&) {
         return seen_at;
     };
     BOOST_TEST(run(257, direct) == 257u);
