@@ -17,7 +17,8 @@ struct TepFree {
     void operator()(tep_handle* tep) const noexcept { tep_free(tep); }
 };
 
-// libtraceevent gives "__data_loc char[]" and "char[16]" as the type; the element is what is left.
+// libtraceevent gives "__data_loc char[]" or "char[16]" as the type; strips that to the element
+// type.
 std::string element_type(std::string_view type) {
     for (const std::string_view prefix : {"__data_loc ", "__rel_loc "})
         if (type.starts_with(prefix)) type.remove_prefix(prefix.size());
@@ -72,15 +73,15 @@ std::vector<std::string> EventFormat::field_names() const {
 }
 
 EventFormat parse_event_format(std::string_view system, std::string_view text) {
-    // The print format is ours to read (print_format.h). libtraceevent fails on some of them, and
-    // crashes on damaged ones, as on damaged lines of fields.
+    // print_fmt/format.h parses the print format. libtraceevent fails on some of them, and crashes
+    // on damaged ones and on damaged field lines.
     constexpr std::string_view kPrint = "print fmt: ";
     const auto print = std::min(text.find(kPrint), text.size());
     check_format_lines(system, text.substr(0, print));
     const std::unique_ptr<tep_handle, TepFree> tep{tep_alloc()};
     if (!tep) throw std::bad_alloc();
     tep_set_loglevel(TEP_LOG_NONE);
-    // Without it, libtraceevent takes `long` as the build machine's.
+    // Without this, libtraceevent uses the size of `long` on its build machine.
     tep_set_long_size(tep.get(), sizeof(long));
     const std::string fields = cat(text.substr(0, print), kPrint, "\"\"\n");
     tep_event* event = nullptr;

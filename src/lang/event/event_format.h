@@ -29,15 +29,16 @@ struct Field {
     // The type as C spells the field: "char prev_comm[16]", "__data_loc char[] name".
     std::string declaration() const;
     bool is_dynamic() const { return place != Place::fixed; }
-    // A text whose bytes are in the record (a `const char *` holds an address only).
+    // True for text stored in the record itself; a `const char *` field stores only an address.
     bool holds_text() const { return is_string && !is_pointer; }
 };
 
-// The kernel puts a pointer of its own over the first bytes of the record that a program sees.
+// The kernel overwrites this many bytes at the start of a tracepoint program's record with a
+// pointer of its own.
 inline constexpr std::size_t kHiddenBytes = 8;
 
-// What one event's `format` file says. Field order and offsets differ between kernels, which is why
-// everything else in gpufs names fields.
+// The contents of one event's `format` file. Field order and offsets differ between kernels, so the
+// rest of gpufs addresses fields by name.
 struct EventFormat {
     std::string system;
     std::string name;
@@ -48,16 +49,16 @@ struct EventFormat {
     std::string full_name() const { return system + ':' + name; }
     // Null when there is no such field.
     const Field* find(std::string_view field) const;
-    // The event's own fields, without common_*: what to offer a user.
+    // Names of the event's own fields, without common_*, for "did you mean" hints.
     std::vector<std::string> field_names() const;
 };
 
-// Parses the text of events/SYSTEM/EVENT/format. Throws Error when it is not one. A "print fmt"
-// that cannot be followed is no error: the fields are what counts.
+// Parses the text of events/SYSTEM/EVENT/format. Throws Error when the text is not a format file. A
+// "print fmt" that cannot be parsed is not an error: it is kept as text.
 EventFormat parse_event_format(std::string_view system, std::string_view text);
 
-// Does the format text declare a field of this name? A cheap look at the text, for searching
-// through thousands of formats before parsing the few that matter.
+// True if the format text declares a field of this name. A text search, cheap enough for thousands
+// of formats; parse only those that match.
 bool declares_field(std::string_view format_text, std::string_view field);
 
 }  // namespace gpufs

@@ -74,8 +74,8 @@ StackField stack_field(const EventFormat& format) {
 
 std::vector<std::uint64_t> stack_of(const Field& caller, RecordBytes record, bool is_user) {
     std::vector<std::uint64_t> stack;
-    // The kernel's goes on to the end of the record, whatever its format says; the user's has a
-    // fixed size and ends with a zero.
+    // A kernel stack extends to the end of the record, whatever size its format states; a user
+    // stack has a fixed size and ends with a zero.
     const std::size_t end =
         is_user ? std::min(record.size(), caller.offset + caller.size) : record.size();
     for (std::size_t at = caller.offset; at + 8 <= end; at += 8) {

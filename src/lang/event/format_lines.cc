@@ -18,7 +18,7 @@ bool is_word_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-// Reads one line from its left end. What takes something answers whether it was there.
+// Reads one line from the left. take() and its variants return whether, or what, they matched.
 class LineReader {
 public:
     explicit LineReader(std::string_view line) : rest_(line) {}
@@ -43,7 +43,7 @@ public:
         cut(static_cast<std::size_t>(end - rest_.data()));
         return number;
     }
-    // Up to `end`, which is taken, too.
+    // The text up to `end`; `end` itself is consumed, too.
     std::optional<std::string_view> take_until(char end) {
         const auto at = rest_.find(end);
         if (at == rest_.npos) return std::nullopt;
@@ -67,9 +67,10 @@ bool is_name(std::string_view word) {
     return !word.empty() && !std::isdigit(static_cast<unsigned char>(word[0]));
 }
 
-// Words and stars, of which the last word is the name: "const char *const * argv", "u32 words[4]",
-// "__data_loc char[] name", "__data_loc cpumask_t cpus", "char buf[]". Absent when it is none; else
-// the elements of the array, 0 where the kernel does not say.
+// Parses a declaration: words and stars, the last word being the field's name: "const char *const *
+// argv", "u32 words[4]", "__data_loc char[] name", "__data_loc cpumask_t cpus", "char buf[]".
+// Returns the number of array elements, 0 where the kernel does not state it; absent when the text
+// is not a declaration.
 std::optional<std::size_t> elements_declared(std::string_view declaration) {
     LineReader line(declaration);
     int words = 0;
@@ -98,7 +99,7 @@ std::optional<std::size_t> elements_declared(std::string_view declaration) {
     if (!length || !line.at_end()) return std::nullopt;
     LineReader number(*length);
     if (const auto elements = number.take_number(); elements && number.at_end()) return elements;
-    // A constant's name, which the kernel does not put into a number.
+    // The length may be an expression of macro names, which the kernel leaves unresolved.
     const bool is_plain = std::ranges::all_of(*length, [](char c) {
         return is_word_character(c) || c == ' ' || c == '+' || c == '-' || c == '*' || c == '/' ||
                c == '(' || c == ')';

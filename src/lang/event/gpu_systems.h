@@ -13,7 +13,7 @@ inline constexpr std::string_view kGpuSystems[] = {
     "nouveau",        "nvidia", "radeon",    "virtio_gpu", "v3d",       "vc4",  "drm_msm_gpu",
     "drm_msm_atomic", "host1x", "gpu_mem",   "amdxdna",    "habanalabs"};
 
-// Does "system:event" come from one of them?
+// True if `full_name`, "system:event", belongs to one of these systems.
 inline bool is_gpu_event(std::string_view full_name) {
     return std::ranges::count(kGpuSystems, full_name.substr(0, full_name.find(':'))) > 0 ||
            full_name == "power:gpu_frequency";

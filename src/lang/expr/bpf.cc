@@ -12,11 +12,11 @@
 namespace gpufs {
 namespace {
 
-// What a pattern sees of a text; the NUL included.
+// Bytes of a text that a pattern is matched against, including the NUL.
 constexpr std::size_t kTextBytes = 256;
 // TASK_COMM_LEN.
 constexpr std::size_t kCommBytes = 16;
-// What is compared of a set of CPUs: 2048 of them.
+// Bytes of a CPU mask that are compared: 2048 CPUs.
 constexpr std::size_t kMaskBytes = 256;
 constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 
@@ -45,7 +45,7 @@ ir::Cmp to_cmp(CompareOp op) {
     return ir::Cmp::any_bits;
 }
 
-// The event with the fields that every task has. Where they are in the record does not matter.
+// Adds common_pid, pid and tid as fields, so that the checks know them. Their offsets are not used.
 EventFormat with_task_fields(EventFormat event) {
     for (const char* name : {"common_pid", "pid", "tid"}) {
         if (event.find(name)) continue;
@@ -60,7 +60,7 @@ EventFormat with_task_fields(EventFormat event) {
     return event;
 }
 
-// A set of CPUs as the words that the kernel keeps it in.
+// A set of CPUs as the 64-bit words of a kernel cpumask.
 std::vector<std::uint64_t> words_of(const std::vector<bool>& cpus) {
     std::vector<std::uint64_t> words((cpus.size() + 63) / 64);
     for (std::size_t cpu = 0; cpu < cpus.size(); ++cpu)
@@ -81,7 +81,7 @@ public:
         check_expression(expression, event_);
     }
 
-    // Goes to one of the labels; the caller binds one of them next.
+    // Emits a jump to one of the labels; the caller binds one of them right behind.
     void write(const ExprNode& node, ir::Label yes, ir::Label no) {
         switch (node.kind) {
             case ExprNode::Kind::negation:
@@ -138,7 +138,7 @@ private:
 
     // ---- numbers
 
-    // Bytes of the record, in pieces where they are not aligned.
+    // Loads from the record; splits a load that is not aligned.
     ir::Temp load(std::size_t offset, ir::Type type) {
         if (offset % type.bytes == 0)
             return code_.load({context_, static_cast<std::int64_t>(offset)}, type);
@@ -174,12 +174,12 @@ private:
         }
         const bool is_ordered = p.op == CompareOp::lt || p.op == CompareOp::le ||
                                 p.op == CompareOp::gt || p.op == CompareOp::ge;
-        // Without an order the sign makes no difference, and extending it costs two instructions.
+        // == and & do not depend on the sign, and a sign extension costs two instructions.
         if (!is_ordered) type.is_signed = false;
         decide(to_cmp(p.op), type, number_of(p, field, type), p.value.bits(), yes, no);
     }
 
-    // Is the number that of a CPU in the list? A list of one is compared as a number.
+    // Tests whether the number is a CPU of the list. A list of one is compared as a number.
     void write_number_in_cpus(const Predicate& p, ir::Operand number, ir::Type type, ir::Label yes,
                               ir::Label no) {
         const std::vector<bool> cpus = parse_cpu_list(p.value.text).value();
@@ -190,7 +190,7 @@ private:
         decide(cmp, type, number, only, yes, no);
     }
 
-    // Through the stretches of neighbours, from low to high.
+    // Compares with each run of consecutive CPUs, lowest first.
     void write_in_list(const std::vector<bool>& cpus, ir::Temp cpu, ir::Label yes, ir::Label no) {
         for (std::size_t low = 0; low < cpus.size(); ++low) {
             if (!cpus[low]) continue;
@@ -220,7 +220,7 @@ private:
 
     // ---- sets of CPUs
 
-    // A field that the record keeps elsewhere.
+    // The data of a __data_loc or __rel_loc field.
     struct Elsewhere {
         ir::Temp address, bytes;
     };
@@ -237,7 +237,7 @@ private:
         std::vector<std::uint64_t> list = words_of(parse_cpu_list(p.value.text).value());
         const bool is_shared = p.op == CompareOp::bit_and;
         if (p.op == CompareOp::ne) std::swap(yes, no);
-        // Of equal sets all words are; a set of others is not looked at further than the list goes.
+        // == needs all words of the mask; & needs only as many as the list has.
         if (!is_shared) list.resize(kMaskBytes / kWordBytes);
         if (list.size() * kWordBytes > kMaskBytes)
             throw SourceError(source_, p.value.span,
@@ -268,7 +268,7 @@ private:
 
     // ---- texts
 
-    // Characters at constant places: in the record, or copied to the stack.
+    // Characters at a constant offset: in the record, or in a copy on the stack.
     struct Text {
         std::optional<ir::Slot> copy;
         std::size_t offset = 0;  // in the record
@@ -279,13 +279,13 @@ private:
         return code_.load({context_, static_cast<std::int64_t>(text.offset + at)}, type);
     }
 
-    // How a text is compared: with a pattern, or with another text.
+    // The right side of a text comparison: a pattern or a text.
     struct Comparison {
         std::string text;
         std::optional<GlobPattern> pattern;
         bool is_denied = false;
 
-        // What is needed of a text to compare it. One byte more than that tells a longer text.
+        // Bytes of the field to read. The one byte beyond the text tells a longer field apart.
         std::size_t bytes_needed() const {
             if (!pattern) return text.size() + 1;
             return pattern->bytes_needed() == 0 ? kTextBytes : pattern->bytes_needed();
@@ -304,14 +304,14 @@ private:
 
     void compare(const Text& text, const Comparison& c, ir::Label yes, ir::Label no) {
         if (!c.pattern) return compare_equal(text, c.text, yes, no);
-        // "kworker*": what is in front of the star is compared, and no NUL can be in it.
+        // "kworker*": compare the bytes in front of the star; they contain no NUL.
         if (const auto prefix = c.pattern->literal_prefix(); prefix && prefix->size() <= text.bytes)
             return compare_bytes(text, *prefix, yes, no);
         const auto byte_at = [&](std::size_t at) { return load(text, at, ir::kU8); };
         append_glob(code_, *c.pattern, std::min(text.bytes, kTextBytes), byte_at, yes, no);
     }
 
-    // strncmp(): with the NUL behind the text, if there is room for one.
+    // Compares like strncmp(): includes the NUL behind the text, if the field has room for it.
     void compare_equal(const Text& text, const std::string& other, ir::Label yes, ir::Label no) {
         std::string wanted = other;
         wanted.resize(std::min(other.size() + 1, text.bytes));
@@ -346,13 +346,14 @@ private:
         compare({std::nullopt, field.offset, field.size}, c, yes, no);
     }
 
-    // Copies a text to the stack. The result of the helper is negative where it cannot be read.
+    // Copies a text to the stack. `status` is the helper's result, negative when the text cannot be
+    // read.
     struct Copied {
         Text text;
         ir::Temp status;
     };
     Copied copy_text(int helper, ir::Temp address, std::size_t bytes) {
-        // A cut text ends with a NUL that is not its own.
+        // One byte more than needed: the helper ends a truncated text with a NUL.
         const std::size_t room = (bytes + 1 + 7) / 8 * 8;
         const ir::Slot copy = code_.new_slot(room);
         const ir::Temp status = code_.call(helper, {code_.address(copy), bytes + 1, address});
@@ -380,7 +381,7 @@ private:
         compare(text, c, yes, no);
     }
 
-    // strncmp() over no more bytes than the other text has: equal when all of them are.
+    // Compares like strncmp() over at most `bytes` bytes.
     void compare_short(const Text& text, const std::string& other, ir::Temp bytes, ir::Label yes,
                        ir::Label no) {
         if (!other.empty()) code_.branch(ir::Cmp::eq, ir::kU64, bytes, 0, no);

@@ -10,35 +10,34 @@
 
 namespace gpufs {
 
-// A condition as BPF code, for a program at one event. It judges records as the kernel's filter
-// does, and as Condition does, with these differences, which are the kernel's:
+// Compiles a condition to BPF code for a program attached to one event. It gives the same answers
+// as the kernel's filter and as Condition, except where BPF programs differ:
 //
-// - Patterns see the first 256 bytes of a text, and sets of CPUs are compared up to CPU 2047.
-// - common_flags and common_preempt_count are refused: programs cannot see them.
-// - Texts behind pointers can be compared. One that cannot be read is never equal and never
-// unequal.
+// - Patterns see the first 256 bytes of a text, and sets of CPUs are compared up to CPU 2047. -
+// common_flags and common_preempt_count are refused: programs cannot see them. - Texts behind
+// pointers can be compared. For one that cannot be read, == and != are both false.
 //
-// More than a filter it knows `pid`, the process that made the record, and `tid`, the thread; a
-// field of the event that is named so wins. common_pid is the same as tid. These, CPU and COMM are
-// known without an event, too: for kprobes and the rest, `event` has a name and no fields.
+// In addition to a filter's names it knows `pid` (the process, tgid) and `tid` (the thread) of the
+// task that made the record; an event field of that name takes precedence. common_pid is the same
+// as tid. These, CPU and COMM need no event fields: for kprobes and other probes `event` has a name
+// and no fields.
 //
-// Texts that are not arrays in the record need Linux 5.5; patterns on those of a length of their
-// own
-// (__data_loc) need 5.12, whose verifier lets a program write at a place of the stack it computes.
+// Comparing texts that are not fixed arrays needs Linux 5.5. Patterns on texts of variable length
+// (__data_loc) need 5.12, whose verifier allows stores at a variable stack offset.
 struct ConditionCode {
-    const SymbolLookup* symbols = nullptr;  // for .function
-    std::size_t source = 0;                 // Program::sources: the text of the expression
+    const SymbolLookup* symbols = nullptr;  // resolves .function
+    std::size_t source = 0;                 // index into Program::sources of the expression's text
 };
 
-// Appends the condition to code: it goes on behind where the condition holds, and to `otherwise`
-// where not. `context` is what r1 was at the beginning. Throws what check_expression throws, and
-// SourceError for what a program cannot know.
+// Appends the test to `code`: execution falls through where the condition holds and jumps to
+// `otherwise` where it does not. `context` is the program's r1 at entry. Throws what
+// check_expression throws, and SourceError for anything a program cannot evaluate.
 void append_condition(ir::Code& code, ir::Temp context, ir::Label otherwise,
                       const Expression& expression, const EventFormat& event,
                       const ConditionCode& how = {});
 
-// Code to put in front of a program: the program runs where the condition holds, with r1 as it was,
-// and returns 0 where not. Labels begin with ".if".
+// Code to prepend to a program: where the condition holds, the program runs with r1 unchanged;
+// where not, it returns 0. Labels begin with ".if".
 std::vector<CodeItem> compile_condition(const Expression& expression, const EventFormat& event,
                                         const ConditionCode& how = {});
 

@@ -28,7 +28,7 @@ bool is_number_size(std::size_t n) {
     return n == 1 || n == 2 || n == 4 || n == 8;
 }
 
-// What an integer field of this size and sign can hold.
+// The range of an integer field of this size and sign.
 struct Range {
     std::uint64_t lowest, highest;  // lowest in two's complement
     bool is_signed;
@@ -45,7 +45,7 @@ Range range_of(const Field& field) {
     if (!field.is_signed) return {0, all, false};
     return {0 - (all / 2 + 1), all / 2, true};
 }
-// CPU is compared as an int.
+// The kernel compares CPU as an int.
 constexpr Range kCpuRange{0 - (std::uint64_t{1} << 31), 0x7fffffff, true};
 
 std::string in_hex(std::uint64_t bits) {
@@ -57,7 +57,7 @@ std::string in_decimal(std::uint64_t bits, bool is_signed) {
     return is_signed ? cat(static_cast<std::int64_t>(bits)) : cat(bits);
 }
 
-// The number that the event's own print format calls `word` when it prints the field, as in
+// The number for which the event's print format prints `word` for this field, as in
 // __print_symbolic(REC->vec, { 0, "HI" }, { 1, "TIMER" }). Empty when there is none.
 std::string number_named(const EventFormat& event, std::string_view field, std::string_view word) {
     const std::string_view format = event.print_format;
@@ -85,7 +85,7 @@ std::string number_named(const EventFormat& event, std::string_view field, std::
             r.ec == std::errc() && r.ptr == end)
             return cat(value);
     }
-    // A task's state where the format has no table, and R, which stands in none.
+    // Task states for formats without a table, and R, which no table contains.
     constexpr std::string_view kStates = "RSDTtXZPI";  // 0, then bit by bit (since Linux 4.14)
     if (field.ends_with("state") && word.size() == 1)
         if (const auto bit = kStates.find(word); bit != kStates.npos)
@@ -136,7 +136,7 @@ private:
                  "compare with == != < <= > >= or &");
         if (p.value.kind == Literal::Kind::cpu_list) {
             check_cpus_of_number(p);
-            // As large numbers, the kernel would cut it.
+            // The kernel would truncate a CPU number that the field cannot hold.
             const std::size_t highest = require_cpus(p).size() - 1;
             if (field.size == 1 && highest > 0xff)
                 fail(p.value.span, cat("CPU ", highest, " does not fit in '", p.field, "' (",
@@ -154,7 +154,7 @@ private:
                  "compare with == != < <= > or >=");
         if (p.value.kind == Literal::Kind::cpu_list) return check_cpus_of_number(p);
         if (p.value.kind == Literal::Kind::text) fail_text_for_number(p, "int");
-        // filter_pred_cpu() knows no & and is then always false.
+        // filter_pred_cpu() does not implement &: it would always be false.
         if (p.op == CompareOp::bit_and)
             fail(p.op_span, cat("'", p.field, "' has no bits to test: & wants a list of CPUs"),
                  cat("for example ", p.field, " & CPUS{0-3}"));
@@ -162,7 +162,7 @@ private:
             fail(p.value.span, cat(spelled(p.value), " is no CPU"), "CPUs are counted from 0");
     }
 
-    // One number against a set: only "is one of" makes sense, unless the set is of one.
+    // For a number against a set of several CPUs only & makes sense.
     void check_cpus_of_number(const Predicate& p) const {
         const auto cpus = require_cpus(p);
         if (!is_equality(p.op)) return;
@@ -205,7 +205,7 @@ private:
         if (text.find('"') != text.npos && text.find('\'') != text.npos)
             fail(p.value.span, "a text cannot have both kinds of quotes in it",
                  "compare with ~ and write ? for one kind");
-        // to_filter may have to make a pattern two bytes longer.
+        // to_filter() may make a pattern two bytes longer.
         const bool is_pattern = p.op == CompareOp::glob;
         const std::size_t most = is_pattern ? kMaxText - 2 : kMaxText;
         if (text.size() > most)
@@ -219,7 +219,8 @@ private:
                  cat("write ", p.field, ".ustring"));
     }
 
-    // A text that the field has no room for: the user has seen a longer name elsewhere.
+    // Refuses a text longer than the field. Task names are cut to 15 bytes, and the user may have
+    // seen the full name elsewhere.
     void check_length(const Predicate& p, const Subject& subject) const {
         const std::string& text = p.value.text;
         const bool is_array =
@@ -299,13 +300,14 @@ private:
         std::string hint;
         const std::uint64_t all = ~std::uint64_t{0} >> (64 - bits);
         if (range.is_signed && !p.value.is_negative && p.value.magnitude <= all) {
-            // 0xffffffff for an int: the bits are right, the number is not.
+            // For example 0xffffffff for an int: offer the signed number with these bits.
             const std::uint64_t extended = p.value.magnitude | ~all;
             hint = cat("as ", bits, " bits with a sign this is ", in_decimal(extended, true));
         } else if (!range.is_signed && p.value.is_negative && range.highest == all &&
                    p.value.magnitude <= all / 2 + 1) {
             hint = cat("as ", bits, " bits without a sign this is ", in_hex(p.value.bits() & all));
-            // A system call's `int` came in a register, whose upper half the caller chose.
+            // An `int` argument of a system call arrives in a 64-bit register whose upper half the
+            // caller may set to anything.
             if (event_.system == "syscalls" && bits == 64 && p.value.magnitude <= 1u << 31)
                 hint = cat("a register may hold it as ", in_hex(p.value.bits() & 0xffffffff),
                            " or as ", in_hex(p.value.bits()));
@@ -350,7 +352,8 @@ std::optional<Subject> find_subject(const EventFormat& event, std::string_view n
     const auto says = [&](std::string_view word) {
         return field->type.find(word) != field->type.npos;
     };
-    // Every array whose type has "char" in it is text to the kernel, `unsigned char addr[6]` too.
+    // The kernel treats every array whose type contains "char" as text, `unsigned char addr[6]`
+    // too.
     if (field->is_array && says("char")) return Subject{Kind::text, field};
     if (field->is_dynamic())
         return Subject{says("cpumask_t") ? Kind::cpumask : Kind::opaque, field};
@@ -383,7 +386,7 @@ std::optional<std::vector<bool>> parse_cpu_list(std::string_view list) {
         if (at == list.size()) break;
         const auto first = number();
         if (!first) return std::nullopt;
-        // FIRST-LAST:USED/GROUP, the later parts optional.
+        // FIRST-LAST:USED/GROUP; the later parts are optional.
         std::size_t last = *first, used = 1, group = 1;
         if (take('-')) {
             const auto n = number();

@@ -10,7 +10,7 @@
 namespace gpufs {
 namespace {
 
-// Where a run of steps stops.
+// Step indices that end the evaluation.
 constexpr std::size_t kTrue = ~std::size_t{0};
 constexpr std::size_t kFalse = kTrue - 1;
 
@@ -41,7 +41,7 @@ bool contains(const std::vector<bool>& cpus, std::uint64_t cpu) {
     return cpu < cpus.size() && cpus[cpu];
 }
 
-// A set of CPUs as the kernel stores it: longs, of which we read the bytes in this machine's order.
+// Reads a CPU's bit from a cpumask, an array of longs in this machine's byte order.
 bool bit_of(RecordBytes mask, std::size_t cpu) {
     constexpr std::size_t kLong = sizeof(unsigned long);
     const std::size_t word = cpu / (kLong * 8) * kLong;
@@ -62,8 +62,8 @@ bool compare_cpus(CompareOp op, RecordBytes mask, const std::vector<bool>& cpus)
     return op == CompareOp::bit_and ? shares : is_equal == (op == CompareOp::eq);
 }
 
-// strncmp() over the field's bytes: a text that fills them has no NUL, and then the rest of the
-// other text does not count.
+// Compares like strncmp() over the field's bytes: when the field's text fills them without a NUL,
+// the rest of `text` is ignored.
 bool same_text(RecordBytes bytes, std::string_view text) {
     if (bytes.empty()) return text.empty();
     for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -74,7 +74,7 @@ bool same_text(RecordBytes bytes, std::string_view text) {
     return true;
 }
 
-// The bytes of a text. `char buf[]` at the end of a record reaches to the record's end.
+// The bytes of a text field. A `char buf[]` extends to the record's end.
 RecordBytes text_bytes(const Field& field, RecordBytes record) {
     if (field.is_dynamic() || field.size > 0) return bytes_of(field, record);
     return field.offset <= record.size() ? record.subspan(field.offset) : RecordBytes{};
@@ -85,7 +85,7 @@ std::string_view up_to_nul(RecordBytes bytes) {
     return all.substr(0, all.find('\0'));
 }
 
-// Where a class of characters ends and whether `c` is in it. Absent when the ] is missing.
+// The end of a [class] in the pattern, and whether `c` is in it. Absent when the ] is missing.
 struct ClassMatch {
     std::size_t end;
     bool matches;
@@ -117,7 +117,7 @@ SymbolLookup::Extent require_extent(const SymbolLookup* symbols, const SourceTex
 
 bool filter_glob(std::string_view pattern, std::string_view text) {
     std::size_t p = 0, t = 0;
-    // Only the last star ever needs another try, one character further on.
+    // On a mismatch only the last star needs a retry, one character further on.
     std::size_t star = pattern.npos, star_text = 0;
     for (;;) {
         const char c = p < pattern.size() ? pattern[p] : '\0';
@@ -128,7 +128,7 @@ bool filter_glob(std::string_view pattern, std::string_view text) {
             star_text = t;
             continue;
         }
-        // A lone \ at the end is the end.
+        // A trailing lone \ counts as the pattern's end.
         if (p >= pattern.size() || (c == '\\' && next == pattern.size())) {
             if (t == text.size()) return true;
         } else if (t < text.size()) {
@@ -155,16 +155,16 @@ bool filter_glob(std::string_view pattern, std::string_view text) {
     }
 }
 
-// Turns the tree into steps that jump, so that a record is tested without recursion and stops at
-// the first predicate that decides.
+// Compiles the tree to a list of steps with jumps, so that evaluation needs no recursion and stops
+// at the first predicate that decides.
 class ConditionCompiler {
 public:
     ConditionCompiler(Condition& condition, const Expression& expression, const EventFormat& event,
                       const SymbolLookup* symbols)
         : condition_(condition), source_(expression.source), event_(event), symbols_(symbols) {}
 
-    // Returns where the node's steps begin. The last term is made first, so that each knows where
-    // to go on.
+    // Returns the index of the node's first step. Terms are compiled last to first, because each
+    // needs the index of the next.
     std::size_t compile(const ExprNode& node, std::size_t if_true, std::size_t if_false) {
         std::size_t next = 0;
         switch (node.kind) {
@@ -233,8 +233,8 @@ private:
         return step;
     }
 
-    // Beside a list of CPUs a field has no sign. A list of one is a plain number, compared in all
-    // of the field's bits; with one of several the kernel looks at an unsigned int.
+    // Compared with a CPU list, a field is unsigned. A list of one CPU is compared as a number in
+    // all of the field's bits; for several CPUs the kernel truncates the field to an unsigned int.
     static Step integer_step(Step step) {
         if (!step.cpus.empty()) step.field.is_signed = false;
         const auto one = std::ranges::find(step.cpus, true);

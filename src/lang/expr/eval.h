@@ -13,13 +13,14 @@
 
 namespace gpufs {
 
-// What a filter can ask about a record that is not in the record's bytes.
+// Facts about a record that a filter can test but that are not in the record's bytes.
 struct RecordContext {
-    int cpu = 0;            // whose buffer the record is from
-    std::string_view comm;  // the task that made it
+    int cpu = 0;            // the CPU whose buffer held the record
+    std::string_view comm;  // name of the task that made it
 };
 
-// Where the kernel's functions are, for .function. Either may be empty: then it finds nothing.
+// Resolves the kernel functions of .function to address ranges. An empty std::function finds
+// nothing.
 struct SymbolLookup {
     struct Extent {
         std::uint64_t begin = 0, end = 0;  // [begin, end)
@@ -28,18 +29,19 @@ struct SymbolLookup {
     std::function<std::optional<Extent>(std::uint64_t address)> by_address;
 };
 
-// Where the function is that a literal names, by name or address. `symbols` may be null. Throws
-// SourceError where it is not known.
+// The address range of the function that a literal gives by name or by address. `symbols` may be
+// null. Throws SourceError when the function is not known.
 SymbolLookup::Extent require_extent(const SymbolLookup* symbols, const SourceText& source,
                                     const Literal& function);
 
-// A condition made ready for the records of one event: names are resolved here, records are read by
-// offset. Its answers are those of the running kernel's filter with the text of to_filter. Owns all
-// it needs. A record too short for a field reads as zeros and empty texts.
+// A condition compiled for the records of one event: the constructor resolves names to offsets.
+// holds() gives the same answer as the kernel's filter given the text of to_filter(). Keeps no
+// reference to its arguments. A record too short for a field reads as zeros and empty texts.
 class Condition {
 public:
-    // Throws what check_expression throws, and SourceError where a record alone cannot tell: a text
-    // behind a pointer, a function that `symbols` does not know. `symbols` is used here only.
+    // Throws what check_expression throws, and SourceError for what a record does not contain: a
+    // text behind a pointer, a function that `symbols` does not know. `symbols` need not outlive
+    // the constructor.
     Condition(const Expression& expression, const EventFormat& event,
               const SymbolLookup* symbols = nullptr);
 
@@ -52,13 +54,13 @@ private:
     struct Step {
         Test test = Test::integer;
         CompareOp op = CompareOp::eq;
-        bool is_inverted = false;  // a pattern that began with !
-        Field field;               // where the test reads the record
-        std::uint64_t value = 0;   // the number, or where an extent begins
-        std::uint64_t end = 0;     // where an extent ends
+        bool is_inverted = false;  // the pattern began with !
+        Field field;               // the field that the test reads
+        std::uint64_t value = 0;   // the number, or the begin of a function's extent
+        std::uint64_t end = 0;     // the end of that extent
         std::string text;          // the text, or the pattern
         std::vector<bool> cpus;
-        std::size_t if_true = 0, if_false = 0;  // the next step, or one of the two ends
+        std::size_t if_true = 0, if_false = 0;  // index of the next step, or kTrue or kFalse
     };
     static bool test(const Step& step, RecordBytes record, const RecordContext& context);
 
@@ -66,8 +68,8 @@ private:
     std::size_t first_ = 0;
 };
 
-// Does the whole text match a filter's pattern? The kernel's glob_match(): * ? [a-z] [!a-z] and
-// \ in front of a character that means itself; a [ without its ] means itself.
+// True if the pattern matches the whole text, by the rules of the kernel's glob_match(): * ? [a-z]
+// [!a-z]; \ takes the next character literally; so is a [ without its ].
 bool filter_glob(std::string_view pattern, std::string_view text);
 
 }  // namespace gpufs

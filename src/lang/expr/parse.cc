@@ -25,8 +25,8 @@ bool is_name(char c) {
     return is_name_start(c) || is_digit(c);
 }
 
-// What a value without quotes is made of: names, paths, patterns, addresses, and other languages'
-// letters (UTF-8).
+// Characters of an unquoted value: those of names, paths, patterns and addresses, and all non-ASCII
+// bytes (UTF-8).
 bool is_bare(char c) {
     return is_name(c) || static_cast<unsigned char>(c) >= 0x80 ||
            (c != '\0' && std::string_view("*?[].:/-+@%,#^$\\").find(c) != std::string_view::npos);
@@ -35,9 +35,9 @@ bool is_bare(char c) {
 struct OpWord {
     std::string_view word;
     CompareOp op;
-    std::string_view flipped;  // what it becomes when its sides change places
+    std::string_view flipped;  // the operator to use when its sides are swapped
 };
-// Longer ones first.
+// Longer operators first: the first match is taken.
 constexpr std::array kOps{
     OpWord{"==", CompareOp::eq, "=="},    OpWord{"!=", CompareOp::ne, "!="},
     OpWord{"<=", CompareOp::le, ">="},    OpWord{">=", CompareOp::ge, "<="},
@@ -45,7 +45,7 @@ constexpr std::array kOps{
     OpWord{"&", CompareOp::bit_and, "&"}, OpWord{"~", CompareOp::glob, "~"},
 };
 
-// What people write from other languages, and what it is called here.
+// Operators of other languages, and the hint to give for each.
 struct Slip {
     std::string_view word, meant;
 };
@@ -71,8 +71,8 @@ std::string hint_for(const std::array<Slip, N>& slips, std::string_view word) {
     return it == slips.end() ? std::string() : std::string(it->meant);
 }
 
-// Decimal, 0x hexadecimal or 0 octal, as kstrtoull(base 0) reads them. Absent when the word is no
-// number; `fits` is false when it has more than 64 bits.
+// Decimal, 0x hexadecimal or 0 octal, as kstrtoull(base 0) reads them. Absent when the word is not
+// a number; `fits` is false when the number exceeds 64 bits.
 struct Number {
     std::uint64_t magnitude = 0;
     bool is_negative = false, fits = true;
@@ -117,7 +117,7 @@ public:
     }
 
 private:
-    // Each of these starts at a token and ends at the next one, behind the spaces.
+    // Each function below starts at a token and stops at the next one, with blanks skipped.
 
     ExprNode any_of() { return chain(ExprNode::Kind::any_of, "||"); }
     ExprNode all_of() { return chain(ExprNode::Kind::all_of, "&&"); }
@@ -136,7 +136,7 @@ private:
         return node;
     }
 
-    // `a && (b && c)` and `a && b && c` say the same: one node.
+    // Flattens `a && (b && c)` to `a && b && c`, one node.
     static void add_term(ExprNode& node, ExprNode term) {
         if (term.kind == node.kind)
             std::ranges::move(term.terms, std::back_inserter(node.terms));
@@ -298,7 +298,7 @@ private:
     }
 
     void bare(Literal& value) {
-        // A web page's “quotes”, each three bytes of UTF-8.
+        // Typographic “quotes” copied from a web page; each is three bytes of UTF-8.
         for (const std::string_view quote : {"\u201c", "\u201d", "\u2018", "\u2019"})
             if (looking_at(quote))
                 fail({at_, at_ + quote.size()}, cat("'", quote, "' is no quote here"),
@@ -348,7 +348,7 @@ private:
         fail(found, message, hint);
     }
 
-    // A whole condition is followed by something that is no && || or ).
+    // Something other than && || or ) follows a complete condition.
     [[noreturn]] void fail_after_condition() {
         if (looking_at(")")) fail({at_, at_ + 1}, "this ')' closes nothing");
         if (looking_at("|")) fail({at_, at_ + 1}, "'|' is no operator here", "write ||");
@@ -380,7 +380,7 @@ private:
     void skip_space() {
         while (!at_end() && is_space(text_[at_])) ++at_;
     }
-    // The next `n` bytes are a connective or a parenthesis: step over it.
+    // Steps over the next `n` bytes, a connective or a parenthesis.
     void take(std::size_t n) {
         last_ = {at_, at_ + n};
         at_ += n;
@@ -407,8 +407,8 @@ private:
     std::string_view text_;
     std::size_t at_ = 0;
     std::size_t depth_ = 0;
-    Span last_;                   // the last token of those that want something behind them
-    bool bare_text_ = false;      // the last value was a text without quotes
+    Span last_;                   // the last token that needs an operand behind it
+    bool bare_text_ = false;      // the last value was an unquoted text
     bool compared_bits_ = false;  // the last operator was &
 };
 

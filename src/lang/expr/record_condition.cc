@@ -9,7 +9,7 @@
 namespace gpufs {
 namespace {
 
-// The record as an event, which is what conditions are on.
+// Describes a record as an event format, because Condition reads events.
 EventFormat as_event(const Program& program, const RecordLayout& record) {
     EventFormat event;
     event.system = program.name;

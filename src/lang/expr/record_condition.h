@@ -10,12 +10,12 @@
 
 namespace gpufs {
 
-// A condition on the records that a program sends for --freeze-on, and on those that have the same
-// members. Names in it are members of the records.
+// The condition of --freeze-on. It applies to the records whose action is `freeze`, and to records
+// with the same members; the condition's names are members of those records.
 class RecordCondition {
 public:
-    // Throws UsageError where no such record has all the members, with what there is, or where the
-    // program sends none.
+    // Throws SourceError when no such record has all the members, UsageError when the program sends
+    // no such record. Keeps pointers into `program`.
     RecordCondition(const Program& program, const Expression& expression);
 
     bool holds(const RecordLayout& layout, std::span<const std::byte> record) const;

@@ -7,10 +7,10 @@
 namespace gpufs {
 namespace {
 
-// One filter is one write(2) of less than a page.
+// A filter is set with one write(2), and the kernel accepts less than a page.
 constexpr std::size_t kMaxFilter = 4095;
 
-// How tightly a node binds: a term needs parentheses inside one that binds tighter.
+// Precedence of a node; a term needs parentheses inside a node of higher precedence.
 int tightness(ExprNode::Kind kind) {
     switch (kind) {
         case ExprNode::Kind::any_of:
@@ -24,7 +24,7 @@ int tightness(ExprNode::Kind kind) {
     return 3;
 }
 
-// The pattern in a form that the kernel matches as a pattern; expr.h lists what it gets wrong.
+// Rewrites a pattern that the kernel would match wrongly; expr.h lists the cases.
 std::string working_pattern(std::string_view pattern, const Subject& subject) {
     const std::string_view bang = pattern.starts_with('!') ? "!" : "";
     pattern.remove_prefix(bang.size());
@@ -32,7 +32,8 @@ std::string working_pattern(std::string_view pattern, const Subject& subject) {
 
     if (pattern[0] >= '0' && pattern[0] <= '9')
         return cat(bang, '[', pattern[0], ']', pattern.substr(1));
-    // A second star in front makes it a general pattern, matched up to the end of the text.
+    // A second star in front makes the kernel use its general matcher, which stops at the text's
+    // NUL.
     const bool is_array = subject.kind == Subject::Kind::comm ||
                           (subject.kind == Subject::Kind::text && !subject.field->is_dynamic());
     const bool begins_with_one_star =
@@ -53,7 +54,7 @@ public:
             case ExprNode::Kind::predicate:
                 return write(node.predicate);
             case ExprNode::Kind::negation:
-                // `!a == 1` would do for the kernel; people read it as (!a) == 1.
+                // The kernel would accept `!a == 1`, but people read that as (!a) == 1.
                 out_ += '!';
                 for (const ExprNode& term : node.terms)
                     write(term, term.kind != ExprNode::Kind::negation);
@@ -115,7 +116,8 @@ private:
     }
 
     void write_number(const Literal& number) {
-        // As the user wrote it, unless it is too long for the kernel's 24 bytes or is "-0".
+        // Keep the user's spelling, unless it is too long for the kernel's 24-byte buffer or is
+        // "-0".
         const bool is_plain = number.text.empty() || number.text.size() > 23 ||
                               (number.magnitude == 0 && number.text[0] == '-');
         if (is_plain)

@@ -18,7 +18,7 @@ bool is_hex(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-// Matches a text piece by piece; steps only over what matches.
+// Matches a text piece by piece; consumes only what matches.
 class Scan {
 public:
     explicit Scan(std::string_view text) : rest_(text) {}
@@ -58,8 +58,8 @@ bool begins_states(std::string_view text) {
     return scan.literal("=");
 }
 
-// What the verifier writes between instructions in every log of log_level 2, whatever stands around
-// (kernel/bpf/verifier.c and log.c up to 6.18).
+// Lines without an instruction that any log of log_level 2 may contain (kernel/bpf/verifier.c and
+// log.c up to 6.18).
 bool is_log_talk(std::string_view text) {
     for (const std::string_view start :
          {"Live regs before insn:", "mark_precise: ", "cur state: ", "old state: ",
@@ -80,7 +80,7 @@ bool is_log_talk(std::string_view text) {
            (scan.literal(") frame ") || scan.literal(") live stack "));
 }
 
-// Steps over the marks of the log's table of live registers, "..2.......", if an opcode follows.
+// Skips the marks of the log's table of live registers, "..2.......", if an opcode follows.
 bool skip_live_marks(Scan& scan) {
     Scan ahead = scan;
     if (ahead.all([](char c) { return c == '.' || is_digit(c); }).size() != 10) return false;
@@ -89,7 +89,7 @@ bool skip_live_marks(Scan& scan) {
     return true;
 }
 
-// In that table, a number in front of the index says which loop the instruction is in.
+// Skips the number of the loop that this table prints in front of the index.
 void skip_loop_number(Scan& scan) {
     Scan ahead = scan;
     if (!ahead.digits() || !ahead.literal(" ")) return;
@@ -99,7 +99,8 @@ void skip_loop_number(Scan& scan) {
     scan = index;
 }
 
-// Where the states begin that a log of log_level 1 puts behind a jump: "goto pc+2 6: R0=3 R10=fp0".
+// The offset of the states that a log of log_level 1 prints behind a jump: "goto pc+2 6: R0=3
+// R10=fp0".
 std::size_t find_states(std::string_view text) {
     for (std::size_t at = 0; (at = text.find(": ", at + 1)) != text.npos;) {
         if (!begins_states(text.substr(at + 2))) continue;
@@ -110,7 +111,7 @@ std::size_t find_states(std::string_view text) {
     return text.npos;
 }
 
-// The bytes that `bpftool prog dump xlated opcodes` puts below an instruction.
+// The bytes that `bpftool prog dump xlated opcodes` prints below an instruction.
 bool is_hex_bytes(std::string_view text) {
     Scan scan(text);
     std::size_t pairs = 0;
@@ -122,12 +123,13 @@ bool is_hex_bytes(std::string_view text) {
     return pairs == 8 || pairs == 16;
 }
 
-// "int handler(struct ctx * ctx):", as bpftool heads a function.
+// bpftool's heading of a function: "int handler(struct ctx * ctx):".
 bool is_function_heading(std::string_view text) {
     return text.ends_with("):") && text.find('(') > 0 && text.find(' ') < text.find('(');
 }
 
-// The reason of a refusal is free text: "R4 !read_ok", "invalid access to map value, off=60".
+// The verifier's reason for rejecting a program is free text: "R4 !read_ok", "invalid access to map
+// value, off=60".
 bool is_prose(std::string_view text) {
     Scan scan(text);
     if (scan.at_end() || !is_letter(text[0])) return false;
@@ -141,7 +143,7 @@ bool is_prose(std::string_view text) {
     scan.literal(",");
     scan.blanks();
     if (scan.at_end() || scan.rest().size() == before) return false;
-    // An assignment to a misspelled register is a mistake to be shown.
+    // An assignment to a misspelled register is an error to report, not prose.
     scan.literal("s");
     scan.all(
         [](char c) { return std::string_view("+-*/%&|^<>").find(c) != std::string_view::npos; });

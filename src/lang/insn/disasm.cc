@@ -33,7 +33,7 @@ std::string mask_text(__s32 imm) {
     return imm > 9 ? hex(static_cast<std::uint64_t>(imm)) : cat(imm);
 }
 
-// "r3", "w3". A number above 10 names no register: the reading is then dropped as a whole.
+// "r3", "w3". For a number above 10, which is no register, the whole reading is discarded later.
 std::string r(unsigned reg) {
     return cat('r', reg);
 }
@@ -46,8 +46,8 @@ std::string address(Width width, bool is_signed, unsigned base, __s16 off) {
                off < 0 ? -off : off, ')');
 }
 
-// What an instruction reads as, and what that reading assembles to: where it is not the same, a bit
-// is set that the instruction does not have.
+// An instruction's text, and the instruction that this text assembles to. If they differ, the
+// original has a bit set that the text cannot express, and becomes data.
 struct Reading {
     std::string text;
     bpf_insn made{};
@@ -119,7 +119,7 @@ MaybeReading read_load(const bpf_insn& one) {
                              : insn::load(width, dst, src, one.off)};
 }
 
-// The packet loads. LLVM has no words for an index register with an offset.
+// The packet loads. LLVM has no syntax for an index register with an offset.
 MaybeReading read_packet_load(const bpf_insn& one) {
     const Width width = width_of(one);
     if (width == Width::dw) return {};
@@ -142,7 +142,7 @@ MaybeReading read_store(const bpf_insn& one) {
     const std::string to = cat('*', address(width, false, one.dst_reg, one.off), " = ");
     if (BPF_CLASS(one.code) == BPF_STX)
         return Reading{to + r(one.src_reg), insn::store(width, base, one.off, src)};
-    // What does not fit is a mistake in an assembly text, so it cannot be written there.
+    // Assembly text cannot express an immediate wider than the store.
     const std::int64_t limit = std::int64_t{1} << std::min<std::size_t>(32, bytes_of(width) * 8);
     const bool fits = one.imm >= -limit / 2 && one.imm < limit;
     return Reading{cat(to, one.imm), insn::store(width, base, one.off, one.imm), fits};
@@ -166,7 +166,7 @@ MaybeReading read_atomic(const bpf_insn& one) {
     const auto op = static_cast<AtomicOp>(one.imm);
     const bpf_insn made = insn::atomic(op, width, base, one.off, src);
     const std::string_view suffix = is_low ? "32_32(" : "_64(";
-    // LLVM's exchanges take the address without its type.
+    // LLVM's exchange operations have no type on the address.
     const std::string plain = at.substr(at.rfind('(') + 1, at.size() - at.rfind('(') - 2);
     switch (op) {
         case AtomicOp::xchg:
@@ -204,7 +204,7 @@ MaybeReading read_call(const bpf_insn& one, const std::string& target) {
         return Reading{cat("call ", target), insn::call_local(one.imm), is_label(target)};
     if (one.src_reg == BPF_PSEUDO_KFUNC_CALL && one.imm >= 0) {
         bpf_insn made = insn::call_kernel(one.imm);
-        made.off = one.off;  // says whose BTF: the kernel's, or a module's
+        made.off = one.off;  // selects the BTF: the kernel's or a module's
         return Reading{cat("call kernel-function#", one.imm), made, false};
     }
     return Reading{cat("call ", one.imm), insn::call(one.imm)};
@@ -238,7 +238,7 @@ MaybeReading read_jump(const bpf_insn& one, const std::string& target) {
                           : insn::jump64(op, left, one.imm, one.off)};
 }
 
-// Absent when the 8 bytes are no instruction. `target` is where it jumps, as text.
+// Absent when the 8 bytes are not an instruction. `target` is the jump's target as text.
 MaybeReading read_insn(const bpf_insn& one, const std::string& target) {
     MaybeReading reading;
     switch (BPF_CLASS(one.code)) {
@@ -306,7 +306,7 @@ private:
         return same_insn(insns_[at + 1], insn::make(0, 0, 0, 0, insns_[at + 1].imm)) ? 2 : 1;
     }
 
-    // Where the instruction jumps to, if it is a jump and stays in the program.
+    // The slot that a jump leads to; absent when it is not a jump or leaves the program.
     std::optional<std::size_t> target_of(std::size_t at) const {
         const auto distance = jump_distance(insns_[at]);
         if (!distance || !read_insn(insns_[at], "L")) return {};
@@ -393,7 +393,8 @@ private:
 
     std::span<const bpf_insn> insns_;
     const DisasmOptions& options_;
-    std::string names_;  // at a label's place 'L', at a local function's 'F', '\0' elsewhere
+    std::string
+        names_;  // by slot: 'L' for a jump's target, 'F' for a local function's begin, else '\0'
 };
 
 }  // namespace

@@ -8,12 +8,12 @@
 
 namespace gpufs {
 
-// Which registers an instruction reads and writes. A call reads the arguments of its function,
-// which it does not show, writes r0 and leaves nothing in r1 to r5.
+// Which registers an instruction reads and writes. A call writes r0 and clobbers r1 to r5; the
+// argument registers that it reads are not in its encoding.
 struct BpfEffects {
     bool reads_dst = false, writes_dst = false;
     bool reads_src = false, writes_src = false;
-    bool reads_r0 = false, writes_r0 = false;  // without naming it
+    bool reads_r0 = false, writes_r0 = false;  // implicitly
     bool is_call = false;
 };
 
@@ -52,8 +52,8 @@ constexpr BpfEffects effects_of(const bpf_insn& insn) {
     return e;
 }
 
-// What is wrong with `value` as the number that an instruction computes with, where the kernel
-// takes none such: it follows "... is VALUE". Empty when nothing is.
+// Why the kernel refuses `value` as the immediate operand of this instruction; completes "... is
+// VALUE". Empty when it is accepted.
 inline std::string refused_operand(const bpf_insn& insn, std::int64_t value) {
     const int kind = BPF_CLASS(insn.code), op = BPF_OP(insn.code);
     if ((kind != BPF_ALU && kind != BPF_ALU64) || BPF_SRC(insn.code) != BPF_K) return {};

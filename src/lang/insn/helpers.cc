@@ -8,8 +8,8 @@
 namespace gpufs {
 namespace {
 
-// enum bpf_func_id of uapi/linux/bpf.h (6.18), from 1. The list is complete: the kernel adds no
-// helpers any more, but functions that are called by BTF id.
+// enum bpf_func_id of uapi/linux/bpf.h (6.18), from 1. The list is complete: the kernel now adds
+// kfuncs, called by BTF id, instead of helpers.
 // clang-format off
 constexpr std::string_view kHelpers[] = {
     "map_lookup_elem", "map_update_elem", "map_delete_elem", "probe_read", "ktime_get_ns",

@@ -13,7 +13,7 @@ std::optional<int> find_helper(std::string_view name);
 // The name of a helper without "bpf_"; empty for a number that no helper has.
 std::string_view helper_name(int number);
 
-// Every helper's name, by rising number: what to offer a user.
+// All helpers' names, in ascending order of their numbers, for hints.
 std::vector<std::string> helper_names();
 
 }  // namespace gpufs

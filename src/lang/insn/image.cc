@@ -54,7 +54,7 @@ std::string second_row(const SourceText& source, Span at, std::size_t slot, cons
     return row(source, {at.begin, at.begin}, slot, hex_of(half), false);
 }
 
-// The slots of labels, where nothing is left out.
+// The slots of labels, assuming that every guard holds.
 std::map<std::string, std::size_t> label_slots(const std::vector<CodeItem>& code) {
     std::map<std::string, std::size_t> slots;
     std::size_t slot = 0;

@@ -12,27 +12,27 @@
 
 namespace gpufs {
 
-// Instructions in the forms in which programs are kept and shown.
+// Output formats of assembled programs: bytes, hex, C array, listing.
 
-// The bytes as the kernel takes them, 8 for each slot.
+// The bytes of the kernel's ABI, 8 for each slot.
 std::string to_bytes(std::span<const bpf_insn> insns);
-// Throws UsageError, naming `what`, when it is no whole number of instructions.
+// Throws UsageError, naming `what`, when the size is not a whole number of instructions.
 std::vector<bpf_insn> insns_of_bytes(std::string_view what, std::string_view bytes);
 
 // "b7 00 00 00 05 00 00 00", a line for each slot.
 std::string to_hex(std::span<const bpf_insn> insns);
-// Reads pairs of hexadecimal digits, in groups of any even length; blanks, commas and 0x are
-// stepped over, comments as in assembly text too. Throws SourceError.
+// Parses pairs of hexadecimal digits in groups of any even length; skips blanks, commas, 0x, and
+// comments as in assembly text. Throws SourceError.
 std::vector<bpf_insn> insns_of_hex(const SourceText& source);
-// Is the text nothing but such pairs, in whole instructions?
+// True if insns_of_hex() accepts the text.
 bool is_hex(const SourceText& text);
 
 // "static const struct bpf_insn NAME[] = { ... };", each line with its instruction as a comment.
 std::string to_c_array(std::string_view name, std::span<const bpf_insn> insns);
 
-// Line, slot, bytes and source of each instruction. Bytes that only a kernel can fill (fields,
-// maps, parameters) are 0, with a '?' behind them; an instruction whose form depends on the event
-// has none yet.
+// Line, slot, bytes and source of each instruction. Bytes known only at load time (fields, maps,
+// parameters) are 0 with a '?' behind them; an instruction whose encoding depends on the event has
+// no bytes.
 std::string to_listing(const Listing& listing, const SourceText& source);
 std::string to_listing(const Program& program);
 

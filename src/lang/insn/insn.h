@@ -6,7 +6,8 @@
 
 namespace gpufs {
 
-// Instructions as values. `off` of a jump counts 8-byte slots from the instruction behind it.
+// Functions that encode one instruction each. `off` of a jump counts 8-byte slots from the next
+// instruction.
 namespace insn {
 
 constexpr bpf_insn make(int code, int dst, int src, __s16 off, __s32 imm) {
@@ -63,7 +64,7 @@ constexpr bpf_insn neg32(Reg dst) {
     return make(BPF_ALU | BPF_NEG, dst, Reg::r0, 0, 0);
 }
 
-// Byte order of the low `bits` (16, 32, 64): to little endian, to big endian, or swapped always.
+// Convert the low `bits` (16, 32, 64) to little endian, to big endian, or swap their bytes.
 constexpr bpf_insn to_le(Reg dst, int bits) {
     return make(BPF_ALU | BPF_END | BPF_TO_LE, dst, Reg::r0, 0, bits);
 }
@@ -73,7 +74,7 @@ constexpr bpf_insn to_be(Reg dst, int bits) {
 constexpr bpf_insn bswap(Reg dst, int bits) {
     return make(BPF_ALU64 | BPF_END, dst, Reg::r0, 0, bits);
 }
-// An arena pointer seen from another address space.
+// Converts an arena pointer to another address space.
 constexpr bpf_insn addr_space_cast(Reg dst, Reg src, __u16 to, __u16 from) {
     const __u32 spaces = static_cast<__u32>(to) << 16 | from;
     return make(BPF_ALU64 | BPF_MOV | BPF_X, dst, src, kBpfAddrSpaceCast,
@@ -102,7 +103,7 @@ constexpr bpf_insn load_acquire(Width width, Reg dst, Reg base, __s16 off) {
 constexpr bpf_insn store_release(Width width, Reg base, __s16 off, Reg src) {
     return make(BPF_STX | BPF_ATOMIC | static_cast<int>(width), base, src, off, kBpfStoreRelease);
 }
-// The packet loads of classic BPF: into r0, network byte order, from the packet that r6 holds.
+// The packet loads of classic BPF: into r0, from network byte order, from the packet in r6.
 constexpr bpf_insn load_packet(Width width, __s32 at) {
     return make(BPF_LD | BPF_ABS | static_cast<int>(width), Reg::r0, Reg::r0, 0, at);
 }
@@ -148,8 +149,8 @@ constexpr bpf_insn leave() {
     return make(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-// The two halves of the only 16-byte instruction. Of a pseudo value, `low` names the object and
-// `high` is an offset into a map's value.
+// The two halves of the only 16-byte instruction. For a pseudo value, `low` identifies the object
+// and `high` is an offset into a map's value.
 constexpr std::array<bpf_insn, 2> load_pseudo(Reg dst, Pseudo what, __s32 low, __s32 high = 0) {
     return {make(BPF_LD | BPF_IMM | BPF_DW, static_cast<int>(dst), static_cast<int>(what), 0, low),
             make(0, 0, 0, 0, high)};
@@ -161,7 +162,7 @@ constexpr std::array<bpf_insn, 2> load_imm64(Reg dst, __u64 value) {
 
 }  // namespace insn
 
-// The encodings are the kernel's ABI, so the compiler checks them for us.
+// The encodings are kernel ABI.
 static_assert(insn::load(Width::w, Reg::r6, Reg::r1, 16).code == 0x61);
 static_assert(insn::alu64(AluOp::sdiv, Reg::r1, Reg::r2).off == 1);
 static_assert(insn::alu64(AluOp::mov, Reg::r0, 0).code == 0xb7);

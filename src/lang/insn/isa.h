@@ -9,7 +9,7 @@
 
 namespace gpufs {
 
-// What uapi/linux/bpf.h of newer kernels defines and older headers lack.
+// Constants of uapi/linux/bpf.h that older headers lack.
 inline constexpr int kBpfMemsx = 0x80;          // BPF_MEMSX, 6.6: sign-extending load
 inline constexpr int kBpfJcond = 0xe0;          // BPF_JCOND, 6.9: may_goto
 inline constexpr int kBpfAddrSpaceCast = 1;     // BPF_ADDR_SPACE_CAST, 6.9: `off` of a mov
@@ -19,7 +19,7 @@ inline constexpr int kBpfStoreRelease = 0x110;  // BPF_STORE_REL, 6.15
 enum class Reg : __u8 { r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, fp = r10 };
 enum class Width : __u8 { b = BPF_B, h = BPF_H, w = BPF_W, dw = BPF_DW };
 
-// Operations on registers. The signed two carry their mark in `off`, here in the high byte.
+// Operations on registers. sdiv and smod are encoded with off = 1, here the high byte.
 // clang-format off
 enum class AluOp : __u16 {
     add = BPF_ADD, sub = BPF_SUB, mul = BPF_MUL, div = BPF_DIV, mod = BPF_MOD,
@@ -27,13 +27,13 @@ enum class AluOp : __u16 {
     lsh = BPF_LSH, rsh = BPF_RSH, arsh = BPF_ARSH, mov = BPF_MOV,
     sdiv = 0x100 | BPF_DIV, smod = 0x100 | BPF_MOD,
 };
-// Comparisons; `set` is true when the operands share a bit, a leading s compares signed.
+// Comparisons. `set` is true when the operands share a bit; a leading s means signed.
 enum class JumpOp : __u8 {
     eq = BPF_JEQ, ne = BPF_JNE, set = BPF_JSET,
     gt = BPF_JGT, ge = BPF_JGE, lt = BPF_JLT, le = BPF_JLE,
     sgt = BPF_JSGT, sge = BPF_JSGE, slt = BPF_JSLT, sle = BPF_JSLE,
 };
-// The fetching ones leave the old value in their operand register, cmpxchg in r0.
+// The fetch operations and xchg return the old value in the operand register, cmpxchg in r0.
 enum class AtomicOp : __s32 {
     add = BPF_ADD, or_ = BPF_OR, and_ = BPF_AND, xor_ = BPF_XOR,
     fetch_add = BPF_ADD | BPF_FETCH, fetch_or = BPF_OR | BPF_FETCH,
@@ -41,7 +41,7 @@ enum class AtomicOp : __s32 {
     xchg = BPF_XCHG, cmpxchg = BPF_CMPXCHG,
 };
 // clang-format on
-// What a 16-byte load loads: src_reg of its first half.
+// The kind of value of a 16-byte load: src_reg of its first half.
 enum class Pseudo : __u8 {
     number = 0,
     map_fd = BPF_PSEUDO_MAP_FD,
@@ -66,15 +66,15 @@ constexpr std::size_t bytes_of(Width width) {
     if (width == Width::dw) return 8;
     return width == Width::w ? 4 : width == Width::h ? 2 : 1;
 }
-// The first half of a 16-byte instruction.
+// True for the first half of a 16-byte instruction.
 constexpr bool is_wide(const bpf_insn& one) {
     return one.code == (BPF_LD | BPF_IMM | BPF_DW);
 }
 constexpr Width width_of(const bpf_insn& one) {
     return static_cast<Width>(BPF_SIZE(one.code));
 }
-// How far a jump or a call of a local function goes, in slots from the next instruction; absent for
-// everything else.
+// The distance of a jump or a local call, in slots from the next instruction; absent for other
+// instructions.
 constexpr std::optional<std::int64_t> jump_distance(const bpf_insn& one) {
     const int kind = BPF_CLASS(one.code), op = BPF_OP(one.code);
     if ((kind != BPF_JMP && kind != BPF_JMP32) || op == BPF_EXIT) return {};

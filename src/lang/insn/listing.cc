@@ -10,7 +10,7 @@
 namespace gpufs {
 namespace {
 
-// A log's index beyond this is a typing mistake; the kernel takes a million instructions.
+// A larger index in a log is a typing error; the kernel accepts a million instructions.
 constexpr std::size_t kMaxIndex = 1'000'000;
 
 bool is_local(Relocation::Kind kind) {
@@ -108,7 +108,7 @@ bool InsnSequence::add_mistake(const SourceText& source, const AsmLine& line) {
     if (line.index && log_base_ && *log_base_ + *line.index < states_.size())
         return states_[*log_base_ + *line.index] != State::mistake;
     ParsedInsn filler;
-    // The opcode of a 16-byte load keeps the indices of a log in step.
+    // A 16-byte load takes two slots, so that the log's indices stay right.
     const bool is_wide = line.opcode == (BPF_LD | BPF_IMM | BPF_DW);
     filler.insns.assign(is_wide ? 2 : 1, insn::leave());
     filler.span = line.code;

@@ -12,8 +12,8 @@
 
 namespace gpufs {
 
-// Instructions of one program in the making: labels are remembered, lines of a log go where their
-// index says. Borrows the source texts and the diagnostics.
+// Collects the instructions of one program. Lines of a verifier's log are placed by their index.
+// Keeps references to the source texts and the diagnostics.
 class InsnSequence {
 public:
     explicit InsnSequence(Diagnostics& diagnostics) : diagnostics_(&diagnostics) {}
@@ -27,33 +27,34 @@ public:
         InsnRef symbol;
     };
 
-    // Names the place of the next instruction. Complains of a name given twice, and of one that is
-    // a register's.
+    // Defines a label at the next instruction. Reports a label defined twice and a register's name.
     void add_label(const SourceText& source, Span name);
 
-    // Appends an instruction. One with an `index` is from a log: the first that follows others goes
-    // behind them, and with it where index 0 is. Said again, as a log does that follows every path,
-    // it must be the same. Complains otherwise.
+    // Appends an instruction. `index` is the instruction's number in a log: the log's first line is
+    // placed at the end, which determines the position of index 0, and later lines relative to it.
+    // A log may repeat an instruction (it follows every path); a different one at the same index is
+    // reported.
     void add(const SourceText& source, const ParsedInsn& parsed,
              std::optional<std::size_t> index = {});
     void add(const SourceText& source, const AsmLine& line, const ParsedInsn& parsed) {
         add(source, parsed, line.index);
     }
 
-    // A line that should have been an instruction: keeps its place, so that it leads to no second
-    // mistake. Whether it is a new one, to be complained of: a log says things again.
+    // Reserves the place of a line that could not be parsed, so that it causes no second error.
+    // Returns false when the error was already reported: a log repeats lines.
     bool add_mistake(const SourceText& source, const AsmLine& line);
 
-    // Call once, when all is added: complains of what a log did not show. Labels stay symbolic.
+    // Ends the sequence; call once. Reports indices that the log did not show. Labels stay
+    // symbolic.
     void end_log();
-    // The same, and puts in the distance of every label, local function and
-    // callback. Complains of unknown names, of jumps too far, and of what a log did not show.
+    // Like end_log(), and also fills in the distances of labels, local functions and callbacks.
+    // Reports unknown names and jumps that are too far.
     void link_labels();
 
-    // All valid when nothing was complained of. Slots: a 16-byte instruction has two.
+    // Valid when no error was reported. Indexed by slot; a 16-byte instruction has two.
     const std::vector<bpf_insn>& insns() const { return insns_; }
     const std::vector<Place>& places() const { return places_; }
-    // What is still symbolic, in order: maps, fields, parameters.
+    // References still symbolic, in order: maps, fields, parameters.
     const std::vector<Ref>& refs() const { return refs_; }
     std::optional<std::size_t> find_label(std::string_view name) const;
 
@@ -71,24 +72,24 @@ private:
     std::vector<State> states_;
     std::vector<Ref> refs_;
     std::map<std::string, std::size_t, std::less<>> labels_;
-    std::size_t next_ = 0;                 // where an instruction without index goes
-    std::optional<std::size_t> log_base_;  // where index 0 of the log is; wraps below zero
+    std::size_t next_ = 0;                 // slot of the next instruction without an index
+    std::optional<std::size_t> log_base_;  // slot of the log's index 0; may wrap below zero
 };
 
-// Takes one line of a program: labels, instruction, noise. Complains of what is wrong with it.
-// Directives are not known here. Returns whether the line was one of a log; give it back with the
-// next line.
+// Parses one line (labels, instruction, log noise) and adds it to `sequence`. Reports errors. Knows
+// no directives. Returns whether the line was from a log; pass that as `after_log` with the next
+// line.
 bool add_asm_line(InsnSequence& sequence, const SourceText& source, Span line,
                   const AsmNames& names, Diagnostics& diagnostics, bool after_log);
 
 // The lines of a text as spans without their newlines.
 std::vector<Span> line_spans(const SourceText& source);
 
-// A text of bare instructions and labels, without any declaration.
+// Result of assembling instructions and labels without any declarations.
 struct Listing {
     std::vector<bpf_insn> insns;
-    std::vector<Span> spans;  // spans[i]: where insns[i] was written
-    Diagnostics errors;       // the other two are valid when this is empty
+    std::vector<Span> spans;  // spans[i]: source of insns[i]
+    Diagnostics errors;       // the other members are valid when this is empty
 };
 Listing assemble_bare(const SourceText& source, const AsmNames& names = {});
 

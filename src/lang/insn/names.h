@@ -9,7 +9,7 @@
 
 namespace gpufs {
 
-// A register as it is written: r0 to r10 (fp is r10), or w0 to w10 for the low 32 bits.
+// A register's name: r0 to r10 (fp is r10), or w0 to w10 for the low 32 bits.
 struct RegName {
     Reg reg = Reg::r0;
     bool is_low = false;
@@ -19,8 +19,7 @@ struct RegName {
 std::optional<RegName> find_register(std::string_view name);
 std::string to_text(RegName reg);
 
-// A type in front of a memory access: u8, u16, u32, u64, s8, s16, s32 (s64 is refused: no
-// instruction has it).
+// The type of a memory access: u8, u16, u32, u64, s8, s16, s32 (not s64: no instruction has it).
 struct AccessType {
     Width width = Width::dw;
     bool is_signed = false;
@@ -37,7 +36,7 @@ std::string_view sign_of(AluOp op);
 std::optional<JumpOp> find_jump_op(std::string_view sign);
 std::string_view sign_of(JumpOp op);
 
-// The words that an instruction may begin with, beside registers.
+// The words, other than registers, that an instruction may begin with.
 const std::vector<std::string>& statement_words();
 
 }  // namespace gpufs

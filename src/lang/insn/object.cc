@@ -30,7 +30,8 @@ public:
         for (std::size_t i = 0; i < header.e_shnum; ++i)
             headers_.push_back(read<Elf64_Shdr>(offset(header.e_shoff, i, sizeof(Elf64_Shdr))));
         if (header.e_shnum != 0) names_ = content(header.e_shstrndx);
-        // Sections are copied: many that name the same bytes would be many times the file.
+        // Sections are copied: refuse overlapping ones, which could add up to many times the file's
+        // size.
         std::size_t left = bytes_.size();
         for (std::size_t i = 0; i < headers_.size(); ++i) {
             const std::size_t size = content(i).size();
@@ -70,7 +71,8 @@ public:
 private:
     [[noreturn]] void damaged() const { throw UsageError(cat(what_, " is a damaged ELF file")); }
 
-    // Of entry `index` of a table; sums that wrap around are beyond the file.
+    // The offset of entry `index` of a table. A sum that wraps around is rejected as beyond the
+    // file.
     std::size_t offset(std::uint64_t table, std::size_t index, std::size_t size) const {
         if (table > bytes_.size()) damaged();
         return static_cast<std::size_t>(table) + index * size;
@@ -141,7 +143,7 @@ private:
     std::string_view names_;
 };
 
-// "L12", "F12": what the disassembler calls the targets of jumps and calls.
+// "L12", "F12": the disassembler's labels for the targets of jumps and calls.
 bool is_jump_label(std::string_view name) {
     return name.size() > 1 && (name[0] == 'L' || name[0] == 'F') &&
            std::ranges::all_of(name.substr(1), is_digit);

@@ -130,7 +130,7 @@ void InsnParser::store() {
     emit(insn::store(at.type.width, at.base, at.off, imm));
 }
 
-// ld_pseudo r1, 1, 5: how LLVM writes the 16-byte loads that have a pseudo register.
+// ld_pseudo r1, 1, 5: LLVM's syntax for 16-byte loads with a pseudo source register.
 void InsnParser::pseudo() {
     const Operand dst = expect_register();
     require_full(dst, "this loads 64 bits");
@@ -162,7 +162,7 @@ InsnParser::Operand InsnParser::expect_register() {
     tokens_.fail_expected("a register");
 }
 
-// r11, R1: what was meant as a register but is none.
+// Reports misspelled registers such as r11 and R1.
 void InsnParser::refuse_unknown_register() {
     const AsmToken& word = tokens_.peek();
     if (!word.is_word() || !looks_like_register(word.text)) return;
@@ -313,7 +313,7 @@ ParsedInsn parse_insn_line(const SourceText& source, const AsmLine& line, const 
         case RegState::Kind::number:
             return parsed;
         case RegState::Kind::unsaid: {
-            // Maps live in the upper half of the address space, below the kernel's text.
+            // Map addresses are in the upper half of the address space, below the kernel's text.
             const __u32 high = static_cast<__u32>(parsed.insns[1].imm);
             parsed.is_kernel_address = high >= 0xff000000 && high != 0xffffffff;
             return parsed;

@@ -10,25 +10,25 @@
 
 namespace gpufs {
 
-// A name in an instruction and the place it goes to.
+// A symbolic operand of an instruction, and the part of the encoding that its value is for.
 struct InsnRef {
     enum class Slot {
         off,    // 16 bits: the distance of a jump, the offset of a memory access
         imm,    // 32 bits: an operand, the distance of gotol or of a call
         imm64,  // both halves of a 16-byte load
     };
-    Relocation to;  // without its place; what is added to the name is `addend`
+    Relocation to;  // `at` is not set; `addend` is added to the symbol's value
     Span span;
     Slot slot = Slot::off;
 };
 
-// One instruction as a value. Where a name's value goes there is 0 still; a helper's number is in.
+// A parsed instruction. Parts that symbols will fill are 0; helper calls have their number.
 struct ParsedInsn {
     std::vector<bpf_insn> insns;  // one; two for a 16-byte load; as many as .quad lists
     std::vector<InsnRef> refs;    // at most one for each slot
     Span span;
-    // A verifier's log showed the address of a map or the like in place of what was written, and
-    // did not say of what: another line of the log may.
+    // The verifier's log printed a kernel address in place of the operand (of a map, for example)
+    // without naming the object; another line of the log may name it.
     bool is_kernel_address = false;
 
     bool is_wide() const { return insns.size() == 2 && gpufs::is_wide(insns[0]); }
@@ -44,14 +44,14 @@ struct ParsedInsn {
 //   .quad 0x95    raw data, 8 bytes each
 //
 // The whole of `tokens` must be one instruction. Throws SourceError; an instruction that the kernel
-// rewrote before it was printed is refused with these words. Immediates that the instruction would
-// sign-extend to another 64-bit value, as in r1 = 0xffffffff, are refused; only a jump to pc+N,
-// which is how the kernel prints them, may have one.
+// rewrote before printing it is refused, and the message says so. Immediates that sign extension
+// would change, as in r1 = 0xffffffff, are refused, except in a jump to pc+N, the kernel's own
+// spelling.
 ParsedInsn parse_insn(AsmTokens& tokens, const AsmNames& names);
 
-// The same for a line that split_asm_line found to be code. Of a line from a log, the opcode says
-// whether a number has 64 bits, and is compared with the result; the comment behind it says which
-// map is meant where the log shows an address.
+// The same for a line that split_asm_line() classified as code. In a line from a log, the opcode
+// tells whether a number has 64 bits and is checked against the result; where the log shows an
+// address, the register state behind the instruction gives the map.
 ParsedInsn parse_insn_line(const SourceText& source, const AsmLine& line, const AsmNames& names);
 
 }  // namespace gpufs

@@ -67,7 +67,8 @@ void InsnParser::assign_word(const Operand& dst) {
 }
 
 void InsnParser::assign_value(const Operand& dst) {
-    // LLVM writes `r1 = NAME ll` for the address of a map; a constant of that name comes first.
+    // LLVM writes `r1 = NAME ll` for the address of a map; a constant of that name takes
+    // precedence.
     AsmTokens ahead = tokens_;
     const AsmToken word = ahead.next();
     if (word.is_word() && ahead.is("ll") &&
@@ -79,7 +80,7 @@ void InsnParser::assign_value(const Operand& dst) {
         return emit(insn::load_pseudo(dst.reg(), Pseudo::map_fd, 0));
     }
     const AsmValue written = parse_asm_value(tokens_, names_);
-    // The kernel prints no `ll`; the opcode of the log's line tells.
+    // The kernel does not print `ll`; the opcode in the log's line distinguishes the forms.
     if (tokens_.accept("ll") || opcode_ == (BPF_LD | BPF_IMM | BPF_DW)) {
         require_full(dst, "this loads 64 bits");
         wide_number_ = written.span;
@@ -91,7 +92,8 @@ void InsnParser::assign_value(const Operand& dst) {
     emit(insn::mov(dst.reg(), extended_immediate(value, "write 'll' behind a number of 64 bits")));
 }
 
-// map[id:5], map[fd:5], map[idx:5], map[NAME]; then [0], +OFFSET or both for the map's value.
+// map[id:5], map[fd:5], map[idx:5], map[NAME]; followed by [0], +OFFSET or both for the map's
+// value.
 void InsnParser::assign_map(const Operand& dst) {
     require_full(dst, "this loads 64 bits");
     const AsmToken word = tokens_.next();
@@ -167,7 +169,7 @@ void InsnParser::negate(const Operand& dst) {
     emit(dst.is_low() ? insn::neg32(dst.reg()) : insn::neg64(dst.reg()));
 }
 
-// be16, le32, bswap64 and their like; false when none stands here.
+// be16, le32, bswap64 and so on; false when none is next.
 bool InsnParser::swap_bytes(const Operand& dst) {
     std::string_view word = tokens_.peek().text;
     bpf_insn (*make)(Reg, int) = nullptr;

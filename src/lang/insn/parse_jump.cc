@@ -10,8 +10,8 @@ namespace {
 constexpr Int128 kMax31 = std::numeric_limits<__s32>::max();
 constexpr Int128 kMin31 = std::numeric_limits<__s32>::min();
 
-// The kernel's names of the fetching operations, and LLVM's where they differ. LLVM's exchanges
-// carry the width in their name and no type.
+// The kernel's names of the fetch operations, and LLVM's where they differ. LLVM's exchange
+// operations have the width in their name and no type.
 struct Exchange {
     std::string_view name;
     AtomicOp op;
@@ -108,7 +108,7 @@ void InsnParser::call() {
     call_name();
 }
 
-// call 1; but call 0xffffffff81234567#151168 is what the kernel made of a call.
+// call 1. Refuses call 0xffffffff81234567#151168, a call that the kernel rewrote.
 void InsnParser::call_number() {
     const AsmValue number = plain_value();
     if (number.number > kMax31 || call_tag()) fail_rewritten(number.span);
@@ -123,7 +123,7 @@ void InsnParser::call_pc() {
     emit(insn::call_local(off));
 }
 
-// call kernel-function#1234: a kernel function by its BTF id, whose name the log does not know.
+// call kernel-function#1234: a kernel function by its BTF id; the log has no name for it.
 void InsnParser::call_kernel() {
     tokens_.next();
     tokens_.next();
@@ -151,7 +151,8 @@ void InsnParser::call_name() {
         note(Relocation::Kind::subprogram, name, InsnRef::Slot::imm);
         return emit(insn::call_local(0));
     }
-    // A log prints the helper's number, a dump how far the function is from the kernel's base.
+    // The tag in a log is the helper's number; in a dump it is the function's distance from the
+    // kernel's base.
     if (tag && *tag != *helper && *tag == static_cast<int>(*tag)) {
         const std::string_view other = helper_name(static_cast<int>(*tag));
         if (!other.empty())
@@ -161,7 +162,7 @@ void InsnParser::call_name() {
     emit(insn::call(*helper));
 }
 
-// The number behind a glued '#'. A name is stepped over: that of a function in a dump.
+// The number behind a '#' without blanks. Skips a name, that of a function in a dump.
 std::optional<Int128> InsnParser::call_tag() {
     if (!tokens_.is("#")) return {};
     tokens_.next();
@@ -227,7 +228,7 @@ bool InsnParser::atomic(const Operand& dst) {
     return true;
 }
 
-// The rest behind the address: the compared register, the operand, the bracket.
+// Parses what follows the address: the compared register, the operand, the bracket.
 void InsnParser::exchange(const Operand& dst, AtomicOp op, const Address& at) {
     constexpr std::string_view kInR0 = "cmpxchg compares with r0 and leaves the old value there";
     if (at.type.width == Width::dw) require_full(dst, "this works on 64 bits");

@@ -10,19 +10,18 @@
 
 namespace gpufs {
 
-// The parser of one instruction; bpf_insn_text.h says what it takes. `opcode` is what a log says
-// that the instruction is.
+// Parses one instruction; parse.h has the syntax. `opcode` is the opcode that a log prints.
 class InsnParser {
 public:
     InsnParser(AsmTokens& tokens, const AsmNames& names, std::optional<unsigned> opcode = {})
         : tokens_(tokens), names_(names), opcode_(opcode) {}
 
     ParsedInsn parse();
-    // Where the number of a 16-byte load stands.
+    // The span of a 16-byte load's number.
     Span wide_number() const { return wide_number_; }
 
 private:
-    struct Operand {  // a register as it was written
+    struct Operand {  // a register and its span
         RegName name;
         Span span;
         Reg reg() const { return name.reg; }
@@ -35,7 +34,7 @@ private:
         __s16 off = 0;
     };
 
-    // bpf_insn_text.cc: memory, data, and the pieces.
+    // parse.cc: memory, data, and the pieces.
     void statement();
     void unknown_statement();
     void load(const Operand& dst);
@@ -44,7 +43,7 @@ private:
     void pseudo();
     void data();
 
-    // bpf_insn_text_assign.cc: everything that begins with a register.
+    // parse_assign.cc: statements that begin with a register.
     void assignment();
     void assign(const Operand& dst);
     void assign_word(const Operand& dst);
@@ -57,7 +56,7 @@ private:
     bool swap_bytes(const Operand& dst);
     void cast_spaces(const Operand& dst);
 
-    // bpf_insn_text_jump.cc: jumps, calls, atomic operations.
+    // parse_jump.cc: jumps, calls, atomic operations.
     void jump_if();
     void jump(const AsmToken& word);
     void call();
@@ -85,7 +84,7 @@ private:
     void require_full(const Operand& reg, std::string_view why);
     void require_same(const Operand& a, const Operand& b, std::string_view why);
     void refuse_mixed(const Operand& a, const Operand& b);
-    // An operator with its 's', such as "s>>="; its place goes to `span`.
+    // An operator with its 's' for signed, such as "s>>="; stores its span in `span`.
     std::string operator_text(Span& span);
     // "(u32 *)"
     void access_type(Address& at);
@@ -93,18 +92,19 @@ private:
     void base_and_offset(Address& at);
     // "(u32 *)(r1 + 8)"
     Address address();
-    // A register to be stored at or combined with what is there.
+    // The register whose value is stored at, or combined with, the address.
     Operand stored_register(const Address& at);
-    // The target of a jump; notes a label. `is_kernels` becomes true for "pc+N".
+    // The distance of a jump; a label is noted, and 0 returned. Sets `is_kernels` for "pc+N".
     __s32 target(InsnRef::Slot slot, bool* is_kernels = nullptr);
-    // An immediate that the instruction sign-extends to 64 bits, or uses as its low 32.
+    // An immediate that the instruction sign-extends to 64 bits; low_immediate(): one that it uses
+    // as 32 bits.
     __s32 extended_immediate(const AsmValue& value, std::string hint = {});
     __s32 low_immediate(const AsmValue& value);
     Int128 in_range(const AsmValue& value, Int128 low, Int128 high, std::string_view what,
                     std::string hint = {});
-    // A constant that must be known now.
+    // A constant without symbols.
     AsmValue plain_value();
-    // Notes the value's symbol, if it has one; the number to encode is then 0.
+    // Notes the value's symbol, if any; the number to encode then is 0.
     AsmValue noted(AsmValue value, InsnRef::Slot slot);
     void note(Relocation::Kind kind, const AsmToken& name, InsnRef::Slot slot,
               std::int64_t addend = 0);

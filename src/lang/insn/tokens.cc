@@ -78,7 +78,7 @@ void AsmTokens::read() {
     token_ = AsmToken{};
     token_.glued = at_ == before;
     if (at_ >= end_) {
-        // A complaint about what is missing belongs right behind what is there.
+        // An error about something missing points right behind the last token.
         token_.span = {last_end_, last_end_};
         return;
     }

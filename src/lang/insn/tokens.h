@@ -11,7 +11,7 @@ namespace gpufs {
 // A piece of assembly text.
 struct AsmToken {
     enum class Kind {
-        end,     // nothing more: the end of the range, or a comment behind which nothing follows
+        end,     // the end of the range; comments are skipped
         word,    // a name: letters, digits, '_', '.', '$'; it may begin with '@' or '.'
         number,  // decimal, or hexadecimal with 0x: `number`
         text,    // "in quotes": `text` without them, backslashes as written
@@ -32,10 +32,11 @@ struct AsmToken {
     }
 };
 
-// Splits a range of a source text, usually one line, into tokens, one ahead. Blanks and newlines
-// separate; ';' and '#' start a comment that runs to the end of its line. Borrows the source. Cheap
-// to copy: a copy is a place to come back to. All members that advance throw SourceError at what is
-// no token: "12abc", "010" (octal to LLVM, ten to a reader), a quote that is never closed.
+// Splits a range of a source text, usually one line, into tokens, with one token of lookahead.
+// Blanks and newlines separate tokens; ';' and '#' start a comment to the end of the line. Keeps a
+// reference to the source. Cheap to copy; a copy saves the position, to backtrack to. All members
+// that advance throw SourceError at an invalid token: "12abc", "010" (octal to LLVM, ten to a
+// reader), an unclosed quote.
 class AsmTokens {
 public:
     AsmTokens(const SourceText& source, Span range);
@@ -44,29 +45,28 @@ public:
     bool at_end() const { return token_.is_end(); }
     bool is(std::string_view word_or_sign) const { return token_.is(word_or_sign); }
 
-    // Steps over the token and returns it.
+    // Consumes the token and returns it.
     AsmToken next();
-    // Steps over the word or sign, if it stands here.
+    // Consumes the word or sign if it is next.
     bool accept(std::string_view word_or_sign);
-    // Throws SourceError "expected X, found Y" when something else stands here.
+    // Throws SourceError "expected X, found Y" when something else is next.
     AsmToken expect(std::string_view word_or_sign);
     // `what` completes "expected ...", for example "a label".
     AsmToken expect_word(std::string_view what);
     void expect_end();
 
-    // From here on a '#' with no blank on either side is a sign, as in "call
-    // bpf_map_lookup_elem#1".
+    // From now on, a '#' without blanks around it is a sign, as in "call bpf_map_lookup_elem#1".
     void take_hash_as_sign() { hash_is_sign_ = true; }
 
-    // The last comment stepped over, without its ';' or '#'.
+    // The last comment skipped, without its ';' or '#'.
     Span comment() const { return comment_; }
 
     const SourceText& source() const { return *source_; }
     std::string_view text_of(Span span) const;
-    // From the begin of `from` to the end of the last token stepped over.
+    // From the begin of `from` to the end of the last token consumed.
     Span since(const AsmToken& from) const { return {from.span.begin, last_end_}; }
 
-    // "expected `what`, found ...", at the token that stands here.
+    // Throws SourceError "expected `what`, found ..." at the next token.
     [[noreturn]] void fail_expected(std::string_view what, std::string hint = {}) const;
     [[noreturn]] void fail(Span at, std::string_view message, std::string hint = {}) const;
 
@@ -85,7 +85,7 @@ private:
     AsmToken token_;
 };
 
-// May the character stand in a name? Names begin with anything of it but a digit.
+// True for characters of a name. A name does not begin with a digit.
 bool is_name_char(char c);
 bool is_digit(char c);
 

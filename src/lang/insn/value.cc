@@ -14,7 +14,7 @@ constexpr std::string_view kTooLarge = "the value does not fit 64 bits";
 constexpr Int128 kMin = std::numeric_limits<std::int64_t>::min();
 constexpr Int128 kMax = std::numeric_limits<std::uint64_t>::max();
 
-// Operators that share a family may follow one another, grouped from the left.
+// Operators of one family have equal precedence and associate to the left.
 enum class Family { none, times, plus, shift, bit_and, bit_xor, bit_or };
 
 struct Operator {
@@ -35,8 +35,8 @@ const Operator* find_operator(const AsmToken& token) {
     return it == std::end(kOperators) ? nullptr : it;
 }
 
-// Does an operand with `inner` on top group under `outer` alike in C and in LLVM's assembler, which
-// binds * / % << >> tightest, then & | ^, then + -?
+// True if C and LLVM's assembler agree on grouping `inner` below `outer`. LLVM's precedence is * /
+// % << >> first, then & | ^, then + -.
 bool groups_alike(Family outer, Family inner) {
     if (inner == Family::none || inner == outer) return true;
     const bool outer_is_bits =
@@ -52,7 +52,7 @@ public:
     AsmValue parse() { return binary(0).value; }
 
 private:
-    // `family` is that of the operator on top, none when it stands in parentheses.
+    // `family` is that of the outermost operator, none inside parentheses.
     struct Term {
         AsmValue value;
         Family family = Family::none;
@@ -75,7 +75,7 @@ private:
     }
 
     Term unary() {
-        // A loop, so that a thousand signs need no stack.
+        // A loop, not recursion: a thousand signs need no stack.
         std::string signs;
         const AsmToken first = tokens_.peek();
         while (tokens_.is("-") || tokens_.is("+") || tokens_.is("~")) signs += tokens_.next().text;
@@ -108,7 +108,7 @@ private:
         return name();
     }
 
-    // What stands in parentheses that `open` opened.
+    // Parses the value inside parentheses; `open` is the opening one.
     AsmValue inner(const AsmToken& open) {
         if (++depth_ > kMaxDepth) tokens_.fail(open.span, "too many parentheses");
         AsmValue value = binary(0).value;
@@ -170,7 +170,7 @@ private:
             case '-':
                 return a - b;
             case '*':
-                // Two numbers of 64 bits each could leave even the 128.
+                // The product might not fit in 128 bits.
                 if (bits(a) + bits(b) > 126) tokens_.fail(sign.span, kTooLarge);
                 return a * b;
             case '/':

@@ -13,7 +13,7 @@
 
 namespace gpufs {
 
-// Exact arithmetic on everything that 64 bits can hold, signed or not.
+// Holds every 64-bit number, signed or unsigned, so that arithmetic is exact.
 __extension__ typedef __int128 Int128;
 
 // A use of a name in an expression: `name`, or `name(argument)` such as sizeof(key), or
@@ -26,28 +26,28 @@ struct NameUse {
     std::optional<Int128> fallback = {};
 };
 
-// What the caller of the parser knows about that name.
+// The caller's answer about a name: its number now, or a relocation to be resolved later.
 struct NameMeaning {
     enum class Kind { unknown, number, later };
     Kind kind = Kind::unknown;
     Int128 number = 0;
-    Relocation relocation;  // of `later`; its place is not looked at
+    Relocation relocation;  // for `later`; `at` is ignored
 
     static NameMeaning of_number(Int128 value) { return {Kind::number, value, {}}; }
     static NameMeaning of_later(Relocation to) { return {Kind::later, 0, std::move(to)}; }
 };
 
-// The names that expressions may use. Both functions may be empty: then there are none.
+// The names that expressions may use. Either function may be empty: no names.
 struct AsmNames {
-    // May throw SourceError where it knows better than "no constant is named so".
+    // May throw SourceError for a better message than "no constant is named so".
     std::function<NameMeaning(const NameUse&)> find;
-    // What to offer a user who mistyped one.
+    // Names to suggest for a misspelled one.
     std::function<std::vector<std::string>()> known;
 
     NameMeaning meaning_of(const NameUse& use) const { return find ? find(use) : NameMeaning{}; }
 };
 
-// A number, or a name that becomes one later plus a number.
+// `number`, or `later` + `number` once `later` is resolved.
 struct AsmValue {
     Int128 number = 0;
     std::optional<Relocation> later;
@@ -55,18 +55,18 @@ struct AsmValue {
     Span later_span;  // of the name alone
 };
 
-// Parses the longest constant expression that stands here:
+// Parses the longest constant expression at the current token:
 //
 //   value = [ value OP ] unary          OP = * / %  + -  << >>  &  ^  |   by C's precedence
 //   unary = [ "+" | "-" | "~" ] ( NUMBER | NAME | call | "(" value ")" )
 //   call  = NAME "(" NAME [ "?" value ] ")"
 //
-// C and LLVM's assembler group some neighbours differently (1 << 2 + 1): those want parentheses.
-// A later name may only be added to or have a number subtracted. Throws SourceError; a value that
-// no 64 bits hold, signed or unsigned, is an error too. Parentheses may nest 64 deep.
+// Throws SourceError. Operators whose precedence differs between C and LLVM's assembler (1 << 2 +
+// 1) need parentheses. To a `later` name a number may only be added or subtracted. The result must
+// fit in 64 bits, signed or unsigned. Parentheses may nest 64 deep.
 AsmValue parse_asm_value(AsmTokens& tokens, const AsmNames& names);
 
-// May a value begin with this token?
+// True if a value can begin with this token.
 bool begins_value(const AsmToken& token);
 
 std::string to_text(Int128 number);

@@ -10,8 +10,8 @@
 namespace gpufs {
 namespace {
 
-// The arguments, taken one by one (lib/vsprintf.c, vbin_printf): numbers at their own alignment, of
-// 8 bytes at 4; strings as they are, with their NUL.
+// Reads packed arguments one by one (vbin_printf() in lib/vsprintf.c): numbers at their natural
+// alignment, at most 4; strings unaligned, with their NUL.
 class Packed {
 public:
     explicit Packed(RecordBytes bytes) : bytes_(bytes) {}
@@ -74,9 +74,9 @@ void append_binary_printf(std::string& out, std::string_view format, RecordBytes
         } else if (c.letter == 'c') {
             out += static_cast<char>(packed.number(1));
         } else if (c.letter == 'p') {
-            // Kept as addresses are only these. The rest was printed by the writer, who could look
-            // behind the pointer, and with its width. %pf and %pF were symbols before Linux 5.5,
-            // which knows %pfw.
+            // vbin_printf() stores an address only for these letters. For all others it stores the
+            // formatted text, width included, because only it can follow the pointer. %pf and %pF
+            // were symbols before Linux 5.5, which has %pfw.
             const char kind = c.pointer.empty() ? 'x' : c.pointer.front();
             const bool was_symbol = kind == 'F' || (kind == 'f' && !c.pointer.starts_with("fw"));
             if (kind == 'S' || kind == 's' || was_symbol) {

@@ -8,8 +8,8 @@
 
 namespace gpufs {
 
-// A trace_printk() record: the format string, and its arguments packed as the kernel's vbin_printf
-// packs them. Arguments that are cut off print as 0 and as empty strings.
+// Appends the text of a trace_printk() record: `arguments` are packed as by the kernel's
+// vbin_printf(). Missing arguments print as 0 and as empty strings.
 void append_binary_printf(std::string& out, std::string_view format, RecordBytes arguments,
                           const AddressNames& names);
 

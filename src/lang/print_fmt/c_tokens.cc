@@ -48,7 +48,7 @@ std::optional<CType> find_type(std::string_view name) {
     return it == std::end(kTypes) ? std::nullopt : std::optional(it->type);
 }
 
-// A type that is one word: "u32", "void", and any other "..._t", whose size is not known.
+// A type of one word: "u32", "void", or any "..._t", whose size is unknown.
 std::optional<CType> find_whole_type(std::string_view word) {
     if (const auto known = find_type(word)) return known;
     if (word == "void" || word.ends_with("_t")) return CType{Kind::integer, 0, false};
@@ -135,9 +135,9 @@ std::optional<CType> CTokens::accept_type() {
             type = CType{Kind::integer, 1, true};
         } else if (word == "struct" || word == "union" || word == "enum") {
             type = CType{Kind::integer, word == "enum" ? std::uint8_t{4} : std::uint8_t{0}, false};
-            advance();  // its name
+            advance();  // the name of the struct, union or enum
         } else {
-            // One that needs no other word, unless there is a type already.
+            // A one-word type, if no type was seen before.
             const bool has_type = type || is_unsigned || is_signed || is_long || is_int;
             const auto whole = has_type && word != "void" ? std::nullopt : find_whole_type(word);
             if (!whole) break;
@@ -172,7 +172,7 @@ char unescaped(std::string_view& rest) {
         case '0':
             return '\0';
         default:
-            return c;  // a quote, a backslash, or what nobody writes
+            return c;  // a quote, a backslash, or an escape that C does not have
     }
 }
 

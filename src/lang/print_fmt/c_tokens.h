@@ -8,17 +8,18 @@
 
 namespace gpufs {
 
-// The words of the C that stands in a "print fmt".
+// A token of the C code in a "print fmt".
 struct CToken {
     enum class Kind { end, word, number, text, character, sign };
     Kind kind = Kind::end;
     std::string_view text;  // as written; a string or character without its quotes
 };
 
-// Splits a text into tokens, one ahead. Cheap to copy: a copy is a place to come back to.
+// Splits a text into tokens, with one token of lookahead. Cheap to copy; a copy saves the position,
+// to backtrack to.
 class CTokens {
 public:
-    // Throws Error when a quote is not closed, as does advance().
+    // Like advance(), throws Error when a quote is not closed.
     explicit CTokens(std::string_view text) : rest_(text) { advance(); }
 
     const CToken& peek() const { return token_; }
@@ -29,13 +30,13 @@ public:
         return token_.kind == CToken::Kind::sign && token_.text == sign;
     }
     bool is_word() const { return token_.kind == CToken::Kind::word; }
-    // Steps over the sign, if it stands here.
+    // Consumes the sign if it is next.
     bool accept(std::string_view sign);
-    // Throw Error when something else stands here.
+    // Both throw Error when something else is next.
     void expect(std::string_view sign);
     std::string_view expect_word();
-    // Steps over a type, if one stands here. A pointer type is Kind::bytes with the size of what it
-    // points at; a type nobody knows has size 0.
+    // Consumes a C type if one is next. A pointer type is Kind::bytes with the size of its target;
+    // an unknown type has size 0.
     std::optional<CType> accept_type();
 
 private:
@@ -46,7 +47,7 @@ private:
     CToken token_;
 };
 
-// The character that a backslash and the front of `rest` mean; steps over it.
+// Decodes the escape sequence whose backslash was just consumed, and removes it from `rest`.
 char unescaped(std::string_view& rest);
 void append_unescaped(std::string& out, std::string_view text);
 

@@ -17,18 +17,18 @@ struct PrintParser::Operator {
     int level;  // higher binds tighter
     Op op;
     bool compares = false;
-    bool swaps = false;  // a > b is b < a
+    bool swaps = false;  // compute a > b as b < a
 };
 
 namespace {
 
-// Formats come from files, too: neither the parser nor the evaluation may exhaust the stack.
+// Formats may come from untrusted files: neither parser nor evaluation may exhaust the stack.
 constexpr int kMaxNesting = 200;
 constexpr std::uint16_t kMaxDepth = 500;
-// Nor may one value, or all of a format's, take forever: a local is computed anew where it is used,
-// so a few lines can name 2^60 loads.
+// They must not run forever either: locals are evaluated at each use, so a few lines could require
+// 2^60 loads. Limits one value as well as the sum of a format's values.
 constexpr std::size_t kMostSteps = 100'000;
-// Each quote that might end the format costs a look at the whole rest.
+// For each quote that might end the format, all the rest is parsed.
 constexpr int kMostQuotes = 100;
 
 class Nested {
@@ -57,12 +57,12 @@ CType common_type(CType a, CType b) {
     return a.is_signed ? b : a;
 }
 
-// How an operator on numbers is computed: without looking at the record.
+// True for operators that can be evaluated without a record.
 bool folds(Op op) {
     return op != Op::constant && op <= Op::cast && op != Op::load;
 }
 
-// How many values the format takes.
+// The number of values that the format takes.
 std::size_t values_of(std::string_view format) {
     std::size_t count = 0;
     Conversion c;
@@ -88,8 +88,8 @@ std::vector<CNodeId> PrintParser::arguments() {
     return values;
 }
 
-// One expression. The rest of the line is worth printing where one value needs a variable of the
-// kernel ("jiffies").
+// Parses one argument. One that needs a kernel variable ("jiffies") becomes unknown, so that the
+// rest of the line can still be printed.
 CNodeId PrintParser::argument() {
     const CTokens start = tokens_;
     try {
@@ -253,7 +253,7 @@ CNodeId PrintParser::unary() {
     if (tokens_.accept("&")) {
         const CNodeId a = unary();
         CNode& node = tree_.nodes[a];
-        // The place of a scalar that was going to be loaded.
+        // The address of a scalar: undo the load.
         if (node.op == Op::load) {
             node.op = Op::field_bytes;
             node.type.kind = Kind::bytes;
@@ -291,7 +291,7 @@ CNodeId PrintParser::element(CNodeId from, CNodeId at) {
     if (bytes.size != 1 && bytes.size != 2 && bytes.size != 4 && bytes.size != 8)
         throw Error("takes an element of unknown size");
     const CNode &place = tree_.nodes[from], &index = tree_.nodes[at];
-    // A constant element of a field is as good as a field.
+    // A field's element at a constant index is read like a field.
     if (place.op == Op::field_bytes && index.op == Op::constant && index.value < 1000) {
         const auto offset = static_cast<std::uint32_t>(index.value * bytes.size);
         return add({.op = Op::load,
@@ -375,7 +375,7 @@ CNodeId PrintParser::number() {
     const bool is_unsigned = suffix.find_first_of("uU") != suffix.npos;
     const bool is_long = suffix.find_first_of("lL") != suffix.npos;
     tokens_.advance();
-    // The first type of C's list that holds the value.
+    // C's rule for literals: the first type of its list that can hold the value.
     const bool is_decimal = base == 10;
     if (!is_long && !is_unsigned && value <= 0x7fffffff) return constant(value, kInt);
     if (!is_long && (is_unsigned || !is_decimal) && value <= 0xffffffff)
@@ -397,7 +397,7 @@ CNodeId PrintParser::parenthesis() {
     return inside;
 }
 
-// (type)value, where a pointer type says how a place in the record is read.
+// (type)value; a pointer type determines how an array in the record is read.
 CNodeId PrintParser::converted(CType type, CNodeId a) {
     const Kind from = kind_of(a);
     if (from == Kind::bytes && type.kind == Kind::bytes)
@@ -407,7 +407,7 @@ CNodeId PrintParser::converted(CType type, CNodeId a) {
     return type.size == 0 ? a : cast_to(type, a);  // size 0: a type nobody knows
 }
 
-// ({ type name = value; ...; value; }): what min() and max() become.
+// ({ type name = value; ...; value; }): the expansion of min() and max().
 CNodeId PrintParser::statement_expression() {
     for (;;) {
         if (const auto type = tokens_.accept_type()) {
@@ -428,8 +428,8 @@ CNodeId PrintParser::statement_expression() {
 PrintArguments parse_print_arguments(const EventFormat& event, CTree& tree) {
     const std::string_view text = event.print_format;
     if (!text.starts_with('"')) throw Error("does not start with a string");
-    // The kernel writes the format unescaped where the arguments are escaped, so a quote may stand
-    // in it. The string ends at the first quote behind which the rest makes sense.
+    // The kernel writes the format unescaped though the arguments are escaped, so it may contain a
+    // quote. The string ends at the first quote behind which the rest can be parsed.
     std::string format;
     std::optional<Error> reason;
     int quotes = 0;

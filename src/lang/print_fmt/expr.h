@@ -11,14 +11,14 @@
 
 namespace gpufs {
 
-// The C expressions behind a "print fmt": parsed and typed once per event, evaluated per record by
-// offset. They are C, with its promotions and signs; REC is the record.
+// The C expressions of a "print fmt": parsed and typed once per event, evaluated per record by
+// offset, with C's promotions and signedness. REC is the record.
 struct CType {
     enum class Kind : std::uint8_t {
         integer,  // of `size` bytes
         address,  // a pointer whose target is not in the record: an integer of 8 bytes
-        bytes,    // a place in the record; elements of `size` bytes, 0 when not known
-        text,     // made while printing: a literal, the names of flags, ...
+        bytes,    // an array in the record; elements of `size` bytes, 0 when not known
+        text,     // a text made while printing: a literal, the names of flags, ...
     };
     Kind kind = Kind::integer;
     std::uint8_t size = 4;
@@ -73,17 +73,17 @@ struct CNode {
         array,
         bitmap,
         quoted,
-        unknown,  // "?": the kernel knew the value when it printed
+        unknown,  // prints "?": the value is known only to the kernel
     };
     Op op = Op::constant;
     CType type;
     CNodeId a = kNoNode, b = kNoNode, c = kNoNode;
-    std::uint64_t value = 0;   // constant; table, literal: where in the tree
+    std::uint64_t value = 0;   // constant: its value; flags, symbolic, literal: index into the tree
     std::uint32_t offset = 0;  // of the field in the record
     std::uint32_t size = 0;    // bytes of the field; length of the literal
 };
 
-// Names for values: the { mask, "NAME" } list of __print_flags and __print_symbolic.
+// The { value, "NAME" } list of __print_flags and __print_symbolic.
 struct CNames {
     struct Entry {
         std::uint64_t value;
@@ -99,19 +99,19 @@ struct CTree {
     std::string literals;
 
     std::uint64_t integer(CNodeId id, RecordBytes record) const;
-    // Empty when the record is too short or the node is no bytes.
+    // Empty when the record is too short or the node is not of Kind::bytes.
     RecordBytes bytes(CNodeId id, RecordBytes record) const;
-    // What "%s" prints.
+    // Appends what "%s" prints.
     void append_text(CNodeId id, RecordBytes record, const AddressNames& names,
                      std::string& out) const;
 };
 
-// A "print fmt" taken apart.
+// A parsed "print fmt".
 struct PrintArguments {
     std::string format;  // with its escapes resolved
     std::vector<CNodeId> values;
 };
-// Throws Error with the reason, short, when the text cannot be followed.
+// Throws Error with a short reason when the text cannot be parsed.
 PrintArguments parse_print_arguments(const EventFormat& event, CTree& tree);
 
 }  // namespace gpufs

@@ -17,7 +17,7 @@ T load_as(const std::byte* at) {
     return value;
 }
 
-// The value as its type holds it, widened to 64 bits.
+// Converts the value to its type and widens it to 64 bits.
 std::uint64_t narrowed(std::uint64_t value, CType type) {
     if (type.is_bool) return value != 0;
     switch (type.size) {
@@ -72,7 +72,7 @@ std::uint64_t divided(std::uint64_t a, std::uint64_t b, CType type, bool remaind
     if (b == 0) return 0;
     if (!type.is_signed) return remainder ? a % b : a / b;
     const auto x = static_cast<std::int64_t>(a), y = static_cast<std::int64_t>(b);
-    if (y == -1) return remainder ? 0 : 0 - a;  // the smallest number has no positive twin
+    if (y == -1) return remainder ? 0 : 0 - a;  // the lowest number has no positive counterpart
     return static_cast<std::uint64_t>(remainder ? x % y : x / y);
 }
 
@@ -96,7 +96,7 @@ void append_flags(const CNames& names, std::uint64_t flags, std::string& out) {
 
 void append_symbolic(const CNames& names, std::uint64_t value, std::string& out) {
     const auto it = std::ranges::find(names.entries, value, &CNames::Entry::value);
-    // An empty name counts as none: the kernel looks at what was printed.
+    // An empty name counts as none: the kernel tests whether anything was printed.
     if (it != names.entries.end() && !it->name.empty())
         out += it->name;
     else
@@ -255,7 +255,7 @@ void CTree::append_text(CNodeId id, RecordBytes record, const AddressNames& addr
             return append_bitmap(out, words.size() * 8, words);
         }
         case Op::quoted: {
-            // An empty place is what a probe leaves when it could not read the string.
+            // A probe that could not read the string stores length 0.
             const RecordBytes place = bytes(n.a, record);
             if (place.empty()) {
                 out += "(fault)";

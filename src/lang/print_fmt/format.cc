@@ -10,7 +10,7 @@
 namespace gpufs {
 namespace {
 
-// What a %p with these letters prints.
+// The step for %p followed by these letters.
 PrintStep::Kind pointer_kind(std::string_view letters) {
     using Kind = PrintStep::Kind;
     switch (letters.empty() ? '\0' : letters.front()) {
@@ -40,12 +40,12 @@ PrintStep::Kind pointer_kind(std::string_view letters) {
     }
 }
 
-// Kinds whose argument is a place in the record.
+// True for kinds whose argument is an array in the record.
 bool prints_bytes(PrintStep::Kind kind) {
     return kind >= PrintStep::Kind::ip && kind <= PrintStep::Kind::physical_address;
 }
 
-// What most steps print: a field as wide as its conversion.
+// The value of a step with is_field.
 std::uint64_t field_value(const PrintStep& step, RecordBytes record) {
     if (step.offset > record.size() || step.size > record.size() - step.offset) return 0;
     const std::byte* const at = record.data() + step.offset;
@@ -88,7 +88,7 @@ void PrintFormat::compile(const EventFormat& event) {
     }
 }
 
-// `at` is behind the '%'. Returns where the conversion ends.
+// Compiles the conversion whose '%' is right in front of `at`. Returns the offset of its end.
 std::size_t PrintFormat::add_conversion(std::string_view format, std::size_t at,
                                         const std::vector<CNodeId>& values, std::size_t& used) {
     Conversion c;
@@ -124,7 +124,7 @@ std::size_t PrintFormat::add_conversion(std::string_view format, std::size_t at,
         if (has_bytes || value.type.kind == CType::Kind::text)
             throw Error("prints a place in the record as a number");
     } else if (prints_bytes(step.kind) && !has_bytes) {
-        // What points outside the record cannot be followed; its address is what is known.
+        // The target is not in the record; print the address.
         step.kind = Kind::pointer;
     }
     steps_.push_back(std::move(step));
@@ -231,7 +231,7 @@ void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const Ad
         case PrintStep::Kind::text:
             break;
         case PrintStep::Kind::number:
-            // Padding follows the style; nothing is left to pad.
+            // append_number() pads.
             return append_number(out, narrowed(integer(), step.size, style.is_signed), style);
         case PrintStep::Kind::character:
             out += static_cast<char>(integer());
@@ -256,7 +256,7 @@ void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const Ad
             append_uuid(out, step.text, bytes());
             break;
         case PrintStep::Kind::hex_bytes: {
-            // The width counts the bytes: one where there is none, none for 0, at most 64.
+            // The width is the number of bytes, at most 64; without a width, one byte.
             const int wanted = style.width < 0 ? 1 : std::min(style.width, 64);
             const auto count = static_cast<std::size_t>(wanted);
             const char kind = step.text.size() > 1 ? step.text[1] : ' ';
@@ -270,7 +270,7 @@ void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const Ad
             return append_bit_list(out, static_cast<std::size_t>(std::max(style.width, 0)),
                                    bytes());
         case PrintStep::Kind::physical_address: {
-            // %pa takes a pointer to the address.
+            // The argument of %pa is a pointer to the address.
             const RecordBytes place = bytes();
             std::uint64_t address = 0;
             for (std::size_t i = std::min<std::size_t>(place.size(), 8); i-- > 0;)

@@ -12,7 +12,7 @@
 
 namespace gpufs {
 
-// One piece of an event's text: literal, or one conversion with what it prints.
+// One piece of an event's output: literal text, or a conversion and its argument.
 struct PrintStep {
     enum class Kind : std::uint8_t {
         text,
@@ -33,7 +33,7 @@ struct PrintStep {
     };
     Kind kind = Kind::text;
     bool is_plain = false;  // a number without flags and width
-    bool is_field = false;  // and its value is a field of `size` bytes: at `offset`
+    bool is_field = false;  // and its value is the field of `size` bytes at `offset`
     std::uint32_t offset = 0;
     std::uint8_t size = 4;  // bytes of the number's type
     CNodeId value = kNoNode;
@@ -42,24 +42,23 @@ struct PrintStep {
     std::string text;  // the literal, or the letters behind %p
 };
 
-// How an event prints: its "print fmt", compiled once, printed per record by offset. The text is
-// the kernel's own, byte for byte, as with the tracefs option hash-ptr off: pointers are printed,
-// not hashed.
+// An event's "print fmt", compiled once, printed per record by offset. The output equals the
+// kernel's byte for byte, with the tracefs option hash-ptr off: pointers are not hashed.
 class PrintFormat {
 public:
-    // How addresses look. `kernel`: "ffff888100e13000", "schedule+0x2b/0xd0 [module]". `library`:
-    // as libtraceevent prints them, "0xffff888100e13000", "(nil)", "schedule+0x2b".
+    // The style of addresses. `kernel`: "ffff888100e13000", "schedule+0x2b/0xd0 [module]".
+    // `library`: as libtraceevent, "0xffff888100e13000", "(nil)", "schedule+0x2b".
     enum class Addresses { kernel, library };
 
-    // Never fails: an event whose print fmt cannot be followed prints " field=value field=value".
+    // Does not throw: an event whose print fmt cannot be parsed prints " field=value field=value".
     explicit PrintFormat(const EventFormat& event, Addresses addresses = Addresses::kernel);
 
-    // Appends what stands behind "event_name: " in a trace. A short record prints zeros and empty
-    // strings.
+    // Appends the text that follows "event_name: " in a trace. A record that is too short prints
+    // zeros and empty strings.
     void print(RecordBytes record, const AddressNames& names, std::string& out) const;
 
     bool falls_back() const { return !why_.empty(); }
-    // Why the fields are printed instead: "calls jiffies_to_msecs()".
+    // Why the print fmt is not used: "calls jiffies_to_msecs()".
     const std::string& why() const { return why_; }
 
 private:

@@ -3,7 +3,7 @@
 
 #include "lang/print_fmt/parser.h"
 
-// What the names in a print fmt mean: fields, constants, and the functions that print.
+// Names in a print fmt: fields, constants, and functions such as __print_flags().
 
 namespace gpufs {
 namespace {
@@ -11,8 +11,7 @@ namespace {
 using Op = CNode::Op;
 using Kind = CType::Kind;
 
-// What the kernel's headers know and formats in use ask for: constants whose values never
-// changed...
+// Names from kernel headers that occur in formats. Constants whose values never changed:
 struct NamedNumber {
     std::string_view name;
     std::uint64_t value;
@@ -67,7 +66,7 @@ constexpr NamedNumber kNumbers[] = {
     {"FAULT_FLAG_INSTRUCTION", 256},
     {"FAULT_FLAG_INTERRUPTIBLE", 512},
 };
-// ... words for a truth value (linux/string_choices.h)...
+// Functions that give a word for a truth value (linux/string_choices.h):
 struct Choice {
     std::string_view function, yes, no;
 };
@@ -82,7 +81,7 @@ constexpr Choice kChoices[] = {
     {"yesno", "yes", "no"},
     {"onoff", "on", "off"},
 };
-// ... and the members of struct drm_rect, all int.
+// The members of struct drm_rect, all int:
 constexpr std::string_view kRectMembers[] = {"x1", "y1", "x2", "y2"};
 
 std::uint32_t narrow(std::size_t size) {
@@ -103,7 +102,7 @@ CNodeId PrintParser::named(std::string_view name) {
     throw UnknownName(cat("'", name, "' has no value"));
 }
 
-// What `name` in front of "(" does; the parenthesis is behind us.
+// A call of `name`; its "(" is already consumed.
 CNodeId PrintParser::call(std::string_view name) {
     if (name.starts_with("__get_") || name == "__probe_str") return get_field(name);
     if (name == "__print_flags" || name == "__print_flags_u64") return flags();
@@ -189,8 +188,8 @@ CNodeId PrintParser::symbolic() {
     return named_values(Op::symbolic, as_number(expression()), {});
 }
 
-// ", { value, "name" }, ... )". The kernel leaves names in it that only its headers know; such an
-// entry is dropped, and its value is printed as a number. A null name ends the list.
+// ", { value, "name" }, ... )". The kernel leaves constant names in it that only its headers
+// define; such an entry is dropped, and its value prints as a number. A null name ends the list.
 CNodeId PrintParser::named_values(Op op, CNodeId value, CNames names) {
     bool ended = false;
     while (tokens_.accept(",")) {
@@ -215,7 +214,7 @@ CNodeId PrintParser::named_values(Op op, CNodeId value, CNames names) {
     return add({.op = op, .type = kText, .a = value, .value = tree_.names.size() - 1});
 }
 
-// A string, or absent for a null pointer.
+// The text of a literal; absent for a null pointer.
 std::optional<std::string> PrintParser::literal_text(CNodeId id) const {
     const CNode& node = tree_.nodes[id];
     if (node.op == Op::literal) return tree_.literals.substr(node.value, node.size);

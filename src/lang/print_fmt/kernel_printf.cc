@@ -10,7 +10,7 @@
 namespace gpufs {
 namespace {
 
-// The kernel prints an event into 8192 bytes (TRACE_SEQ_BUFFER_SIZE) and cuts what is wider.
+// The kernel prints an event into 8192 bytes (TRACE_SEQ_BUFFER_SIZE) and truncates longer output.
 constexpr int kMostColumns = 8192;
 
 constexpr char kLower[] = "0123456789abcdef";
@@ -50,7 +50,7 @@ void append_ip6_compressed(std::string& out, RecordBytes bytes) {
     const bool ends_as_ip4 = mapped || isatap;
     const std::size_t count = ends_as_ip4 ? 6 : 8;
 
-    // The longest run of two or more zero words, the first of several.
+    // The longest run of two or more zero words; the first one if several are equally long.
     std::size_t gap = count, gap_length = 1;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t end = i;
@@ -323,8 +323,8 @@ void append_hex_bytes(std::string& out, RecordBytes bytes, char separator) {
 }
 
 void append_bitmap(std::string& out, std::size_t bits, RecordBytes bytes) {
-    bits = std::min(bits, std::size_t{kMostColumns} * 4);  // a digit has 4
-    // Whole words of 32 bits, but the first one only as wide as the bits that are left for it.
+    bits = std::min(bits, std::size_t{kMostColumns} * 4);  // 4 bits a digit
+    // Words of 32 bits; the first one printed has only the remaining bits.
     for (std::size_t chunk = (bits + 31) / 32; chunk-- > 0;) {
         const std::size_t chunk_bits = std::min<std::size_t>(32, bits - chunk * 32);
         std::uint32_t word = 0;

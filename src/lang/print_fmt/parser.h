@@ -18,13 +18,13 @@ inline constexpr CType kUnsignedLong{CType::Kind::integer, 8, false};
 inline constexpr CType kText{CType::Kind::text, 0, false};
 inline constexpr CType kAddress{CType::Kind::address, 8, false};
 
-// A name that has no value here: a variable of the kernel, or a constant that it did not resolve
+// A name without a known value: a kernel variable, or a constant that the kernel did not resolve
 // when it wrote the format.
 class UnknownName : public Error {
     using Error::Error;
 };
 
-// Parses the arguments of one print fmt into a tree. Throws Error, short, at what it cannot follow.
+// Parses the arguments of one print fmt into a tree. Throws Error with a short reason.
 class PrintParser {
 public:
     PrintParser(const EventFormat& event, CTree& tree, std::string_view text)
@@ -88,7 +88,7 @@ private:
     CTree& tree_;
     CTokens tokens_;
     std::map<std::string, CNodeId, std::less<>> locals_;  // of a statement expression
-    // Of each node: how deep it nests, and how many nodes its evaluation visits.
+    // By node: the depth of its tree, and how many nodes its evaluation visits.
     std::vector<std::uint16_t> depths_;
     std::vector<std::uint32_t> steps_;
     int nesting_ = 0;

@@ -11,16 +11,16 @@
 
 namespace gpufs {
 
-// The code of programs: instructions whose operands may be names, and the conditions under which
-// they are assembled.
+// The code of programs: instructions with symbolic operands, and the guards under which they are
+// assembled.
 
-// Where something was written: a stretch of Program::sources[source].
+// The source of a declaration or line: a span in Program::sources[source].
 struct SourceRef {
     std::size_t source = 0;
     Span span;
 };
 
-// A hole in an instruction, filled when names are resolved.
+// A symbolic operand of an instruction, resolved by the linker.
 struct Relocation {
     enum class Kind {
         none,
@@ -29,21 +29,21 @@ struct Relocation {
         callback,      // 64-bit immediate: the address of a local function, for helpers
         map,           // 64-bit immediate: the map itself
         map_value,     // 64-bit immediate: the address of a value in an array map, plus `addend`
-        field_offset,  // memory offset: where the event's record keeps the field
+        field_offset,  // memory offset: of the field in the event's record
         field_size,    // immediate: bytes of the field
         parameter,     // immediate (32 or 64 bits): the parameter's value
-        record_id,     // immediate: the number by which the reader knows a record layout
+        record_id,     // immediate: the id by which the reader recognizes a record layout
         btf_offset,    // memory offset: of a kernel structure's member, "task_struct.pid"
         constant,      // immediate: text in the string pool, `name` is its content
     };
     Kind kind = Kind::none;
     std::string name;
     std::int64_t addend = 0;
-    std::optional<std::int64_t> fallback;  // btf_offset without BTF
+    std::optional<std::int64_t> fallback;  // for btf_offset on kernels without BTF
     SourceRef at;
 };
 
-// What is assembled only where it holds. Guards nest: `outer` must hold, too.
+// A condition under which code is assembled (.if). Guards nest: `outer` must hold, too.
 struct Guard {
     enum class Kind {
         has_field,    // the event attached to has the field `name`
@@ -62,16 +62,15 @@ struct Guard {
 // One line of code.
 struct CodeItem {
     enum class Kind {
-        insn,           // `insn`, with `imm64` where it takes two slots (64-bit immediates)
-        label,          // the place `name`
-        load_field,     // insn.dst_reg = the field `relocation.name` of the record at insn.src_reg,
-                        // with the width and the sign its format says: becomes one or more
-                        // instructions
-        field_address,  // insn.dst_reg = where the field's bytes are, in memory that
-                        // probe_read_kernel reads: in the record, where its __data_loc or
-                        // __rel_loc says, or, of a `const char *`, where it points to (in user
-                        // memory for syscalls events). dst_reg and src_reg differ
-        field_length,   // insn.dst_reg = the number of those bytes; not of a `const char *`
+        insn,        // `insn`; with `imm64` if it takes two slots (64-bit immediates)
+        label,       // the place `name`
+        load_field,  // insn.dst_reg = the field `relocation.name` of the record at insn.src_reg,
+                     // with the width and sign from its format; expands to one or more instructions
+        field_address,  // insn.dst_reg = the address of the field's bytes, readable with
+                        // probe_read_kernel: in the record, or where its __data_loc or __rel_loc
+                        // points; for a `const char *`, the pointer itself (to user memory in
+                        // syscalls events). dst_reg and src_reg must differ
+        field_length,   // insn.dst_reg = the number of those bytes; not for a `const char *`
     };
     Kind kind = Kind::insn;
     bpf_insn insn{};

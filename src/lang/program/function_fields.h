@@ -7,10 +7,10 @@
 
 namespace gpufs {
 
-// What a program at a function sees, as the fields of an event's format: at its begin arg0 to arg5,
-// u64, at its return retval, s64, each at its offset in struct pt_regs (x86-64 and arm64, calling
-// convention of C). Whole registers: an int in one has no sign above its 32 bits. No fields for
-// other kinds than kprobe, kretprobe, uprobe and uretprobe, and for other architectures.
+// The arguments or the result of a probed function as event fields: arg0 to arg5 (u64) at entry,
+// retval (s64) at return, each at its offset in struct pt_regs (x86-64 and arm64, C calling
+// convention). They are whole registers: the upper half of an int is undefined. Empty for kinds
+// other than kprobe, kretprobe, uprobe and uretprobe, and on other architectures.
 std::vector<Field> function_fields(ProbeTarget::Kind kind);
 
 }  // namespace gpufs

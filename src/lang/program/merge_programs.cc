@@ -11,7 +11,7 @@
 namespace gpufs {
 namespace {
 
-// Calls `visit` with every place in a text that the list's members have.
+// Calls `visit` with every SourceRef of the list's members.
 template <class Visit>
 void visit_places(std::vector<CodeItem>& code, const Visit& visit) {
     for (CodeItem& item : code) {
@@ -43,10 +43,10 @@ void append(List& list, List& more) {
     std::ranges::move(more, std::back_inserter(list));
 }
 
-// Names of one kind of thing, by what they were.
+// New names by old names, for one kind of declaration.
 class Names {
 public:
-    // The text with which the program itself was written is its first; others it includes.
+    // Source 0 is the program's own text; the others are included.
     template <class List>
     Names(const List& list, const std::string& owner) {
         for (const auto& one : list)
@@ -188,7 +188,7 @@ private:
         }
     }
 
-    // The kernel knows programs that may call all helpers from those that may not.
+    // The kernel lets only GPL-compatible programs call all helpers.
     void take_licence(const Program& program) {
         const auto is_free = [](const std::string& licence) {
             return licence.find("GPL") != std::string::npos;
@@ -199,7 +199,7 @@ private:
         if (merged_.licence != program.licence) merged_.licence = "GPL";
     }
 
-    // What a text that both include brought, and is there already.
+    // Removes declarations from an included text that are already merged.
     template <class List>
     void drop_shared(List& list) const {
         std::erase_if(
@@ -218,7 +218,7 @@ private:
         return merged_.find_subprogram(name) != nullptr;
     }
 
-    // Numbers that count sources and guards go on behind those there are.
+    // Renumbers sources and guards to follow those already merged.
     void shift(Program& program) const {
         const std::size_t sources = merged_.sources.size(), guards = merged_.guards.size();
         visit_places(program, [&](SourceRef& at) { at.source += sources; });

@@ -6,15 +6,16 @@
 
 namespace gpufs {
 
-// One Program that does what all of these do: they send through one ring, so that their records
-// have one order, and load and end together. One alone stays as it is.
+// Merges programs into one that does what all of them do. They share one ring, so that their
+// records are in one order, and are loaded and detached together. A single program is returned
+// unchanged.
 //
-// What programs got from a text that they include is there once, and keeps its name: of a parameter
-// in it all take the same value. Whatever else has a name is called after its program:
-// "drm.min_us". The order is theirs.
+// Declarations from a text that several programs include are kept once, under their own name; such
+// a parameter has one value for all. All other names get their program's name as a prefix:
+// "drm.min_us". The order of programs and declarations is kept.
 //
-// Throws UsageError where two have one name, where included texts differ, and where the kernel
-// would not take their licences together.
+// Throws UsageError when two programs have the same name, when included texts of the same name
+// differ, and when only some licences are GPL-compatible.
 Program merge_programs(std::vector<Program> programs);
 
 }  // namespace gpufs

@@ -9,7 +9,7 @@
 namespace gpufs {
 namespace {
 
-// In the parameter's unit, rounded to the nearest.
+// The value in the parameter's unit, rounded to nearest.
 std::int64_t with_unit(const Parameter& parameter, const std::string& text) try {
     const bool is_time = parameter.type == Parameter::Type::time;
     const std::uint64_t value =

@@ -8,12 +8,13 @@
 
 namespace gpufs {
 
-// The values that "name=value" words give to a program's parameters. A number counts what the
-// parameter counts; times and sizes may have units of their own: min=10ms for one in "us". Throws
-// UsageError, with a "did you mean", for a name that no parameter has and a value that is none.
+// Parses "name=value" words for a program's parameters. A plain number is in the parameter's unit;
+// times and sizes may carry their own unit: min=10ms for a parameter in "us". Throws UsageError,
+// with a "did you mean", for an unknown name or an invalid value.
 ParameterValues parse_program_arguments(const Program& program, std::span<const std::string> words);
 
-// "  min_us=10000  us  print waits of this length and more", a line each; empty without parameters.
+// One line per parameter: "  min_us=10000  us  print waits of this length and more". Empty without
+// parameters.
 std::string parameters_text(const Program& program);
 
 }  // namespace gpufs

@@ -17,7 +17,7 @@ std::size_t align_up(std::size_t n, std::size_t to) {
     return (n + to - 1) / to * to;
 }
 
-// Text and bytes may start anywhere; numbers at a multiple of their size.
+// Text and bytes have no alignment; numbers are aligned to their size.
 std::size_t alignment_of(const ValueType& type) {
     const bool is_bytes =
         type.kind == ValueType::Kind::text || type.kind == ValueType::Kind::raw_bytes;

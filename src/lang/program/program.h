@@ -12,16 +12,16 @@
 
 namespace gpufs {
 
-// A BPF program as a value: all that a front end can say and all that the engine needs. The
-// assembler makes one from a .bpf file, generated code makes the same, and whoever runs it (the
-// kernel, or the interpreter over a recording) cannot tell which. Everything named stays symbolic
-// until it is linked against the formats, maps and features of one machine.
+// A BPF program as a value: everything that a front end produces and the engine needs. The
+// assembler makes one from a .bpf file, the ad-hoc commands generate one, and it runs in the kernel
+// or, over a recording, in the interpreter. Names stay symbolic until the program is linked for the
+// event formats, maps and features of one kernel.
 
 struct Parameter {
     enum class Type { integer, text, time, size };
     std::string name;
     Type type = Type::integer;
-    std::string unit;        // what the number counts inside the program: "us", "bytes"
+    std::string unit;  // unit of `value`, and of the number that the program sees: "us", "bytes"
     std::int64_t value = 0;  // the default, in `unit`
     std::string text;        // the default of Type::text
     std::string help;
@@ -32,26 +32,27 @@ struct MapDeclaration {
     std::string name;
     bpf_map_type type = BPF_MAP_TYPE_HASH;
     Layout key;    // one integer of 4 bytes for arrays; empty for rings
-    Layout value;  // of an aggregation: one member, `value`, that has its sign and unit
+    Layout value;  // for an aggregation: one member, `value`, with its sign and unit
     Aggregation aggregation;
     std::uint64_t max_entries = 0;  // bytes for a ring
-    std::string max_parameter;      // its name, where a parameter gives max_entries
-    bool or_perf_ring = false;      // a perf_event_array where the kernel has no ringbuf
-    bool is_global = false;         // one-value array that holds globals by name
-    std::string loss;               // what its one u64 counts, where that is a loss: "keys refused"
-    // What is told of it at the end in one number, and is no loss: of an array what it counted, of
-    // a hash map the entries that are left and are not all zero: "starts without an end".
+    std::string max_parameter;      // name of the parameter that gives max_entries, if any
+    bool or_perf_ring = false;      // use a perf_event_array on kernels without ringbuf
+    bool is_global = false;         // an array of one value that holds the named globals
+    std::string loss;               // if its one u64 counts losses: what was lost, "keys refused"
+    // If one number of it is printed at the end, that is not a loss: what it counts, "starts
+    // without an end". For an array it is the counter; for a hash map, the number of remaining
+    // entries that are not all zero.
     std::string tally;
     SourceRef at;
 
     std::size_t value_bytes() const;
-    // Asked by an index: all its elements are there from the beginning.
+    // True if keys are indices: all elements exist from the beginning.
     bool is_array() const {
         return type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY;
     }
 };
 
-// What a piece of code is attached to.
+// The place that a program is attached to.
 struct ProbeTarget {
     enum class Kind {
         tracepoint,
@@ -63,50 +64,51 @@ struct ProbeTarget {
         usdt,
         fentry,
         fexit,
-        profile,   // samples: hz, or every `period` of `event`
-        interval,  // every `period` nanoseconds on one CPU
+        profile,   // samples CPUs: at a frequency, or every `period`
+        interval,  // every `period` ns, on one CPU
         begin,     // once, when everything is attached
         end,       // once, before the reports
     };
     Kind kind = Kind::tracepoint;
     // tracepoint: "sched:sched_switch"; kprobe: function[+offset], or module:function; uprobe:
-    // "path:function"; usdt: "path:provider:name". May be a shell pattern where has_glob.
+    // "path:function"; usdt: "path:provider:name". profile: the perf event. A shell pattern if
+    // has_glob.
     std::string name;
     bool has_glob = false;
-    std::uint64_t period = 0;  // ns; or Hz when is_frequency
+    std::uint64_t period = 0;  // ns; Hz if is_frequency; a count if profile has an event
     bool is_frequency = false;
     SourceRef at;
 };
 
-// A program for the kernel: code and where it goes.
+// One BPF program: its code and what it is attached to.
 struct ProbeProgram {
     std::string name;
-    // Each is a list of alternatives (an event that was renamed): the first that exists is taken.
+    // Attached to one target of each list: the first alternative that exists (for renamed events).
     std::vector<std::vector<ProbeTarget>> targets;
-    bool is_optional = false;  // its absence is told, not refused
-    // It ends what other programs of its file begin, often while another task runs: what a user's
-    // condition is about was decided at the beginning.
+    bool is_optional = false;  // if no target exists, this is reported, not an error
+    // It ends a measurement that another program of the file begins. It may run in another task, so
+    // the user's condition is tested only where the measurement begins.
     bool is_end = false;
     std::vector<CodeItem> code;
     SourceRef at;
 };
 
-// A function that programs call; linked behind each that does.
+// A local function; the linker appends it to each program that calls it.
 struct Subprogram {
     std::string name;
     std::vector<CodeItem> code;
     SourceRef at;
 };
 
-// What the reader does with a record it received, in order. `freeze`: nothing but to ask
-// --freeze-on about it; the record is not told.
+// What the reader does with a received record; actions run in order. `freeze`: only tests the
+// record against --freeze-on; it is not printed.
 struct Action {
     enum class Kind { print, print_map, clear_map, exit, freeze };
     struct Piece {
-        std::string text;    // literal, when member is empty
-        std::string member;  // of the record
+        std::string text;    // literal text, if `member` is empty
+        std::string member;  // name of the record's member to print
         std::string format;  // "x", "d", "str", "ksym", "usym", "kstack", "ustack", "time", "us", …
-        int width = 0;       // columns; negative: to the left
+        int width = 0;       // minimum columns; negative: left-aligned
     };
     Kind kind = Kind::print;
     std::vector<Piece> pieces;  // print
@@ -114,40 +116,41 @@ struct Action {
     int exit_status = 0;
 };
 
-// A record that programs send through the ring: its first member is `id`, a u32, by which the
-// reader knows it.
+// The layout of a record that programs send through the ring. Its first member is `id`, a u32 by
+// which the reader recognizes it.
 struct RecordLayout {
     std::string name;
-    std::string title;  // "SLOW": in front of its printed line
+    std::string title;  // printed in front of its line: "SLOW"
     Layout layout;
     std::vector<Action> actions;
     SourceRef at;
 
-    // Only --freeze-on looks at it.
+    // True if the record has the action `freeze`.
     bool is_for_freeze() const;
 };
 
-// What is printed of a map at the end, and every --interval.
+// How a map is printed at the end and at every --interval.
 struct Report {
     std::string title;
     std::string map;
-    std::vector<std::string> by;  // members of the key to group by, in order; empty: all
-    bool is_total = false;        // or by none: all entries become one
-    bool is_table = false;        // of histograms: a row each, with percentiles
-    std::string sort;             // "count", "sum", "max", "key"; empty: the aggregation's own
-    std::size_t top = 0;          // rows; 0: all
+    std::vector<std::string> by;  // members of the key to group by, in order; empty: all members
+    bool is_total = false;        // group by nothing: merge all entries into one
+    bool is_table = false;        // print histograms as one row each, with percentiles
+    std::string sort;             // "count", "sum", "max", "key"; empty: by the aggregation's kind
+    std::size_t top = 0;          // number of rows; 0: all
     SourceRef at;
 };
 
-// What the user is told where a program is attached to this event; where a release is named, that
-// it is not, because the event counts as missing on kernels of that release.
+// A warning that is printed when a program is attached to this event. With a `release`: on kernels
+// of that release the event counts as missing, and the warning says why.
 struct Caution {
     std::string event;    // "sched:sched_switch"
-    std::string release;  // a shell pattern for uname(2)'s release; empty: the event is used
+    std::string release;  // a shell pattern for the release of uname(2); empty: the event is used
+                          // everywhere
     std::string text;
 };
 
-// The parameter that is 1 where --freeze-on is asked: then programs send records for it, too.
+// The parameter that is 1 under --freeze-on; programs then also send the records for it.
 inline constexpr const char* kFreezing = "freezing";
 
 struct Program {
@@ -164,7 +167,8 @@ struct Program {
     std::vector<Guard> guards;
     std::vector<std::string> needed_features;
     std::vector<Caution> cautions;
-    std::size_t scratch_bytes = 0;  // per CPU, for what does not fit 512 bytes of stack
+    std::size_t scratch_bytes =
+        0;  // bytes of scratch memory per CPU, for data beyond the 512 bytes of stack
 
     const MapDeclaration* find_map(std::string_view map) const;
     const RecordLayout* find_record(std::string_view record) const;

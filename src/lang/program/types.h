@@ -8,12 +8,12 @@
 
 namespace gpufs {
 
-// The types of values that programs keep in maps and send in records, and how a reader shows them.
+// The types of values in maps and records; the types also determine how values are printed.
 
-// The words that numbers stand for: {0, "HI"}, {1, "TIMER"}, ...
+// Names of numbers: {0, "HI"}, {1, "TIMER"}, ...
 using EnumWords = std::vector<std::pair<std::int64_t, std::string>>;
 
-// One value: an integer, text, an address, a stack. `bytes` is what it occupies.
+// The type of one value. `bytes` is its size.
 struct ValueType {
     enum class Kind {
         integer,         // 1, 2, 4 or 8 bytes
@@ -21,36 +21,35 @@ struct ValueType {
         raw_bytes,       // shown in hex
         kernel_address,  // 8 bytes, shown as a symbol
         user_address,    // 8 bytes, shown as a symbol of the record's process
-        kernel_stack,    // 4 bytes, signed: an id in a stack trace map, or the error that made none
+        kernel_stack,    // 4 bytes, signed: an id in a stack trace map, or a negative errno
         user_stack,
         time,        // 8 bytes, nanoseconds of CLOCK_MONOTONIC
-        process,     // 4 bytes: a process id (the kernel's tgid); the user addresses and stacks of
-                     // the same layout are its
+        process,     // 4 bytes: a process id (tgid); user addresses and stacks in the same layout
+                     // belong to this process
         syscall,     // 4 bytes, signed: a system call's number, shown as its name
         error,       // 4 bytes, signed: an errno or its negative, shown as its name
         signal,      // 4 bytes, signed: shown as its name
         device,      // 4 bytes: the kernel's dev_t (major << 20 | minor), shown as its name
-        ip_address,  // 16 bytes, IPv6 or an IPv4 address mapped into it, as on the wire
+        ip_address,  // 16 bytes in network order: IPv6, or IPv4 mapped into IPv6
     };
     Kind kind = Kind::integer;
     std::size_t bytes = 8;
     bool is_signed = false;
-    std::string stack_map;  // of the stacks: the map that holds their frames
-    std::string unit;       // "us", "bytes": for columns and histogram scales
-    // What integers mean, where they are numbers for words.
+    std::string stack_map;  // kernel_stack, user_stack: name of the map that holds the frames
+    std::string unit;       // unit of the number, "us", "bytes": for columns and histogram scales
+    // Names for the numbers of an integer.
     EnumWords words;
 };
 
-// A named member of a key, a record or a structure, at its offset.
+// A named member of a key, a record or a structure; `offset` in bytes.
 struct Member {
     std::string name;
     ValueType type;
     std::size_t offset = 0;
 };
 
-// Members laid out in order, each aligned to its size (8 at most), the whole padded to the largest:
-// as a C compiler would. Padding bytes are part of the key in a hash map, so programs must zero
-// them.
+// Members in order, each aligned to its size (at most 8), the whole padded to the largest
+// alignment, like a C struct. Padding is part of a hash map's key, so programs must zero it.
 struct Layout {
     std::vector<Member> members;
     std::size_t bytes = 0;
@@ -60,20 +59,20 @@ struct Layout {
     void add(std::string name, ValueType type);
 };
 
-// What a map's values accumulate. Every kind is exact on all CPUs: in a per-CPU map each CPU adds
-// to its own value and the reader merges, otherwise the program adds atomically.
+// What a map's values accumulate. Every kind is exact on all CPUs: in a per-CPU map each CPU
+// updates its own value and the reader merges them, otherwise updates are atomic.
 struct Aggregation {
     enum class Kind {
-        none,   // the value is data: `layout` of the map's value
+        none,   // not an aggregation: MapDeclaration::value is the layout
         count,  // u64
         sum,    // u64, or s64 where signed
         min,
-        max,         // u64 or s64, and a u64 that is 1 once there is a value
+        max,         // u64 or s64, then a u64 that is 1 once a value is set
         avg,         // u64 count, s64 or u64 total
         stats,       // count, total, min, max
-        log2,        // u64[65]: slot 0 for 0 (and less), slot n for values of n bits
+        log2,        // u64[65]: slot 0 for 0 and negative values, slot n for values of n bits
         log_linear,  // u64 slots: 2^sub_bits slots for each power of two
-        linear,      // u64 slots: below `low`, (high - low) / step between, above
+        linear,      // u64 slots: one below `low`, (high - low) / step between, one above
     };
     Kind kind = Kind::none;
     bool is_signed = false;

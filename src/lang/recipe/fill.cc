@@ -90,14 +90,15 @@ private:
                 absent_probes_.insert(probe.name.text);
                 continue;
             }
-            // Each is one word of the line that makes the probe.
+            // Each becomes one word of the line that defines the probe.
             require_one_word(probe.place);
             for (const RecipeWord& field : probe.fields) require_one_word(field);
             to.probes.push_back(std::move(probe));
         }
     }
 
-    // Whoever says where to probe, and forgets the rest, would wait for a probe that is not there.
+    // Refuses a probe of which only some parameters were given: it would be removed, and the user
+    // would wait for its events.
     void require_none_given(const RecipeProbe& probe) const {
         std::vector<std::string> given, missing;
         const auto look_at = [&](const RecipeWord& word) {
@@ -142,8 +143,8 @@ private:
         }
     }
 
-    // False when it is to be left out. A trigger whose condition lost a comparison would fire more
-    // often than anybody meant.
+    // False when the trigger must be removed. A condition with a comparison removed would fire the
+    // trigger more often than intended, so the whole trigger goes.
     bool fill(RecipeTrigger& trigger) {
         if (absent_probes_.contains(trigger.trigger.argument)) return false;
         if (trigger.condition && mentions_absent(trigger.condition->root)) return false;
@@ -154,14 +155,14 @@ private:
         return true;
     }
 
-    // A word with the values in it; false when it mentions a parameter that has none.
+    // Substitutes values in a word; false when it refers to a parameter without a value.
     bool fill(RecipeWord& word) const {
         std::string text;
         std::size_t done = 0;
         for (Span at = find_reference(word.text, 0); at.begin != word.text.size();
              at = find_reference(word.text, at.end)) {
             const std::string name = word.text.substr(at.begin + 1, at.end - at.begin - 1);
-            if (!from_.find_parameter(name)) continue;  // the kernel's own $retval
+            if (!from_.find_parameter(name)) continue;  // a name of the kernel, such as $retval
             const auto value = values_.find(name);
             if (value == values_.end()) return false;
             text += word.text.substr(done, at.begin - done) + value->second.word;
@@ -171,7 +172,7 @@ private:
         return true;
     }
 
-    // A time as it was given, with its unit.
+    // Substitutes a time as the user wrote it, with its unit. False without a value.
     bool given(RecipeWord& word) const {
         if (!word.text.starts_with('$')) return true;
         const auto value = values_.find(word.text.substr(1));
@@ -202,7 +203,7 @@ private:
             condition.reset();
     }
 
-    // Absent when nothing is left of it.
+    // Absent when all of the node was removed.
     std::optional<ExprNode> filled(const ExprNode& node) const {
         if (node.kind == ExprNode::Kind::predicate) return filled_predicate(node);
         ExprNode to;
@@ -221,7 +222,7 @@ private:
         const auto value = values_.find(*name);
         if (value == values_.end()) return std::nullopt;
         ExprNode chain;
-        // "is one of these" and "is none of these".
+        // == becomes "is one of these", != "is none of these".
         chain.kind =
             node.predicate.op == CompareOp::ne ? ExprNode::Kind::all_of : ExprNode::Kind::any_of;
         for (const Literal& literal : value->second.literals) {

@@ -16,8 +16,8 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-// Where the comment of a line starts; its end when there is none. A '#' inside quotes or inside a
-// word is none.
+// The offset of a line's comment, or of its end when there is none. A '#' inside quotes or inside a
+// word does not start a comment.
 std::size_t comment_in(std::string_view line) {
     char quote = '\0';
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -51,7 +51,7 @@ std::string mask_recipe(std::string_view text) {
         std::fill(masked.begin() + comment, masked.begin() + static_cast<std::ptrdiff_t>(end), ' ');
         const bool is_blank = line.find_first_not_of(kSpaces) == line.npos;
         if (continued) masked[last_newline] = ' ';
-        // A comment between the pieces of a line does not end it.
+        // A comment line does not end a continued line.
         if (!is_blank) continued = is_continued(line);
         last_newline = end;
         begin = end + 1;
@@ -124,7 +124,7 @@ RecipeWord RecipeLine::word(std::string_view what) {
 RecipeWord RecipeLine::name(std::string_view what, bool dashed) {
     require(what);
     Span span = next_word();
-    // "over=1ms" is a name, too, with its default glued on.
+    // In "over=1ms" the name ends at the '='.
     if (const auto equals = text_of(span).find('='); equals != std::string_view::npos && equals > 0)
         span.end = span.begin + equals;
     const std::string_view text = text_of(span);

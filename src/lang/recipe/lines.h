@@ -8,40 +8,41 @@
 
 namespace gpufs {
 
-// The text without its comments, and with each continued line as one: what is masked is replaced by
-// spaces, so every offset is still one of the file. A line is continued behind a comma, && or ||.
+// Replaces comments, and the newlines of continued lines, by spaces, so that offsets remain those
+// of the file. A line is continued if it ends with a comma, && or ||.
 std::string mask_recipe(std::string_view text);
 
-// Takes a line of a recipe apart, from the left. All spans are of the file.
+// Parses a line of a recipe from the left. All spans are offsets in the file.
 class RecipeLine {
 public:
-    // `masked` is the whole of mask_recipe's text, `line` a stretch of it. Both texts are borrowed.
+    // `masked` is the result of mask_recipe() for the whole file, `line` a span in it. Keeps
+    // references to both texts.
     RecipeLine(const SourceText& source, std::string_view masked, Span line);
 
     // The first word.
     const RecipeWord& directive() const { return directive_; }
-    // What the directive looks like, for hints.
+    // Sets the directive's syntax, for hints.
     void set_usage(std::string_view usage) { usage_ = usage; }
 
     bool at_end();
-    // Does the next word read so? Takes it, if it does.
+    // Consumes the next word if it equals `word`, and returns whether it did.
     bool take(std::string_view word);
-    // Takes the word. Throws SourceError when the next is another.
+    // Consumes the word. Throws SourceError when the next word is another.
     void keyword(std::string_view word);
-    // The same as take() for one character, which need not stand alone.
+    // Like take() for one character, which need not be a separate word.
     bool take(char c);
-    // Up to the next space. Throws SourceError when there is none, saying that `what` is missing.
+    // The text up to the next space. Throws SourceError "`what` is missing" at the end of the line.
     RecipeWord word(std::string_view what);
-    // Letters, digits and _, with a letter first; with dashes too where they are `dashed`.
+    // A name: letters, digits and _, a letter first; also dashes if `dashed`.
     RecipeWord name(std::string_view what, bool dashed = false);
-    // In double quotes; the span is with, the text without them.
+    // A text in double quotes; the span includes the quotes, the text does not.
     RecipeWord quoted(std::string_view what);
     bool is_at_quote();
-    // Words separated by commas, up to the word `if` or the end.
+    // Words separated by commas, up to the word `if` or the end of the line.
     std::vector<RecipeWord> list(std::string_view what);
-    // All the rest.
+    // The rest of the line.
     Span rest(std::string_view what);
-    // Throws SourceError when something is left.
+    // Throws SourceError unless at the end of the line.
     void end();
 
     [[noreturn]] void fail(Span at, std::string_view message, std::string hint = {}) const;

@@ -14,7 +14,7 @@ namespace {
 
 using Type = RecipeParameter::Type;
 
-// What a fetch argument may say with a '$' of its own: $retval, $stack, $stack2, $arg1, $comm.
+// True for the kernel's own fetch arguments: $retval, $stack, $stack2, $arg1, $comm.
 bool is_kernels(std::string_view name) {
     if (name == "retval" || name == "comm") return true;
     for (const std::string_view start : {"stack", "arg"}) {
@@ -46,7 +46,7 @@ public:
             check(limit.pairs);
         }
         for (const RecipeShow& show : recipe_.shows) check(show);
-        // Where a name is wrong, the right one is unused: one mistake, told once.
+        // A misspelled use also leaves the right name unused; report only the former.
         if (mistakes_.empty()) check_all_are_used();
     }
 
@@ -66,7 +66,7 @@ private:
             use(field, std::nullopt, true);
             is_whole = is_whole && field.text.find('$') == std::string::npos;
         }
-        if (!is_whole) return;  // looked at when its parameters are filled in
+        if (!is_whole) return;  // checked when its parameters are filled in
         try {
             format_of(probe, recipe_.source);
         } catch (const SourceError& e) {
@@ -110,7 +110,7 @@ private:
         }
     }
 
-    // SYSTEM:EVENT, or a probe by its name.
+    // `name` is SYSTEM:EVENT or a probe's name.
     void use_event(const std::string& name, Span at) {
         if (name.find(':') != std::string::npos) return;
         probes_.insert(name);
@@ -136,7 +136,7 @@ private:
         }
     }
 
-    // Every comparison whose value is a $NAME.
+    // Marks the parameters used as values of comparisons.
     void use(const ExprNode& node) {
         for (const ExprNode& term : node.terms) use(term);
         if (node.kind != ExprNode::Kind::predicate) return;

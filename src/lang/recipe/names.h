@@ -5,8 +5,8 @@
 
 namespace gpufs {
 
-// What the lines of a recipe say about each other: every name that is used is declared, and every
-// one that is declared is used, once where it must be. Adds what is wrong to `mistakes`.
+// Checks names across the lines of a recipe: each used name is declared, each declared name is
+// used, and exactly once where required. Adds errors to `mistakes`.
 void check_names(const Recipe& recipe, Diagnostics& mistakes);
 
 }  // namespace gpufs

@@ -54,14 +54,14 @@ std::vector<std::string> words_of(const Table& table) {
     return words;
 }
 
-// "did you mean 'x'?", else all there is.
+// "did you mean 'x'?", or all words if none is similar.
 std::string choose(std::string_view word, const std::vector<std::string>& words,
                    std::string_view what) {
     std::string hint = did_you_mean(word, words);
     return hint.empty() ? cat(what, join(words, " ")) : hint;
 }
 
-// Reads the lines, one after the other. What lines say about each other is RecipeChecker's.
+// Parses line by line. check_names() checks names across lines.
 class RecipeParser {
 public:
     RecipeParser(SourceText source, Diagnostics& mistakes) : mistakes_(mistakes) {
@@ -127,7 +127,7 @@ private:
 
     void cost(RecipeLine& line) { add_text(line, recipe_.cost); }
     void needs(RecipeLine& line) { add_text(line, recipe_.needs); }
-    // Long texts go on in a second line of the same directive.
+    // A directive with a text may be repeated to continue the text.
     void add_text(RecipeLine& line, std::string& to) {
         if (!to.empty()) to += ' ';
         to += line.quoted("a text").text;
@@ -300,7 +300,7 @@ private:
         return pairs;
     }
 
-    // What follows `if`. Its spans are of the file.
+    // Parses the condition behind `if`. Its spans are offsets in the file.
     Expression condition(RecipeLine& line) {
         const Span span = line.rest("a condition");
         std::string blank = masked_;
@@ -326,7 +326,7 @@ private:
         if (!has_reference(word))
             as_mistake_at(word.span, [&] { parse_duration(what, word.text); });
     }
-    // Runs what throws UsageError about a word of the file.
+    // Runs `check`, and turns its UsageError into a SourceError at `at`.
     template <class Check>
     void as_mistake_at(Span at, Check&& check) {
         try {
@@ -368,7 +368,8 @@ const RecipeParameter* Recipe::pid_parameter() const {
 Recipe parse_recipe(SourceText source) {
     Diagnostics mistakes;
     Recipe recipe = RecipeParser(std::move(source), mistakes).parse();
-    // What was not understood would be missed elsewhere: one mistake is not told twice.
+    // A line that could not be parsed may declare names that others use: check names only if all
+    // lines were parsed.
     if (mistakes.empty()) check_names(recipe, mistakes);
     mistakes.throw_if_any();
     return recipe;

@@ -14,7 +14,7 @@ struct TypeRow {
     std::size_t size;
     bool is_signed;
 };
-// The types of kernel/trace/trace_probe.c. x8 to x64 are numbers printed in hexadecimal.
+// The types of kernel/trace/trace_probe.c. x8 to x64 print in hexadecimal.
 constexpr TypeRow kTypes[] = {
     {"u8", 1, false},  {"u16", 2, false}, {"u32", 4, false}, {"u64", 8, false},   {"s8", 1, true},
     {"s16", 2, true},  {"s32", 4, true},  {"s64", 8, true},  {"x8", 1, false},    {"x16", 2, false},
@@ -54,7 +54,7 @@ public:
             fail(word_.span, cat("'", text, "' is no field"),
                  "write FIELD=FETCH or FIELD=FETCH:TYPE, such as bytes=%dx:u64");
         const std::string_view fetch = text.substr(equals + 1);
-        // The ':' of a type stands behind the last parenthesis.
+        // The ':' in front of a type comes after the last parenthesis.
         const auto parenthesis = fetch.rfind(')');
         const auto colon = fetch.rfind(':');
         const bool has_type =
@@ -128,7 +128,8 @@ EventFormat format_of(const RecipeProbe& probe, const SourceText& source) {
                      number_field("common_flags", "unsigned char", 1, false),
                      number_field("common_preempt_count", "unsigned char", 1, false),
                      number_field("common_pid", "int", 4, true)};
-    // trace_define_fields of kprobe and uprobe events.
+    // The fields that the kernel adds to kprobe and uprobe events (kprobe_event_define_fields() and
+    // uprobe_event_define_fields()).
     if (probe.is_return()) {
         const bool user = probe.is_user();
         format.fields.push_back(

@@ -5,9 +5,9 @@
 
 namespace gpufs {
 
-// The format that the probe's event will have, so that conditions on it are checked before there is
-// a probe. Offsets mean nothing. `source` is for messages: throws SourceError for a field that is
-// not NAME=FETCH[:TYPE] or whose type no kernel has.
+// The format that the probe's event will have, to check conditions before the probe exists. Offsets
+// are not meaningful. Throws SourceError, located in `source`, for a field that is not
+// NAME=FETCH[:TYPE] or has a type that no kernel supports.
 EventFormat format_of(const RecipeProbe& probe, const SourceText& source);
 
 }  // namespace gpufs

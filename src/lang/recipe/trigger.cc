@@ -13,7 +13,7 @@ bool takes_event(std::string_view action) {
     return action == "enable_event" || action == "disable_event";
 }
 
-// "count=5", "5" or "unlimited", behind the last colon. False when it is none of them.
+// Parses "count=5", "5" or "unlimited", the word behind the last colon. False for anything else.
 bool parse_count(std::string_view word, std::optional<unsigned long>& count) {
     if (word == "unlimited") {
         count.reset();

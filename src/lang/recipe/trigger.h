@@ -7,23 +7,23 @@
 
 namespace gpufs {
 
-// An event trigger in tracefs words: what the kernel does when the event occurs.
+// An event trigger in tracefs syntax: an action of the kernel when the event occurs.
 //
 //   stacktrace:5 if prev_state == 2
 //   enable_event:sched:sched_wakeup
 struct Trigger {
     std::string action;    // "stacktrace", "traceoff", "enable_event", "hist", ...
-    std::string argument;  // the event of enable_event and disable_event, as SYSTEM:EVENT;
-                           // for actions gpufs does not set: all that follows the action
-    std::optional<unsigned long> count;  // how often it still fires; absent: without end
+    std::string argument;  // the event of enable_event and disable_event, as SYSTEM:EVENT; for
+                           // actions that gpufs does not set (hist): all text after the action
+    std::optional<unsigned long> count;  // how many times it still fires; absent: unlimited
     std::string condition;               // a filter, or empty
 
-    // What the kernel keys it by: it allows one trigger of this kind on an event.
+    // The kernel's key for triggers: an event has at most one trigger of a kind.
     std::string kind() const;
-    // As it is written to the `trigger` file to set it, and to remove it.
+    // The line for the `trigger` file that sets it; removal(): the one that removes it.
     std::string to_text() const;
     std::string removal() const;
-    // True for what `gpufs trigger` sets; others (hist) are shown and left alone.
+    // True for actions that `gpufs trigger` sets; others (hist) are only shown.
     bool is_known() const;
 };
 
@@ -34,11 +34,11 @@ inline constexpr std::string_view kTriggerActions[] = {
 // One line of a `trigger` file ("traceoff:count=1 if prev_state == 2").
 Trigger parse_trigger(std::string_view line);
 
-// A whole `trigger` file: what is set, without the comment lines.
+// The triggers of a whole `trigger` file; comment lines are skipped.
 std::vector<Trigger> parse_triggers(std::string_view file);
 
-// What this kernel can do on the event: the words behind "# Available triggers:", which the kernel
-// prints only while none is set. Absent when the text does not say.
+// The triggers that the event supports: the words after "# Available triggers:", which the kernel
+// prints only while no trigger is set. Absent when the text lacks that line.
 std::optional<std::vector<std::string>> available_triggers(std::string_view file);
 
 }  // namespace gpufs

@@ -9,7 +9,7 @@
 
 namespace gpufs::trace_dat {
 
-// What a trace.dat is written from, in this machine's byte order.
+// Functions that append to the bytes of a trace.dat, in this machine's byte order.
 
 template <class Number>
 void put(std::string& out, Number n) {
@@ -18,7 +18,7 @@ void put(std::string& out, Number n) {
     out.append(bytes, sizeof n);
 }
 
-// With the NUL behind it.
+// Appends the word and a NUL.
 inline void put_word(std::string& out, std::string_view word) {
     out += word;
     out += '\0';

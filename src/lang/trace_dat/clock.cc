@@ -8,7 +8,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// value * factor / 2^shift, without the bits that do not fit.
+// value * factor / 2^shift, truncated to 64 bits.
 std::uint64_t scaled(std::uint64_t value, std::uint64_t factor, unsigned shift) {
     return static_cast<std::uint64_t>(Wide{value} * factor >> std::min(shift, 127u));
 }
@@ -23,8 +23,7 @@ std::uint64_t TraceClock::time_of(std::uint64_t stamp, int cpu) const {
     return time + static_cast<std::uint64_t>(offset_ns);
 }
 
-// By the two samples around the time; in front of the first and behind the last, by the two
-// nearest.
+// Uses the two samples around the time, or the two nearest before the first and after the last.
 std::uint64_t TraceClock::shifted(std::uint64_t stamp, int cpu) const {
     if (cpu < 0 || static_cast<std::size_t>(cpu) >= shifts.cpus.size()) return stamp;
     const auto& samples = shifts.cpus[static_cast<std::size_t>(cpu)];
@@ -40,7 +39,7 @@ std::uint64_t TraceClock::shifted(std::uint64_t stamp, int cpu) const {
         const auto passed = static_cast<long double>(stamp) - static_cast<long double>(a.time);
         const auto change = static_cast<long double>(b.offset) - static_cast<long double>(a.offset);
         const auto by = passed * change / static_cast<long double>(b.time - a.time);
-        // Larger ones are no times.
+        // Ignore larger values: no time is that large.
         if (std::abs(by) < 0x1p62L) offset += static_cast<std::uint64_t>(std::llround(by));
     }
     return scaled(stamp, a.scaling, a.fraction) + offset;

@@ -7,10 +7,10 @@
 
 namespace gpufs {
 
-// Turns the time stamps in a recording's pages into what the recorder wanted them to be.
+// Converts time stamps in a recording's pages as the options of the file direct.
 class TraceClock {
 public:
-    std::int64_t offset_ns = 0;  // is added at the end
+    std::int64_t offset_ns = 0;  // ns, added last
     std::optional<trace_dat::TscToNs> tsc_to_ns;
     trace_dat::TimeShifts shifts;
 

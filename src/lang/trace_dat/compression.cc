@@ -16,7 +16,7 @@ const Bytef* as_zlib(std::span<const std::byte> bytes) {
     return reinterpret_cast<const Bytef*>(bytes.data());
 }
 
-// How far zlib got; throws what it says.
+// Returns `size`; throws zlib's message on failure.
 std::size_t check_zlib(int result, uLongf size) {
     if (result != Z_OK) throw Error(cat("zlib: ", ::zError(result)));
     return size;

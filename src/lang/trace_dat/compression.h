@@ -8,19 +8,20 @@
 
 namespace gpufs {
 
-// Blocks as a trace.dat of version 7 has them: each compressed for itself, its sizes known.
+// The compression of blocks in a trace.dat of version 7. Each block is compressed separately, and
+// the file has its sizes.
 enum class Compression { none, zlib, zstd };
 
-// By the name that the file gives it. Absent for one that is not known.
+// Looks up a name from the file. Absent for an unknown one.
 std::optional<Compression> find_compression(std::string_view name);
-// The name, and the version of the library that writes it, as the file gives them.
+// The name of the compression, and the version of its library, to be written to the file.
 std::string_view compression_name(Compression kind);
 std::string compression_version(Compression kind);
 
-// Throws Error.
+// Throws Error when the library fails.
 std::string compress(Compression kind, std::span<const std::byte> bytes);
-// Fills `into`, and returns how much of it. Throws Error when the bytes are damaged, or need more
-// room.
+// Writes to `into` and returns the number of bytes written. Throws Error when the bytes are damaged
+// or do not fit.
 std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,
                        std::span<std::byte> into);
 

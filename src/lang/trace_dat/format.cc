@@ -90,7 +90,7 @@ Buffer parse_buffer(Cursor& cursor, unsigned version) {
     return buffer;
 }
 
-// The fractions came later to the format: behind all the rest.
+// `fraction` was added to the format later, so it follows all other values.
 TimeShifts parse_time_shifts(Cursor& cursor) {
     TimeShifts shifts;
     cursor.skip(8);  // the peer's trace_id

@@ -6,11 +6,11 @@
 namespace gpufs::trace_dat {
 namespace {
 
-// How much a cursor asks for at once.
+// Bytes that a cursor reads at once.
 constexpr std::size_t kAhead = 64 << 10;
-// Longer than any name there is.
+// Longer than any existing name.
 constexpr std::size_t kLongestText = 64 << 10;
-// Ten times the symbols of a kernel with all its modules.
+// Ten times the size of kallsyms with all modules.
 constexpr std::uint64_t kMostBytes = 256 << 20;
 
 }  // namespace
@@ -22,7 +22,7 @@ Source in_memory(std::string bytes) {
     };
 }
 
-// The next bytes, as many of the `n` as there are; good until the next call.
+// The next `n` bytes, fewer at the end of the data; valid until the next call.
 std::span<const char> Cursor::look(std::size_t n) {
     const bool is_held = at_ >= held_at_ && at_ - held_at_ <= held_.size() &&
                          held_.size() - static_cast<std::size_t>(at_ - held_at_) >= n;
@@ -62,7 +62,7 @@ std::string Cursor::text() {
     }
 }
 
-// Piece by piece: a size that is not true shall not take memory.
+// Reads piece by piece, so that a wrong size does not allocate memory.
 std::string Cursor::bytes(std::uint64_t n) {
     if (n > kMostBytes) throw Error(cat("byte ", at_, ": ", n, " bytes are more than can be"));
     std::string out;

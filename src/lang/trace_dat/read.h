@@ -10,7 +10,7 @@
 
 namespace gpufs::trace_dat {
 
-// The bytes end where more of them are needed.
+// The data ends before a complete value.
 class Truncated : public Error {
 public:
     explicit Truncated(std::uint64_t at) : Error(cat("the data ends at byte ", at)), at_(at) {}
@@ -20,12 +20,13 @@ private:
     std::uint64_t at_;
 };
 
-// Where the bytes come from: fills `into` from byte `at` on, and returns how many there were.
+// Reads bytes: fills `into` from offset `at` on, and returns the number of bytes, fewer only at the
+// end.
 using Source = std::function<std::size_t(std::uint64_t at, std::span<char> into)>;
-// What is in memory.
+// A source that reads from `bytes`.
 Source in_memory(std::string bytes);
 
-// Reads one after the other. What does not end where the bytes end is a Truncated.
+// Reads values sequentially. All readers throw Truncated when the data ends early.
 class Cursor {
 public:
     explicit Cursor(Source source, std::uint64_t at = 0) : source_(std::move(source)), at_(at) {}
@@ -34,9 +35,9 @@ public:
     std::uint16_t u16() { return number<std::uint16_t>(); }
     std::uint32_t u32() { return number<std::uint32_t>(); }
     std::uint64_t u64() { return number<std::uint64_t>(); }
-    // Up to its NUL, which is taken, too. Throws Error beyond 64 KiB.
+    // A text up to its NUL, which is consumed. Throws Error if longer than 64 KiB.
     std::string text();
-    // Throws Error beyond 256 MiB.
+    // Throws Error if more than 256 MiB.
     std::string bytes(std::uint64_t n);
     void skip(std::uint64_t n) { at_ += n; }
 

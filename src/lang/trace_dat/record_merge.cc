@@ -8,7 +8,7 @@
 namespace gpufs {
 namespace {
 
-// A file of other things has a damaged page every few kilobytes.
+// A file that is not a trace would yield damage every few kilobytes.
 constexpr std::size_t kMostTold = 100;
 
 }  // namespace
@@ -30,7 +30,7 @@ RecordMerge::RecordMerge(std::vector<int> cpus, NextPage next_page)
     refill();
 }
 
-// Moves a stream to its next record; false when it has none yet.
+// Advances a stream to its next record; false when it has none yet.
 bool RecordMerge::advance(std::size_t i) {
     Stream& s = streams_[i];
     RingRecord found;
@@ -48,7 +48,7 @@ bool RecordMerge::advance(std::size_t i) {
         s.page = page ? std::move(*page) : RingPage();
         if (!page) return false;
         const std::uint64_t lost = s.page.lost_before();
-        // What is not known stays so.
+        // An unknown count stays unknown.
         s.lost = lost == kLostUnknown || s.lost == kLostUnknown ? kLostUnknown : s.lost + lost;
     }
     s.record.timestamp = found.timestamp;

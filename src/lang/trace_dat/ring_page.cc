@@ -10,7 +10,7 @@
 namespace gpufs {
 namespace {
 
-// The commit word: the low bits count the bytes of data, two high ones tell of lost events
+// The commit word: the low bits are the number of data bytes, two high bits flag lost events
 // (kernel/trace/ring_buffer.c, RB_MISSED_EVENTS and RB_MISSED_STORED).
 constexpr std::uint64_t kLengthMask = (1u << 27) - 1;
 constexpr std::uint64_t kMissedEvents = 1u << 31;
@@ -68,7 +68,7 @@ PageLayout parse_page_layout(std::string_view header_page) {
             data_bytes = size;
         }
     }
-    // The text may be a file's: sums of its numbers may wrap around.
+    // The text may come from an untrusted file: sums of its numbers could wrap around.
     const bool plausible = (layout.commit_size == 4 || layout.commit_size == 8) &&
                            layout.commit_offset >= 8 && layout.commit_size <= layout.data_offset &&
                            layout.commit_offset <= layout.data_offset - layout.commit_size &&
@@ -93,7 +93,7 @@ RingPage::RingPage(std::span<const std::byte> page, const PageLayout& layout)
     const std::size_t room = page.size() - layout.data_offset;
     if (commit & kMissedEvents) {
         lost_ = kLostUnknown;
-        // The count is a long behind the data, where there is room for one.
+        // The count is a long behind the data, if there is room for it.
         if ((commit & kMissedStored) && length <= room && room - length >= layout.commit_size) {
             const std::byte* count = page.data() + layout.data_offset + length;
             lost_ =
@@ -132,7 +132,7 @@ bool RingPage::next(RingRecord& record) {
             record = {timestamp_, {event + 4, length}};
             return true;
         }
-        // A padding without a time ends the page: nothing was written behind it.
+        // Padding with a time delta of 0 ends the page.
         if (type == kPadding && delta == 0) {
             at_ = data_.size();
             return false;
@@ -154,8 +154,8 @@ bool RingPage::next(RingRecord& record) {
                 // first word of a discarded one.
                 if (extra < 4 || extra > left - 4)
                     return damaged(cat("an event of ", extra, " bytes has ", left - 4, " left"));
-                // The time of a discarded event counts: the next one is relative to it. 1 is what
-                // the kernel writes when it was 0, to tell it from the end of the page.
+                // The delta of a discarded event counts, because the next one is relative to it.
+                // The kernel stores 1 for a delta of 0, because 0 marks the end of the page.
                 if (type == 0 || delta != 1) timestamp_ += delta;
                 at_ += 4 + extra;
                 if (type == 0) {
