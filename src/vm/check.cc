@@ -5,13 +5,13 @@
 #include "lang/insn/effects.h"
 #include "vm/interpreter.h"
 
-// What is looked at once, before a program runs: that its instructions exist, where its jumps lead,
-// and what its 16-byte loads name.
+// Checks made once, before a program runs: instructions exist, jumps stay in the program, 16-byte
+// loads refer to known objects.
 namespace gpufs {
 namespace {
 
 constexpr unsigned kFramePointer = 10;
-// The one operation of jumps that means nothing.
+// The only undefined jump operation.
 constexpr int kNoJump = 0xf0;
 
 bool is_known_alu(const bpf_insn& insn) {
@@ -73,7 +73,7 @@ bool is_known_jump(const bpf_insn& insn) {
         case kBpfJcond:
             return !is_32 && !from_register && insn.src_reg == 0;
         default:
-            return BPF_OP(insn.code) != kNoJump;  // the eleven comparisons are all that is left
+            return BPF_OP(insn.code) != kNoJump;  // the rest are the eleven comparisons
     }
 }
 
@@ -103,7 +103,7 @@ bool writes_frame_pointer(const bpf_insn& insn) {
            (e.writes_src && insn.src_reg == kFramePointer);
 }
 
-// Of an array of one value, which programs may name without looking it up.
+// The address of the value of a one-element array, which programs may load directly.
 std::uint64_t value_address(std::size_t slot, InterpretedMap& map) {
     const BpfMapSpec& spec = map.spec();
     if (spec.type != BPF_MAP_TYPE_ARRAY || spec.max_entries != 1)
@@ -169,7 +169,7 @@ void Interpreter::resolve() {
                 wide_[i] = value_address(i, world_.map(insn.imm)) + high;
                 break;
             case BPF_PSEUDO_FUNC:
-                // The function may stand in front.
+                // The distance may be negative.
                 wide_[i] = kCodeBase + i + 1 + static_cast<std::uint64_t>(std::int64_t{insn.imm});
                 break;
             default:

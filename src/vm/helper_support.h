@@ -2,15 +2,15 @@
 
 #include <cstdint>
 
-// What the files of helpers share.
+// Declarations shared by helpers_common.cc and helpers_maps.cc.
 namespace gpufs {
 
 struct VmState;
 
-// Maps, rings and stacks.
+// Adds the helpers for maps, rings and stacks.
 void add_map_helpers(VmState& world);
 
-// What a program sees of a number that may be negative.
+// Sign-extends a helper's result, which may be a negative errno.
 inline std::uint64_t from_status(int status) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(status));
 }

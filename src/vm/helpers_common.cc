@@ -8,17 +8,17 @@
 #include "vm/interpreter.h"
 #include "vm/world.h"
 
-// Helpers that read memory, and that tell where and when a program runs.
+// Helpers that read memory, and that give the time, the CPU and the task.
 namespace gpufs {
 namespace {
 
 using Gap = VmState::Gap;
 
 constexpr std::size_t kCommBytes = 16;
-// The kernel's for "no such user" (INVALID_UID).
+// INVALID_UID of the kernel.
 constexpr std::uint64_t kNobody = 0xffffffff;
 
-// Where probe_read and its kin read.
+// The memory that probe_read and its variants read, and the gap to count when it is absent.
 struct From {
     std::span<const std::byte> (VmMemory::*find)(std::uint64_t) const;
     Gap gap;
@@ -37,7 +37,7 @@ std::uint64_t read_nothing(Interpreter& program, Gap gap, std::span<std::byte> t
     return from_status(-EFAULT);
 }
 
-// bpf_probe_read_kernel(to, bytes, from): all bytes or, with -EFAULT, zeros.
+// bpf_probe_read_kernel(to, bytes, from). Reads all bytes, or writes zeros and returns -EFAULT.
 BpfHelper probe_read(const From& where) {
     return [where](Interpreter& program, const BpfArguments& a) {
         const auto to = destination(program, a);
@@ -48,8 +48,8 @@ BpfHelper probe_read(const From& where) {
     };
 }
 
-// bpf_probe_read_kernel_str(to, bytes, from): up to and with the NUL that ends the text, or one put
-// over the last byte where it is cut. Returns the bytes written.
+// bpf_probe_read_kernel_str(to, bytes, from). Reads up to and including the NUL; truncated text
+// gets a NUL as its last byte. Returns the number of bytes written.
 BpfHelper probe_read_str(const From& where) {
     return [where](Interpreter& program, const BpfArguments& a) {
         const auto to = destination(program, a);
@@ -124,14 +124,14 @@ std::uint64_t random_number(Interpreter& program, const BpfArguments&) {
 std::uint64_t compare_texts(Interpreter& program, const BpfArguments& a) {
     for (std::uint64_t i = 0; i < a[1]; ++i) {
         const auto x = program.readable(a[0] + i, 1)[0], y = program.readable(a[2] + i, 1)[0];
-        // The kernel's own strncmp (lib/string.c) tells which is less, not by how much.
+        // The kernel's strncmp() (lib/string.c) returns only -1, 0 or 1.
         if (x != y) return from_status(x < y ? -1 : 1);
         if (x == std::byte{0}) break;
     }
     return 0;
 }
 
-// bpf_loop(iterations, function, its second argument, 0): stops when the function returns 1.
+// bpf_loop(iterations, function, its second argument, 0). Stops when the function returns 1.
 std::uint64_t loop(Interpreter& program, const BpfArguments& a) {
     constexpr std::uint32_t kMaxLoops = 8u << 20;
     const auto count = static_cast<std::uint32_t>(a[0]);
@@ -167,7 +167,7 @@ void add_common_helpers(VmState& world) {
     helpers[BPF_FUNC_get_current_uid_gid] = current_user;
     helpers[BPF_FUNC_get_current_cgroup_id] = current_cgroup;
     helpers[BPF_FUNC_get_current_comm] = current_comm;
-    // No address that can be read: nothing is known of the task but what has a helper of its own.
+    // 0 is not a readable address: a recording has no task structs.
     helpers[BPF_FUNC_get_current_task] = nothing;
     helpers[BPF_FUNC_get_attach_cookie] = nothing;
     helpers[BPF_FUNC_get_prandom_u32] = random_number;

@@ -65,7 +65,7 @@ std::uint64_t erase(Interpreter& program, const BpfArguments& a) {
     return from_status(map.erase(key_at(program, map, a[1])));
 }
 
-// A key that a program may read, for as long as this lives.
+// Makes a key readable to the program during its lifetime.
 class ShownKey {
 public:
     ShownKey(VmMemory& memory, std::span<const std::byte> key)
@@ -80,8 +80,8 @@ private:
     std::uint64_t address_;
 };
 
-// bpf_for_each_map_elem(map, function(map, key, value, own), own, 0): stops when the function
-// returns 1. Returns how many entries it was called for.
+// bpf_for_each_map_elem(map, function(map, key, value, own), own, 0). Stops when the function
+// returns 1. Returns the number of calls.
 std::uint64_t for_each(Interpreter& program, const BpfArguments& a) {
     InterpretedMap& map = require_entries(program, a[0]);
     if (a[3] != 0) return from_status(-EINVAL);
@@ -114,7 +114,7 @@ std::uint64_t ring_output(Interpreter& program, const BpfArguments& a) {
     return 0;
 }
 
-// bpf_ringbuf_reserve(ring, bytes, 0): where to write the record
+// bpf_ringbuf_reserve(ring, bytes, 0). Returns the address at which to write the record.
 std::uint64_t ring_reserve(Interpreter& program, const BpfArguments& a) {
     const InterpretedMap& ring = require_ring(program, a[0], BPF_MAP_TYPE_RINGBUF);
     VmState& world = program.world();
@@ -139,7 +139,7 @@ BpfHelper ring_finish(bool is_sent) {
     };
 }
 
-// bpf_ringbuf_query(ring, what): nothing ever waits in it
+// bpf_ringbuf_query(ring, what). Only the size is known: nothing ever waits in the ring.
 std::uint64_t ring_query(Interpreter& program, const BpfArguments& a) {
     const InterpretedMap& ring = require_ring(program, a[0], BPF_MAP_TYPE_RINGBUF);
     return a[1] == BPF_RB_RING_SIZE ? ring.spec().max_entries : 0;
@@ -156,7 +156,7 @@ std::uint64_t perf_output(Interpreter& program, const BpfArguments& a) {
     return 0;
 }
 
-// The frames that a helper is asked for; empty, and counted, where nobody knows them.
+// The frames that a helper is asked for. If unknown, empty and counted as a gap.
 std::span<const std::uint64_t> stack_of(Interpreter& program, std::uint64_t flags) {
     const bool is_user = (flags & BPF_F_USER_STACK) != 0;
     const auto& now = program.world().now;

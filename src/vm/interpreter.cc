@@ -13,11 +13,11 @@
 namespace gpufs {
 namespace {
 
-// may_goto's own limit in the kernel.
+// The kernel's limit of may_goto.
 constexpr std::size_t kMaxMayGoto = std::size_t{8} << 20;
 
 constexpr unsigned kFramePointer = 10;
-// What a call leaves in r1 to r5: an address of nothing.
+// The value of r1 to r5 after a call: an invalid address.
 constexpr std::uint64_t kLost = 0xdead'dead'dead'dead;
 
 template <std::unsigned_integral U>
@@ -32,8 +32,7 @@ std::uint64_t sign_extended(std::uint64_t value, unsigned bits) {
     return sign_extended(static_cast<std::uint32_t>(value));
 }
 
-// Division has an answer for everything: x / 0 is 0, x % 0 is x, and the lowest number divided by
-// -1 is itself.
+// BPF division is total: x / 0 is 0, x % 0 is x, and the lowest number divided by -1 is itself.
 template <std::unsigned_integral U>
 U divide(U a, U b, bool is_signed, bool wants_rest) {
     using S = std::make_signed_t<U>;
@@ -114,12 +113,12 @@ std::uint64_t cut(std::uint64_t value, std::size_t bytes) {
     return bytes == 8 ? value : value & ((std::uint64_t{1} << (bytes * 8)) - 1);
 }
 
-// Sets of registers, bit by bit.
+// Sets of registers as bit masks.
 constexpr std::uint16_t one(unsigned reg) {
     return static_cast<std::uint16_t>(1u << reg);
 }
 
-// A helper's arguments are left to the helper, those of a local function to the function.
+// Without the arguments of calls: helpers and local functions check their own.
 std::uint16_t registers_read(const bpf_insn& insn) {
     const BpfEffects e = effects_of(insn);
     return static_cast<std::uint16_t>((e.reads_dst ? one(insn.dst_reg) : 0) |
@@ -148,7 +147,7 @@ struct Interpreter::Frame {
     std::size_t may_gotos = 0;
 
     bool has(std::uint16_t registers) const { return (written & registers) == registers; }
-    // What a call does: r0 holds its result, if it has one, and r1 to r5 are lost.
+    // Stores the result of a call in r0, if any, and clobbers r1 to r5.
     void finish_call(const std::optional<std::uint64_t>& result) {
         std::fill_n(&r[1], 5, kLost);
         r[0] = result.value_or(kLost);
@@ -248,7 +247,7 @@ std::uint64_t Interpreter::required(const std::optional<std::uint64_t>& result) 
 std::optional<std::uint64_t> Interpreter::execute(std::size_t slot, const BpfArguments& arguments,
                                                   std::uint16_t written) {
     if (depth_ == kFrames) fail(cat("calls nest more than ", kFrames, " deep"));
-    // A new frame's stack was never written.
+    // Marks the new frame's stack as never written.
     const std::uint64_t stack = frame_addresses_[depth_];
     world_.memory.rebind(
         stack, std::span(stack_).subspan(depth_ * VmMemory::kStackBytes, VmMemory::kStackBytes));

@@ -14,7 +14,7 @@
 
 namespace gpufs {
 
-// A program did what the verifier does not let pass, or did not end.
+// A program did something that the verifier would reject, or ran too long.
 class BpfFault : public Error {
 public:
     BpfFault(std::size_t slot, const std::string& why);
@@ -26,30 +26,32 @@ private:
     std::string why_;
 };
 
-// Runs a BPF program in this process, as the kernel runs it: to replay a recording, and to test
-// generated code. Instruction sets v1 to v4 and may_goto; not the packet loads of classic BPF,
-// kernel functions, arenas and what names kernel objects by BTF.
+// Runs a BPF program in this process with the kernel's semantics, to replay a recording and to test
+// generated code. Supports instruction sets v1 to v4 and may_goto; not the packet loads of classic
+// BPF, kfuncs, arenas, and kernel objects named by BTF id.
 //
-// It does not prove anything before it runs, but it stops at the instruction that does something
-// wrong: memory that is not the program's, an unaligned access, a register or a stack byte that was
-// never written.
+// It verifies nothing in advance but throws BpfFault at an instruction that accesses memory outside
+// the program's, is unaligned, or reads a register or a stack byte that was never written.
 class Interpreter {
 public:
     static constexpr std::size_t kMaxSteps = std::size_t{1} << 26;
 
-    // Borrows the world. Throws BpfFault when the code has no sense: an unknown instruction, a jump
-    // out of the program, a map that the world does not have.
+    // Keeps a reference to the state. Throws BpfFault for invalid code: an unknown instruction, a
+    // jump out of the program, a map that the state does not have.
     Interpreter(std::span<const bpf_insn> insns, VmState& world);
     ~Interpreter();
     Interpreter(const Interpreter&) = delete;
     Interpreter& operator=(const Interpreter&) = delete;
 
-    // Runs the program with this in r1, usually an address in the world's memory. Returns r0.
+    // Runs the program with `context` in r1, usually an address in the state's memory. Returns r0.
+    // Throws BpfFault, also after `max_steps` instructions.
     std::uint64_t run(std::uint64_t context, std::size_t max_steps = kMaxSteps);
 
-    // For helpers: calls a function of the program by the address it passed.
+    // For helpers: calls a function of the program; `function` is the address that the program
+    // passed.
     std::uint64_t call(std::uint64_t function, const BpfArguments& arguments);
-    // For helpers: the bytes that an argument points at, or a fault.
+    // For helpers: the bytes that an argument points at. Throw BpfFault when the program may not
+    // access all of them.
     std::span<const std::byte> readable(std::uint64_t address, std::size_t bytes);
     std::span<std::byte> writable(std::uint64_t address, std::size_t bytes);
     [[noreturn]] void fail(const std::string& why) const;
@@ -58,14 +60,14 @@ public:
 
 private:
     static constexpr std::size_t kFrames = 8;
-    // Where functions of the program seem to be, for helpers that call them.
+    // Base address of the program's functions, as passed to helpers that call them.
     static constexpr std::uint64_t kCodeBase = 0x4bf2'0000'0000'0000;
     struct Frame;
 
     void check() const;
     void resolve();
-    // Runs a function in a frame of its own; `written` says which of its registers hold something.
-    // What is in r0 when it returns, if anything is: local functions need not have a result.
+    // Runs a function in a new frame; `written` is the set of registers with defined values.
+    // Returns r0, absent if it is undefined: local functions need not have a result.
     std::optional<std::uint64_t> execute(std::size_t slot, const BpfArguments& arguments,
                                          std::uint16_t written);
     std::uint64_t required(const std::optional<std::uint64_t>& result) const;
@@ -80,13 +82,13 @@ private:
 
     VmState& world_;
     std::vector<bpf_insn> insns_;
-    std::vector<std::uint64_t> wide_;            // what a 16-byte load loads, by its slot
-    std::vector<const BpfHelper*> helpers_;      // what a call calls, by its slot; null: unknown
+    std::vector<std::uint64_t> wide_;        // value of each 16-byte load, by slot
+    std::vector<const BpfHelper*> helpers_;  // target of each helper call, by slot; null: unknown
     std::vector<std::uint16_t> reads_, writes_;  // sets of registers, by slot
     std::vector<std::byte> stack_;
-    std::vector<std::uint64_t> frame_addresses_;  // where each frame's bytes begin
+    std::vector<std::uint64_t> frame_addresses_;  // address of each frame's stack
     std::size_t depth_ = 0;
-    std::size_t slot_ = 0;   // being executed
+    std::size_t slot_ = 0;   // of the current instruction
     std::size_t steps_ = 0;  // left
 };
 

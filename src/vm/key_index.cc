@@ -5,7 +5,8 @@
 
 namespace gpufs {
 
-// Words are mixed by a multiplication with the golden ratio, whose upper half depends on all bits.
+// Mixes words by multiplication with the golden ratio; the upper half of the product depends on all
+// bits.
 std::uint32_t KeyIndex::hash_of(std::span<const std::byte> key) {
     constexpr std::uint64_t kGolden = 0x9e37'79b9'7f4a'7c15;
     std::uint64_t hash = key.size();
@@ -44,7 +45,7 @@ void KeyIndex::put(std::uint32_t slot) {
     table_[at] = slot;
 }
 
-// At most half of it is used, so that few steps lead to a key or to its absence.
+// Keeps the load factor at or below 1/2, so that probe sequences are short.
 void KeyIndex::grow() {
     if (2 * (size_ + 1) <= table_.size()) return;
     table_.assign(std::max<std::size_t>(16, table_.size() * 2), kEmpty);
@@ -87,7 +88,7 @@ std::uint32_t KeyIndex::move(std::uint32_t slot) {
     return taken;
 }
 
-// What stands behind a gap moves into it, unless its own place is behind the gap.
+// Closes the gap: moves the following entries up unless their home position is behind the gap.
 void KeyIndex::erase(std::uint32_t slot) {
     std::size_t gap = place_of(slot);
     for (std::size_t at = (gap + 1) & mask(); table_[at] != kEmpty; at = (at + 1) & mask()) {

@@ -8,21 +8,21 @@
 
 namespace gpufs {
 
-// Which of numbered slots holds a key: a hash table of keys of one size. Slots that were freed are
-// given out again, the last one first. Looking up allocates nothing.
+// A hash table from keys of one size to slot numbers. Freed slots are reused, last freed first.
+// find() does not allocate.
 class KeyIndex {
 public:
     explicit KeyIndex(std::size_t key_bytes) : key_bytes_(key_bytes) {}
 
     std::optional<std::uint32_t> find(std::span<const std::byte> key) const;
-    // Takes a slot for a key that is not there.
+    // Allocates a slot for a key, which must not be present.
     std::uint32_t insert(std::span<const std::byte> key);
-    // Takes another slot for a key that is there; the one it had is free.
+    // Moves a key to a newly allocated slot, frees the old one, and returns the new one.
     std::uint32_t move(std::uint32_t slot);
     void erase(std::uint32_t slot);
 
     std::size_t size() const noexcept { return size_; }
-    // One more than the highest slot that was ever taken.
+    // One more than the highest slot ever allocated.
     std::uint32_t end() const noexcept { return static_cast<std::uint32_t>(hashes_.size()); }
     bool holds(std::uint32_t slot) const noexcept { return is_taken_[slot]; }
     std::span<const std::byte> key(std::uint32_t slot) const {
@@ -39,9 +39,10 @@ private:
     std::uint32_t take_slot();
 
     std::size_t key_bytes_;
-    std::vector<std::uint32_t> table_;  // slots, kEmpty between; as many as a power of 2
+    std::vector<std::uint32_t>
+        table_;  // open addressing; slots or kEmpty; its size is a power of 2
     std::size_t size_ = 0;
-    // By slot.
+    // Indexed by slot:
     std::vector<std::byte> keys_;
     std::vector<std::uint32_t> hashes_;
     std::vector<bool> is_taken_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMostFlag = BPF_EXIST;
 
-// What an update may not do, as the kernel says it; 0: nothing is in its way.
+// The kernel's errno for an update with these flags; 0 if it is allowed.
 int refusal(bool is_there, std::uint64_t flags) {
     if (flags > kMostFlag) return -EINVAL;
     if (is_there && flags == BPF_NOEXIST) return -EEXIST;
@@ -54,7 +54,7 @@ InterpretedMap::InterpretedMap(const BpfMapSpec& spec, std::size_t cpus, VmMemor
             throw Error(
                 cat("map '", spec.name, "' is of a type that cannot be interpreted: ", spec.type));
     }
-    // A hash has a slot to spare, for the new value of a key while the old one may be in use.
+    // One spare slot, for the new value of a key while a program may still use the old one.
     slots_ = memory_.add_slots(spec.value_bytes, copies_, std::size_t{spec.max_entries} + 1);
 }
 
@@ -74,7 +74,7 @@ std::uint64_t InterpretedMap::lookup_address(std::span<const std::byte> key, std
 }
 
 std::uint64_t InterpretedMap::address_of(std::uint32_t slot, std::size_t cpu) const {
-    if (kind_ == Kind::array) value(slot);  // makes it
+    if (kind_ == Kind::array) value(slot);  // allocates it
     return memory_.slot_address(slots_, slot, is_per_cpu() ? cpu : 0);
 }
 
@@ -104,7 +104,7 @@ int InterpretedMap::update_hash(std::span<const std::byte> key, std::span<const 
         return 0;
     }
     if (slot) {
-        // Who looked the value up before still sees the old one.
+        // As in the kernel, programs that looked the value up before still see the old one.
         unlink(*slot);
         slot = index_.move(*slot);
     } else {

@@ -12,34 +12,34 @@
 
 namespace gpufs {
 
-// A map of interpreted programs, which does what the kernel's would (kernel/bpf/hashtab.c,
-// arraymap.c, stackmap.c): hashes, with and without a limit that makes room, arrays, both also per
-// CPU, stack traces, and rings, which hold nothing here. What an lru map drops is exactly what was
-// used last the longest time ago; the kernel's choice is coarser.
+// A map of interpreted programs, with the kernel's semantics (kernel/bpf/hashtab.c, arraymap.c,
+// stackmap.c): hash and LRU hash, array, both also per CPU, stack trace, and rings, which store
+// nothing here. An LRU map evicts exactly the least recently used entry; the kernel's choice is
+// approximate.
 class InterpretedMap : public ProgramMap {
 public:
-    // Borrows the memory. `cpus`: copies of a per-CPU value. Throws Error for a type it does not
-    // know, or more entries than there is room for.
+    // Keeps a reference to the memory. `cpus`: number of copies of a per-CPU value. Throws Error
+    // for an unsupported type and for more entries than the memory has addresses for.
     InterpretedMap(const BpfMapSpec& spec, std::size_t cpus, VmMemory& memory);
     InterpretedMap(const InterpretedMap&) = delete;
     InterpretedMap& operator=(const InterpretedMap&) = delete;
 
-    // What programs do. Keys and values are of the map's sizes, a value is the one copy of `cpu`.
+    // Operations of programs. Keys and values have the map's sizes; a value is the copy of `cpu`.
     bool has_entries() const noexcept { return kind_ == Kind::hash || kind_ == Kind::array; }
     bool is_ring() const noexcept { return kind_ == Kind::ring; }
     bool is_stack_trace() const noexcept { return kind_ == Kind::stacks; }
     bool is_per_cpu() const noexcept { return is_per_cpu_; }
-    // The address of the value in the memory, or 0.
+    // The value's address in the memory, or 0 when the key is absent.
     std::uint64_t lookup_address(std::span<const std::byte> key, std::size_t cpu);
-    // 0, or an errno as a negative number. Flags are those of bpf(2): BPF_ANY, BPF_NOEXIST, …
+    // Returns 0 or a negative errno. `flags`: BPF_ANY, BPF_NOEXIST or BPF_EXIST of bpf(2).
     int update_copy(std::span<const std::byte> key, std::span<const std::byte> value,
                     std::uint64_t flags, std::size_t cpu);
     int erase(std::span<const std::byte> key);
-    // The slots that hold an entry, one behind the other: the first at or behind `slot`.
+    // The first slot, at or after `slot`, that holds an entry.
     std::optional<std::uint32_t> next_entry(std::uint32_t slot) const;
     void copy_key(std::uint32_t slot, std::span<std::byte> into) const;
     std::uint64_t address_of(std::uint32_t slot, std::size_t cpu) const;
-    // Of stack traces: the number by which these frames are known from now on, or -EEXIST.
+    // For stack traces: stores the frames and returns their id, or -EEXIST when the map is full.
     int keep_stack(std::span<const std::uint64_t> frames);
 
     const BpfMapSpec& spec() const override { return spec_; }
@@ -64,7 +64,7 @@ private:
                     std::uint64_t flags, std::size_t cpu);
     void set_copy(std::uint32_t slot, std::size_t cpu, std::span<const std::byte> value) const;
     void remove(std::uint32_t slot);
-    // The order in which a map with a limit used its slots.
+    // The LRU list of slots.
     void link_newest(std::uint32_t slot);
     void unlink(std::uint32_t slot);
     void use(std::uint32_t slot);
@@ -76,12 +76,12 @@ private:
     bool is_per_cpu_;
     std::size_t copies_;
     std::size_t copy_bytes_;
-    std::size_t slots_ = 0;  // in the memory
+    std::size_t slots_ = 0;  // handle of its values in memory_
     KeyIndex index_;
     struct Link {
         std::uint32_t older = kNone, newer = kNone;
     };
-    std::vector<Link> links_;  // lru, by slot
+    std::vector<Link> links_;  // the LRU list, by slot
     std::uint32_t oldest_ = kNone, newest_ = kNone;
 };
 

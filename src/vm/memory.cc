@@ -13,9 +13,10 @@ namespace {
 constexpr std::uint64_t kRegionBase = 0x4bf0'0000'0000'0000;
 constexpr std::uint64_t kSlotsBase = 0x4bf3'0000'0000'0000;
 constexpr unsigned kBaseBits = 48;
-// A region begins in the middle of its 4 GiB, so that small steps in both directions miss it.
+// A region begins in the middle of its 4 GiB, so that small overruns in both directions miss other
+// regions.
 constexpr std::uint64_t kBegin = 0x8000'0000;
-// The addresses of one map's values.
+// Bits for the addresses of one map's values.
 constexpr unsigned kSlotsBits = 38;
 constexpr std::size_t kMostSlots = std::size_t{1} << (kBaseBits - kSlotsBits);
 
@@ -29,7 +30,7 @@ bool is_in_slots(std::uint64_t address) {
     return address >> kBaseBits == kSlotsBase >> kBaseBits;
 }
 
-// So many bits tell n apart from 0.
+// The number of bits needed for values from 0 to n.
 unsigned bits_for(std::size_t n) {
     return static_cast<unsigned>(std::bit_width(n));
 }
@@ -70,7 +71,7 @@ std::size_t VmMemory::add_slots(std::size_t bytes, std::size_t copies, std::size
     made.bytes = bytes;
     made.copies = copies;
     made.copy_bytes = (bytes + 7) / 8 * 8;
-    // One more than the bytes: there is a gap between any two values.
+    // Bits for offsets up to and including `bytes`: this leaves a gap between any two values.
     made.value_bits = std::max(bits_for(bytes), 3u);
     made.copy_bits = bits_for(copies - 1);
     if (made.value_bits + made.copy_bits + bits_for(slots) > kSlotsBits ||
@@ -124,7 +125,7 @@ VmMemory::Place VmMemory::find(std::uint64_t address) const {
     return {&region, offset};
 }
 
-// Of a region that is the program's own, if all the bytes are in it.
+// The place, if all the bytes are in one region that the program itself may access.
 VmMemory::Place VmMemory::find_own(std::uint64_t address, std::size_t bytes) const {
     const Place place = find(address);
     if (!place.region || bytes > place.region->size - place.offset) return {nullptr, 0};
@@ -143,7 +144,7 @@ const std::byte* VmMemory::find_readable(std::uint64_t address, std::size_t byte
     return found->bytes + offset;
 }
 
-// Where nothing was written before.
+// Zeroes those bytes that were never written.
 void VmMemory::Region::write_zeros(std::size_t offset, std::size_t count) {
     for (std::size_t at = offset; at < offset + count; ++at) {
         if (written[at]) continue;

@@ -3,7 +3,7 @@
 namespace gpufs {
 namespace {
 
-// Like the addresses of VmMemory: of nothing.
+// Not a valid address, like those of VmMemory.
 constexpr std::uint64_t kHandleBase = 0x4bf1'0000'0000'0000;
 
 }  // namespace
