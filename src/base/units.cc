@@ -91,6 +91,20 @@ std::chrono::nanoseconds parse_duration(std::string_view what, std::string_view 
     return std::chrono::nanoseconds(static_cast<std::int64_t>(n * unit->ns));
 }
 
+std::string duration_to_text(std::chrono::nanoseconds time) {
+    struct Unit {
+        std::string_view name;
+        std::int64_t ns;
+    };
+    constexpr Unit kUnits[] = {
+        {"h", 3'600'000'000'000}, {"m", 60'000'000'000}, {"s", 1'000'000'000},
+        {"ms", 1'000'000},        {"us", 1'000},         {"ns", 1}};
+    if (time.count() == 0) return "0s";
+    for (const Unit& unit : kUnits)
+        if (time.count() % unit.ns == 0) return cat(time.count() / unit.ns, unit.name);
+    return {};
+}
+
 std::vector<unsigned> parse_cpu_list(std::string_view what, std::string_view text) {
     std::vector<unsigned> cpus;
     for (const std::string& piece : split(text, ',')) {

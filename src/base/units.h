@@ -31,6 +31,9 @@ std::string size_to_text(std::uint64_t bytes);
 // naming `what`.
 std::chrono::nanoseconds parse_duration(std::string_view what, std::string_view text);
 
+// The shortest of the same form that is exact: "200ms", "90s", "5m".
+std::string duration_to_text(std::chrono::nanoseconds time);
+
 // "0-3,7" -> {0,1,2,3,7}. Throws UsageError, naming `what`.
 std::vector<unsigned> parse_cpu_list(std::string_view what, std::string_view text);
 std::string cpu_list_to_text(const std::vector<unsigned>& cpus);

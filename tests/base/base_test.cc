@@ -95,6 +95,11 @@ BOOST_AUTO_TEST_CASE(sizes_carry_units) {
     BOOST_TEST(size_to_text(1410 * 1024) == "1410k");
     BOOST_TEST(size_to_text(4u << 20) == "4M");
     BOOST_TEST(size_to_text(0) == "0");
+    BOOST_TEST(duration_to_text(std::chrono::milliseconds(1500)) == "1500ms");
+    BOOST_TEST(duration_to_text(std::chrono::seconds(90)) == "90s");
+    BOOST_TEST(duration_to_text(std::chrono::minutes(120)) == "2h");
+    BOOST_TEST(duration_to_text(std::chrono::nanoseconds(1'000'001)) == "1000001ns");
+    BOOST_TEST(duration_to_text(std::chrono::nanoseconds(0)) == "0s");
     for (const char* bad : {"", "M", "4x", "-1", "1.5M", "99999999999999999999", "20000000000G"})
         BOOST_CHECK_THROW(parse_size("buffer", bad), UsageError);
 }

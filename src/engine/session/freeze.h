@@ -1,9 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "engine/session/session.h"
 #include "engine/session/settings.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 
@@ -31,6 +35,30 @@ private:
     Disable disable_;
     std::vector<Setting> before_;  // of one that was there
     bool is_ours_ = false, is_frozen_ = false;
+};
+
+// The session whose buffer is stopped when a monitor finds what it was asked for. One that records
+// already is taken as it is. Else it is a FreezeSession with the events that the monitor's own
+// tracepoints are, and the kernel's stack of each.
+class MonitorFreeze {
+public:
+    // Throws Error where the session is stopped already.
+    MonitorFreeze(const Program& program, const Session& session);
+    MonitorFreeze(const MonitorFreeze&) = delete;
+    MonitorFreeze& operator=(const MonitorFreeze&) = delete;
+
+    // Stops the buffer, once.
+    void freeze();
+    bool is_frozen() const noexcept { return is_frozen_; }
+    // The events were enabled for this: they are disabled once it is frozen.
+    bool is_own() const noexcept { return own_ != nullptr; }
+    const Session& session() const noexcept { return session_; }
+
+private:
+    Session session_;
+    std::vector<std::string> events_;
+    std::unique_ptr<FreezeSession> own_;  // null: somebody else enabled what it records
+    bool sets_stacks_ = false, is_frozen_ = false;
 };
 
 }  // namespace gpufs

@@ -14,15 +14,6 @@ namespace {
 constexpr std::string_view kDefaultInstance = "gpufs";
 constexpr std::string_view kPrefix = "gpufs-";
 
-// Instances of commands that undo themselves are named gpufs.PID.STARTTIME, and probe groups must
-// be C identifiers: a session's name is one, too, so that no two of these can meet.
-void require_identifier(const std::string& name) {
-    const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-    if (!std::isalpha(static_cast<unsigned char>(name[0])) || !std::ranges::all_of(name, is_word))
-        throw UsageError(cat("'", name, "' cannot name a session"),
-                         "letters, digits and '_', with a letter first");
-}
-
 }  // namespace
 
 Session::Session(const Tracefs& top, std::string name, bool global)
@@ -32,9 +23,19 @@ Session::Session(const Tracefs& top, std::string name, bool global)
       global_(global),
       here_(global ? top : top.instance(instance_)) {}
 
+// Instances of commands that undo themselves are named gpufs.PID.STARTTIME, and probe groups must
+// be C identifiers: a session's name is one, too, so that no two of these can meet.
+bool Session::is_name(std::string_view name) {
+    const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+    return !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) &&
+           std::ranges::all_of(name, is_word);
+}
+
 Session Session::named(const Tracefs& top, const std::string& name) {
     if (name == kDefaultInstance) return Session(top, {}, false);
-    if (!name.empty()) require_identifier(name);
+    if (!name.empty() && !is_name(name))
+        throw UsageError(cat("'", name, "' cannot name a session"),
+                         "letters, digits and '_', with a letter first");
     return Session(top, name, false);
 }
 

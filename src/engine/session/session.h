@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernel/tracefs/tracefs.h"
@@ -14,7 +15,9 @@ class ScratchInstance;
 // ours: `gpufs`, or `gpufs-NAME`. Tracefs is the only state; sessions live until `gpufs reset`.
 class Session {
 public:
-    // An empty name is the default session. Throws UsageError for a name that is no identifier.
+    // Whether a session can have this name: letters, digits and '_', with a letter first.
+    static bool is_name(std::string_view name);
+    // An empty name is the default session. Throws UsageError for what is_name() refuses.
     static Session named(const Tracefs& top, const std::string& name);
     // The top-level buffer, shared with everybody: gpufs cannot tell there what is its own.
     static Session global(const Tracefs& top);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ctime>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "engine/session/triggers.h"
 #include "kernel/host/pid_namespace.h"
@@ -34,13 +34,6 @@ std::uint64_t buffer_size(const Tracefs& instance) {
 }
 
 }  // namespace
-
-std::uint64_t monotonic_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 StallHunt::StallHunt(const Tracefs& top, const StallTracker::Choice& choice)
     : choice_(choice),

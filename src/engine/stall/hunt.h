@@ -21,9 +21,6 @@
 
 namespace gpufs {
 
-// Nanoseconds of the trace clock "mono".
-std::uint64_t monotonic_ns();
-
 // Watches tasks of this machine for stalls, with events in an instance of its own, /proc, and, when
 // waits for a CPU are asked for, a second instance with everybody's switches.
 //
