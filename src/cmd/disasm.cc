@@ -16,7 +16,8 @@ namespace {
 
 struct Wanted {
     bool raw = false, hex = false, numbers = false;
-    std::optional<std::string> section, id;
+    std::optional<std::string> section;
+    std::optional<unsigned long> id;
 };
 
 std::string text_of_object(const Wanted& wanted, const SourceText& content,
@@ -44,11 +45,10 @@ std::string text_of(const Wanted& wanted, const SourceText& content, const Disas
     return disassembly(insns_of_bytes(content.name, content.text), how);
 }
 
-std::uint32_t program_id(const std::string& word) {
-    const unsigned long id = parse_count("id", word);
-    if (id > std::numeric_limits<std::uint32_t>::max())
-        throw UsageError(cat("there is no program ", word));
-    return static_cast<std::uint32_t>(id);
+std::uint32_t program_id(unsigned long number) {
+    if (number > std::numeric_limits<std::uint32_t>::max())
+        throw UsageError(cat("there is no program ", number));
+    return static_cast<std::uint32_t>(number);
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ int cmd_disasm(Context& ctx, Args args) {
         "raw bytes, which it tells apart; or a program that is loaded.");
     options.flag("raw", wanted.raw, "FILE is bytes, whatever it looks like")
         .flag("hex", wanted.hex, "FILE is hexadecimal digits")
-        .value("id", wanted.id, "N", "program N of the kernel; needs root")
+        .count("id", wanted.id, "program N of the kernel; needs root")
         .value("section", wanted.section, "NAME", "this section of an ELF object only")
         .flag("numbers", wanted.numbers,
               "jumps by number, as the kernel prints them, not to labels");

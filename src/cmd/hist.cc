@@ -4,18 +4,19 @@ namespace gpufs {
 
 int cmd_hist(Context& ctx, Args args) {
     AdhocChoices choices;
-    std::optional<std::string> linear;
+    Aggregation how;
+    how.kind = Aggregation::Kind::log2;
     Options options(
         "hist EVENT FIELD [by KEY,…] [--linear LOW:HIGH:STEP] [--if EXPR] [-- COMMAND]",
         "Shows how large a field's values are: a histogram by powers of two, or in steps of one\n"
         "size; one for each key as 'gpufs count' has them.");
-    options.value("linear", linear, "LOW:HIGH:STEP", "steps of one size instead of powers of two");
+    options.parsed("linear", "LOW:HIGH:STEP", "steps of one size instead of powers of two",
+                   [&](const std::string& text) {
+                       how = parse_linear({"--linear", text});
+                   });
     if (!parse_adhoc(ctx, args, options, choices)) return kOk;
     AdhocAsker asker("hist", choices);
     asker.require_subjects(2, 2, "an EVENT and a FIELD");
-    Aggregation how;
-    how.kind = Aggregation::Kind::log2;
-    if (linear) how = parse_linear({"--linear", *linear});
     const AdhocWord field = asker.subjects()[1];
     AdhocQuestion question =
         asker.question(asker.find_events(std::span(asker.subjects()).first(1)));

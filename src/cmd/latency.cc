@@ -1,32 +1,36 @@
-#include "base/units.h"
 #include "cmd/shared/adhoc.h"
 
 namespace gpufs {
 
 int cmd_latency(Context& ctx, Args args) {
     AdhocChoices choices;
-    std::optional<std::string> key, over, unit;
+    AdhocLatency latency;
+    std::optional<std::chrono::nanoseconds> over;
+    const auto set_key = [&](const std::string& text) {
+        const SourceText source{"--key", text};
+        latency.pairs = parse_adhoc_pairs(source, choices.add_source(source));
+    };
+    const auto set_unit = [&](const std::string& text) {
+        if (nanoseconds_in(text) == 0)
+            throw UsageError(cat("--unit is ns, us, ms or s, not '", text, "'"));
+        latency.unit = text;
+    };
     Options options(
         "latency START END [--key FIELD[=FIELD],…] [by KEY,…] [--over T] [--if EXPR] [-- COMMAND]",
         "Shows how long it takes from one event to another, as a histogram, one for each key as\n"
         "'gpufs count' has them. A start belongs to the next end with the same --key: fields of\n"
         "START and END, or tid, pid, cpu.");
     options
-        .value("key", key, "FIELD[=FIELD]",
-               "fields that a start and its end share: START's[=END's] (default: tid)")
-        .value("over", over, "T",
-               "print also each that takes so long or longer, as it happens (500us, 1ms)")
-        .value("unit", unit, "UNIT", "of the histogram: ns, us, ms or s (default: us)");
+        .parsed("key", "FIELD[=FIELD]",
+                "fields that a start and its end share: START's[=END's] (default: tid)", set_key)
+        .time("over", over,
+              "print also each that takes so long or longer, as it happens (500us, 1ms)")
+        .parsed("unit", "UNIT", "of the histogram: ns, us, ms or s (default: us)", set_unit);
     if (!parse_adhoc(ctx, args, options, choices)) return kOk;
+    if (latency.pairs.empty()) set_key("tid");
     AdhocAsker asker("latency", choices);
     asker.require_subjects(2, 2, "a START and an END");
-    AdhocLatency latency;
-    const SourceText key_text{"--key", key.value_or("tid")};
-    latency.pairs = parse_adhoc_pairs(key_text, asker.add_source(key_text));
-    if (over) latency.over_ns = static_cast<std::uint64_t>(parse_duration("--over", *over).count());
-    if (unit) latency.unit = *unit;
-    if (nanoseconds_in(latency.unit) == 0)
-        throw UsageError(cat("--unit is ns, us, ms or s, not '", latency.unit, "'"));
+    if (over) latency.over_ns = static_cast<std::uint64_t>(over->count());
     const std::span words(asker.subjects());
     latency.starts = asker.find_events(words.first(1));
     std::vector<AdhocEvent> ends = asker.find_events(words.last(1));

@@ -102,6 +102,7 @@ int main_with(Args args) {
         pipe_closed = e.code() == EPIPE;
     }
     if (pipe_closed) die_of(SIGPIPE);
+    if (status < 0) die_of(-status);
     return status;
 }
 

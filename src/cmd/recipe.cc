@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/run_loop.h"
@@ -24,14 +23,29 @@ struct RecipeOptions {
     std::vector<std::string> words;    // NAME|FILE and key=value
     std::vector<std::string> command;  // behind --
     std::vector<int> pids;
-    std::optional<std::string> duration, session;
+    std::optional<std::chrono::nanoseconds> duration;
+    std::optional<std::string> session;
     bool keep = false, dry_run = false, json = false;
 
     bool keeps() const { return keep || session; }
-    // Something was said that is about running.
-    bool runs() const {
+    // Whether an option was given that only `recipe run` takes.
+    bool has_run_options() const {
         return !command.empty() || !pids.empty() || duration || keeps() || dry_run;
     }
+};
+
+// Why a run ended, and when.
+struct EndOfRun {
+    enum class Why {
+        signal,   // a stop signal came
+        time,     // the duration is over
+        stopped,  // a trigger stopped the buffer
+        over,     // a pair was over its limit, and we stopped the buffer
+        command,  // the command ended
+    };
+    Why why = Why::time;
+    std::chrono::nanoseconds lasted{};
+    PairWatch::Over over;  // the pair, for Why::over
 };
 
 std::string in_words(std::chrono::nanoseconds time) {
@@ -68,8 +82,8 @@ Listing look_at(const RecipeFile& file, const std::optional<Tracefs>& top) {
     return listing;
 }
 
-int list(Context& ctx, const RecipeOptions& choices) {
-    if (choices.runs()) throw UsageError("'recipe list' takes --json, nothing else");
+int print_recipes(Context& ctx, const RecipeOptions& choices) {
+    if (choices.has_run_options()) throw UsageError("'recipe list' takes --json, nothing else");
     check_words(choices.words, 0);
     std::optional<Tracefs> top;
     try {
@@ -105,8 +119,8 @@ int list(Context& ctx, const RecipeOptions& choices) {
 
 // --- show ---------------------------------------------------------------------------------------
 
-int show(Context& ctx, const RecipeOptions& choices) {
-    if (choices.runs() || choices.json)
+int print_recipe_text(Context& ctx, const RecipeOptions& choices) {
+    if (choices.has_run_options() || choices.json)
         throw UsageError("'recipe show' takes a recipe, nothing else");
     if (choices.words.empty())
         throw UsageError("no recipe given", "'gpufs recipe list' shows them");
@@ -200,8 +214,8 @@ std::string end_command(HeldCommand& command) {
 }
 
 // `buffer` is what was in it before it was shown.
-void say_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const BufferState& buffer,
-             HeldCommand* command, bool json) {
+void print_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const BufferState& buffer,
+               HeldCommand* command, bool json) {
     constexpr std::string_view kWhy[] = {"signal", "time", "stopped", "over", "command"};
     const bool is_commands = end.why == EndOfRun::Why::command;
     const std::string of_command = command && !is_commands ? end_command(*command) : "";
@@ -222,23 +236,31 @@ void say_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const Buff
     if (!of_command.empty()) ctx.err.line(of_command);
 }
 
+// How long the recipe runs at most; absent: nothing limits it.
+std::optional<std::chrono::nanoseconds> duration_of(const Recipe& recipe,
+                                                    const RecipeOptions& choices) {
+    if (choices.duration || !recipe.duration_ns) return choices.duration;
+    return std::chrono::nanoseconds(*recipe.duration_ns);
+}
+
 // "; ends when a trigger stops the buffer, or Ctrl-C"; empty when it ends at once.
-std::string what_ends_it(const Recipe& recipe, const Until& until) {
-    if (until.duration == std::chrono::nanoseconds(0)) return {};
+std::string what_ends_it(const Recipe& recipe, const RecipeOptions& choices) {
+    const auto duration = duration_of(recipe, choices);
+    if (duration == std::chrono::nanoseconds(0)) return {};
     std::vector<std::string> ends;
-    if (until.stopped) ends.emplace_back("a trigger stops the buffer");
+    if (recipe.ends_when_stopped) ends.emplace_back("a trigger stops the buffer");
     for (const RecipeLimit& limit : recipe.limits)
         ends.push_back(cat(limit.pairs.begin.text, " to ", limit.pairs.end.text,
                            " takes longer than ",
                            in_words(std::chrono::nanoseconds(limit.over_ns))));
-    if (until.command) ends.emplace_back("the command ends");
-    if (until.duration) ends.push_back(cat(in_words(*until.duration), " are over"));
+    if (!choices.command.empty()) ends.emplace_back("the command ends");
+    if (duration) ends.push_back(cat(in_words(*duration), " are over"));
     ends.emplace_back("Ctrl-C");
     return "; ends when " + join(ends, ", or ");
 }
 
-int dry_run(Context& ctx, const RecipeOptions& choices, const RecipeOnKernel& on_kernel,
-            const Tracefs& top) {
+int print_dry_run(Context& ctx, const RecipeOptions& choices, const RecipeOnKernel& on_kernel,
+                  const Tracefs& top) {
     const SessionPlan plan =
         plan_recipe(on_kernel, Session::named(top, choices.session.value_or("")));
     for (const std::string& note : plan.notes) ctx.err.line(note);
@@ -249,25 +271,40 @@ int dry_run(Context& ctx, const RecipeOptions& choices, const RecipeOnKernel& on
     return kOk;
 }
 
+EndOfRun wait_for_end(RunLoop& loop, RecipeEnd& own_end) {
+    using Why = EndOfRun::Why;
+    for (;; loop.wait(own_end.period())) {
+        if (const auto why = own_end.look())
+            return {*why == RecipeEnd::Why::over ? Why::over : Why::stopped, loop.lasted(),
+                    own_end.over()};
+        switch (loop.end()) {
+            case RunLoop::End::none:
+                break;
+            case RunLoop::End::signal:
+                return {Why::signal, loop.lasted(), {}};
+            case RunLoop::End::command:
+                return {Why::command, loop.lasted(), {}};
+            case RunLoop::End::time:
+                return {Why::time, loop.lasted(), {}};
+        }
+    }
+}
+
 // Lets the command go and waits for the end.
-EndOfRun wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel, RecipeRun& run,
-              const RecipeOptions& choices, HeldCommand* command, StopSignals& stop) {
-    Until until;
-    if (recipe.duration_ns) until.duration = std::chrono::nanoseconds(*recipe.duration_ns);
-    if (choices.duration) until.duration = parse_duration("--duration", *choices.duration);
-    until.stopped = recipe.ends_when_stopped;
-    until.command = command;
-    std::optional<PairWatch> watch;
-    if (!recipe.limits.empty()) until.watch = &watch.emplace(recipe, on_kernel, run.session());
+EndOfRun begin_and_wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel,
+                        RecipeRun& run, const RecipeOptions& choices, RunLoop& loop) {
+    if (const auto duration = duration_of(recipe, choices)) loop.end_after(*duration);
+    RecipeEnd own_end(recipe, on_kernel, run.session());
     if (!choices.json)
-        ctx.err.line(cat(recipe.name.text, ": everything is set", what_ends_it(recipe, until)));
+        ctx.err.line(cat(recipe.name.text, ": everything is set", what_ends_it(recipe, choices)));
     ctx.err.flush();
     try {
-        if (command) command->release();
-        const EndOfRun end = wait_for_end(run.session(), until, stop);
-        if (watch && (watch->buffer().lost() > 0 || watch->buffer().lost_is_partial()))
-            ctx.err.line(cat(watch->buffer().lost(),
-                             watch->buffer().lost_is_partial() ? " or more" : "",
+        loop.begin();
+        const EndOfRun end = wait_for_end(loop, own_end);
+        const PairWatch* pairs = own_end.pairs();
+        if (pairs && (pairs->buffer().lost() > 0 || pairs->buffer().lost_is_partial()))
+            ctx.err.line(cat(pairs->buffer().lost(),
+                             pairs->buffer().lost_is_partial() ? " or more" : "",
                              " events were lost to the watch for the limit: more may have been "
                              "over it"));
         return end;
@@ -277,31 +314,27 @@ EndOfRun wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kerne
     }
 }
 
-// Waits, then shows. Returns the signal that came, or 0.
-int follow(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel, RecipeRun& run,
-           const RecipeOptions& choices, HeldCommand* command, StopSignals& stop) {
-    const EndOfRun end = wait(ctx, recipe, on_kernel, run, choices, command, stop);
-    const int signal = stop.take();
+// Waits, then shows.
+void wait_and_show(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel,
+                   RecipeRun& run, const RecipeOptions& choices, RunLoop& loop) {
+    const EndOfRun end = begin_and_wait(ctx, recipe, on_kernel, run, choices, loop);
     const Session& session = run.session();
     std::vector<std::string> status;
     if (std::ranges::count(recipe.shows, RecipeShow::What::status, &RecipeShow::what) > 0)
         status = commands_to_set_again(session, read_event_states(session));
-    // What is shown twice shall be the same twice.
+    // Stop recording first, so that two `show` lines print the same records.
     if (!choices.keeps()) session.tracefs().write("tracing_on", "0\n", Write::replace);
     const BufferState buffer = read_buffer_state(session.tracefs());
     show_results(ctx, recipe, run, status, choices.json);
-    say_end(ctx, recipe, end, buffer, command, choices.json);
+    print_end(ctx, recipe, end, buffer, loop.command(), choices.json);
     if (choices.keeps() && !choices.json)
         ctx.err.line(
             cat(session.described(), " stays; 'gpufs reset", session.option(), "' removes it"));
     ctx.out.flush();
     ctx.err.flush();
-    return signal;
 }
 
-// Returns an exit status, or a signal that ended the run as a negative number: the command is
-// ended by then.
-int run(Context& ctx, const RecipeOptions& choices) {
+int run_recipe(Context& ctx, const RecipeOptions& choices) {
     if (choices.words.empty())
         throw UsageError("no recipe given", "'gpufs recipe list' shows them");
     const Recipe recipe = parse_recipe(load_recipe(choices.words[0]));
@@ -309,45 +342,38 @@ int run(Context& ctx, const RecipeOptions& choices) {
     const RecipeParameter* pid = recipe.pid_parameter();
     const bool pid_is_commands =
         pid && !choices.command.empty() && !arguments.contains(pid->name.text);
-    if (choices.duration) parse_duration("--duration", *choices.duration);
     const Tracefs top = find_tracefs();
     remove_stale(top);
     if (choices.dry_run) {
         if (pid_is_commands)
             throw UsageError("a dry run cannot know the command's pid",
                              cat("give one: ", pid->name.text, "=PID"));
-        return dry_run(ctx, choices, check_recipe(top, fill_in(recipe, arguments)), top);
+        return print_dry_run(ctx, choices, check_recipe(top, fill_in(recipe, arguments)), top);
     }
 
     // From here on a signal waits until everything is undone.
-    StopSignals stop;
-    std::optional<HeldCommand> command;
-    if (!choices.command.empty()) command.emplace(choices.command);
-    if (pid_is_commands) arguments[pid->name.text] = cat(command->pid());
+    RunLoop loop(choices.duration);
+    loop.hold(choices.command);
+    if (pid_is_commands) arguments[pid->name.text] = cat(loop.command()->pid());
     const Recipe filled = fill_in(recipe, arguments);
     const RecipeOnKernel on_kernel = check_recipe(top, filled);
     for (const std::string& note : on_kernel.notes) ctx.err.line(cat(recipe.name.text, ": ", note));
 
-    int signal = 0;
-    {
-        std::optional<RecipeRun> at_work;
-        if (choices.keeps())
-            at_work.emplace(Session::named(top, choices.session.value_or("")), on_kernel);
-        else
-            at_work.emplace(top, on_kernel);
-        signal = stop.take();  // what came meanwhile has undone it
-        if (signal == 0)
-            signal = follow(ctx, filled, on_kernel, *at_work, choices,
-                            command ? &*command : nullptr, stop);
-    }
-    return signal == 0 ? kOk : -signal;
+    std::optional<RecipeRun> at_work;
+    if (choices.keeps())
+        at_work.emplace(Session::named(top, choices.session.value_or("")), on_kernel);
+    else
+        at_work.emplace(top, on_kernel);
+    if (!loop.is_interrupted()) wait_and_show(ctx, filled, on_kernel, *at_work, choices, loop);
+    return loop.exit_status(kOk);
 }
 
 struct Verb {
     std::string_view name;
     int (*run)(Context&, const RecipeOptions&);
 };
-constexpr Verb kVerbs[] = {{"list", list}, {"show", show}, {"run", run}};
+constexpr Verb kVerbs[] = {
+    {"list", print_recipes}, {"show", print_recipe_text}, {"run", run_recipe}};
 
 }  // namespace
 
@@ -366,7 +392,7 @@ int cmd_recipe(Context& ctx, Args args) {
     options.pids(choices.pids, "this process with the threads it has now, or one thread; repeated")
         .duration(choices.duration)
         .flag("keep", choices.keep, "leave everything set, in the session 'gpufs'")
-        .value("session", choices.session, "NAME", "the same, in a session of this name")
+        .session_name(choices.session, "the same, in a session of this name")
         .dry_run(choices.dry_run)
         .json(choices.json);
     choices.command = take_command(args);
@@ -376,11 +402,7 @@ int cmd_recipe(Context& ctx, Args args) {
     const std::string word = choices.words.front();
     choices.words.erase(choices.words.begin());
     const auto verb = std::ranges::find(kVerbs, word, &Verb::name);
-    if (verb != std::end(kVerbs)) {
-        const int status = verb->run(ctx, choices);
-        if (status < 0) die_of(-status);
-        return status;
-    }
+    if (verb != std::end(kVerbs)) return verb->run(ctx, choices);
     std::vector<std::string> names;
     for (const Verb& known : kVerbs) names.emplace_back(known.name);
     std::string hint = did_you_mean(word, names);

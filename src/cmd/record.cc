@@ -1,5 +1,3 @@
-#include <poll.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -40,7 +38,9 @@ struct RecordOptions {
     RecordRequest request;
     std::vector<int> pids;
     std::vector<std::string> command;
-    std::optional<std::string> file, max, buffer, duration;
+    std::optional<std::string> file;
+    std::optional<std::uint64_t> max, buffer;
+    std::optional<std::chrono::nanoseconds> duration;
     bool ring = false, compress = false, strict = false, json = false;
 };
 
@@ -52,15 +52,15 @@ bool is_full_disk(const SysError& e) {
 }
 
 // Some 100 ms of the fastest events there are; together no more than 512 MB.
-std::string default_buffer(const Tracefs& top) {
+std::uint64_t default_buffer(const Tracefs& top) {
     constexpr std::uint64_t kEach = 8 << 20, kAll = 512 << 20, kLeast = 1408 << 10;
-    return size_to_text(std::clamp(kAll / buffer_cpus(top).size() / 4096 * 4096, kLeast, kEach));
+    return std::clamp(kAll / buffer_cpus(top).size() / 4096 * 4096, kLeast, kEach);
 }
 
 void add_settings(RecordRequest& request, const RecordOptions& choices, const Tracefs& top) {
     // One clock for all CPUs, which is also that of BPF programs and of clock_gettime(2).
-    request.settings = {{"clock", "mono"},
-                        {"buffer", choices.buffer.value_or(default_buffer(top))}};
+    const std::uint64_t buffer = choices.buffer ? *choices.buffer : default_buffer(top);
+    request.settings = {{"clock", "mono"}, {"buffer", size_to_text(buffer)}};
     if (choices.pids.empty()) return;
     std::vector<std::string> pids;
     for (const int pid : choices.pids) pids.push_back(cat(pid));
@@ -75,15 +75,15 @@ public:
         : ctx_(ctx),
           choices_(choices),
           path_(choices.file.value_or("trace.dat")),
-          max_(choices.max ? parse_size("--max", *choices.max) : kNoLimit),
+          max_(choices.max.value_or(kNoLimit)),
           session_(top, choices.request),
           recorder_(session_.tracefs(), top),
           told_(recorder_.counts()) {}
 
     // Into the file as the pages come.
-    void run(LiveRun& live);
+    void run(RunLoop& loop);
     // The kernel keeps the last ones; they go into the file at the end, and at each SIGUSR1.
-    void run_ring(LiveRun& live);
+    void run_ring(RunLoop& loop);
 
     bool is_complete() const { return lost_ == 0; }
     bool has_failed() const { return early_ == Early::disk_is_full; }
@@ -93,15 +93,15 @@ private:
         return read_trace_head(session_.tracefs(), session_.top(), session_.events(),
                                session_.has_stacks());
     }
-    void follow(LiveRun& live, RecordingFile& file, const trace_dat::Head& head);
+    void follow(RunLoop& loop, RecordingFile& file, const trace_dat::Head& head);
     using Take = bool (Recorder::*)(RecordingFile&, std::uint64_t);
     bool take(RecordingFile& file, Take how);
     void close(RecordingFile& file);
     void write_ring();
     void tell(const RecordingFile& file, bool has_gaps);
     void tell_early(const RecordingFile& file);
-    milliseconds time_to_wait(const LiveRun& live, milliseconds longest) const {
-        longest = std::min(longest, live.left());
+    milliseconds time_to_wait(const RunLoop& loop, milliseconds longest) const {
+        longest = std::min(longest, loop.left());
         return session_.ends_when_off() ? std::min(longest, kLookAtSwitch) : longest;
     }
     bool is_switched_off() const { return session_.ends_when_off() && !session_.is_on(); }
@@ -118,12 +118,12 @@ private:
     std::size_t files_ = 0;
 };
 
-void Recording::run(LiveRun& live) {
+void Recording::run(RunLoop& loop) {
     RecordingFile file(path_);
     const trace_dat::Head head = read_head();
     session_.start();
-    live.begin();
-    follow(live, file, head);
+    loop.begin();
+    follow(loop, file, head);
     session_.stop();
     if (early_ != Early::disk_is_full && early_ != Early::file_is_full)
         take(file, &Recorder::move_rest);
@@ -131,14 +131,14 @@ void Recording::run(LiveRun& live) {
 }
 
 // What was in the file before stays until it is known that the command runs.
-void Recording::follow(LiveRun& live, RecordingFile& file, const trace_dat::Head& head) {
+void Recording::follow(RunLoop& loop, RecordingFile& file, const trace_dat::Head& head) {
     using Clock = std::chrono::steady_clock;
     const RealTime first;
     auto flush_at = Clock::now() + kFirstFlush;
     for (bool is_over = false; !is_over && early_ == Early::no;) {
         const auto left = std::chrono::ceil<milliseconds>(flush_at - Clock::now());
-        recorder_.wait(live.stop_fd(), time_to_wait(live, std::max(left, milliseconds(0))));
-        is_over = live.is_over();
+        recorder_.wait(loop.wake_fd(), time_to_wait(loop, std::max(left, milliseconds(0))));
+        is_over = loop.is_over();
         if (!file.has_begun()) recorder_.begin(file, head, max_);
         const bool flushes = Clock::now() >= flush_at;
         if (is_switched_off()) early_ = Early::switched_off;
@@ -174,18 +174,17 @@ void Recording::close(RecordingFile& file) {
     tell(file, has_gaps);
 }
 
-void Recording::run_ring(LiveRun& live) {
+void Recording::run_ring(RunLoop& loop) {
     AwaitedSignal asked(SIGUSR1);
     { const RecordingFile can_be_written(path_); }
     session_.start();
-    live.begin();
+    loop.begin();
+    loop.wake_for(asked.fd());
     for (bool is_over = false; !is_over && early_ == Early::no;) {
-        pollfd fds[] = {{live.stop_fd(), POLLIN, 0}, {asked.fd(), POLLIN, 0}};
-        ::poll(fds, 2, static_cast<int>(time_to_wait(live, live.left()).count()));
-        is_over = live.is_over();
+        loop.wait(session_.ends_when_off() ? kLookAtSwitch : milliseconds::max());
+        is_over = loop.is_over();
         if (is_switched_off()) early_ = Early::switched_off;
-        if (fds[1].revents == 0 || is_over || early_ != Early::no) continue;
-        asked.take();
+        if (is_over || early_ != Early::no || !asked.take()) continue;
         session_.stop();
         write_ring();
         session_.start();
@@ -264,27 +263,26 @@ void Recording::tell(const RecordingFile& file, bool has_gaps) {
     ctx_.err.flush();
 }
 
-int record(Context& ctx, RecordOptions& choices) {
+int record_events(Context& ctx, RecordOptions& choices) {
     if (choices.request.events.empty() && !choices.request.gpu)
         throw UsageError("nothing to record: there is no -e and no --gpu",
                          "such as: gpufs record -e sched_switch -- make");
     if (choices.ring && choices.max)
         throw UsageError("--max does not go with --ring", "--buffer says how much a ring keeps");
-    LiveRun live(choices.duration);
+    RunLoop loop(choices.duration);
     const Tracefs top = find_tracefs();
     remove_stale(top);
     add_settings(choices.request, choices, top);
-    live.hold(choices.command);
+    loop.hold(choices.command);
     Recording recording(ctx, choices, top);
     if (choices.ring)
-        recording.run_ring(live);
+        recording.run_ring(loop);
     else
-        recording.run(live);
-    if (const std::string line = live.command_end(); !line.empty()) ctx.err.line(line);
+        recording.run(loop);
+    if (const std::string line = loop.command_end(); !line.empty()) ctx.err.line(line);
     ctx.err.flush();
-    if (const int signal = live.finish(); signal != 0) return signal;
-    if (recording.has_failed()) return kFailed;
-    return choices.strict && !recording.is_complete() ? kLostData : kOk;
+    if (recording.has_failed()) return loop.exit_status(kFailed);
+    return loop.exit_status(choices.strict && !recording.is_complete() ? kLostData : kOk);
 }
 
 }  // namespace
@@ -303,23 +301,23 @@ int cmd_record(Context& ctx, Args args) {
     options.events(choices.request.events)
         .flag("gpu", choices.request.gpu, "all that GPU drivers tell, and which task ran")
         .condition(choices.request.condition)
-        .list("trigger", choices.request.triggers, "ACTION",
-              "as in 'gpufs trigger', on these events; repeated")
+        .list("trigger", "ACTION", "as in 'gpufs trigger', on these events; repeated",
+              [&](const std::string& text) {
+                  choices.request.triggers.push_back(parse_record_trigger(text));
+              })
         .pids(choices.pids,
               "this process with its threads, or a thread, and what they start; repeated")
         .value("output,o", choices.file, "FILE", "where to; trace.dat by default")
-        .value("max", choices.max, "SIZE", "end when the file has this size (500M, 2G)")
+        .size("max", choices.max, "end when the file has this size (500M, 2G)")
         .flag("ring", choices.ring, "keep the last records only; write at the end and at SIGUSR1")
-        .value("buffer", choices.buffer, "SIZE", "the kernel's buffer of each CPU")
+        .size("buffer", choices.buffer, "the kernel's buffer of each CPU")
         .duration(choices.duration)
         .flag("compress", choices.compress, "compress the file at the end (version 7, zstd)")
         .strict(choices.strict)
         .json(choices.json);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0, "events go with -e, a command behind --");
-    const int status = record(ctx, choices);
-    if (status < 0) die_of(-status);
-    return status;
+    return record_events(ctx, choices);
 }
 
 }  // namespace gpufs

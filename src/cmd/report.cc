@@ -21,10 +21,32 @@
 namespace gpufs {
 namespace {
 
+// A moment of a recording. Which of them is meant is known once its clock is: a time where that
+// counts nanoseconds, else a count.
+struct Moment {
+    std::string text;
+    std::optional<std::chrono::nanoseconds> time;
+    std::optional<std::uint64_t> count;
+};
+
+Moment parse_moment(const std::string& option, const std::string& text) {
+    Moment moment{text, std::nullopt, std::nullopt};
+    const auto number = parse_whole_number(text);
+    if (number && !number->is_negative) moment.count = number->magnitude;
+    try {
+        moment.time = parse_duration(option, text);
+    } catch (const UsageError&) {
+        if (!moment.count) throw;
+    }
+    return moment;
+}
+
 struct ReportOptions {
-    std::optional<std::string> file, cpus, from, to;
+    std::optional<std::string> file;
+    std::optional<std::vector<unsigned>> cpus;
+    std::optional<Moment> from, to;
     std::vector<std::string> events;
-    std::string condition;
+    std::optional<Expression> condition;
     std::vector<int> pids;
     bool stacks = false, json = false, csv = false, statistics = false, strict = false;
 };
@@ -36,14 +58,12 @@ public:
         : file_(file),
           pids_(choices.pids),
           filter_(KnownEvents(file.context().events), file.context(), choices.events,
-                  choices.condition.empty()
-                      ? std::nullopt
-                      : std::optional(parse_expression({"--if", choices.condition}))) {
+                  choices.condition) {
         if (choices.from) from_ = time("--from", *choices.from);
         if (choices.to) to_ = time("--to", *choices.to);
         std::vector<unsigned> cpus;
         if (choices.cpus) {
-            cpus = parse_cpu_list("--cpu", *choices.cpus);
+            cpus = *choices.cpus;
             const std::vector<int> there = file.cpus();
             for (const unsigned cpu : cpus)
                 if (!std::ranges::count(there, static_cast<int>(cpu)))
@@ -78,14 +98,14 @@ public:
     }
 
 private:
-    std::uint64_t time(const char* option, const std::string& text) const {
-        if (file_.context().options.clock_is_ns)
-            return static_cast<std::uint64_t>(parse_duration(option, text).count());
-        const auto number = parse_whole_number(text);
-        if (!number || number->is_negative)
-            throw UsageError(
-                cat(option, ": '", text, "' is no count of the clock '", file_.facts().clock, "'"));
-        return number->magnitude;
+    std::uint64_t time(const char* option, const Moment& moment) const {
+        if (!file_.context().options.clock_is_ns) {
+            if (moment.count) return *moment.count;
+            throw UsageError(cat(option, ": '", moment.text, "' is no count of the clock '",
+                                 file_.facts().clock, "'"));
+        }
+        if (!moment.time) throw UsageError(cat(option, ": '", moment.text, "' is no time"));
+        return static_cast<std::uint64_t>(moment.time->count());
     }
     void count_lost(const TraceRecord& record) {
         if (record.stream >= pending_.size()) pending_.resize(record.stream + 1);
@@ -177,10 +197,13 @@ int cmd_report(Context& ctx, Args args) {
     options.value("input,i", choices.file, "FILE", "the recording; trace.dat if not given")
         .events(choices.events)
         .condition(choices.condition)
-        .value("cpu", choices.cpus, "LIST", "only these CPUs (0-3,7)")
+        .parsed("cpu", "LIST", "only these CPUs (0-3,7)",
+                [&](const std::string& text) { choices.cpus = parse_cpu_list("--cpu", text); })
         .pids(choices.pids, "only this task (a thread, not its whole process); repeated")
-        .value("from", choices.from, "T", "only from this time of the recording on (220.5)")
-        .value("to", choices.to, "T", "only up to this time")
+        .parsed("from", "T", "only from this time of the recording on (220.5)",
+                [&](const std::string& text) { choices.from = parse_moment("--from", text); })
+        .parsed("to", "T", "only up to this time",
+                [&](const std::string& text) { choices.to = parse_moment("--to", text); })
         .flag("stacks", choices.stacks, "each stack directly below its event")
         .flag("csv", choices.csv, "a table for spreadsheets")
         .flag("stat", choices.statistics, "how many of what, when, where")

@@ -46,7 +46,7 @@ void print_monitor(Context& ctx, const std::string& name, std::size_t width, boo
     if (is_json) ctx.out.line(line.done());
 }
 
-void print_list(Context& ctx, bool is_json) {
+void print_monitors(Context& ctx, bool is_json) {
     const std::vector<std::string> names = list_monitors();
     std::size_t width = 0;
     for (const std::string& name : names) width = std::max(width, name.size());
@@ -75,7 +75,7 @@ int cmd_run(Context& ctx, Args args) {
     if (!options.parse(ctx, args, words)) return kOk;
     if (list || !has_words) {
         check_words(words, 0, "--list has all monitors");
-        print_list(ctx, choices.json);
+        print_monitors(ctx, choices.json);
         return kOk;
     }
     if (words.empty())

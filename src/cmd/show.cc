@@ -10,11 +10,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/signals.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/run_loop.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/trace/buffer_snapshot.h"
 #include "engine/trace/context.h"
@@ -31,12 +30,13 @@ namespace {
 
 struct ShowOptions {
     std::vector<std::string> events;
-    std::string condition;
-    std::optional<std::string> last, duration;
+    std::optional<Expression> condition;
+    std::optional<unsigned long> last;
+    std::optional<std::chrono::nanoseconds> duration;
     bool follow = false, consume = false, snapshot = false, json = false;
 
     // Whether records must be looked into, which the kernel's own text does not allow.
-    bool needs_fields() const { return json || !condition.empty() || !events.empty(); }
+    bool needs_fields() const { return json || condition || !events.empty(); }
 };
 
 // Turns records into lines, in the form and of the choice the user asked for.
@@ -46,10 +46,7 @@ public:
         : trace_(session.top(), session.tracefs()),
           text_(trace_.context()),
           json_(trace_.context()),
-          filter_(session.top(), trace_.context(), choices.events,
-                  choices.condition.empty()
-                      ? std::nullopt
-                      : std::optional(parse_expression({"--if", choices.condition}))),
+          filter_(session.top(), trace_.context(), choices.events, choices.condition),
           is_json_(choices.json) {}
 
     // Appends the record's lines, if it is of those wanted. False when it is not. What was lost in
@@ -106,9 +103,9 @@ private:
 // Prints what `next` gives, all of it or the last N events.
 template <class Source>
 void print_records(Context& ctx, Source& source, Printer& printer,
-                   const std::optional<std::string>& last) {
+                   std::optional<unsigned long> last) {
     std::optional<LastLines> tail;
-    if (last) tail.emplace(parse_count("last", *last));
+    if (last) tail.emplace(*last);
     std::string lines;
     while (const TraceRecord* record = source.next()) {
         lines.clear();
@@ -127,7 +124,7 @@ void say_damage(Context& ctx, const std::vector<std::string>& damage) {
 
 // The kernel's own text: `trace`, or `snapshot`.
 void copy_text(Context& ctx, const Tracefs& at, const char* file,
-               const std::optional<std::string>& last) {
+               std::optional<unsigned long> last) {
     const Fd fd = open_file(at.path(file), O_RDONLY);
     if (!last) {
         std::string chunk(1 << 16, '\0');
@@ -138,7 +135,7 @@ void copy_text(Context& ctx, const Tracefs& at, const char* file,
             ctx.out.write(std::string_view(chunk).substr(0, static_cast<std::size_t>(n)));
         }
     }
-    LastLines tail(parse_count("last", *last));
+    LastLines tail(*last);
     const std::string text = read_all(fd.get(), at.path(file));
     for (const std::string_view line : lines_of(text)) {
         if (line.starts_with('#')) continue;
@@ -180,13 +177,9 @@ void consume(Context& ctx, const Session& session, const ShowOptions& choices) {
     ctx.err.line(cat("read and removed; ", lost_text(buffer)));
 }
 
-int follow(Context& ctx, const Session& session, const ShowOptions& choices) {
-    using Clock = std::chrono::steady_clock;
+int show_live(Context& ctx, const Session& session, const ShowOptions& choices) {
     Printer printer(session, choices);
-    const auto limit = choices.duration ? parse_duration("--duration", *choices.duration)
-                                        : std::chrono::nanoseconds(std::chrono::hours(24 * 365));
-    const auto until = Clock::now() + limit;
-    StopSignals stop;
+    RunLoop loop(choices.duration);
     RawBuffer buffer(session.tracefs());
     std::size_t shown = 0;
     std::string lines;
@@ -201,9 +194,9 @@ int follow(Context& ctx, const Session& session, const ShowOptions& choices) {
         }
         ctx.out.flush();
     };
-    for (;;) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-        if (left.count() <= 0 || !buffer.wait(stop.fd(), left)) break;
+    loop.begin();
+    while (!loop.is_over()) {
+        buffer.wait(loop.wake_fd(), loop.left());
         if (buffer.drain() > 0) print_ready();
     }
     buffer.drain_rest();
@@ -211,8 +204,7 @@ int follow(Context& ctx, const Session& session, const ShowOptions& choices) {
     say_damage(ctx, buffer.damage());
     ctx.err.line(cat(counted(shown, "event"), ", ", lost_text(buffer)));
     ctx.err.flush();
-    if (const int signal = stop.take()) die_of(signal);
-    return kOk;
+    return loop.exit_status(kOk);
 }
 
 // "The longest of 80 irq:softirq_entry to irq:softirq_exit; 1 without the other half:", or "No
@@ -277,7 +269,7 @@ void print_longest(Context& ctx, const Session& session,
 void print_buffer(Context& ctx, const Session& session, std::optional<unsigned long> last,
                   bool json) {
     ShowOptions choices;
-    if (last) choices.last = cat(*last);
+    choices.last = last;
     choices.json = json;
     if (json && !BufferSnapshot::open(session.tracefs()))
         consume(ctx, session, choices);
@@ -296,8 +288,8 @@ int cmd_show(Context& ctx, Args args) {
     options.flag("follow,f", choices.follow, "live, until Ctrl-C; consumes what it shows")
         .flag("consume", choices.consume, "show and remove from the buffer")
         .flag("snapshot", choices.snapshot, "the copy that a snapshot trigger keeps")
-        .value("last", choices.last, "N", "only the last N events")
-        .value("duration", choices.duration, "T", "end --follow after this time (30s, 5m)")
+        .count("last", choices.last, "only the last N events")
+        .time("duration", choices.duration, "end --follow after this time (30s, 5m)")
         .events(choices.events)
         .condition(choices.condition)
         .json(choices.json)
@@ -312,7 +304,7 @@ int cmd_show(Context& ctx, Args args) {
         throw UsageError(
             "--snapshot shows the kernel's text: -e, --if and --json do not go with it");
     const Session session = require_session(session_choice);
-    if (choices.follow) return follow(ctx, session, choices);
+    if (choices.follow) return show_live(ctx, session, choices);
     if (choices.consume) {
         consume(ctx, session, choices);
     } else if (choices.snapshot) {

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/run_loop.h"
@@ -25,8 +24,9 @@ namespace {
 struct StallOptions {
     std::vector<int> pids;
     std::vector<std::string> command;
-    std::optional<std::string> comm, over, state, duration;
-    std::optional<std::string> session;
+    std::optional<std::string> comm, session;
+    std::optional<StateSet> states;
+    std::optional<std::chrono::nanoseconds> over, duration;
     bool children = false, freeze = false, json = false, strict = false;
 };
 
@@ -187,13 +187,13 @@ double cpu_seconds() {
 
 int hunt_stalls(Context& ctx, const StallOptions& choices) {
     StallTracker::Choice what;
-    what.states = StateSet::parse("--state", choices.state.value_or("D"));
+    what.states = choices.states.value_or(StateSet::parse("--state", "D"));
     what.over_ns =
-        static_cast<std::uint64_t>(parse_duration("--over", choices.over.value_or("1ms")).count());
+        static_cast<std::uint64_t>(choices.over.value_or(std::chrono::milliseconds(1)).count());
     what.children = choices.children;
-    LiveRun live(choices.duration);
+    RunLoop loop(choices.duration);
     // Before anything is opened that the command would keep open.
-    live.hold(choices.command);
+    loop.hold(choices.command);
     const Session session = open_session({choices.session.value_or(""), false});
     std::vector<StallHunt::Target> targets = find_targets(choices);
 
@@ -210,8 +210,8 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
             is_frozen = true;
         });
     }
-    const bool has_command = live.command() != nullptr;
-    if (has_command) targets.push_back({live.command()->pid(), false});
+    const bool has_command = loop.command() != nullptr;
+    if (has_command) targets.push_back({loop.command()->pid(), false});
     hunt.attach(targets, has_command);
     if (hunt.stacks() == Stacks::no)
         ctx.err.line(
@@ -219,26 +219,26 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
             "from /proc, for stalls that last");
     StallPrinter printer(ctx, hunt, choices.json);
     const double used_before = cpu_seconds();
-    live.begin();
+    loop.begin();
     if (!has_command) {
         ctx.err.line(start_text(hunt));
         ctx.err.flush();
         printer.tell_new();
     }
     for (;;) {
-        const bool goes_on = hunt.wait(live.stop_fd(), live.left());
+        const bool goes_on = hunt.wait(loop.wake_fd(), loop.left());
         hunt.round();
         printer.tell_new();
-        if (live.is_over() || is_frozen) break;
+        if (loop.is_over() || is_frozen) break;
         // Watched processes that end take their tasks with them.
         if (goes_on && !has_command && hunt.tracker().watched() == 0) break;
     }
     hunt.finish();
     printer.tell_new();
-    const std::chrono::duration<double> took = live.lasted();
+    const std::chrono::duration<double> took = loop.lasted();
     printer.tell_end((cpu_seconds() - used_before) / std::max(took.count(), 1e-3), what.states,
                      what.over_ns);
-    if (const std::string line = live.command_end(); !line.empty()) ctx.err.line(line);
+    if (const std::string line = loop.command_end(); !line.empty()) ctx.err.line(line);
     if (is_frozen)
         ctx.err.line(cat(session.described(), " stopped at the first of them: 'gpufs show",
                          session.option(), "' has what led to it, 'gpufs reset", session.option(),
@@ -246,9 +246,8 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     else if (choices.freeze)
         ctx.err.line("nothing to freeze for");
     ctx.err.flush();
-    if (const int signal = live.finish(); signal != 0) return signal;
     const bool is_complete = hunt.lost() == 0 && !hunt.lost_is_partial() && hunt.damage().empty();
-    return choices.strict && !is_complete ? kLostData : kOk;
+    return loop.exit_status(choices.strict && !is_complete ? kLostData : kOk);
 }
 
 }  // namespace
@@ -264,15 +263,15 @@ int cmd_stall(Context& ctx, Args args) {
     options
         .pids(choices.pids, "the process with its threads, or one thread by its own id; repeated")
         .value("comm", choices.comm, "GLOB", "the processes whose name matches a shell pattern")
-        .value("state", choices.state, "STATES", "D (the default), S, R, several, or any")
-        .value("over", choices.over, "T", "only what takes this long or longer (default: 1ms)")
+        .parsed("state", "STATES", "D (the default), S, R, several, or any",
+                [&](const std::string& text) { choices.states = StateSet::parse("--state", text); })
+        .time("over", choices.over, "only what takes this long or longer (default: 1ms)")
         .flag("children", choices.children, "processes that these have started or start, too")
         .duration(choices.duration)
         .flag("freeze", choices.freeze, "stop a session's buffer at the first stall, and end")
         .strict(choices.strict)
         .json(choices.json)
-        .value("session", choices.session, "NAME",
-               "the session that --freeze stops (default: gpufs)");
+        .session_name(choices.session, "the session that --freeze stops (default: gpufs)");
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0, "a command to run stands behind --");
@@ -282,9 +281,7 @@ int cmd_stall(Context& ctx, Args args) {
     if (!choices.command.empty() && ways > 1)
         throw UsageError("-p and --comm do not go with a COMMAND");
     if (choices.session && !choices.freeze) throw UsageError("--session goes with --freeze");
-    const int status = hunt_stalls(ctx, choices);
-    if (status < 0) die_of(-status);
-    return status;
+    return hunt_stalls(ctx, choices);
 }
 
 }  // namespace gpufs

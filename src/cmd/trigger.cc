@@ -13,7 +13,7 @@ namespace gpufs {
 namespace {
 
 // "stacktrace", "enable_event sched:sched_wakeup", "enable_event:sched:sched_wakeup".
-Trigger parse_action(const Tracefs& top, const std::vector<std::string>& words) {
+Trigger parse_action(const std::vector<std::string>& words) {
     Trigger trigger = parse_trigger(words[0]);
     if (trigger.count)
         throw UsageError(cat("'", words[0], "' carries a count"),
@@ -22,7 +22,8 @@ Trigger parse_action(const Tracefs& top, const std::vector<std::string>& words) 
         trigger.argument = words[1];
     else
         check_words(words, 1, "a condition goes with --if, events with -e");
-    return resolve_trigger(top, std::move(trigger));
+    check_trigger(trigger);
+    return trigger;
 }
 
 // The events filtered in the session, each under its own filter.
@@ -66,10 +67,8 @@ std::vector<std::string> events_with(const Session& session, const Expression& c
 
 std::vector<TriggerOn> on_events(const Session& session, const Trigger& trigger,
                                  const std::vector<std::string>& words,
-                                 const std::string& condition_text) {
-    if (words.empty() && condition_text.empty()) return on_filtered(session, trigger);
-    std::optional<Expression> condition;
-    if (!condition_text.empty()) condition = parse_expression({"--if", condition_text});
+                                 const std::optional<Expression>& condition) {
+    if (words.empty() && !condition) return on_filtered(session, trigger);
     std::vector<TriggerOn> triggers;
     for (const std::string& event :
          words.empty() ? events_with(session, *condition) : match_events(session.top(), words)) {
@@ -137,8 +136,8 @@ int clear_triggers(Context& ctx, const SessionChoice& choice, const std::vector<
 int cmd_trigger(Context& ctx, Args args) {
     std::vector<std::string> words, action_words;
     SessionChoice choice;
-    std::string condition;
-    std::optional<std::string> count;
+    std::optional<Expression> condition;
+    std::optional<unsigned long> count;
     bool clear = false, no_enable = false, dry_run = false, json = false;
     Options options(
         "trigger ACTION [-e EVENT…] [--if EXPR] [--count N] | [ACTION] --clear | [-e EVENT…]",
@@ -151,7 +150,7 @@ int cmd_trigger(Context& ctx, Args args) {
         "condition. Without ACTION, the triggers that are set are shown.");
     options.events(words)
         .condition(condition)
-        .value("count", count, "N", "act N times, then no more")
+        .count("count", count, "act N times, then no more")
         .flag("clear", clear, "remove triggers: of ACTION, or all that gpufs sets")
         .flag("no-enable", no_enable, "leave the event disabled; the trigger works all the same")
         .session(choice)
@@ -159,19 +158,19 @@ int cmd_trigger(Context& ctx, Args args) {
         .json(json);
     if (!options.parse(ctx, args, action_words)) return kOk;
     if (clear) {
-        if (action_words.size() > 1 || !condition.empty() || count)
+        if (action_words.size() > 1 || condition || count)
             throw UsageError("--clear takes an action and events, nothing else");
         return clear_triggers(ctx, choice, words,
                               action_words.empty() ? std::string() : action_words[0], dry_run);
     }
     if (action_words.empty()) {
-        if (!condition.empty() || count)
-            throw UsageError("no action given", "gpufs trigger --help");
+        if (condition || count) throw UsageError("no action given", "gpufs trigger --help");
         return show_triggers(ctx, open_session(choice), words, json);
     }
+    Trigger trigger = parse_action(action_words);
+    trigger.count = count;
     const Session session = open_session(choice);
-    Trigger trigger = parse_action(session.top(), action_words);
-    if (count) trigger.count = parse_count("count", *count);
+    trigger = resolve_trigger(session.top(), std::move(trigger));
     const auto triggers = on_events(session, trigger, words, condition);
     require_trigger_action(session, trigger.action);
     const SessionPlan plan = plan_triggers(session, triggers, !no_enable);

@@ -376,10 +376,11 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_the_file_is_touched) {
             "prev_sate == 2\n"
             "^~~~~~~~~\n"
             "hint: did you mean 'prev_state'?\n");
-    refused({"-e", "sched_switch", "--trigger", "traceofff"}, 2,
-            "gpufs: unknown trigger action 'traceofff'\nhint: did you mean 'traceoff'?\n");
+    refused(
+        {"-e", "sched_switch", "--trigger", "traceofff"}, 2,
+        "gpufs: --trigger: unknown trigger action 'traceofff'\nhint: did you mean 'traceoff'?\n");
     refused({"-e", "sched_switch", "--trigger", "snapshot"}, 2,
-            "gpufs: a snapshot would be gone with the recording's buffer\n"
+            "gpufs: --trigger: a snapshot would be gone with the recording's buffer\n"
             "hint: --ring with --trigger traceoff keeps what led to an event\n");
     refused({"-e", "sched_switch", "--max", "x"}, 2,
             "gpufs: --max takes a size, not 'x'\nhint: such as 64k, 4M or 1G\n");

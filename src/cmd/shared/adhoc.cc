@@ -9,19 +9,28 @@ namespace gpufs {
 bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices) {
     add_run_options(options, choices.run);
     options.pids(choices.pids, "only while these processes run; repeated or separated by commas")
-        .value("comm", choices.comm, "GLOB", "only while a task of such a name runs")
-        .value("max-keys", choices.max_keys, "N",
+        .parsed("comm", "GLOB", "only while a task of such a name runs",
+                [&](const std::string& glob) {
+                    choices.comm = parse_expression({"--comm", cat("COMM ~ \"", glob, '"')});
+                })
+        .count("max-keys", choices.max_keys,
                "keep at most N keys; hits of further keys are counted as lost");
     choices.run.command = take_command(args);
     return options.parse(ctx, args, choices.words);
 }
 
+std::size_t AdhocChoices::add_source(SourceText source) {
+    sources.push_back(std::move(source));
+    return sources.size() - 1;
+}
+
 AdhocAsker::AdhocAsker(std::string name, const AdhocChoices& choices)
     : choices_(choices),
       words_(parse_adhoc_words(std::move(name), choices.words)),
-      sources_{words_.source},
       recording_(choices.run.input ? std::make_unique<TraceFile>(*choices.run.input) : nullptr),
-      machine_(recording_ ? KernelFacts(recording_->context().events) : KernelFacts()) {}
+      machine_(recording_ ? KernelFacts(recording_->context().events) : KernelFacts()) {
+    choices_.sources.front() = words_.source;
+}
 
 void AdhocAsker::require_subjects(std::size_t least, std::size_t most,
                                   const std::string& what) const {
@@ -32,11 +41,6 @@ void AdhocAsker::require_subjects(std::size_t least, std::size_t most,
     if (given > most)
         throw SourceError(words_.source, words_.subjects[most].at.span,
                           cat(words_.source.name, " takes ", what, ", and 'by' with keys"));
-}
-
-std::size_t AdhocAsker::add_source(SourceText source) {
-    sources_.push_back(std::move(source));
-    return sources_.size() - 1;
 }
 
 std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words) {
@@ -55,13 +59,9 @@ std::optional<AdhocEvent> AdhocAsker::find_tracepoint(const std::string& name) {
 AdhocFilter AdhocAsker::filter() {
     AdhocFilter filter;
     filter.pids = choices_.pids;
-    if (choices_.comm)
-        filter.comm = parse_expression({"--comm", cat("COMM ~ \"", *choices_.comm, '"')});
-    if (!choices_.run.condition.empty()) {
-        const SourceText text{"--if", choices_.run.condition};
-        filter.condition = parse_expression(text);
-        filter.condition_source = add_source(text);
-    }
+    filter.comm = choices_.comm;
+    filter.condition = choices_.run.condition;
+    if (filter.condition) filter.condition_source = choices_.add_source(filter.condition->source);
     return filter;
 }
 
@@ -71,14 +71,14 @@ AdhocQuestion AdhocAsker::question(std::vector<AdhocEvent> events) {
     question.events = std::move(events);
     question.keys = words_.keys;
     question.filter = filter();
-    question.sources = sources_;
-    if (choices_.max_keys) question.max_keys = parse_count("max-keys", *choices_.max_keys);
+    question.sources = choices_.sources;
+    if (choices_.max_keys) question.max_keys = *choices_.max_keys;
     return question;
 }
 
 int AdhocAsker::run(Context& ctx, Program program) {
     RunChoices run = choices_.run;
-    run.condition.clear();  // it is in the program
+    run.condition.reset();  // it is in the program
     return run_program(ctx, std::move(program), std::move(run));
 }
 

@@ -18,7 +18,13 @@ struct AdhocChoices {
     RunChoices run;
     std::vector<std::string> words;
     std::vector<int> pids;
-    std::optional<std::string> comm, max_keys;
+    std::optional<Expression> comm;  // --comm, as a condition
+    std::optional<unsigned long> max_keys;
+    // The user's texts, for messages about what stands in them; the first is that of the words.
+    std::vector<SourceText> sources{SourceText{}};
+
+    // The index of a further text.
+    std::size_t add_source(SourceText source);
 };
 
 // Declares the options that all of them have, and parses. False when only help was asked for.
@@ -32,13 +38,10 @@ public:
     const std::vector<AdhocWord>& subjects() const { return words_.subjects; }
     // Throws UsageError, with the usage, where there are fewer or more words in front of `by`.
     void require_subjects(std::size_t least, std::size_t most, const std::string& what) const;
-    // Where messages will find a further text of the user.
-    std::size_t add_source(SourceText source);
     std::vector<AdhocEvent> find_events(std::span<const AdhocWord> words);
     // Of this name, where there is one.
     std::optional<AdhocEvent> find_tracepoint(const std::string& name);
-    // About these events; with the keys and the filter of the choices. Call it last: it takes what
-    // was added.
+    // About these events; with the keys and the filter of the choices.
     AdhocQuestion question(std::vector<AdhocEvent> events);
 
     // Runs the program that answers the question.
@@ -49,7 +52,6 @@ private:
 
     AdhocChoices choices_;
     AdhocWords words_;
-    std::vector<SourceText> sources_;
     std::unique_ptr<TraceFile> recording_;  // whose events they are; null: this machine's
     KernelFacts machine_;
 };

@@ -20,6 +20,8 @@ struct Context {
 
 struct Command {
     std::string_view name, summary;
+    // Returns the exit status. Where a signal ended the work, and everything is undone, it returns
+    // that signal as a negative number: gpufs ends by it.
     int (*run)(Context&, Args);
 };
 

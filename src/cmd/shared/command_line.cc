@@ -7,18 +7,85 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cmd/shared/session_choice.h"
 
 namespace gpufs {
 
 namespace po = boost::program_options;
 
+namespace {
+
+// "duration" of "duration,d".
+std::string long_name(const std::string& name) {
+    return name.substr(0, name.find(','));
+}
+
+unsigned long parse_count(const std::string& option, const std::string& text) {
+    unsigned long n = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (error != std::errc() || end != text.data() + text.size() || n == 0)
+        throw UsageError(cat(option, " takes a positive number, not '", text, "'"));
+    return n;
+}
+
+int parse_pid(const std::string& text) {
+    const unsigned long pid = parse_count("--pid", text);
+    if (pid > static_cast<unsigned long>(std::numeric_limits<int>::max()))
+        throw UsageError(cat("--pid: no process has the number ", text));
+    return static_cast<int>(pid);
+}
+
+std::string parse_session_name(const std::string& text) {
+    if (!Session::is_name(text))
+        throw UsageError(cat("'", text, "' cannot name a session"),
+                         "letters, digits and '_', with a letter first");
+    return text;
+}
+
+// Hands the pieces between commas to `parse`.
+Options::Parse for_each_piece(Options::Parse parse) {
+    return [parse = std::move(parse)](const std::string& text) {
+        const std::vector<std::string> pieces = split(text, ',');
+        if (pieces.empty())
+            throw UsageError(cat("there is nothing between the commas of '", text, "'"));
+        for (const std::string& piece : pieces) parse(piece);
+    };
+}
+
+}  // namespace
+
 struct Options::State {
+    // An option that takes a text, and what becomes of it.
+    struct Reader {
+        std::string name, argument;
+        bool is_list;
+        Parse parse;
+
+        void read(const po::variables_map& map) const {
+            const auto found = map.find(name);
+            if (found == map.end()) return;
+            const auto texts = is_list ? found->second.as<std::vector<std::string>>()
+                                       : std::vector{found->second.as<std::string>()};
+            for (const std::string& text : texts) {
+                if (text.empty()) throw UsageError(cat("--", name, ": ", argument, " is empty"));
+                parse_named(text);
+            }
+        }
+        // What is wrong is wrong with this option, whether `parse` says so or not.
+        void parse_named(const std::string& text) const {
+            const std::string option = "--" + name;
+            try {
+                parse(text);
+            } catch (const UsageError& e) {
+                if (std::string_view(e.what()).starts_with(option)) throw;
+                throw UsageError(cat(option, ": ", e.what()), e.hint(), e.evidence());
+            }
+        }
+    };
+
     std::string usage, about;
-    std::vector<std::vector<std::string>*> lists;  // filled with comma-separated pieces
-    std::vector<std::pair<std::string, std::optional<std::string>*>> texts;
-    std::vector<int>* pids = nullptr;
-    std::vector<std::string> pid_words;
+    std::vector<Reader> readers;
     po::options_description options{"options"};
 
     std::string help() const {
@@ -57,57 +124,97 @@ Options& Options::flag(const std::string& name, bool& on, const std::string& hel
     return *this;
 }
 
-Options& Options::value(const std::string& name, std::optional<std::string>& text,
-                        const std::string& argument, const std::string& help) {
-    state_->texts.emplace_back(name.substr(0, name.find(',')), &text);
+Options& Options::parsed(const std::string& name, const std::string& argument,
+                         const std::string& help, Parse parse) {
+    state_->readers.push_back({long_name(name), argument, false, std::move(parse)});
     state_->options.add_options()(name.c_str(), po::value<std::string>()->value_name(argument),
                                   help.c_str());
     return *this;
 }
 
-Options& Options::list(const std::string& name, std::vector<std::string>& texts,
-                       const std::string& argument, const std::string& help) {
-    state_->options.add_options()(name.c_str(), po::value(&texts)->value_name(argument),
-                                  help.c_str());
+Options& Options::list(const std::string& name, const std::string& argument,
+                       const std::string& help, Parse parse) {
+    state_->readers.push_back({long_name(name), argument, true, std::move(parse)});
+    state_->options.add_options()(
+        name.c_str(), po::value<std::vector<std::string>>()->value_name(argument), help.c_str());
     return *this;
+}
+
+Options& Options::value(const std::string& name, std::optional<std::string>& text,
+                        const std::string& argument, const std::string& help) {
+    return parsed(name, argument, help, [&text](const std::string& given) { text = given; });
+}
+
+Options& Options::time(const std::string& name, std::optional<Time>& time,
+                       const std::string& help) {
+    return parsed(name, "T", help,
+                  [&time, option = "--" + long_name(name)](const std::string& text) {
+                      time = parse_duration(option, text);
+                  });
+}
+
+Options& Options::size(const std::string& name, std::optional<std::uint64_t>& bytes,
+                       const std::string& help) {
+    return parsed(name, "SIZE", help,
+                  [&bytes, option = "--" + long_name(name)](const std::string& text) {
+                      bytes = parse_size(option, text);
+                  });
+}
+
+Options& Options::count(const std::string& name, std::optional<unsigned long>& count,
+                        const std::string& help) {
+    return parsed(name, "N", help,
+                  [&count, option = "--" + long_name(name)](const std::string& text) {
+                      count = parse_count(option, text);
+                  });
+}
+
+Options& Options::expression(const std::string& name, std::optional<Expression>& expression,
+                             const std::string& help) {
+    return parsed(name, "EXPR", help,
+                  [&expression, option = "--" + long_name(name)](const std::string& text) {
+                      expression = parse_expression({option, text});
+                  });
 }
 
 Options& Options::events(std::vector<std::string>& events) {
-    state_->lists.push_back(&events);
-    state_->options.add_options()(
-        "event,e", po::value(&events)->value_name("EVENT"),
-        "event, system or shell pattern; repeated or separated by commas");
-    return *this;
+    return list("event,e", "EVENT",
+                "event, system or shell pattern; repeated or separated by commas",
+                for_each_piece([&events](const std::string& word) { events.push_back(word); }));
 }
 
-Options& Options::condition(std::string& expression) {
-    state_->options.add_options()("if", po::value(&expression)->value_name("EXPR"),
-                                  "only where the expression holds, as in 'gpufs filter'");
-    return *this;
+Options& Options::condition(std::optional<Expression>& condition) {
+    return expression("if", condition, "only where the expression holds, as in 'gpufs filter'");
 }
 
 Options& Options::session(SessionChoice& choice) {
-    state_->options.add_options()("session", po::value(&choice.name)->value_name("NAME"),
-                                  "another session than 'gpufs'")(
-        "global", po::bool_switch(&choice.global),
-        "the top-level buffer, which is shared with other tracers");
-    return *this;
+    return parsed("session", "NAME", "another session than 'gpufs'",
+                  [&choice](const std::string& text) { choice.name = parse_session_name(text); })
+        .flag("global", choice.global, "the top-level buffer, which is shared with other tracers");
+}
+
+Options& Options::session_name(std::optional<std::string>& name, const std::string& help) {
+    return parsed("session", "NAME", help,
+                  [&name](const std::string& text) { name = parse_session_name(text); });
 }
 
 Options& Options::pids(std::vector<int>& pids, const std::string& help) {
-    state_->pids = &pids;
-    state_->lists.push_back(&state_->pid_words);
-    state_->options.add_options()("pid,p", po::value(&state_->pid_words)->value_name("PID"),
-                                  help.c_str());
-    return *this;
+    return list("pid,p", "PID", help, for_each_piece([&pids](const std::string& word) {
+                    pids.push_back(parse_pid(word));
+                }));
 }
 
-Options& Options::duration(std::optional<std::string>& time) {
-    return value("duration", time, "T", "end after this time (30s, 5m)");
+Options& Options::duration(std::optional<Time>& time) {
+    return this->time("duration", time, "end after this time (30s, 5m)");
 }
 
-Options& Options::interval(std::optional<std::string>& time) {
-    return value("interval", time, "T", "show and clear the counts every T (1s, 500ms; 5 is 5s)");
+Options& Options::interval(std::optional<Time>& time) {
+    return parsed("interval", "T", "show and clear the counts every T (1s, 500ms; 5 is 5s)",
+                  [&time](const std::string& text) {
+                      time = parse_duration("--interval", text);
+                      if (time < std::chrono::milliseconds(1))
+                          throw UsageError("--interval is 1ms or more", "a bare number is seconds");
+                  });
 }
 
 Options& Options::input(std::optional<std::string>& file) {
@@ -131,8 +238,8 @@ bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
     flag("help,h", help, "show this help");
     po::options_description all;
     all.add(state_->options).add_options()("word", po::value(&words));
+    po::variables_map map;
     try {
-        po::variables_map map;
         namespace style = po::command_line_style;
         // Abbreviated options would change their meaning when one is added.
         po::store(po::command_line_parser(std::vector<std::string>(args.begin(), args.end()))
@@ -142,8 +249,6 @@ bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
                       .run(),
                   map);
         po::notify(map);
-        for (const auto& [name, text] : state_->texts)
-            if (map.count(name)) *text = map[name].as<std::string>();
     } catch (const po::unknown_option& e) {
         std::vector<std::string> names;
         for (const auto& option : state_->options.options())
@@ -158,34 +263,13 @@ bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
         ctx.out.write(state_->help());
         return false;
     }
-    for (std::vector<std::string>* list : state_->lists) {
-        std::vector<std::string> pieces;
-        for (const std::string& word : *list)
-            for (std::string& piece : split(word, ',')) pieces.push_back(std::move(piece));
-        *list = std::move(pieces);
-    }
-    for (const std::string& word : state_->pid_words) state_->pids->push_back(parse_pid(word));
+    for (const State::Reader& reader : state_->readers) reader.read(map);
     return true;
-}
-
-int parse_pid(const std::string& text) {
-    const unsigned long pid = parse_count("pid", text);
-    if (pid > static_cast<unsigned long>(std::numeric_limits<int>::max()))
-        throw UsageError(cat("--pid: no process has the number ", text));
-    return static_cast<int>(pid);
 }
 
 void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint) {
     if (words.size() > most)
         throw UsageError(cat("'", words[most], "' is one word too many"), std::move(hint));
-}
-
-unsigned long parse_count(const std::string& option, const std::string& text) {
-    unsigned long n = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size() || n == 0)
-        throw UsageError(cat("--", option, " takes a positive number, not '", text, "'"));
-    return n;
 }
 
 }  // namespace gpufs

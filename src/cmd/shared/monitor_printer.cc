@@ -22,13 +22,11 @@ ValueNames with_stacks(ValueNames names, const StackMaps& stacks) {
 
 }  // namespace
 
-MonitorPrinter::MonitorPrinter(Context& ctx, const RunningProgram& running,
-                               const RunChoices& choices, ValueNames names)
+MonitorPrinter::MonitorPrinter(Context& ctx, const RunningProgram& running, Form form,
+                               ValueNames names)
     : ctx_(ctx),
       running_(running),
-      is_json_(choices.json),
-      is_folded_(choices.folded),
-      is_in_intervals_(choices.interval.has_value()),
+      form_(form),
       stacks_(running),
       names_(with_stacks(std::move(names), stacks_)),
       values_(names_),
@@ -38,7 +36,7 @@ MonitorPrinter::MonitorPrinter(Context& ctx, const RunningProgram& running,
 }
 
 void MonitorPrinter::begin_batch() {
-    if (is_json_) return;
+    if (form_.json) return;
     values_.look_at_clock();
     screen_ = screen_of(ctx_.out.fd());
     records_.set_screen(screen_);
@@ -50,21 +48,21 @@ void MonitorPrinter::flush() {
     ctx_.out.flush();
 }
 
-void MonitorPrinter::tell(const RecordLayout& layout, std::span<const std::byte> record) {
+void MonitorPrinter::print(const RecordLayout& layout, std::span<const std::byte> record) {
     if (is_silent_ || layout.is_for_freeze()) return;
     ++count_;
     is_below_text_ = true;
-    if (is_json_)
+    if (form_.json)
         records_.json(text_, layout, record);
-    else if (layout.actions.empty() && !is_folded_)
+    else if (layout.actions.empty() && !form_.folded)
         records_.columns(text_, layout, record);
     for (const Action& action : layout.actions) {
         switch (action.kind) {
             case Action::Kind::print:
-                if (!is_json_ && !is_folded_) records_.print(text_, layout, action, record);
+                if (!form_.json && !form_.folded) records_.print(text_, layout, action, record);
                 break;
             case Action::Kind::print_map:
-                tell_map(*running_.program().find_map(action.map), maps_.read(action.map));
+                print_map(*running_.program().find_map(action.map), maps_.read(action.map));
                 break;
             case Action::Kind::clear_map:
                 maps_.take(action.map);
@@ -82,12 +80,12 @@ void MonitorPrinter::tell(const RecordLayout& layout, std::span<const std::byte>
     text_.clear();
 }
 
-void MonitorPrinter::tell_report(const MapDeclaration& map, const Report& report,
-                                 const std::vector<MapEntry>& entries) {
+void MonitorPrinter::print_report(const MapDeclaration& map, const Report& report,
+                                  const std::vector<MapEntry>& entries) {
     const ReportRows rows = report_rows(map, report, entries);
-    if (is_folded_) {
+    if (form_.folded) {
         text_ += folded_text(map, rows, values_);
-    } else if (is_json_) {
+    } else if (form_.json) {
         text_ += report_json(map, report, rows, values_);
         text_ += '\n';
     } else {
@@ -98,9 +96,9 @@ void MonitorPrinter::tell_report(const MapDeclaration& map, const Report& report
     }
 }
 
-void MonitorPrinter::tell_map(const MapDeclaration& map, const std::vector<MapEntry>& entries) {
+void MonitorPrinter::print_map(const MapDeclaration& map, const std::vector<MapEntry>& entries) {
     for (const Report& report : reports_of(running_.program(), map))
-        tell_report(map, report, entries);
+        print_report(map, report, entries);
 }
 
 std::vector<MonitorPrinter::Taken> MonitorPrinter::take() {
@@ -112,10 +110,10 @@ std::vector<MonitorPrinter::Taken> MonitorPrinter::take() {
     return taken;
 }
 
-void MonitorPrinter::tell_time(std::uint64_t now_ns) {
-    if (is_json_) {
+void MonitorPrinter::print_time(std::uint64_t now_ns) {
+    if (form_.json) {
         text_ += cat(JsonObject().raw("interval", values_.json_time(now_ns)).done(), '\n');
-    } else if (!is_folded_) {
+    } else if (!form_.folded) {
         text_ += '\n';
         values_.time(text_, now_ns);
         text_ += '\n';
@@ -123,11 +121,11 @@ void MonitorPrinter::tell_time(std::uint64_t now_ns) {
     is_below_text_ = false;
 }
 
-void MonitorPrinter::tell_interval(std::uint64_t now_ns) {
+void MonitorPrinter::print_interval(std::uint64_t now_ns) {
     begin_batch();
-    tell_time(now_ns);
+    print_time(now_ns);
     const std::vector<Taken> all = take();
-    for (const Taken& taken : all) tell_map(*taken.map, taken.entries);
+    for (const Taken& taken : all) print_map(*taken.map, taken.entries);
     is_below_text_ = true;
     release_stacks(all);
 }
@@ -138,25 +136,25 @@ void MonitorPrinter::release_stacks(const std::vector<Taken>& taken) {
     stacks_.release(std::move(used));
 }
 
-bool MonitorPrinter::tell_end(std::uint64_t now_ns, std::vector<Loss> known) {
+bool MonitorPrinter::print_end(std::uint64_t now_ns, std::vector<Loss> known) {
     begin_batch();
-    if (is_in_intervals_) tell_time(now_ns);
+    if (form_.intervals) print_time(now_ns);
     for (const MapDeclaration* map : reported_maps(running_.program())) {
         const std::vector<MapEntry> entries = maps_.read(map->name);
         stack_collisions_ += count_stack_collisions(*map, entries);
-        tell_map(*map, entries);
+        print_map(*map, entries);
     }
     flush();
     Losses losses = read_losses(std::move(known), running_, maps_);
     losses.parts.push_back(
         {"stacks, their place was taken", stack_collisions_ + records_.stack_collisions()});
     if (!losses.counts_itself) losses.parts.push_back({"texts cut", values_.cut_texts()});
-    tell_summary(losses, read_tallies(running_, maps_));
+    print_summary(losses, read_tallies(running_, maps_));
     return losses.is_complete();
 }
 
-void MonitorPrinter::tell_summary(const Losses& losses, const std::vector<Loss>& tallies) {
-    if (is_json_) {
+void MonitorPrinter::print_summary(const Losses& losses, const std::vector<Loss>& tallies) {
+    if (form_.json) {
         JsonArray parts, full, told;
         for (const Loss& part : losses.parts)
             parts.add(JsonObject().text("what", part.what).number("count", part.count).done());

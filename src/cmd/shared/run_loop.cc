@@ -1,15 +1,25 @@
 #include "cmd/shared/run_loop.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/units.h"
 
 namespace gpufs {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::uint64_t later(std::uint64_t from_ns, std::chrono::nanoseconds time) {
+    return from_ns + static_cast<std::uint64_t>(time.count());
+}
+
+}  // namespace
 
 std::vector<std::string> take_command(Args& args) {
     const auto dashes = std::ranges::find(args, "--");
@@ -27,51 +37,78 @@ std::string end_text(std::string_view name, int status) {
     return cat(name, " ended with exit status ", WEXITSTATUS(status));
 }
 
-LiveRun::LiveRun(const std::optional<std::string>& duration)
-    : stops_(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); })) {
-    if (duration) limit_ = parse_duration("--duration", *duration);
-    watch(signals_.fd());
+RunLoop::RunLoop(std::optional<std::chrono::nanoseconds> duration,
+                 std::optional<std::chrono::nanoseconds> interval)
+    : duration_(duration),
+      interval_(interval),
+      wakes_(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); })) {
+    wake_for(signals_.fd());
 }
 
-void LiveRun::watch(int fd) const {
+void RunLoop::wake_for(int fd) const {
     epoll_event event{};
     event.events = EPOLLIN;
-    check(::epoll_ctl(stops_.get(), EPOLL_CTL_ADD, fd, &event),
+    check(::epoll_ctl(wakes_.get(), EPOLL_CTL_ADD, fd, &event),
           [] { return std::string("wait for a descriptor"); });
 }
 
-void LiveRun::hold(std::vector<std::string> argv) {
+void RunLoop::hold(std::vector<std::string> argv) {
     if (argv.empty()) return;
     command_.emplace(std::move(argv));
-    watch(command_->fd());
+    wake_for(command_->fd());
 }
 
-void LiveRun::begin() {
-    begin_ = Clock::now();
+void RunLoop::begin() {
+    begin(monotonic_ns());
     if (command_) command_->release();
 }
 
-std::chrono::milliseconds LiveRun::left() const {
-    using std::chrono::milliseconds;
-    constexpr milliseconds kLongest{60'000};
-    if (!limit_) return kLongest;
-    return std::clamp(std::chrono::ceil<milliseconds>(*limit_ - lasted()), milliseconds(0),
-                      kLongest);
+void RunLoop::begin(std::uint64_t first_ns) {
+    begin_ns_ = first_ns;
+    if (duration_) end_ns_ = later(first_ns, *duration_);
+    if (interval_) next_tick_ns_ = later(first_ns, *interval_);
 }
 
-bool LiveRun::is_over() {
-    if (command_) status_ = command_->ended();
+milliseconds RunLoop::left() const {
+    constexpr milliseconds kLongest = std::chrono::minutes(1);
+    const std::uint64_t next = std::min(end_ns_, next_tick_ns_), now = monotonic_ns();
+    if (next == kNever) return kLongest;
+    if (next <= now) return milliseconds(0);
+    const std::chrono::nanoseconds left(static_cast<std::int64_t>(next - now));
+    return std::min(std::chrono::ceil<milliseconds>(left), kLongest);
+}
+
+void RunLoop::wait(milliseconds longest) const {
+    pollfd wake{wakes_.get(), POLLIN, 0};
+    ::poll(&wake, 1, static_cast<int>(std::min(left(), longest).count()));
+}
+
+std::chrono::nanoseconds RunLoop::lasted() const {
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(monotonic_ns() - begin_ns_));
+}
+
+std::optional<std::uint64_t> RunLoop::tick(std::uint64_t now_ns) {
+    if (now_ns < next_tick_ns_) return std::nullopt;
+    const auto distance = static_cast<std::uint64_t>(interval_->count());
+    const std::uint64_t moment = next_tick_ns_;
+    next_tick_ns_ += ((now_ns - moment) / distance + 1) * distance;
+    return moment;
+}
+
+bool RunLoop::is_interrupted() {
     if (signal_ == 0) signal_ = signals_.take();
-    return status_ || signal_ != 0 || left().count() == 0;
+    return signal_ != 0;
 }
 
-std::string LiveRun::command_end() const {
-    return status_ ? end_text(command_->name(), *status_) : std::string();
+RunLoop::End RunLoop::end() {
+    if (command_) command_status_ = command_->ended();
+    if (is_interrupted()) return End::signal;
+    if (command_status_) return End::command;
+    return time_is_over(monotonic_ns()) ? End::time : End::none;
 }
 
-int LiveRun::finish() {
-    if (signal_ != 0) command_.reset();
-    return -signal_;
+std::string RunLoop::command_end() const {
+    return command_status_ ? end_text(command_->name(), *command_status_) : std::string();
 }
 
 }  // namespace gpufs

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,63 +15,85 @@
 
 namespace gpufs {
 
-// What commands that work until something ends them have in common.
-
 // Takes the COMMAND behind "--" off the arguments. Throws UsageError when there is only the "--".
 std::vector<std::string> take_command(Args& args);
 
 // "make ended with exit status 2", for a status of wait(2).
 std::string end_text(std::string_view name, int status);
 
-// Live work: it goes on until its time is over, a stop signal comes, or its command ends. From its
-// making on stop signals wait, so that everything is undone and reported first.
+// What ends the work of a command, and what wakes it: --duration, a stop signal, the end of the
+// COMMAND, the ticks of --interval. From its making on stop signals wait, so that everything is
+// undone and reported first.
 //
-//   LiveRun live(choices.duration);
-//   live.hold(choices.command);          // where there is one
-//   ... set everything up, with live.stop_fd() to wait for ...
-//   live.begin();
+//   RunLoop loop(choices.duration, choices.interval);
+//   loop.hold(choices.command);          // where there is one
+//   ... set everything up ...
+//   loop.begin();
 //   do {
-//       wait(live.stop_fd(), live.left());
+//       loop.wait();                     // or another wait, with loop.wake_fd() and loop.left()
 //       work();
-//   } while (!live.is_over());
-class LiveRun {
+//       if (loop.tick(monotonic_ns())) report();
+//   } while (!loop.is_over());
+//   return loop.exit_status(kOk);
+//
+// Over a recording the time is that of its records: begin(), time_is_over() and tick() take it.
+class RunLoop {
 public:
-    // `duration` as --duration gives it; absent: for as long as it takes. Throws UsageError.
-    explicit LiveRun(const std::optional<std::string>& duration);
+    // Absent: it goes on until something else ends it; it does not tick.
+    explicit RunLoop(std::optional<std::chrono::nanoseconds> duration,
+                     std::optional<std::chrono::nanoseconds> interval = std::nullopt);
 
     // Forks the command, which begin() lets go; nothing where `argv` is empty.
     void hold(std::vector<std::string> argv);
-    // Absent where none is held.
-    const HeldCommand* command() const noexcept { return command_ ? &*command_ : nullptr; }
+    // Null where none is held.
+    HeldCommand* command() noexcept { return command_ ? &*command_ : nullptr; }
 
-    // Readable, and stays so, once a signal came or the command has ended.
-    int stop_fd() const noexcept { return stops_.get(); }
+    // Waits end for this descriptor, too, as long as it is readable.
+    void wake_for(int fd) const;
+    // Readable once a signal came or the command has ended, and while a descriptor of wake_for()
+    // is.
+    int wake_fd() const noexcept { return wakes_.get(); }
 
-    // Time runs from here.
+    // Takes the place of the duration; before begin().
+    void end_after(std::chrono::nanoseconds duration) { duration_ = duration; }
+
+    // Time runs from here; the command, too.
     void begin();
-    std::chrono::nanoseconds lasted() const { return Clock::now() - begin_; }
-    // How long to wait at most: the time that is left, but no more than a minute. 0 once it is
-    // over.
+    // The same for work over a recording, whose first record is of this time.
+    void begin(std::uint64_t first_ns);
+
+    // How long to wait at most: until the end or the next tick, but no more than a minute. 0 when
+    // one of them is over.
     std::chrono::milliseconds left() const;
-    // Throws SysError, with exec's reason, when there was no command to run.
-    bool is_over();
+    // Sleeps until wake_fd() is readable, so long as left() says, and no longer than this.
+    void wait(std::chrono::milliseconds longest = std::chrono::minutes(1)) const;
+    std::chrono::nanoseconds lasted() const;
+
+    // The moment of the first tick that has passed since the last call. Further ones are left out.
+    std::optional<std::uint64_t> tick(std::uint64_t now_ns);
+    bool time_is_over(std::uint64_t now_ns) const { return now_ns >= end_ns_; }
+    // Whether a signal came.
+    bool is_interrupted();
+    enum class End { none, signal, command, time };
+    // Looks what has ended the work. Throws SysError, with exec's reason, when there was no command
+    // to run.
+    End end();
+    bool is_over() { return end() != End::none; }
 
     // The line about how the command ended; empty while it runs, and where there is none.
     std::string command_end() const;
-    // Ends a command that still runs. A signal that came is returned as a negative number, for
-    // die_of() when everything is undone; else 0.
-    int finish();
+    // What a command returns for main(): `status`, or the signal that came as a negative number.
+    int exit_status(int status) const { return signal_ != 0 ? -signal_ : status; }
 
 private:
-    using Clock = std::chrono::steady_clock;
-    void watch(int fd) const;
+    static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-    std::optional<std::chrono::nanoseconds> limit_;
+    std::optional<std::chrono::nanoseconds> duration_, interval_;
     StopSignals signals_;
     std::optional<HeldCommand> command_;
-    Fd stops_;  // an epoll
-    Clock::time_point begin_ = Clock::now();
-    std::optional<int> status_;
+    Fd wakes_;  // an epoll
+    std::uint64_t begin_ns_ = 0, end_ns_ = kNever, next_tick_ns_ = kNever;
+    std::optional<int> command_status_;
     int signal_ = 0;
 };
 

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cmd/shared/command.h"
+#include "cmd/shared/monitor_printer.h"
+#include "engine/monitor/prepared_program.h"
+#include "lang/expr/expr.h"
 #include "lang/link/link.h"
 #include "lang/program/program.h"
 
@@ -15,14 +19,19 @@ class Options;
 // How a Program is run, whoever made it.
 struct RunChoices {
     ParameterValues parameters;
-    std::string condition;             // empty: none
+    std::optional<Expression> condition;
     std::vector<std::string> command;  // behind --; empty: none
-    std::optional<std::string> duration, interval;
+    std::optional<std::chrono::nanoseconds> duration, interval;
     std::optional<std::string> input;  // a recording to run over
-    std::optional<std::string> freeze_on, session;
+    std::optional<Expression> freeze_on;
+    std::optional<std::string> session;
     bool top = false;  // a full screen each interval
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,
          strict = false, verbose = false;
+
+    // What an engine needs to know of them.
+    PreparedProgram::Choice for_program() const { return {parameters, condition}; }
+    MonitorPrinter::Form form() const { return {json, folded, interval.has_value()}; }
 };
 
 // Declares the options that fill it, the same for all commands that run a Program; the command is
@@ -32,9 +41,18 @@ void add_run_options(Options& options, RunChoices& choices);
 void add_freeze_options(Options& options, RunChoices& choices);
 
 // Links, loads and attaches the program, prints its records as they come, its reports each interval
-// and at the end, and what was lost. The end is a signal, which then ends this process, the
-// duration, the command's end, or an exit action, which has a status. Over a recording the same, in
-// the recording's time; its end is the end. Returns the exit status.
+// and at the end, and what was lost. The end is a signal, the duration, the command's end, or an
+// exit action, which has a status. Over a recording the same, in the recording's time; its end is
+// the end. Returns what Command::run returns.
 int run_program(Context& ctx, Program program, RunChoices choices);
+
+// What live runs and runs over a recording share.
+
+// Prints where each program runs, as far as that was asked for, and what to beware of. False when
+// that was all there is to do.
+bool explain(Context& ctx, const std::vector<std::string>& lines,
+             const std::vector<std::string>& cautions, const RunChoices& choices);
+// The exit status of a run that ended by itself.
+int status_of(const MonitorPrinter& printer, bool is_complete, const RunChoices& choices);
 
 }  // namespace gpufs

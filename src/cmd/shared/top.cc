@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/cat.h"
+#include "base/units.h"
 #include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
 #include "view/duration.h"
@@ -36,11 +37,12 @@ std::vector<std::string> monitors_in(const Program& program) {
 
 }  // namespace
 
-Top::Top(Context& ctx, const Program& program, MonitorPrinter& printer, std::string every)
+Top::Top(Context& ctx, const Program& program, MonitorPrinter& printer,
+         std::chrono::nanoseconds interval)
     : ctx_(ctx),
       program_(program),
       printer_(printer),
-      every_(std::move(every)),
+      interval_(interval),
       values_(printer.names()),
       monitors_(monitors_in(program)),
       screen_(STDIN_FILENO, ctx.out.fd()) {
@@ -140,7 +142,7 @@ void Top::draw() {
     size_ = screen_of(ctx_.out.fd());
     if (has_begun_) page_.body = body();
     page_.title = cat("gpufs  ", shown_ == 0 ? program_.name : monitors_[shown_ - 1], "   every ",
-                      every_, "   ", when_, is_paused_ ? "   paused" : "");
+                      duration_to_text(interval_), "   ", when_, is_paused_ ? "   paused" : "");
     page_.keys = cat("q quit  p pause  s sort: ", sort_ == 0 ? "as declared" : kSorts[sort_],
                      monitors_.empty() ? "" : "  m next monitor", "  up/down scroll");
     screen_.show(top_text(page_, size_));

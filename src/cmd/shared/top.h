@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,11 +20,11 @@ namespace gpufs {
 // at alone.
 class Top {
 public:
-    // Takes the terminal, which stdout is. Borrows all. `every` is the interval, as the user gave
-    // it.
-    Top(Context& ctx, const Program& program, MonitorPrinter& printer, std::string every);
+    // Takes the terminal, which stdout is. Borrows all.
+    Top(Context& ctx, const Program& program, MonitorPrinter& printer,
+        std::chrono::nanoseconds interval);
 
-    // To wait for beside all else; -1: no keys will come.
+    // Readable when a key was pressed; -1: no keys will come.
     int key_fd() const noexcept { return screen_.key_fd(); }
     // Takes what the maps counted, and shows it. The time is CLOCK_MONOTONIC's.
     void tick(std::uint64_t now_ns);
@@ -40,7 +41,7 @@ private:
     Context& ctx_;
     const Program& program_;
     MonitorPrinter& printer_;
-    std::string every_;
+    std::chrono::nanoseconds interval_;
     ValueWriter values_;
     std::vector<std::string> monitors_;  // of a merged program; empty: it is one
     std::vector<MonitorPrinter::Taken> taken_;

@@ -38,8 +38,9 @@ PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& ma
     : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
     check_features();
     add_condition();
-    found_ = find_probe_sites(program_, machine_,
-                              condition_ ? fields_of(*condition_) : std::vector<std::string>());
+    found_ = find_probe_sites(
+        program_, machine_,
+        choice_.condition ? fields_of(*choice_.condition) : std::vector<std::string>());
     pool_ = make_string_pool(program_, choice_.parameters);
 }
 
@@ -80,9 +81,8 @@ void PreparedProgram::check_features() {
 
 void PreparedProgram::add_condition() {
     if (!choice_.condition) return;
-    condition_ = parse_expression(*choice_.condition);
     condition_source_ = program_.sources.size();
-    program_.sources.push_back(*choice_.condition);
+    program_.sources.push_back(choice_.condition->source);
 }
 
 BpfMapSpec PreparedProgram::spec_of(const MapDeclaration& map) const {
@@ -144,18 +144,18 @@ LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
 }
 
 void PreparedProgram::load_sites(const std::function<std::string(const ProbeSite&)>& load) {
-    const std::vector<bool> takes = condition_ ? sites_of_condition() : std::vector<bool>();
-    bool is_used = !condition_;
+    const std::vector<bool> takes = choice_.condition ? sites_of_condition() : std::vector<bool>();
+    bool is_used = !choice_.condition;
     std::optional<SourceError> refusal;
     for (std::size_t i = 0; i < found_.sites.size(); ++i) {
         const ProbeSite& site = found_.sites[i];
         try {
             ProbeSite own = site;
-            const bool is_conditional = condition_ && takes[i];
+            const bool is_conditional = choice_.condition && takes[i];
             if (is_conditional) own.program = &guarded_.emplace_back(guarded(site));
             is_used = is_used || is_conditional;
             explanation_.push_back(load(own));
-            if (condition_ && !is_conditional)
+            if (choice_.condition && !is_conditional)
                 explanation_.back() += !knows_condition(site)
                                            ? "; --if does not apply: it lacks a field of it"
                                        : site.program->is_end ? "; --if stands where this begins"
@@ -174,8 +174,8 @@ void PreparedProgram::load_sites(const std::function<std::string(const ProbeSite
 // No event has all of its fields: says so with the first event's names.
 void PreparedProgram::refuse_condition() const {
     for (const ProbeSite& site : found_.sites)
-        if (site.event) check_expression(*condition_, *site.event);
-    throw SourceError(condition_->source, {0, condition_->source.text.size()},
+        if (site.event) check_expression(*choice_.condition, *site.event);
+    throw SourceError(choice_.condition->source, {0, choice_.condition->source.text.size()},
                       "no probe of this program has these fields",
                       "without an event there are pid, tid, comm and cpu");
 }
@@ -192,7 +192,7 @@ EventFormat PreparedProgram::event_at(const ProbeSite& site) {
 bool PreparedProgram::knows_condition(const ProbeSite& site) const {
     if (runs_by_itself(site.target->kind)) return false;
     const EventFormat event = event_at(site);
-    return std::ranges::all_of(fields_of(*condition_), [&](const std::string& field) {
+    return std::ranges::all_of(fields_of(*choice_.condition), [&](const std::string& field) {
         return event.find(field) || field == "pid" || field == "tid";
     });
 }
@@ -227,7 +227,7 @@ ProbeProgram PreparedProgram::guarded(const ProbeSite& site) const {
     ProbeProgram made = *site.program;
     ConditionCode how;
     how.source = condition_source_;
-    made.code = compile_condition(*condition_, event_at(site), how);
+    made.code = compile_condition(*choice_.condition, event_at(site), how);
     made.code.insert(made.code.end(), site.program->code.begin(), site.program->code.end());
     return made;
 }

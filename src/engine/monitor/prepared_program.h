@@ -26,7 +26,7 @@ public:
         ParameterValues parameters;
         // Each probe runs only where it holds; absent: always. Probes whose event lacks a field of
         // it run always.
-        std::optional<SourceText> condition;
+        std::optional<Expression> condition;
     };
     // Throws UsageError with all mistakes of the text, UnsupportedError for a feature that is
     // needed and not there. Borrows `machine`.
@@ -70,7 +70,6 @@ private:
     Program program_;
     Choice choice_;
     KernelFacts& machine_;
-    std::optional<Expression> condition_;
     std::size_t condition_source_ = 0;
     ProbeSites found_;
     std::set<std::string, std::less<>> features_;

@@ -27,9 +27,6 @@ public:
     // not while a ring fills up faster than that.
     void wait(std::chrono::milliseconds longest) const;
 
-    // Sleeps end when this is readable, too.
-    void wake_for(int fd) const;
-
     // Visits each record there is, at most as many as the rings hold. A ring buffer has one order
     // for all CPUs; perf rings come one behind the other.
     void drain(const VisitRecord& visit);

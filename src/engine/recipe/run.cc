@@ -1,8 +1,5 @@
 #include "engine/recipe/run.h"
 
-#include <poll.h>
-
-#include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
@@ -49,32 +46,26 @@ void RecipeRun::undo() {
     if (!scratch_ && session_.exists()) plan_reset(session_).changes.apply();
 }
 
-EndOfRun wait_for_end(const Session& session, const Until& until, StopSignals& stop) {
-    using Clock = std::chrono::steady_clock;
+RecipeEnd::RecipeEnd(const Recipe& recipe, const RecipeOnKernel& on_kernel, const Session& session)
+    : session_(session), ends_when_stopped_(recipe.ends_when_stopped) {
+    if (!recipe.limits.empty()) pairs_.emplace(recipe, on_kernel, session);
+}
+
+std::optional<RecipeEnd::Why> RecipeEnd::look() {
+    if (pairs_)
+        if (auto over = pairs_->look()) {
+            session_.tracefs().write("tracing_on", "0\n", Write::replace);
+            over_ = std::move(*over);
+            return Why::over;
+        }
+    if (ends_when_stopped_ && session_.tracefs().read("tracing_on") == "0\n") return Why::stopped;
+    return std::nullopt;
+}
+
+std::chrono::milliseconds RecipeEnd::period() const {
     using std::chrono::milliseconds;
-    constexpr milliseconds kLook{50}, kLookForPairs{10};
-    constexpr milliseconds kLong = std::chrono::hours(24);  // poll(2) takes an int
-    const auto start = Clock::now();
-    for (;;) {
-        const auto lasted = Clock::now() - start;
-        if (until.watch)
-            if (auto over = until.watch->look()) {
-                session.tracefs().write("tracing_on", "0\n", Write::replace);
-                return {EndOfRun::Why::over, Clock::now() - start, std::move(*over)};
-            }
-        if (until.stopped && session.tracefs().read("tracing_on") == "0\n")
-            return {EndOfRun::Why::stopped, lasted, {}};
-        if (until.command && until.command->ended()) return {EndOfRun::Why::command, lasted, {}};
-        if (until.duration && lasted >= *until.duration) return {EndOfRun::Why::time, lasted, {}};
-        milliseconds wait = until.watch ? kLookForPairs : until.stopped ? kLook : kLong;
-        if (until.duration)
-            wait = std::min(wait, std::chrono::ceil<milliseconds>(*until.duration - lasted));
-        // A negative descriptor is passed over.
-        pollfd fds[] = {{stop.fd(), POLLIN, 0},
-                        {until.command ? until.command->fd() : -1, POLLIN, 0}};
-        ::poll(fds, 2, static_cast<int>(wait.count()));
-        if (fds[0].revents != 0) return {EndOfRun::Why::signal, Clock::now() - start, {}};
-    }
+    if (pairs_) return milliseconds(10);
+    return ends_when_stopped_ ? milliseconds(50) : milliseconds(std::chrono::hours(24));
 }
 
 }  // namespace gpufs

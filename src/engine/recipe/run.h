@@ -4,11 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "base/signals.h"
 #include "engine/recipe/check.h"
 #include "engine/recipe/pair_watch.h"
 #include "engine/session/scratch_instance.h"
-#include "kernel/host/held_command.h"
 
 namespace gpufs {
 
@@ -33,30 +31,29 @@ private:
     Session session_;
 };
 
-// Why a run ended, and when.
-struct EndOfRun {
-    enum class Why {
-        signal,   // one is pending in the StopSignals
-        time,     // the duration is over
-        stopped,  // a trigger stopped the buffer
-        over,     // a pair was over its limit, and we stopped the buffer
-        command,  // the command ended
-    };
-    Why why = Why::time;
-    std::chrono::nanoseconds lasted{};
-    PairWatch::Over over;  // what was, for Why::over
-};
+// Looks whether a recipe at work has ended itself: a trigger has stopped its buffer, or a pair of
+// events is over its limit.
+class RecipeEnd {
+public:
+    // All are borrowed; the recipe is at work in `session`.
+    RecipeEnd(const Recipe& recipe, const RecipeOnKernel& on_kernel, const Session& session);
 
-// What a run waits for, besides a signal.
-struct Until {
-    std::optional<std::chrono::nanoseconds> duration;
-    bool stopped = false;
-    PairWatch* watch = nullptr;  // borrowed, as the command; both may be null
-    HeldCommand* command = nullptr;
-};
+    enum class Why { stopped, over };
+    // Stops the buffer for a pair over its limit.
+    std::optional<Why> look();
+    // How often to look; a day where there is nothing to look for.
+    std::chrono::milliseconds period() const;
 
-// Looks at the buffer's switch 20 times a second where that matters, and for pairs 100 times;
-// sleeps else. Throws SysError when the command cannot be run.
-EndOfRun wait_for_end(const Session& session, const Until& until, StopSignals& stop);
+    // The pair, once look() has answered `over`.
+    const PairWatch::Over& over() const { return over_; }
+    // Where the recipe has limits for pairs; else null.
+    const PairWatch* pairs() const { return pairs_ ? &*pairs_ : nullptr; }
+
+private:
+    const Session& session_;
+    bool ends_when_stopped_;
+    std::optional<PairWatch> pairs_;
+    PairWatch::Over over_;
+};
 
 }  // namespace gpufs

@@ -48,6 +48,18 @@ void put_on(const Tracefs& top, const Trigger& trigger, const Expression* condit
 
 }  // namespace
 
+RecordTrigger parse_record_trigger(const std::string& text) {
+    RecordTrigger parsed{parse_trigger(text), std::nullopt};
+    Trigger& trigger = parsed.trigger;
+    check_trigger(trigger);
+    if (trigger.action == "snapshot")
+        throw UsageError("a snapshot would be gone with the recording's buffer",
+                         "--ring with --trigger traceoff keeps what led to an event");
+    if (!trigger.condition.empty())
+        parsed.condition = parse_expression({"--trigger", std::exchange(trigger.condition, {})});
+    return parsed;
+}
+
 std::vector<std::string> gpu_timeline_events(const Tracefs& top) {
     std::vector<std::string> events;
     bool has_gpu = false;
@@ -75,26 +87,17 @@ RecordSession::Resolved RecordSession::resolve(const Tracefs& top, const RecordR
         for (std::string& event : gpu_timeline_events(top)) words.push_back(std::move(event));
     resolved.events = match_events(top, words);
 
-    std::optional<Expression> common;
-    if (!request.condition.empty()) common = parse_expression({"--if", request.condition});
+    const std::optional<Expression>& common = request.condition;
     bool is_filter = common.has_value();
-    for (const std::string& word : request.triggers) {
-        Trigger trigger = resolve_trigger(top, parse_trigger(word));
-        if (trigger.action == "snapshot")
-            throw UsageError("a snapshot would be gone with the recording's buffer",
-                             "--ring with --trigger traceoff keeps what led to an event");
-        std::optional<Expression> own;
-        if (!trigger.condition.empty()) own = parse_expression({"--trigger", trigger.condition});
+    for (const auto& [asked, own] : request.triggers) {
+        const Trigger trigger = resolve_trigger(top, asked);
         if (!own && switches_buffer(trigger)) is_filter = false;
-        put_on(top, trigger,
-               own      ? &*own
-               : common ? &*common
-                        : nullptr,
-               resolved.events, resolved.triggers);
+        const std::optional<Expression>& condition = own ? own : common;
+        put_on(top, trigger, condition ? &*condition : nullptr, resolved.events, resolved.triggers);
     }
     if (is_filter) {
         resolved.filtered = match_events(top, resolved.events, *common);
-        resolved.filter = std::move(common);
+        resolved.filter = common;
     }
     return resolved;
 }

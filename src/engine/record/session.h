@@ -15,13 +15,21 @@
 
 namespace gpufs {
 
+// A trigger on the events that are recorded: "traceoff:1 if prev_state == 2".
+struct RecordTrigger {
+    Trigger trigger;                      // its own condition is below
+    std::optional<Expression> condition;  // absent: the common one
+};
+// Throws UsageError for what is no trigger, or none for a recording.
+RecordTrigger parse_record_trigger(const std::string& text);
+
 // What is to be recorded, in the user's words.
 struct RecordRequest {
-    std::vector<std::string> events;    // as match_events() takes them
-    bool gpu = false;                   // and those of gpu_timeline_events()
-    std::string condition;              // only where this expression holds; empty: always
-    std::vector<std::string> triggers;  // "stacktrace", "traceoff:1 if prev_state == 2"
-    std::vector<Setting> settings;      // of the buffer
+    std::vector<std::string> events;      // as match_events() takes them
+    bool gpu = false;                     // and those of gpu_timeline_events()
+    std::optional<Expression> condition;  // only where it holds; absent: always
+    std::vector<RecordTrigger> triggers;
+    std::vector<Setting> settings;  // of the buffer
 };
 
 // What GPUs do and which task does it when: all events of GPU drivers, their scheduler and fences

@@ -61,7 +61,7 @@ std::string clear_command(const Session& session, const TriggerOn& on) {
 
 }  // namespace
 
-Trigger resolve_trigger(const Tracefs& top, Trigger trigger) {
+void check_trigger(const Trigger& trigger) {
     if (!trigger.is_known()) {
         if (trigger.action == "hist") throw UsageError("gpufs trigger does not set hist triggers");
         const std::vector<std::string> names(std::begin(kTriggerActions),
@@ -71,12 +71,16 @@ Trigger resolve_trigger(const Tracefs& top, Trigger trigger) {
         throw UsageError(cat("unknown trigger action '", trigger.action, "'"), hint);
     }
     if (!trigger.action.ends_with("_event")) {
-        if (trigger.argument.empty()) return trigger;
+        if (trigger.argument.empty()) return;
         throw UsageError(cat("'", trigger.action, "' takes nothing behind a colon"));
     }
     if (trigger.argument.empty())
         throw UsageError(cat(trigger.action, " needs the event to switch"),
                          cat("gpufs trigger ", trigger.action, " SYSTEM:EVENT -e …"));
+}
+
+Trigger resolve_trigger(const Tracefs& top, Trigger trigger) {
+    if (trigger.argument.empty()) return trigger;
     const auto targets = match_events(top, {trigger.argument});
     if (targets.size() != 1)
         throw UsageError(cat("'", trigger.argument, "' means ", targets.size(), " events"),

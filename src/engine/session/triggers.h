@@ -14,8 +14,12 @@ struct TriggerOn {
     Trigger trigger;
 };
 
-// The trigger with the event that it switches named in full. Throws UsageError for an action that
-// gpufs does not set, and where such an event is missing, is none, or may not be there.
+// Throws UsageError for an action that gpufs does not set, and where the event that it switches is
+// missing or may not be there.
+void check_trigger(const Trigger& trigger);
+
+// A checked trigger with the event that it switches named in full. Throws UsageError where this
+// kernel has no such event.
 Trigger resolve_trigger(const Tracefs& top, Trigger trigger);
 
 // Throws UnsupportedError when this kernel lacks the action, naming the config option and what to

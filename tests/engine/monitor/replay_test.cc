@@ -183,10 +183,10 @@ BOOST_AUTO_TEST_CASE(the_arguments_of_a_raw_tracepoint_are_not_recorded) {
 
 BOOST_AUTO_TEST_CASE(a_condition_holds_over_a_recording_as_it_does_live) {
     PreparedProgram::Choice choice;
-    choice.condition = SourceText{"--if", "next_comm == \"swapper/0\" && cpu == 0"};
+    choice.condition = parse_expression({"--if", "next_comm == \"swapper/0\" && cpu == 0"});
     Run run(kSched, counting("tracepoint sched:sched_switch"), choice);
     BOOST_TEST(run.sum("n") == lines_with("sched-6.18", "==> swapper/0:0").size());
-    choice.condition = SourceText{"--if", "next_com == \"sh\""};
+    choice.condition = parse_expression({"--if", "next_com == \"sh\""});
     BOOST_TEST(refusal([&] { Run(kSched, counting("tracepoint sched:sched_switch"), choice); }) ==
                "--if:1:1: error: sched:sched_switch has no field 'next_com'\n"
                "next_com == \"sh\"\n"

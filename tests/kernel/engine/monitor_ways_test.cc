@@ -50,7 +50,7 @@ std::uint64_t total(const Monitor& monitor) {
 Monitor::Choice choice_of(const AttachOptions& attach, std::string condition = {}) {
     Monitor::Choice choice;
     choice.attach = attach;
-    if (!condition.empty()) choice.condition = SourceText{"--if", std::move(condition)};
+    if (!condition.empty()) choice.condition = parse_expression({"--if", std::move(condition)});
     return choice;
 }
 

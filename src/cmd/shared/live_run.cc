@@ -1,0 +1,115 @@
+#include "cmd/shared/live_run.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "cmd/shared/session_choice.h"
+#include "engine/monitor/load.h"
+
+namespace gpufs {
+namespace {
+
+// A refused program shows the verifier's line; with -v the whole log.
+Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& machine) try {
+    return {std::move(program), {choices.for_program(), {}}, machine};
+} catch (const RefusedProgram& e) {
+    throw Error(e.what(), choices.verbose ? "" : "-v shows the verifier's whole log",
+                choices.verbose ? e.log() : e.evidence());
+}
+
+// The process that a monitor was asked to look at, where it knows the parameter; else 0.
+std::uint32_t wanted_process(const Program& program, const ParameterValues& given) {
+    const auto pid = given.numbers.find("pid");
+    const bool is_named = program.find_parameter("pid") && pid != given.numbers.end();
+    return is_named ? static_cast<std::uint32_t>(pid->second) : 0;
+}
+
+}  // namespace
+
+LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
+    : ctx_(ctx),
+      choices_(choices),
+      loop_(choices.duration, choices.interval),
+      monitor_(make_monitor(std::move(program), choices, machine_)) {}
+
+int LiveRun::run() {
+    if (!explain(ctx_, monitor_.explanation(), monitor_.cautions(), choices_)) return kOk;
+    open();
+    loop();
+    return finish();
+}
+
+void LiveRun::open() {
+    const Program& program = monitor_.program();
+    if (choices_.freeze_on)
+        freeze_on_.emplace(program, *choices_.freeze_on,
+                           open_session({choices_.session.value_or(""), false}));
+    loop_.hold(choices_.command);
+    reader_.emplace(monitor_, loop_.wake_fd());
+    monitor_.attach();
+    symbols_.emplace(monitor_, choices_.lines ? CodeFile::Lines::yes : CodeFile::Lines::no);
+    symbols_->watch(wanted_process(program, choices_.parameters));
+    for (const int fd : symbols_->fds()) loop_.wake_for(fd);
+    printer_.emplace(ctx_, monitor_, choices_.form(), symbols_->names());
+    if (!choices_.top || ::isatty(ctx_.out.fd()) == 0) return;
+    top_.emplace(ctx_, program, *printer_, *choices_.interval);
+    if (top_->key_fd() != -1) loop_.wake_for(top_->key_fd());
+}
+
+void LiveRun::loop() {
+    loop_.begin();
+    do {
+        reader_->wait(loop_.left());
+        printer_->begin_batch();
+        symbols_->drain();
+        drain();
+        if (loop_.tick(monotonic_ns())) tick();
+        printer_->flush();
+    } while (goes_on());
+}
+
+void LiveRun::drain() {
+    reader_->drain([this](const RecordLayout& layout, std::span<const std::byte> record) {
+        take(layout, record);
+    });
+}
+
+void LiveRun::take(const RecordLayout& layout, std::span<const std::byte> record) {
+    if (freeze_on_) freeze_on_->look_at(layout, record);
+    if (layout.is_for_freeze()) return;
+    if (top_)
+        printer_->pass();
+    else
+        printer_->print(layout, record);
+}
+
+void LiveRun::tick() {
+    if (top_)
+        top_->tick(monotonic_ns());
+    else
+        printer_->print_interval(monotonic_ns());
+}
+
+bool LiveRun::goes_on() {
+    if (top_ && !top_->handle_keys()) return false;
+    return !loop_.is_over() && !printer_->exit_status() && !(freeze_on_ && freeze_on_->is_frozen());
+}
+
+int LiveRun::finish() {
+    top_.reset();
+    monitor_.run_end();
+    printer_->print_on();
+    drain();
+    const bool is_complete = printer_->print_end(monotonic_ns(), reader_->losses());
+    if (freeze_on_ && choices_.json) ctx_.out.line(freeze_on_->end_json());
+    for (const std::string& note : symbols_->notes()) ctx_.err.line(note);
+    if (freeze_on_) ctx_.err.line(freeze_on_->end_text());
+    monitor_.detach();
+    if (const std::string line = loop_.command_end(); !line.empty()) ctx_.err.line(line);
+    ctx_.out.flush();
+    ctx_.err.flush();
+    return loop_.exit_status(status_of(*printer_, is_complete, choices_));
+}
+
+}  // namespace gpufs

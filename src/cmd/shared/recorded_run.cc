@@ -1,0 +1,50 @@
+#include "cmd/shared/recorded_run.h"
+
+#include "view/monitor/recorded_symbols.h"
+
+namespace gpufs {
+
+RecordedRun::RecordedRun(Context& ctx, Program program, const RunChoices& choices)
+    : ctx_(ctx),
+      choices_(choices),
+      file_(*choices.input),
+      replay_(std::move(program), choices.for_program(), file_),
+      printer_(ctx, replay_, choices.form(), recorded_names(file_.context())),
+      print_([this](const RecordLayout& layout, std::span<const std::byte> record) {
+          printer_.print(layout, record);
+      }) {}
+
+int RecordedRun::run() {
+    if (!explain(ctx_, replay_.explanation(), replay_.cautions(), choices_)) return kOk;
+    RunLoop until(choices_.duration, choices_.interval);
+    loop(until);
+    return finish(until);
+}
+
+// The end is the recording's, the duration's, an exit action's, or a signal's.
+void RecordedRun::loop(RunLoop& loop) {
+    constexpr std::size_t kBatch = 4096;
+    for (std::size_t count = 0; const auto now = replay_.advance(); ++count) {
+        if (count == 0) loop.begin(*now);
+        if (loop.time_is_over(*now)) break;
+        now_ns_ = *now;
+        if (const auto moment = loop.tick(*now)) printer_.print_interval(*moment);
+        replay_.run(print_);
+        if (printer_.exit_status()) break;
+        if (count % kBatch != 0) continue;
+        printer_.flush();
+        if (loop.is_interrupted()) break;
+    }
+}
+
+int RecordedRun::finish(const RunLoop& loop) {
+    printer_.print_on();
+    replay_.run_end(print_);
+    const bool is_complete = printer_.print_end(now_ns_, replay_.losses());
+    for (const std::string& note : replay_.notes()) ctx_.err.line(note);
+    ctx_.out.flush();
+    ctx_.err.flush();
+    return loop.exit_status(status_of(printer_, is_complete, choices_));
+}
+
+}  // namespace gpufs

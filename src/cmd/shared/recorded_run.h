@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "cmd/shared/monitor_printer.h"
+#include "cmd/shared/run_loop.h"
+#include "cmd/shared/run_program.h"
+#include "engine/monitor/replay.h"
+#include "engine/trace/file.h"
+
+namespace gpufs {
+
+// One run of a Program over a recording, in the recording's time and as fast as it goes.
+class RecordedRun {
+public:
+    // Throws what opening the recording and Replay's constructor throw. Borrows context and
+    // choices, which name the recording.
+    RecordedRun(Context& ctx, Program program, const RunChoices& choices);
+    RecordedRun(const RecordedRun&) = delete;
+    RecordedRun& operator=(const RecordedRun&) = delete;
+
+    // Returns what Command::run returns.
+    int run();
+
+private:
+    void loop(RunLoop& loop);
+    int finish(const RunLoop& loop);
+
+    Context& ctx_;
+    const RunChoices& choices_;
+    TraceFile file_;
+    Replay replay_;
+    MonitorPrinter printer_;
+    VisitRecord print_;
+    std::uint64_t now_ns_ = 0;  // of the last record that was run
+};
+
+}  // namespace gpufs
