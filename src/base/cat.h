@@ -20,7 +20,7 @@ void append(std::string& out, T number) {
     out.append(digits, end);
 }
 
-// The pieces (text, characters, integers in decimal) joined into one string.
+// Concatenates text, characters and integers (in decimal).
 template <class... Ts>
 std::string cat(const Ts&... parts) {
     std::string out;

@@ -8,25 +8,25 @@
 
 namespace gpufs {
 
-// The mistakes found in one or more texts, collected so that one run shows them all.
+// Mistakes found in one or more texts, collected so that one run shows all of them.
 class Diagnostics {
 public:
     void error(const SourceText& source, Span at, std::string_view message,
                const std::string& hint = {});
-    // A mistake that a parser threw about `source`.
+    // Adds a mistake that a parser threw about `source`.
     void error(const SourceText& source, const SourceError& mistake);
 
-    // What others found, but for what is here already.
+    // Adds the mistakes of others that are not in this list yet.
     void add(const Diagnostics& others);
 
     bool empty() const noexcept { return entries_.empty(); }
     std::size_t size() const noexcept { return entries_.size(); }
 
-    // Every mistake as its three lines and its hint, without a last newline. Texts come in the
-    // order of their first mistake, the mistakes of one text in its own order.
+    // All mistakes, each with its three lines and its hint, without a final newline. Texts are
+    // ordered by their first mistake, and mistakes within a text by position.
     std::string to_text() const;
 
-    // Throws UsageError with to_text() when there is a mistake.
+    // Throws UsageError with to_text() if there is a mistake.
     void throw_if_any() const;
 
 private:

@@ -5,13 +5,13 @@
 
 namespace gpufs {
 
-// A text file that was compiled in (src/embed.sh), so that gpufs works as one file.
+// A text file that was compiled in (src/embed.sh), so that gpufs is a single file.
 struct EmbeddedFile {
-    std::string_view name;  // below its folder: "stall.trig", "lib/bits.bpf"
+    std::string_view name;  // path below its folder: "stall.trig", "lib/bits.bpf"
     std::string_view text;
 };
 
-// triggers/*.trig and bpf_asm/**.bpf, by name.
+// triggers/*.trig and bpf_asm/**.bpf, sorted by name.
 std::span<const EmbeddedFile> embedded_recipes();
 std::span<const EmbeddedFile> embedded_monitors();
 

@@ -10,8 +10,8 @@
 
 namespace gpufs {
 
-// Every failure gpufs can name. `what()` says what went wrong, `hint()` what to try, and
-// `evidence()` quotes the kernel's own words (error_log, verifier log), shown indented below.
+// Base of all errors. `what()` is the message, `hint()` suggests what to do, `evidence()` quotes
+// the kernel's own words (error_log, verifier log), which are shown indented below.
 class Error : public std::runtime_error {
 public:
     explicit Error(const std::string& what, std::string hint = {}, std::string evidence = {})
@@ -24,18 +24,18 @@ private:
     std::string evidence_;
 };
 
-// What the user wrote is wrong: a word on the command line, an expression, a file's text.
-// Found before anything on the machine changes. Exit status 2.
+// The user's input is wrong: a word on the command line, an expression, a file's text. Thrown
+// before anything on the machine changes. Exit status 2.
 class UsageError : public Error {
     using Error::Error;
 };
 
-// This kernel, this machine or this user cannot do what was asked. Exit status 3.
+// This kernel, machine or user cannot do what was requested. Exit status 3.
 class UnsupportedError : public Error {
     using Error::Error;
 };
 
-// A system call failed. `code()` is the errno it failed with.
+// A system call failed with errno `code()`.
 class SysError : public Error {
 public:
     // `doing` completes the sentence "cannot ...", for example "open '/x'".
@@ -46,8 +46,8 @@ private:
     int code_;
 };
 
-// Turns "-1 and errno" into a value or a SysError. The description is built only on failure, and
-// only after errno is saved: building a string may itself set errno.
+// Returns `result`, or throws SysError if it is -1. The description is built only on failure, and
+// only after errno is saved: building a string may set errno.
 template <std::signed_integral T, std::invocable Describe>
 T check(T result, Describe&& describe) {
     if (result == -1) {

@@ -6,7 +6,7 @@
 
 namespace gpufs {
 
-// Owns one file descriptor. Moves, never copies; the destructor is the only closer.
+// Owns one file descriptor. Movable, not copyable; only the destructor closes it.
 class Fd {
 public:
     Fd() noexcept = default;

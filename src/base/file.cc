@@ -18,7 +18,7 @@ Fd open_file(const std::string& path, int flags) {
 
 std::string read_all(int fd, std::string_view name, std::size_t most) {
     std::string text;
-    // Many kernel files are small; some (kallsyms, trace) are megabytes.
+    // Many kernel files are small, but some (kallsyms, trace) have megabytes.
     std::size_t chunk = 4096;
     for (;;) {
         const std::size_t used = text.size();

@@ -10,15 +10,15 @@
 
 namespace gpufs {
 
-// open(2) with O_CLOEXEC. Throws SysError, naming the path.
+// open(2) with O_CLOEXEC. Throws SysError with the path.
 Fd open_file(const std::string& path, int flags);
 
-// The whole content, read until end of file: kernel files report no size. Throws SysError.
+// The whole content, read to the end of file because kernel files report no size. Throws SysError.
 std::string read_file(const std::string& path);
-// The same, but of no more than `most` bytes.
+// The same, but at most `most` bytes.
 std::string read_all(int fd, std::string_view name, std::size_t most = std::string::npos);
 
-// The same, absent when the file does not exist or may not be read.
+// The same; absent when the file does not exist or is not readable.
 std::optional<std::string> read_file_if_readable(const std::string& path);
 
 // The names in a directory, sorted, without "." and "..". Throws SysError.
@@ -26,9 +26,9 @@ std::vector<std::string> list_directory(const std::string& path);
 
 bool file_exists(const std::string& path);
 
-// Writes all of it, through short writes and EINTR. Throws SysError, naming `name`.
+// Writes everything, handling short writes and EINTR. Throws SysError with `name`.
 void write_all(int fd, std::string_view text, std::string_view name);
-// The same from byte `at` of the file on.
+// The same at offset `at` of the file.
 void write_all_at(int fd, std::string_view text, std::uint64_t at, std::string_view name);
 
 }  // namespace gpufs

@@ -5,11 +5,11 @@
 namespace gpufs {
 
 void Output::flush() {
-    // What could not be written is not tried again.
+    // If the write fails, the text is not written again.
     std::string text = std::exchange(buffer_, {});
     write_all(fd_, text, name_);
     text.clear();
-    buffer_ = std::move(text);  // its memory serves again
+    buffer_ = std::move(text);  // keeps the allocated memory
 }
 
 }  // namespace gpufs

@@ -5,8 +5,8 @@
 
 namespace gpufs {
 
-// Buffered text to a descriptor that it does not own. Every failure is thrown as SysError: a full
-// disk is a failed command, a closed pipe (EPIPE) ends it.
+// Buffered text to a descriptor that it does not own. Throws every failure as SysError: a full disk
+// is a failed command, a closed pipe (EPIPE) ends it.
 class Output {
 public:
     Output(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}

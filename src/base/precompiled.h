@@ -1,5 +1,5 @@
-// The standard headers that most sources include, compiled once for all of them (see the Makefile).
-// Every file includes what it uses all the same: `make lint` compiles without this.
+// The standard headers that most sources include, compiled once (see the Makefile). Every file must
+// still include what it uses: `make lint` compiles without this header.
 
 #include <algorithm>
 #include <array>

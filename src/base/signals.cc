@@ -14,7 +14,7 @@ sigset_t stop_set() {
     sigset_t set;
     ::sigemptyset(&set);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-        // nohup(1) and background jobs have some of them ignored: those stay ignored.
+        // nohup(1) and background jobs ignore some of them; those remain ignored.
         struct sigaction now {};
         ::sigaction(signal, nullptr, &now);
         if (now.sa_handler != SIG_IGN) ::sigaddset(&set, signal);
@@ -27,7 +27,7 @@ Fd open_signals(const sigset_t& set) {
                     [] { return std::string("make a signalfd"); })};
 }
 
-// The signal that came, or 0.
+// The received signal, or 0.
 int take_from(const Fd& fd) {
     signalfd_siginfo info{};
     if (::read(fd.get(), &info, sizeof info) != sizeof info) return 0;
@@ -43,7 +43,7 @@ HoldSignals::HoldSignals() : held_(stop_set()) {
         if (::sigismember(&before, signal) == 1) ::sigdelset(&held_, signal);
 }
 
-// What somebody else blocked meanwhile stays blocked.
+// Unblocks only what this object blocked.
 HoldSignals::~HoldSignals() {
     ::sigprocmask(SIG_UNBLOCK, &held_, nullptr);
 }

@@ -6,9 +6,9 @@
 
 namespace gpufs {
 
-// Holds back SIGINT, SIGTERM and SIGHUP while it lives. One that came meanwhile takes its usual
-// effect at the end of the scope, so work that must be whole is whole, and the shell still sees the
-// signal.
+// Blocks SIGINT, SIGTERM and SIGHUP during its lifetime. A signal received meanwhile takes its
+// usual effect at the end of the scope, so the work in between completes, and the shell still sees
+// that the signal ended the process.
 class HoldSignals {
 public:
     HoldSignals();
@@ -19,16 +19,17 @@ public:
     bool stop_is_pending() const;
 
 private:
-    sigset_t held_;  // by this object, not by one around it
+    sigset_t held_;  // blocked by this object, not by an outer one
 };
 
-// The same three signals as something to poll(2): live work waits on fd() beside its rings.
+// Makes the same three signals available to poll(2): live work waits on fd() together with its
+// rings.
 class StopSignals {
 public:
     StopSignals();
-    // Readable once a signal came.
+    // Readable after a signal was received.
     int fd() const noexcept { return fd_.get(); }
-    // The signal that came, or 0. It is consumed: the caller ends with raise_default().
+    // Returns and consumes the received signal, or 0. The caller must end with die_of().
     int take();
 
 private:
@@ -36,20 +37,21 @@ private:
     Fd fd_;
 };
 
-// One signal as something to poll(2), in place of what it does to the process, from here on: also
-// after this object, because one that comes late shall end nothing.
+// Makes one signal available to poll(2) instead of its default effect, even after this object is
+// destroyed, so that a late signal does not end the process.
 class AwaitedSignal {
 public:
     explicit AwaitedSignal(int signal);
     int fd() const noexcept { return fd_.get(); }
-    // Whether it came since the last call.
+    // Whether the signal was received since the last call.
     bool take();
 
 private:
     Fd fd_;
 };
 
-// Ends this process by the signal's default action, as a shell expects of an interrupted command.
+// Terminates this process by the signal's default action, as shells expect of an interrupted
+// command.
 [[noreturn]] void die_of(int signal);
 
 }  // namespace gpufs

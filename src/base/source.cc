@@ -27,8 +27,9 @@ std::string point_at(const SourceText& source, Span at, std::string_view message
     const std::size_t indent = std::min(pos.column - 1, line.size());
     std::string pad(line.substr(0, indent));
     for (char& c : pad)
-        if (c != '\t') c = ' ';  // keep tabs: the terminal expands both lines alike
-    // A span may run over the line's end; the underline stops there.
+        if (c != '\t')
+            c = ' ';  // keep tabs, so that the terminal expands them as in the line above
+    // A span may extend past the line's end; the underline stops there.
     const std::size_t width = std::min(at.end - std::min(at.begin, at.end), line.size() - indent);
     const std::string tail(width > 1 ? width - 1 : 0, '~');
     return cat(source.name, ':', pos.line, ':', pos.column, ": error: ", message, '\n', line, '\n',

@@ -8,7 +8,7 @@
 
 namespace gpufs {
 
-// Text somebody wrote, with the name they know it by: a path, or "--if" for an argument.
+// Text written by the user and its name: a path, or "--if" for an argument.
 struct SourceText {
     std::string name;
     std::string text;
@@ -17,32 +17,31 @@ struct SourceText {
     std::string_view line(std::size_t n) const;
 };
 
-// A stretch of a source text in bytes, [begin, end). Cheap to carry; lines and columns are worked
-// out only when a message is made.
+// A byte range [begin, end) of a source text. Lines and columns are computed only for messages.
 struct Span {
     std::size_t begin = 0, end = 0;
 };
 
-// Both counted from 1, as editors count.
+// Both counted from 1, as in editors.
 struct SourcePos {
     std::size_t line = 1, column = 1;
 };
 SourcePos position_of(const SourceText& source, std::size_t offset);
 
-// The three lines of a mistake: "name:line:col: error: message", the line, the caret.
+// A mistake in three lines: "name:line:col: error: message", the source line, the caret.
 //
 //   watch.bpf:7:23: error: dma_fence:dma_fence_init has no field 'seqn'
 //   w6 = *(u32 *)(r1 + @seqn)
 //                      ^~~~~
 std::string point_at(const SourceText& source, Span at, std::string_view message);
 
-// A mistake in text, shown under the text. Exit status 2.
+// A mistake in a text, shown with its source line. Exit status 2.
 class SourceError : public UsageError {
 public:
     SourceError(const SourceText& source, Span at, std::string_view message, std::string hint = {})
         : UsageError(point_at(source, at, message), std::move(hint)), at_(at), message_(message) {}
     Span at() const noexcept { return at_; }
-    // What is wrong, without the place: for whoever knows the text under another name.
+    // The message without its position, for callers that know the text under another name.
     const std::string& message() const noexcept { return message_; }
 
 private:

@@ -26,7 +26,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string closest(std::string_view word, std::span<const std::string> candidates) {
     const std::string* best = nullptr;
-    // A third of the letters may differ: 'prio' is not a slip for 'pid'.
+    // At most a third of the letters may differ: 'prio' is not a typo of 'pid'.
     std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string& candidate : candidates) {
         const std::size_t longer = std::max(word.size(), candidate.size());

@@ -8,10 +8,11 @@
 
 namespace gpufs {
 
-// The number of insertions, deletions, substitutions and swaps of neighbours between two words.
+// The number of insertions, deletions, substitutions and swaps of adjacent letters between two
+// words.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The candidate most like `word`, or empty when none is close enough to be a slip of the pen.
+// The candidate most similar to `word`, or empty when none is close enough to be a typo.
 std::string closest(std::string_view word, std::span<const std::string> candidates);
 
 // "did you mean 'pid'?", or empty.

@@ -7,16 +7,16 @@
 
 namespace gpufs {
 
-// The function an address lies in. The text is borrowed from whoever answered.
+// The function that contains an address. The texts belong to whoever returned the symbol.
 struct Symbol {
     std::string_view name;
     std::string_view module;   // empty for the kernel itself
-    std::uint64_t offset = 0;  // of the address from the symbol's start
+    std::uint64_t offset = 0;  // of the address from the function's start
     std::uint64_t size = 0;
 };
 
-// What the addresses in records mean. Asked only for records that print an address; an empty
-// function knows nothing, and the address is printed.
+// Names for the addresses in records. Called only for records that print an address. An empty
+// function has no names; the address itself is then printed.
 struct AddressNames {
     // The function at a kernel address.
     std::function<std::optional<Symbol>(std::uint64_t)> symbol;

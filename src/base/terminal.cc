@@ -13,8 +13,8 @@
 namespace gpufs {
 namespace {
 
-// ECMA-48: ESC [ parameters, then one final byte from 0x40 to 0x7e. ESC O and a byte is the same of
-// terminals in their application mode.
+// ECMA-48: ESC [ parameters, then one final byte from 0x40 to 0x7e. Terminals in application mode
+// send ESC O and a byte instead.
 constexpr std::string_view kSequence = "\x1b[", kShortSequence = "\x1bO";
 
 constexpr std::pair<std::string_view, Key> kKnown[] = {

@@ -10,16 +10,15 @@
 
 namespace gpufs {
 
-// A key that was pressed: its character, or one of these, which are beyond all characters.
+// A pressed key: its character, or one of these codes beyond Unicode.
 using Key = char32_t;
 namespace key {
 inline constexpr Key kEscape = 0x1b, kUp = 0x110000, kDown = 0x110001, kPageUp = 0x110002,
                      kPageDown = 0x110003, kHome = 0x110004, kEnd = 0x110005;
 }
 
-// Finds the keys in what a terminal sends: characters, and the sequences that xterm and its kin
-// send for arrows and their neighbours. Unknown sequences are left out. A sequence that is cut
-// waits for its rest.
+// Decodes a terminal's input: characters, and the sequences of xterm and compatible terminals for
+// arrow and navigation keys. Ignores unknown sequences. An incomplete sequence waits for its rest.
 class KeyReader {
 public:
     void feed(std::string_view bytes);
@@ -30,21 +29,21 @@ private:
     std::deque<Key> keys_;
 };
 
-// Holds a terminal for a full-screen display: the alternate screen, no cursor, keys as they are
-// pressed and not shown; Ctrl-C is still a signal, Ctrl-Z is none. Gives everything back as it was.
+// Puts a terminal into full-screen mode: alternate screen, no cursor, keys without echo or line
+// buffering; Ctrl-C still sends a signal, Ctrl-Z does not. The destructor restores the terminal.
 class FullScreen {
 public:
-    // Keys come from `in`, where that is a terminal; `out` is one. Throws SysError.
+    // Reads keys from `in` if that is a terminal; `out` must be one. Throws SysError.
     FullScreen(int in, int out);
     ~FullScreen();
     FullScreen(const FullScreen&) = delete;
     FullScreen& operator=(const FullScreen&) = delete;
 
-    // To wait for; -1 where there are no keys.
+    // For poll(2); -1 if there are no keys.
     int key_fd() const noexcept { return has_keys_ ? in_ : -1; }
-    // The next key that was pressed, without waiting for one.
+    // The next pressed key, without waiting.
     std::optional<Key> next_key();
-    // Shows these lines in the place of what is there.
+    // Replaces the screen's content by these lines.
     void show(std::string_view lines);
 
 private:

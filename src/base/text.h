@@ -8,20 +8,20 @@ namespace gpufs {
 
 std::string_view trim(std::string_view text);
 
-// The non-empty pieces between separators.
+// The non-empty parts between separators.
 std::vector<std::string> split(std::string_view text, char separator);
 
-// The lines of a text, without their newlines; a missing last newline makes no difference.
+// The lines of a text without their newlines; the last newline may be missing.
 std::vector<std::string_view> lines_of(std::string_view text);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
-// Does the name match a shell pattern (fnmatch(3): * ? [...])? A pattern without these characters
-// matches itself only.
+// Whether the name matches a shell pattern (fnmatch(3): * ? [...]). A pattern without these
+// characters matches only itself.
 bool glob_match(std::string_view pattern, std::string_view name);
 bool is_glob(std::string_view pattern);
 
-// One word of a POSIX shell command line: quoted where a shell would take it apart.
+// One word of a POSIX shell command line, quoted if necessary.
 std::string shell_quote(std::string_view word);
 
 // "1 event", "2 events".

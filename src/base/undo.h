@@ -6,11 +6,11 @@
 
 namespace gpufs {
 
-// Remembers how to put the machine back. Runs newest first; one failed step never stops the rest.
-// Destructors cannot throw, so failures land in a list that the owner prints.
+// A list of steps that restore the machine. Runs them newest first; a failed step does not stop the
+// rest. Because destructors cannot throw, failures are appended to a list, which the owner prints.
 class Undo {
 public:
-    // `failures` is borrowed and must outlive this.
+    // `failures` must outlive this object.
     explicit Undo(std::vector<std::string>& failures) : failures_(failures) {}
     Undo(const Undo&) = delete;
     Undo& operator=(const Undo&) = delete;
@@ -19,7 +19,7 @@ public:
     // `what` completes the sentence "could not undo ...".
     void push(std::string what, std::function<void()> step);
     void run() noexcept;
-    // What was done stays done.
+    // Discards the steps: the changes are permanent.
     void keep() noexcept { steps_.clear(); }
 
 private:
