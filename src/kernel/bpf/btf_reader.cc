@@ -17,13 +17,13 @@ namespace {
 constexpr std::size_t kWindowBytes = 16 << 10;
 constexpr std::uint32_t kIndexStep = 64;
 
-// Bytes behind a type's head, by its kind (include/uapi/linux/btf.h): so many, and so many for each
-// of its entries. Where the kind is not known, nobody knows where the next type starts.
+// Bytes that follow the header of a type, by kind (include/uapi/linux/btf.h): a fixed part and a
+// part per entry. The file cannot be read past a type of unknown kind, because its size is unknown.
 struct Tail {
     std::uint8_t fixed, per_entry;
 };
 constexpr Tail kTails[] = {
-    {0, 0},                        // void, which no type is
+    {0, 0},                        // void, which is not stored
     {4, 0},                        // INT
     {0, 0},                        // PTR
     {sizeof(btf_array), 0},        // ARRAY
@@ -71,7 +71,7 @@ void Btf::Reader::damaged() const {
     throw Error(cat(path_, " is damaged"));
 }
 
-// Borrowed until the next call.
+// The span is valid until the next call.
 std::span<const std::byte> Btf::Reader::bytes(std::uint64_t at, std::size_t count) const {
     const bool is_there =
         at >= window_at_ && at + count <= window_at_ + window_.size() && !window_.empty();
@@ -105,7 +105,7 @@ void Btf::Reader::for_each_head(std::uint32_t id, std::uint32_t offset, See see)
     const std::uint64_t section = header_.hdr_len + std::uint64_t{header_.type_off};
     while (offset < header_.type_len) {
         bytes(section + offset, sizeof(btf_type));
-        // All heads that are in the window now. `see` may move it only to stop.
+        // All heads in the current window. `see` may move the window only if it returns false.
         const std::uint64_t window_end = window_at_ + window_.size();
         do {
             btf_type head;
@@ -134,14 +134,15 @@ std::uint32_t Btf::Reader::end_id() const {
     return (base_ ? base_->end_id() : 1) + count_;
 }
 
-// Where the string section keeps `name`. Tools share the ends of strings, so there may be several.
+// The offsets of `name` in the string section. Linkers merge strings with a common suffix, so there
+// may be several.
 std::vector<std::uint32_t> Btf::Reader::name_offsets(std::string_view name) const {
     std::vector<std::uint32_t> found;
     const std::uint32_t shift = base_ ? base_->header_.str_len : 0;
     if (base_) found = base_->name_offsets(name);
     const std::string wanted = std::string(name) + '\0';
     const std::uint64_t section = header_.hdr_len + std::uint64_t{header_.str_off};
-    // Stretches overlap by one name, so that none is cut.
+    // Windows overlap by the name's length, so that no name is cut at their border.
     for (std::uint64_t at = 0; at + wanted.size() <= header_.str_len;) {
         const std::size_t count = std::min<std::uint64_t>(kWindowBytes, header_.str_len - at);
         const auto stretch = bytes(section + at, count);
@@ -202,7 +203,7 @@ std::string Btf::Reader::name(std::uint32_t offset) const {
     if (offset < shift) return base_->name(offset);
     offset -= shift;
     if (offset >= header_.str_len) damaged();
-    // Not through the window: that stays with the types.
+    // Bypass the window, which stays at the types.
     char text[512];
     for (std::size_t room = 64;; room = sizeof text) {
         const std::uint64_t at = header_.hdr_len + std::uint64_t{header_.str_off} + offset;

@@ -13,7 +13,7 @@
 
 namespace gpufs {
 
-// One type: its header and the bytes behind it (members, parameters, array bounds).
+// One type: its header and the bytes that follow it (members, parameters, array bounds).
 struct BtfRecord {
     std::uint32_t id = 0;
     btf_type head{};
@@ -26,13 +26,13 @@ struct BtfRecord {
     T entry(std::size_t i) const;
 };
 
-// Reads one BTF file, by stretches. Types are numbered from 1, behind those of the base.
+// Reads one BTF file through a window. Type ids start at 1, or after the last id of the base.
 class Btf::Reader {
 public:
     Reader(std::string path, const Reader* base);
 
     const std::string& path() const { return path_; }
-    // The first type of that name and one of the kinds.
+    // The id of the first type with that name and one of the kinds.
     std::optional<std::uint32_t> find(std::string_view wanted,
                                       std::span<const std::uint32_t> kinds) const;
     BtfRecord type(std::uint32_t id) const;
@@ -40,7 +40,8 @@ public:
     std::uint32_t end_id() const;
 
 private:
-    // Calls see(id, offset in the type section, head) for each type from here on; false stops.
+    // Calls see(id, offset in the type section, head) for each type, starting at `id`; stops when
+    // `see` returns false.
     template <class See>
     void for_each_head(std::uint32_t id, std::uint32_t offset, See see) const;
     std::size_t tail_bytes(const btf_type& head) const;
@@ -53,10 +54,10 @@ private:
     const Reader* base_;
     Fd fd_;
     btf_header header_{};
-    // A stretch of the file, read when asked for.
+    // The part of the file that was read last.
     mutable std::vector<std::byte> window_;
     mutable std::uint64_t window_at_ = 0;
-    // Where each 64th type starts; made at the first question.
+    // The offset of each 64th type; built on first use.
     mutable std::vector<std::uint32_t> index_;
     mutable std::uint32_t count_ = 0;
 };

@@ -4,8 +4,8 @@
 
 namespace gpufs {
 
-// Hands over all records of a ring there are, and those that come meanwhile; gives space back as it
-// goes, each eighth of the ring. Returns how many.
+// Passes all records of a ring to `on_record`, including those that arrive meanwhile. Gives space
+// back after each eighth of the ring. Returns the number of records.
 template <class Ring, class OnRecord>
 std::size_t drain_ring(Ring& ring, OnRecord&& on_record) {
     std::size_t count = 0;

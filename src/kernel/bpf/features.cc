@@ -71,7 +71,7 @@ ProbeAnswer answer(int code) {
     return {other_reason ? Support::could_not_tell : Support::no, code};
 }
 
-// Loads something small, as a raw tracepoint program unless said otherwise.
+// Loads a small program, by default a raw tracepoint program.
 class Try {
 public:
     explicit Try(std::vector<bpf_insn> insns, std::uint32_t type = BPF_PROG_TYPE_RAW_TRACEPOINT)
@@ -82,13 +82,13 @@ public:
         attr_.license = address_of("GPL");
     }
     bpf_attr& attr() { return attr_; }
-    // 0, or the errno.
+    // Returns 0 or the errno.
     int load() {
         fd_ = Fd{sys_bpf_charged(BPF_PROG_LOAD, attr_)};
         return fd_ ? 0 : errno;
     }
     int fd() const { return fd_.get(); }
-    // What the verifier says to a program that did not load.
+    // The verifier's log of a program that did not load.
     std::string log() {
         std::string text(4096, '\0');
         attr_.log_level = 1;
@@ -162,7 +162,8 @@ ProbeAnswer try_test_run() {
     return answer(sys_bpf(BPF_PROG_TEST_RUN, attr) == 0 ? 0 : errno);
 }
 
-// Tries to make a link that cannot be; a kernel that knows such links says so with `expected`.
+// Tries to make an invalid link. A kernel that supports this kind of link fails with one of
+// `expected`.
 ProbeAnswer try_link(Try& program, bpf_attr& attr, std::initializer_list<int> expected) {
     if (const int code = program.load()) return answer(code);
     attr.link_create.prog_fd = static_cast<__u32>(program.fd());
@@ -209,8 +210,8 @@ ProbeAnswer try_sleepable() {
     return answer(program.load());
 }
 
-// At the kernel's own function for such tries, which nobody calls: only attaching shows whether the
-// kernel has trampolines.
+// Attaches to bpf_fentry_test1(), a test function that nothing calls: only attaching shows whether
+// the kernel has trampolines.
 ProbeAnswer try_fentry(BpfFeatures& features) {
     std::optional<std::uint32_t> id;
     try {
@@ -223,7 +224,7 @@ ProbeAnswer try_fentry(BpfFeatures& features) {
     program.attr().expected_attach_type = BPF_TRACE_FENTRY;
     program.attr().attach_btf_id = *id;
     const int code = program.load();
-    // Who may load others has the right: then it is this kind that is forbidden.
+    // A user who may load other programs is not missing a capability: the kernel forbids this kind.
     if (code == EPERM && features.has(BpfFeature::bpf)) return {Support::no, code};
     if (code != 0) return answer(code);
     bpf_attr attr = zeroed_attr();
@@ -299,7 +300,7 @@ ProbeAnswer try_program_type(std::uint32_t type) {
         case BPF_PROG_TYPE_LSM:
         case BPF_PROG_TYPE_EXT:
         case BPF_PROG_TYPE_STRUCT_OPS: {
-            // These need BTF, and a kernel that knows them asks for it.
+            // These types need BTF: a kernel that knows them complains about its absence.
             Try program({mov(0, 0), leave()}, type);
             const int code = program.load();
             if (code == 0 || program.log().find("btf") != std::string::npos)
@@ -358,7 +359,8 @@ ProbeAnswer try_map_type(std::uint32_t type) {
     }
 }
 
-// A call of a helper with no arguments set up is refused for the arguments, if the helper is there.
+// Calls the helper without arguments: if the helper exists, the verifier complains about the
+// arguments.
 ProbeAnswer try_helper(std::uint32_t type, unsigned helper) {
     Try program({call(helper), leave()}, type);
     const int code = program.load();

@@ -15,13 +15,13 @@ namespace gpufs {
 enum class Support {
     yes,
     no,
-    could_not_tell,  // the kernel refused for another reason: this user may not, or no memory
+    could_not_tell,  // the kernel refused for another reason: no permission, or no memory
 };
 
-// What was tried, and what the kernel said.
+// The result of trying a feature.
 struct ProbeAnswer {
     Support support = Support::could_not_tell;
-    int code = 0;  // the errno it was refused with; 0 when it works
+    int code = 0;  // the errno of the refusal; 0 when it works
 };
 
 enum class BpfFeature {
@@ -29,54 +29,54 @@ enum class BpfFeature {
     subprograms,       // calls from one function of a program to another
     jmp32,             // 32-bit jumps: ISA v3
     large_programs,    // more than 4096 instructions
-    global_data,       // map values by address
-    bounded_loops,     // jumps backwards
-    mmapable,          // arrays that both sides map
-    freeze,            // maps that only programs write
-    batch,             // many map entries a call
+    global_data,       // direct access to map values by address
+    bounded_loops,     // backward jumps
+    mmapable,          // arrays that both sides can map
+    freeze,            // maps that become read-only for user space
+    batch,             // reading many map entries per call
     ringbuf,           // one ring for all CPUs
-    test_run,          // a raw tracepoint program run by hand
+    test_run,          // running a raw tracepoint program on demand
     atomics,           // fetch, exchange, compare and exchange
     perf_link,         // perf events by BPF link, with cookies
     callbacks,         // bpf_loop()
-    sleepable_uprobe,  // uprobe programs that may fault pages in
+    sleepable_uprobe,  // uprobe programs that may fault in pages
     isa_v4,            // signed loads and division, bswap, gotol
-    may_goto,          // loops the kernel ends
+    may_goto,          // loops that the kernel bounds
     kprobe_multi,      // one link for many kernel functions
-    uprobe_multi,      // one link for many places of a file
-    btf,               // the kernel's own types
-    fentry,            // programs at functions by BTF
+    uprobe_multi,      // one link for many offsets in a file
+    btf,               // type information of the kernel
+    fentry,            // programs attached to functions by BTF id
 };
 
 struct BpfFeatureName {
     BpfFeature feature;
     std::string_view name;  // as written in programs: "ringbuf"
-    std::string_view what;  // for people: "BPF ring buffer"
+    std::string_view what;  // for messages: "BPF ring buffer"
     std::string_view fix;   // "Linux 5.8 or later"
 };
 std::span<const BpfFeatureName> bpf_feature_names();
 std::optional<BpfFeature> find_bpf_feature(std::string_view name);
 
-// Asks the kernel by trying the smallest thing of each kind, and remembers the answers. Version
-// numbers are never looked at: distributions carry features back. Loads a program of a few
-// instructions or makes a small map, leaves nothing, and attaches nothing but an empty program to
-// the function that the kernel has for this (fentry). A question takes 30 us, but large_programs
-// 1 ms, and fentry some more.
+// Probes features by trying the smallest use of each, and caches the answers. Ignores kernel
+// version numbers, because distributions backport features. A probe loads a program of a few
+// instructions or makes a small map and removes it; only the fentry probe attaches something: an
+// empty program, to the kernel's test function. A probe takes 30 us; large_programs takes 1 ms, and
+// fentry somewhat longer.
 class BpfFeatures {
 public:
-    // `withheld` are answered with no, unasked: what a program gets on an older kernel, for tests.
+    // Answers no to `withheld` without probing, to emulate older kernels in tests.
     explicit BpfFeatures(std::initializer_list<BpfFeature> withheld = {});
-    // These and no others, without a question.
+    // Supports exactly these features and never probes.
     static BpfFeatures only(std::span<const BpfFeature> features);
-    // fentry: no with EPERM means that this user may load programs, but none of that kind.
+    // For fentry, no with EPERM means that this user may load programs, but not of that kind.
     ProbeAnswer ask(BpfFeature feature);
     bool has(BpfFeature feature) { return ask(feature).support == Support::yes; }
 
-    // Can programs of this type (enum bpf_prog_type) be loaded? Types that need more than two
-    // instructions and a type number are answered with could_not_tell.
+    // Whether programs of this type (enum bpf_prog_type) can be loaded. Returns could_not_tell for
+    // types that need more than two instructions and a type number.
     ProbeAnswer ask_program_type(std::uint32_t type);
     ProbeAnswer ask_map_type(std::uint32_t type);
-    // May a program of this type call the helper of this number?
+    // Whether a program of this type may call the helper with this number.
     ProbeAnswer ask_helper(std::uint32_t type, unsigned helper);
 
 private:

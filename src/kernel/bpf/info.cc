@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kStatsSysctl = "/proc/sys/kernel/bpf_stats_enabled";
 
-// A kernel that knows more than Info holds cuts its answer, one that knows less leaves zeros.
+// A kernel with more members than Info truncates its answer; one with fewer leaves zeros.
 template <class Info>
 void get_info(int fd, Info& info, const char* what) {
     bpf_attr attr = zeroed_attr();
@@ -54,8 +54,8 @@ std::vector<std::uint32_t> all_ids(bpf_cmd next, const char* what) {
 }
 
 // The kernel's struct bpf_link_info of Linux 6.7 and later, as far as perf links and kprobe_multi
-// links use it: declared here, because older headers end before it. The name's address and room are
-// asked from us (none), then come the function's address and the number of misses.
+// links use it; declared here because older headers lack these members. `name` and `name_len` are
+// inputs (0: no name wanted); the function's address and the number of misses are outputs.
 struct PerfLinkInfo {
     __u32 type, id, prog_id, pad0;
     union {
@@ -101,7 +101,7 @@ ProgramInfo program_info(int fd, WithInsns insns) {
     wanted.xlated_prog_len = static_cast<__u32>(info.insns.size() * sizeof(bpf_insn));
     wanted.xlated_prog_insns = wanted.xlated_prog_len ? address_of(info.insns.data()) : 0;
     get_info(fd, wanted, "program");
-    // The kernel takes the address back where it does not show the instructions.
+    // The kernel clears the address if it does not show the instructions.
     if (!wanted.xlated_prog_insns) info.insns.clear();
     return info;
 }
@@ -169,7 +169,7 @@ RunTimeStats::~RunTimeStats() {
     try {
         write_all(open_file(kStatsSysctl, O_WRONLY).get(), "0", kStatsSysctl);
     } catch (const SysError&) {
-        // Nothing left to try, and nobody to tell.
+        // A destructor cannot report the error.
     }
 }
 

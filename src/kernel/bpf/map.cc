@@ -20,7 +20,7 @@ std::size_t round_up(std::size_t n, std::size_t to) {
     return (n + to - 1) / to * to;
 }
 
-// Their keys are numbers that never go: nothing can make a walk start again.
+// Array keys are never deleted, so a walk cannot restart.
 bool is_array_type(std::uint32_t type) {
     return type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY ||
            type == BPF_MAP_TYPE_PERF_EVENT_ARRAY || type == BPF_MAP_TYPE_PROG_ARRAY;
@@ -29,7 +29,7 @@ bool is_array_type(std::uint32_t type) {
 int try_create(bpf_attr& attr, std::string_view name) {
     set_object_name(attr.map_name, name);
     const int fd = sys_bpf_charged(BPF_MAP_CREATE, attr);
-    // Linux before 4.15 knows no names: it finds bytes where it expects none.
+    // Linux before 4.15 does not know names and rejects the non-zero bytes.
     if (fd != -1 || name.empty() || (errno != E2BIG && errno != EINVAL)) return fd;
     const int code = errno;
     std::ranges::fill(attr.map_name, '\0');
@@ -121,7 +121,7 @@ bool BpfMap::update(std::span<const std::byte> key, std::span<const std::byte> v
     if (sys_bpf(BPF_MAP_UPDATE_ELEM, attr) == 0) return true;
     const int code = errno;
     if (code == EEXIST || (code == ENOENT && (flags & BPF_EXIST))) return false;
-    if (code == EPERM)  // frozen, or opened to read: the right to write was in the descriptor
+    if (code == EPERM)  // frozen, or opened read-only: the check is on the descriptor
         throw Error(cat("cannot set a value in ", described(), ": it is read-only"));
     throw_bpf_error(code, cat("set a value in ", described()),
                     code == E2BIG ? cat("it holds ", spec_.max_entries, " entries") : "");
@@ -153,12 +153,12 @@ bool BpfMap::next_key(const std::byte* key, std::span<std::byte> next) const {
 }
 
 // A batch call reads whole buckets of a hash, each under its lock, and its cursor is a bucket
-// number: what comes or goes meanwhile cannot make it start again, nor show a key twice.
+// number. So entries added or deleted meanwhile can neither restart the walk nor show a key twice.
 std::optional<bool> BpfMap::batches(bpf_cmd command, const Visit& visit, Walk walk) const {
     if (walk == Walk::one_by_one) return std::nullopt;
     const std::size_t key_bytes = spec_.key_bytes, value_bytes = whole_value_bytes();
     std::size_t room = std::clamp<std::size_t>((64 << 10) / (key_bytes + value_bytes), 16, 4096);
-    // A hash keeps a u32 in the cursor, an array a key.
+    // The cursor is a u32 for a hash and a key for an array.
     std::vector<std::byte> cursor(std::max<std::size_t>(key_bytes, 4)), next(cursor.size());
     std::vector<std::byte> keys, values;
     bool is_first = true;
@@ -173,7 +173,7 @@ std::optional<bool> BpfMap::batches(bpf_cmd command, const Visit& visit, Walk wa
         attr.batch.values = address_of(values.data());
         attr.batch.count = static_cast<__u32>(room);
         const int code = sys_bpf(command, attr) == 0 ? 0 : errno;
-        if (code == ENOSPC) {  // one bucket holds more than there is room for
+        if (code == ENOSPC) {  // one bucket has more entries than fit
             room *= 2;
             continue;
         }
@@ -194,10 +194,10 @@ std::optional<bool> BpfMap::batches(bpf_cmd command, const Visit& visit, Walk wa
     }
 }
 
-// Behind a key that was deleted meanwhile the kernel begins with the first key again, so the walk
-// remembers what it has seen. And where an entry is deleted and its memory used for another key
-// just while the kernel steps over it, the walk goes on in that key's bucket, and those between are
-// never seen. So it is repeated until a whole walk shows nothing new.
+// After a key that was deleted meanwhile, the kernel restarts at the first key, so the walk
+// remembers the keys it has seen. If an entry is deleted and its memory reused for another key just
+// while the kernel steps over it, the walk continues in that key's bucket and misses the entries
+// between. Therefore the walk is repeated until it finds nothing new.
 bool BpfMap::for_each_key(const std::function<void(std::span<const std::byte>)>& visit) const {
     std::vector<std::byte> key(spec_.key_bytes), next(spec_.key_bytes);
     const bool is_array = is_array_type(spec_.type);
@@ -229,7 +229,7 @@ bool BpfMap::for_each(const Visit& visit, Walk walk) const {
 bool BpfMap::take_each(const Visit& visit, Walk walk) const {
     if (const auto complete = batches(BPF_MAP_LOOKUP_AND_DELETE_BATCH, visit, walk))
         return *complete;
-    // Deleting while walking would start the walk again at every step: collect the keys first.
+    // Deleting during the walk would restart it at every step: collect the keys first.
     std::vector<std::byte> keys;
     const bool complete = for_each_key(
         [&](std::span<const std::byte> key) { keys.insert(keys.end(), key.begin(), key.end()); });

@@ -12,7 +12,7 @@ namespace gpufs {
 class Mapping {
 public:
     Mapping() noexcept = default;
-    // `protection`: PROT_READ, PROT_WRITE. Throws SysError, naming `what`.
+    // `protection`: PROT_READ, PROT_WRITE. Throws SysError, with `what` in its message.
     Mapping(int fd, std::size_t bytes, int protection, off_t offset, const char* what);
     Mapping(Mapping&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}

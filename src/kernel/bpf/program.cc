@@ -16,7 +16,7 @@
 namespace gpufs {
 namespace {
 
-// The number that `text` begins with; it is removed.
+// Parses the number at the beginning of `text` and removes it.
 std::optional<std::size_t> take_number(std::string_view& text) {
     std::size_t number = 0;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -40,7 +40,7 @@ bool shows_registers(std::string_view row) {
     return take_number(row) && (row.starts_with('=') || row.starts_with('_'));
 }
 
-// What the verifier prints along the way and at the end, whatever it finds.
+// Whether the verifier prints such a line for valid programs, too.
 bool is_narration(std::string_view row) {
     constexpr std::string_view kBeginnings[] = {
         "processed ",   "verification time", "stack depth", ";",          "from ",
@@ -52,13 +52,13 @@ bool is_narration(std::string_view row) {
            std::ranges::any_of(kBeginnings, [&](auto b) { return row.starts_with(b); });
 }
 
-// "R0 max value is outside of the allowed memory range" only adds to the line before it.
+// "R0 max value is outside of the allowed memory range" only adds detail to the line before it.
 bool is_afterthought(std::string_view row) {
     return row.ends_with("value is outside of the allowed memory range") ||
            row.ends_with("value is outside of the array range");
 }
 
-// A program that never reached the verifier: the log is empty.
+// Throws for a program that never reached the verifier: the log is empty.
 [[noreturn]] void throw_unverified(int code, const BpfProgramSpec& spec) {
     const std::string doing = cat("load program '", spec.name, "'");
     if (spec.insns.empty()) throw Error(cat("program '", spec.name, "' has no instructions"));
@@ -77,7 +77,7 @@ bool is_afterthought(std::string_view row) {
     throw_bpf_error(code, doing);
 }
 
-// BTF that says no more than the names of functions: all are "static int name()".
+// BTF that declares only the names of functions: all are "static int name()".
 class FunctionBtf {
 public:
     explicit FunctionBtf(const std::vector<FunctionName>& functions) {
@@ -127,8 +127,8 @@ private:
     std::vector<bpf_func_info> infos_;
 };
 
-// How long the log would have been, as Linux 6.4 and later say; 0 before. The kernel writes it
-// behind the last member that older headers have.
+// The size of the complete log, as reported by Linux 6.4 and later; 0 before. The kernel writes it
+// after the last member that older headers have.
 std::uint32_t log_true_size(const bpf_attr& attr) {
     constexpr std::size_t kAt = offsetof(bpf_attr, core_relo_rec_size) + sizeof(__u32);
     std::uint32_t size;
@@ -141,8 +141,8 @@ int try_load(bpf_attr& attr, const BpfProgramSpec& spec) {
     set_object_name(attr.prog_name, spec.name);
     const int fd = sys_bpf_charged(BPF_PROG_LOAD, attr);
     if (fd != -1 || errno != E2BIG) return fd;
-    // Either too many instructions, or Linux before 4.15: it knows no names and finds bytes where
-    // it expects none.
+    // E2BIG means too many instructions, or Linux before 4.15, which does not know names and
+    // rejects the non-zero bytes.
     std::ranges::fill(attr.prog_name, '\0');
     return sys_bpf_charged(BPF_PROG_LOAD, attr);
 }
@@ -164,7 +164,8 @@ std::string_view VerifierLog::useful_line() const {
 }
 
 std::optional<std::size_t> VerifierLog::insn() const {
-    // "back-edge from insn 4 to 1", "unreachable insn 7": found before the walk, named in the line.
+    // Some mistakes are found before the walk, and the line names the instruction: "back-edge from
+    // insn 4 to 1", "unreachable insn 7".
     std::string_view line = useful_line();
     constexpr std::string_view kInsn = "insn ";
     if (const auto at = line.find(kInsn); at != line.npos) {
@@ -197,7 +198,8 @@ Fd load_program(const BpfProgramSpec& spec) {
     attr.prog_flags = spec.flags;
     attr.attach_btf_id = spec.attach_btf_id;
     if (spec.attach_btf_fd != -1) attr.attach_btf_obj_fd = static_cast<__u32>(spec.attach_btf_fd);
-    // Kprobe programs must name the running kernel before Linux 5.0, nobody looks later.
+    // Before Linux 5.0, kprobe programs must give the running kernel's version; later it is
+    // ignored.
     if (running_kernel() < KernelVersion{5, 0, 0}) attr.kern_version = running_kernel().code();
     Fd btf_fd;
     std::optional<FunctionBtf> btf;
@@ -213,7 +215,7 @@ Fd load_program(const BpfProgramSpec& spec) {
     const int code = errno;
 
     // ENOSPC means "your log buffer is too small", not "your program is bad": grow and ask again.
-    // Linux before 5.2 takes no buffer beyond 16 MiB less one byte.
+    // Linux before 5.2 takes at most 16 MiB - 1 byte.
     constexpr std::size_t kMaxLog = (16u << 20) - 1;
     std::string log(64u << 10, '\0');
     attr.log_level = 1;

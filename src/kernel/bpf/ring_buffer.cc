@@ -20,7 +20,7 @@ RingBuffer::RingBuffer(const BpfMap& map)
       consumer_(map.fd(), page_bytes(), PROT_READ | PROT_WRITE, 0, "a ring buffer"),
       producer_(map.fd(), page_bytes() + 2 * data_bytes_, PROT_READ,
                 static_cast<off_t>(page_bytes()), "a ring buffer") {
-    // Only readers write it: nobody does now.
+    // Only readers write this position, and there is no other reader now.
     taken_ = released_ = reserved_ = load_acquire(consumer_.data());
 }
 
@@ -29,7 +29,8 @@ std::optional<std::span<const std::byte>> RingBuffer::next() {
         if (taken_ == reserved_) reserved_ = load_acquire(producer_.data());
         if (taken_ == reserved_) return std::nullopt;
         std::byte* record = producer_.data() + page_bytes() + (taken_ & (data_bytes_ - 1));
-        // The first 4 bytes are the length with its two flags, the next 4 are the kernel's own.
+        // The first 4 bytes are the length with its two flags; the next 4 are internal to the
+        // kernel.
         const std::uint32_t header = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(record))
                                          .load(std::memory_order_acquire);
         if (header & BPF_RINGBUF_BUSY_BIT) return std::nullopt;

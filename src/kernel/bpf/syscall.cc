@@ -17,8 +17,8 @@
 namespace gpufs {
 namespace {
 
-// True when the limit is higher than before. Asked for everything first, which takes
-// CAP_SYS_RESOURCE, then for what the hard limit allows.
+// Returns true when the limit was raised. Tries unlimited first, which takes CAP_SYS_RESOURCE, then
+// the hard limit.
 bool raise_memlock() {
     rlimit now{};
     if (::getrlimit(RLIMIT_MEMLOCK, &now) != 0 || now.rlim_cur == RLIM_INFINITY) return false;
@@ -56,7 +56,7 @@ int sys_bpf(bpf_cmd command, bpf_attr& attr) {
 int sys_bpf_charged(bpf_cmd command, bpf_attr& attr) {
     const int result = sys_bpf(command, attr);
     if (result != -1 || errno != EPERM) return result;
-    // From 5.11 on memory is charged to the cgroup, and EPERM means that this user may not.
+    // Since 5.11, memory is charged to the cgroup, so EPERM means a missing capability.
     if (running_kernel() < KernelVersion{5, 11, 0} && raise_memlock())
         return sys_bpf(command, attr);
     errno = EPERM;

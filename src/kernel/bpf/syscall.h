@@ -8,34 +8,34 @@
 
 namespace gpufs {
 
-// bpf(2) itself, for the doors in this directory.
+// bpf(2) itself, for the other files in this folder.
 
-// An attribute block of zeros. The kernel rejects any stray byte, and bracing a union only promises
-// its first member.
+// A zeroed attribute block. The kernel rejects non-zero unused bytes, and brace initialization of a
+// union zeroes only its first member.
 bpf_attr zeroed_attr();
 
 std::uint64_t address_of(const void* p);
 
-// -1 and errno, as the system call. Never throws.
+// Returns -1 and sets errno, like the system call. Never throws.
 int sys_bpf(bpf_cmd command, bpf_attr& attr);
 
-// The same for what is charged to RLIMIT_MEMLOCK before Linux 5.11: when the kernel says EPERM and
-// charges it, the limit is raised as far as this user may, and the call is made once more.
+// The same for calls that are charged to RLIMIT_MEMLOCK before Linux 5.11: when such a kernel
+// returns EPERM, raises the limit as far as this user may and retries once.
 int sys_bpf_charged(bpf_cmd command, bpf_attr& attr);
 
-// Puts the part of `name` that a kernel object can carry into `field` of BPF_OBJ_NAME_LEN bytes:
-// 15 characters of [A-Za-z0-9_].
+// Copies as much of `name` as a kernel object can carry into `field` of BPF_OBJ_NAME_LEN bytes: 15
+// characters of [A-Za-z0-9_].
 void set_object_name(char* field, std::string_view name);
 
-// The error for a bpf(2) that failed with `code`; `doing` completes "cannot ...". ENOSYS, EPERM and
-// EACCES are UnsupportedErrors that say what is missing, the rest is SysError.
+// Throws the error for a bpf(2) call that failed with `code`; `doing` completes "cannot ...".
+// ENOSYS, EPERM and EACCES become an UnsupportedError that names what is missing; other codes a
+// SysError.
 [[noreturn]] void throw_bpf_error(int code, const std::string& doing, std::string hint = {});
 
-// Why this user may not: names the capability that is missing, as the hint of an error. `perfmon`:
-// what was refused needs CAP_PERFMON, too.
+// A hint that names the capability this user lacks. `perfmon`: the call also needs CAP_PERFMON.
 std::string missing_capability(bool perfmon = true);
 
-// bpf_attr::link_create for kAttachUprobeMulti, as of Linux 6.6: older headers end before it.
+// bpf_attr::link_create for kAttachUprobeMulti, as of Linux 6.6; older headers lack it.
 struct UprobeMultiAttr {
     __u32 prog_fd, target_fd, attach_type, link_flags;
     __u64 path, offsets, ref_ctr_offsets, cookies;
@@ -43,7 +43,7 @@ struct UprobeMultiAttr {
 };
 bpf_attr as_attr(const UprobeMultiAttr& multi);
 
-// The errno that the kernel uses for "not supported" and keeps out of <errno.h>.
+// The kernel's errno for "not supported"; <errno.h> does not define it.
 constexpr int kENotSupp = 524;
 
 }  // namespace gpufs

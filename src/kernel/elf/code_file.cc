@@ -18,9 +18,9 @@
 namespace gpufs {
 namespace {
 
-// More is not unpacked: the few files that have it are not worth the memory.
+// Larger sections are not decompressed: the few files that have them are not worth the memory.
 constexpr std::uint64_t kLargestUnpacked = 64 << 20;
-// A browser with all its symbols has 50 MB; the holes of a file that somebody made up are free.
+// A browser with all its symbols has 50 MB. The limit guards against forged sizes in sparse files.
 constexpr std::uint64_t kLargestTable = 1 << 30;
 
 std::optional<ElfFile::Section> section_named(const ElfFile& file, std::string_view name) {
@@ -41,7 +41,7 @@ std::optional<ElfFile::Section> section_of_type(const ElfFile& file, GElf_Word t
     return found;
 }
 
-// A header may say anything: no more than the file has.
+// The section's bytes, limited to the size of the file: the header may be wrong.
 SectionBytes bytes_of(const ElfFile& file, const GElf_Shdr& section) {
     struct stat status;
     if (::fstat(file.fd(), &status) != 0) return {};
@@ -78,7 +78,7 @@ std::size_t underscores(std::string_view name) {
 struct CodeFile::Loader {
     CodeFile& to;
 
-    // The functions of a symbol table.
+    // Reads the functions of a symbol table.
     void take(const ElfFile& file, const ElfFile::Section& table) {
         GElf_Shdr strings;
         Elf_Scn* const names = elf_getscn(file.elf(), table.header.sh_link);
@@ -94,7 +94,7 @@ struct CodeFile::Loader {
         std::ranges::sort(to.functions_, {}, &Entry::start);
     }
 
-    // Where each section ends in memory, by its number.
+    // The end address of each section, indexed by section number.
     static std::vector<std::uint64_t> section_ends(const ElfFile& file) {
         std::vector<std::uint64_t> ends(1);
         for (Elf_Scn* scn = elf_nextscn(file.elf(), nullptr); scn;
@@ -110,7 +110,7 @@ struct CodeFile::Loader {
     template <class Sym>
     void take_all(const SectionBytes& bytes, const std::vector<std::uint64_t>& ends) {
         constexpr std::size_t kAtOnce = 2048;
-        // What is reserved and never touched costs nothing; growing would hold two copies.
+        // Reserved but untouched memory costs nothing; growing would copy.
         to.functions_.reserve(bytes.size() / sizeof(Sym));
         std::string scratch;
         for (std::uint64_t at = 0; at < bytes.size(); at += kAtOnce * sizeof(Sym)) {
@@ -131,7 +131,7 @@ struct CodeFile::Loader {
         constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
         const std::uint64_t start = symbol.st_value - to.base_;
         std::uint64_t size = symbol.st_size;
-        // One of no size, written in assembly, reaches to the next, in its section.
+        // A symbol of size 0 (assembly) extends to the end of its section or the next symbol.
         if (size == 0 && symbol.st_shndx < ends.size() && ends[symbol.st_shndx] > symbol.st_value)
             size = ends[symbol.st_shndx] - symbol.st_value;
         if (start > kMost) return;
@@ -209,7 +209,7 @@ std::optional<CodeFile::Function> CodeFile::find(std::uint64_t offset) const {
 Fd open_vdso() {
     const std::uint64_t start = ::getauxval(AT_SYSINFO_EHDR);
     if (start == 0) return {};
-    // It is one ELF file in memory, headers of sections included, which come last.
+    // The vDSO is a complete ELF image in memory; its section headers come last.
     ElfW(Ehdr) header;
     const char* const image = std::bit_cast<const char*>(start);
     std::memcpy(&header, image, sizeof header);

@@ -12,32 +12,31 @@
 
 namespace gpufs {
 
-// What the file of a program or library says about its code, by offset in the file: the same
-// whether it is loaded where it was linked for or not. Where it is stripped, its separate debug
-// file says it (see find_functions()). 12 bytes a function; names stay in the file, which is held
-// open.
+// The symbols and segments of a program or library, by file offset and thus independent of the load
+// address. For a stripped file the separate debug file is used (see find_functions()). Takes 12
+// bytes per function; names are read from the file, which stays open.
 class CodeFile {
 public:
     enum class Lines { no, yes };
 
-    // Reads the symbols of `file`, whose path as seen from `root` is `path`. A symbol table of more
-    // than 1 GB is none. Throws SysError, and Error for what is no ELF file.
+    // Reads the symbols of `file`, whose path as seen from `root` is `path`. Ignores a symbol table
+    // larger than 1 GB. Throws SysError, and Error if the file is not ELF.
     CodeFile(Fd file, const std::string& path, const RootDirectory& root, Lines lines);
 
     struct Function {
-        std::string name;        // as linked, mangled, without its version ("@@GLIBC_2.34")
-        std::uint64_t past = 0;  // from its first byte on
+        std::string name;        // mangled, without its version ("@@GLIBC_2.34")
+        std::uint64_t past = 0;  // offset from the function's first byte
     };
-    // The function that a byte of the file belongs to. Of several names for one place the one with
-    // the fewest underscores in front is taken, the first by name of those: "write" of
+    // The function that contains this byte of the file. Among several names of one address, chooses
+    // the one with the fewest leading underscores, then the alphabetically first: "write" of
     // "__GI___write", "__write" and "write".
     std::optional<Function> find(std::uint64_t offset) const;
 
-    // The address that the file's own headers have for a byte of it: what addr2line takes. Absent
-    // where nothing is loaded from there.
+    // The link-time address of this byte of the file, as addr2line takes it. Absent if no segment
+    // contains it.
     std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
 
-    // Empty without Lines::yes, and where there are none.
+    // Empty without Lines::yes, and if the file has no such sections.
     struct LineSections {
         SectionBytes line;      // .debug_line
         SectionBytes line_str;  // .debug_line_str
@@ -46,14 +45,14 @@ public:
     const LineSections& lines() const noexcept { return lines_; }
 
     std::size_t size() const noexcept { return functions_.size(); }
-    // Gives the file back. Nothing is found after that.
+    // Releases the file. Lookups find nothing afterwards.
     Fd take_file() noexcept { return std::move(file_); }
 
 private:
     struct Entry {
-        std::uint32_t start;  // from base_
+        std::uint32_t start;  // relative to base_
         std::uint32_t size;
-        std::uint32_t name;  // in names_
+        std::uint32_t name;  // offset in names_
     };
     struct Segment {
         std::uint64_t address, offset, bytes;
@@ -63,13 +62,13 @@ private:
     Fd file_, debug_file_;
     std::vector<Segment> segments_;
     std::uint64_t base_ = 0;
-    std::vector<Entry> functions_;  // by start
+    std::vector<Entry> functions_;  // sorted by start
     SectionBytes names_;
     LineSections lines_;
 };
 
-// The code that the kernel maps into every process of this machine's own word size, "[vdso]". An
-// empty descriptor where there is none.
+// A copy of the vDSO of this machine's own word size, which the kernel maps into every process
+// ("[vdso]"). Empty if there is none.
 Fd open_vdso();
 
 }  // namespace gpufs

@@ -51,7 +51,7 @@ std::string build_id_path(const std::string& id) {
     return cat(kDebugRoot, "/.build-id/", hex.substr(0, 2), '/', hex.substr(2), ".debug");
 }
 
-// .gnu_debuglink: a name, zeros up to a multiple of 4, a checksum in the file's byte order.
+// .gnu_debuglink: a name, padding to a multiple of 4, a checksum in the file's byte order.
 struct DebugLink {
     std::string name;
     std::uint32_t crc = 0;
@@ -72,7 +72,7 @@ std::optional<DebugLink> debug_link(const ElfFile& file) {
     return link;
 }
 
-// A candidate that is there, is ELF and passes; what is not is no reason to fail.
+// Opens a candidate. Null if it does not exist, is not ELF or does not match; never an error.
 std::unique_ptr<ElfFile> open_if(const RootDirectory& root, const std::string& path,
                                  const auto& is_right) {
     Fd fd = root.open(path);

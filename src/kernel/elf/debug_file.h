@@ -8,11 +8,11 @@
 
 namespace gpufs {
 
-// The separate debug file of a stripped program or library: by build id below
-// /usr/lib/debug/.build-id, by name (.gnu_debuglink) next to the file, in .debug and below
-// /usr/lib/debug. `directory` is the file's own, as seen from `root`, below which all of these are
-// looked for, and the build id also below our own. A debug file of another build is not taken. Null
-// where there is none.
+// The separate debug file of a stripped program or library; null if there is none. Searches by
+// build id below /usr/lib/debug/.build-id, then by name (.gnu_debuglink) next to the file, in
+// .debug and below /usr/lib/debug. `directory` is the file's own, as seen from `root`. All paths
+// are below `root`; the build id is also searched below our own root. Ignores debug files of other
+// builds.
 std::unique_ptr<ElfFile> open_debug_file(const ElfFile& of, const std::string& directory,
                                          const RootDirectory& root);
 

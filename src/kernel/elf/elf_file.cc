@@ -27,7 +27,7 @@ ElfFile::ElfFile(Fd file, std::string path) : path_(std::move(path)), fd_(std::m
 
 void ElfFile::for_each_section(const std::function<bool(const Section&)>& visit) const {
     std::size_t names = 0;
-    if (elf_getshdrstrndx(elf_.get(), &names) != 0) return;  // stripped of its sections
+    if (elf_getshdrstrndx(elf_.get(), &names) != 0) return;  // no section headers
     for (Elf_Scn* scn = elf_nextscn(elf_.get(), nullptr); scn; scn = elf_nextscn(elf_.get(), scn)) {
         Section section{scn, {}, {}};
         if (!gelf_getshdr(scn, &section.header)) continue;

@@ -17,15 +17,15 @@ namespace gpufs {
 // An ELF file, read through libelf.
 class ElfFile {
 public:
-    // Throws SysError, and Error for what is no ELF file.
+    // Throws SysError, and Error if the file is not ELF.
     explicit ElfFile(const std::string& path);
-    // Reads what is open already; `path` is its name in errors.
+    // Takes an open file; `path` is its name in errors.
     ElfFile(Fd file, std::string path);
 
     const std::string& path() const noexcept { return path_; }
     Elf* elf() const noexcept { return elf_.get(); }
     int fd() const noexcept { return fd_.get(); }
-    // The file itself, for who reads on without libelf. Nothing is read here after that.
+    // Releases the file for use without libelf. Nothing may be read through this object afterwards.
     Fd take_file() noexcept { return std::move(fd_); }
 
     struct Section {
@@ -33,15 +33,15 @@ public:
         GElf_Shdr header;
         std::string_view name;
     };
-    // Each section that has a name; false stops.
+    // Visits each named section; stops when `visit` returns false.
     void for_each_section(const std::function<bool(const Section&)>& visit) const;
 
-    // Where the byte of an address is in the file; absent where nothing is loaded from it.
+    // The file offset of the byte at this address; absent if no segment contains it.
     std::optional<std::uint64_t> file_offset(std::uint64_t address) const;
-    // What the file asks to have loaded (PT_LOAD).
+    // The segments to load (PT_LOAD).
     const std::vector<GElf_Phdr>& segments() const noexcept { return segments_; }
 
-    // The bytes of NT_GNU_BUILD_ID; empty where there is none.
+    // The bytes of NT_GNU_BUILD_ID; empty if there is none.
     std::string build_id() const;
 
 private:
@@ -54,10 +54,10 @@ private:
     std::vector<GElf_Phdr> segments_;
 };
 
-// What a section holds, as it is in the file; empty where it has no bytes.
+// The contents of a section as stored in the file; empty if it has none.
 std::string_view section_bytes(const ElfFile::Section& section);
 
-// The words of libelf's last error.
+// The text of libelf's last error.
 std::string elf_words();
 
 }  // namespace gpufs

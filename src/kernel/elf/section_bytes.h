@@ -7,22 +7,22 @@
 
 namespace gpufs {
 
-// The bytes of a section of an ELF file, read piece by piece: a large one takes no memory. One that
-// the file has compressed is held unpacked.
+// The bytes of an ELF section, read in pieces so that a large one takes no memory. A compressed
+// section is held decompressed.
 class SectionBytes {
 public:
     SectionBytes() noexcept = default;
-    // Borrows the descriptor.
+    // `file` must stay open while this object is used.
     SectionBytes(int file, std::uint64_t offset, std::uint64_t size) noexcept
         : file_(file), offset_(offset), size_(size) {}
     explicit SectionBytes(std::string unpacked)
         : size_(unpacked.size()), unpacked_(std::move(unpacked)) {}
 
     std::uint64_t size() const noexcept { return size_; }
-    // `n` bytes from `at` on, less where the section ends or the file cannot be read; good as long
-    // as `scratch` is not touched.
+    // Up to `n` bytes from offset `at`, fewer at the section's end or if the file cannot be read.
+    // Valid until `scratch` changes.
     std::string_view read(std::uint64_t at, std::size_t n, std::string& scratch) const;
-    // What begins there, up to its NUL; at most 64 KiB.
+    // The NUL-terminated string at this offset; at most 64 KiB.
     std::string text(std::uint64_t at) const;
 
 private:

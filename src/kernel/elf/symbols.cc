@@ -21,8 +21,8 @@ std::string directory_of(const std::string& path) {
     return full.substr(0, full.rfind('/'));
 }
 
-// Collects the functions of one symbol table. Offsets are those of `program`: a debug file's own
-// headers do not tell them.
+// Collects the functions of one symbol table. Uses the segments of `program` for file offsets: the
+// headers of a debug file do not have them.
 void collect(const ElfFile& program, const ElfFile& tables, GElf_Word type,
              std::string_view pattern, std::vector<ElfFunction>& functions, bool& has_table) {
     const bool any = is_glob(pattern);
@@ -50,7 +50,8 @@ void collect(const ElfFile& program, const ElfFile& tables, GElf_Word type,
     });
 }
 
-// One note: three words of the file's size (place, base, semaphore), then three strings.
+// Parses one note: three words of the file's word size (address, base, semaphore), then three
+// strings.
 std::optional<UsdtProbe> parse_note(const ElfFile& file, std::string_view desc, bool is_32,
                                     std::uint64_t base_address) {
     const std::size_t word_bytes = is_32 ? 4 : 8;
@@ -67,7 +68,7 @@ std::optional<UsdtProbe> parse_note(const ElfFile& file, std::string_view desc, 
     const auto second = first == strings.npos ? first : strings.find('\0', first + 1);
     if (second == strings.npos) return std::nullopt;
     const auto third = strings.find('\0', second + 1);
-    // prelink moves sections and leaves notes alone: the base section tells by how much.
+    // prelink moves sections but does not update notes; the base section tells the distance.
     const std::uint64_t moved = base_address && words[1] ? base_address - words[1] : 0;
     const auto offset = file.file_offset(words[0] + moved);
     if (!offset) return std::nullopt;

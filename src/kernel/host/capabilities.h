@@ -2,11 +2,11 @@
 
 namespace gpufs {
 
-// What tracing asks a process to have, by linux/capability.h's numbers. The two newer ones are
-// parts of CAP_SYS_ADMIN since Linux 5.8.
+// The capabilities that tracing needs, with the numbers of linux/capability.h. Linux 5.8 split the
+// two newer ones off CAP_SYS_ADMIN.
 enum class Capability : unsigned { sys_admin = 21, perfmon = 38, bpf = 39 };
 
-// Whether it is in the effective set, from /proc/self/status.
+// Whether this process has it in its effective set, from /proc/self/status.
 bool has_capability(Capability capability);
 
 }  // namespace gpufs

@@ -4,11 +4,11 @@
 
 namespace gpufs {
 
-// The CPUs this machine can ever have (/sys/devices/system/cpu/possible), by number, ascending. A
-// per-CPU map value has one copy for each of them, in this order, also for those that are offline.
+// The possible CPUs (/sys/devices/system/cpu/possible), ascending. A per-CPU map value has one copy
+// for each of them, in this order, including offline ones.
 const std::vector<unsigned>& possible_cpus();
 
-// The CPUs that run now. Read anew at each call: CPUs come and go.
+// The online CPUs. Read again at each call, because CPUs can be hotplugged.
 std::vector<unsigned> online_cpus();
 
 }  // namespace gpufs

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "NAME=value" of a uevent file, or "Name: value" of NVIDIA's: what is behind the name.
+// The value after `name` in a uevent file ("NAME=value") or a file of NVIDIA ("Name: value").
 std::string value_of(std::string_view text, std::string_view name) {
     for (const std::string_view line : lines_of(text))
         if (line.starts_with(name)) return std::string(trim(line.substr(name.size())));
@@ -30,7 +30,8 @@ std::vector<std::string> names_in(const std::string& directory) {
     return names;
 }
 
-// "card0", but not its connectors, "card0-DP-1"; and a device that only computes has no card.
+// Accepts "card0" but not its connectors, "card0-DP-1". Compute-only devices have no card, only a
+// "renderD" node.
 bool is_device(std::string_view name) {
     for (const std::string_view kind : {"card", "renderD"})
         if (name.starts_with(kind))

@@ -5,17 +5,17 @@
 
 namespace gpufs {
 
-// A GPU as the kernel knows it.
+// A GPU known to the kernel.
 struct Gpu {
-    std::string name;    // "card0"; of NVIDIA without its display driver "nvidia0"
-    std::string driver;  // "amdgpu"; empty where none is bound
-    std::string device;  // the PCI vendor and device, "1002:73bf"; empty where it is no PCI device
-    std::string slot;    // "0000:03:00.0"; where it is no PCI device its name on its bus
-    std::string model;   // where the driver tells: "NVIDIA H200"
+    std::string name;    // "card0"; "nvidia0" for NVIDIA without its display driver
+    std::string driver;  // "amdgpu"; empty if none is bound
+    std::string device;  // PCI vendor and device id, "1002:73bf"; empty if not a PCI device
+    std::string slot;    // "0000:03:00.0"; the name on its bus if not a PCI device
+    std::string model;   // "NVIDIA H200"; empty if the driver does not report it
 };
 
-// The GPUs of this machine: /sys/class/drm and /proc/driver/nvidia/gpus, each device once, by name.
-// A directory that is not there has none. Paths are given for tests.
+// The GPUs of this machine from /sys/class/drm and /proc/driver/nvidia/gpus: each device once,
+// sorted by name. Missing directories are treated as empty. The parameters are for tests.
 std::vector<Gpu> find_gpus(const std::string& sys = "/sys",
                            const std::string& nvidia = "/proc/driver/nvidia");
 

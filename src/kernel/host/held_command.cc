@@ -13,7 +13,7 @@
 namespace gpufs {
 namespace {
 
-// In the child: nothing but system calls.
+// Runs in the child: only system calls are allowed.
 [[noreturn]] void run_child(int go, int failure, char* const* argv) {
     ::signal(SIGPIPE, SIG_DFL);
     char byte = 0;
@@ -44,16 +44,16 @@ HeldCommand::HeldCommand(std::vector<std::string> argv) : argv_(std::move(argv))
     std::vector<char*> words;
     for (std::string& word : argv_) words.push_back(word.data());
     words.push_back(nullptr);
-    // Where SIGCHLD is ignored, as it may be inherited, the kernel reaps and nobody hears how it
-    // ended.
+    // An inherited "ignore" of SIGCHLD would make the kernel reap the child and lose its exit
+    // status.
     ::signal(SIGCHLD, SIG_DFL);
     pid_ = check(::fork(), [] { return std::string("fork"); });
     if (pid_ == 0) {
-        // The parent's end would keep this end from seeing that the parent is gone.
+        // If the child kept the parent's end, it would not notice the parent's death.
         ::close(go_.get());
         run_child(go_out.get(), failure_in.get(), words.data());
     }
-    // pidfd_open(2), Linux 5.3. glibc has a wrapper for it since 2.36 only.
+    // pidfd_open(2) is in Linux 5.3, but in glibc only since 2.36.
     pidfd_ = Fd(check(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)),
                       [] { return std::string("watch the command"); }));
 }
@@ -64,7 +64,7 @@ HeldCommand::~HeldCommand() {
         end();
         return;
     }
-    go_ = Fd();  // never started: it ends by itself
+    go_ = Fd();  // never started: exits when the pipe closes
     ::waitpid(pid_, nullptr, 0);
 }
 
@@ -83,7 +83,7 @@ std::optional<int> HeldCommand::end() {
     return status_;
 }
 
-// The exec may take long (a file system that does not answer), so its success is not waited for.
+// Does not wait for the exec to succeed: it may take long (an unresponsive file system).
 void HeldCommand::release() {
     const char byte = 1;
     check(::write(go_.get(), &byte, 1), [] { return std::string("start the command"); });
@@ -93,7 +93,7 @@ void HeldCommand::release() {
 std::optional<int> HeldCommand::ended() {
     if (status_ || !reap()) return status_;
     int code = 0;
-    // Empty when the exec succeeded: it closed the other end.
+    // A read returns nothing when the exec succeeded, because it closed the other end.
     if (::read(failure_.get(), &code, sizeof code) == sizeof code)
         throw SysError(code, cat("run '", name(), "'"));
     return status_;

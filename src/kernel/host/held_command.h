@@ -8,11 +8,11 @@
 
 namespace gpufs {
 
-// A command that is forked and held before its exec, until everything that shall watch it is set
-// up. The destructor ends it with SIGTERM if it still runs, and reaps it.
+// A command that is forked but waits before its exec until all tracing is set up. The destructor
+// sends SIGTERM if it still runs, and reaps it.
 class HeldCommand {
 public:
-    // Throws SysError. The command does not inherit blocked or ignored signals of ours.
+    // Throws SysError. The command does not inherit our blocked or ignored signals.
     explicit HeldCommand(std::vector<std::string> argv);
     ~HeldCommand();
     HeldCommand(const HeldCommand&) = delete;
@@ -20,15 +20,15 @@ public:
 
     int pid() const noexcept { return pid_; }
     const std::string& name() const noexcept { return argv_.front(); }
-    // Lets it exec.
+    // Lets the command exec.
     void release();
-    // Readable when it has ended.
+    // Readable when the command has ended.
     int fd() const noexcept { return pidfd_.get(); }
-    // The status of wait(2) once it has ended; reaps it. Throws SysError, with exec's reason, when
-    // there was no command to run.
+    // The status of wait(2) once the command has ended; reaps it. Throws SysError with the reason
+    // if the exec failed.
     std::optional<int> ended();
-    // Sends SIGTERM if it still runs, and waits 0.2 s for its end: one that takes no SIGTERM goes
-    // on. Its status as ended() gives it.
+    // Sends SIGTERM if it still runs and waits up to 0.2 s; a command that ignores SIGTERM keeps
+    // running. Returns the status like ended().
     std::optional<int> end();
 
 private:

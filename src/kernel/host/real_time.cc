@@ -13,7 +13,7 @@ RealTime::RealTime() noexcept {
 
 RealTime::~RealTime() {
     if (!is_set_) return;
-    // Without the flag again, which takes the same right as setting the priority did.
+    // This also clears SCHED_RESET_ON_FORK, which needs CAP_SYS_NICE, as setting the priority did.
     const sched_param none{};
     ::sched_setscheduler(0, SCHED_OTHER, &none);
 }

@@ -2,9 +2,9 @@
 
 namespace gpufs {
 
-// While it lives, the thread that made it runs before all tasks without real-time priority, and
-// after all with more (SCHED_FIFO, priority 1). What it forks does not. Nothing happens where this
-// user may not (CAP_SYS_NICE), and where the thread has such a priority already.
+// Gives the calling thread real-time priority (SCHED_FIFO, priority 1) during its lifetime; forked
+// children do not inherit it. Does nothing if this user may not (CAP_SYS_NICE), or if the thread
+// already has a real-time priority.
 class RealTime {
 public:
     RealTime() noexcept;

@@ -14,8 +14,8 @@
 namespace gpufs {
 namespace {
 
-// A descriptor of O_PATH touches nothing: what it is comes first, then it is opened, without
-// waiting for somebody who has a lease on it.
+// Opens `place`, an O_PATH descriptor, for reading if it is a regular file. O_PATH has no side
+// effects on devices and pipes; O_NONBLOCK does not wait for the holder of a lease.
 Fd open_regular(const Fd& place) {
     struct stat status;
     if (!place || ::fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
@@ -34,7 +34,7 @@ bool is_same_place(const std::string& a, const std::string& b) {
 std::optional<RootDirectory> RootDirectory::of(int pid) {
     const std::string task = cat("/proc/", pid);
     RootDirectory root;
-    // The same directory may have other mounts below it.
+    // The same directory may have other mounts below it in another mount namespace.
     if (is_same_place(task + "/root", "/proc/self/root") &&
         is_same_place(task + "/ns/mnt", "/proc/self/ns/mnt"))
         return root;
@@ -61,7 +61,7 @@ Fd RootDirectory::open(const std::string& path) const {
     how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
     Fd place{
         static_cast<int>(::syscall(SYS_openat2, directory_.get(), path.c_str(), &how, sizeof how))};
-    // EPERM: a sandbox that does not know the call.
+    // EPERM: a seccomp sandbox that does not know the call.
     if (!place && (errno == ENOSYS || errno == EPERM))
         place = Fd{::openat(directory_.get(), cat('.', path).c_str(), O_PATH | O_CLOEXEC)};
     return open_regular(place);

@@ -8,25 +8,25 @@
 
 namespace gpufs {
 
-// The directory that a process's paths begin at: our own root, or that of a container. Holds it
-// open, so that it answers after the process's end.
+// The root directory of a process: our own, or that of a container. Kept open, so that it is usable
+// after the process has ended.
 class RootDirectory {
 public:
-    // Our own.
+    // Our own root.
     RootDirectory() noexcept = default;
-    // Of a process; absent when it is gone or not for us to see.
+    // The root of a process; absent when the process is gone or we may not see it.
     static std::optional<RootDirectory> of(int pid);
 
     bool is_own() const noexcept { return is_own_; }
-    // Gives the directory back: nothing is found below it any more.
+    // Closes the directory: open() finds nothing afterwards.
     void close() noexcept;
-    // Names the directory where it is not our own; 0 when it is closed.
+    // Identify the directory if it is not our own; 0 after close().
     std::uint64_t device() const noexcept { return device_; }
     std::uint64_t inode() const noexcept { return inode_; }
 
-    // Opens a regular file to read; empty where there is none. What the path has of symbolic links
-    // and ".." stays below this root, also where somebody else wrote them (openat2(2), Linux 5.6;
-    // before, absolute links lead out of it). Nothing else is opened: no device, no pipe.
+    // Opens a regular file for reading; empty if there is none. Symbolic links and ".." in the
+    // path, even in a hostile file system, cannot leave this root (openat2(2), Linux 5.6; before
+    // that, absolute links can). Never opens devices or pipes.
     Fd open(const std::string& path) const;
 
 private:
@@ -35,9 +35,9 @@ private:
     std::uint64_t device_ = 0, inode_ = 0;
 };
 
-// The regular file that a path below /proc/PID leads to: what a process has mapped at these
-// addresses (map_files), even when it is deleted. Empty where there is none or this user may not:
-// that takes CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
+// Opens the regular file that a process has mapped at these addresses (/proc/PID/map_files), even
+// if it is deleted. Empty if there is none or this user lacks CAP_SYS_ADMIN or
+// CAP_CHECKPOINT_RESTORE.
 Fd open_mapped(int pid, std::uint64_t start, std::uint64_t end);
 
 }  // namespace gpufs

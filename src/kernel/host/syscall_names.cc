@@ -13,7 +13,7 @@ struct Entry {
     std::string_view name;
 };
 
-// Made by the Makefile from <asm/unistd.h>: a line SYSCALL(name) for each __NR_name.
+// The Makefile generates this from <asm/unistd.h>: a line SYSCALL(name) for each __NR_name.
 constexpr Entry kEntries[] = {
 #define SYSCALL(name) {__NR_##name, #name},
 #include "syscall_list.inc"
@@ -23,7 +23,7 @@ constexpr Entry kEntries[] = {
 std::vector<std::string_view> make_table() {
     std::vector<std::string_view> table;
     for (const Entry& entry : kEntries) {
-        // Some architectures keep numbers of another kind far away, with their own prefix.
+        // Some architectures number special calls with their own prefix far away.
         if (entry.nr < 0 || entry.nr > 4096) continue;
         const auto at = static_cast<std::size_t>(entry.nr);
         if (at >= table.size()) table.resize(at + 1);

@@ -17,8 +17,8 @@
 namespace gpufs {
 namespace {
 
-// A program runs for every hit on any CPU: one perf event on one CPU that is there keeps it on. For
-// a probe with a process, the event must be the process's own.
+// An event on one online CPU is enough: the program then runs for every hit on any CPU. For a probe
+// in one process, the event must belong to that process.
 Fd open_somewhere(const perf_event_attr& attr, int pid, std::string_view what) {
     return open_perf_event(attr, pid, pid == -1 ? static_cast<int>(online_cpus().front()) : -1,
                            what);
@@ -31,7 +31,8 @@ Fd open_tracepoint(std::uint64_t id, int pid, std::string_view what) {
     return open_somewhere(attr, pid, what);
 }
 
-// Which way a probe goes. Throws when the one asked for is not there.
+// The PMU for a probe; absent when it goes through tracefs. Throws if the requested way does not
+// exist.
 std::optional<Pmu> pmu_for(std::string_view name, ProbeWay way) {
     if (way == ProbeWay::tracefs) return std::nullopt;
     const auto pmu = Pmu::find(name);
@@ -44,7 +45,7 @@ std::optional<Pmu> pmu_for(std::string_view name, ProbeWay way) {
 
 [[noreturn]] void throw_kprobe_error(const SysError& e, const KprobePlace& place,
                                      const std::string& what) {
-    // perf says ENOENT; tracefs does, or says EINVAL and this.
+    // perf reports ENOENT; tracefs reports ENOENT, or EINVAL with this message.
     if (e.code() == ENOENT ||
         e.evidence().find("Invalid probed address or symbol") != std::string::npos)
         throw Error(cat("cannot ", what, ": this kernel has no such function"),
@@ -106,7 +107,7 @@ Attachment uprobe_by_tracefs(int program, const UprobePlace& place, const Attach
     return maker.finish();
 }
 
-// One of the "multi" links: many places, one descriptor, one wait at the end.
+// Makes a "multi" link: many places with one descriptor, and one grace period when it is closed.
 Attachment attach_multi(bpf_attr& attr, std::string_view how, const std::string& what,
                         std::string_view since) {
     AttachmentMaker maker(how);

@@ -16,19 +16,20 @@ namespace gpufs {
 
 class DynamicEvent;
 
-// A program that runs at some place, until this goes. Moves, never copies.
+// A program attached to an event, until this object is destroyed. Movable, not copyable.
 class Attachment {
 public:
     Attachment(Attachment&& other) noexcept;
     Attachment& operator=(Attachment&& other) noexcept;
     ~Attachment();
 
-    // How it was done, for those who ask: "kprobe PMU, BPF link".
+    // How the program was attached, for --explain: "kprobe PMU, BPF link".
     const std::string& how() const noexcept { return how_; }
-    // Hits that the kernel could not deliver to the program; absent where it does not say.
+    // Hits that the kernel did not deliver to the program; absent if the kernel does not count
+    // them.
     std::optional<std::uint64_t> missed() const;
-    // Takes the program off, and waits until the kernel has. Throws SysError when a probe event of
-    // tracefs stays; the destructor does the same and says nothing.
+    // Detaches the program and waits until the kernel has done so. Throws SysError when a probe
+    // event remains in tracefs; the destructor does the same but ignores errors.
     void detach();
 
 private:
@@ -38,57 +39,58 @@ private:
     Attachment();
 
     std::string how_;
-    bool waits_ = true;  // closing waits for grace periods of RCU: not so for raw tracepoints
+    bool waits_ = true;  // closing waits for RCU grace periods; false for raw tracepoints
     std::vector<Fd> links_, events_;
     std::unique_ptr<DynamicEvent> dynamic_event_;
 };
 
-// Takes all off, and waits. What it costs is waiting for grace periods of RCU, one after another
-// (2 CPUs, close() of one): perf events on tracepoints 53 ms on Linux 6.1 and 56 on 6.12, both
-// under emulation, 70 on 6.18; uprobes 66, 100, 110; kprobes 90 to 100; raw tracepoints 1 to 2. The
-// kernel holds event_mutex meanwhile, so several threads gain nothing, except from Linux 6.13 on,
-// where detaching the BPF program waits as long again outside of it: 4 threads then halve the wait
-// for tracepoints, and more do no better. PERF_EVENT_IOC_DISABLE first, links before events, and
-// close_range(2) gain nothing either. Raw tracepoints are closed newest first: the other way round
-// each costs 1 ms more when several programs share a tracepoint, and threads cost more still.
+// Detaches all and waits. The cost is RCU grace periods, one after another (2 CPUs, close() of
+// one): perf events on tracepoints 53 ms on Linux 6.1 and 56 on 6.12, both under emulation, 70 on
+// 6.18; uprobes 66, 100, 110; kprobes 90 to 100; raw tracepoints 1 to 2. The kernel holds
+// event_mutex meanwhile, so threads do not help, except since Linux 6.13, where detaching the BPF
+// program waits as long again outside of it: 4 threads then halve the wait for tracepoints, and
+// more threads do no better. PERF_EVENT_IOC_DISABLE first, links before events, and close_range(2)
+// do not help either. Raw tracepoints are closed newest first: in the other order each costs 1 ms
+// more when several programs share a tracepoint, and threads cost more still.
 void detach_all(std::vector<Attachment> all);
 
-// Takes all off and does not wait: a child process holds the last references and exits at once, so
-// the waiting happens in its exit. The programs run on until then. Probe events of tracefs are
-// removed here, which waits. Without a child (fork(2) fails) as detach_all.
+// Detaches all without waiting: a child process holds the last references and exits at once, so
+// that the wait happens in its exit. The programs keep running until then. Probe events in tracefs
+// are removed by this process, which waits for that. If fork(2) fails, the same as detach_all().
 void detach_in_background(std::vector<Attachment> all);
 
-// `newest` is the first of the others that this kernel has; a test asks for one of them.
+// How a program is connected to an event. `newest` is the first of the others that this kernel has;
+// tests request a specific one.
 enum class HookWay {
     newest,
-    link,   // BPF_LINK_CREATE (Linux 5.15): the one that takes a cookie
+    link,   // BPF_LINK_CREATE (Linux 5.15): the only one with a cookie
     ioctl,  // PERF_EVENT_IOC_SET_BPF
 };
 enum class ProbeWay {
     newest,
-    pmu,      // perf's own kprobe or uprobe (Linux 4.17): leaves no trace in tracefs
+    pmu,      // perf's own kprobe or uprobe (Linux 4.17): not visible in tracefs
     tracefs,  // kprobe_events, uprobe_events
 };
 struct AttachOptions {
     HookWay hook = HookWay::newest;
     ProbeWay probe = ProbeWay::newest;
-    std::string group = "gpufs";  // of events in tracefs
-    std::uint64_t cookie = 0;     // what bpf_get_attach_cookie() answers
+    std::string group = "gpufs";  // group of events in tracefs
+    std::uint64_t cookie = 0;     // returned by bpf_get_attach_cookie()
 };
 
-// Whether such a probe ("kprobe", "uprobe") would be an event of tracefs, in the group: those stay
-// when this process is killed.
+// Whether such a probe ("kprobe", "uprobe") would become an event in tracefs: those remain when
+// this process is killed.
 bool is_probe_event(std::string_view kind, ProbeWay way);
 
-// All throw UnsupportedError, saying what is missing, where this kernel or this user cannot;
-// SysError or Error otherwise. `program` is borrowed for the call: the kernel keeps its own
-// reference.
+// All attach functions throw UnsupportedError, naming what is missing, when this kernel or this
+// user cannot; SysError or Error otherwise. `program` may be closed afterwards: the kernel keeps
+// its own reference.
 
-// `id`: from the event's `id` file. The program must read no more than the event's record.
+// `id`: from the event's `id` file. The program must not read beyond the event's record.
 Attachment attach_tracepoint(int program, std::uint64_t id, const AttachOptions& options = {});
-// "sched_switch": the event's name without its system.
+// `name`: the event's name without its system, "sched_switch".
 Attachment attach_raw_tracepoint(int program, const std::string& name);
-// fentry, fexit, raw tracepoints with BTF: the place is in the loaded program.
+// fentry, fexit, raw tracepoints with BTF: the loaded program determines the place.
 Attachment attach_tracing(int program);
 
 struct KprobePlace {
@@ -101,14 +103,14 @@ Attachment attach_kprobe(int program, const KprobePlace& place, const AttachOpti
 struct UprobePlace {
     std::string path;
     std::uint64_t offset = 0;            // in the file
-    std::uint64_t semaphore_offset = 0;  // in the file, of a USDT semaphore; 0: none
-    int pid = -1;                        // one process; -1: all
+    std::uint64_t semaphore_offset = 0;  // of the USDT semaphore in the file; 0: none
+    int pid = -1;                        // only this process; -1: all
     bool at_return = false;
 };
 Attachment attach_uprobe(int program, const UprobePlace& place, const AttachOptions& options = {});
 
 // One link for many functions (Linux 5.18 with CONFIG_FPROBE); the program's expected attach type
-// is kAttachKprobeMulti. `cookies`: one for each, or none.
+// is kAttachKprobeMulti. `cookies`: one per function, or empty.
 struct KprobeSet {
     std::vector<std::string> functions;
     std::vector<std::uint64_t> cookies;
@@ -116,8 +118,8 @@ struct KprobeSet {
 };
 Attachment attach_kprobe_multi(int program, const KprobeSet& set);
 
-// One link for many places of one file (Linux 6.6); the program's expected attach type is
-// kAttachUprobeMulti. `semaphore_offsets` and `cookies`: one for each, or none.
+// One link for many offsets in one file (Linux 6.6); the program's expected attach type is
+// kAttachUprobeMulti. `semaphore_offsets` and `cookies`: one per offset, or empty.
 struct UprobeSet {
     std::string path;
     std::vector<std::uint64_t> offsets, semaphore_offsets, cookies;
@@ -128,19 +130,20 @@ Attachment attach_uprobe_multi(int program, const UprobeSet& set);
 
 constexpr std::uint32_t kAttachKprobeMulti = 42, kAttachUprobeMulti = 48;  // enum bpf_attach_type
 
-// Runs at regular intervals of a perf event: nanoseconds of the CPU's clock, CPU cycles, faults...
+// Runs a program each time a perf event has counted a period: nanoseconds of CPU clock, CPU cycles,
+// faults...
 struct Sampling {
     std::uint32_t type = PERF_TYPE_SOFTWARE;
     std::uint64_t config = PERF_COUNT_SW_CPU_CLOCK;
-    std::uint64_t hz = 0;        // either so many a second,
-    std::uint64_t period = 0;    // or one each `period` ns or events
-    int pid = -1;                // one task; -1: all that runs on `cpus`
-    std::vector<unsigned> cpus;  // empty: all online
+    std::uint64_t hz = 0;        // either a frequency,
+    std::uint64_t period = 0;    // or a period in ns or events
+    int pid = -1;                // only this task; -1: all tasks on `cpus`
+    std::vector<unsigned> cpus;  // empty: all online CPUs
 };
 Attachment attach_sampling(int program, const Sampling& sampling,
                            const AttachOptions& options = {});
 
-// Runs every `period_ns`, on the first CPU that is online.
+// Runs the program every `period_ns` on the first online CPU.
 Attachment attach_interval(int program, std::uint64_t period_ns);
 
 }  // namespace gpufs

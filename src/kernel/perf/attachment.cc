@@ -54,14 +54,14 @@ Attachment::~Attachment() {
     try {
         detach();
     } catch (const Error&) {
-        // Whoever must know calls detach().
+        // Destructors cannot report errors; call detach() to see them.
     }
 }
 
 std::optional<std::uint64_t> Attachment::missed() const {
     if (dynamic_event_) return dynamic_event_->missed();
     std::optional<std::uint64_t> sum;
-    // Before, links have no count, and those of raw tracepoints (before 5.8) nothing at all to ask.
+    // Before 6.7, links have no count; those of raw tracepoints cannot even be queried before 5.8.
     if (running_kernel() < KernelVersion{6, 7, 0}) return sum;
     for (const Fd& link : links_)
         if (const auto missed = link_info(link.get()).missed) sum = sum.value_or(0) + *missed;
@@ -120,7 +120,8 @@ void detach_all(std::vector<Attachment> all) {
     std::atomic<std::size_t> next = 0;
     const auto close_some = [&] {
         for (std::size_t i = next++; i < waiting.size(); i = next++) {
-            // Several events in one attachment (one a CPU) cost no grace period: clocks.
+            // Closing several events of one attachment (one per CPU) waits for no grace period:
+            // they are clocks.
             waiting[i]->links_.clear();
             waiting[i]->events_.clear();
         }
@@ -132,7 +133,7 @@ void detach_all(std::vector<Attachment> all) {
             while (others.size() + 1 < std::min(kThreads, waiting.size()))
                 others.emplace_back(close_some);
         } catch (const std::system_error&) {
-            // No thread to be had: this one does it all.
+            // No more threads available: the existing ones do all the work.
         }
         close_some();
     }
@@ -141,7 +142,7 @@ void detach_all(std::vector<Attachment> all) {
 
 namespace {
 
-// The descriptors of this process, apart from those in `keep`.
+// The descriptors of this process that are not in `keep`.
 std::vector<int> other_descriptors(const std::set<int>& keep) {
     std::vector<int> others;
     for (const std::string& name : list_directory("/proc/self/fd")) {
@@ -152,13 +153,13 @@ std::vector<int> other_descriptors(const std::set<int>& keep) {
     return others;
 }
 
-// Holds the descriptors in `keep` until the other end of `gate` is closed. Its own child does, so
-// that nobody has to wait for it; true when there is one.
+// Forks a grandchild that holds all descriptors but `others` until the other end of `gate` is
+// closed. A grandchild, so that nobody has to wait for it. Returns true if it exists.
 bool hold_in_grandchild(const Fd& gate, const std::vector<int>& others) {
     const pid_t child = ::fork();
     if (child == -1) return false;
     if (child == 0) {
-        // Between fork and exit only system calls: another thread may have held any lock.
+        // Only system calls between fork and exit: another thread may hold any lock.
         const pid_t grandchild = ::fork();
         if (grandchild != 0) ::_exit(grandchild == -1 ? 1 : 0);
         for (const int fd : others) ::close(fd);

@@ -13,8 +13,8 @@
 namespace gpufs {
 namespace {
 
-// A C identifier of less than 64 characters (MAX_EVENT_NAME_LEN). Were the name taken, the kernel
-// would add our probe to that event, and removing it would take the other along.
+// A C identifier of less than 64 characters (MAX_EVENT_NAME_LEN). It must be unused: otherwise the
+// kernel would add our probe to the existing event, and removing ours would remove both.
 std::string unique_name(std::string_view hint) {
     static std::atomic<unsigned> made = 0;
     std::string name;
@@ -56,7 +56,7 @@ DynamicEvent::~DynamicEvent() {
     try {
         remove();
     } catch (const Error&) {
-        // Whoever must know calls remove().
+        // Destructors cannot report errors; call remove() to see them.
     }
 }
 

@@ -9,13 +9,13 @@
 
 namespace gpufs {
 
-// A probe event of ours in tracefs (kprobe_events, uprobe_events): made here, removed by the
-// destructor. The kernel says EBUSY as long as somebody has it enabled.
+// Owns a probe event in tracefs (kprobe_events, uprobe_events): the constructor makes it, the
+// destructor removes it. The kernel refuses removal with EBUSY while anyone has it enabled.
 class DynamicEvent {
 public:
-    // Writes "TYPE:GROUP/NAME WHERE" to FILE of the top tracefs directory; the name is made of
-    // `hint`, this process and a number. Throws UnsupportedError where this kernel has no such
-    // file, SysError with the kernel's words otherwise.
+    // Writes "TYPE:GROUP/NAME WHERE" to FILE of the top tracefs directory; the name consists of
+    // `hint`, this pid and a number. Throws UnsupportedError if this kernel has no such file,
+    // SysError with the kernel's message otherwise.
     DynamicEvent(std::string file, std::string_view type, std::string_view group,
                  std::string_view hint, std::string_view where);
     DynamicEvent(DynamicEvent&& other) noexcept
@@ -26,11 +26,11 @@ public:
     DynamicEvent& operator=(DynamicEvent&& other) noexcept;
     ~DynamicEvent();
 
-    // What perf_event_open(2) knows it by.
+    // The event's id for perf_event_open(2).
     std::uint64_t id() const;
-    // Hits that could not be delivered, for kernel probes.
+    // Hits that were not delivered; only kernel probes count them.
     std::optional<std::uint64_t> missed() const;
-    // Throws SysError; the destructor tries once more and says nothing.
+    // Throws SysError; the destructor tries once more and ignores errors.
     void remove();
 
 private:

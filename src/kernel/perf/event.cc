@@ -60,7 +60,7 @@ perf_event_attr perf_attr(std::uint32_t type, std::uint64_t config) {
 }
 
 Fd open_perf_event(const perf_event_attr& attr, int pid, int cpu, std::string_view what) {
-    perf_event_attr copy = attr;  // the kernel writes its own size here when ours is too big
+    perf_event_attr copy = attr;  // the kernel writes its own size here when ours is larger
     Fd event{static_cast<int>(
         ::syscall(SYS_perf_event_open, &copy, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC))};
     if (event) return event;

@@ -25,8 +25,8 @@ void PerfPages::enable() {
     perf_ioctl(event_, PERF_EVENT_IOC_ENABLE, 0, "start a perf ring");
 }
 
-// The record as one contiguous span. Records are 8-byte aligned, so a header never wraps; the body
-// of the one that does is put together in scratch_. Until release() no second one can.
+// The record as one contiguous span. Records are 8-byte aligned, so a header never wraps; a record
+// whose body wraps is copied into scratch_. Only one can wrap until release().
 std::span<const std::byte> PerfPages::at(std::uint64_t position) {
     const std::span ring(pages_.data() + page_bytes(), data_bytes_);
     const std::size_t start = position & (data_bytes_ - 1);

@@ -15,36 +15,35 @@
 
 namespace gpufs {
 
-// The pages in which the kernel hands out the records of one perf event, for one reader.
+// The mmapped ring in which the kernel delivers the records of one perf event, for one reader.
 //
-// Memory order: the kernel publishes records by storing data_head behind a write barrier, so it is
-// loaded with acquire; space goes back by storing data_tail with release, which pairs with the
+// Memory order: the kernel publishes records by storing data_head after a write barrier, so it is
+// loaded with acquire; space is given back by storing data_tail with release, which pairs with the
 // control dependency on data_tail in the kernel's perf_output_begin(). A compiler barrier alone is
 // a bug on arm64.
 class PerfPages {
 public:
-    // Takes an event over, disabled as it may be. `data_bytes`: a power of 2, a page at least.
-    // Throws SysError.
+    // Takes ownership of an event, which may be disabled. `data_bytes`: a power of 2, at least a
+    // page. Throws SysError.
     PerfPages(Fd event, std::size_t data_bytes);
 
-    // Readable when there is enough to wake for.
+    // Readable when the wake-up threshold of the event is reached.
     int fd() const noexcept { return event_.get(); }
-    // Lets the event begin. Throws SysError.
+    // Enables the event. Throws SysError.
     void enable();
 
-    // The oldest record not yet taken, its perf_event_header in front. Good until release().
-    // Records in which the kernel counts what did not fit are taken on the way and added to
-    // lost().
+    // The oldest record not yet taken, starting with its perf_event_header. Valid until release().
+    // PERF_RECORD_LOST records are consumed here and added to lost().
     std::optional<std::span<const std::byte>> next();
-    // Gives the space of all records taken back to the kernel.
+    // Gives the space of all taken records back to the kernel.
     void release();
-    // The same where much of the space is taken.
+    // The same, but only if more than an eighth of the ring is taken.
     void release_if_full() {
         if (taken_ - released_ > data_bytes_ / 8) release();
     }
 
     std::size_t size() const noexcept { return data_bytes_; }
-    // Records that did not fit. The kernel tells with the next record that does.
+    // Records that did not fit. The kernel reports them before the next record that fits.
     std::uint64_t lost() const noexcept { return lost_; }
 
 private:
@@ -54,12 +53,12 @@ private:
     Fd event_;
     Mapping pages_;  // one page of positions, then the data
     std::uint64_t taken_ = 0, released_ = 0;
-    std::uint64_t head_ = 0;  // as last seen: looked up again only when all of it is taken
+    std::uint64_t head_ = 0;  // data_head as last loaded; reloaded only when all up to it is taken
     std::uint64_t lost_ = 0;
     std::vector<std::byte> scratch_;
 };
 
-// `offset` bytes into a record. Throws Error where it does not fit the record: a damaged ring.
+// The value `offset` bytes into a record. Throws Error if it exceeds the record: a damaged ring.
 template <class T>
 T perf_field(std::span<const std::byte> record, std::size_t offset) {
     if (record.size() < offset + sizeof(T)) throw Error("a perf ring is damaged: record too short");

@@ -15,37 +15,37 @@ namespace gpufs {
 // A record that a program sent with bpf_perf_event_output().
 struct PerfRecord {
     std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC, as bpf_ktime_get_ns()
-    // What the program sent, and up to 7 bytes behind it: the kernel rounds up, and tells not how
-    // much. Good until the ring's next release().
+    // The data that the program sent, plus up to 7 bytes of padding: the kernel rounds up without
+    // telling by how much. Valid until the ring's next release().
     std::span<const std::byte> payload;
 };
 
-// One CPU's ring of perf records: how programs send data where there is no BPF ring buffer (before
-// Linux 5.8). Its order is the CPU's; merging CPUs by time is the reader's matter.
+// One CPU's ring of perf records, for programs that cannot use a BPF ring buffer (before Linux
+// 5.8). Ordered within the CPU only; the reader merges CPUs by time.
 class PerfRing {
 public:
-    // A ring of `data_bytes` (a power of 2, a page at least) that wakes its reader when
-    // `wake_up_bytes` are unread; 0: at each record. Throws SysError, UnsupportedError.
+    // `data_bytes`: a power of 2, at least a page. The ring wakes its reader when `wake_up_bytes`
+    // are unread; 0: at each record. Throws SysError, UnsupportedError.
     PerfRing(unsigned cpu, std::size_t data_bytes, std::size_t wake_up_bytes = 0);
 
     unsigned cpu() const noexcept { return cpu_; }
-    // Readable when there is enough to wake for.
+    // Readable when the wake-up threshold is reached.
     int fd() const noexcept { return pages_.fd(); }
 
     // The oldest record not yet taken.
     std::optional<PerfRecord> next();
-    // Gives the space of all records taken back to the kernel.
+    // Gives the space of all taken records back to the kernel.
     void release() { pages_.release(); }
 
     void release_if_full() { pages_.release_if_full(); }
-    // All of them.
+    // Passes all records to `on_record`; returns their number.
     template <class OnRecord>
     std::size_t drain(OnRecord&& on_record) {
         return drain_ring(*this, on_record);
     }
 
     std::size_t size() const noexcept { return pages_.size(); }
-    // Records that did not fit. The kernel tells with the next record that does.
+    // Records that did not fit. The kernel reports them before the next record that fits.
     std::uint64_t lost() const noexcept { return pages_.lost(); }
 
 private:
@@ -53,7 +53,7 @@ private:
     PerfPages pages_;
 };
 
-// A ring for each online CPU, entered into a perf event array map under the CPU's number.
+// Opens a ring on each online CPU and stores it in a perf event array map, with the CPU as key.
 std::vector<PerfRing> open_perf_rings(const BpfMap& perf_event_array, std::size_t data_bytes,
                                       std::size_t wake_up_bytes = 0);
 

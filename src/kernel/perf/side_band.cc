@@ -18,7 +18,7 @@ Fd open_dummy(unsigned cpu, std::size_t data_bytes) {
     perf_event_attr attr = perf_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
     attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
     attr.disabled = 1;
-    attr.exclude_kernel = 1;  // asks for less where perf_event_paranoid is strict
+    attr.exclude_kernel = 1;  // needs less privilege if perf_event_paranoid is strict
     attr.sample_id_all = 1;
     attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
     attr.use_clockid = 1;
@@ -28,8 +28,8 @@ Fd open_dummy(unsigned cpu, std::size_t data_bytes) {
     return open_perf_event(attr, -1, static_cast<int>(cpu), "watch what processes map");
 }
 
-// perf_event_open(2): behind the header, and the id {pid, tid, time} that sample_id_all puts at the
-// end of every record.
+// Offsets as in perf_event_open(2): the body follows the header, and sample_id_all appends {pid,
+// tid, time} to every record.
 constexpr std::size_t kBody = sizeof(perf_event_header), kId = 16;
 
 std::string_view text_at(std::span<const std::byte> record, std::size_t offset) {
@@ -57,7 +57,7 @@ std::optional<SideBandRecord> parse(std::span<const std::byte> bytes) {
             record.device = makedev(word(32), word(36));
             record.inode = wide(40);
             record.generation = wide(48);
-            // Behind it: protection and flags.
+            // Protection and flags are in between.
             record.text = text_at(bytes, kBody + 64);
             return record;
         case PERF_RECORD_COMM:
@@ -89,8 +89,8 @@ std::vector<int> SideBand::fds() const {
 }
 
 void SideBand::drain(const std::function<void(const SideBandRecord&)>& visit) {
-    // A process that moves between CPUs has its records in several rings. All bytes are copied
-    // before they are sorted: rings are small.
+    // The records of a process that moves between CPUs are in several rings. All records are copied
+    // before they are sorted; the rings are small.
     std::vector<std::byte> bytes;
     struct Place {
         std::uint64_t time_ns;

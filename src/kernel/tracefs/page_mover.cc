@@ -12,14 +12,14 @@
 namespace gpufs {
 namespace {
 
-// The most that a user without privileges may ask for.
+// The default limit for unprivileged users.
 constexpr int kPipeBytes = 1 << 20;
 
 std::string writing() {
     return "write the recording";
 }
 
-// The buffer has nothing (more) to give. ENODEV: a CPU that was never online has none.
+// The buffer is empty. ENODEV: a CPU that was never online has no buffer.
 bool is_nothing(ssize_t n, int code) {
     return n == 0 || (n == -1 && (code == EAGAIN || code == EINTR || code == ENODEV));
 }
@@ -35,7 +35,7 @@ void write_behind(PageMover::Target& to, std::string_view text) {
     }
 }
 
-// However the work ends, only whole pages count.
+// Rounds `bytes` down to whole pages when the scope ends, also by an exception.
 class WholePages {
 public:
     WholePages(std::uint64_t& bytes, std::size_t page_bytes)
@@ -64,14 +64,14 @@ void PageMover::make_pipe() {
     check(::pipe2(ends, O_CLOEXEC), [] { return std::string("make a pipe"); });
     pipe_out_ = Fd{ends[0]};
     pipe_in_ = Fd{ends[1]};
-    // A smaller pipe does, too.
+    // The default size works, too.
     ::fcntl(pipe_in_.get(), F_SETPIPE_SZ, kPipeBytes);
     const int room = check(::fcntl(pipe_in_.get(), F_GETPIPE_SZ),
                            [] { return std::string("read the size of a pipe"); });
     pipe_bytes_ = static_cast<std::size_t>(room) / page_bytes_ * page_bytes_;
 }
 
-// How many bytes are in the pipe now; 0 when the buffer has none.
+// Returns the bytes now in the pipe; 0 when the buffer is empty.
 std::size_t PageMover::splice_in(int raw, std::uint64_t most) {
     const ssize_t n =
         ::splice(raw, nullptr, pipe_in_.get(), nullptr, std::min<std::uint64_t>(pipe_bytes_, most),
@@ -82,7 +82,7 @@ std::size_t PageMover::splice_in(int raw, std::uint64_t most) {
     return static_cast<std::size_t>(n);
 }
 
-// What a write that failed left in the pipe must not go to another target.
+// Drops what a failed write left in the pipe, so that it does not go to another target.
 void PageMover::splice_out(Target& to, std::size_t held) try {
     while (held > 0 && splices_to_file_) {
         auto offset = static_cast<loff_t>(to.at + to.bytes);
@@ -109,7 +109,7 @@ void PageMover::splice_out(Target& to, std::size_t held) try {
     throw;
 }
 
-// One page by read(2): of what is being written, or the rest of a page of which a part was taken.
+// Copies one page with read(2): the one being written, or the rest of a partly read one.
 bool PageMover::read_part(int raw, Target& to) {
     copy_.resize(page_bytes_);
     const ssize_t n = ::read(raw, copy_.data(), copy_.size());
@@ -117,7 +117,7 @@ bool PageMover::read_part(int raw, Target& to) {
     to.has_part = false;
     if (is_nothing(n, code)) return false;
     if (n == -1) throw SysError(code, "read the trace buffer");
-    // Readers take whole pages only.
+    // Clear the rest: recordings consist of whole pages.
     std::fill(copy_.begin() + n, copy_.end(), '\0');
     write_behind(to, copy_);
     return true;
@@ -126,7 +126,7 @@ bool PageMover::read_part(int raw, Target& to) {
 bool PageMover::move_complete(int raw, Target& to, std::uint64_t most) {
     const WholePages whole(to.bytes, page_bytes_);
     const std::uint64_t end = to.bytes + most / page_bytes_ * page_bytes_;
-    // Before Linux 6.1 splice(2) stops at the rest of such a page.
+    // Before Linux 6.1, splice(2) returns nothing for the rest of a partly read page.
     if (to.has_part && to.bytes < end) read_part(raw, to);
     while (to.bytes < end) {
         const std::size_t held = splice_in(raw, end - to.bytes);
@@ -140,7 +140,7 @@ bool PageMover::move_all(int raw, Target& to, std::uint64_t most) {
     const std::uint64_t end = to.bytes + most / page_bytes_ * page_bytes_;
     if (move_complete(raw, to, most)) return true;
     const WholePages whole(to.bytes, page_bytes_);
-    // One page and no more: to take it is work that may be recorded itself.
+    // Read at most one partial page: reading may itself generate events and never end.
     to.has_part = read_part(raw, to);
     return to.bytes >= end;
 }

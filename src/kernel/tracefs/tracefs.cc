@@ -48,12 +48,12 @@ std::vector<std::string> Tracefs::instances() const {
 }
 
 std::vector<std::string> Tracefs::events() const {
-    // Instances have no available_events; their events are those of the mount.
+    // Instances have no available_events; they have the events of the top directory.
     return split(read("available_events"), '\n');
 }
 
-// The newest entry of error_log, when it is about this text. Older kernels have no such file, and
-// some refusals are not logged: then errno alone tells the story.
+// The newest entry of error_log, if it is about this text. Older kernels have no such file, and
+// some refusals are not logged; then only errno explains the failure.
 //
 //   [ 1908.714517] event filter parse error: error: Field not found
 //     Command: next_pidd == 3
@@ -97,7 +97,7 @@ Tracefs find_tracefs() {
                                "as root: mount -t tracefs nodev /sys/kernel/tracing");
     const std::string events = cat(*mount, "/available_events");
     if (::access(events.c_str(), R_OK) == 0) return Tracefs(*mount);
-    // A directory that may not be searched answers EACCES for whatever is in it.
+    // A directory without search permission returns EACCES for every file in it.
     if (errno == EACCES)
         throw UnsupportedError(cat("this user may not read ", *mount),
                                "run gpufs as root, or let root remount it for a group: "

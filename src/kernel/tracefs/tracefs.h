@@ -8,13 +8,13 @@
 namespace gpufs {
 
 enum class Write {
-    replace,  // opens with O_TRUNC, as a shell's `>`: filters, switches, lists that are set whole
+    replace,  // opens with O_TRUNC, as a shell's `>`: filters, switches, lists replaced as a whole
     append,   // opens without it, as `>>`: triggers and dynamic events, where truncating drops
               // what others have set (hist triggers, every dynamic event)
 };
 
-// A tracefs directory: the mount itself, one of its instances, or a copy in a test. Knows paths and
-// write semantics, and nothing about what is written.
+// A tracefs directory: the mount point, an instance, or a copy in a test. Knows paths and write
+// semantics but not the meaning of the files.
 class Tracefs {
 public:
     explicit Tracefs(std::string root) : root_(std::move(root)) {}
@@ -24,19 +24,19 @@ public:
     bool has(std::string_view file) const;
     // Throws SysError.
     std::string read(std::string_view file) const;
-    // Absent when the file is not there or cannot be read.
+    // Absent when the file does not exist or cannot be read.
     std::optional<std::string> read_if_readable(std::string_view file) const;
 
-    // One control-file command is one write(2): the kernel parses each write on its own. On refusal
-    // throws SysError whose evidence is the kernel's reason from this directory's error_log, where
-    // the kernel gave one for this text.
+    // Writes one command with one write(2), because the kernel parses each write on its own. If
+    // refused, throws SysError; its evidence is the kernel's reason from this directory's
+    // error_log, if there is one for this text.
     void write(std::string_view file, std::string_view text, Write mode) const;
 
-    // The directory of an instance; it need not exist.
+    // The directory of an instance, which need not exist.
     Tracefs instance(std::string_view name) const;
     std::vector<std::string> instances() const;
 
-    // Every event as "system:name", in the kernel's order. Reads one file.
+    // All events as "system:name", in the kernel's order. Reads one file.
     std::vector<std::string> events() const;
 
 private:
@@ -48,12 +48,12 @@ private:
 // "events/sched/sched_switch" for "sched:sched_switch".
 std::string event_directory(std::string_view full_name);
 
-// Where tracefs is mounted: $GPUFS_TRACEFS if set, else from /proc/self/mounts, /sys/kernel/tracing
-// preferred. Throws UnsupportedError when it is not mounted or this user may not read it, saying
-// what to do.
+// The mount point of tracefs: $GPUFS_TRACEFS if set, else from /proc/self/mounts, preferring
+// /sys/kernel/tracing. Throws UnsupportedError, with a hint, when it is not mounted or not readable
+// for this user.
 Tracefs find_tracefs();
 
-// The same without the check of permissions; absent when there is none.
+// The same without checking permissions; absent when tracefs is not mounted.
 std::optional<std::string> tracefs_mount_point();
 
 }  // namespace gpufs
