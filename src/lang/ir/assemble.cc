@@ -8,7 +8,7 @@
 namespace gpufs::ir {
 namespace {
 
-// The opposite of a comparison; absent for `&`, which has none.
+// The negated comparison; absent for `&`, which has none.
 std::optional<JumpOp> opposite(JumpOp op) {
     switch (op) {
         case JumpOp::eq:
@@ -41,15 +41,15 @@ bool is_go(const Item& item) {
     return item.is_insn() && item.op.code == (BPF_JMP | BPF_JA);
 }
 
-// Does the label stand directly behind `at`, among other labels?
+// Whether the label follows `at` directly, possibly after other labels.
 bool follows(const std::vector<Item>& items, std::size_t at, std::uint32_t label) {
     while (++at < items.size() && items[at].kind == Item::Kind::label)
         if (items[at].label == label) return true;
     return false;
 }
 
-// "if a goto x; goto y; x:" is "if !a goto y", a jump to what comes next is nothing, and neither is
-// a copy of a register to itself.
+// Rewrites "if a goto x; goto y; x:" as "if !a goto y"; removes jumps to the next instruction and
+// copies of a register to itself.
 void tidy(std::vector<Item>& items) {
     std::vector<Item> kept;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -159,7 +159,7 @@ private:
     bool jumps_to_end_ = false;
 };
 
-// At the beginning only arguments have values.
+// Only arguments have values on entry.
 void check_entry(const Code::Body& body, const std::vector<Block>& blocks) {
     if (blocks.empty()) throw std::logic_error("code without an instruction");
     for (const RegId reg : blocks[0].live_in)

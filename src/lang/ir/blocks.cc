@@ -6,12 +6,12 @@
 namespace gpufs::ir {
 namespace {
 
-// The registers that a block reads before it writes them, and those that it writes.
+// The registers that a block reads before writing them, and those that it writes.
 struct BlockUse {
     LiveSet reads, writes;
 };
 
-// `writer` is scratch: by register, the block that was last seen to write it.
+// `writer` is scratch space, indexed by register: the end of the last block that wrote it.
 BlockUse use_of(const Code::Body& body, const Block& block, std::vector<std::size_t>& writer) {
     BlockUse use;
     for (std::size_t i = block.begin; i < block.end; ++i) {
@@ -149,7 +149,7 @@ RegSet writes_of(const Item& item) {
 std::vector<Block> find_blocks(const Code::Body& body) {
     const auto& items = body.items;
     std::vector<Block> blocks;
-    std::vector<std::size_t> block_at(items.size());  // by the item it begins with
+    std::vector<std::size_t> block_at(items.size());  // indexed by a block's first item
     for (std::size_t i = 0; i < items.size(); ++i) {
         const bool begins = i == 0 || items[i].kind == Item::Kind::label ||
                             items[i - 1].is_jump() || items[i - 1].ends_flow();
@@ -217,7 +217,7 @@ void remove_dead_code(Code::Body& body) {
             live.start(block.live_out);
             for (std::size_t i = block.end; i-- > block.begin;) {
                 const Item& item = body.items[i];
-                // A register of the machine's is written for something that reads it.
+                // A write to a hardware register always has a reader.
                 if (item.is_pure() && is_temp(item.dst) && !live.contains(item.dst))
                     is_dead[i] = found = true;
                 else

@@ -7,10 +7,10 @@
 #include "lang/insn/effects.h"
 #include "lang/ir/ir.h"
 
-// What a Code holds, and the stages that make instructions of it. Private to the ir_*.cc files.
+// The data of a Code, and the stages that assemble it. Private to this folder.
 namespace gpufs::ir {
 
-// Registers 0 to 10 are the machine's, the others are temps.
+// 0 to 10 are hardware registers, the others are temps.
 using RegId = std::uint32_t;
 constexpr RegId kFramePointer = 10;
 constexpr RegId kFirstTemp = 11;
@@ -20,41 +20,42 @@ constexpr bool is_temp(RegId reg) {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-// An instruction, a label, or what becomes instructions when registers and stack are known.
+// An instruction, a label, or a placeholder that is expanded after registers and stack are
+// assigned.
 struct Item {
     enum class Kind {
         insn,           // `op` on the registers `dst` and `src`
-        label,          // `label` is here
-        load_field,     // the CodeItem of this name
-        field_address,  // the same; its registers differ
-        slot_address,   // dst = where `slot` begins, plus op.imm
-        fall_through,   // to the end of the code, with r1
+        label,          // defines `label`
+        load_field,     // becomes the CodeItem with this name
+        field_address,  // the same, with other registers
+        slot_address,   // dst = address of `slot` plus op.imm
+        fall_through,   // jumps to the end of the code, with r1
     };
     Kind kind = Kind::insn;
     bpf_insn op{};
     RegId dst = 0, src = 0;
-    std::uint64_t wide = 0;       // what a 16-byte load loads
-    std::uint32_t label = kNone;  // a jump's target, or the label that is here
-    std::uint32_t slot = kNone;   // then op.off, or op.imm of slot_address, counts from its begin
+    std::uint64_t wide = 0;       // the immediate of a 16-byte load
+    std::uint32_t label = kNone;  // a jump's target, or the label defined here
+    std::uint32_t slot = kNone;   // if set, op.off (op.imm of slot_address) is relative to it
     std::uint32_t relocation = kNone;
     unsigned arguments = 0;    // of a call: how many of r1 to r5 it reads
-    std::uint32_t origin = 0;  // where it stood before registers were assigned
+    std::uint32_t origin = 0;  // its index before registers were assigned
     SourceRef at;
 
     bool is_insn() const { return kind == Kind::insn; }
     bool is_jump() const { return is_insn() && label != kNone; }
     bool is_call() const { return is_insn() && op.code == (BPF_JMP | BPF_CALL); }
-    // All 64 bits of one register to another.
+    // A copy of all 64 bits of a register.
     bool is_move() const {
         return is_insn() && op.code == (BPF_ALU64 | BPF_MOV | BPF_X) && !op.off;
     }
-    // Nothing runs on behind it.
+    // Control never reaches the next item.
     bool ends_flow() const;
-    // Without effect, but for what it writes to `dst`.
+    // Has no effect except writing `dst`.
     bool is_pure() const;
 };
 
-// A few registers; the frame pointer, which always has its value, is not counted.
+// A few registers, without the frame pointer, which is always live.
 struct RegSet {
     RegId regs[8];
     unsigned count = 0;
@@ -88,25 +89,25 @@ struct Code::Body {
     std::size_t register_count() const { return kFirstTemp + types.size(); }
 };
 
-// Registers, rising.
+// Sorted registers.
 using LiveSet = std::vector<RegId>;
 
-// Items that are entered at the first and left behind the last, [begin, end).
+// A basic block: items [begin, end), entered only at the first and left only after the last.
 struct Block {
     std::size_t begin = 0, end = 0;
     std::vector<std::size_t> successors;
     LiveSet live_in, live_out;
 };
-// Throws std::logic_error where a label is used that is never bound.
+// Throws std::logic_error for a label that is used but never bound.
 std::vector<Block> find_blocks(const Code::Body& body);
 
-// A set of registers to walk through a block with, from its end.
+// The set of live registers during a backward walk through a block.
 class LiveWalk {
 public:
     explicit LiveWalk(std::size_t register_count) : index_(register_count, kNone) {}
 
     void start(const LiveSet& live_out);
-    // From behind the item to in front of it.
+    // Moves from after the item to before it.
     void step_over(const Item& item);
     bool contains(RegId reg) const { return index_[reg] != kNone; }
     const std::vector<RegId>& regs() const { return regs_; }
@@ -116,23 +117,23 @@ private:
     void erase(RegId reg);
 
     std::vector<RegId> regs_;
-    std::vector<std::uint32_t> index_;  // by register: where it stands in regs_
+    std::vector<std::uint32_t> index_;  // by register: its index in regs_
 };
 
-// [first, last]: a jump at `last` goes back to `first`.
+// Items [first, last]: a jump at `last` goes back to `first`.
 struct Loop {
     std::size_t first, last;
 };
 std::vector<Loop> find_loops(const Code::Body& body);
 
-// Removes what computes a value that nothing reads.
+// Removes items that compute unused values.
 void remove_dead_code(Code::Body& body);
 
-// Replaces every temp by one of r0 to r9. Those that do not fit live on the stack, in slots that
-// are added, or are computed again where they are needed.
+// Replaces every temp by one of r0 to r9. Temps that do not fit are spilled to new stack slots, or
+// recomputed where they are needed.
 void assign_registers(Code::Body& body);
 
-// The items from `first` to `last`, by origin, between which a slot keeps what is in it.
+// The items from `first` to `last`, by origin, between which a slot must keep its content.
 struct Lifetime {
     std::uint32_t first = kNone, last = 0;
 
@@ -145,12 +146,12 @@ struct Lifetime {
         return !is_empty() && !other.is_empty() && first <= other.last && other.first <= last;
     }
 };
-// Of the slots that the code asked for: to be called before registers are assigned.
+// For the slots requested by the code. Call it before assign_registers().
 std::vector<Lifetime> find_lifetimes(const Code::Body& body);
-// Of the slots that assign_registers added behind them.
+// For the slots that assign_registers() appended.
 void add_spill_lifetimes(const Code::Body& body, const std::vector<Loop>& loops,
                          std::vector<Lifetime>& lifetimes);
-// Where each slot begins, counted from the frame pointer. Throws Error where 512 bytes do not do.
+// The offset of each slot from the frame pointer. Throws Error if 512 bytes do not suffice.
 std::vector<int> place_slots(const std::vector<StackSlot>& slots,
                              const std::vector<Lifetime>& lifetimes);
 

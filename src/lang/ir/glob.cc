@@ -11,7 +11,7 @@ unsigned to_byte(char c) {
 
 struct Class {
     GlobPattern::Char set;
-    std::size_t end;  // behind the ]
+    std::size_t end;  // after the ]
 };
 
 std::optional<Class> parse_class(std::string_view pattern, std::size_t at) {
@@ -26,9 +26,10 @@ std::optional<Class> parse_class(std::string_view pattern, std::size_t at) {
     return result;
 }
 
-// The code of one pattern: for every run and every index where it may begin, a block that compares
-// the run there. On a match it goes on with the next run behind it; on a mismatch with the same run
-// one byte further on. The first place where a run between stars fits is as good as any other.
+// Generates the code for one pattern: for every run and every index at which it may begin, a block
+// that compares the run there. On a match, control goes to the next run after it; on a mismatch, to
+// the same run one byte later. Greedy matching is correct: the first match of a run between stars
+// never excludes a later match of the rest.
 class GlobWriter {
 public:
     GlobWriter(ir::Code& code, const GlobPattern& pattern, std::size_t bytes,
@@ -37,11 +38,12 @@ public:
 
     void write() {
         if (runs_.size() == 1) return write_whole();
-        // In front of the first star there is one place only.
+        // The first run can begin only at index 0.
         write_rest(runs_[0], 0, 0, no_, false);
         code_.jump(after(0, 0));
         for (std::size_t run = 1; run < runs_.size(); ++run) {
-            // Blocks of this run are asked for by the runs in front, and by those before them here.
+            // The earlier runs, and earlier blocks of this run, have requested the blocks of this
+            // run.
             for (std::size_t at = 0; at <= bytes_; ++at)
                 if (const auto wanted = blocks_.find({run, at}); wanted != blocks_.end()) {
                     code_.bind(wanted->second);
@@ -58,7 +60,7 @@ private:
         code_.jump(yes_);
     }
 
-    // Where to go on when a run was found at `at`.
+    // Where to continue after `run` matched at `at`.
     ir::Label after(std::size_t run, std::size_t at) {
         const std::size_t end = at + runs_[run].size();
         const std::size_t next = run + 1;
@@ -75,7 +77,7 @@ private:
 
     void write_block(std::size_t run, std::size_t at) {
         const ir::Temp first = load_(at);
-        // At the end of the text nothing can follow.
+        // At the end of the text no run can match.
         code_.branch(ir::Cmp::eq, ir::kU8, first, 0, no_);
         const ir::Label next = block(run, at + 1);
         write_char(runs_[run][0], first, next);
@@ -83,8 +85,8 @@ private:
         code_.jump(after(run, at));
     }
 
-    // Goes on behind when the run is at `at`, from its character `i` on, and to `otherwise` when
-    // not.
+    // Compares the run at `at` from its character `i` on. Falls through on a match, otherwise jumps
+    // to `otherwise`.
     void write_rest(const GlobPattern::Run& run, std::size_t i, std::size_t at, ir::Label otherwise,
                     bool must_end) {
         const std::size_t end = at + run.size();
@@ -93,7 +95,7 @@ private:
         if (must_end && end < bytes_) code_.branch(ir::Cmp::ne, ir::kU8, load_(end), 0, otherwise);
     }
 
-    // Walks through the stretches of bytes that match, from low to high.
+    // Compares with each range of matching bytes, in ascending order.
     void write_char(const GlobPattern::Char& set, ir::Temp c, ir::Label otherwise) {
         if (set.none()) return code_.jump(otherwise);
         const ir::Label matches = code_.new_label();
@@ -153,7 +155,7 @@ GlobPattern parse_glob(std::string_view pattern) {
         const char c = pattern[at++];
         auto& run = result.runs.back();
         if (c == '*') {
-            // Several stars are one.
+            // Consecutive stars are one.
             if (!run.empty() || result.runs.size() == 1) result.runs.emplace_back();
             continue;
         }
@@ -169,7 +171,7 @@ GlobPattern parse_glob(std::string_view pattern) {
         } else if (at < pattern.size()) {
             set.set(to_byte(pattern[at++]));
         } else {
-            break;  // a lone \ at the end is the end
+            break;  // a lone \ at the end is ignored
         }
         run.push_back(set);
     }

@@ -9,13 +9,13 @@
 
 #include "lang/ir/ir.h"
 
-// Patterns of the filter language as code. Private to expr_bpf.cc, expr_eval.cc and their tests.
+// Glob patterns of the filter language as code. Private to lang/expr and tests.
 namespace gpufs {
 
-// What stands behind the [ of [a-z], [!a-z], at `at`; a ] that comes first is a member. Calls
-// take(low, high) for each stretch of bytes. Absent when the closing ] is missing.
+// Parses the rest of [a-z] or [!a-z] after the [, at `at`; a ] that comes first is a member. Calls
+// take(low, high) for each range of bytes. Absent when the closing ] is missing.
 struct GlobClass {
-    std::size_t end;  // behind the ]
+    std::size_t end;  // after the ]
     bool is_inverted;
 };
 template <class Take>
@@ -37,25 +37,26 @@ std::optional<GlobClass> parse_glob_class(std::string_view pattern, std::size_t 
     return GlobClass{at + 1, is_inverted};
 }
 
-// A pattern taken apart: runs of characters between stars, each character as the set of bytes that
-// it matches. What glob_match() of the kernel and filter_glob() make of a pattern, this makes too.
+// A parsed pattern: runs of characters between stars; each character is the set of bytes that it
+// matches. Has the semantics of the kernel's glob_match() and of filter_glob().
 struct GlobPattern {
-    using Char = std::bitset<256>;  // never with NUL
+    using Char = std::bitset<256>;  // never contains NUL
     using Run = std::vector<Char>;
 
-    std::vector<Run> runs;  // one or more; only the first and the last may be empty
+    std::vector<Run> runs;  // at least one; only the first and the last may be empty
 
     bool has_star() const { return runs.size() > 1; }
-    // How many bytes of a text tell whether it matches; 0 when that depends on the text.
+    // How many bytes of the text decide whether it matches; 0 if that depends on the text.
     std::size_t bytes_needed() const;
-    // The text that every match begins with, if that is all there is to the pattern: "kworker*".
+    // The prefix, if the pattern is only a prefix and a star: "kworker*".
     std::optional<std::string> literal_prefix() const;
 };
 GlobPattern parse_glob(std::string_view pattern);
 
-// Appends the comparison of a text with a pattern. `load` gives the byte at an index below `bytes`;
-// the text ends at its first NUL, or there. Every index is a constant, and so is how far the match
-// has come at each place in the code: the verifier sees a graph without loops or variable offsets.
+// Appends code that compares a text with a pattern. `load` returns the byte at an index below
+// `bytes`; the text ends at its first NUL or at `bytes`. All indexes are constants, and each place
+// in the code corresponds to one state of the match: the verifier sees a graph without loops or
+// variable offsets.
 void append_glob(ir::Code& code, const GlobPattern& pattern, std::size_t bytes,
                  const std::function<ir::Temp(std::size_t)>& load, ir::Label yes, ir::Label no);
 

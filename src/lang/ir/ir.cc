@@ -11,9 +11,9 @@
 namespace gpufs::ir {
 namespace {
 
-constexpr RegId kResult = 0;  // of a call
+constexpr RegId kResult = 0;  // register of a call's result
 
-// Registers are filled in from the item when they are known.
+// Placeholder: the real registers come from the item after they are assigned.
 constexpr Reg kLater = Reg::r0;
 
 Item& emit(Code::Body& body, const bpf_insn& op, RegId dst = 0, RegId src = 0) {
@@ -53,7 +53,7 @@ void emit_alu(Code::Body& body, AluOp op, RegId dst, __s32 number) {
     emit(body, insn::alu64(op, kLater, number), dst);
 }
 
-// Makes a value of the type of the register's bits.
+// Converts the register's value to the type.
 void emit_cut(Code::Body& body, RegId reg, Type type) {
     if (type.bytes == 8) return;
     const int spare = 64 - type.bytes * 8;
@@ -67,7 +67,7 @@ void emit_cut(Code::Body& body, RegId reg, Type type) {
     }
 }
 
-// The operand in a register.
+// The operand in a register, which is loaded if it is a number.
 RegId in_register(Code::Body& body, const Operand& value) {
     if (value.temp()) return value.temp()->id;
     const RegId reg = body.new_temp(kU64);
@@ -80,7 +80,7 @@ std::uint32_t add_relocation(Code::Body& body, Relocation relocation) {
     return static_cast<std::uint32_t>(body.relocations.size()) - 1;
 }
 
-// A place as the operand of a load or store.
+// The operand of a load or store.
 struct Address {
     RegId base = kFramePointer;
     __s16 offset = 0;
@@ -110,8 +110,8 @@ void set_address(Item& item, const Address& address) {
     item.relocation = address.relocation;
 }
 
-// Signed division without an instruction for it, which Linux has since 6.6: on the magnitudes, and
-// the sign put back. `s ^ x - s` negates x where s is -1 and leaves it where s is 0.
+// Signed division without the instruction, which Linux has only since 6.6: divides the magnitudes
+// and restores the sign. `s ^ x - s` negates x if s is -1 and leaves it if s is 0.
 RegId emit_signed_division(Code::Body& body, Op op, RegId a, RegId b) {
     const auto negated_where = [&](RegId value, RegId sign) {
         emit_alu(body, AluOp::xor_, value, sign);
@@ -183,7 +183,7 @@ Temp Code::compute(Op op, Type type, Operand a, Operand b) {
         return converted(x.number(), type);
     };
     a = in_type(a);
-    // A count is no value of the type.
+    // A shift count is not converted to the type.
     const bool is_shift = op == Op::shl || op == Op::shr;
     if (is_shift && b.temp() && type.bytes < 8)
         b = compute(Op::bit_and, kU32, b, 31);
@@ -208,7 +208,7 @@ Temp Code::compute(Op op, Type type, Operand a, Operand b) {
         emit_move(*body_, result.id, emit_signed_division(*body_, op, dividend, divisor));
     } else {
         emit_operand(*body_, result.id, a);
-        // The 32-bit instructions cut their result themselves.
+        // The 32-bit instructions truncate their result.
         const bool is_u32 = type == kU32;
         const AluOp alu = alu_op(op, type.is_signed);
         if (b.temp() || !(is_u32 || fits_s32(b.number()))) {
@@ -279,7 +279,7 @@ void Code::store(const Place& to, Operand value, Type type) {
     const Address address = address_of(*body_, to);
     const Width width = width_of(type);
     if (!value.temp()) {
-        // In the narrower types the upper bits do not count.
+        // In narrower types the upper bits are ignored.
         const std::uint64_t number = converted(value.number(), {type.bytes, true});
         if (fits_s32(number)) {
             const auto op = insn::store(width, kLater, address.offset, static_cast<__s32>(number));

@@ -13,9 +13,9 @@
 #include "lang/insn/isa.h"
 #include "lang/program/code.h"
 
-// A small intermediate code for programs that are generated: BPF with as many registers as one
-// likes. It knows the sizes and signs of integers, the calling convention and the stack; which
-// registers and which stack bytes things live in is found when it is assembled.
+// A small intermediate representation for generated programs: BPF with an unlimited number of
+// registers. It knows sizes and signs of integers, the calling convention and the stack; assemble()
+// assigns registers and stack offsets.
 //
 //   ir::Code code;
 //   const ir::Temp record = code.argument(1);
@@ -38,11 +38,10 @@ struct Type {
 inline constexpr Type kU8{1, false}, kU16{2, false}, kU32{4, false}, kU64{8, false};
 inline constexpr Type kS8{1, true}, kS16{2, true}, kS32{4, true}, kS64{8, true};
 
-// The value that these 64 bits become in a type, extended to 64 bits again: what C's conversion
-// does.
+// Converts a value to a type, like a conversion in C, and extends it to 64 bits again.
 std::uint64_t converted(std::uint64_t value, Type type);
 
-// A virtual register. It holds a value of its type, extended to 64 bits by the type's sign.
+// A virtual register. Holds a value of its type, sign- or zero-extended to 64 bits.
 struct Temp {
     std::uint32_t id;
 };
@@ -54,7 +53,7 @@ struct Slot {
     std::uint32_t id;
 };
 
-// What an operation works on: a temp or a number.
+// An operand of an operation: a temp or a number.
 class Operand {
 public:
     Operand(Temp temp) : temp_(temp) {}
@@ -69,12 +68,12 @@ private:
     std::uint64_t number_ = 0;
 };
 
-// A place in memory: behind an address, or on the stack.
+// A memory operand: relative to an address, or on the stack.
 struct Place {
     Place(Temp address, std::int64_t at = 0) : base(address), offset(at) {}
     Place(Slot on_stack, std::int64_t at = 0) : slot(on_stack), offset(at) {}
-    // Where the record keeps a field, or a kernel structure a member: known when the code is linked
-    // (Relocation::Kind::field_offset, btf_offset). The linker checks the width of what is read.
+    // The offset of an event's field or a kernel structure's member, which is resolved at link time
+    // (Relocation::Kind::field_offset, btf_offset). The linker checks the width of the access.
     Place(Temp address, Relocation known_later)
         : base(address), relocation(std::move(known_later)) {}
 
@@ -84,16 +83,16 @@ struct Place {
     std::optional<Relocation> relocation;
 };
 
-// Arithmetic in a type: operands are converted to it, and so is the result. Division and shift
-// right are signed where the type is. x / 0 is 0, x % 0 is x, the lowest number divided by -1 is
-// itself, as in BPF; shifts count modulo 64, and modulo 32 in types of less than 8 bytes.
+// Arithmetic in a type: the operands are converted to it, and so is the result. Division and right
+// shift are signed if the type is. As in BPF, x / 0 is 0, x % 0 is x, and the lowest number divided
+// by -1 is itself; shift counts are taken modulo 64, in types of less than 8 bytes modulo 32.
 enum class Op { add, sub, mul, div, mod, bit_and, bit_or, bit_xor, shl, shr };
-// Comparison in a type. `any_bits`: do the operands share a bit?
+// Comparison in a type. `any_bits`: whether the operands share a bit.
 enum class Cmp { eq, ne, lt, le, gt, ge, any_bits };
 
-// One function under construction, or a piece of code in front of a program. Instructions come in
-// the order of the calls. What makes no sense (a temp that is read before it has a value, a label
-// that is never bound) is a std::logic_error; code that needs more stack than there is, an Error.
+// One function under construction, or a piece of code in front of a program. Instructions are
+// emitted in the order of the calls. Invalid code (a temp that is read before it has a value, a
+// label that is never bound) throws std::logic_error; code that needs too much stack throws Error.
 class Code {
 public:
     Code();
@@ -101,58 +100,58 @@ public:
     Code(Code&&) noexcept;
     Code& operator=(Code&&) noexcept;
 
-    // What stands in r1 to r5 at the beginning; to be asked for before anything else.
+    // The initial value of r1 to r5. Must be called before anything else.
     Temp argument(unsigned number);
 
     Temp new_temp(Type type);
     Type type_of(Temp temp) const;
-    // Converts to the temp's type. Temps may be given values again and again.
+    // Converts the value to the temp's type. A temp may be assigned any number of times.
     void assign(Temp to, Operand value);
     Temp convert(Operand value, Type type);
     Temp compute(Op op, Type type, Operand a, Operand b);
     Temp negate(Operand value, Type type);
-    // The bytes in the other order.
+    // Reverses the order of the bytes.
     Temp swap_bytes(Operand value, Type type);
-    // A 64-bit number or address that is known when the code is linked: a map, a parameter, a text…
+    // A 64-bit number or address resolved at link time: a map, a parameter, a text…
     Temp symbol(Relocation relocation);
 
     Temp load(const Place& from, Type type);
-    // The value of a field, with the size and sign its event's format says.
+    // The value of a field, with the size and sign in its event's format.
     Temp load_field(Temp record, Relocation field);
-    // Where a field's bytes are: in the record, where its __data_loc says, or, of a `const char *`,
-    // behind the pointer. For probe_read_kernel and its kin.
+    // The address of a field's bytes: in the record, at its __data_loc, or, for a `const char *`,
+    // the pointer itself. For probe_read_kernel and similar helpers.
     Temp field_address(Temp record, Relocation field);
     void store(const Place& to, Operand value, Type type);
-    // Atomic operations on 4 or 8 aligned bytes. `fetch` returns the old value.
+    // Atomic operations on 4 or 8 aligned bytes. fetch() returns the old value.
     void atomic(AtomicOp op, const Place& at, Operand value, Type type);
     Temp fetch(AtomicOp op, const Place& at, Operand value, Type type);
-    // Stores `desired` where the place holds `expected`; returns what it held.
+    // Stores `desired` if the memory contains `expected`; returns the old value.
     Temp compare_exchange(const Place& at, Operand expected, Operand desired, Type type);
 
-    // Stack bytes, of no value, aligned to 1, 2, 4 or 8. They keep what is stored in them from the
-    // first use in the code to the last, of the slot or of an address of it; bytes that are not
-    // used at the same time may be shared.
+    // Uninitialized stack bytes, aligned to 1, 2, 4 or 8. They keep their content from the first to
+    // the last use of the slot, or of an address of it; slots that are not in use at the same time
+    // may share bytes.
     Slot new_slot(std::size_t bytes, std::size_t alignment = 8);
     Temp address(Slot slot, std::int64_t offset = 0);
 
     Label new_label();
     void bind(Label label);
     void jump(Label target);
-    // Goes to `target` when the comparison is true, and on otherwise.
+    // Jumps to `target` if the comparison is true.
     void branch(Cmp cmp, Type type, Operand a, Operand b, Label target);
 
-    // Calls a helper, or a function of the program. At most five arguments.
+    // Calls a helper or a function of the program, with at most five arguments.
     Temp call(int helper, std::initializer_list<Operand> arguments);
     Temp call(std::string function, std::initializer_list<Operand> arguments);
     void leave(Operand result);
-    // The code that comes behind this piece runs next, with this in r1.
+    // Continues with the code that follows this piece, with `context` in r1.
     void fall_through(Operand context);
 
-    // Where the instructions that follow come from.
+    // Sets the source position of the following instructions.
     void set_source(const SourceRef& at);
 
-    // The instructions, with real registers and stack offsets. Labels begin with the prefix. They
-    // need instruction set v2 (Linux 4.14).
+    // The instructions, with hardware registers and stack offsets. Labels begin with the prefix.
+    // Requires instruction set v2 (Linux 4.14).
     std::vector<CodeItem> assemble(std::string_view label_prefix = ".") const;
 
     struct Body;

@@ -27,7 +27,7 @@ Width width_of(Type type) {
     }
 }
 
-// Is every value of one type a value of the other, with the same 64 bits?
+// Whether every value of one type is a value of the other, with the same 64 bits.
 bool includes(Type wide, Type narrow) {
     if (wide.bytes == 8 || wide == narrow) return true;
     return narrow.bytes < wide.bytes && (wide.is_signed || !narrow.is_signed);
@@ -45,7 +45,7 @@ std::uint64_t shift_count(std::uint64_t count, Type type) {
     return count & (type.bytes == 8 ? 63 : 31);
 }
 
-// What the operation makes of two numbers of the type.
+// Computes the operation on two constants of the type.
 std::uint64_t folded(Op op, Type type, std::uint64_t a, std::uint64_t b) {
     switch (op) {
         case Op::add:
@@ -114,7 +114,7 @@ JumpOp jump_op(Cmp cmp, bool is_signed) {
     return JumpOp::set;
 }
 
-// The comparison with its operands in the other order.
+// The comparison for swapped operands.
 Cmp mirrored(Cmp cmp) {
     switch (cmp) {
         case Cmp::lt:
@@ -130,7 +130,7 @@ Cmp mirrored(Cmp cmp) {
     }
 }
 
-// Do these bits fit the operation's type without a look at what it computed?
+// Whether the result fits the type without a conversion.
 bool stays_in_type(Op op, Type type) {
     switch (op) {
         case Op::bit_and:

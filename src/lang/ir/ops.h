@@ -5,29 +5,29 @@
 #include "lang/insn/isa.h"
 #include "lang/ir/ir.h"
 
-// What operations mean, and what BPF calls them. Private to the ir*.cc files.
+// The semantics of operations, and their BPF opcodes. Private to this folder.
 namespace gpufs::ir {
 
-// May it be an immediate, which is extended to 64 bits by its sign?
+// Whether the number can be an immediate, which is sign-extended to 64 bits.
 inline bool fits_s32(std::uint64_t number) {
     return converted(number, kS32) == number;
 }
 
 Width width_of(Type type);
 
-// Is every value of one type a value of the other, with the same 64 bits?
+// Whether every value of one type is a value of the other, with the same 64 bits.
 bool includes(Type wide, Type narrow);
 
 std::uint64_t shift_count(std::uint64_t count, Type type);
-// What the operation makes of two numbers of the type; to be converted to the type.
+// Computes the operation on two constants of the type; the caller converts the result to the type.
 std::uint64_t folded(Op op, Type type, std::uint64_t a, std::uint64_t b);
 bool is_true(Cmp cmp, Type type, std::uint64_t a, std::uint64_t b);
 
 JumpOp jump_op(Cmp cmp, bool is_signed);
 AluOp alu_op(Op op, bool is_signed);
-// The comparison with its operands in the other order.
+// The comparison for swapped operands.
 Cmp mirrored(Cmp cmp);
-// Does the operation on values of the type always give one?
+// Whether the result of the operation on values of the type is always a value of the type.
 bool stays_in_type(Op op, Type type);
 
 }  // namespace gpufs::ir

@@ -7,17 +7,17 @@
 #include "lang/insn/insn.h"
 #include "lang/ir/body.h"
 
-// Register allocation by graph colouring: two temps that are live at the same time may not share a
-// register; a temp that is live across a call may not have r0 to r5. What cannot be coloured is
-// spilled, and the colouring begins anew.
+// Register allocation by graph colouring: two temps that are live at the same time cannot share a
+// register; a temp that is live across a call cannot have r0 to r5. Temps that cannot be coloured
+// are spilled, and the colouring starts again.
 namespace gpufs::ir {
 namespace {
 
-using Mask = std::uint16_t;            // of registers
+using Mask = std::uint16_t;            // set of registers
 constexpr Mask kAllRegisters = 0x3ff;  // r0 to r9
 constexpr unsigned kNoColour = 255;
 
-// Those that every call keeps are taken last.
+// Callee-saved registers are used last.
 constexpr unsigned kOrder[] = {0, 2, 3, 4, 5, 1, 6, 7, 8, 9};
 
 constexpr double kNeverSpill = std::numeric_limits<double>::infinity();
@@ -26,7 +26,7 @@ struct Node {
     Mask forbidden = 0;
     std::vector<RegId> neighbours;  // temps
     std::vector<RegId> moves;       // registers and temps it is copied from or to
-    double cost = 0;                // of spilling: reads and writes, those in loops count more
+    double cost = 0;                // of spilling: reads and writes, weighted higher in loops
     unsigned colour = kNoColour;
 };
 
@@ -42,7 +42,7 @@ public:
         find_costs(is_tiny);
     }
 
-    // Colours what can be; returns what must be spilled.
+    // Colours the temps; returns those that must be spilled.
     std::vector<RegId> colour() {
         std::vector<RegId> spilled;
         auto order = removal_order();
@@ -74,7 +74,7 @@ private:
                 const Item& item = body_.items[i];
                 for (const RegId written : writes_of(item))
                     for (const RegId other : live.regs())
-                        // A copy and its source may share a register: they are equal.
+                        // A copy and its source have the same value, so they may share a register.
                         if (!item.is_move() || other != item.src) interfere(written, other);
                 if (item.kind == Item::Kind::field_address) interfere(item.dst, item.src);
                 live.step_over(item);
@@ -114,16 +114,16 @@ private:
             std::popcount(static_cast<Mask>(kAllRegisters & ~node.forbidden)));
     }
 
-    // Takes temps out of the graph, first those that are sure to find a register when all that is
-    // left has one; where there is none, the one that costs least to spill for what it is in the
-    // way of.
+    // The order in which temps are removed from the graph: first those that certainly find a
+    // register, given the temps left; if there is none, the one with the lowest ratio of spill cost
+    // to number of neighbours.
     std::vector<RegId> removal_order() const {
         std::vector<std::size_t> degree(nodes_.size());
         std::vector<bool> is_out(nodes_.size());
         std::vector<RegId> order, easy;
         std::vector<RegId> rest;
         for (RegId reg = kFirstTemp; reg < nodes_.size(); ++reg) {
-            if (nodes_[reg].cost == 0) continue;  // not in the code any more
+            if (nodes_[reg].cost == 0) continue;  // removed from the code
             degree[reg] = nodes_[reg].neighbours.size();
             rest.push_back(reg);
             if (degree[reg] < room(nodes_[reg])) easy.push_back(reg);
@@ -155,7 +155,8 @@ private:
             if (nodes_[other].colour != kNoColour)
                 free = static_cast<Mask>(free & ~bit(nodes_[other].colour));
         if (free == 0) return false;
-        // The register of a copy makes the copy superfluous; if it has none yet, one it can have.
+        // Prefer the register of a copy, which makes the copy redundant; if it has none yet, one
+        // that it can have.
         for (const RegId other : node.moves) {
             const unsigned colour = colour_of(other);
             if (colour != kNoColour && colour != kFramePointer && (free & bit(colour))) {
@@ -179,9 +180,9 @@ private:
     std::vector<Node> nodes_;
 };
 
-// Puts spilled temps on the stack: each is loaded in front of an item that reads it, into a temp of
-// that item's own, and stored behind one that writes it. A temp that only ever holds one number or
-// address is computed where it is read instead.
+// Spills temps to the stack: a temp is loaded before each item that reads it, into a new temp only
+// for that item, and stored after each item that writes it. A temp that only ever holds one number
+// or address is recomputed before each use instead.
 class Spiller {
 public:
     Spiller(Code::Body& body, std::vector<bool>& is_tiny, const std::vector<RegId>& spilled)

@@ -4,14 +4,15 @@
 #include "base/error.h"
 #include "lang/ir/body.h"
 
-// Which slots may share bytes of the stack, and where each one goes.
+// Finds out which slots may share bytes of the stack, and assigns their offsets.
 namespace gpufs::ir {
 namespace {
 
 constexpr int kStackBytes = 512;
 
-// The slots that each register may hold an address of, wherever in the code. Stored to memory, an
-// address may come back from there at any time: then the slot lives through all of the code.
+// The slots whose address each register may hold, anywhere in the code. A slot whose address is
+// stored to memory lives through all of the code, because the address may be loaded again at any
+// time.
 class AddressFlow {
 public:
     explicit AddressFlow(const Code::Body& body)
@@ -34,7 +35,7 @@ private:
         const BpfEffects e = effects_of(item.op);
         if (kind == BPF_STX)
             for (const std::uint32_t slot : slots_[item.src]) is_kept_[slot] = true;
-        // Registers of the machine's hold addresses between a copy and the call it is for.
+        // A hardware register holds an address only between a copy and its call.
         const bool flows = (kind == BPF_ALU || kind == BPF_ALU64) && e.reads_src;
         if (!flows || !is_temp(item.src) || !is_temp(item.dst) || item.src == item.dst)
             return false;
@@ -52,7 +53,7 @@ private:
     std::vector<bool> is_kept_;                      // by slot
 };
 
-// What is used in a loop may be used in its next round.
+// A slot used in a loop may be used again in the next iteration.
 void extend_over_loops(Lifetime& lifetime, const std::vector<Loop>& loops) {
     for (bool grows = !lifetime.is_empty(); grows;) {
         grows = false;
@@ -84,7 +85,7 @@ std::vector<Lifetime> find_lifetimes(const Code::Body& body) {
                 for (const std::uint32_t slot : addresses.slots_of(reg))
                     lifetimes[slot].include(at);
             if (item.is_call()) next_call = at;
-            // An argument: in use until the call.
+            // A copy to an argument register: in use until the call.
             if (item.is_move() && !is_temp(item.dst))
                 for (const std::uint32_t slot : addresses.slots_of(item.src))
                     lifetimes[slot].include(next_call);
@@ -118,7 +119,7 @@ void add_spill_lifetimes(const Code::Body& body, const std::vector<Loop>& loops,
 
 std::vector<int> place_slots(const std::vector<StackSlot>& slots,
                              const std::vector<Lifetime>& lifetimes) {
-    // Large ones first: small ones fit into what they leave.
+    // Large ones first: small ones fit into the gaps.
     std::vector<std::size_t> order(slots.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater<>(),
