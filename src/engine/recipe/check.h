@@ -9,36 +9,37 @@
 
 namespace gpufs {
 
-// What a recipe comes to on one kernel: every name found, every condition in the kernel's form.
+// A recipe resolved for one kernel: all names found, all conditions in tracefs syntax.
 struct RecipeOnKernel {
     struct Probe {
         std::string name;        // without the group
-        std::string file;        // that defines it
+        std::string file;        // the file that defines it
         char letter = 'p';       // 'r' for a return probe
-        std::string definition;  // what stands behind the name
+        std::string definition;  // the text after the name
     };
     struct Event {
-        std::string name;               // "sched:sched_switch"; a probe's name without a group
-        std::string filter;             // empty: every occurrence
-        std::vector<Trigger> triggers;  // conditions as they are written; a probe as argument, too
+        std::string name;    // "sched:sched_switch"; a probe's name without a group
+        std::string filter;  // empty: every occurrence
+        std::vector<Trigger>
+            triggers;  // conditions as written; also those with a probe as argument
     };
     std::vector<Probe> probes;
     std::vector<Event> events;
     std::vector<Setting> settings;
-    // Which alternatives were taken, a line each.
+    // Which alternatives were chosen, one line each.
     std::vector<std::string> notes;
 };
 
-// Checks all of a recipe that fill_in made against this kernel; changes nothing. Throws UsageError
-// with every mistake, or UnsupportedError when nothing is wrong but what this kernel lacks, both
-// with lines and carets.
+// Checks a recipe made by fill_in() against this kernel; changes nothing. Throws UsageError with
+// all mistakes, or UnsupportedError if the recipe is correct but this kernel lacks something; both
+// with source lines and carets.
 RecipeOnKernel check_recipe(const Tracefs& top, const Recipe& recipe);
 
-// What this kernel lacks to run the recipe, a few words each: "the stacktrace trigger"; empty when
-// it can. Asks nothing about files. Throws UsageError when the recipe itself is wrong.
+// The features that this kernel lacks for the recipe, a few words each: "the stacktrace trigger";
+// empty if it lacks none. Does not check files. Throws UsageError if the recipe itself is wrong.
 std::vector<std::string> missing_for(const Tracefs& top, const Recipe& recipe);
 
-// The writes that set it all in a session, which nothing is set in yet.
+// The writes that set up the recipe in a session in which nothing is set yet.
 SessionPlan plan_recipe(const RecipeOnKernel& recipe, const Session& session);
 
 }  // namespace gpufs

@@ -7,20 +7,20 @@
 
 namespace gpufs {
 
-// Recipes are looked for in the user's own directory ($XDG_CONFIG_HOME/gpufs/triggers, or
-// ~/.config/gpufs/triggers), then among those compiled in.
+// A recipe, either from the user's own directory ($XDG_CONFIG_HOME/gpufs/triggers, or
+// ~/.config/gpufs/triggers), which takes precedence, or compiled in.
 struct RecipeFile {
     std::string name;     // "stall"
-    std::string path;     // empty: compiled in
-    std::string refusal;  // why root must not run it; empty when it may be run
+    std::string path;     // empty if compiled in
+    std::string refusal;  // why root must not run it; empty if it may
 };
 
-// One for each name, by name.
+// One entry per name, sorted by name.
 std::vector<RecipeFile> list_recipes();
 
-// The text of a recipe, by its name or, where it has a '/' or ends in ".trig", its file. Throws
-// UsageError when there is none, with a "did you mean"; Error when root runs gpufs and others can
-// write the file; SysError when it cannot be read.
+// The text of a recipe by its name or, if it contains a '/' or ends in ".trig", by its file. Throws
+// UsageError with a "did you mean" if there is none; Error if root runs gpufs and others can write
+// the file; SysError if it cannot be read.
 SourceText load_recipe(const std::string& name_or_file);
 
 }  // namespace gpufs

@@ -25,7 +25,7 @@ std::string link_target(const std::string& path) {
     return target;
 }
 
-// Who called sudo; root itself where nobody did.
+// The user who called sudo, otherwise root.
 uid_t invoking_user() {
     uid_t uid = 0;
     if (const char* text = std::getenv("SUDO_UID"))
@@ -33,10 +33,10 @@ uid_t invoking_user() {
     return uid;
 }
 
-// What is wrong with the owner and mode of a file or directory, as the end of a sentence.
+// The reason to distrust a file or directory by its owner and mode, as the end of a sentence.
 std::string distrust(const std::string& path, const struct stat& status) {
     const bool is_directory = S_ISDIR(status.st_mode);
-    // In a sticky directory nobody replaces the files of others.
+    // In a sticky directory, users cannot replace files of others.
     const bool is_sticky = is_directory && (status.st_mode & S_ISVTX) != 0;
     if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !is_sticky)
         return cat(is_directory ? "its directory " : "", path,
@@ -53,7 +53,7 @@ struct stat status_of(int fd, const std::string& path) {
     return status;
 }
 
-// Looks at the open file, so that nobody puts another one in its place meanwhile.
+// Checks the open file, so that nobody can replace it between the check and the use.
 std::string distrust_of(int fd, const std::string& path) {
     if (std::string why = distrust(path, status_of(fd, path)); !why.empty()) return why;
     struct stat status {};
@@ -62,7 +62,7 @@ std::string distrust_of(int fd, const std::string& path) {
     return distrust(directory, status);
 }
 
-// A pipe without a writer is opened at once, and then refused.
+// O_NONBLOCK opens a pipe without waiting for a writer; the caller refuses it then.
 Fd open_to_read(const std::string& path) {
     return open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }

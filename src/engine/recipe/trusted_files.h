@@ -8,14 +8,14 @@
 
 namespace gpufs {
 
-// Files that decide what root does.
+// Files that determine what root does.
 
-// Why root must not trust the file: it or its directory can be written by others, or belongs to
-// somebody else than root and the user who called sudo. Empty when root may. Throws SysError.
+// Why root must not trust the file: others can write it or its directory, or its owner is neither
+// root nor the user who called sudo. Empty if root may trust it. Throws SysError.
 std::string why_not_trusted(const std::string& path);
 
-// The text of a file. Throws Error when root runs gpufs and must not trust it; SysError when it
-// cannot be read.
+// The text of a file. Throws Error if root runs gpufs and must not trust it; SysError if it cannot
+// be read.
 SourceText read_trusted(const std::string& path);
 
 // The user's own files of one kind, in $XDG_CONFIG_HOME/gpufs/FOLDER or ~/.config/gpufs/FOLDER.
@@ -23,7 +23,7 @@ class OwnFiles {
 public:
     OwnFiles(std::string_view folder, std::string_view suffix);
 
-    // Without their suffix, sorted. Empty where there is no such directory, or no home.
+    // The names without suffix, sorted. Empty if there is no such directory or no home.
     std::vector<std::string> names() const;
     bool has(std::string_view name) const;
     std::string path(std::string_view name) const;

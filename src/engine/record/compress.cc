@@ -25,7 +25,7 @@ using trace_dat::put;
 using trace_dat::put_option;
 using trace_dat::put_word;
 
-// Readers uncompress one at a time.
+// Readers decompress one chunk at a time.
 constexpr std::size_t kPagesAChunk = 64;
 
 std::string compressed(std::string_view bytes) {
@@ -36,12 +36,12 @@ std::string compressed(std::string_view bytes) {
     return out + packed;
 }
 
-// The file that was recorded, taken apart.
+// The contents of the original file.
 struct Recorded {
     trace_dat::Header header;
-    // Sections of version 7 are the same bytes as the parts of version 6.
+    // Sections of version 7 have the same bytes as the parts of version 6.
     std::vector<std::pair<Option, std::string>> sections;
-    std::string options;  // without the end
+    std::string options;  // without the end mark
     std::vector<trace_dat::CpuData> cpus;
     std::string clock;
 };
@@ -93,7 +93,7 @@ Recorded take_apart(const trace_dat::Source& source) {
     return recorded;
 }
 
-// The new file, as it grows.
+// Writes the new file; deletes it unless become() was called.
 class Writer {
 public:
     explicit Writer(std::string path)
@@ -114,13 +114,13 @@ public:
         put(bytes, number);
         write_all_at(fd_.get(), bytes, at, path_);
     }
-    // Returns where the section is. Its size is 8 bytes at the end of its 16 bytes of head.
+    // Returns the offset of the section. Its size field is the last 8 bytes of its 16-byte head.
     std::uint64_t section(Option id, bool is_compressed, std::string_view content) {
         const std::uint64_t begin = at_;
         std::string head;
         put(head, static_cast<std::uint16_t>(id));
         put(head, static_cast<std::uint16_t>(is_compressed ? trace_dat::kCompressed : 0));
-        put(head, std::uint32_t{0});  // its description: the first string
+        put(head, std::uint32_t{0});  // offset of its description: the first string
         put<std::uint64_t>(head, content.size());
         append(head + std::string(content));
         return begin;
@@ -145,7 +145,7 @@ std::string as_bytes_of(std::uint64_t number) {
     return out;
 }
 
-// One CPU's pages: how many chunks, and these.
+// Writes one CPU's pages: the number of chunks, then the chunks.
 void write_pages(Writer& writer, const trace_dat::Source& source, const trace_dat::CpuData& from,
                  std::size_t chunk_bytes, trace_dat::CpuData& to) {
     to = {from.cpu, writer.at(), 0};
@@ -165,7 +165,7 @@ void write_pages(Writer& writer, const trace_dat::Source& source, const trace_da
 std::string buffer_option(std::uint64_t section, const Recorded& recorded,
                           const std::vector<trace_dat::CpuData>& cpus) {
     std::string out = as_bytes_of(section);
-    put_word(out, "");  // the name of the top buffer
+    put_word(out, "");  // the top-level buffer has no name
     put_word(out, recorded.clock);
     put(out, static_cast<std::uint32_t>(recorded.header.page_bytes));
     put(out, static_cast<std::uint32_t>(cpus.size()));
@@ -214,7 +214,7 @@ void compress_recording(const std::string& path) {
     writer.replace(pages + kHeadBytes - 8, writer.at() - pages - kHeadBytes);
     std::string count;
     put(count, static_cast<std::uint32_t>(cpus.size()));
-    put_option(options, Option::cpu_count, count);  // KernelShark looks for no other
+    put_option(options, Option::cpu_count, count);  // KernelShark reads only this one
     put_option(options, Option::buffer, buffer_option(pages, recorded, cpus));
     put_option(options, Option::done, as_bytes_of(0));
     writer.replace(options_at, writer.section(Option::done, false, options));

@@ -8,10 +8,10 @@
 
 namespace gpufs {
 
-// What a trace.dat says in front of the records of these events ("sched:sched_switch"), read from
-// the running kernel; `at` has the clock. Without the number of CPUs and the rooms for what comes
-// later. `symbols`: with the kernel's functions by address, for stacks; they take megabytes, and
-// are there in any case where one of the events prints functions. Throws SysError.
+// Reads the header of a trace.dat for records of these events ("sched:sched_switch") from the
+// running kernel; the clock comes from `at`. Does not set Head::cpus, names_room and stats_room.
+// `symbols`: include the addresses of kernel functions, for stacks; they take megabytes, and are
+// included in any case if one of the events prints functions. Throws SysError.
 trace_dat::Head read_trace_head(const Tracefs& at, const Tracefs& top,
                                 const std::vector<std::string>& events, bool symbols);
 

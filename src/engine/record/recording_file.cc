@@ -25,7 +25,7 @@ RecordingFile::RecordingFile(std::string path)
                                "a recording is written here and there, not from begin to end");
     struct statfs system {};
     check(::fstatfs(fd_.get(), &system), [&] { return cat("look at '", path_, "'"); });
-    // These write zeros where others leave a hole.
+    // FAT has no holes: it would write zeros instead.
     if (system.f_type == MSDOS_SUPER_MAGIC || system.f_type == EXFAT_SUPER_MAGIC)
         throw UnsupportedError(cat("'", path_, "' is on a FAT file system, which has no holes"),
                                "record to another one, and copy the file");
@@ -51,8 +51,8 @@ void RecordingFile::begin(const trace_dat::Head& head, std::uint64_t most) {
     commit();
 }
 
-// The most that each CPU can have, in whole pages: no more than the file system has room for, and
-// what the file may become.
+// The room for each CPU in whole pages, limited by `most`, the free space of the file system, and
+// the largest possible file.
 std::uint64_t RecordingFile::room_for(std::uint64_t most, std::size_t cpus) const {
     constexpr std::uint64_t kUnknown = std::uint64_t{1} << 40;
     struct statfs system {};
@@ -64,7 +64,7 @@ std::uint64_t RecordingFile::room_for(std::uint64_t most, std::size_t cpus) cons
     std::uint64_t room = std::min(most, system.f_blocks == 0 ? kUnknown : free + page_bytes_);
     const std::uint64_t largest = limit.rlim_cur < head_bytes_ ? 0 : limit.rlim_cur - head_bytes_;
     room = std::max<std::uint64_t>(1, std::min(room, largest / cpus) / page_bytes_) * page_bytes_;
-    // A file system has a largest file, too.
+    // The file system also limits the size of a file.
     for (; room > page_bytes_; room = room / 2 / page_bytes_ * page_bytes_)
         if (::ftruncate(fd_.get(), static_cast<off_t>(head_bytes_ + room * cpus)) == 0) break;
     check(::ftruncate(fd_.get(), 0), [&] { return cat("empty '", path_, "'"); });
@@ -81,7 +81,7 @@ void RecordingFile::write(std::string_view bytes, std::uint64_t at) const {
     write_all_at(fd_.get(), bytes, at, path_);
 }
 
-// Each place is changed by one short write: a reader sees the old one or the new.
+// Updates each place with one short write, so that a reader sees either the old one or the new.
 void RecordingFile::commit() {
     for (std::size_t cpu = 0; cpu < cpus(); ++cpu) {
         const PageMover::Target& target = targets_[cpu];
@@ -98,7 +98,7 @@ void RecordingFile::set_statistics(std::size_t cpu, const std::string& text) {
 void RecordingFile::set_names(std::string lines) {
     if (lines.size() > names_room_) lines.resize(lines.rfind('\n', names_room_ - 1) + 1);
     if (lines == names_) return;
-    // A name that became shorter, or is gone, leaves nothing behind.
+    // Overwrite the rest of names that became shorter or disappeared.
     std::string bytes = lines;
     bytes.resize(std::max(bytes.size(), names_.size()), '\0');
     write(bytes, head_.names_at);
@@ -115,7 +115,7 @@ bool RecordingFile::copy(std::uint64_t from, std::uint64_t to, std::uint64_t byt
             buffer.empty() ? ::copy_file_range(fd_.get(), &in, fd_.get(), &out, left, 0) : 0;
         if (n == -1 && errno == EINTR) continue;
         if (n <= 0) {
-            // Not every file system copies by itself.
+            // Not every file system supports copy_file_range(2).
             buffer.resize(std::size_t{1} << 20);
             n = ::pread(fd_.get(), buffer.data(), std::min(left, buffer.size()), in);
             if (n > 0) n = ::pwrite(fd_.get(), buffer.data(), static_cast<std::size_t>(n), out);
@@ -126,9 +126,9 @@ bool RecordingFile::copy(std::uint64_t from, std::uint64_t to, std::uint64_t byt
     return true;
 }
 
-// There is no moment without the pages: they are copied first, then their place is changed. And
-// none with them twice: behind another CPU's pages a reader may look for more, so that the first
-// page, which it would go on with, is copied last.
+// The file stays readable if this process dies at any moment: a CPU's pages are copied before its
+// place is changed. The first page is copied last, because a reader may scan past the end of the
+// previous CPU's pages: with the first page there, it would read these pages twice.
 bool RecordingFile::close_gaps() {
     commit();
     std::uint64_t end = head_bytes_;
@@ -136,7 +136,7 @@ bool RecordingFile::close_gaps() {
         PageMover::Target& target = targets_[cpu];
         if (target.at != end) {
             const std::uint64_t first = std::min<std::uint64_t>(page_bytes_, target.bytes);
-            // Pages cannot be copied over themselves.
+            // The old and the new range must not overlap.
             if (end + target.bytes > target.at) return false;
             if (!copy(target.at + first, end + first, target.bytes - first) ||
                 !copy(target.at, end, first)) {

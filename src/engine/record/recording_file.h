@@ -10,40 +10,41 @@
 
 namespace gpufs {
 
-// A trace.dat (version 6) while it is recorded. It can be read at any moment, whatever becomes of
-// this process: each CPU's pages have a part of the file of their own, which is mostly a hole, and
-// the head says how much of it there is. close_gaps() takes the holes away at the end.
+// A trace.dat (version 6) during recording. It is readable at any moment, even if this process
+// dies: each CPU's pages have their own region of the file, which is mostly a hole, and the header
+// tells how much of it is used. close_gaps() removes the holes at the end.
 class RecordingFile {
 public:
-    // Opens the file, or makes it; what is in it stays until begin(), and what was made here is
-    // gone without one. Throws SysError, and UnsupportedError where it cannot have holes.
+    // Opens or creates the file. Existing content remains until begin(); without begin(), a created
+    // file is deleted. Throws SysError, and UnsupportedError if the file system has no holes.
     explicit RecordingFile(std::string path);
     ~RecordingFile();
     RecordingFile(const RecordingFile&) = delete;
     RecordingFile& operator=(const RecordingFile&) = delete;
 
-    // Replaces what was in the file by the head. A CPU has room for `most` bytes; less where the
-    // file may not become as large. Throws SysError.
+    // Replaces the file's content by the header. Each CPU has room for `most` bytes, or less if the
+    // file cannot become that large. Throws SysError.
     void begin(const trace_dat::Head& head, std::uint64_t most);
     bool has_begun() const noexcept { return !targets_.empty(); }
 
     const std::string& path() const noexcept { return path_; }
     std::size_t cpus() const noexcept { return targets_.size(); }
-    // Where a CPU's pages go, and how many there are. Part of the recording from commit() on.
+    // The region for a CPU's pages. Pages appended to it become part of the recording at commit().
     PageMover::Target& target(std::size_t cpu) { return targets_[cpu]; }
     std::uint64_t room_left(std::size_t cpu) const { return room_ - targets_[cpu].bytes; }
     std::size_t page_bytes() const noexcept { return page_bytes_; }
-    // Of all pages, without the head.
+    // The size of all pages, without the header.
     std::uint64_t bytes() const;
 
     void commit();
-    // The text of the CPU's file `stats`, or its begin.
+    // Stores the text of the CPU's `stats` file, truncated to the space reserved for it.
     void set_statistics(std::size_t cpu, const std::string& text);
-    // Lines of "PID NAME", all of them. What is beyond the room is left out.
+    // Stores all task names, as lines "PID NAME". Lines that do not fit into the reserved space are
+    // dropped.
     void set_names(std::string lines);
 
-    // Moves the pages together. Where that fails, because the disk is full, the file keeps the
-    // gaps, and can be read all the same: false then.
+    // Moves the pages together. Returns false if that fails because the disk is full: the file
+    // keeps the gaps but is readable all the same.
     bool close_gaps();
 
 private:
@@ -54,10 +55,10 @@ private:
     std::string path_;
     bool is_new_;
     Fd fd_;
-    trace_dat::HeadBytes head_;  // without the bytes
+    trace_dat::HeadBytes head_;  // without its `bytes`
     std::size_t head_bytes_ = 0, names_room_ = 0, stats_room_ = 0, page_bytes_ = 0;
     std::uint64_t room_ = 0;
-    std::vector<PageMover::Target> targets_;  // by the number of the CPU
+    std::vector<PageMover::Target> targets_;  // indexed by CPU
     std::vector<std::uint64_t> committed_;
     std::string names_;
 };

@@ -57,7 +57,7 @@ std::vector<std::string> Changes::shell_lines() const {
                 break;
             case Kind::replace:
             case Kind::append: {
-                // Some shells' echo takes backslashes for its own.
+                // echo of some shells interprets backslashes.
                 const bool plain = step.text.find('\\') == step.text.npos;
                 lines.push_back(cat(plain ? "echo " : "printf '%s\\n' ", shell_quote(step.text),
                                     step.kind == Kind::replace ? " > " : " >> ", path));
@@ -95,11 +95,12 @@ void Changes::Step::take_back() const {
 
 void Changes::apply() const {
     std::vector<std::string> failures;
-    const HoldSignals hold;  // what is pending takes effect when this goes, after the undo
+    const HoldSignals hold;  // pending signals are delivered after the undo, when this is destroyed
     Undo undo(failures);
     try {
         for (const Step& step : steps_) {
-            // Noted first: a refused filter still replaces the one before it.
+            // For `replace`, the undo comes first: a refused filter still replaces the previous
+            // one.
             const bool note_first = step.kind == Kind::replace;
             const auto note = [&] {
                 undo.push(cat(step.directory, "/", step.file), [&step] { step.take_back(); });

@@ -7,26 +7,27 @@ namespace gpufs {
 
 class Tracefs;
 
-// What a command is about to do to tracefs, as a value: every write in order, each with the text
-// that takes it back. Printed for --dry-run, or applied whole.
+// A list of changes to tracefs as a value: every write in order, each with the text that undoes it.
+// Either printed for --dry-run or applied as a whole.
 class Changes {
 public:
     void make_instance(const Tracefs& instance);
     void remove_instance(const Tracefs& instance);
-    // `previous` is what to write to put the file back as it was.
+    // `previous`: the text that restores the file.
     void replace(const Tracefs& at, std::string file, std::string text, std::string previous);
-    // `removal` is what to append to take `text` back.
+    // `removal`: the text to append to undo `text`.
     void append(const Tracefs& at, std::string file, std::string text, std::string removal);
 
-    // All steps of the other behind these.
+    // Appends all steps of `other`.
     void then(const Changes& other);
 
     bool empty() const noexcept { return steps_.empty(); }
-    // One shell command a change, as a person would type it.
+    // One shell command per change, as a person would type it.
     std::vector<std::string> shell_lines() const;
-    // All or nothing. When a write is refused, or Ctrl-C, SIGTERM or SIGHUP came meanwhile, what
-    // was done is taken back, newest first; a refusal is then thrown as SysError with the kernel's
-    // reason, a signal takes its usual effect. What could not be taken back is part of the message.
+    // Applies all changes or none. If a write is refused, or SIGINT, SIGTERM or SIGHUP arrives,
+    // undoes the steps done so far, newest first. Then throws a refusal as SysError with the
+    // kernel's reason, or lets the signal take its usual effect. The message includes steps that
+    // could not be undone.
     void apply() const;
 
 private:

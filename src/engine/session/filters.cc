@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kNoFilter = "0";
 
-// What to write to a filter file to have it as it is now.
+// The text to write to the event's filter file to restore its current state.
 std::string restoring(const EventState& state) {
     return state.filter.empty() || state.filter_is_broken ? kNoFilter : state.filter;
 }

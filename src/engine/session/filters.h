@@ -10,27 +10,28 @@
 
 namespace gpufs {
 
-// A plan and, for the person, what it will have done: one line an event.
+// Changes and notes that tell the user about them, one line per event.
 struct SessionPlan {
     Changes changes;
     std::vector<std::string> notes;
 };
 
-// The first step of every plan that sets something: the session's instance, if it is not there yet.
+// Adds the first step of every plan: making the session's instance, if it does not exist.
 void plan_session(SessionPlan& plan, const Session& session);
 
-// Filters each event by the expression, which must have been checked against it, and enables it.
+// Filters each event by the expression, which must have been checked against the event, and enables
+// it if `enable` is set.
 SessionPlan plan_filter(const Session& session, const std::vector<EventFormat>& events,
                         const Expression& expression, bool enable);
 
-// Enables each event without a filter; one that was there is removed.
+// Enables each event and removes its filter, if any.
 SessionPlan plan_record_all(const Session& session, const std::vector<std::string>& events);
 
-// Takes filters off these events, or off all that have one, and disables them.
+// Removes the filters of these events, or of all that have one, and disables the events.
 SessionPlan plan_clear_filter(const Session& session, const std::vector<std::string>& events);
 
-// Asks the kernel, in an instance of its own, whether it takes the filters. For the top-level
-// buffer, where a refused filter would for a moment replace somebody else's.
+// Tests in a temporary instance whether the kernel accepts the filters. For the top-level buffer,
+// where a refused filter would briefly replace another user's filter.
 void try_filters(const Tracefs& top, const std::vector<EventFormat>& events,
                  const Expression& expression);
 

@@ -34,7 +34,7 @@ std::vector<std::string> users_of(const std::string& directory) {
         try {
             fds = list_directory(cat("/proc/", pid, "/fd"));
         } catch (const SysError&) {
-            continue;  // gone meanwhile, or not ours to look into
+            continue;  // process has exited, or permission denied
         }
         for (const std::string& fd : fds) {
             std::string target(4096, '\0');

@@ -8,12 +8,12 @@
 
 namespace gpufs {
 
-// Everything that a session set, taken away: triggers, events, probes of its group, its instance.
-// The triggers go before their events are disabled, because a trigger fires all the same. Throws
-// Error when the instance is in use, naming who has it open.
+// Removes everything that a session set: triggers, events, probes of its group, its instance.
+// Removes triggers before disabling their events, because a trigger fires even on a disabled event.
+// Throws Error, naming the processes, when the instance is in use.
 SessionPlan plan_reset(const Session& session);
 
-// On the top level, what is set on these events: their triggers, enable switch and filter.
+// On the top level: removes the triggers and filters of these events and disables them.
 SessionPlan plan_reset_events(const Session& session, const std::vector<std::string>& events);
 
 // "gpufs (pid 4711)" for each process that has a file below the directory open.

@@ -19,7 +19,7 @@ constexpr std::string_view kInstancePrefix = "gpufs.";
 constexpr std::string_view kGroupPrefix = "gpufs_";
 
 // Field 22 of /proc/self/stat: clock ticks from boot to the start of this process. The second field
-// is the command in parentheses, which may hold anything.
+// is the command in parentheses, which may contain any character.
 std::string start_time() {
     const std::string stat = read_file("/proc/self/stat");
     const auto words = split(std::string_view(stat).substr(stat.rfind(')') + 1), ' ');
@@ -27,7 +27,7 @@ std::string start_time() {
     return words[19];
 }
 
-// "123_456" for "gpufs_123_456"; empty for the group of a named session, whose names start with a
+// "123_456" for "gpufs_123_456"; empty for the group of a named session, whose name starts with a
 // letter.
 std::string_view owner_of_group(std::string_view group) {
     if (!group.starts_with(kGroupPrefix)) return {};
@@ -47,7 +47,7 @@ std::string_view group_of(std::string_view definition) {
     return definition.substr(colon + 1, slash - colon - 1);
 }
 
-// Older kernels have one file a kind of probe, newer ones also one for all.
+// Older kernels have one file per kind of probe; newer ones also have one for all kinds.
 constexpr std::string_view kDefinitionFiles[] = {"dynamic_events", "kprobe_events",
                                                  "uprobe_events"};
 
@@ -60,7 +60,7 @@ ScratchInstance::ScratchInstance(const Tracefs& top, std::string_view suffix)
     if (!suffix.empty()) name_ += cat('.', suffix);
     probe_group_ = cat(kGroupPrefix, ::getpid(), '_', started);
     here_ = top.instance(name_);
-    // Another gpufs that clears up may remove it before it is held: then once more.
+    // Another gpufs that cleans up may remove the instance before it is held: retry.
     constexpr int kTries = 10;
     for (int attempt = 0; !held_; ++attempt) {
         check(::mkdir(here_.root().c_str(), 0750),
@@ -79,7 +79,7 @@ ScratchInstance::~ScratchInstance() {
     try {
         remove_probes(top_, probe_group_);
     } catch (const Error&) {
-        // The next start of gpufs finds the instance gone and removes them.
+        // The next start of gpufs removes them, because their instance is gone.
     }
 }
 
@@ -110,7 +110,7 @@ std::vector<std::string> remove_stale(const Tracefs& top) {
     if (!top.has("instances")) return removed;
     for (const std::string& instance : top.instances()) {
         if (!instance.starts_with(kInstancePrefix)) continue;
-        // Refused with EBUSY while its owner lives, and with EPERM to those who may not.
+        // Fails with EBUSY while the owner lives, and with EPERM without permission.
         if (::rmdir(top.instance(instance).root().c_str()) == 0)
             removed.push_back(cat("instance ", instance));
     }
@@ -128,7 +128,7 @@ std::vector<std::string> remove_stale(const Tracefs& top) {
             remove_probes(top, group);
             removed.push_back(cat("probes in group ", group));
         } catch (const SysError&) {
-            // Somebody else has them enabled: not ours to stop.
+            // Another process has them enabled: leave them.
         }
     }
     return removed;

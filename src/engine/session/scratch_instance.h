@@ -9,12 +9,12 @@
 
 namespace gpufs {
 
-// A tracefs instance for a command that undoes itself: made here, removed with the object. It is
-// named gpufs.PID.STARTTIME, and one of its files stays open: rmdir(2) then tells a living owner
-// (EBUSY) from a dead one, where a pid could not (namespaces, reuse).
+// A temporary tracefs instance, removed by the destructor. It is named gpufs.PID.STARTTIME, and one
+// of its files stays open: rmdir(2) then distinguishes a living owner (EBUSY) from a dead one; a
+// pid cannot (namespaces, reuse).
 class ScratchInstance {
 public:
-    // `suffix` tells two of one process apart: gpufs.PID.STARTTIME.SUFFIX.
+    // `suffix` distinguishes two instances of one process: gpufs.PID.STARTTIME.SUFFIX.
     explicit ScratchInstance(const Tracefs& top, std::string_view suffix = {});
     ~ScratchInstance();
     ScratchInstance(const ScratchInstance&) = delete;
@@ -32,15 +32,15 @@ private:
     Fd held_;
 };
 
-// Removes what dead owners left: their instances, and the dynamic probes in their groups. Returns
-// what was removed, one line each. Others' instances and living owners are not touched. Does
-// nothing for a user who may not.
+// Removes what dead owners left behind: their instances and the dynamic probes in their groups.
+// Returns what was removed, one line each. Does not touch instances of others or of living owners.
+// Does nothing without permission.
 std::vector<std::string> remove_stale(const Tracefs& top);
 
 // Removes the dynamic probes of a group. Throws SysError when one is in use.
 void remove_probes(const Tracefs& top, const std::string& group);
 
-// The lines that define the group's probes, as dynamic_events shows them.
+// The lines that define the group's probes, in the format of dynamic_events.
 std::vector<std::string> probes_of(const Tracefs& top, const std::string& group);
 
 }  // namespace gpufs

@@ -37,7 +37,8 @@ std::uint64_t read_buffer_kb(const Tracefs& at) {
     return kb;
 }
 
-// What a new instance has: 1408 KB, which newer kernels show rounded up to whole sub-buffers.
+// Whether this is the size in a new instance: 1408 KB, rounded up to whole sub-buffers by newer
+// kernels.
 bool is_default_buffer(const Tracefs& top, std::uint64_t kb) {
     constexpr std::uint64_t kDefaultBytes = 1441792;
     if (kb == kDefaultBytes / 1024) return true;
@@ -59,7 +60,7 @@ bool is_on(const Tracefs& at, const std::string& option) {
     return first_line(at, "options/" + option) == "1";
 }
 
-// Options a new instance has on; all others are off there.
+// Options that are on in a new instance; all others are off.
 bool is_on_by_default(std::string_view option) {
     constexpr std::string_view kOn[] = {"print-parent", "trace_printk",  "annotate", "context-info",
                                         "record-cmd",   "overwrite",     "irq-info", "markers",
@@ -67,7 +68,7 @@ bool is_on_by_default(std::string_view option) {
     return std::ranges::count(kOn, option) > 0;
 }
 
-// The options every tracer knows. Others below options/ belong to one tracer.
+// The options common to all tracers. Other files in options/ belong to one tracer.
 std::vector<std::pair<std::string, bool>> core_options(const Tracefs& at) {
     std::vector<std::pair<std::string, bool>> options;
     for (std::string& word : split(at.read("trace_options"), '\n')) {
@@ -87,7 +88,7 @@ std::string on_off(bool on) {
     return on ? "on" : "off";
 }
 
-// Where a setting is written, what is written there, and what puts it back.
+// The file of a setting, the text that sets it and the text that restores it.
 struct FileWrite {
     std::string file, text, previous;
 };
@@ -190,7 +191,7 @@ SessionPlan plan_settings(const Session& session, const std::vector<Setting>& se
         {"buffer", set_buffer}, {"clock", set_clock}, {"pids", set_pids}, {"cpus", set_cpus}};
     SessionPlan plan;
     plan_session(plan, session);
-    // A session that does not exist yet will be as the top level is, for what is checked here.
+    // The checks use the top level's settings for a session that does not exist yet.
     const Tracefs& now = session.exists() ? session.tracefs() : session.top();
     for (const Setting& setting : settings) {
         Writer writer = set_option;

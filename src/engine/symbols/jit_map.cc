@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = 128 << 20;
 
-// A number and the blank behind it.
+// Parses a hexadecimal number and the space after it.
 bool take_hex(std::string_view& line, std::uint64_t& value) {
     if (line.starts_with("0x")) line.remove_prefix(2);
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);

@@ -24,7 +24,7 @@ std::string error_text(std::int64_t error) {
 }
 
 std::string signal_text(std::int64_t signal) {
-    // The kernel's first one is 32; glibc keeps two of them.
+    // The kernel's SIGRTMIN is 32; glibc's is 34.
     constexpr int kRealTime = 32, kMost = 64;
     if (signal >= kRealTime && signal <= kMost)
         return signal == kRealTime ? "SIGRTMIN" : cat("SIGRTMIN+", signal - kRealTime);

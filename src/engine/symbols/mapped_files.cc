@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kVdso = "[vdso]", kDeleted = " (deleted)";
 constexpr std::size_t kMostWaiting = 256, kMostRead = 256, kMostRoots = 256;
-// 12 bytes each.
+// A function takes 12 bytes.
 constexpr std::size_t kMostFunctions = 400'000;
 
 std::string_view without_deleted(std::string_view path) {
@@ -27,9 +27,9 @@ bool has_inode(const Fd& file, std::uint64_t inode) {
     return file && ::fstat(file.get(), &status) == 0 && status.st_ino == inode;
 }
 
-// 0 where the file system does not tell.
+// The inode generation; 0 if the file system does not report it.
 std::uint64_t generation_of(const Fd& file) {
-    // The call is of a long, file systems write an int (ioctl_iflags(2)).
+    // The ioctl is defined with a long, but file systems write an int (ioctl_iflags(2)).
     std::array<std::uint32_t, 2> generation{};
     return ::ioctl(file.get(), FS_IOC_GETVERSION, generation.data()) == 0 ? generation[0] : 0;
 }
@@ -83,13 +83,13 @@ std::size_t MappedFiles::root_of(int pid) {
     const auto index = static_cast<std::size_t>(it - roots_.begin());
     if (it != roots_.end()) return index;
     roots_.push_back(std::move(*root));
-    // A container that is held cannot be unmounted. Our own root stays.
+    // An open root directory keeps a container from being unmounted. Our own root stays open.
     if (index > kMostRoots) roots_[index - kMostRoots].close();
     return index;
 }
 
-// The path may lead to another file by now. Device numbers tell less: what is mapped and what
-// stat(2) says differ on btrfs and overlayfs.
+// Checks that the path still leads to the same file. Does not compare device numbers: on btrfs and
+// overlayfs, the one of the mapping differs from that of stat(2).
 Fd MappedFiles::open_by_path(const File& file) const {
     Fd fd = roots_[file.root].open(file.path);
     const bool is_it = has_inode(fd, file.inode) && may_be_same(file.generation, generation_of(fd));
@@ -106,7 +106,7 @@ void MappedFiles::open(Id id, int pid, const MappedRange& range) {
     wait(id);
 }
 
-// Keeps a file open, in the place of another where there are many.
+// Keeps a file open until it is read; closes the oldest one if there are too many.
 void MappedFiles::wait(Id id) {
     waiting_.push_back(id);
     if (waiting_.size() <= kMostWaiting) return;
@@ -115,7 +115,7 @@ void MappedFiles::wait(Id id) {
     files_[oldest].fd = {};
 }
 
-// Tables that were not asked for the longest make room.
+// Drops the least recently used symbol tables until the limits are met.
 void MappedFiles::forget_some(Id but) {
     for (;;) {
         std::size_t functions = 0, read = 0;
@@ -149,9 +149,9 @@ const CodeFile* MappedFiles::code(Id id) {
         file.code = std::make_unique<CodeFile>(std::move(file.fd), file.path, roots_[file.root],
                                                with_lines_);
     } catch (const Error&) {
-        return nullptr;  // a font, a locale, a script: nobody asks for their functions
+        return nullptr;  // a font, a locale, a script: has no functions
     } catch (const std::bad_alloc&) {
-        return nullptr;  // what its headers say fits into no memory
+        return nullptr;  // forged headers request too much memory
     }
     file.is_useless = false;
     file.lines = std::make_unique<SourceLines>(file.code->lines());

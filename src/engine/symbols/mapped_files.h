@@ -17,40 +17,40 @@
 
 namespace gpufs {
 
-// A process's memory as /proc/PID/maps or the side-band tells it.
+// A range of a process's memory, from /proc/PID/maps or the side-band.
 struct MappedRange {
     std::uint64_t start = 0, end = 0, offset = 0;
     std::uint64_t device = 0, inode = 0;
-    std::uint64_t generation = 0;  // of the inode number; 0: not known, maps has none
+    std::uint64_t generation = 0;  // of the inode number; 0: unknown, as in maps
     std::string_view path;
 };
 
-// The files that processes have mapped: one each, by device, inode and generation, for a program
-// that is built anew may have the old one's inode number. A file is opened when it is first seen,
-// while the process that has it may still lead there, and read at the first question. Held open are
-// at most 256 files that are read, with their debug files, 256 others, and the roots of 256
-// containers: those of which nothing was heard the longest go first.
+// The files that processes have mapped, each once, identified by device, inode and generation,
+// because a rebuilt program may reuse the inode number. A file is opened when first seen, while the
+// process still leads to it, and read on first use. Keeps open at most 256 files that have been
+// read, with their debug files, 256 others, and the root directories of 256 containers, and closes
+// the least recently used first.
 class MappedFiles {
 public:
-    // A number for a file, good for this object's life.
+    // Identifies a file during this object's lifetime.
     using Id = std::uint32_t;
-    // Memory that belongs to no file: a JIT compiler's, for example.
+    // Memory without a file, such as that of a JIT compiler.
     static constexpr Id kAnonymous = 0;
 
     explicit MappedFiles(CodeFile::Lines lines);
 
-    // The file of a range in a process's memory. Opens it when it is new: what is mapped there, or
-    // else what the path leads to below the process's root, where it has the same inode number. A
-    // range of unknown generation is one of the latest file with its inode number.
+    // The file of a range in a process's memory. Opens a new file: what is mapped there, or else
+    // what the path leads to below the process's root, if it has the same inode number. A range of
+    // unknown generation is assigned to the latest file with its inode number.
     Id add(int pid, const MappedRange& range);
 
     // "libc.so.6", "[vdso]"; empty for kAnonymous.
     const std::string& name(Id id) const { return files_[id].name; }
 
-    // The functions of a file. Null where it cannot be read any more or is no program. Good until
-    // the next question.
+    // The functions of a file; null if it cannot be read any more or is not a program. Valid until
+    // the next call.
     const CodeFile* code(Id id);
-    // The line that a byte of the file is code of: "main.cc:42"; empty where nobody knows.
+    // The source line of the code at this offset of the file: "main.cc:42"; empty if unknown.
     std::string source_at(Id id, std::uint64_t offset);
 
 private:
@@ -58,11 +58,11 @@ private:
         std::string path, name;
         std::uint64_t inode = 0, generation = 0;
         std::size_t root = 0;  // index into roots_
-        Fd fd;                 // until it is read
+        Fd fd;                 // open until it is read
         std::unique_ptr<CodeFile> code;
         std::unique_ptr<SourceLines> lines;
         std::uint64_t last_question = 0;
-        bool is_useless = false;  // no program, or not to be found
+        bool is_useless = false;  // not a program, or not found
     };
 
     std::size_t root_of(int pid);
@@ -72,10 +72,11 @@ private:
     void forget_some(Id but);
 
     CodeFile::Lines with_lines_;
-    std::map<std::pair<std::uint64_t, std::uint64_t>, Id> ids_;  // the latest of each number
+    std::map<std::pair<std::uint64_t, std::uint64_t>, Id>
+        ids_;  // the latest file for each inode number
     std::deque<File> files_;
-    std::deque<RootDirectory> roots_;  // our own first
-    std::deque<Id> waiting_;           // open, not read or not any more; oldest first
+    std::deque<RootDirectory> roots_;  // [0] is our own
+    std::deque<Id> waiting_;  // files opened but not read, possibly closed since; oldest first
     std::uint64_t questions_ = 0;
     std::optional<Id> vdso_;
 };

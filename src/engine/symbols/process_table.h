@@ -14,37 +14,36 @@
 
 namespace gpufs {
 
-// Who had what mapped where, and when: from /proc/PID/maps at the first question, and from the
-// side-band, if there is one, from then on. Only code is kept. Processes that are gone still
-// answer; of those, the ones that went first are forgotten when there are too many (some
-// thousands).
+// The history of executable mappings of processes: from /proc/PID/maps at the first query, and then
+// from the side-band, if there is one. Processes that have exited remain known; if there are too
+// many (some thousands), those that exited first are forgotten.
 class ProcessTable {
 public:
-    // The latest there is.
+    // Requests the latest mapping.
     static constexpr std::uint64_t kLatest = std::numeric_limits<std::uint64_t>::max();
 
-    // Borrows the files.
+    // Keeps a reference to `files`.
     explicit ProcessTable(MappedFiles& files) : files_(files) {}
 
-    // A byte of a file, or of memory without one.
+    // An offset in a file, or in memory without one.
     struct Place {
-        std::uint32_t pid = 0;  // the process, where a thread was asked for
+        std::uint32_t pid = 0;  // the process, even if the query was for a thread
         MappedFiles::Id file = MappedFiles::kAnonymous;
         std::uint64_t offset = 0;  // in the file
     };
-    // What was at an address of a process at a time (CLOCK_MONOTONIC). Where the process had
-    // nothing there then, what it had there before, be it in front of its last exec. `pid` may be a
-    // thread's id as long as that lives.
+    // The mapping at an address of a process at a time (CLOCK_MONOTONIC). If there was none then,
+    // an earlier one, even from before the last exec. `pid` may be a thread id as long as the
+    // thread lives.
     std::optional<Place> find(std::uint32_t pid, std::uint64_t address,
                               std::uint64_t time_ns = kLatest);
 
-    // Reads what a process has mapped now, if that is not known.
+    // Reads the process's current mappings, if they are not known.
     void remember(std::uint32_t pid);
-    // Takes a record of the side-band, which come by time.
+    // Processes a side-band record. Records must come in order of time.
     void take(const SideBandRecord& record);
 
     bool is_gone(std::uint32_t pid) const;
-    // Processes that ended and were forgotten.
+    // Number of exited processes that were forgotten.
     std::uint64_t forgotten() const noexcept { return forgotten_; }
 
 private:
@@ -54,17 +53,17 @@ private:
         MappedFiles::Id file;
         bool operator==(const Range&) const = default;
     };
-    // From one exec or fork to the next exec. Later ranges hide earlier ones.
+    // The time from an exec or fork to the next exec. Later ranges hide earlier ones.
     struct Life {
         std::uint64_t begin_ns = 0;
         std::vector<Range> ranges;
     };
     struct Process {
         std::deque<Life> lives;    // oldest first
-        bool is_complete = false;  // all that is mapped is known
+        bool is_complete = false;  // all mappings are known
         bool is_gone = false;
-        bool has_no_leader = false;          // its main thread ended before the others
-        std::set<std::uint64_t> nothing_at;  // pages where the last look showed nothing
+        bool has_no_leader = false;          // its main thread exited before the others
+        std::set<std::uint64_t> nothing_at;  // pages without a mapping at the last read
     };
 
     void read_maps(std::uint32_t pid, Process& process);

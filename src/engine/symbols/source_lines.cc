@@ -7,12 +7,12 @@
 namespace gpufs {
 namespace {
 
-// A unit's header begins with its length, which takes 12 bytes at most.
+// A unit's header begins with its length field of up to 12 bytes.
 constexpr std::size_t kLengthBytes = 12;
 
 std::string_view read_unit(const SectionBytes& section, std::uint64_t at, std::string& scratch) {
     const std::uint64_t bytes = line_unit_bytes(section.read(at, kLengthBytes, scratch));
-    // More than there is would be damage.
+    // A length beyond the section means a damaged file.
     if (bytes == 0 || bytes > section.size() - at) return {};
     return section.read(at, static_cast<std::size_t>(bytes), scratch);
 }
@@ -26,7 +26,7 @@ void SourceLines::index() {
         const std::string_view unit = read_unit(sections_.line, at, scratch);
         if (unit.empty()) break;
         for (const CodeSpan& span : line_unit_spans(unit)) {
-            // One function follows the other where each has a section of its own.
+            // Merge adjacent spans: with a section per function, each function is a span.
             if (!stretches_.empty() && stretches_.back().unit == at &&
                 stretches_.back().span.end == span.begin) {
                 stretches_.back().span.end = span.end;

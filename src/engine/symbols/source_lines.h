@@ -9,27 +9,26 @@
 
 namespace gpufs {
 
-// The source lines of a file's code. At the first question every unit of .debug_line is looked
-// through, one at a time, for what code it is about: 24 bytes are kept for each stretch. Then a
-// question reads one unit.
+// The source lines of a file's code. On first use, reads all units of .debug_line, one at a time,
+// and stores the code range of each: 24 bytes per range. After that, a query reads one unit.
 class SourceLines {
 public:
-    // Borrows the sections.
+    // `sections` must outlive this object.
     explicit SourceLines(const CodeFile::LineSections& sections) : sections_(sections) {}
 
-    // `address` as the file's own headers count (CodeFile::address_of).
+    // `address`: link-time address (CodeFile::address_of).
     std::optional<SourceLine> find(std::uint64_t address);
 
 private:
     struct Stretch {
         CodeSpan span;
-        std::uint64_t unit;  // where it begins in .debug_line
+        std::uint64_t unit;  // offset in .debug_line
     };
     void index();
 
     const CodeFile::LineSections& sections_;
     bool is_indexed_ = false;
-    std::vector<Stretch> stretches_;  // by begin
+    std::vector<Stretch> stretches_;  // sorted by begin
 };
 
 }  // namespace gpufs

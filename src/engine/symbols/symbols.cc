@@ -13,11 +13,11 @@ namespace gpufs {
 namespace {
 
 constexpr std::size_t kMostKnown = 8192;
-// Lists of run-time compilers, and bytes of them all.
+// Limits for perf maps of JIT compilers: their number and their total size.
 constexpr std::size_t kMostJits = 256, kMostJitBytes = 256 << 20;
 constexpr auto kLookAgain = std::chrono::milliseconds(100);
 
-// Files may have anything for a name; terminals take some of it for commands.
+// File names may contain any character; some would control the terminal.
 std::string printable(std::string name) {
     for (char& c : name)
         if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
@@ -43,7 +43,7 @@ void Symbols::drain() {
     using Kind = SideBandRecord::Kind;
     side_band_->drain([&](const SideBandRecord& record) {
         processes_.take(record);
-        // Another program has the number now.
+        // The pid now belongs to another program.
         if (record.kind == Kind::exec || (record.kind == Kind::fork && record.parent != record.pid))
             jits_.erase(record.pid);
     });
@@ -60,7 +60,7 @@ Frame Symbols::kernel(std::uint64_t address, At at) {
         if (!modules_) modules_ = read_modules();
         auto symbol = kallsyms_.find(address - back);
         if (!symbol) {
-            // A module that came since has addresses that no symbol had.
+            // The address may belong to a module loaded since kallsyms was read.
             std::string now = read_modules();
             if (now != *modules_) {
                 kallsyms_.reload();
@@ -73,7 +73,7 @@ Frame Symbols::kernel(std::uint64_t address, At at) {
         frame.module = symbol->module.empty() ? "" : cat('[', symbol->module, ']');
         frame.offset = symbol->offset + back;
     } catch (const SysError&) {
-        // why_no_kernel_names() says it.
+        // why_no_kernel_names() reports this.
     }
     return frame;
 }
@@ -112,8 +112,8 @@ Frame Symbols::in_jit(std::uint32_t pid, std::uint64_t address) {
     Jit& jit = it->second;
     jit.last_question = now;
     auto function = jit.map.find(address);
-    // The list grows as the compiler goes, which may use a place again: what was found may be old.
-    // When the process is gone, the file may be somebody else's.
+    // The map grows while the process runs, and the compiler may reuse an address, so a result may
+    // be outdated. After the process has exited, another one may own the file.
     const bool may_be_old = !function || !processes_.is_gone(pid);
     if (is_new || (may_be_old && now - jit.last_look >= kLookAgain)) {
         jit.last_look = now;
@@ -128,7 +128,7 @@ Frame Symbols::in_jit(std::uint32_t pid, std::uint64_t address) {
     return {printable(std::string(function->name)), "[jit]", function->past, {}};
 }
 
-// Lists that were not asked for the longest make room. The one just asked for stays.
+// Drops the least recently used maps; keeps the one just used.
 void Symbols::forget_jits() {
     const auto bytes = [&] {
         std::size_t sum = 0;
