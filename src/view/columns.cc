@@ -6,7 +6,7 @@
 namespace gpufs {
 namespace {
 
-// The second byte and those behind it, of a character of several.
+// Whether this is not the first byte of a multi-byte character.
 bool is_continuation(char c) {
     return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }

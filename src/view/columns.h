@@ -6,21 +6,22 @@
 
 namespace gpufs {
 
-// How text lies in columns: of a terminal, a character of UTF-8 each.
+// Text in terminal columns; each UTF-8 character takes one column.
 
-// The room there is; 0: as much as it takes, as in a file or a pipe.
+// The size of the screen; 0: unlimited, as in a file or a pipe.
 struct Screen {
     std::size_t columns = 0, rows = 0;
 };
 
 std::size_t columns_of(std::string_view text);
 
-// Spaces up to this width; a negative one puts the text to the left. Longer text stays whole.
+// Appends text padded with spaces to the width; a negative width aligns it to the left. Longer text
+// is not truncated.
 void append_padded(std::string& out, std::string_view text, int width);
-// The same around what `out` holds from `start` on.
+// Pads the end of `out` from offset `start` in the same way.
 void pad_from(std::string& out, std::size_t start, int width);
 
-// Cuts what `out` holds from `start` on, one line, to the screen's width.
+// Truncates the last line of `out`, from offset `start`, to the screen's width.
 void cut_from(std::string& out, std::size_t start, const Screen& screen);
 
 }  // namespace gpufs

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// n / unit with so many decimals, cut.
+// n / unit with this many decimals, truncated.
 std::string decimal(std::uint64_t n, std::uint64_t unit, unsigned decimals) {
     std::string fraction;
     std::uint64_t rest = n % unit;

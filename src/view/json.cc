@@ -5,8 +5,8 @@
 namespace gpufs {
 namespace {
 
-// How many bytes the UTF-8 sequence at the front has; 0 when it is none. Overlong forms, surrogates
-// and what lies beyond U+10FFFF are none.
+// The length of the UTF-8 sequence at the beginning; 0 if it is invalid. Overlong forms, surrogates
+// and code points beyond U+10FFFF are invalid.
 std::size_t utf8_length(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char lead = byte(0);
@@ -60,7 +60,7 @@ void append_escaped(std::string& out, char c) {
 void append_json_quoted(std::string& out, std::string_view text) {
     out += '"';
     while (!text.empty()) {
-        // Most text needs no care: take it whole.
+        // Append runs of plain characters at once.
         const auto plain =
             static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
         out += text.substr(0, plain);

@@ -8,13 +8,13 @@
 
 namespace gpufs {
 
-// The text as a JSON string with its quotes. Bytes that are not UTF-8 (a comm may hold any) become
-// U+FFFD, so that a line is always valid JSON.
+// The text as a JSON string with its quotes. Bytes that are not UTF-8 (a comm may contain any)
+// become U+FFFD, so that the output is always valid JSON.
 std::string json_quote(std::string_view text);
 // The same, appended.
 void append_json_quoted(std::string& out, std::string_view text);
 
-// One JSON object, built key by key in the order given.
+// Builds a JSON object; keys keep the order of the calls.
 class JsonObject {
 public:
     JsonObject& text(std::string_view key, std::string_view value) {
@@ -27,7 +27,7 @@ public:
     JsonObject& boolean(std::string_view key, bool value) {
         return raw(key, value ? "true" : "false");
     }
-    // `json` is a finished JSON value.
+    // `json` is a complete JSON value.
     JsonObject& raw(std::string_view key, std::string_view json);
 
     std::string done() const { return body_.empty() ? "{}" : body_ + '}'; }
@@ -36,7 +36,7 @@ private:
     std::string body_;
 };
 
-// One JSON array of finished values.
+// Builds a JSON array of complete values.
 class JsonArray {
 public:
     JsonArray& add(std::string_view json);

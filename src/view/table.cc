@@ -17,7 +17,7 @@ void Table::append_row(std::string& out, const std::vector<std::string>& cells,
         if (i != 0) out += "  ";
         append_padded(out, cells[i], widths[i]);
     }
-    // Nothing is to the right of the last column: no spaces either.
+    // No trailing spaces.
     while (out.size() > start && out.back() == ' ') out.pop_back();
     cut_from(out, start, screen);
     out += '\n';

@@ -8,8 +8,7 @@
 
 namespace gpufs {
 
-// Rows of cells in columns that are as wide as their widest cell, two spaces apart, below a line of
-// titles:
+// A table with a line of titles. Columns are as wide as their widest cell and two spaces apart:
 //
 //   COMM   COUNT
 //   make     949
@@ -22,12 +21,12 @@ public:
     };
     explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-    // One cell for each column.
+    // One cell per column.
     void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-    // Lines below the row that was added last, as they are.
+    // Adds lines below the last row, unchanged.
     void add_below(const std::string& lines);
 
-    // Lines longer than the screen is wide are cut. Without rows only the titles.
+    // Truncates lines to the screen's width. Without rows, only the titles.
     std::string to_text(const Screen& screen = {}) const;
 
 private:
@@ -36,7 +35,7 @@ private:
 
     std::vector<Column> columns_;
     std::vector<std::vector<std::string>> rows_;
-    std::vector<std::string> below_;  // as many as rows, or fewer
+    std::vector<std::string> below_;  // by row; may be shorter than rows_
 };
 
 }  // namespace gpufs

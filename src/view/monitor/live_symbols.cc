@@ -13,7 +13,7 @@ Symbols::At at_of(ValueNames::Place place) {
     return place == ValueNames::Place::outer_frame ? Symbols::At::after_call : Symbols::At::code;
 }
 
-// In stacks, calls from different places of one function belong together.
+// In stacks, calls from different places of one function are merged: the offset is dropped.
 std::string text_of(Frame frame, ValueNames::Place place) {
     if (place != ValueNames::Place::address && !frame.name.empty()) frame.offset = 0;
     return to_text(frame);

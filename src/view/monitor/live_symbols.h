@@ -10,22 +10,22 @@
 
 namespace gpufs {
 
-// What the addresses mean that a monitor counts and sends. Processes are followed only where the
-// monitor has something of theirs.
+// Names for the addresses in a running monitor's maps and records. Follows processes only if the
+// monitor has user addresses.
 class LiveSymbols {
 public:
     LiveSymbols(const RunningProgram& running, CodeFile::Lines lines);
 
-    // From now on: looks at the processes that run (`pid`: at this one; 0: at all), so that they
-    // have names when they are gone, and listens for those that come.
+    // Begins to follow processes with the side-band, and reads the mappings of running ones (`pid`:
+    // only of this one; 0: of all), so that they have names after their exit.
     void watch(std::uint32_t pid);
-    // What to poll for, so that drain() is called in time.
+    // For poll(2): call drain() when one is readable.
     std::vector<int> fds() const { return symbols_.fds(); }
     void drain() { symbols_.drain(); }
 
-    // Good as long as this.
+    // Valid as long as this object.
     ValueNames names();
-    // Sentences on what has no names, and why; for the end.
+    // Sentences about missing names and the reasons; to be printed at the end.
     std::vector<std::string> notes();
 
 private:

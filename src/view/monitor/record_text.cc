@@ -11,7 +11,7 @@ namespace {
 
 using Kind = ValueType::Kind;
 
-// How wide a value usually gets; a negative width: it lies to the left.
+// The typical width of a value; negative: aligned to the left.
 int usual_width(const ValueType& type) {
     constexpr int kText = 24, kSymbol = 28, kClock = 15, kAddress = 15, kName = 16, kPid = 7;
     if (!type.words.empty()) {
@@ -40,8 +40,7 @@ int usual_width(const ValueType& type) {
     }
 }
 
-// "PID", "WAITED(us)"; a member that is named for its unit, "US" or "WAIT_US", needs no second
-// word.
+// "PID", "WAITED(us)". The unit is omitted for a member that is named after it, "US" or "WAIT_US".
 std::string column_name(const ValuePlan& plan) {
     std::string name = plan.name;
     for (char& c : name)
@@ -85,7 +84,7 @@ void RecordText::plan_columns(Plan& plan, const RecordLayout& layout) const {
         column.plan = std::move(value);
         plan.columns.push_back(std::move(column));
     }
-    // Behind the last one is nothing to align.
+    // The last column needs no padding.
     if (!plan.columns.empty() && plan.columns.back().width < 0) plan.columns.back().width = 0;
 }
 

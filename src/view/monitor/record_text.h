@@ -11,32 +11,33 @@
 
 namespace gpufs {
 
-// Shows the records of a program, each way by a plan that is made once for its layout.
+// Formats the records of a program, as text or JSON. Resolves each layout once into a plan.
 //
-// Records without actions lie in columns, below a line of their members' names:
+// Records without actions are printed in columns, below a line of their members' names:
 //
 //             PID  COMM             FILE
 //   OPEN    21300  cat              /etc/hostname
 //
-// In front stands the layout's title, or where it has none and is not the only one, its name.
+// Each line begins with the layout's title; if it has none and is not the only layout, with its
+// name.
 class RecordText {
 public:
-    // Borrows both.
+    // Keeps references to both.
     RecordText(const Program& program, ValueWriter& values);
 
-    // On a terminal the names come again each screenful, and lines in columns end at its edge.
+    // On a terminal, repeats the names on each screenful and truncates lines in columns.
     void set_screen(const Screen& screen) { screen_ = screen; }
 
-    // Appends a record's line in columns, with the names above where they are due. `layout` is one
-    // of the program's; `record` is as long as it.
+    // Appends a record's line in columns, preceded by the names if they are due. `layout` must be
+    // one of the program's; `record` must have its length.
     void columns(std::string& out, const RecordLayout& layout, std::span<const std::byte> record);
-    // Appends what a print action of the layout says, behind the title: a line.
+    // Appends the output of a print action of the layout, after the title, as one line.
     void print(std::string& out, const RecordLayout& layout, const Action& action,
                std::span<const std::byte> record);
     // Appends {"record":"opened","values":{"pid":21300,...}} and a newline.
     void json(std::string& out, const RecordLayout& layout, std::span<const std::byte> record);
 
-    // Stacks in records that have none because their place in the stack map was taken.
+    // Number of stacks missing in records because their slot in the stack map was occupied.
     std::uint64_t stack_collisions() const noexcept { return stack_collisions_; }
 
 private:
@@ -46,7 +47,7 @@ private:
         int width = 0;
     };
     struct Piece {
-        std::string text;  // in front of the value
+        std::string text;  // before the value
         ValuePlan plan;
         int width = 0;
         bool has_value = false;
@@ -55,12 +56,12 @@ private:
         std::string front;  // the title and a space
         std::vector<Column> columns;
         std::vector<ValuePlan> stacks;           // below the columns
-        std::vector<std::vector<Piece>> prints;  // of each action
+        std::vector<std::vector<Piece>> prints;  // per action
         std::vector<std::string> json_names;     // `,"pid":`
         std::vector<ValuePlan> json_values;
         std::string json_front;
-        bool has_names = false;      // they were shown
-        std::size_t lines_left = 0;  // on the screen, until they are due again
+        bool has_names = false;      // they have been printed
+        std::size_t lines_left = 0;  // lines until the names are repeated
     };
     static std::vector<Piece> pieces_of(const RecordLayout& layout, const Action& action);
     void plan_columns(Plan& plan, const RecordLayout& layout) const;

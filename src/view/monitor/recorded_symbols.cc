@@ -7,8 +7,8 @@
 namespace gpufs {
 namespace {
 
-// Where a call returns to may be the next function already. In stacks, calls from different places
-// of one function belong together.
+// A return address may already belong to the next function, hence the address before it. In stacks,
+// calls from different places of one function are merged: the offset is dropped.
 std::string kernel_text(const AddressNames& names, std::uint64_t address, ValueNames::Place place) {
     const std::uint64_t back = place == ValueNames::Place::outer_frame ? 1 : 0;
     const auto symbol = names.symbol ? names.symbol(address - back) : std::nullopt;

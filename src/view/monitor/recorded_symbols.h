@@ -5,9 +5,9 @@
 
 namespace gpufs {
 
-// What the addresses and times mean that a program counted and sent over a recording. Addresses of
-// processes have no names: a recording does not tell what they had mapped. Times are shown as the
-// recording has them. Borrows the context.
+// Names for the addresses and times of a program that ran over a recording. User addresses have no
+// names, because a recording does not contain mappings. Times are those of the recording. Keeps a
+// reference to the context.
 ValueNames recorded_names(TraceContext& context);
 
 }  // namespace gpufs

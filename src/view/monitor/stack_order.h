@@ -10,17 +10,17 @@
 
 namespace gpufs {
 
-// Puts stacks directly below their events: a stack is the record that follows its event on the same
-// CPU, but others' records may come between. Holds what it must, at most some thousand records;
-// what is held longer goes out without waiting for its stack.
+// Puts stacks directly below their events: a stack is the next record after its event on the same
+// CPU, but records of other CPUs may come between. Holds back at most 10,000 records; beyond that,
+// writes a record without waiting for its stack.
 class StackOrder {
 public:
     using Write = std::function<void(std::string_view lines)>;
     explicit StackOrder(Write write) : write_(std::move(write)) {}
 
-    // The lines of a record, in the order of time.
+    // Adds the lines of a record. Records must come in order of time.
     void add(std::size_t stream, bool is_stack, std::string_view lines);
-    // Lets out the rest.
+    // Writes all records held back.
     void flush();
 
 private:
@@ -33,8 +33,8 @@ private:
 
     Write write_;
     std::deque<Entry> held_;
-    std::uint64_t written_ = 0;                            // entries before held_
-    std::unordered_map<std::size_t, std::uint64_t> open_;  // by stream, the entry's number
+    std::uint64_t written_ = 0;                            // number of entries written before held_
+    std::unordered_map<std::size_t, std::uint64_t> open_;  // by stream: the entry's number
 };
 
 }  // namespace gpufs

@@ -10,20 +10,20 @@
 
 namespace gpufs {
 
-// Stacks that share their outer frames, as a tree:
+// Merges stacks that share their outer frames into a tree:
 //
 //       123  entry_SYSCALL_64
 //            do_syscall_64
 //        80    vfs_read
 //        43    vfs_write
 //
-// A number stands where it changes, the most in front; frames go to the right only where stacks
-// part.
+// A weight is printed where it changes, siblings in descending order; frames are indented only
+// where stacks branch.
 class StackTree {
 public:
     // `frames`: the outermost first.
     void add(const std::vector<std::string>& frames, std::uint64_t weight);
-    // `unit`: what weights count.
+    // `unit`: the unit of the weights.
     std::string to_text(std::string_view unit, const Screen& screen = {}) const;
 
 private:

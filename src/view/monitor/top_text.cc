@@ -10,7 +10,7 @@ namespace gpufs {
 namespace {
 
 constexpr std::string_view kInvert = "\x1b[7m", kPlain = "\x1b[0m";
-// The lines of title and keys.
+// The rows of title and keys.
 constexpr std::size_t kFrameRows = 2;
 
 std::size_t body_rows(const Screen& screen) {
@@ -23,7 +23,7 @@ std::string cut(std::string_view line, const Screen& screen) {
     return text;
 }
 
-// As wide as the screen.
+// A line of the screen's width.
 std::string bar(std::string_view left, std::string_view right, const Screen& screen) {
     std::string text = cut(left, screen);
     const std::size_t used = columns_of(text) + columns_of(right);

@@ -29,7 +29,7 @@ struct Unit {
 };
 constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
 
-// 0 where it is no unit of time.
+// Nanoseconds per unit; 0 if it is not a unit of time.
 std::uint64_t ns_of(std::string_view unit) {
     const auto known = std::ranges::find(kTimes, unit, &Unit::name);
     return known == std::end(kTimes) ? 0 : known->ns;
@@ -67,7 +67,7 @@ bool is_control(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-// What would move the cursor of a terminal, or end a line, is shown as an escape.
+// Escapes control characters, which would move the terminal's cursor or end the line.
 void append_shown(std::string& out, std::string_view text) {
     while (!text.empty()) {
         const auto plain =
@@ -93,7 +93,7 @@ const std::string* word_of(const ValueType& type, std::uint64_t number) {
     return nullptr;
 }
 
-// What users call the thing that is meant.
+// The kernel's or the user's name for the number.
 std::string name_of(const ValuePlan& plan, std::span<const std::byte> bytes) {
     if (plan.type.kind == Kind::ip_address) return ip_text(bytes.subspan(plan.offset, 16));
     const std::uint64_t number = integer_at(plan, bytes);
@@ -245,7 +245,7 @@ void ValueWriter::text(std::string& out, const ValuePlan& plan, std::span<const 
         case Form::hex:
         case Form::octal:
         case Form::binary: {
-            // The digits of the bytes there are: no sign fills more.
+            // Only as many bits as the type has: a negative number is not sign-extended.
             const unsigned unused = 64 - 8 * static_cast<unsigned>(plan.type.bytes);
             const int base = plan.form == Form::hex ? 16 : plan.form == Form::octal ? 8 : 2;
             append_based(out, integer_at(plan, bytes) << unused >> unused, base);
@@ -274,7 +274,7 @@ std::string ValueWriter::json_time(std::uint64_t ns) const {
     return names_.time ? names_.time(ns) : epoch_text(ns);
 }
 
-// What needs a look-up.
+// Appends a value that needs a lookup.
 void ValueWriter::other(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes) {
     if (has_name(plan.type.kind)) {
         out += name_of(plan, bytes);

@@ -13,25 +13,25 @@
 
 namespace gpufs {
 
-// What addresses and the numbers of stacks mean. Each may be empty: addresses are then shown in
-// hexadecimal, stacks by their number.
+// Functions that name addresses and resolve stack ids. Each may be empty: addresses are then shown
+// in hexadecimal, stacks by their id.
 struct ValueNames {
-    // Where an address comes from: a value of its own, or a stack, whose outer frames are where
-    // calls return to.
+    // The origin of an address: a single value, or a frame of a stack. Outer frames are return
+    // addresses.
     enum class Place { address, inner_frame, outer_frame };
 
-    // A kernel address in words: "vfs_read+0x1f".
+    // The name of a kernel address: "vfs_read+0x1f".
     std::function<std::string(std::uint64_t address, Place place)> kernel;
-    // The same of a process; pid 0: not known which.
+    // The name of a user address; pid 0: unknown process.
     std::function<std::string(std::uint32_t pid, std::uint64_t address, Place place)> user;
-    // The addresses of a stack, the innermost first. Empty: it is not there any more.
+    // The addresses of a stack, innermost first. Empty if it is no longer in the map.
     std::function<std::vector<std::uint64_t>(std::string_view map, std::int32_t id)> frames;
-    // A time in words, as a JSON number too. Empty: it is of CLOCK_MONOTONIC, and shown as time of
-    // day.
+    // A time as text, which must also be a JSON number. If this function is empty, times are
+    // CLOCK_MONOTONIC and shown as time of day.
     std::function<std::string(std::uint64_t ns)> time;
 };
 
-// How one member of a layout is read and shown: resolved once, and used for every record.
+// How to read and show one member of a layout: resolved once, used for every record.
 struct ValuePlan {
     enum class Form { number, hex, octal, binary, quantity, time, text, bytes, other };
     static constexpr std::size_t kNoProcess = ~std::size_t{0};
@@ -40,51 +40,51 @@ struct ValuePlan {
     ValueType type;
     std::string name;
     std::size_t offset = 0;
-    std::string unit;                     // of Form::quantity
-    std::size_t process_at = kNoProcess;  // the first `pid` member of the layout
+    std::string unit;                     // for Form::quantity
+    std::size_t process_at = kNoProcess;  // offset of the first `pid` member of the layout
 
     bool is_stack() const noexcept {
         return type.kind == ValueType::Kind::kernel_stack ||
                type.kind == ValueType::Kind::user_stack;
     }
-    bool is_number() const noexcept;  // lies to the right in a column
+    bool is_number() const noexcept;  // right-aligned in a column
 };
-// `format` as in Action::Piece; empty: as the type says.
+// `format` as in Action::Piece; empty: the type's default.
 ValuePlan plan_value(const Layout& layout, const Member& member, std::string_view format = {});
-// All members, but the one named `skip`.
+// Plans all members except the one named `skip`.
 std::vector<ValuePlan> plan_values(const Layout& layout, std::string_view skip = {});
 
-// The integer that lies there; of signed ones the sign fills all bits.
+// The integer at the member's offset, sign-extended to 64 bits if its type is signed.
 std::uint64_t integer_at(const ValuePlan& plan, std::span<const std::byte> bytes);
-// The text up to its NUL, or all of its bytes.
+// The text up to its NUL, or all bytes if there is none.
 std::string_view text_at(const ValuePlan& plan, std::span<const std::byte> bytes);
 
 // A number of this unit for a person: "12.3 ms" for times, "1.5 KiB" for bytes; else "17 pages".
 std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view unit);
 
-// Shows values. `bytes` is always the whole record, key or value: it must be as long as the layout.
+// Formats values. `bytes` is always the whole record, key or value, with the length of the layout.
 class ValueWriter {
 public:
     explicit ValueWriter(ValueNames names = {}) : names_(std::move(names)) {}
 
-    // Appends it for a person. Control characters in texts are escaped. A stack is a line a frame:
-    // each begins with a newline.
+    // Appends the value for a person. Escapes control characters in texts. A stack has one line per
+    // frame, each beginning with a newline.
     void text(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
-    // Appends a JSON value. Numbers are numbers, in their own unit; what stands for a word is that
-    // word; a stack is an array of its frames, the innermost first.
+    // Appends a JSON value. Numbers remain numbers, in their own unit; values with words become the
+    // word; a stack is an array of its frames, innermost first.
     void json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
-    // A stack's frames in words, the innermost first: one that says so where there is none.
+    // The frames of a stack as text, innermost first; a missing stack is one frame that says so.
     std::vector<std::string> frames(const ValuePlan& plan, std::span<const std::byte> bytes) const;
 
     // A time for a person; and as a JSON number of seconds.
     void time(std::string& out, std::uint64_t ns);
     std::string json_time(std::uint64_t ns) const;
 
-    // The clocks are compared again: once for each batch of records will do.
+    // Reads the clocks again: once per batch of records suffices.
     void look_at_clock() { clock_.look(); }
 
-    // Texts that filled their member: their end may be missing. Task names are cut by the kernel,
-    // so those of 16 bytes do not count.
+    // Number of texts that filled their member and may be truncated. Texts of 16 bytes do not
+    // count: they are task names, which the kernel truncates.
     std::uint64_t cut_texts() const noexcept { return cut_texts_; }
 
 private:

@@ -10,17 +10,17 @@
 
 namespace gpufs {
 
-// Adds stalls up by where they were: kernel stack, and system call.
+// Sums stalls by kernel stack and by system call.
 class StallSummary {
 public:
-    // The words for the place are the caller's.
+    // `stack` and `syscall` are the texts to group by.
     void add(const Stall& stall, const std::string& stack, const std::string& syscall);
 
     std::uint64_t count() const { return all_.count; }
-    // Two tables, the most time first, and a histogram for each system call. Empty when nothing
-    // was added.
+    // Two tables, sorted by total time in descending order, and a histogram for each system call.
+    // Empty if no stall was added.
     std::string to_text() const;
-    // "stalls", "total_ns", "longest_ns", "by_stack", "by_syscall": members of an object.
+    // Adds the members "stalls", "total_ns", "longest_ns", "by_stack", "by_syscall".
     void add_to(class JsonObject& object) const;
 
 private:
@@ -29,7 +29,7 @@ private:
         Log2Histogram us;
         void add(std::uint64_t ns);
     };
-    using Groups = std::map<std::pair<char, std::string>, Group>;  // by state and place
+    using Groups = std::map<std::pair<char, std::string>, Group>;  // key: state and text
     static std::vector<Groups::const_iterator> by_time(const Groups& groups);
     static std::string table(const Groups& groups, const std::string& title);
     static std::string json(const Groups& groups, const std::string& key);

@@ -9,17 +9,17 @@
 
 namespace gpufs {
 
-// The functions of a stall's stack, innermost first, without the tracer's own.
+// The functions of a stall's stack, innermost first, without those of the tracer.
 std::vector<std::string> stack_functions(const Stall& stall, const AddressNames& names);
 
-// What tells one place from another: the stack without the scheduler at its top and the entry code
-// at its bottom, at most so many functions. "-" when there is none.
+// A short text that identifies the place of a stall: the stack without the scheduler at its top and
+// the entry code at its bottom, at most `most` functions. "-" if there is no stack.
 std::string stack_in_short(const std::vector<std::string>& functions, std::size_t most);
 
 // "corosync-812"
 std::string task_text(std::string_view comm, int pid);
 
-// One stall for a person:
+// Formats a stall for a person:
 //
 //   04:12:07.118204  D    120.1 ms  blocker-31337  vfork()
 //                       woken  by blocker-31340
@@ -28,12 +28,12 @@ std::string task_text(std::string_view comm, int pid);
 //                              ...
 class StallText {
 public:
-    // Both are borrowed.
+    // Keeps references to both.
     StallText(TraceContext& context, SyscallText& syscalls)
         : context_(context), syscalls_(syscalls) {}
 
     std::string print(const Stall& stall);
-    // The system call in words: "read(fd=3, ...)", "no system call", "system call not known".
+    // The system call as text: "read(fd=3, ...)", "no system call", "system call not known".
     std::string syscall(const Stall& stall);
 
 private:
@@ -41,7 +41,7 @@ private:
     SyscallText& syscalls_;
 };
 
-// One stall as a JSON object on a line.
+// A stall as a JSON object on one line.
 std::string stall_json(const Stall& stall, const TraceContext& context, SyscallText& syscalls);
 
 }  // namespace gpufs

@@ -12,7 +12,7 @@ struct Known {
     std::vector<std::string_view> fields;
 };
 
-// kernel/trace/trace_entries.h has them.
+// From kernel/trace/trace_entries.h.
 const std::vector<Known>& known_events() {
     static const std::vector<Known> kKnown{
         {"function", FtraceKind::function, {"ip", "parent_ip"}},

@@ -6,9 +6,9 @@
 
 namespace gpufs {
 
-// The tracer's own events, which are shown in forms of their own and not by their print fmt.
+// Events of ftrace itself, which are not formatted by their print fmt.
 enum class FtraceKind {
-    none,  // another event
+    none,  // any other event
     function,
     kernel_stack,
     user_stack,
@@ -20,14 +20,14 @@ enum class FtraceKind {
 
 struct FtraceEvent {
     FtraceKind kind = FtraceKind::none;
-    // What the kind is shown by, in this order; they are the format's.
+    // The fields to show, in this order; they point into the format.
     //   function      ip, parent_ip     print         ip, buf           raw_data      id, buf
     //   kernel_stack  caller            binary_print  ip, fmt, buf
     //   user_stack    caller            puts          ip, str
     std::vector<const Field*> fields;
 };
 
-// `none` where a field is missing, too. `format` must outlive the result.
+// FtraceKind::none also if a field is missing. `format` must outlive the result.
 FtraceEvent find_ftrace_event(const EventFormat& format);
 
 }  // namespace gpufs

@@ -11,7 +11,7 @@
 namespace gpufs {
 namespace {
 
-// Seconds with nine digits behind the point.
+// Seconds with nine decimals.
 void append_seconds(std::string& out, std::uint64_t ns) {
     append(out, ns / 1'000'000'000);
     char digits[10] = {'.'};
@@ -41,7 +41,7 @@ void append_numbers(std::string& out, RecordBytes bytes, std::size_t size, bool 
     out += ']';
 }
 
-// The field's bytes; for the array without a size at the end of a record, what is there.
+// The field's bytes. An array without a size at the end of a record extends to the record's end.
 RecordBytes value_bytes(const Field& field, RecordBytes record) {
     if (field.is_array && !field.is_dynamic() && field.size == 0)
         return field.offset <= record.size() ? record.subspan(field.offset) : RecordBytes{};

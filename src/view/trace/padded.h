@@ -6,8 +6,8 @@
 
 namespace gpufs {
 
-// Writes right-aligned, as "%5lu" and "%06lu" do; returns the end. For lines that are put together
-// in one piece.
+// Writes a right-aligned number, like "%5lu" and "%06lu"; returns the end of the text. `to` must
+// have enough room.
 inline char* put_padded(char* to, std::uint64_t value, std::size_t width, char fill) {
     char digits[20];
     char* at = digits + sizeof digits;
@@ -20,7 +20,7 @@ inline char* put_padded(char* to, std::uint64_t value, std::size_t width, char f
     return std::copy(at, digits + sizeof digits, to);
 }
 
-// "  123.456789", seconds of nanoseconds, rounded.
+// Nanoseconds as seconds, rounded to microseconds: "  123.456789".
 inline char* put_seconds(char* to, std::uint64_t ns) {
     const std::uint64_t us = (ns + 500) / 1000;
     to = put_padded(to, us / 1'000'000, 5, ' ');

@@ -9,19 +9,19 @@
 
 namespace gpufs {
 
-// Counts what a recording holds: by event, process and CPU, with the losses, and the longest time
-// in which nothing was recorded.
+// Statistics of a recording: counts by event, process and CPU, with losses, and the longest gap
+// between two records.
 class TraceStatistics {
 public:
-    // `context` is borrowed.
+    // `context` must outlive this object.
     explicit TraceStatistics(TraceContext& context) : context_(context) {}
 
-    // In the order of time.
+    // Records must come in order of time.
     void add(const TraceRecord& record);
 
-    // Where the file is from, a table each, the longest gap; then the kernel's own counters.
+    // The origin of the file, the tables, the longest gap, and the kernel's own counters.
     std::string to_text(const TraceFile& file, const Screen& screen = {}) const;
-    // One object, in one line.
+    // One object on one line.
     std::string to_json(const TraceFile& file) const;
 
 private:
@@ -30,7 +30,7 @@ private:
     };
     struct CpuCount {
         std::uint64_t records = 0;
-        std::uint64_t lost = 0;  // kLostUnknown: nobody knows how many
+        std::uint64_t lost = 0;  // kLostUnknown: lost, but the number is unknown
     };
     std::string time_text(std::uint64_t time) const;
     std::string rate_text(std::uint64_t count) const;
@@ -39,7 +39,7 @@ private:
     TraceContext& context_;
     std::uint64_t count_ = 0, first_ = 0, last_ = 0;
     Gap longest_;
-    std::map<int, std::uint64_t> events_, tasks_;  // by id, by pid
+    std::map<int, std::uint64_t> events_, tasks_;  // key: event id; pid
     std::map<int, CpuCount> cpus_;
 };
 

@@ -13,27 +13,27 @@
 
 namespace gpufs {
 
-// Prints records as `trace-cmd report` prints them:
+// Formats records like `trace-cmd report`:
 //
 //            python3-5217  [001]   220.941431: sched_switch:         python3:5217 [120] S ==> ...
 //
-// gpufs-report(1) lists where the two differ.
+// gpufs-report(1) lists the differences.
 class TraceCmdText {
 public:
-    // `context` is borrowed.
+    // `context` must outlive this object.
     explicit TraceCmdText(TraceContext& context) : context_(context) {}
 
-    // Appends the record's line or lines, each with its newline; `buffer` stands in front. First
-    // "CPU:1 [5 EVENTS DROPPED]" where events were lost.
+    // Appends the record's line or lines, each with its newline, prefixed by `buffer`. If events
+    // were lost before it, adds a line "CPU:1 [5 EVENTS DROPPED]" first.
     void print(const TraceRecord& record, std::string_view buffer, std::string& out);
 
 private:
-    // How records of one id are printed.
+    // How to format the records of one event id.
     struct Printer {
-        bool is_known = false;  // there is an event of this id
+        bool is_known = false;  // there is an event with this id
         std::string title;      // "sched_switch:         "
         std::optional<PrintFormat> text;
-        FtraceEvent ftrace;  // where there is no `text`
+        FtraceEvent ftrace;  // used if there is no `text`
     };
     Printer make_printer(int id);
 
@@ -45,7 +45,7 @@ private:
 
     TraceContext& context_;
     ByEventId<Printer> printers_;
-    std::map<int, std::vector<std::uint64_t>> calls_;  // by CPU, traced functions, outermost first
+    std::map<int, std::vector<std::uint64_t>> calls_;  // by CPU: traced functions, outermost first
 };
 
 }  // namespace gpufs
