@@ -5,17 +5,17 @@
 
 namespace gpufs {
 
-// One thing this kernel or this user can do, or not.
+// Whether this kernel or this user has one capability.
 struct Finding {
     enum class Answer { yes, no, could_not_tell };
     Answer answer;
     std::string what;    // "hist triggers"
-    std::string detail;  // what was seen: a path, a value, a list
-    std::string fix;     // the one thing to do about a no
+    std::string detail;  // evidence: a path, a value, a list
+    std::string fix;     // what to do if the answer is no
 };
 
-// Looks at this machine. Changes nothing and needs no root; what a user may not see is answered
-// with could_not_tell.
+// Examines this machine. Changes nothing and does not need root; answers could_not_tell if this
+// user may not see something.
 std::vector<Finding> examine_machine();
 
 }  // namespace gpufs

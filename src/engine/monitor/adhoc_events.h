@@ -9,9 +9,9 @@
 
 namespace gpufs {
 
-// The events that words of an ad-hoc command name, KIND:TARGET as parse_probe_word() takes it, with
-// this machine's formats; a pattern of tracepoints becomes all that match. Complains of words that
-// name no event, under each.
+// Resolves the words of an ad-hoc command, KIND:TARGET as in parse_probe_word(), to events with
+// this machine's formats; a pattern of tracepoints becomes all matching events. Adds a mistake for
+// each word that names no event.
 std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
                                           std::span<const AdhocWord> words, KernelFacts& machine,
                                           Diagnostics& mistakes);

@@ -17,8 +17,7 @@ std::string refusal_text(const Program& program, const Linked& linked,
     return point_at(program.sources[at.source], at.span, "the kernel's verifier refused this");
 }
 
-// Only code whose functions are called back needs their names, and kernels before Linux 5.0 take
-// none.
+// Only callbacks need the functions' names, and kernels before Linux 5.0 do not accept names.
 bool calls_back(const Linked& linked) {
     return std::ranges::any_of(linked.insns, [](const bpf_insn& insn) {
         return is_wide(insn) && insn.src_reg == BPF_PSEUDO_FUNC;

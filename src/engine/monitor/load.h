@@ -10,28 +10,28 @@
 
 namespace gpufs {
 
-// The verifier refused a program that somebody wrote. what() shows their line, evidence() quotes
-// the line of the log that says why:
+// The verifier refused a user's program. what() shows the source line, evidence() quotes the line
+// of the log with the reason:
 //
 //   wait.bpf:7:9: error: the kernel's verifier refused this
 //           r1 = *(u64 *)(r1 + 8)
 //           ^~~~~~~~~~~~~~~~~~~~~
 //       R1 invalid mem access 'scalar'
 //
-// Where the log names no instruction, and in generated code, it names the program only.
+// If the log names no instruction, and for generated code, what() names only the program.
 class RefusedProgram : public Error {
 public:
     RefusedProgram(const Program& program, const Linked& linked, const VerifierError& refusal);
-    // Whole, for -v.
+    // The whole log, for -v.
     const std::string& log() const noexcept { return log_; }
 
 private:
     std::string log_;
 };
 
-// Gives the kernel what was linked. `spec` says what kind of program it is; instructions, licence
-// and the names of functions come from the program, and so does the name where spec has none.
-// Throws RefusedProgram, and what load_program throws besides VerifierError.
+// Loads linked code into the kernel. `spec` gives the program's type; instructions, licence and
+// function names come from the program, and so does the name if spec has none. Throws
+// RefusedProgram, and the errors of load_program() except VerifierError.
 Fd load_linked(const Program& program, const Linked& linked, BpfProgramSpec spec);
 
 }  // namespace gpufs

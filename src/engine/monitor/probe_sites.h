@@ -9,40 +9,41 @@
 
 namespace gpufs {
 
-// Where one of a Program's probes goes on one machine: what is linked and loaded once. A pattern of
-// functions or of places in a file is one site; events differ in their records, so each of them is
-// one.
+// A place that one of a Program's probes attaches to on one machine; it is linked and loaded once.
+// A pattern of functions or of places in a file is one site; a pattern of events is one site per
+// event, because their records differ.
 struct ProbeSite {
     const ProbeProgram* program = nullptr;
-    const ProbeTarget* target = nullptr;  // the alternative that was taken
-    const EventFormat* event = nullptr;   // of tracepoints
-    std::vector<std::string> functions;   // the kernel's: kprobes, fentry; may have their module
-    std::uint64_t function_offset = 0;    // bytes into the one function
-    std::vector<UprobePlace> places;      // in a file: uprobes, static probes
+    const ProbeTarget* target = nullptr;  // the alternative that was chosen
+    const EventFormat* event = nullptr;   // for tracepoints
+    std::vector<std::string>
+        functions;  // kernel functions for kprobes and fentry; may include the module
+    std::uint64_t function_offset = 0;  // offset in bytes; only for a single function
+    std::vector<UprobePlace> places;    // places in a file for uprobes and static probes
 
     // "tracepoint sched:sched_switch", "kprobe vfs_*: 12 functions".
     std::string described() const;
 };
 
-// The field that is the second argument of a raw tracepoint, behind the registers: of a system call
-// the number at its begin, the result at its end. Null for other events.
+// The field that is the second argument of a raw tracepoint, after the registers: the system call's
+// number on entry, its result on exit. Null for other events.
 const Field* raw_syscall_argument(const EventFormat& event);
 
 struct ProbeSites {
     std::vector<ProbeSite> sites;
-    // Which alternative was taken, where it is not the first, and why.
+    // Which alternative was chosen, if not the first, and why.
     std::vector<std::string> choices;
-    // Which probe is left out, and why.
+    // Which probes are omitted, and why.
     std::vector<std::string> notes;
-    // What the program's cautions say to the choice, once each.
+    // The program's cautions about the chosen alternatives, without duplicates.
     std::vector<std::string> cautions;
 };
 
-// Finds the places of all probes. Throws UsageError, with every probe that has none and is not
-// optional, under its text with a hint. Of a recording a note tells of each that is missing; where
-// none is left that looks at an event, it throws UnsupportedError with the way to record them.
-// `fields` are those that a condition asks for: an event that has them all is taken with its
-// record, not raw, where both ways are open.
+// Resolves all probes. Throws UsageError with every non-optional probe that has no place, each
+// under its text with a hint. For a recording, missing events become notes instead; if no event is
+// left, throws UnsupportedError with the way to record them. `fields` are those that a condition
+// uses: where an event can be read raw or as a record, the record is chosen if it has all of these
+// fields.
 ProbeSites find_probe_sites(const Program& program, KernelFacts& machine,
                             const std::vector<std::string>& fields = {});
 

@@ -12,41 +12,42 @@
 
 namespace gpufs {
 
-// Who the tasks of a recording are, at the moment that its records have reached: names from what
-// the records themselves tell, and, until they do, the last ones, which the file saved; processes
-// as far as either tells. Where neither execs nor renames are recorded, nobody knows when a name
-// changed: then it is the last one but in records that name the running task.
+// The names and processes of a recording's tasks at the time of the current record. Names come from
+// the records read so far; before a record names a task, from the list of final names that the file
+// contains. If neither execs nor renames are recorded, it is unknown when a name changed; then the
+// final name is used, except in records that name the running task.
 class RecordedTasks {
 public:
-    // Borrows the context.
+    // Keeps a reference to the context.
     explicit RecordedTasks(TraceContext& context);
 
     struct Task {
         std::string comm;
         std::uint32_t process = 0;
-        bool is_process_known = false;  // otherwise it is the task's own id
+        bool is_process_known = false;  // if false, `process` is the task's own id
     };
-    // `cpu` tells the idle tasks apart, whose ids are all 0.
+    // `cpu` distinguishes the idle tasks, which all have id 0.
     const Task& find(std::uint32_t tid, int cpu);
 
-    // Takes what a record tells of the time when it was made, and of the time from then on.
+    // Learn task names from a record: before() those that were valid when the record was made,
+    // after() those that are valid from then on.
     void take_before(const TraceRecord& record) {
         named_tid_ = 0;
         take(record, false);
     }
     void take_after(const TraceRecord& record) { take(record, true); }
-    // A process that a record of its stack names.
+    // Sets a task's process, as named by the record of its user stack.
     void set_process(std::uint32_t tid, std::uint32_t process);
 
 private:
-    // How an event names a task.
+    // The fields of an event that name a task.
     struct Naming {
         const Field* tid = nullptr;   // absent: the running task
-        const Field* comm = nullptr;  // absent: `file`'s last part
+        const Field* comm = nullptr;  // absent: the last part of `file`
         const Field* file = nullptr;
         const Field* clone_flags = nullptr;
-        bool is_whole_process = false;  // it has this id, too
-        bool is_after = false;          // it holds from the event on
+        bool is_whole_process = false;  // the id is that of a process, too
+        bool is_after = false;          // valid from the event on, otherwise at the event
     };
     std::vector<Naming> find_namings(int id);
     void take(const TraceRecord& record, bool is_after);
@@ -54,8 +55,8 @@ private:
     Task& task(std::uint32_t tid);
 
     TraceContext& context_;
-    bool sees_changes_;  // of names
-    Task named_;         // by the record at hand, if it did not see them
+    bool sees_changes_;  // renames are recorded
+    Task named_;         // the current record's task, if name changes are not recorded
     std::uint32_t named_tid_ = 0;
     std::unordered_map<std::uint32_t, Task> tasks_;
     std::unordered_map<int, Task> idle_;  // by CPU

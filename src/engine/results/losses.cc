@@ -6,7 +6,7 @@
 namespace gpufs {
 namespace {
 
-// The one value of a map that counts a loss.
+// The value of a one-element map that counts a loss.
 std::uint64_t counted_in(const ProgramMap& map) {
     const std::uint32_t zero = 0;
     std::uint64_t count = 0;

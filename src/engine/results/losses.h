@@ -9,31 +9,30 @@
 
 namespace gpufs {
 
-// Something that is missing in a result, and how often.
+// A kind of loss and its count.
 struct Loss {
     std::string what;  // "records, a ring was full"
     std::uint64_t count = 0;
 };
 
-// All that is known to be missing in what a program tells.
+// All known losses of a program's results.
 struct Losses {
-    std::vector<Loss> parts;  // also those that count 0
-    // The program has counters of its own: what only it can know is in `parts`. Otherwise it is
-    // guessed.
+    std::vector<Loss> parts;  // including those with count 0
+    // Whether the program has its own loss counters, which are then in `parts`. Otherwise they are
+    // only guessed, from full_maps.
     bool counts_itself = false;
-    // Where it does not: hash maps that are full. Keys that came later were refused, nobody knows
-    // how many.
+    // Full hash maps of a program without counters. They refused an unknown number of keys.
     std::vector<std::string> full_maps;
 
     std::uint64_t total() const;
     bool is_complete() const { return total() == 0 && full_maps.empty(); }
 };
 
-// `known`: what whoever read the records and ran the programs missed. Adds what the program's own
-// `.lost` counters say now. Waits for nothing.
+// `known`: losses that the reader and the loader have counted. Adds the current values of the
+// program's own `.lost` counters. Never blocks.
 Losses read_losses(std::vector<Loss> known, const RunningProgram& running, const MapReader& maps);
 
-// What maps with a `tally` hold now; no losses.
+// The current values of maps with a `tally`, which are no losses.
 std::vector<Loss> read_tallies(const RunningProgram& running, MapReader& maps);
 
 }  // namespace gpufs

@@ -31,7 +31,7 @@ std::vector<std::uint64_t> StackMaps::frames(std::string_view map, std::int32_t 
         const auto it = released_.find(Name(std::string(map), id));
         return it == released_.end() ? std::vector<std::uint64_t>() : it->second;
     }
-    // The kernel fills the rest with 0.
+    // The kernel fills unused entries with 0.
     while (!frames.empty() && frames.back() == 0) frames.pop_back();
     return frames;
 }
@@ -47,7 +47,8 @@ void StackMaps::release(std::set<Name> used) {
     for (const MapDeclaration& map : program.maps)
         if (map.type == BPF_MAP_TYPE_STACK_TRACE) stack_maps.push_back(&map);
     if (stack_maps.empty()) return;
-    // After the maps are told and emptied: what they name now is younger, or not told yet.
+    // The maps were reported and cleared before: stacks they refer to now are newer, or not
+    // reported yet.
     for (const MapDeclaration& map : program.maps) {
         const ProgramMap* const at_work = running_.map(map.name);
         const bool values_have_any = has_any(map.value);

@@ -13,24 +13,23 @@
 
 namespace gpufs {
 
-// The stacks in a program's stack_trace maps. The kernel puts a stack where its hash says, and
-// leaves it there: over a long run all places would be taken, and new stacks find none.
+// The stacks in a program's stack_trace maps. The kernel stores a stack in the slot of its hash and
+// never removes it: over a long run all slots would be occupied and new stacks be refused.
 class StackMaps {
 public:
-    // Borrows the program.
+    // Keeps a reference to the program.
     explicit StackMaps(const RunningProgram& running) : running_(running) {}
 
-    // The addresses of a stack, the innermost first. Empty when there is none of this id.
+    // The addresses of a stack, innermost first. Empty if there is no stack with this id.
     std::vector<std::uint64_t> frames(std::string_view map, std::int32_t id) const;
 
     // A stack's map and id.
     using Name = std::pair<std::string, std::int32_t>;
-    // The stacks that these entries of a map name.
+    // Adds the stacks that these entries of a map refer to.
     static void add_names(const MapDeclaration& map, const std::vector<MapEntry>& entries,
                           std::set<Name>& to);
-    // Removes the stacks that are not `used` and that no map of the program names, which it had
-    // time to since they came. Until the next time they are remembered: an event may have found one
-    // just before it was removed.
+    // Removes the stacks that are not `used` and that no map of the program refers to. Remembers
+    // them until the next call, because an event may have found one just before it was removed.
     void release(std::set<Name> used);
 
 private:

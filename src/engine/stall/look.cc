@@ -11,7 +11,7 @@ std::optional<Stall> StallLook::find(int tid, std::uint64_t now_ns) {
     stall.begin_ns = stall.end_ns = now_ns;
     stall.state = static_cast<TaskState>(stat->state);
     if (stat->state == 'Z') stall.state = TaskState::dead;
-    // Its registers are of no system call, whatever they hold.
+    // Kernel threads make no system calls; ignore /proc/TID/syscall.
     if (stat->is_kernel_thread)
         stall.syscall.known = SyscallState::Known::none;
     else if (stall.state != TaskState::runnable)
@@ -28,7 +28,7 @@ void StallLook::add_while_blocked(Stall& stall) {
     if (stall.syscall.known == Known::none) return;
     const SyscallState before = proc::syscall(stall.tid);
     if (stall.syscall.known == Known::no) stall.syscall = before;
-    // It may have moved on: then what is there now is another call's.
+    // The task may have moved on: then the current state belongs to another call.
     if (before.known != Known::yes || stall.syscall.known != Known::yes ||
         before.call != stall.syscall.call)
         return;

@@ -18,7 +18,7 @@ constexpr StateBit kStateBits[] = {
     {TaskState::dead, 0x10},     {TaskState::dead, 0x20},
     {TaskState::parked, 0x40},   {TaskState::idle, 0x80},
 };
-// TASK_REPORT_MAX: it was switched out although it could run on.
+// TASK_REPORT_MAX: preempted, that is, switched out although still runnable.
 constexpr unsigned kPreempted = 0x100;
 
 constexpr TaskState kChoices[] = {

@@ -10,30 +10,30 @@
 
 namespace gpufs {
 
-// Why a task does not run, with the kernel's letters. One interval has one state.
+// Why a task does not run, with the kernel's letters. A stall has one state.
 enum class TaskState : char {
     runnable = 'R',         // waits for a CPU
     sleeping = 'S',         // interruptible sleep
-    uninterruptible = 'D',  // sleeps and takes no signal
+    uninterruptible = 'D',  // sleep that signals do not interrupt
     stopped = 'T',
     traced = 't',
-    idle = 'I',  // a kernel thread that has nothing to do: D that does not count as load
+    idle = 'I',  // an idle kernel thread: like D, but not counted as load
     parked = 'P',
     dead = 'X',
 };
 
-// The state in sched_switch's prev_state. 0 and 0x100 (preempted) are R.
+// The state encoded in sched_switch's prev_state. 0 and 0x100 (preempted) are R.
 TaskState state_of_switch(std::uint64_t prev_state);
 
-// A set of states, from "D", "D,R" or "any". Throws UsageError, naming `what`.
+// A set of states, from "D", "D,R" or "any". parse() throws UsageError with `what`.
 class StateSet {
 public:
     static StateSet parse(std::string_view what, std::string_view text);
 
     void add(TaskState state) { bits_ |= bit(state); }
     bool has(TaskState state) const { return (bits_ & bit(state)) != 0; }
-    // The condition on prev_state that holds for a switch-out into one of these states: the
-    // trigger's. It is never empty, because a trigger without a condition ignores the pid filter.
+    // The condition on prev_state that is true for a switch-out into one of these states; used for
+    // triggers. Never empty, because a trigger without a condition ignores the pid filter.
     std::string condition() const;
     std::string to_text() const;
 
@@ -44,30 +44,30 @@ private:
     std::uint64_t bits_ = 0;
 };
 
-// The file behind a system call's descriptor.
+// The file of a system call's descriptor argument.
 struct StallFile {
     int fd = -1;
-    std::string path;  // as readlink(2) of /proc/PID/fd/N says: "/dev/watchdog", "pipe:[4711]"
-    // Read while the task was in this very call. Otherwise it was read afterwards, and the
-    // descriptor may have been closed or reused.
+    std::string path;  // readlink(2) of /proc/PID/fd/N: "/dev/watchdog", "pipe:[4711]"
+    // Read while the task was in this very call. Otherwise it was read later, and the descriptor
+    // may have been closed or reused.
     bool is_verified = false;
 };
 
 struct Waker {
     int pid = 0;
     std::string comm;
-    bool from_interrupt = false;  // the task named merely ran where the interrupt came
+    bool from_interrupt = false;  // `pid` is only the task that was interrupted
 };
 
-// Who ran on a CPU, and for how long.
+// A task that ran on a CPU, and for how long.
 struct CpuUse {
     int pid = 0;
     std::string comm;
     std::uint64_t ns = 0;
 };
 
-// One stretch of time in which a task did not run, all of it in one state. Times are of the trace
-// clock "mono", in nanoseconds.
+// A time during which a task did not run and was in one state. Times are of the trace clock "mono",
+// in ns.
 struct Stall {
     int tid = 0, tgid = 0;
     std::string comm;
@@ -76,22 +76,22 @@ struct Stall {
 
     SyscallState syscall;
     std::vector<std::uint64_t> stack;      // addresses, innermost first, at the switch-out
-    std::vector<std::string> stack_names;  // instead, from /proc/TID/stack
+    std::vector<std::string> stack_names;  // used if there are no addresses, from /proc/TID/stack
     std::optional<StallFile> file;
-    std::string wchan;  // function it waits in, from /proc; only when there is no stack
+    std::string wchan;  // the function it waits in, from /proc; only without a stack
 
     std::optional<Waker> waker;
-    int cpu_before = -1, cpu_after = -1;  // -1: not known
-    std::uint64_t run_delay_ns = 0;       // how long it then waited for a CPU
-    std::optional<TaskState> after;       // R: what it was woken from; absent when preempted
-    std::vector<CpuUse> ran_meanwhile;    // R: on the CPU it waited for, the longest first
+    int cpu_before = -1, cpu_after = -1;  // -1: unknown
+    std::uint64_t run_delay_ns = 0;       // how long it waited for a CPU after the wake-up
+    std::optional<TaskState> after;       // R: the state it was woken from; absent if preempted
+    std::vector<CpuUse> ran_meanwhile;    // R: on the CPU it waited for, longest first
     int cpu_waited = -1;                  // R: that CPU
 
     bool is_cut = false;        // began before gpufs looked: it lasted longer
-    bool is_ongoing = false;    // had not ended when this was made
-    bool wakeup_lost = false;   // ended by a wake-up that was not seen: end is the switch-in
-    bool is_end_late = false;   // its way back to a CPU was not seen: it may have been shorter
-    bool hides_losses = false;  // events were lost while it lasted: it may be several
+    bool is_ongoing = false;    // had not ended yet
+    bool wakeup_lost = false;   // the wake-up was not seen: `end_ns` is the switch-in
+    bool is_end_late = false;   // the switch-in was not seen: it may have been shorter
+    bool hides_losses = false;  // events were lost meanwhile: it may be several stalls
 
     std::uint64_t duration_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }
 };

@@ -16,28 +16,29 @@ namespace gpufs {
 namespace {
 
 // The first page of the mapping: include/uapi/linux/trace_mmap.h, Linux 6.10. Declared here because
-// the headers of older distributions lack it.
+// older headers lack it.
 struct MetaPage {
     std::uint32_t meta_page_size;
     std::uint32_t meta_struct_len;
     std::uint32_t subbuf_size;
-    std::uint32_t nr_subbufs;  // the reader's included
+    std::uint32_t nr_subbufs;  // including the reader's
     std::uint64_t reader_lost_events;
     std::uint32_t reader_id;
-    std::uint32_t reader_read;  // bytes of the reader's data that were read already
+    std::uint32_t reader_read;  // bytes of the reader's page already read
     std::uint64_t flags;
     std::uint64_t entries;
     std::uint64_t overrun;
     std::uint64_t read;
 };
 
-// Sub-buffers mapped at a time: a mapped page counts as ours, and a buffer may be large.
+// The number of sub-buffers mapped at a time: mapped pages count as our memory, and a buffer may be
+// large.
 constexpr std::size_t kWindow = 16;
 
 class TraceMapping {
 public:
     TraceMapping() = default;
-    // Empty, with errno set, when the kernel refuses.
+    // Empty, with errno set, if the kernel refuses.
     TraceMapping(int fd, std::size_t offset, std::size_t size)
         : at_(::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, static_cast<off_t>(offset))),
           size_(size) {
@@ -96,7 +97,7 @@ private:
     struct Planned {
         std::uint64_t timestamp;
         std::uint32_t id;
-        std::size_t skip = 0;  // bytes that the reader has read already
+        std::size_t skip = 0;  // bytes already consumed by the reader
         bool is_second_try = false;
     };
     struct Head {
@@ -112,7 +113,7 @@ private:
             const MetaPage& meta = header();
             const std::size_t first = window * kWindow;
             const std::size_t count = std::min<std::size_t>(kWindow, meta.nr_subbufs - first);
-            window_ = TraceMapping();  // given back first
+            window_ = TraceMapping();  // unmap first
             window_ = TraceMapping(fd_.get(), meta.meta_page_size + first * meta.subbuf_size,
                                    count * meta.subbuf_size);
             const int code = errno;
@@ -122,7 +123,7 @@ private:
         return window_.data() + (id % kWindow) * header().subbuf_size;
     }
 
-    // Both words as the writer stored them, in this order.
+    // Loads both words in the order in which the writer stores them.
     static Head head_of(const std::byte* page) {
         const auto word = [](const std::byte* at) {
             return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(at), __ATOMIC_ACQUIRE);
@@ -130,8 +131,9 @@ private:
         return {word(page), word(page + 8)};
     }
 
-    // Which pages hold records, in order of time. The kernel numbers them in ring order as it maps
-    // them, the reader's page first, so a stable sort keeps pages of one time in order.
+    // Lists the pages with records in order of time. The kernel numbers pages in ring order when it
+    // maps them, the reader's page first, so a stable sort keeps the order of pages with equal
+    // times.
     void plan() {
         const MetaPage& meta = header();
         for (std::uint32_t id = 0; id < meta.nr_subbufs; ++id) {
@@ -140,13 +142,13 @@ private:
             if (head.commit != 0) plan_.push_back({head.timestamp, id});
         }
         std::ranges::stable_sort(plan_, {}, &Planned::timestamp);
-        // What the reader holds is older than anything in the ring.
+        // The reader's page is older than all pages in the ring.
         plan_.insert(plan_.begin(), {0, meta.reader_id, meta.reader_read});
         plan_.front().timestamp = head_of(page(meta.reader_id)).timestamp;
     }
 
-    // The writer was in this page again: what is there now is newer than all that was planned
-    // first. Pages are planned again once, or a fast writer would keep us for ever.
+    // Plans a page again that the writer has overwritten: it is now newer than all pages planned
+    // first. Only once per page, or a fast writer would keep us forever.
     void plan_again(std::uint32_t id) {
         const Planned again{head_of(page(id)).timestamp, id, 0, true};
         const auto second = std::ranges::find(plan_, true, &Planned::is_second_try);
@@ -155,8 +157,8 @@ private:
             again);
     }
 
-    // False when the page is not the one that was planned any more. The writer first sets the
-    // commit of a page it takes over to 0, then writes records, then the time.
+    // Returns false if the writer has overwritten the planned page. The writer first sets the
+    // commit of a page to 0, then writes records, then the time.
     bool copy(const Planned& planned) {
         const std::byte* const from = page(planned.id);
         const Head before = head_of(from);
@@ -165,7 +167,7 @@ private:
         std::atomic_thread_fence(std::memory_order_acquire);
         const Head after = head_of(from);
         if (after.timestamp != before.timestamp || after.commit < before.commit) return false;
-        // Records that came while copying may be torn; the copy ends where the page ended before.
+        // Records written during the copy may be torn: end the page where it ended before.
         std::memcpy(copy_.data() + layout_.commit_offset, &before.commit, layout_.commit_size);
         return true;
     }
@@ -178,7 +180,7 @@ private:
     std::vector<std::byte> copy_;
     std::vector<Planned> plan_;
     std::size_t next_ = 0;
-    bool was_overwritten_ = false;  // pages vanished since the last one given
+    bool was_overwritten_ = false;  // pages were overwritten since the last one returned
 };
 
 struct BufferSnapshot::State {
@@ -199,7 +201,7 @@ std::optional<BufferSnapshot> BufferSnapshot::open(const Tracefs& tracefs) {
         Fd fd = open_file(path, O_RDONLY | O_NONBLOCK);
         TraceMapping meta(fd.get(), 0, sizeof(MetaPage));
         const int code = errno;
-        // No mmap before Linux 6.10, and none while a snapshot trigger is set.
+        // ENODEV: no mmap before Linux 6.10. EBUSY: a snapshot trigger is set.
         if (!meta && (code == ENODEV || code == EBUSY)) return std::nullopt;
         if (!meta && code == EINVAL) continue;  // a CPU that was never online
         if (!meta) throw SysError(code, cat("map '", path, "'"));

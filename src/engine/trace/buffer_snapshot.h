@@ -10,21 +10,20 @@
 
 namespace gpufs {
 
-// What is in a tracefs directory's ring buffer now, read through a mapping of it (Linux 6.10 and
-// later): nothing is consumed, nothing is stopped, and another look sees the same. Holds one copied
-// page a CPU.
+// The current contents of a tracefs directory's ring buffer, read through mmap (Linux 6.10 and
+// later) without consuming records or stopping the buffer. Uses memory for one page per CPU.
 class BufferSnapshot {
 public:
-    // Absent where the kernel does not map the buffer: before Linux 6.10, and while a snapshot
-    // trigger is set. Throws SysError.
+    // Absent if the kernel cannot map the buffer: before Linux 6.10, and while a snapshot trigger
+    // is set. Throws SysError.
     static std::optional<BufferSnapshot> open(const Tracefs& tracefs);
     BufferSnapshot(BufferSnapshot&&) noexcept;
     ~BufferSnapshot();
 
-    // The next record in order; null at the end. Records that the writer overwrote before they were
-    // copied count as lost.
+    // The next record in order of time; null at the end. Records that the writer overwrote before
+    // they were copied count as lost.
     const TraceRecord* next();
-    // Events that were overwritten before the snapshot, over all CPUs.
+    // Events overwritten before the snapshot, over all CPUs.
     std::uint64_t overrun() const;
     const std::vector<std::string>& damage() const;
 

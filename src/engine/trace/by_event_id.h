@@ -7,11 +7,12 @@
 
 namespace gpufs {
 
-// What is made once of each event, when its first record comes, and found by the id in records.
+// A cache by event id: a value is made when the first record of its event comes.
 template <class T>
 class ByEventId {
 public:
-    // `make(id)` makes it. Stays where it is. Negative ids, of records that are cut, are one.
+    // Returns the value, made by `make(id)` if necessary. The reference stays valid. All negative
+    // ids, which truncated records have, share one value.
     template <class Make>
     const T& get(int id, const Make& make) {
         const auto index = static_cast<std::size_t>(std::max(id, -1) + 1);

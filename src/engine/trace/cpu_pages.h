@@ -13,29 +13,28 @@
 
 namespace gpufs {
 
-// One CPU's ring buffer pages in a recording, one after the other; holds a few of them at a time,
-// or one compressed block.
+// Reads one CPU's ring buffer pages in a recording in order; holds a few of them at a time, or one
+// compressed block.
 class CpuPages {
 public:
-    // Where they are in the file. `limit`: from where on it is somebody else's, or the end of the
-    // file. Pages that are there between the end that the file's table says and `limit` are taken,
-    // too, when they go on where the others ended: who recorded did not come to write the end down.
+    // The pages' region in the file. `limit`: where the next region or the end of the file is.
+    // Pages between the end according to the file's table and `limit` are read, too, if they
+    // continue the others: the recorder may have died before it wrote the end.
     struct Place {
-        std::string owner;  // "CPU 3": for what is told of them
+        std::string owner;  // for messages: "CPU 3"
         std::uint64_t offset = 0, size = 0, limit = 0;
     };
-    // Borrows the descriptor.
+    // The descriptor must stay open.
     CpuPages(int file, Place place, const PageLayout& layout, Compression compression);
 
-    // The next page, good until the next call; empty at the end. Throws SysError.
+    // The next page, valid until the next call; empty at the end. Throws SysError.
     std::span<const std::byte> next();
     void rewind();
-    // From the last page on of those whose time, the clock's as it was recorded, is early enough;
-    // with a look at a few of them where they are not compressed, and from the first on where they
-    // are. Throws SysError.
+    // Goes to the last page whose time (in the recorded clock) satisfies `is_early`. Reads only a
+    // few pages to find it; in a compressed recording goes to the first page. Throws SysError.
     void rewind_to(const std::function<bool(std::uint64_t time)>& is_early);
 
-    // What was found wrong on the way, a line each: a cut file, pages the table does not know.
+    // Problems found so far, one line each: a truncated file, pages missing in the table.
     const std::vector<std::string>& notes() const { return notes_; }
 
 private:
@@ -51,11 +50,11 @@ private:
     Place place_;
     PageLayout layout_;
     Compression compression_;
-    std::uint64_t at_ = 0;               // in the file: what is read next
-    std::optional<std::uint32_t> left_;  // compressed blocks
-    std::uint64_t last_time_ = 0;        // when the page given out last begins
+    std::uint64_t at_ = 0;               // file offset of the next read
+    std::optional<std::uint32_t> left_;  // remaining compressed blocks
+    std::uint64_t last_time_ = 0;        // start time of the last page returned
     std::vector<std::byte> packed_, held_;
-    std::size_t used_ = 0;  // of held_
+    std::size_t used_ = 0;  // bytes of held_ returned so far
     std::uint64_t beyond_ = 0;
     bool is_cut_ = false, has_ended_ = false;
     std::vector<std::string> notes_;

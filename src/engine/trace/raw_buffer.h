@@ -13,13 +13,13 @@
 
 namespace gpufs {
 
-// The CPUs whose buffers a tracefs directory has, ascending.
+// The CPUs with a buffer in a tracefs directory, ascending.
 std::vector<int> buffer_cpus(const Tracefs& tracefs);
-// The shape of this directory's sub-buffers, from events/header_page.
+// The layout of this directory's sub-buffers, from events/header_page.
 PageLayout page_layout(const Tracefs& tracefs);
 
-// Takes the records out of a tracefs directory's ring buffer, for live output: what was read is
-// gone from the buffer, and trace_pipe of this directory is busy meanwhile.
+// Consumes the records of a tracefs directory's ring buffer, for live output: records read are
+// removed from the buffer, and trace_pipe of this directory is busy meanwhile.
 //
 //   RawBuffer buffer(instance);
 //   while (buffer.wait(stop.fd()))
@@ -34,26 +34,27 @@ public:
     RawBuffer(const RawBuffer&) = delete;
     RawBuffer& operator=(const RawBuffer&) = delete;
 
-    // Sleeps until there is something to drain, or the limit. A wake-up costs the traced machine
-    // something, so after one that found records it first lets more of them gather for a few
-    // milliseconds. False as soon as `stop_fd` is readable (-1: none).
+    // Sleeps until there is something to drain, or until `limit`. Wake-ups cost the traced machine
+    // time, so after one that found records, first waits a few milliseconds for more. Returns false
+    // as soon as `stop_fd` is readable (-1: none).
     bool wait(int stop_fd, std::chrono::milliseconds limit = std::chrono::hours(1));
 
-    // Reads what is in the buffers, up to a bound that keeps memory small. True when next() may
-    // have records: these, or what the last drain held back.
+    // Reads the buffers, up to a bound that limits memory. Returns true if next() may return
+    // records: new ones, or ones that the last drain held back.
     bool drain();
-    // From here on next() gives all there is, holding nothing back, and reads pages as it needs
-    // them. With a writer at work it ends after one buffer's worth.
+    // From now on next() holds nothing back and reads pages as needed. If writers are active, it
+    // ends after one buffer's worth.
     void drain_rest();
-    // The next record in order, null when there is none now. Holds a record back for as long as an
-    // earlier one of another CPU may still come: until the next drain.
+    // The next record in order of time; null if there is none now. Holds a record back until the
+    // next drain if an earlier one of another CPU may still come.
     const TraceRecord* next();
 
-    // Descriptor that poll(2) finds readable when any CPU has a record; -1 when the kernel or
-    // another reader of trace_pipe does not allow it (then wait() looks every few milliseconds).
+    // Becomes readable when any CPU has a record; -1 if the kernel or another reader of trace_pipe
+    // prevents that (then wait() polls every few milliseconds).
     int wake_fd() const { return wake_.get(); }
     const std::vector<std::string>& damage() const { return merge_->damage(); }
-    // Events lost so far, where the kernel said how many; `lost_is_partial` when it did not always.
+    // Events lost so far, as far as the kernel reported the number; `lost_is_partial` if it did not
+    // always.
     std::uint64_t lost() const { return lost_; }
     bool lost_is_partial() const { return lost_is_partial_; }
 
@@ -61,10 +62,10 @@ private:
     using Bytes = std::vector<std::byte>;
     struct Cpu {
         Fd fd;
-        std::deque<Bytes> pages;        // read, not walked yet
-        Bytes current;                  // being walked
-        std::uint64_t complete_to = 0;  // nothing earlier is left in the kernel
-        bool is_empty = true;           // the last read found nothing more
+        std::deque<Bytes> pages;        // read, not parsed yet
+        Bytes current;                  // being parsed
+        std::uint64_t complete_to = 0;  // the kernel has no earlier records left
+        bool is_empty = true;           // the last read found no more
         std::string size_file;
         std::size_t may_pull = 0;
     };
@@ -78,11 +79,11 @@ private:
     std::vector<Cpu> cpus_;
     std::vector<Bytes> spare_;
     std::size_t pages_a_cpu_ = 16;
-    std::uint64_t latest_ = 0;   // the latest page start read by the last drain but one
-    std::uint64_t reached_ = 0;  // by the last
-    std::uint64_t horizon_ = 0;  // records up to here are in order
-    bool found_some_ = false, has_more_ = false;  // the last drain
-    bool pulls_ = false;                          // next() reads
+    std::uint64_t latest_ = 0;   // latest page start read by the last drain but one
+    std::uint64_t reached_ = 0;  // the same of the last drain
+    std::uint64_t horizon_ = 0;  // records up to this time are in order
+    bool found_some_ = false, has_more_ = false;  // results of the last drain
+    bool pulls_ = false;                          // next() reads pages
     std::uint64_t lost_ = 0;
     bool lost_is_partial_ = false;
     std::unique_ptr<RecordMerge> merge_;
