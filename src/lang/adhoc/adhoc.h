@@ -12,85 +12,85 @@
 
 namespace gpufs {
 
-// Programs for a question asked on the command line: how often, how large, how long, from where.
-// They are Programs like those of .bpf files; what makes them knows this machine's events only by
-// the formats it is given.
+// Generates Programs for questions on the command line: how often, how large, how long, from where.
+// They are Programs like those of .bpf files; the formats of this machine's events are passed in.
 
-// An event that a question is about, as one machine has it.
+// An event of a question, as it is on one machine.
 struct AdhocEvent {
-    ProbeTarget target;  // of a tracepoint: one event, no pattern
-    // A tracepoint's, function_fields(), or just the name: "profile", "99hz". The whole name is
-    // what the key `probe` shows.
+    ProbeTarget target;  // a tracepoint: a single event, not a pattern
+    // The format of a tracepoint or of function_fields(); otherwise only the name: "profile",
+    // "99hz". The key `probe` shows the full name.
     EventFormat format;
-    bool is_record = false;     // a tracepoint
+    bool is_record = false;     // it is a tracepoint
     bool from_pattern = false;  // found by a pattern, not by its name
 };
 
-// A name somebody wrote.
+// A name written by the user.
 struct AdhocWord {
     std::string text;
     SourceRef at;
 };
 
-// Whose hits count. The task is the one that runs when the event happens.
+// Restricts which hits count. The task is the one that runs when the event happens.
 struct AdhocFilter {
     std::vector<int> pids;                // processes or threads; empty: all
     std::optional<Expression> comm;       // COMM ~ "..."
-    std::optional<Expression> condition;  // Program::sources has its text at `condition_source`
+    std::optional<Expression> condition;  // its text is Program::sources[condition_source]
     std::size_t condition_source = 0;
 };
 
 struct AdhocQuestion {
     std::string title;
     std::vector<SourceText> sources;
-    std::vector<AdhocEvent> events;  // one or more
+    std::vector<AdhocEvent> events;  // at least one
     std::vector<AdhocWord> keys;
     AdhocFilter filter;
-    std::size_t max_keys = 0;  // how many the maps have room for; 0: as many as suits them
+    std::size_t max_keys = 0;  // capacity of the maps; 0: a default for the kind of map
 };
 
-// A key is a field of the event, or what is known everywhere: comm, pid (of the process), tid, cpu,
-// uid, cgroup, kstack, ustack, probe. A field of the event that is named so wins; `process` is pid
-// all the same, and common_pid is tid.
+// A key is a field of the event, or one of comm, pid (of the process), tid, cpu, uid, cgroup,
+// kstack, ustack, probe. A field with such a name takes precedence; `process` always means the pid,
+// and common_pid is the tid.
 //
-// Drops events that a pattern found and that lack a field that the keys, the condition or `also`
-// name; as long as one event is left. Says of how many it dropped which field was missing; empty:
-// none.
+// Drops events that were found by a pattern and lack a field named in the keys, the condition or
+// `also`, as long as one event is left. Returns a sentence with the number of events dropped and
+// the missing field; empty if none.
 std::string drop_events_without_fields(AdhocQuestion& question,
                                        const std::vector<AdhocWord>& also = {});
 
-// All of these throw UsageError with every mistake in the user's words: names that an event does
-// not have, numbers and texts where the other is wanted, keys that are too long.
+// The functions below throw UsageError with all mistakes in the user's words: names that an event
+// does not have, texts instead of numbers and vice versa, keys that are too long.
 
-// Map "count": hits, by the keys.
+// Map "count": the number of hits by the keys.
 Program make_count(const AdhocQuestion& question);
 
-// Map "stacks_of": hits by kernel and user stack, and the keys. A user stack brings the process.
+// Map "stacks_of": the number of hits by kernel and user stack and the keys. Adds the process as a
+// key for the user stack.
 Program make_stacks(const AdhocQuestion& question);
 
-// Map "hist": a histogram of a number, by the keys; `how` is log2 or linear.
+// Map "hist": a histogram of a number by the keys; `how` is log2 or linear.
 Program make_hist(const AdhocQuestion& question, const AdhocWord& field, const Aggregation& how);
 
-// What pairs a start with its end: a name at the start and one at the end, which is often the same.
+// A name at the start and one at the end, often the same, whose values must be equal.
 struct AdhocPair {
     AdhocWord start, end;
 };
-// "us": 1000. 0 for what is no unit of latencies.
+// 1000 for "us"; 0 if the unit is not one of latencies.
 std::uint64_t nanoseconds_in(std::string_view unit);
 struct AdhocLatency {
     std::vector<AdhocEvent> starts;  // the question's events are the ends
-    std::vector<AdhocPair> pairs;    // one or more
+    std::vector<AdhocPair> pairs;    // at least one
     std::string unit = "us";         // ns, us, ms or s
     std::optional<std::uint64_t> over_ns;
-    // sched:sched_process_exit, where there is one: keys of threads then stay until their thread
-    // ends, which costs less than to insert and delete one for each start.
+    // sched:sched_process_exit, if it exists: keys of threads are then kept until the thread exits,
+    // which costs less than inserting and deleting one for each start.
     std::optional<AdhocEvent> thread_exit;
 };
-// Map "latency": a histogram of the time from a start to the next end with the same key, by the
-// question's keys, which are the end's. The filter is for the starts, or, where those lack its
-// fields, for the ends. With over_ns record "slow" comes for each that takes so long or longer. A
-// start that found no room is a loss. Tallies: starts without an end, starts that a later one of
-// the same key replaced, and, without a filter, ends without a start.
+// Map "latency": a histogram of the time from a start to the next end with the same pair values, by
+// the question's keys, which are evaluated at the end. The filter applies to the starts, or to the
+// ends if the starts lack its fields. With over_ns, sends a record "slow" for each time >= over_ns.
+// A start that found no room counts as a loss. Tallies: starts without an end, starts replaced by a
+// later one with the same key, and, without a filter, ends without a start.
 Program make_latency(const AdhocQuestion& question, const AdhocLatency& latency);
 
 }  // namespace gpufs

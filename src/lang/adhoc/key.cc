@@ -11,7 +11,7 @@ bool is_in_words(const ValueType& type) {
     return type.kind == ValueType::Kind::text || type.kind == ValueType::Kind::raw_bytes;
 }
 
-// The type with room for both, where they are of one kind.
+// The larger of both types, if they have the same kind.
 std::optional<ValueType> common_type(const ValueType& a, const ValueType& b) {
     if (a.kind != b.kind) return std::nullopt;
     ValueType both = a.bytes < b.bytes ? b : a;
@@ -19,7 +19,7 @@ std::optional<ValueType> common_type(const ValueType& a, const ValueType& b) {
     return both;
 }
 
-// What the meanings of a member have in common, or a complaint.
+// Finds the common type of all meanings of a member, or adds a mistake.
 class TypeFinder {
 public:
     TypeFinder(const std::vector<SourceText>& sources, Diagnostics& mistakes)
@@ -59,7 +59,7 @@ private:
     const std::vector<SourceText>& sources_;
     Diagnostics& mistakes_;
     std::optional<ValueType> type_;
-    std::string first_;  // whose type it was first
+    std::string first_;  // the name that determined the type
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ using Kind = ValueType::Kind;
 
 constexpr std::size_t kWord = 8;
 constexpr std::size_t kCommBytes = 16;  // TASK_COMM_LEN
-// What is kept of a text that has no length of its own, the NUL included.
+// The maximum size of a text without a fixed length, including the NUL.
 constexpr std::size_t kTextBytes = 64;
 constexpr std::size_t kStackFrames = 127;  // PERF_MAX_STACK_DEPTH
 constexpr std::size_t kStacks = 16384;
@@ -62,7 +62,7 @@ const std::vector<Everywhere>& known_everywhere() {
     return known;
 }
 
-// What a field is in a key.
+// The type of a field as a member of a key.
 ValueType type_of(const AdhocEvent& event, const Field& field) {
     if (field.is_string) {
         const bool has_size = !field.is_pointer && !field.is_dynamic() && field.size != 0;
@@ -106,7 +106,7 @@ std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view n
             value.type.bytes = whole_words(event.format.full_name().size() + 1);
         return value;
     }
-    // Those that the kernel hides, and the rest of the fields that every record begins with.
+    // Skips the hidden fields and the other common fields at the beginning of each record.
     if (field && field->offset >= kHiddenBytes)
         return AdhocValue{Source::field, field, type_of(event, *field)};
     return std::nullopt;
@@ -165,7 +165,7 @@ ir::Temp AdhocValueCode::number(const AdhocValue& value) {
     throw std::logic_error("a text is no number");
 }
 
-// The stack's number, or the error that made none, which the reader counts.
+// The stack's id, or a negative errno, which the reader counts.
 ir::Temp AdhocValueCode::stack(bool is_user) {
     if (!program_.find_map(kStackMap)) {
         MapDeclaration map;
@@ -186,7 +186,7 @@ ir::Temp AdhocValueCode::stack(bool is_user) {
 void AdhocValueCode::store(const AdhocValue& value, const ValueType& type, ir::Slot slot,
                            std::size_t offset) {
     if (value.source == Source::comm) {
-        // Before Linux 6.4 the helper leaves what is behind the NUL as it was.
+        // Before Linux 6.4 the helper does not clear the bytes after the NUL.
         zero(slot, offset, offset + type.bytes);
         code_.call(BPF_FUNC_get_current_comm,
                    {code_.address(slot, static_cast<std::int64_t>(offset)), kCommBytes});
@@ -210,8 +210,8 @@ void AdhocValueCode::store_number(const AdhocValue& value, const ValueType& type
                 {static_cast<std::uint8_t>(type.bytes), type.is_signed});
 }
 
-// 8 bytes of a field that is an array in the record, in pieces as wide as their place and their
-// type allow; what is behind its end is 0.
+// Loads 8 bytes of an array field, in pieces as wide as alignment and element type allow; bytes
+// past its end are 0.
 ir::Temp AdhocValueCode::load_word(const Field& field, std::size_t at) {
     const auto load = [&](std::size_t from, std::uint8_t bytes) {
         return code_.load({context_, field_reference(field, static_cast<std::int64_t>(from))},
@@ -231,8 +231,9 @@ ir::Temp AdhocValueCode::load_word(const Field& field, std::size_t at) {
     return word.value();
 }
 
-// Of a text, what stands behind its end may be left from a longer one: it becomes 0, or one text
-// would be many keys. The lowest bit of `ends` is the highest of the first byte that is 0.
+// Clears the bytes after a text's end: they may be left over from a longer text, and would make
+// different keys of one text. The lowest bit set in `ends` is the highest bit of the first zero
+// byte.
 void AdhocValueCode::store_array(const Field& field, std::size_t bytes, ir::Slot slot,
                                  std::size_t offset, bool is_text) {
     constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
@@ -262,7 +263,7 @@ void AdhocValueCode::store_array(const Field& field, std::size_t bytes, ir::Slot
     code_.bind(done);
 }
 
-// A text that is elsewhere: where a __data_loc says, or behind a pointer.
+// Stores a text outside of the record: at a __data_loc or a pointer.
 void AdhocValueCode::store_read_text(const Field& field, std::size_t bytes, ir::Slot slot,
                                      std::size_t offset) {
     const bool is_user = field.is_pointer && event_.format.system == "syscalls";
@@ -278,7 +279,7 @@ void AdhocValueCode::store_read_text(const Field& field, std::size_t bytes, ir::
     count_loss("texts_unread", "texts that could not be read");
     code_.jump(done);
     code_.bind(is_read);
-    // Full: is the byte that the NUL replaced one, too?
+    // The buffer is full: if the byte replaced by the NUL was not a NUL, the text was truncated.
     code_.branch(ir::Cmp::lt, ir::kS32, length, bytes, done);
     const ir::Slot next = code_.new_slot(kWord);
     code_.store(next, 0, ir::kU64);
@@ -300,7 +301,7 @@ void AdhocValueCode::store_constant(std::string_view text, std::size_t bytes, ir
     }
 }
 
-// Both are multiples of 8.
+// `from` and `to` must be multiples of 8.
 void AdhocValueCode::zero(ir::Slot slot, std::size_t from, std::size_t to) {
     for (; from < to; from += kWord)
         code_.store({slot, static_cast<std::int64_t>(from)}, 0, ir::kU64);

@@ -8,37 +8,37 @@
 
 namespace gpufs {
 
-// The process, also where an event has a field `pid`.
+// Always means the process id, even if an event has a field `pid`.
 inline constexpr const char* kProcess = "process";
 
-// What a name stands for at an event.
+// The meaning of a name at an event.
 struct AdhocValue {
     enum class Source { field, comm, pid, tid, cpu, uid, cgroup, kernel_stack, user_stack, probe };
     Source source = Source::field;
-    const Field* field = nullptr;  // the event's
-    ValueType type;                // what it is as a member of a key; no bytes: it cannot be one
+    const Field* field = nullptr;  // points into the event's format
+    ValueType type;                // its type as a member of a key; 0 bytes: it cannot be one
 
     bool is_text() const { return type.kind == ValueType::Kind::text; }
-    // Something to count with: an integer, or an address.
+    // An integer or an address.
     bool is_number() const;
 };
 
-// Absent where the event has no such field and nothing else is named so.
+// Absent if the event has no such field and the name is no common one.
 std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view name);
-// "did you mean 'prev_pid'?", or what there is.
+// "did you mean 'prev_pid'?", or the list of names.
 std::string hint_for_value(const AdhocEvent& event, std::string_view name);
 
-// Code at one event: reads the values of names.
+// Generates code that reads values at one event.
 class AdhocValueCode {
 public:
-    // `context` is what r1 was. Declares the losses and the maps that it needs in the program.
+    // `context` is the initial r1. Declares the losses and maps that the code needs in the program.
     AdhocValueCode(ir::Code& code, ir::Temp context, const AdhocEvent& event, Program& program)
         : code_(code), context_(context), event_(event), program_(program) {}
 
-    // The number, extended to 64 bits by its sign.
+    // The number, sign- or zero-extended to 64 bits.
     ir::Temp number(const AdhocValue& value);
-    // Writes the value as a member of this type, all bytes of it, at an offset that is a multiple
-    // of 8 for texts and raw bytes. Texts that are longer are cut and counted.
+    // Writes the value as a member of this type and initializes all of its bytes. `offset` must be
+    // a multiple of 8 for texts and raw bytes. Longer texts are truncated and counted.
     void store(const AdhocValue& value, const ValueType& type, ir::Slot slot, std::size_t offset);
 
 private:

@@ -6,10 +6,10 @@
 namespace gpufs {
 namespace {
 
-// So that the slots of a key stay below 64 KiB.
+// Keeps the slots of a key below 64 KiB.
 constexpr std::int64_t kMaxSlots = 4096;
 
-// The pieces between characters of `separators` in a stretch of the text, without empty ones.
+// The non-empty parts of a range of the text, split at characters of `separators`.
 std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t index, Span range,
                                  std::string_view separators) {
     std::vector<AdhocWord> pieces;

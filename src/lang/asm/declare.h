@@ -6,13 +6,13 @@
 
 namespace gpufs {
 
-// Parses one directive that declares something, ".map ..." or ".const ...", and adds what it
-// declares to the work. Throws SourceError.
+// Parses one directive that declares something, ".map ..." or ".const ...", and adds the result to
+// `work`. Throws SourceError.
 class DeclarationParser {
 public:
     DeclarationParser(AsmWork& work, std::size_t source, Span range);
 
-    // Whether there is a directive of that name.
+    // Returns false if there is no directive with that name.
     bool parse();
     static std::vector<std::string> names();
 
@@ -23,7 +23,7 @@ private:
     };
     static const Directive kDirectives[];
 
-    // asm_declare.cc
+    // declare.cc
     void monitor();
     void licence();
     void needs();
@@ -37,7 +37,7 @@ private:
     void enumeration();
     void caution();
 
-    // asm_declare_map.cc
+    // declare_map.cc
     void map();
     void map_clause(MapDeclaration& map, std::vector<Report>& reports);
     void max_entries(MapDeclaration& map);
@@ -50,14 +50,14 @@ private:
     bool is_report_clause() const;
     void report_clauses(Report& report, const MapDeclaration& map);
 
-    // asm_declare_record.cc
+    // declare_record.cc
     void record();
     const RecordLayout& known_record();
     Action action(const Layout& layout);
     std::vector<Action::Piece> pieces(const AsmToken& format, const Layout& layout);
     Action::Piece piece(Span at, const Layout& layout);
 
-    // Pieces of them.
+    // Shared by the functions above.
     AsmToken declared_name(std::string_view what);
     std::string text(std::string_view what);
     std::string unescaped(const AsmToken& text);
@@ -72,7 +72,7 @@ private:
     AsmTokens tokens_;
     AsmLayoutParser types_;
     AsmNames names_;
-    std::string_view declared_;  // the name that this directive gives a meaning
+    std::string_view declared_;  // the name being declared
 };
 
 }  // namespace gpufs

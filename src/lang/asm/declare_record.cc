@@ -107,7 +107,7 @@ Action DeclarationParser::action(const Layout& layout) {
 
 // "{comm:-16} waited {us} us, {{ and }} are braces"
 std::vector<Action::Piece> DeclarationParser::pieces(const AsmToken& format, const Layout& layout) {
-    unescaped(format);  // complains of what is no escape
+    unescaped(format);  // reports invalid escapes
     std::vector<Action::Piece> made;
     const std::string_view text = format.text;
     const auto literal = [&](char c) {

@@ -18,8 +18,8 @@ using Kind = ProbeTarget::Kind;
 struct KindName {
     std::string_view name;
     Kind kind;
-    std::string_view target;  // what belongs behind it
-    int colons = 0;           // in the target's name, at least
+    std::string_view target;  // syntax of the target
+    int colons = 0;           // minimum number in the target's name
 };
 constexpr KindName kKinds[] = {
     {"tracepoint", Kind::tracepoint, "SYSTEM:EVENT", 1},
@@ -56,7 +56,7 @@ public:
         }
     }
 
-    // KIND:TARGET; a tracepoint's kind may be left out.
+    // KIND:TARGET; the kind of a tracepoint may be omitted.
     ProbeTarget parse_word() {
         const Span word{at_, end_};
         Span rest = word;
@@ -82,7 +82,7 @@ private:
         return std::string_view(source_.text).substr(span.begin, span.end - span.begin);
     }
 
-    // Steps to the next ',', '|' or comment; names with one of them stand in quotes.
+    // Advances to the next ',', '|' or comment; names that contain one must be quoted.
     Span piece() {
         const std::size_t begin = at_;
         bool is_quoted = false;
@@ -104,7 +104,7 @@ private:
         return span;
     }
 
-    // Takes the first word of a piece off it.
+    // Removes the first word of a piece and returns it.
     Span first_word(Span& piece) const {
         Span word = piece;
         const auto stop = text_of(piece).find_first_of(" \t");
@@ -160,7 +160,7 @@ private:
         else if (name.find_first_of(" \t\"") != name.npos)
             fail(at, cat("'", name, "' is no ", kind_->target),
                  "one name; the next behind a comma");
-        // A path may have colons of its own: those of the names come last.
+        // A path may contain colons; those of the names come last.
         const bool is_event =
             kind_->kind == Kind::tracepoint || kind_->kind == Kind::raw_tracepoint;
         const auto colons = std::ranges::count(name, ':');

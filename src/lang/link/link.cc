@@ -11,7 +11,8 @@ namespace gpufs {
 namespace linking {
 namespace {
 
-// Where everything goes; jumps that reach too far get a longer form, which moves what is behind.
+// Assigns offsets. A jump that does not reach its target gets a longer form, which moves the code
+// after it.
 class Layout {
 public:
     Layout(LinkContext& job, const std::vector<Unit>& units) : job_(job), units_(units) {
@@ -44,7 +45,7 @@ private:
             }
     }
 
-    // From behind the instruction that jumps, which is the last of a long form.
+    // The distance from the end of the jump, which is the last instruction of a long form.
     std::int64_t distance(std::size_t unit, std::size_t i, std::size_t extra) const {
         const auto from = static_cast<std::int64_t>(begins_[unit][i] + 1 + extra);
         return static_cast<std::int64_t>(begins_[unit][units_[unit].insns[i].target]) - from;
@@ -118,11 +119,11 @@ private:
     LinkContext& job_;
     const std::vector<Unit>& units_;
     std::vector<std::vector<bool>> is_long_;
-    std::vector<std::vector<std::size_t>> begins_;  // the slot of each instruction
+    std::vector<std::vector<std::size_t>> begins_;  // by instruction: its slot
     Linked linked_;
 };
 
-// Everything but the layout. Returns whether the program reads its event's record.
+// All steps before the layout. Returns whether the program reads its event's record.
 bool check_and_resolve(LinkContext& job, std::vector<Unit>& units) {
     units = resolve_units(job);
     job.mistakes.throw_if_any();

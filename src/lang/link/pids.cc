@@ -6,8 +6,8 @@
 namespace gpufs::linking {
 namespace {
 
-// Since Linux 5.7; older headers lack it. It fills { u32 pid, u32 tgid }, with zeros where the task
-// has no ids in the namespace: as one word the same as bpf_get_current_pid_tgid() returns.
+// Since Linux 5.7; older headers lack it. It stores { u32 pid, u32 tgid }, zeros if the task has no
+// ids in the namespace. As one u64 this equals the result of bpf_get_current_pid_tgid().
 constexpr std::int32_t kGetNsCurrentPidTgid = 120;
 constexpr std::size_t kWord = 8;
 
@@ -42,7 +42,7 @@ std::vector<Insn> own_ids(const LinkTarget::PidNamespace& of, std::size_t stack_
 void use_own_ids(const LinkTarget::PidNamespace& of, Unit& unit) {
     const std::size_t stack_bytes = (unit.stack_bytes + kWord - 1) / kWord * kWord;
     std::vector<Insn> made;
-    std::vector<std::size_t> moved;  // by old place: the new one
+    std::vector<std::size_t> moved;  // by old index: the new one
     for (const Insn& insn : unit.insns) {
         moved.push_back(made.size());
         if (!asks_for_ids(insn)) {

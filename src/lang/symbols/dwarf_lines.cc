@@ -7,7 +7,7 @@
 namespace gpufs {
 namespace {
 
-// DWARF 5, 7.22 and 7.5.6; the numbers of earlier versions are the same.
+// DWARF 5, sections 7.22 and 7.5.6; earlier versions use the same numbers.
 enum StandardOpcode : std::uint8_t {
     kExtended = 0,
     kCopy = 1,
@@ -38,9 +38,9 @@ enum Form : std::uint64_t {
     kStrx3 = 0x27,
     kStrx4 = 0x28,
 };
-constexpr std::uint32_t kLongOffsets = 0xffffffff;  // then the length has 64 bits
+constexpr std::uint32_t kLongOffsets = 0xffffffff;  // followed by a length of 64 bits
 
-// Takes values from bytes. Past the end all values are 0 and is_good() is false.
+// Reads values from bytes. Past the end all values are 0 and is_good() is false.
 class Cursor {
 public:
     explicit Cursor(std::string_view bytes) : rest_(bytes) {}
@@ -59,7 +59,7 @@ public:
         rest_.remove_prefix(n);
         return taken;
     }
-    // An unsigned number of so many bytes, 8 at most.
+    // An unsigned number of `bytes` bytes, at most 8.
     std::uint64_t number(std::size_t bytes) {
         std::uint64_t value = 0;
         const std::string_view taken = take(bytes);
@@ -101,7 +101,7 @@ private:
     bool is_good_ = true;
 };
 
-// What stands in front of a unit's program.
+// The header of a unit's program.
 struct Header {
     unsigned version = 0;
     std::size_t offset_bytes = 4;
@@ -109,12 +109,12 @@ struct Header {
     std::int64_t line_base = 0;
     std::uint64_t line_range = 1;
     unsigned opcode_base = 1;
-    std::string_view operand_counts;  // of the opcodes from 1 on
+    std::string_view operand_counts;  // of the opcodes, starting with 1
     std::string_view tables;          // directories and files
     std::string_view program;
 };
 
-// The length of what follows, and how many bytes it takes itself.
+// The length of a unit after this field, and the size of the field itself.
 struct UnitLength {
     std::uint64_t bytes = 0;
     std::size_t field_bytes = 0;
@@ -139,7 +139,7 @@ std::optional<Header> parse_header(std::string_view unit) {
     Cursor head(in.take(header_bytes));
     header.program = in.take(in.left());
     header.min_instruction = head.byte();
-    if (header.version >= 4) head.byte();  // operations an instruction
+    if (header.version >= 4) head.byte();  // maximum operations per instruction
     head.byte();                           // default_is_stmt
     const std::int64_t line_base = head.byte();
     header.line_base = line_base < 128 ? line_base : line_base - 256;
@@ -155,11 +155,11 @@ std::optional<Header> parse_header(std::string_view unit) {
 struct Row {
     std::uint64_t address = 0;
     std::uint64_t file = 1;
-    std::uint64_t line = 1;  // wraps where the program is damaged
+    std::uint64_t line = 1;  // may wrap in a damaged program
 };
 
-// Runs a program: visits each row of its table, and the end of each sequence, whose address is the
-// first behind it. visit(row, is_end) stops with false.
+// Runs a program: calls visit(row, is_end) for each row of its table and for the end of each
+// sequence, whose address is the first after it. Stops if `visit` returns false.
 template <class Visit>
 void run(const Header& header, const Visit& visit) {
     Cursor in(header.program);
@@ -205,7 +205,7 @@ void run(const Header& header, const Visit& visit) {
             case kFixedAdvancePc:
                 row.address += in.number(2);
                 break;
-            default:  // one that does not matter here, or of a later version
+            default:  // not relevant here, or of a later version
                 for (auto n = static_cast<unsigned char>(header.operand_counts[opcode - 1]); n > 0;
                      --n)
                     in.uleb();
@@ -213,12 +213,12 @@ void run(const Header& header, const Visit& visit) {
     }
 }
 
-// The rest of a path behind its directories.
+// The last component of a path.
 std::string base_name(std::string_view path) {
     return std::string(path.substr(path.rfind('/') + 1));
 }
 
-// DWARF 2 to 4: directories, then files from 1 on, each list up to an empty name.
+// DWARF 2 to 4: directories, then files counted from 1; an empty name ends each list.
 std::string old_file_name(const Header& header, std::uint64_t file) {
     Cursor in(header.tables);
     while (!in.text().empty()) {
@@ -232,7 +232,7 @@ std::string old_file_name(const Header& header, std::uint64_t file) {
     return {};
 }
 
-// A field of an entry; a text where it has one.
+// Reads a field of an entry; returns its text if it has one.
 std::string take_form(Cursor& in, std::uint64_t form, std::size_t offset_bytes,
                       const LineTexts* texts) {
     switch (form) {
@@ -276,12 +276,12 @@ std::string take_form(Cursor& in, std::uint64_t form, std::size_t offset_bytes,
             in.take(16);
             return {};
     }
-    in.take(in.left() + 1);  // of unknown size: what follows cannot be read
+    in.take(in.left() + 1);  // of unknown size: nothing after it can be read
     return {};
 }
 
-// One of DWARF 5's two tables: which fields an entry has, then the entries from 0 on. The path of
-// entry `wanted`; without texts only moves behind the table.
+// Reads one of DWARF 5's two tables: the list of an entry's fields, then the entries, counted from
+// 0. Returns the path of entry `wanted`; with null `texts` only skips the table.
 std::string take_table(Cursor& in, std::size_t offset_bytes, std::uint64_t wanted,
                        const LineTexts* texts) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> fields(in.byte());
@@ -310,7 +310,7 @@ std::string file_name(const Header& header, std::uint64_t file, const LineTexts&
     return base_name(take_table(in, header.offset_bytes, file, &texts));
 }
 
-// Linkers put code that they left out at 0, or as high as an address goes.
+// Linkers place removed code at address 0 or at the highest addresses.
 bool is_left_out(std::uint64_t address) {
     constexpr std::uint64_t kHighest32 = 0xfffffffe, kHighest64 = ~std::uint64_t{0} - 1;
     return address == 0 || address == kHighest32 || address == kHighest32 + 1 ||

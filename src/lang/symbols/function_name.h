@@ -5,14 +5,14 @@
 
 namespace gpufs {
 
-// A function's name for people, from a symbol table's: a C++ name (_Z...) is taken apart, and loses
-// its parameters and the type it returns: "std::vector<int, std::allocator<int> >::push_back". The
-// hash behind a Rust name goes too. Every other name stays as it is.
+// The readable form of a symbol's name: demangles a C++ name (_Z...) and removes its parameters and
+// return type, "std::vector<int, std::allocator<int> >::push_back"; removes the hash of a Rust
+// name. Other names are unchanged.
 std::string function_name(const std::string& symbol);
 
-// "void f<int>(int) const" is "f<int>": a demangled name without parameters and returned type.
-// "operator()", "(anonymous namespace)::f" and "f()::{lambda(int)#1}::operator()" keep what is part
-// of the name. A name of no such form stays whole.
+// Removes parameters and return type of a demangled name: "f<int>" for "void f<int>(int) const".
+// "operator()", "(anonymous namespace)::f" and "f()::{lambda(int)#1}::operator()" keep the parts
+// that belong to the name. Unrecognized names are unchanged.
 struct BareName {
     std::string_view name;
     std::string_view clone;  // " [clone .cold]"
