@@ -36,7 +36,7 @@ void write_out(Context& ctx, const Wanted& wanted, std::string_view content) {
     write_all(file.get(), content, path);
 }
 
-// A name for a C array: that of the file, without what no C name has.
+// The name of a C array for the file: its base name with other characters replaced by '_'.
 std::string array_name(std::string_view path) {
     path.remove_prefix(path.find_last_of('/') + 1);  // npos + 1 is 0
     std::string name(path.substr(0, path.rfind('.')));
@@ -68,7 +68,7 @@ const ProbeProgram& wanted_program(const Wanted& wanted, const Program& program,
                      did_you_mean(*wanted.program, names));
 }
 
-// What only a kernel can fill in.
+// Whether only a kernel can resolve the item.
 bool is_open(const CodeItem& item) {
     switch (item.relocation.kind) {
         case Relocation::Kind::none:
@@ -84,7 +84,7 @@ bool is_open(const CodeItem& item) {
     }
 }
 
-// A program's instructions, as far as they are the same everywhere.
+// A program's instructions; reports those that depend on the kernel.
 std::vector<bpf_insn> assemble_program(const Program& program, const ProbeProgram& probe) {
     Diagnostics mistakes;
     const auto look_at = [&](const std::vector<CodeItem>& code) {

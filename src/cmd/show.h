@@ -9,14 +9,14 @@
 
 namespace gpufs {
 
-// Prints what a session's buffer holds, as `gpufs show` does: all of it, or the last events with
-// their stacks. For JSON, takes the records out of the buffer where the kernel gives their fields
-// in no other way, and says so.
+// Prints the contents of a session's buffer, as `gpufs show` does: all of it, or the last events
+// with their stacks. JSON consumes the records, and says so, if the kernel offers no other way to
+// get their fields.
 void print_buffer(Context& ctx, const Session& session, std::optional<unsigned long> last,
                   bool json);
 
-// Prints which pairs of records took longest, each with the record that begins it. Reads the buffer
-// once for all of them; where the kernel cannot map it, the records are gone then.
+// Prints the pairs of records that took longest, each with the record that begins it. Reads the
+// buffer only once; if the kernel cannot map it, this consumes the records.
 void print_longest(Context& ctx, const Session& session,
                    const std::vector<RecordPairs::Wanted>& wanted, bool json);
 

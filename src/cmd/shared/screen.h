@@ -4,7 +4,8 @@
 
 namespace gpufs {
 
-// The size of the terminal that a descriptor is; endless where it is none, or does not say.
+// The size of the terminal behind a descriptor; unlimited if it is not a terminal or does not
+// report a size.
 Screen screen_of(int fd);
 
 }  // namespace gpufs

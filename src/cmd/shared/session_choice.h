@@ -9,17 +9,17 @@ namespace gpufs {
 class Changes;
 struct Context;
 
-// --session NAME or --global, as given.
+// The options --session NAME and --global.
 struct SessionChoice {
     std::string name;
     bool global = false;
 };
-// Finds tracefs, clears up after dead owners, and returns the session; it need not exist yet.
+// Finds tracefs, cleans up after dead owners, and returns the session, which need not exist yet.
 Session open_session(const SessionChoice& choice);
-// The same, for commands that need one to be there. Throws Error with the way to make it.
+// The same for commands that need an existing session. Throws Error with a hint how to make it.
 Session require_session(const SessionChoice& choice);
 
-// Applies the changes, or prints them as shell lines on `out` when it is a dry run.
+// Applies the changes, or prints them as shell lines on `out` if `dry_run`.
 void apply_or_print(Context& ctx, const Changes& changes, bool dry_run);
 
 }  // namespace gpufs
