@@ -12,7 +12,7 @@
 namespace gpufs {
 namespace {
 
-// Larger than any machine; keeps a slip of the pen from filling memory.
+// Larger than any machine; keeps a typo from filling memory.
 constexpr unsigned kMaxCpu = 8191;
 
 bool parse_whole(std::string_view text, std::uint64_t& n, int base = 10) {
