@@ -22,7 +22,7 @@ std::string threads_of(const std::string& pids) {
         if (tgid == 0)
             throw Error(cat("there is no process ", pid),
                         "it may have ended; 'pgrep -a NAME' looks");
-        if (tgid != pid) threads.push_back(word);  // one thread is meant
+        if (tgid != pid) threads.push_back(word);  // the user means one thread
         if (tgid == pid)
             for (const int tid : proc::threads(pid)) threads.push_back(cat(tid));
     }

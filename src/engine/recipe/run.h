@@ -10,20 +10,20 @@
 
 namespace gpufs {
 
-// The threads that processes have now, as the text of a pid argument: "812" -> "812,815". The
-// number of a thread stands for itself. Throws Error when there is no such task.
+// The current threads of processes, in the syntax of a pid argument: "812" -> "812,815". The id of
+// a thread stands for itself. Throws Error if there is no such task.
 std::string threads_of(const std::string& pids);
 
-// A recipe at work: set whole when this is made, and gone with it.
+// A running recipe: the constructor sets all of it, the destructor removes it.
 class RecipeRun {
 public:
-    // In an instance of its own. Throws what Changes::apply() throws; nothing is set then.
+    // Uses a temporary instance. Throws the errors of Changes::apply(); nothing is set then.
     RecipeRun(const Tracefs& top, const RecipeOnKernel& recipe);
-    // In a named session, which must not exist yet. It stays, unless undo() is called.
+    // Uses a named session, which must not exist yet. It remains unless undo() is called.
     RecipeRun(const Session& session, const RecipeOnKernel& recipe);
 
     const Session& session() const { return session_; }
-    // Takes a named session away again.
+    // Removes a named session.
     void undo();
 
 private:
@@ -31,22 +31,22 @@ private:
     Session session_;
 };
 
-// Looks whether a recipe at work has ended itself: a trigger has stopped its buffer, or a pair of
-// events is over its limit.
+// Detects that a running recipe has ended itself: a trigger has stopped its buffer, or a pair of
+// events exceeds its limit.
 class RecipeEnd {
 public:
-    // All are borrowed; the recipe is at work in `session`.
+    // Keeps references to all arguments; the recipe must be running in `session`.
     RecipeEnd(const Recipe& recipe, const RecipeOnKernel& on_kernel, const Session& session);
 
     enum class Why { stopped, over };
-    // Stops the buffer for a pair over its limit.
+    // Checks both; stops the buffer if a pair exceeds its limit.
     std::optional<Why> look();
-    // How often to look; a day where there is nothing to look for.
+    // The interval at which to call look(); a day if there is nothing to check.
     std::chrono::milliseconds period() const;
 
-    // The pair, once look() has answered `over`.
+    // The pair, after look() has returned `over`.
     const PairWatch::Over& over() const { return over_; }
-    // Where the recipe has limits for pairs; else null.
+    // Null if the recipe has no limits for pairs.
     const PairWatch* pairs() const { return pairs_ ? &*pairs_ : nullptr; }
 
 private:

@@ -15,58 +15,59 @@
 
 namespace gpufs {
 
-// A trigger on the events that are recorded: "traceoff:1 if prev_state == 2".
+// A trigger on the recorded events: "traceoff:1 if prev_state == 2".
 struct RecordTrigger {
-    Trigger trigger;                      // its own condition is below
-    std::optional<Expression> condition;  // absent: the common one
+    Trigger trigger;                      // without its condition
+    std::optional<Expression> condition;  // absent: that of the request
 };
-// Throws UsageError for what is no trigger, or none for a recording.
+// Throws UsageError if the text is not a trigger, or not one for recordings.
 RecordTrigger parse_record_trigger(const std::string& text);
 
-// What is to be recorded, in the user's words.
+// What to record, as requested by the user.
 struct RecordRequest {
-    std::vector<std::string> events;      // as match_events() takes them
-    bool gpu = false;                     // and those of gpu_timeline_events()
-    std::optional<Expression> condition;  // only where it holds; absent: always
+    std::vector<std::string> events;      // in the syntax of match_events()
+    bool gpu = false;                     // adds gpu_timeline_events()
+    std::optional<Expression> condition;  // absent: record always
     std::vector<RecordTrigger> triggers;
-    std::vector<Setting> settings;  // of the buffer
+    std::vector<Setting> settings;  // for the buffer
 };
 
-// What GPUs do and which task does it when: all events of GPU drivers, their scheduler and fences
-// that this kernel has, but for accesses to single registers; the switches between tasks, and
-// tasks' begins and ends. Throws UnsupportedError when no driver has an event.
+// All events that this kernel has of GPU drivers, their scheduler and fences, except register
+// accesses; and the events of task switches, starts and exits. Throws UnsupportedError if no driver
+// has an event.
 std::vector<std::string> gpu_timeline_events(const Tracefs& top);
 
-// An instance in which everything is set to record, and which is gone with this object. The buffer
+// A temporary instance in which everything is set to record; the destructor removes it. The buffer
 // is off until start().
 //
-// The condition is a filter on every event, and has to check against each. Triggers go on all
-// events, under the condition that they bring along or the common one. What switches the buffer on
-// or off (traceon, traceoff) without a condition of its own takes the common one for itself: events
-// are not filtered then, and the trigger goes on those that have its fields.
+// The condition becomes a filter on every event and must be valid for each. Triggers are set on all
+// events, with their own condition or the common one. If a trigger that switches the buffer
+// (traceon, traceoff) has no condition of its own, it takes the common one instead of the filters;
+// it is then set on the events that have the fields of the condition.
 class RecordSession {
 public:
-    // Throws UsageError and SourceError before anything is made, and what Changes::apply() throws.
+    // Throws UsageError and SourceError before making anything, and the errors of Changes::apply().
     RecordSession(const Tracefs& top, const RecordRequest& request);
 
     const Tracefs& top() const { return scratch_.top(); }
     const Tracefs& tracefs() const { return scratch_.tracefs(); }
-    // Those whose records may come: also what triggers switch on.
+    // The events that may be recorded, including those that triggers enable.
     const std::vector<std::string>& events() const { return request_.events; }
     bool has_stacks() const { return has_trigger("stacktrace"); }
-    // A trigger switches the buffer off, and none on: then all is over.
+    // Whether the end of recording is final: a trigger switches the buffer off, and none switches
+    // it on.
     bool ends_when_off() const { return has_trigger("traceoff") && !has_trigger("traceon"); }
 
-    // Switches the buffer on; where there is a traceon trigger, that does it.
+    // Switches the buffer on, unless a traceon trigger does.
     void start() const;
     void stop() const;
     bool is_on() const;
 
 private:
-    // All that is wanted, in words of this kernel.
+    // The request, resolved for this kernel.
     struct Resolved {
         std::vector<std::string> events;
-        std::vector<EventFormat> filtered;  // all of them, where there is a filter
+        std::vector<EventFormat> filtered;  // empty if there is no filter, otherwise all
         std::optional<Expression> filter;
         std::vector<TriggerOn> triggers;
     };

@@ -11,10 +11,10 @@
 namespace gpufs {
 namespace {
 
-// A kernel stack behind each event.
+// Records a kernel stack after each event.
 constexpr const char* kStacks = "options/stacktrace";
 
-// The events of the program's tracepoints that this machine has.
+// The events of the program's tracepoints that exist on this machine.
 std::vector<std::string> events_of(const Program& program, const Tracefs& tracefs) {
     std::vector<std::string> events;
     const auto add = [&](const std::vector<ProbeTarget>& alternatives) {
@@ -70,7 +70,7 @@ void FreezeSession::freeze() {
     disable_(session_.tracefs());
 }
 
-// Only what differs is written: each has an effect of its own.
+// Writes only settings that differ, because each write has an effect.
 void FreezeSession::restore_settings() {
     std::vector<Setting> differing;
     const std::vector<Setting> now = all_settings(session_);
@@ -89,7 +89,7 @@ FreezeSession::~FreezeSession() {
         disable_(session_.tracefs());
         restore_settings();
     } catch (const Error&) {
-        // Never enabled, or reset by somebody meanwhile: nothing of ours is left.
+        // Never enabled, or reset by someone meanwhile: nothing is left to undo.
     }
 }
 

@@ -11,13 +11,13 @@
 
 namespace gpufs {
 
-// A session that records what somebody else enables in it, to be stopped at the right moment. Gone
-// with this object unless it was frozen; one that was there before stays, without the events and
-// with the settings that it had.
+// A session that records the events that its user enables, until freeze(). Unless frozen, the
+// destructor removes it, or restores a session that existed before: removes the events and restores
+// the settings.
 class FreezeSession {
 public:
-    // Makes its instance, unless there is one on which nothing is enabled. Throws Error when the
-    // session is in use, stopped, or holds records. `disable` ends what was enabled in the
+    // Makes the instance, or uses an existing one without enabled events. Throws Error if the
+    // session is in use, stopped, or contains records. `disable` disables the events enabled in the
     // instance; it may throw Error.
     using Disable = std::function<void(const Tracefs& instance)>;
     FreezeSession(const Session& session, Disable disable);
@@ -25,7 +25,7 @@ public:
     FreezeSession(const FreezeSession&) = delete;
     FreezeSession& operator=(const FreezeSession&) = delete;
 
-    // Stops the buffer, and then the events: what is recorded stays and costs nothing.
+    // Stops the buffer, then disables the events: the records remain and cost nothing.
     void freeze();
 
 private:
@@ -33,31 +33,31 @@ private:
 
     Session session_;
     Disable disable_;
-    std::vector<Setting> before_;  // of one that was there
+    std::vector<Setting> before_;  // settings of a session that existed before
     bool is_ours_ = false, is_frozen_ = false;
 };
 
-// The session whose buffer is stopped when a monitor finds what it was asked for. One that records
-// already is taken as it is. Else it is a FreezeSession with the events that the monitor's own
-// tracepoints are, and the kernel's stack of each.
+// The session whose buffer a monitor stops when a record satisfies a condition. A session that
+// already records is used unchanged. Otherwise it is a FreezeSession with the events of the
+// monitor's own tracepoints and a kernel stack for each.
 class MonitorFreeze {
 public:
-    // Throws Error where the session is stopped already.
+    // Throws Error if the session is already stopped.
     MonitorFreeze(const Program& program, const Session& session);
     MonitorFreeze(const MonitorFreeze&) = delete;
     MonitorFreeze& operator=(const MonitorFreeze&) = delete;
 
-    // Stops the buffer, once.
+    // Stops the buffer; further calls do nothing.
     void freeze();
     bool is_frozen() const noexcept { return is_frozen_; }
-    // The events were enabled for this: they are disabled once it is frozen.
+    // Whether this object enabled the events; they are disabled after freezing.
     bool is_own() const noexcept { return own_ != nullptr; }
     const Session& session() const noexcept { return session_; }
 
 private:
     Session session_;
     std::vector<std::string> events_;
-    std::unique_ptr<FreezeSession> own_;  // null: somebody else enabled what it records
+    std::unique_ptr<FreezeSession> own_;  // null: someone else enabled the events
     bool sets_stacks_ = false, is_frozen_ = false;
 };
 
