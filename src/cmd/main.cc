@@ -55,14 +55,14 @@ int dispatch(Context& ctx, Args args) {
     return it->run(ctx, rest);
 }
 
-// The one place that turns exceptions into words.
+// The only place that prints an error,
 void complain(Output& err, const Error& e) {
     err.line(cat("gpufs: ", e.what()));
     for (const std::string_view line : lines_of(e.evidence())) err.line(cat("    ", line));
     if (!e.hint().empty()) err.line(cat("hint: ", e.hint()));
 }
 
-// ... and an exit status.
+// and that turns one into an exit status.
 int run(Context& ctx, Args args) try {
     const int status = dispatch(ctx, args);
     ctx.out.flush();
@@ -74,7 +74,7 @@ int run(Context& ctx, Args args) try {
     complain(ctx.err, e);
     return kUnsupported;
 } catch (const SysError& e) {
-    if (e.code() == EPIPE) throw;  // nobody reads: no words either
+    if (e.code() == EPIPE) throw;  // nobody reads the output: print nothing
     complain(ctx.err, e);
     const bool lacks_permission = e.code() == EPERM || e.code() == EACCES;
     if (lacks_permission && e.hint().empty() && ::geteuid() != 0)
@@ -89,7 +89,7 @@ int run(Context& ctx, Args args) try {
 }
 
 int main_with(Args args) {
-    // A closed pipe shall end us by an error from write(2), after everything was undone.
+    // A closed pipe must end gpufs by an error from write(2), after everything is undone.
     ::signal(SIGPIPE, SIG_IGN);
     Output out(STDOUT_FILENO, "stdout"), err(STDERR_FILENO, "stderr");
     Context ctx{out, err};

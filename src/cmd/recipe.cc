@@ -21,7 +21,7 @@ namespace {
 
 struct RecipeOptions {
     std::vector<std::string> words;    // NAME|FILE and key=value
-    std::vector<std::string> command;  // behind --
+    std::vector<std::string> command;  // after --
     std::vector<int> pids;
     std::optional<std::chrono::nanoseconds> duration;
     std::optional<std::string> session;
@@ -37,10 +37,10 @@ struct RecipeOptions {
 // Why a run ended, and when.
 struct EndOfRun {
     enum class Why {
-        signal,   // a stop signal came
-        time,     // the duration is over
+        signal,   // a stop signal was received
+        time,     // the duration has elapsed
         stopped,  // a trigger stopped the buffer
-        over,     // a pair was over its limit, and we stopped the buffer
+        over,     // a pair exceeded its limit, and gpufs stopped the buffer
         command,  // the command ended
     };
     Why why = Why::time;
@@ -159,7 +159,7 @@ RecipeArguments arguments_of(const Recipe& recipe, const RecipeOptions& choices)
     return arguments;
 }
 
-// `status` is what was set while the recipe was at work.
+// `status`: the settings while the recipe was running.
 void show_results(Context& ctx, const Recipe& recipe, const RecipeRun& run,
                   const std::vector<std::string>& status, bool json) {
     std::vector<RecordPairs::Wanted> longest;
@@ -179,7 +179,7 @@ void show_results(Context& ctx, const Recipe& recipe, const RecipeRun& run,
                     ctx.out.line(json ? JsonObject().text("command", command).done() : command);
         }
     }
-    // Last, because it may take the records out of the buffer.
+    // Last, because it may consume the records.
     if (longest.empty()) return;
     if (!json && longest.size() < recipe.shows.size()) ctx.out.line("");
     print_longest(ctx, run.session(), longest, json);
@@ -202,8 +202,8 @@ std::string words_for(const EndOfRun& end, HeldCommand* command) {
     return {};
 }
 
-// What became of a command that was not what ended the run. It may have been about to end by
-// itself.
+// Ends a command that did not end the run, and returns a sentence about it. It may have exited by
+// itself meanwhile.
 std::string end_command(HeldCommand& command) {
     const auto status = command.end();
     const std::string name = cat("'", command.name(), "' (pid ", command.pid(), ")");
@@ -213,7 +213,7 @@ std::string end_command(HeldCommand& command) {
     return end_text(name, *status);
 }
 
-// `buffer` is what was in it before it was shown.
+// `buffer`: its counters before its contents were shown.
 void print_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const BufferState& buffer,
                HeldCommand* command, bool json) {
     constexpr std::string_view kWhy[] = {"signal", "time", "stopped", "over", "command"};
@@ -236,14 +236,14 @@ void print_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const Bu
     if (!of_command.empty()) ctx.err.line(of_command);
 }
 
-// How long the recipe runs at most; absent: nothing limits it.
+// The maximum duration of the recipe; absent: unlimited.
 std::optional<std::chrono::nanoseconds> duration_of(const Recipe& recipe,
                                                     const RecipeOptions& choices) {
     if (choices.duration || !recipe.duration_ns) return choices.duration;
     return std::chrono::nanoseconds(*recipe.duration_ns);
 }
 
-// "; ends when a trigger stops the buffer, or Ctrl-C"; empty when it ends at once.
+// "; ends when a trigger stops the buffer, or Ctrl-C"; empty if the duration is 0.
 std::string what_ends_it(const Recipe& recipe, const RecipeOptions& choices) {
     const auto duration = duration_of(recipe, choices);
     if (duration == std::chrono::nanoseconds(0)) return {};
@@ -290,7 +290,7 @@ EndOfRun wait_for_end(RunLoop& loop, RecipeEnd& own_end) {
     }
 }
 
-// Lets the command go and waits for the end.
+// Starts the command and waits for the end of the run.
 EndOfRun begin_and_wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel,
                         RecipeRun& run, const RecipeOptions& choices, RunLoop& loop) {
     if (const auto duration = duration_of(recipe, choices)) loop.end_after(*duration);

@@ -44,21 +44,21 @@ struct RecordOptions {
     bool ring = false, compress = false, strict = false, json = false;
 };
 
-// Why a recording ended before anybody asked it to.
+// Why a recording ended early.
 enum class Early { no, switched_off, file_is_full, disk_is_full };
 
 bool is_full_disk(const SysError& e) {
     return e.code() == ENOSPC || e.code() == EDQUOT || e.code() == EFBIG;
 }
 
-// Some 100 ms of the fastest events there are; together no more than 512 MB.
+// Room for about 100 ms of the fastest events; at most 512 MB in total.
 std::uint64_t default_buffer(const Tracefs& top) {
     constexpr std::uint64_t kEach = 8 << 20, kAll = 512 << 20, kLeast = 1408 << 10;
     return std::clamp(kAll / buffer_cpus(top).size() / 4096 * 4096, kLeast, kEach);
 }
 
 void add_settings(RecordRequest& request, const RecordOptions& choices, const Tracefs& top) {
-    // One clock for all CPUs, which is also that of BPF programs and of clock_gettime(2).
+    // The same clock on all CPUs, which BPF programs and clock_gettime(2) use, too.
     const std::uint64_t buffer = choices.buffer ? *choices.buffer : default_buffer(top);
     request.settings = {{"clock", "mono"}, {"buffer", size_to_text(buffer)}};
     if (choices.pids.empty()) return;
@@ -68,7 +68,7 @@ void add_settings(RecordRequest& request, const RecordOptions& choices, const Tr
     request.settings.push_back({"children", "on"});
 }
 
-// One recording, from the making of its instance to the last word about it.
+// A recording, from making its instance to printing the summary.
 class Recording {
 public:
     Recording(Context& ctx, const RecordOptions& choices, const Tracefs& top)
@@ -80,9 +80,9 @@ public:
           recorder_(session_.tracefs(), top),
           told_(recorder_.counts()) {}
 
-    // Into the file as the pages come.
+    // Writes pages to the file continuously.
     void run(RunLoop& loop);
-    // The kernel keeps the last ones; they go into the file at the end, and at each SIGUSR1.
+    // The kernel keeps the latest pages; writes them to the file at the end and at each SIGUSR1.
     void run_ring(RunLoop& loop);
 
     bool is_complete() const { return lost_ == 0; }
@@ -113,7 +113,7 @@ private:
     RecordSession session_;
     Recorder recorder_;
     Early early_ = Early::no;
-    std::vector<Recorder::Counts> told_;  // with the last file
+    std::vector<Recorder::Counts> told_;  // at the last file
     std::uint64_t lost_ = 0;
     std::size_t files_ = 0;
 };
@@ -130,7 +130,7 @@ void Recording::run(RunLoop& loop) {
     close(file);
 }
 
-// What was in the file before stays until it is known that the command runs.
+// The file's old content is kept until the command has been started successfully.
 void Recording::follow(RunLoop& loop, RecordingFile& file, const trace_dat::Head& head) {
     using Clock = std::chrono::steady_clock;
     const RealTime first;
@@ -148,7 +148,7 @@ void Recording::follow(RunLoop& loop, RecordingFile& file, const trace_dat::Head
     }
 }
 
-// False when that was the last.
+// Returns false when the recording must end.
 bool Recording::take(RecordingFile& file, Take how) {
     try {
         if ((recorder_.*how)(file, max_)) return true;
@@ -227,7 +227,7 @@ void Recording::tell(const RecordingFile& file, bool has_gaps) {
     JsonArray cpus;
     for (std::size_t i = 0; i < counts.size(); ++i) {
         const Recorder::Counts &now = counts[i], &before = told_[i];
-        // A ring overwrites what is old: that is no loss.
+        // Overwriting old records of a ring is not a loss.
         const std::uint64_t over = choices_.ring ? now.overrun - before.overrun : 0;
         const std::uint64_t lost_here = now.lost() - before.lost() - over;
         records += now.read - before.read;

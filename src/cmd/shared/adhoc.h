@@ -13,38 +13,39 @@
 
 namespace gpufs {
 
-// What count, hist, latency and stacks share: their words become a question, whose Program is run.
+// The common part of count, hist, latency and stacks: their words become a question, whose Program
+// is run.
 struct AdhocChoices {
     RunChoices run;
     std::vector<std::string> words;
     std::vector<int> pids;
-    std::optional<Expression> comm;  // --comm, as a condition
+    std::optional<Expression> comm;  // from --comm
     std::optional<unsigned long> max_keys;
-    // The user's texts, for messages about what stands in them; the first is that of the words.
+    // The user's texts, for messages; the first contains the words.
     std::vector<SourceText> sources{SourceText{}};
 
-    // The index of a further text.
+    // Returns the text's index.
     std::size_t add_source(SourceText source);
 };
 
-// Declares the options that all of them have, and parses. False when only help was asked for.
+// Declares the common options and parses. Returns false if only help was requested.
 bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices);
 
 class AdhocAsker {
 public:
-    // `name` is the command's, for messages.
+    // `name`: the command's, for messages.
     AdhocAsker(std::string name, const AdhocChoices& choices);
 
     const std::vector<AdhocWord>& subjects() const { return words_.subjects; }
-    // Throws UsageError, with the usage, where there are fewer or more words in front of `by`.
+    // Throws UsageError with the usage if the number of words before `by` is not in this range.
     void require_subjects(std::size_t least, std::size_t most, const std::string& what) const;
     std::vector<AdhocEvent> find_events(std::span<const AdhocWord> words);
-    // Of this name, where there is one.
+    // Absent if there is no such tracepoint.
     std::optional<AdhocEvent> find_tracepoint(const std::string& name);
-    // About these events; with the keys and the filter of the choices.
+    // A question about these events, with the keys and the filter of the choices.
     AdhocQuestion question(std::vector<AdhocEvent> events);
 
-    // Runs the program that answers the question.
+    // Runs the program that answers the question. Returns the same as Command::run.
     int run(Context& ctx, Program program);
 
 private:
@@ -52,7 +53,7 @@ private:
 
     AdhocChoices choices_;
     AdhocWords words_;
-    std::unique_ptr<TraceFile> recording_;  // whose events they are; null: this machine's
+    std::unique_ptr<TraceFile> recording_;  // source of the events; null: this machine
     KernelFacts machine_;
 };
 

@@ -12,7 +12,7 @@ using Args = std::span<const std::string>;
 
 enum Exit { kOk = 0, kFailed = 1, kUsage = 2, kUnsupported = 3, kLostData = 4 };
 
-// Where a command's words go. Data on `out`; everything a person reads about the run on `err`.
+// The outputs of a command: data on `out`, everything about the run on `err`.
 struct Context {
     Output& out;
     Output& err;
@@ -20,8 +20,8 @@ struct Context {
 
 struct Command {
     std::string_view name, summary;
-    // Returns the exit status. Where a signal ended the work, and everything is undone, it returns
-    // that signal as a negative number: gpufs ends by it.
+    // Returns the exit status. If a signal ended the work, returns the negative signal number after
+    // everything is undone; gpufs then terminates by that signal.
     int (*run)(Context&, Args);
 };
 
@@ -48,7 +48,7 @@ int cmd_stop(Context&, Args);
 int cmd_trigger(Context&, Args);
 int cmd_watch(Context&, Args);
 
-// In the order a person needs them.
+// In the order in which a person needs them.
 inline constexpr Command kCommands[] = {
     {"doctor", "say what this kernel and this user can do, and how to mend the rest", cmd_doctor},
     {"watch", "say what GPUs do: jobs on their rings, fences, displays", cmd_watch},

@@ -43,7 +43,7 @@ std::string parse_session_name(const std::string& text) {
     return text;
 }
 
-// Hands the pieces between commas to `parse`.
+// Calls `parse` for each comma-separated part.
 Options::Parse for_each_piece(Options::Parse parse) {
     return [parse = std::move(parse)](const std::string& text) {
         const std::vector<std::string> pieces = split(text, ',');
@@ -56,7 +56,7 @@ Options::Parse for_each_piece(Options::Parse parse) {
 }  // namespace
 
 struct Options::State {
-    // An option that takes a text, and what becomes of it.
+    // An option with a text, and the function that parses it.
     struct Reader {
         std::string name, argument;
         bool is_list;
@@ -72,7 +72,7 @@ struct Options::State {
                 parse_named(text);
             }
         }
-        // What is wrong is wrong with this option, whether `parse` says so or not.
+        // Adds the option's name to the message unless `parse` did.
         void parse_named(const std::string& text) const {
             const std::string option = "--" + name;
             try {
@@ -241,7 +241,7 @@ bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
     po::variables_map map;
     try {
         namespace style = po::command_line_style;
-        // Abbreviated options would change their meaning when one is added.
+        // Abbreviations would change their meaning when an option is added.
         po::store(po::command_line_parser(std::vector<std::string>(args.begin(), args.end()))
                       .options(all)
                       .positional(po::positional_options_description{}.add("word", -1))

@@ -8,16 +8,16 @@
 
 namespace gpufs {
 
-// --freeze-on: stops a session's buffer at the first record that a condition holds for.
+// --freeze-on: stops a session's buffer at the first record that satisfies a condition.
 class FreezeOn {
 public:
-    // Borrows the program. Throws UsageError for the condition, and what MonitorFreeze's
-    // constructor throws.
+    // Keeps a reference to the program. Throws UsageError for the condition, and the errors of
+    // MonitorFreeze's constructor.
     FreezeOn(const Program& program, const Expression& condition, const Session& session);
 
     void look_at(const RecordLayout& layout, std::span<const std::byte> record);
     bool is_frozen() const noexcept { return freeze_.is_frozen(); }
-    // What was done, and what to do with it.
+    // What was done, and how to see the result.
     std::string end_text() const;
     std::string end_json() const;
 

@@ -10,7 +10,7 @@
 namespace gpufs {
 namespace {
 
-// A refused program shows the verifier's line; with -v the whole log.
+// For a refused program, shows the relevant line of the verifier's log, or all of it with -v.
 Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& machine) try {
     return {std::move(program), {choices.for_program(), {}}, machine};
 } catch (const RefusedProgram& e) {
@@ -18,7 +18,7 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
                 choices.verbose ? e.log() : e.evidence());
 }
 
-// The process that a monitor was asked to look at, where it knows the parameter; else 0.
+// The value of the parameter `pid`, if the program has it and it was given; else 0.
 std::uint32_t wanted_process(const Program& program, const ParameterValues& given) {
     const auto pid = given.numbers.find("pid");
     const bool is_named = program.find_parameter("pid") && pid != given.numbers.end();

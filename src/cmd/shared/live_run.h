@@ -16,16 +16,16 @@
 
 namespace gpufs {
 
-// One run of a Program on this machine: it is loaded here, and attached by run(), which prints what
-// comes until the end.
+// A run of a Program on this machine. The constructor loads it; run() attaches it and prints its
+// output until the end.
 class LiveRun {
 public:
-    // Throws what Monitor's constructor throws. Borrows context and choices.
+    // Keeps references to the context and the choices. Throws the errors of Monitor's constructor.
     LiveRun(Context& ctx, Program program, const RunChoices& choices);
     LiveRun(const LiveRun&) = delete;
     LiveRun& operator=(const LiveRun&) = delete;
 
-    // Returns what Command::run returns.
+    // Returns the same as Command::run.
     int run();
 
 private:
@@ -39,10 +39,10 @@ private:
 
     Context& ctx_;
     const RunChoices& choices_;
-    RunLoop loop_;  // first, because signals wait from here on
+    RunLoop loop_;  // first, because it blocks signals
     KernelFacts machine_;
     Monitor monitor_;
-    // These are there from open() on; the last two only where they were asked for.
+    // Set by open(); the last two only if requested.
     std::optional<MonitorReader> reader_;
     std::optional<LiveSymbols> symbols_;
     std::optional<MonitorPrinter> printer_;

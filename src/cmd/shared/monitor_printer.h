@@ -16,50 +16,49 @@
 
 namespace gpufs {
 
-// Prints what comes out of a program at work: records, reports and losses, as text or as a JSON
-// line each. Text gathers and is written by flush(), or when it is much.
+// Prints the output of a running program: records, reports and losses, as text or as JSON lines.
+// Output is buffered until flush() or until the buffer is large.
 class MonitorPrinter {
 public:
     struct Form {
         bool json = false;
-        bool folded = false;  // stacks of maps as flamegraph.pl reads them, and nothing else
+        bool folded = false;  // only stacks of maps, in the input format of flamegraph.pl
         bool intervals =
             false;  // print_interval() will be called: the end has a time above it, too
     };
-    // Borrows context and program. `names` know no stacks yet.
+    // Keeps references to the context and the program. `names` need not resolve stacks.
     MonitorPrinter(Context& ctx, const RunningProgram& running, Form form, ValueNames names);
     MonitorPrinter(const MonitorPrinter&) = delete;
     MonitorPrinter& operator=(const MonitorPrinter&) = delete;
 
-    // Looks at the screen and the clock again; for each batch of records.
+    // Reads the screen size and the clock; call it for each batch of records.
     void begin_batch();
     // Carries out the record's actions.
     void print(const RecordLayout& layout, std::span<const std::byte> record);
     void flush();
 
-    // Once an exit action was carried out, its status. Records behind it are not printed.
+    // The status of the first exit action carried out. Later records are not printed.
     std::optional<int> exit_status() const noexcept { return exit_status_; }
-    // Prints records again: those of the end programs.
+    // Resumes printing for the records of the end programs.
     void print_on() { is_silent_ = false; }
 
-    // Prints what the maps counted since the last interval, below the time, which is as `names`
-    // show times.
+    // Prints a timestamp line and the maps' contents since the last call. The time has the format
+    // of `names`.
     void print_interval(std::uint64_t now_ns);
-    // The same as data, for a display that shows it in another way.
+    // The same as data, for a display with its own format.
     struct Taken {
         const MapDeclaration* map;
         std::vector<MapEntry> entries;
     };
     std::vector<Taken> take();
-    // Makes room for other stacks than those that were taken last.
+    // Removes stacks from the stack maps, except those in `taken`.
     void release_stacks(const std::vector<Taken>& taken);
-    // The names it was given, and the stacks. Good as long as this.
+    // The names given to the constructor, with stacks. Valid as long as this object.
     const ValueNames& names() const noexcept { return names_; }
-    // Counts a record that is not printed.
+    // Counts a record without printing it.
     void pass() { ++count_; }
-    // Prints what the maps hold and what was lost, at the end. False when something was lost.
-    // `known`: as read_losses() takes it.
-    // `now_ns`: the time above what an interval began to count.
+    // Prints the final map contents and the losses. Returns false if something was lost. `known`:
+    // see read_losses(). `now_ns`: the time for the last, incomplete interval.
     bool print_end(std::uint64_t now_ns, std::vector<Loss> known);
 
 private:
@@ -80,10 +79,10 @@ private:
     Screen screen_;
     std::string text_;
     std::uint64_t count_ = 0;
-    std::uint64_t stack_collisions_ = 0;  // in what maps counted
+    std::uint64_t stack_collisions_ = 0;  // in the contents of maps
     std::optional<int> exit_status_;
     bool is_silent_ = false;
-    bool is_below_text_ = false;  // a report that comes now stands apart from what is above
+    bool is_below_text_ = false;  // a following report is separated by an empty line
 };
 
 }  // namespace gpufs

@@ -21,7 +21,7 @@ int RecordedRun::run() {
     return finish(until);
 }
 
-// The end is the recording's, the duration's, an exit action's, or a signal's.
+// Ends with the recording, the duration, an exit action or a signal.
 void RecordedRun::loop(RunLoop& loop) {
     constexpr std::size_t kBatch = 4096;
     for (std::size_t count = 0; const auto now = replay_.advance(); ++count) {

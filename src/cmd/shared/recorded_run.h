@@ -11,16 +11,16 @@
 
 namespace gpufs {
 
-// One run of a Program over a recording, in the recording's time and as fast as it goes.
+// A run of a Program over a recording, in the recording's time but at full speed.
 class RecordedRun {
 public:
-    // Throws what opening the recording and Replay's constructor throw. Borrows context and
-    // choices, which name the recording.
+    // Keeps references to the context and the choices, which contain the file name. Throws the
+    // errors of opening the recording and of Replay's constructor.
     RecordedRun(Context& ctx, Program program, const RunChoices& choices);
     RecordedRun(const RecordedRun&) = delete;
     RecordedRun& operator=(const RecordedRun&) = delete;
 
-    // Returns what Command::run returns.
+    // Returns the same as Command::run.
     int run();
 
 private:
@@ -33,7 +33,7 @@ private:
     Replay replay_;
     MonitorPrinter printer_;
     VisitRecord print_;
-    std::uint64_t now_ns_ = 0;  // of the last record that was run
+    std::uint64_t now_ns_ = 0;  // of the last record processed
 };
 
 }  // namespace gpufs

@@ -15,18 +15,19 @@
 
 namespace gpufs {
 
-// Takes the COMMAND behind "--" off the arguments. Throws UsageError when there is only the "--".
+// Removes the COMMAND after "--" from the arguments and returns it. Throws UsageError if nothing
+// follows "--".
 std::vector<std::string> take_command(Args& args);
 
 // "make ended with exit status 2", for a status of wait(2).
 std::string end_text(std::string_view name, int status);
 
-// What ends the work of a command, and what wakes it: --duration, a stop signal, the end of the
-// COMMAND, the ticks of --interval. From its making on stop signals wait, so that everything is
-// undone and reported first.
+// The events that end or wake the work of a command: --duration, a stop signal, the exit of the
+// COMMAND, the ticks of --interval. Blocks stop signals from its construction on, so that
+// everything is undone and reported first.
 //
 //   RunLoop loop(choices.duration, choices.interval);
-//   loop.hold(choices.command);          // where there is one
+//   loop.hold(choices.command);          // if there is one
 //   ... set everything up ...
 //   loop.begin();
 //   do {
@@ -36,53 +37,52 @@ std::string end_text(std::string_view name, int status);
 //   } while (!loop.is_over());
 //   return loop.exit_status(kOk);
 //
-// Over a recording the time is that of its records: begin(), time_is_over() and tick() take it.
+// For a recording, the time is that of its records, passed to begin(), time_is_over() and tick().
 class RunLoop {
 public:
-    // Absent: it goes on until something else ends it; it does not tick.
+    // Without `duration` there is no time limit; without `interval` there are no ticks.
     explicit RunLoop(std::optional<std::chrono::nanoseconds> duration,
                      std::optional<std::chrono::nanoseconds> interval = std::nullopt);
 
-    // Forks the command, which begin() lets go; nothing where `argv` is empty.
+    // Forks the command; begin() lets it exec. Does nothing if `argv` is empty.
     void hold(std::vector<std::string> argv);
-    // Null where none is held.
+    // Null if there is no command.
     HeldCommand* command() noexcept { return command_ ? &*command_ : nullptr; }
 
-    // Waits end for this descriptor, too, as long as it is readable.
+    // Waits also end while this descriptor is readable.
     void wake_for(int fd) const;
-    // Readable once a signal came or the command has ended, and while a descriptor of wake_for()
-    // is.
+    // Readable after a signal or the command's exit, and while a descriptor of wake_for() is.
     int wake_fd() const noexcept { return wakes_.get(); }
 
-    // Takes the place of the duration; before begin().
+    // Replaces the duration; call it before begin().
     void end_after(std::chrono::nanoseconds duration) { duration_ = duration; }
 
-    // Time runs from here; the command, too.
+    // Starts the time and the command.
     void begin();
-    // The same for work over a recording, whose first record is of this time.
+    // The same for a recording: `first_ns` is the time of its first record.
     void begin(std::uint64_t first_ns);
 
-    // How long to wait at most: until the end or the next tick, but no more than a minute. 0 when
-    // one of them is over.
+    // How long to wait at most: until the end or the next tick, but no more than a minute. 0 if one
+    // of them is due.
     std::chrono::milliseconds left() const;
-    // Sleeps until wake_fd() is readable, so long as left() says, and no longer than this.
+    // Sleeps until wake_fd() is readable, at most left() and `longest`.
     void wait(std::chrono::milliseconds longest = std::chrono::minutes(1)) const;
     std::chrono::nanoseconds lasted() const;
 
-    // The moment of the first tick that has passed since the last call. Further ones are left out.
+    // The time of the first tick due since the last call; skips further ones.
     std::optional<std::uint64_t> tick(std::uint64_t now_ns);
     bool time_is_over(std::uint64_t now_ns) const { return now_ns >= end_ns_; }
-    // Whether a signal came.
+    // Whether a signal was received.
     bool is_interrupted();
     enum class End { none, signal, command, time };
-    // Looks what has ended the work. Throws SysError, with exec's reason, when there was no command
-    // to run.
+    // What has ended the work, if anything. Throws SysError with the reason if the command could
+    // not be executed.
     End end();
     bool is_over() { return end() != End::none; }
 
-    // The line about how the command ended; empty while it runs, and where there is none.
+    // A line about how the command ended; empty while it runs, and if there is none.
     std::string command_end() const;
-    // What a command returns for main(): `status`, or the signal that came as a negative number.
+    // The return value of Command::run: `status`, or the negative signal number.
     int exit_status(int status) const { return signal_ != 0 ? -signal_ : status; }
 
 private:
@@ -91,7 +91,7 @@ private:
     std::optional<std::chrono::nanoseconds> duration_, interval_;
     StopSignals signals_;
     std::optional<HeldCommand> command_;
-    Fd wakes_;  // an epoll
+    Fd wakes_;  // an epoll descriptor
     std::uint64_t begin_ns_ = 0, end_ns_ = kNever, next_tick_ns_ = kNever;
     std::optional<int> command_status_;
     int signal_ = 0;

@@ -16,15 +16,15 @@
 namespace gpufs {
 namespace {
 
-// Columns that reports are sorted by in turn; empty: as the report is declared. One that a report
-// does not have leaves it as it is.
+// The columns that the sort key cycles through; empty: the report's own. A report without the
+// column keeps its own order.
 constexpr std::array<std::string_view, 4> kSorts = {"", "count", "max", "key"};
 
 std::string_view owner_of(std::string_view map) {
     return map.substr(0, std::min(map.find('.'), map.size()));
 }
 
-// The monitors that a merged program is of, as they are first named.
+// The names of the monitors in a merged program, in order of appearance.
 std::vector<std::string> monitors_in(const Program& program) {
     std::vector<std::string> names;
     for (const ProbeProgram& probe : program.programs) {
@@ -119,7 +119,7 @@ void Top::scroll(std::ptrdiff_t lines) {
 }
 
 std::string Top::report(const MonitorPrinter::Taken& taken, Report report) {
-    // Pictures of histograms leave no room for anything else.
+    // Histograms would leave no room for anything else.
     report.is_table = report.is_table || taken.map->aggregation.is_histogram();
     if (!kSorts[sort_].empty()) report.sort = kSorts[sort_];
     const ReportRows rows = report_rows(*taken.map, report, taken.entries);

@@ -15,20 +15,19 @@
 
 namespace gpufs {
 
-// The full-screen display of --top: what a program's maps counted in the last interval, until the
-// user quits. Histograms are shown as a row of percentiles. Of several monitors one can be looked
-// at alone.
+// The full-screen display of --top: the maps' contents of the last interval, until the user quits.
+// Shows histograms as rows of percentiles. If several monitors run, the user can select one.
 class Top {
 public:
-    // Takes the terminal, which stdout is. Borrows all.
+    // Takes over the terminal, which must be stdout. Keeps references to all arguments.
     Top(Context& ctx, const Program& program, MonitorPrinter& printer,
         std::chrono::nanoseconds interval);
 
-    // Readable when a key was pressed; -1: no keys will come.
+    // Readable when a key was pressed; -1: there are no keys.
     int key_fd() const noexcept { return screen_.key_fd(); }
-    // Takes what the maps counted, and shows it. The time is CLOCK_MONOTONIC's.
+    // Reads and clears the maps, and shows their contents. The time is CLOCK_MONOTONIC.
     void tick(std::uint64_t now_ns);
-    // Does what the keys say that were pressed. False once the user wants to leave.
+    // Handles the pressed keys. Returns false when the user quits.
     bool handle_keys();
 
 private:
@@ -43,10 +42,10 @@ private:
     MonitorPrinter& printer_;
     std::chrono::nanoseconds interval_;
     ValueWriter values_;
-    std::vector<std::string> monitors_;  // of a merged program; empty: it is one
+    std::vector<std::string> monitors_;  // of a merged program; empty: a single one
     std::vector<MonitorPrinter::Taken> taken_;
     std::string when_;
-    std::size_t shown_ = 0;  // 0: all; else the monitor of that number
+    std::size_t shown_ = 0;  // 0: all; n: the n-th monitor
     std::size_t sort_ = 0;
     bool is_paused_ = false, has_begun_ = false;
     TopPage page_;
