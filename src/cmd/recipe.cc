@@ -314,7 +314,7 @@ EndOfRun begin_and_wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel
     }
 }
 
-// Waits, then shows.
+// Waits for the end and shows the results.
 void wait_and_show(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_kernel,
                    RecipeRun& run, const RecipeOptions& choices, RunLoop& loop) {
     const EndOfRun end = begin_and_wait(ctx, recipe, on_kernel, run, choices, loop);
@@ -351,7 +351,7 @@ int run_recipe(Context& ctx, const RecipeOptions& choices) {
         return print_dry_run(ctx, choices, check_recipe(top, fill_in(recipe, arguments)), top);
     }
 
-    // From here on a signal waits until everything is undone.
+    // From here on, a stop signal is deferred until everything is undone.
     RunLoop loop(choices.duration);
     loop.hold(choices.command);
     if (pid_is_commands) arguments[pid->name.text] = cat(loop.command()->pid());

@@ -26,11 +26,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What may be lost when this process is killed.
+// The interval of flushes: at most these records are lost if this process is killed.
 constexpr milliseconds kFlushEach{1000};
-// When the file gets its first records at the latest.
+// The time of the first flush.
 constexpr milliseconds kFirstFlush{100};
-// How often to look whether a trigger has switched the buffer off.
+// The interval at which to check whether a trigger has switched the buffer off.
 constexpr milliseconds kLookAtSwitch{50};
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 

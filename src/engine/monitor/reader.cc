@@ -11,7 +11,7 @@
 namespace gpufs {
 namespace {
 
-// Each CPU's share where there is no ring buffer for all.
+// The size of each CPU's ring if there is no common ring buffer.
 constexpr std::size_t kPerfRingBytes = 256 << 10;
 
 void watch(int epoll, int fd) {
@@ -66,8 +66,8 @@ void MonitorReader::take(std::span<const std::byte> record, const VisitRecord& v
         ++unknown_;
 }
 
-// No more than a ring holds: where programs are faster than the visits, others must have their
-// turn.
+// Reads at most what the ring holds: if programs are faster than the visits, the other rings must
+// get their turn.
 template <class Ring>
 void MonitorReader::drain_one(Ring& ring, const VisitRecord& visit) {
     std::size_t bytes = 0, kept = 0;

@@ -15,23 +15,24 @@
 
 namespace gpufs {
 
-// Reads what a monitor's programs send through its rings: its ring buffer maps, and its perf event
-// arrays, one ring a CPU. Borrows the monitor, which need not be attached yet.
+// Reads the records that a monitor's programs send: from its ring buffer maps, and from its perf
+// event arrays, with one ring per CPU. Keeps a reference to the monitor, which need not be attached
+// yet.
 class MonitorReader {
 public:
     // `stop_fd`: what ends a wait, too; -1: nothing does.
     explicit MonitorReader(const Monitor& monitor, int stop_fd = -1);
 
-    // Sleeps until there is something to read or `stop_fd` is readable, at most so long. While
-    // records keep coming, they gather for a millisecond first, so that each wake-up serves many;
-    // not while a ring fills up faster than that.
+    // Sleeps until there is something to read or `stop_fd` is readable, at most `longest`. While
+    // records keep coming, waits a millisecond for more, so that each wake-up serves many; not if a
+    // ring fills up faster than that.
     void wait(std::chrono::milliseconds longest) const;
 
-    // Visits each record there is, at most as many as the rings hold. A ring buffer has one order
-    // for all CPUs; perf rings come one behind the other.
+    // Visits all available records, at most as many as the rings hold. A ring buffer is ordered
+    // over all CPUs; perf rings are read one after the other.
     void drain(const VisitRecord& visit);
 
-    // What did not arrive, as the kernel says: of a ring buffer map only the program knows.
+    // Losses reported by the kernel. Losses of a ring buffer map are known only to the program.
     std::vector<Loss> losses() const;
 
 private:
@@ -44,8 +45,8 @@ private:
     std::vector<PerfRing> perf_rings_;
     int stop_fd_;
     Fd epoll_;
-    bool is_busy_ = false, is_filling_ = false;  // as the last drain() found it
-    std::uint64_t unknown_ = 0;                  // records of no layout
+    bool is_busy_ = false, is_filling_ = false;  // result of the last drain()
+    std::uint64_t unknown_ = 0;                  // records without a layout
 };
 
 }  // namespace gpufs
