@@ -19,7 +19,7 @@ void print_monitor(Context& ctx, const std::string& name, std::size_t width, boo
     JsonObject line;
     line.text("monitor", name);
     try {
-        const Program program = load_program(name);
+        const Program program = load_declarations(name);
         if (!is_json) {
             ctx.out.write(cat(name, std::string(width + 2 - name.size(), ' '), program.summary,
                               '\n', parameters_text(program)));

@@ -57,8 +57,12 @@ SourceText load_monitor(const std::string& name_or_file, const FileReader& read)
                                   : near);
 }
 
+bool is_shipped(const SourceText& monitor) {
+    return monitor.name.starts_with(kShipped);
+}
+
 SourceText load_included(std::string_view file, const SourceText& from, const FileReader& read) {
-    const bool from_shipped = from.name.starts_with(kShipped);
+    const bool from_shipped = is_shipped(from);
     const std::string_view own =
         from_shipped ? std::string_view(from.name).substr(kShipped.size()) : from.name;
     const std::string beside =

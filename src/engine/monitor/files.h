@@ -20,6 +20,9 @@ using FileReader = std::function<SourceText(const std::string& path)>;
 // UsageError when there is none, with a "did you mean", and what `read` throws.
 SourceText load_monitor(const std::string& name_or_file, const FileReader& read);
 
+// Is it the text of a monitor that is compiled in? The build has checked all of these.
+bool is_shipped(const SourceText& monitor);
+
 // For assemble(): what `from` includes is a file next to it, or one that is compiled in
 // ("lib/bits.bpf"). Compiled-in texts include only each other.
 SourceText load_included(std::string_view file, const SourceText& from, const FileReader& read);

@@ -58,7 +58,8 @@ std::string stem_of(std::string_view path) {
 
 class Assembler {
 public:
-    Assembler(SourceText source, const IncludeReader& read) : read_(read) {
+    Assembler(SourceText source, const IncludeReader& read, AsmScope scope)
+        : read_(read), scope_(scope) {
         work_.sources.push_back(std::move(source));
     }
 
@@ -68,11 +69,11 @@ public:
         if (work_.program.programs.empty() && work_.errors.empty())
             complain({0, {0, 0}}, "there is no .prog in this text",
                      "a .prog line says what the instructions behind it are attached to");
-        assemble_units(work_);
+        if (scope_ != AsmScope::declarations) assemble_units(work_);
         Program& program = work_.program;
         if (program.name.empty()) program.name = stem_of(work_.sources[0].name);
         program.sources.assign(work_.sources.begin(), work_.sources.end());
-        check();
+        if (scope_ == AsmScope::checked) check();
         work_.errors.throw_if_any();
         return std::move(program);
     }
@@ -313,6 +314,7 @@ private:
         bool has_guard = false;
     };
     const IncludeReader& read_;
+    const AsmScope scope_;
     AsmWork work_;
     std::vector<Condition> conditions_;
     bool complained_of_stray_ = false;
@@ -329,8 +331,8 @@ const std::array<Assembler::Structure, Assembler::kStructureCount> Assembler::kS
 
 }  // namespace
 
-Program assemble(SourceText source, const IncludeReader& read) {
-    return Assembler(std::move(source), read).assemble();
+Program assemble(SourceText source, const IncludeReader& read, AsmScope scope) {
+    return Assembler(std::move(source), read, scope).assemble();
 }
 
 bool has_directives(const SourceText& source) {

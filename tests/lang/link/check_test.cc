@@ -79,24 +79,27 @@ std::string mistake_on_some_machine(const Program& program) {
 
 BOOST_AUTO_TEST_SUITE(check_code_test)
 
-BOOST_AUTO_TEST_CASE(what_has_no_mistake_links_on_every_machine) {
-    constexpr int kRounds = 20000;
+BOOST_AUTO_TEST_CASE(what_is_accepted_links_on_every_machine) {
+    constexpr int kRounds = 20'000;
     std::mt19937 random(13);
     int accepted = 0, refused = 0, too_strict = 0;
     for (int round = 0; round < kRounds; ++round) {
         const std::string text = random_code(random);
-        const Tried tried = try_assemble(text);
-        if (tried.mistakes.empty()) {
-            ++accepted;
-            const std::string mistake = mistake_on_some_machine(tried.program);
+        const Program program = assemble({"t.bpf", text}, {}, AsmScope::unchecked);
+        Diagnostics mistakes;
+        check_code(program, {}, mistakes);
+        const std::string mistake = mistake_on_some_machine(program);
+        if (mistakes.empty())
             BOOST_TEST(mistake == "", text << mistake);
-        } else {
-            ++refused;
-        }
+        else
+            too_strict += mistake.empty();
+        ++(mistakes.empty() ? accepted : refused);
     }
-    BOOST_TEST_MESSAGE(accepted << " accepted, " << refused << " refused " << too_strict);
-    BOOST_TEST(accepted > kRounds / 20);
-    BOOST_TEST(refused > kRounds / 20);
+    BOOST_TEST(accepted > kRounds / 10);
+    BOOST_TEST(refused > kRounds / 10);
+    BOOST_TEST_MESSAGE(too_strict);
+    // It does not follow all that the .if of a text have to do with one another.
+    BOOST_TEST(too_strict < kRounds / 100);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
