@@ -2,35 +2,9 @@
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "engine/monitor/files.h"
-#include "engine/recipe/trusted_files.h"
 #include "kernel/host/proc_task.h"
-#include "lang/asm/assembler.h"
 
 namespace gpufs {
-namespace {
-
-// A text that is not shipped is always checked.
-Program load(const std::string& name_or_file, AsmScope shipped) {
-    SourceText source = load_monitor(name_or_file, read_trusted);
-    const AsmScope scope = is_shipped(source) ? shipped : AsmScope::checked;
-    return assemble(
-        std::move(source),
-        [](std::string_view file, const SourceText& from) {
-            return load_included(file, from, read_trusted);
-        },
-        scope);
-}
-
-}  // namespace
-
-Program load_program(const std::string& name_or_file) {
-    return load(name_or_file, AsmScope::unchecked);
-}
-
-Program load_declarations(const std::string& name_or_file) {
-    return load(name_or_file, AsmScope::declarations);
-}
 
 void take_pid(const Program& program, const std::vector<int>& pids, bool is_live,
               ParameterValues& values) {
