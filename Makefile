@@ -42,9 +42,11 @@ all: $(B)/gpufs
 $(B)/libgpufs.a: $(call obj,$(LIB)) $(B)/gen/recipes.o $(B)/gen/monitors.o
 	@echo "  AR    $@"; rm -f $@
 	$(Q)$(AR) qcs $@ $^
+# A monitor with a mistake is not shipped: gpufs does not check again what is compiled into it.
 $(B)/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(Q)for monitor in $(filter-out bpf_asm/lib/%,$(MONITORS)); do $@ asm $$monitor >/dev/null || exit 1; done
 $(B)/gpufs-test: $(call obj,$(TEST)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) $(TESTLIBS) -o $@

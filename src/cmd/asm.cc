@@ -158,7 +158,7 @@ int cmd_asm(Context& ctx, Args args) {
         return kOk;
     }
     const Program program = assemble(source, [](std::string_view file, const SourceText& from) {
-        return load_included(file, from, read_source);
+        return read_included(file, from, read_source);
     });
     if (wanted.listing)
         write_out(ctx, wanted, to_listing(program));

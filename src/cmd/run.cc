@@ -19,7 +19,7 @@ void print_monitor(Context& ctx, const std::string& name, std::size_t width, boo
     JsonObject line;
     line.text("monitor", name);
     try {
-        const Program program = load_program(name);
+        const Program program = assemble_monitor(name, AsmScope::declarations);
         if (!is_json) {
             ctx.out.write(cat(name, std::string(width + 2 - name.size(), ' '), program.summary,
                               '\n', parameters_text(program)));
@@ -82,10 +82,10 @@ int cmd_run(Context& ctx, Args args) {
         throw UsageError("run needs a monitor", "'gpufs run --list' has their names");
     if (show) {
         check_words(words, 1, "--show prints one monitor");
-        ctx.out.write(load_monitor(words[0], read_trusted).text);
+        ctx.out.write(read_monitor(words[0], read_trusted).text);
         return kOk;
     }
-    Program program = load_program(words[0]);
+    Program program = assemble_monitor(words[0]);
     choices.parameters = parse_program_arguments(program, std::span(words).subspan(1));
     take_pid(program, pids, !choices.input, choices.parameters);
     return run_program(ctx, std::move(program), std::move(choices));

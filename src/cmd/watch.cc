@@ -4,83 +4,22 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/monitor_args.h"
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
 #include "engine/monitor/files.h"
+#include "engine/monitor/gpu_monitors.h"
 #include "engine/monitor/kernel_facts.h"
-#include "engine/monitor/monitor.h"
-#include "engine/monitor/replay.h"
 #include "engine/trace/file.h"
 #include "kernel/host/gpus.h"
-#include "lang/event/gpu_systems.h"
 #include "lang/program/merge_programs.h"
 #include "lang/program/parameters.h"
 #include "view/json.h"
 
 namespace gpufs {
 namespace {
-
-bool is_about_gpus(const Program& program) {
-    for (const ProbeProgram& probe : program.programs)
-        for (const auto& alternatives : probe.targets)
-            for (const ProbeTarget& target : alternatives)
-                if (target.kind == ProbeTarget::Kind::tracepoint && is_gpu_event(target.name))
-                    return true;
-    return false;
-}
-
-// A monitor, and whether it can work here.
-struct Candidate {
-    Program program;
-    std::string why_not, hint;  // empty: it can
-
-    bool fits() const { return why_not.empty(); }
-};
-
-constexpr const char* kDriverHint = "load the driver of the GPU; 'gpufs list --gpu' has its events";
-
-// The first thing that is missing, without its place in the monitor's text.
-std::string reason(const Error& e) {
-    constexpr std::string_view kBefore = ": error: ";
-    const std::string_view line = lines_of(e.what()).front();
-    const auto at = line.find(kBefore);
-    return std::string(at == line.npos ? line : line.substr(at + kBefore.size()));
-}
-
-// Makes each GPU monitor as if to run it, on this machine or over the recording.
-std::vector<Candidate> find_candidates(const std::optional<std::string>& recording) {
-    std::vector<Candidate> found;
-    KernelFacts machine;
-    for (const std::string& name : list_monitors()) {
-        Candidate one;
-        try {
-            one.program = load_program(name);
-        } catch (const UsageError&) {
-            continue;  // 'gpufs run' says what is wrong with it
-        }
-        if (!is_about_gpus(one.program)) continue;
-        try {
-            if (recording) {
-                TraceFile file(*recording);
-                const Replay replay(one.program, {}, file);
-            } else {
-                const Monitor monitor(one.program, {}, machine);
-            }
-        } catch (const UnsupportedError& e) {
-            one.why_not = reason(e);
-            one.hint = e.hint();
-        } catch (const UsageError& e) {  // an event that is not there, under the monitor's text
-            one.why_not = reason(e);
-            one.hint = e.hint().empty() ? kDriverHint : e.hint();
-        }
-        found.push_back(std::move(one));
-    }
-    return found;
-}
 
 std::string describe(const Gpu& gpu) {
     std::string text = cat(gpu.name, ": ", gpu.driver.empty() ? "no driver" : gpu.driver);
@@ -95,16 +34,16 @@ std::string gpu_json(const Gpu& gpu) {
     return line.text("slot", gpu.slot).text("model", gpu.model).done();
 }
 
-void print_list(Context& ctx, const RunChoices& choices) {
+void print_list(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
     if (!choices.input) {
         const std::vector<Gpu> gpus = find_gpus();
         for (const Gpu& gpu : gpus) ctx.out.line(choices.json ? gpu_json(gpu) : describe(gpu));
         if (gpus.empty() && !choices.json) ctx.out.line("no GPU: none has a driver here");
     }
-    const std::vector<Candidate> candidates = find_candidates(choices.input);
+    const std::vector<GpuMonitor> monitors = find_gpu_monitors(kernel);
     std::size_t width = 0;
-    for (const Candidate& one : candidates) width = std::max(width, one.program.name.size());
-    for (const Candidate& one : candidates) {
+    for (const GpuMonitor& one : monitors) width = std::max(width, one.program.name.size());
+    for (const GpuMonitor& one : monitors) {
         if (choices.json) {
             JsonObject line;
             line.text("monitor", one.program.name).text("summary", one.program.summary);
@@ -124,7 +63,7 @@ void print_list(Context& ctx, const RunChoices& choices) {
 }
 
 // What fits, where the user named nothing; says what that is.
-std::vector<Program> choose(Context& ctx, const RunChoices& choices) {
+std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
     if (!choices.input) {
         const std::vector<Gpu> gpus = find_gpus();
         if (gpus.empty())
@@ -134,7 +73,7 @@ std::vector<Program> choose(Context& ctx, const RunChoices& choices) {
         for (const Gpu& gpu : gpus) ctx.err.line(describe(gpu));
     }
     std::vector<Program> chosen;
-    for (Candidate& one : find_candidates(choices.input)) {
+    for (GpuMonitor& one : find_gpu_monitors(kernel)) {
         if (one.fits())
             chosen.push_back(std::move(one.program));
         else
@@ -167,15 +106,20 @@ int cmd_watch(Context& ctx, Args args) {
     if (!options.parse(ctx, args, words)) return kOk;
     for (const std::string& word : words)
         (word.find('=') == word.npos ? names : parameters).push_back(word);
-    if (list) {
-        check_words(words, 0, "--list looks at all GPU monitors");
-        print_list(ctx, choices);
-        return kOk;
-    }
+    if (list) check_words(words, 0, "--list looks at all GPU monitors");
     std::vector<Program> programs;
     programs.reserve(names.size());
-    for (const std::string& name : names) programs.push_back(load_program(name));
-    if (names.empty()) programs = choose(ctx, choices);
+    for (const std::string& name : names) programs.push_back(assemble_monitor(name));
+    std::optional<TraceFile> recording;
+    if (names.empty()) {
+        if (choices.input) choices.recording = &recording.emplace(*choices.input);
+        KernelFacts kernel = recording ? KernelFacts(recording->context().events) : KernelFacts();
+        if (list) {
+            print_list(ctx, choices, kernel);
+            return kOk;
+        }
+        programs = choose(ctx, choices, kernel);
+    }
     Program program = merge_programs(std::move(programs));
     choices.parameters = parse_program_arguments(program, parameters);
     take_pid(program, pids, !choices.input, choices.parameters);

@@ -14,7 +14,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "kernel/bpf/features.h"
+#include "kernel/features.h"
 #include "kernel/host/capabilities.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/event/gpu_systems.h"

@@ -79,6 +79,7 @@ AdhocQuestion AdhocAsker::question(std::vector<AdhocEvent> events) {
 int AdhocAsker::run(Context& ctx, Program program) {
     RunChoices run = choices_.run;
     run.condition.reset();  // it is in the program
+    run.recording = recording_.get();
     return run_program(ctx, std::move(program), std::move(run));
 }
 

@@ -2,19 +2,9 @@
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "engine/monitor/files.h"
-#include "engine/recipe/trusted_files.h"
 #include "kernel/host/proc_task.h"
-#include "lang/asm/assembler.h"
 
 namespace gpufs {
-
-Program load_program(const std::string& name_or_file) {
-    return assemble(load_monitor(name_or_file, read_trusted),
-                    [](std::string_view file, const SourceText& from) {
-                        return load_included(file, from, read_trusted);
-                    });
-}
 
 void take_pid(const Program& program, const std::vector<int>& pids, bool is_live,
               ParameterValues& values) {

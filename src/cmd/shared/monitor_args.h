@@ -3,16 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "lang/link/link.h"
+#include "lang/program/parameters.h"
 #include "lang/program/program.h"
 
 namespace gpufs {
 
 // What a user says of the monitors to run.
-
-// Assembles a monitor, by its name or file, as load_monitor() finds it. Throws UsageError with all
-// that is wrong with its text, and where nobody but root could have written what root is to run.
-Program load_program(const std::string& name_or_file);
 
 // -p is the monitor's own parameter `pid`: only it knows which of its events are of the process.
 // Throws UsageError where it has none, for several processes, and, when it is to run live, for a

@@ -7,7 +7,7 @@ namespace gpufs {
 RecordedRun::RecordedRun(Context& ctx, Program program, const RunChoices& choices)
     : ctx_(ctx),
       choices_(choices),
-      file_(*choices.input),
+      file_(choices.recording ? *choices.recording : opened_.emplace(*choices.input)),
       replay_(std::move(program), choices.for_program(), file_),
       printer_(ctx, replay_, choices.form(), recorded_names(file_.context())),
       print_([this](const RecordLayout& layout, std::span<const std::byte> record) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "cmd/shared/monitor_printer.h"
@@ -29,7 +30,8 @@ private:
 
     Context& ctx_;
     const RunChoices& choices_;
-    TraceFile file_;
+    std::optional<TraceFile> opened_;  // where nobody else has opened it
+    TraceFile& file_;
     Replay replay_;
     MonitorPrinter printer_;
     VisitRecord print_;

@@ -9,12 +9,12 @@
 #include "cmd/shared/monitor_printer.h"
 #include "engine/monitor/prepared_program.h"
 #include "lang/expr/expr.h"
-#include "lang/link/link.h"
 #include "lang/program/program.h"
 
 namespace gpufs {
 
 class Options;
+class TraceFile;
 
 // How a Program is run, whoever made it.
 struct RunChoices {
@@ -23,6 +23,7 @@ struct RunChoices {
     std::vector<std::string> command;  // behind --; empty: none
     std::optional<std::chrono::nanoseconds> duration, interval;
     std::optional<std::string> input;  // a recording to run over
+    TraceFile* recording = nullptr;    // the same, where it is open already
     std::optional<Expression> freeze_on;
     std::optional<std::string> session;
     bool top = false;  // a full screen each interval

@@ -28,6 +28,10 @@ OwnFiles own_monitors() {
     return {"monitors", kSuffix};
 }
 
+bool is_shipped(const SourceText& text) {
+    return text.name.starts_with(kShipped);
+}
+
 std::string folder_of(std::string_view path) {
     return std::string(path.substr(0, path.rfind('/') + 1));  // npos + 1 is 0
 }
@@ -44,7 +48,7 @@ std::vector<std::string> list_monitors() {
     return names;
 }
 
-SourceText load_monitor(const std::string& name_or_file, const FileReader& read) {
+SourceText read_monitor(const std::string& name_or_file, const FileReader& read) {
     if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(kSuffix))
         return read(name_or_file);
     const OwnFiles own = own_monitors();
@@ -57,8 +61,8 @@ SourceText load_monitor(const std::string& name_or_file, const FileReader& read)
                                   : near);
 }
 
-SourceText load_included(std::string_view file, const SourceText& from, const FileReader& read) {
-    const bool from_shipped = from.name.starts_with(kShipped);
+SourceText read_included(std::string_view file, const SourceText& from, const FileReader& read) {
+    const bool from_shipped = is_shipped(from);
     const std::string_view own =
         from_shipped ? std::string_view(from.name).substr(kShipped.size()) : from.name;
     const std::string beside =
@@ -68,6 +72,17 @@ SourceText load_included(std::string_view file, const SourceText& from, const Fi
         return text_of(*shipped);
     if (from_shipped) throw Error(cat("no text '", file, "' is shipped"));
     return read(beside);
+}
+
+Program assemble_monitor(const std::string& name_or_file, AsmScope shipped) {
+    SourceText text = read_monitor(name_or_file, read_trusted);
+    const AsmScope scope = is_shipped(text) ? shipped : AsmScope::checked;
+    return assemble(
+        std::move(text),
+        [](std::string_view file, const SourceText& from) {
+            return read_included(file, from, read_trusted);
+        },
+        scope);
 }
 
 }  // namespace gpufs

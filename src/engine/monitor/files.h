@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/source.h"
+#include "lang/asm/assembler.h"
+#include "lang/program/program.h"
 
 namespace gpufs {
 
@@ -18,10 +20,16 @@ using FileReader = std::function<SourceText(const std::string& path)>;
 
 // The text of a monitor, by its name or, where it has a '/' or ends in ".bpf", its file. Throws
 // UsageError when there is none, with a "did you mean", and what `read` throws.
-SourceText load_monitor(const std::string& name_or_file, const FileReader& read);
+SourceText read_monitor(const std::string& name_or_file, const FileReader& read);
 
 // For assemble(): what `from` includes is a file next to it, or one that is compiled in
 // ("lib/bits.bpf"). Compiled-in texts include only each other.
-SourceText load_included(std::string_view file, const SourceText& from, const FileReader& read);
+SourceText read_included(std::string_view file, const SourceText& from, const FileReader& read);
+
+// Assembles a monitor that is to be run, by its name or file, as read_monitor() finds it. The build
+// has checked the texts that are compiled in: of these it makes what `shipped` says; it checks all
+// others. Throws UsageError with all mistakes of the text, and Error where root is to run what
+// others could have written.
+Program assemble_monitor(const std::string& name_or_file, AsmScope shipped = AsmScope::unchecked);
 
 }  // namespace gpufs

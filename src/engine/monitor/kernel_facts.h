@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "engine/trace/event_catalog.h"
 #include "kernel/bpf/btf.h"
-#include "kernel/bpf/features.h"
+#include "kernel/features.h"
 #include "kernel/tracefs/tracefs.h"
 
 namespace gpufs {

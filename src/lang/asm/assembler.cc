@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "base/suggest.h"
 #include "lang/asm/declare.h"
 #include "lang/insn/helpers.h"
 #include "lang/insn/listing.h"
+#include "lang/link/check.h"
 
 namespace gpufs {
 namespace {
@@ -56,7 +58,8 @@ std::string stem_of(std::string_view path) {
 
 class Assembler {
 public:
-    Assembler(SourceText source, const IncludeReader& read) : read_(read) {
+    Assembler(SourceText source, const IncludeReader& read, AsmScope scope)
+        : read_(read), scope_(scope) {
         work_.sources.push_back(std::move(source));
     }
 
@@ -66,16 +69,25 @@ public:
         if (work_.program.programs.empty() && work_.errors.empty())
             complain({0, {0, 0}}, "there is no .prog in this text",
                      "a .prog line says what the instructions behind it are attached to");
-        assemble_units(work_);
+        if (scope_ != AsmScope::declarations) assemble_units(work_);
         Program& program = work_.program;
         if (program.name.empty()) program.name = stem_of(work_.sources[0].name);
         program.sources.assign(work_.sources.begin(), work_.sources.end());
-        check_code(work_);
+        if (scope_ == AsmScope::checked) check();
         work_.errors.throw_if_any();
         return std::move(program);
     }
 
 private:
+    void check() {
+        IncompleteCode incomplete;
+        for (const AsmUnit& unit : work_.units)
+            if (!unit.is_complete)
+                incomplete.insert(unit.is_program ? work_.program.programs[unit.index].name
+                                                  : work_.program.subprograms[unit.index].name);
+        check_code(work_.program, incomplete, work_.errors);
+    }
+
     struct Structure {  // directives about the lines behind them
         std::string_view name;
         void (Assembler::*parse)(AsmTokens& tokens, const SourceRef& at);
@@ -223,6 +235,7 @@ private:
     void begin_if(AsmTokens& tokens, const SourceRef& at) {
         // Known from here on, whatever is wrong with it, for the .endif.
         conditions_.push_back({outer_guard(), at, false});
+        const bool was_complete = mark_incomplete();
         Guard guard;
         guard.outer = conditions_.back().guard;
         guard.negated = tokens.accept("!");
@@ -252,12 +265,23 @@ private:
         work_.program.guards.push_back(std::move(guard));
         conditions_.back().guard = work_.program.guards.size();
         conditions_.back().has_guard = true;
+        work_.units.back().is_complete = was_complete;
+    }
+
+    // The code at hand has other guards than its text meant. Returns whether it had its own so far.
+    bool mark_incomplete() {
+        return work_.units.empty() || std::exchange(work_.units.back().is_complete, false);
+    }
+
+    void complain_of_condition(const SourceRef& at, std::string_view message) {
+        mark_incomplete();
+        complain(word_of(at), message);
     }
 
     void otherwise(AsmTokens& tokens, const SourceRef& at) {
         tokens.expect_end();
         if (conditions_.empty() || conditions_.back().is_else)
-            return complain(word_of(at), "no .if stands in front of this .else");
+            return complain_of_condition(at, "no .if stands in front of this .else");
         Condition& condition = conditions_.back();
         condition.is_else = true;
         if (!condition.has_guard) return;
@@ -270,13 +294,13 @@ private:
     void end_if(AsmTokens& tokens, const SourceRef& at) {
         tokens.expect_end();
         if (conditions_.empty())
-            return complain(word_of(at), "no .if stands in front of this .endif");
+            return complain_of_condition(at, "no .if stands in front of this .endif");
         conditions_.pop_back();
     }
 
     void end_conditions() {
         for (const Condition& open : conditions_)
-            complain(word_of(open.at), "this .if has no .endif in the same .prog or .func");
+            complain_of_condition(open.at, "this .if has no .endif in the same .prog or .func");
         conditions_.clear();
     }
 
@@ -290,6 +314,7 @@ private:
         bool has_guard = false;
     };
     const IncludeReader& read_;
+    const AsmScope scope_;
     AsmWork work_;
     std::vector<Condition> conditions_;
     bool complained_of_stray_ = false;
@@ -306,8 +331,8 @@ const std::array<Assembler::Structure, Assembler::kStructureCount> Assembler::kS
 
 }  // namespace
 
-Program assemble(SourceText source, const IncludeReader& read) {
-    return Assembler(std::move(source), read).assemble();
+Program assemble(SourceText source, const IncludeReader& read, AsmScope scope) {
+    return Assembler(std::move(source), read, scope).assemble();
 }
 
 bool has_directives(const SourceText& source) {

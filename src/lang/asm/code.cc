@@ -346,7 +346,7 @@ private:
 
 void assemble_units(AsmWork& work) {
     for (AsmUnit& unit : work.units)
-        unit.is_complete = UnitAssembler(work).assemble(
+        unit.is_complete &= UnitAssembler(work).assemble(
             unit, unit.is_program ? work.program.programs[unit.index].code
                                   : work.program.subprograms[unit.index].code);
 }

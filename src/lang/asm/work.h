@@ -21,7 +21,7 @@ struct AsmUnit {
     bool is_program = true;
     std::size_t index = 0;  // into Program::programs or Program::subprograms
     std::vector<Line> lines;
-    bool is_complete = true;  // once assembled: no line of it is missing for a mistake
+    bool is_complete = true;  // no line and no guard of it is missing for a mistake
 };
 
 // A program in the making: what the parts of the assembler share.
@@ -42,11 +42,6 @@ std::vector<std::vector<ProbeTarget>> parse_probe_targets(const SourceText& sour
 
 // Fills the code of all units, and complains of what is wrong with their lines.
 void assemble_units(AsmWork& work);
-
-// Complains of code that no kernel would take, whatever its events and features: unknown labels,
-// jumps out of the program, code that runs off its end, accesses beyond the stack, writes to the
-// context. Of units that are not complete it looks at the labels only.
-void check_code(AsmWork& work);
 
 // The names of items, to suggest one.
 template <class Items>

@@ -170,7 +170,7 @@ void ItemResolver::fill(const Relocation& relocation, Insn& insn) {
         case Kind::record_id: {
             const auto id = job_.target.record_ids.find(name);
             if (id == job_.target.record_ids.end())
-                job_.fail(relocation.at, cat("there is no record '", name, "'"),
+                job_.fail(relocation.at, cat("no record is named '", name, "'"),
                           did_you_mean(name, names_of(job_.program.records)));
             return set_immediate(relocation, cat("the number of record '", name, '\''), id->second,
                                  insn);
@@ -261,7 +261,7 @@ void ItemResolver::fill_map(const Relocation& relocation, Insn& insn) {
     require_wide(relocation, insn, "a map");
     const MapDeclaration* map = job_.program.find_map(name);
     if (!map)
-        job_.fail(relocation.at, cat("there is no map '", name, "'"),
+        job_.fail(relocation.at, cat("no map is named '", name, "'"),
                   did_you_mean(name, names_of(job_.program.maps)));
     const auto fd = job_.target.map_fds.find(name);
     if (fd == job_.target.map_fds.end() && job_.needs_descriptors)
@@ -275,7 +275,7 @@ void ItemResolver::fill_map(const Relocation& relocation, Insn& insn) {
         offset = relocation.addend;
         if (map->type != BPF_MAP_TYPE_ARRAY)
             job_.fail(relocation.at, cat("map '", name, "' has no value at a fixed address"),
-                      "only arrays have; look the value up with map_lookup_elem");
+                      "only arrays and .global have; look the value up with map_lookup_elem");
         if (offset < 0 || static_cast<std::uint64_t>(offset) >= map->value_bytes())
             job_.fail(relocation.at, cat("offset ", offset, " is outside the value of map '", name,
                                          "', which has ", map->value_bytes(), " bytes"));
@@ -287,7 +287,7 @@ void ItemResolver::fill_parameter(const Relocation& relocation, Insn& insn) {
     const std::string& name = relocation.name;
     const Parameter* parameter = job_.program.find_parameter(name);
     if (!parameter)
-        job_.fail(relocation.at, cat("there is no parameter '", name, "'"),
+        job_.fail(relocation.at, cat("no parameter is named '", name, "'"),
                   did_you_mean(name, names_of(job_.program.parameters)));
     const ParameterValues& given = job_.target.parameters;
     if (parameter->type == Parameter::Type::text) {

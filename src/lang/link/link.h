@@ -13,15 +13,10 @@
 #include <vector>
 
 #include "lang/event/event_format.h"
+#include "lang/program/parameters.h"
 #include "lang/program/program.h"
 
 namespace gpufs {
-
-// What the user gave for a program's parameters; those that are missing have their default.
-struct ParameterValues {
-    std::map<std::string, std::int64_t, std::less<>> numbers;
-    std::map<std::string, std::string, std::less<>> texts;  // Parameter::Type::text
-};
 
 // The texts that a program loads the address of: one value for a read-only array map. Each ends
 // with a NUL and is padded with NULs to a multiple of 16 bytes, so that the name of a task can be

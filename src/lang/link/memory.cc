@@ -78,13 +78,13 @@ class MemoryChecker {
 public:
     MemoryChecker(LinkContext& job, std::vector<Unit>& units)
         : job_(job), units_(units), may_get_context_(units.size()), worst_(units.size()) {
-        // An address that was stored may come back from anywhere, and a function may be called with
-        // the context after it was looked at.
-        do {
-            repeat_ = false;
-            reads_record_ = false;
-            for (std::size_t unit = 0; unit < units_.size(); ++unit) follow(unit);
-        } while (repeat_);
+        // Callers stand in front of what they call, as a rule: then each unit is followed once.
+        for (std::size_t unit = units_.size(); unit-- > 0;) work_.push_back(unit);
+        while (!work_.empty()) {
+            const std::size_t unit = work_.back();
+            work_.pop_back();
+            follow(unit);
+        }
     }
 
     void report() {
@@ -92,7 +92,7 @@ public:
             follow(unit);
             for (std::size_t i = 0; i < states_.size(); ++i) check(units_[unit].insns[i], unit, i);
         }
-        check_calls(0, 0, 0);
+        for (std::size_t unit = 0; unit < units_.size(); ++unit) check_calls(unit, 0, 0);
     }
 
     bool reads_record() const { return reads_record_; }
@@ -101,9 +101,10 @@ private:
     void follow(std::size_t unit) {
         const std::vector<Insn>& insns = units_[unit].insns;
         states_.assign(insns.size(), {});
+        if (insns.empty()) return;
         State entry;
         entry.r[kFramePointer].kind = Value::Kind::stack;
-        if (unit == 0) {
+        if (units_[unit].is_program) {
             entry.r[1].kind = Value::Kind::context;
             entry.r[1].may_be_context = true;
         } else {
@@ -134,8 +135,11 @@ private:
             const Value& base = state.r[e.writes_dst ? op.src_reg : op.dst_reg];
             if (base.may_be_context) reads_record_ = true;
             const bool stores = e.reads_src && !e.writes_dst;
-            if (stores && state.r[op.src_reg].may_be_context && !is_kept_)
-                is_kept_ = repeat_ = true;
+            if (stores && state.r[op.src_reg].may_be_context && !is_kept_) {
+                // It may come back from anywhere.
+                is_kept_ = true;
+                for (std::size_t unit = units_.size(); unit-- > 0;) work_.push_back(unit);
+            }
         }
         if (e.is_call) return step_over_call(insn, state);
         Value result;
@@ -173,7 +177,8 @@ private:
         bool gives_context = false;
         for (std::size_t i = 1; i <= 5; ++i) gives_context |= state.r[i].may_be_context;
         if (gives_context && insn.is_local_call()) {
-            if (!may_get_context_[insn.callee]) may_get_context_[insn.callee] = repeat_ = true;
+            if (!may_get_context_[insn.callee]) work_.push_back(insn.callee);
+            may_get_context_[insn.callee] = true;
         } else if (gives_context && !leaves_record_alone(insn.op.imm)) {
             reads_record_ = true;
         }
@@ -282,8 +287,8 @@ private:
     std::vector<bool> may_get_context_;  // by unit
     std::vector<std::size_t> chain_;     // of calls: the functions that are in progress
     std::vector<Chain> worst_;           // by unit: the deepest way to it so far
+    std::vector<std::size_t> work_;      // units to follow, the next one last
     bool is_kept_ = false;               // the context was stored somewhere
-    bool repeat_ = false;
     bool reads_record_ = false;
 };
 

@@ -7,9 +7,11 @@
 
 #include "base/diagnostics.h"
 #include "lang/insn/effects.h"
+#include "lang/link/check.h"
+#include "lang/link/guards.h"
 #include "lang/link/link.h"
 
-// The stages of the linker. Private to the link*.cc files.
+// The stages of the linker, which the check of code goes through, too. Private to this folder.
 namespace gpufs::linking {
 
 constexpr std::size_t kNone = ~std::size_t{0};
@@ -20,22 +22,29 @@ struct Insn {
     std::uint64_t wide = 0;      // the number that a 16-byte load loads
     std::size_t target = kNone;  // of a jump: the instruction in the same unit
     std::size_t callee = kNone;  // of a call and of a callback's address: the unit
+    std::size_t node = 0;        // of a branch that stands for an .if: its node in the GuardTree
     SourceRef at;
 
     std::size_t slots() const { return is_wide(op) ? 2 : 1; }
     bool is_exit() const { return op.code == (BPF_JMP | BPF_EXIT); }
+    // No instruction, but the place where machines part: those where the node does not hold go to
+    // `target`. With is_go(): where an .else is left out. Only the check of code has such branches.
+    bool is_guard() const { return node != 0; }
     bool is_go() const { return op.code == (BPF_JMP | BPF_JA) || op.code == (BPF_JMP32 | BPF_JA); }
     bool is_local_call() const {
         return op.code == (BPF_JMP | BPF_CALL) && op.src_reg == BPF_PSEUDO_CALL;
     }
 };
 
-// The program, or a function that it calls.
+// A program, or a function that it calls.
 struct Unit {
     std::string name;
     SourceRef at;
-    std::vector<Insn> insns;
+    bool is_program = true;
+    std::vector<Insn> insns = {};
     std::size_t stack_bytes = 0;
+
+    std::string title() const;  // "program 'wakeup'"
 };
 
 // What all stages know.
@@ -94,14 +103,25 @@ private:
     LinkContext& job_;
 };
 
-// The code of the program and of all functions that it needs, the program first.
+// The code of the program and of all functions that it needs, the program first. Notes labels that
+// are missing or there twice, and jumps out of the code.
 std::vector<Unit> resolve_units(LinkContext& job);
+
+// All programs and functions of the text, as they are on all machines at once: branches stand for
+// the guards, and what only a machine knows is left open. Notes what resolve_units() notes, where
+// it is so on any machine, and where code runs off its end. The code of a unit with a mistake, or
+// whose name is in `incomplete`, is empty.
+std::vector<Unit> all_units(LinkContext& job, const IncompleteCode& incomplete);
+
+// The machines that come to a guard's branch may all go one way: then so does the branch.
+void settle_guards(const GuardTree& guards, Unit& unit);
 
 // Drops what cannot be reached; notes where the code runs off its end.
 void drop_unreachable(LinkContext& job, std::vector<Unit>& units);
 
 // Follows the frame pointer and the context through the code. Notes mistakes with the stack and the
-// context, fills in Unit::stack_bytes, and tells whether the event's record is read.
+// context that are certain, fills in Unit::stack_bytes, and tells whether the event's record is
+// read.
 bool check_memory(LinkContext& job, std::vector<Unit>& units);
 
 // Where the target has a pid namespace: ids of tasks in it for those of the initial one. Needs

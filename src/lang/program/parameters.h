@@ -1,12 +1,20 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 
-#include "lang/link/link.h"
 #include "lang/program/program.h"
 
 namespace gpufs {
+
+// What the user gave for a program's parameters; missing ones have their default.
+struct ParameterValues {
+    std::map<std::string, std::int64_t, std::less<>> numbers;
+    std::map<std::string, std::string, std::less<>> texts;  // Parameter::Type::text
+};
 
 // Parses "name=value" words for a program's parameters. A plain number is in the parameter's unit;
 // times and sizes may carry their own unit: min=10ms for a parameter in "us". Throws UsageError,

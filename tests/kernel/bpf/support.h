@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "kernel/bpf/features.h"
 #include "kernel/bpf/map.h"
 #include "kernel/bpf/program.h"
+#include "kernel/features.h"
 #include "kernel/perf/attach.h"
 
 // What uprobes are set on: C names, and not optimised away.

@@ -36,13 +36,13 @@ BOOST_AUTO_TEST_CASE(every_mistake_is_told_in_one_go) {
                "watch.bpf:1:20: error: gpu:thing has no field 'a'\n"
                "r6 = *(u64 *)(r1 + @a)\n"
                "                   ^~\n"
-               "watch.bpf:2:6: error: there is no label 'nowhere'\n"
+               "watch.bpf:2:6: error: no label is named 'nowhere'\n"
                "goto nowhere\n"
                "     ^~~~~~~\n"
-               "watch.bpf:3:6: error: there is no map 'counts'\n"
+               "watch.bpf:3:6: error: no map is named 'counts'\n"
                "r1 = counts ll\n"
                "     ^~~~~~\n"
-               "watch.bpf:4:6: error: there is no function 'f'\n"
+               "watch.bpf:4:6: error: no function is named 'f'\n"
                "call f\n"
                "     ^");
 }
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(jumps_by_number_count_the_slots_that_were_written) {
     BOOST_TEST(m.link().insns[1].off == 3);
     m.probe.code[1].insn.off = 5;
     BOOST_TEST(m.refusal() ==
-               "watch.bpf:2:1: error: the jump leads to no instruction of this program\n"
+               "watch.bpf:2:1: error: this jump leads to no instruction of the program\n"
                "if r0 == 1 goto +4\n"
                "^~~~~~~~~~~~~~~~~~");
 }
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(labels_are_there_once_and_lead_somewhere) {
     m.line("r0 = 0", item_of(insn::mov(Reg::r0, 0)));
     m.line("out:", label_of("out"), "out").exit();
     BOOST_TEST(m.refusal() ==
-               "watch.bpf:3:1: error: label 'out' is there twice\n"
+               "watch.bpf:3:1: error: label 'out' is defined twice\n"
                "out:\n"
                "^~~~");
     Maker end;
@@ -166,7 +166,9 @@ BOOST_AUTO_TEST_CASE(a_missing_exit_is_shown_where_the_code_ends) {
                "^~~~~~\n"
                "hint: end it with 'exit'");
     Maker empty;
-    BOOST_TEST(empty.refusal() == "watch.bpf:1:1: error: program 'probe' has no instructions\n\n^");
+    BOOST_TEST(empty.refusal() ==
+               "watch.bpf:1:1: error: program 'probe' has no instructions\n\n^\n"
+               "hint: they stand on the lines behind it");
 }
 
 // if r0 > 0 goto far; with `gap` instructions in between.
@@ -275,7 +277,7 @@ BOOST_AUTO_TEST_CASE(maps_become_descriptors) {
                "watch.bpf:2:6: error: map 'counts' has no value at a fixed address\n"
                "r2 = globals[8] ll\n"
                "     ^~~~~~~~~~\n"
-               "hint: only arrays have; look the value up with map_lookup_elem");
+               "hint: only arrays and .global have; look the value up with map_lookup_elem");
     m.probe.code[0].insn = insn::mov(Reg::r1, 0);
     m.probe.code.erase(m.probe.code.begin() + 1);
     BOOST_TEST(m.refusal(target) ==
@@ -362,7 +364,7 @@ BOOST_AUTO_TEST_CASE(records_have_numbers) {
     BOOST_TEST(m.link(target).insns[0].imm == 3);
     m.probe.code[0].relocation.name = "slo";
     BOOST_TEST(m.refusal(target) ==
-               "watch.bpf:1:21: error: there is no record 'slo'\n"
+               "watch.bpf:1:21: error: no record is named 'slo'\n"
                "*(u32 *)(r10 - 4) = slow\n"
                "                    ^~~~\n"
                "hint: did you mean 'slow'?");

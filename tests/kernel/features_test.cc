@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "kernel/bpf/features.h"
+#include "kernel/features.h"
 
 #include <unistd.h>
 

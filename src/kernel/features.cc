@@ -1,4 +1,4 @@
-#include "kernel/bpf/features.h"
+#include "kernel/features.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,0 +1,61 @@
+#include "engine/monitor/gpu_monitors.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/monitor/files.h"
+#include "engine/monitor/prepared_program.h"
+#include "lang/event/gpu_systems.h"
+
+namespace gpufs {
+namespace {
+
+constexpr const char* kDriverHint = "load the driver of the GPU; 'gpufs list --gpu' has its events";
+
+bool is_about_gpus(const Program& program) {
+    for (const ProbeProgram& probe : program.programs)
+        for (const auto& alternatives : probe.targets)
+            for (const ProbeTarget& target : alternatives)
+                if (target.kind == ProbeTarget::Kind::tracepoint && is_gpu_event(target.name))
+                    return true;
+    return false;
+}
+
+// The first thing that is missing, without its place in the monitor's text.
+std::string reason(const Error& e) {
+    constexpr std::string_view kBefore = ": error: ";
+    const std::string_view line = lines_of(e.what()).front();
+    const auto at = line.find(kBefore);
+    return std::string(at == line.npos ? line : line.substr(at + kBefore.size()));
+}
+
+void find_what_lacks(GpuMonitor& monitor, KernelFacts& kernel) try {
+    const PreparedProgram prepared(monitor.program, {}, kernel);
+} catch (const UnsupportedError& e) {
+    monitor.why_not = reason(e);
+    monitor.hint = e.hint();
+} catch (const UsageError& e) {  // an event that is not there, under the monitor's text
+    monitor.why_not = reason(e);
+    monitor.hint = e.hint().empty() ? kDriverHint : e.hint();
+}
+
+}  // namespace
+
+std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel) {
+    std::vector<GpuMonitor> found;
+    for (const std::string& name : list_monitors()) {
+        GpuMonitor one;
+        try {
+            if (!is_about_gpus(assemble_monitor(name, AsmScope::declarations))) continue;
+            one.program = assemble_monitor(name);
+        } catch (const UsageError&) {
+            continue;  // 'gpufs run' says what is wrong with it
+        }
+        find_what_lacks(one, kernel);
+        found.push_back(std::move(one));
+    }
+    return found;
+}
+
+}  // namespace gpufs

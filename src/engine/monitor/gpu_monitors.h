@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/monitor/kernel_facts.h"
+#include "lang/program/program.h"
+
+namespace gpufs {
+
+// A monitor of what GPUs do, and what it lacks to run.
+struct GpuMonitor {
+    Program program;
+    std::string why_not, hint;  // empty: nothing
+
+    bool fits() const { return why_not.empty(); }
+};
+
+// All monitors that look at an event of a GPU driver, with the first event or feature that each
+// lacks in this kernel or recording. Loads nothing. Monitors with mistakes are left out.
+std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel);
+
+}  // namespace gpufs

@@ -1,0 +1,36 @@
+#include "engine/monitor/gpu_monitors.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "kernel/tracefs/tracefs.h"
+
+namespace gpufs {
+namespace {
+
+constexpr BpfFeature kFeatures[] = {BpfFeature::bpf,         BpfFeature::subprograms,
+                                    BpfFeature::jmp32,       BpfFeature::global_data,
+                                    BpfFeature::ringbuf,     BpfFeature::atomics,
+                                    BpfFeature::callbacks};
+
+// Name and reason of each, as a kernel with these formats has them.
+std::vector<std::string> reasons(const std::string& formats) {
+    KernelFacts kernel(Tracefs("tests/data/formats/" + formats), BpfFeatures::only(kFeatures));
+    std::vector<std::string> found;
+    for (const GpuMonitor& one : find_gpu_monitors(kernel))
+        found.push_back(one.program.name + ": " + one.why_not);
+    return found;
+}
+
+BOOST_AUTO_TEST_SUITE(gpu_monitors)
+
+BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything) {
+    BOOST_TEST(reasons("6.17-gpu") == (std::vector<std::string>{}),
+               boost::test_tools::per_element());
+    BOOST_TEST(reasons("6.18") == (std::vector<std::string>{}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
