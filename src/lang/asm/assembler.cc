@@ -92,7 +92,7 @@ private:
         std::string_view name;
         void (Assembler::*parse)(AsmTokens& tokens, const SourceRef& at);
     };
-    static constexpr std::size_t kStructureCount = 6;
+    static constexpr std::size_t kStructureCount = 7;
     static const std::array<Structure, kStructureCount> kStructures;
 
     void complain(const SourceRef& at, std::string_view message, const std::string& hint = {}) {
@@ -217,7 +217,7 @@ private:
                                            {std::min(rest, at.span.end), at.span.end});
     }
 
-    // .func NAME
+    // .func NAME [ "(" [ PARAMETER { "," PARAMETER } ] ")" ]
     void begin_function(AsmTokens& tokens, const SourceRef& at) {
         end_conditions();
         work_.units.push_back({false, work_.program.subprograms.size(), {}});
@@ -228,16 +228,61 @@ private:
         made.at = {at.source, name.span};
         if (find_helper(name.text))
             tokens.fail(name.span, cat("'", name.text, "' is a helper of the kernel"));
+        if (tokens.accept("(")) work_.parameters[made.name] = parameters(tokens);
         tokens.expect_end();
     }
 
-    // .if [!] @FIELD | event SYSTEM:EVENT | exists SYSTEM:EVENT | feature NAME
+    static std::vector<std::string> parameters(AsmTokens& tokens) {
+        std::vector<std::string> names;
+        while (!tokens.is(")")) {
+            const AsmToken name = tokens.expect_word("a parameter's name");
+            if (std::ranges::count(names, name.text))
+                tokens.fail(name.span, cat("'", name.text, "' is there twice"));
+            if (names.size() == kMaxParameters)
+                tokens.fail(name.span, "a function has 5 parameters at most: r1 to r5");
+            names.emplace_back(name.text);
+            if (!tokens.accept(",")) break;
+        }
+        tokens.expect(")");
+        return names;
+    }
+
+    // .when NAME = CONDITION
+    void name_condition(AsmTokens& tokens, const SourceRef& at) {
+        const AsmToken name = tokens.expect_word("the condition's name");
+        if (std::ranges::count(kConditionWords, name.text))
+            tokens.fail(name.span, cat("'", name.text, "' is a condition already"));
+        work_.symbols.declare(tokens.source(), name.span);
+        try {
+            tokens.expect("=");
+            Guard guard = condition(tokens, at.source);
+            tokens.expect_end();
+            named_.emplace(name.text, std::move(guard));
+        } catch (...) {
+            work_.symbols.forgive(name.text);
+            throw;
+        }
+    }
+
+    // .if CONDITION
     void begin_if(AsmTokens& tokens, const SourceRef& at) {
         // Known from here on, whatever is wrong with it, for the .endif.
         conditions_.push_back({outer_guard(), at, false});
         const bool was_complete = mark_incomplete();
-        Guard guard;
+        Guard guard = condition(tokens, at.source);
+        tokens.expect_end();
+        if (work_.units.empty())
+            tokens.fail(guard.at.span, "an .if belongs into a .prog or a .func");
         guard.outer = conditions_.back().guard;
+        work_.program.guards.push_back(std::move(guard));
+        conditions_.back().guard = work_.program.guards.size();
+        conditions_.back().has_guard = true;
+        work_.units.back().is_complete = was_complete;
+    }
+
+    // [!] @FIELD | raw | event SYSTEM:EVENT | exists SYSTEM:EVENT | feature NAME | NAME of a .when
+    Guard condition(AsmTokens& tokens, std::size_t source) const {
+        Guard guard;
         guard.negated = tokens.accept("!");
         const AsmToken word = tokens.peek();
         if (!word.is_word()) tokens.fail_expected("@FIELD, raw, event, exists or feature");
@@ -256,16 +301,26 @@ private:
             while (tokens.accept(":")) tokens.expect_word("the rest of the event's name");
             guard.name = tokens.text_of(tokens.since(first));
         } else {
-            tokens.fail(word.span, cat("a condition cannot ask for '", word.text, "'"),
-                        "there are @FIELD, raw, event, exists and feature");
+            const Guard& named = named_condition(tokens, word);
+            const bool is_negated = guard.negated != named.negated;
+            guard = named;
+            guard.negated = is_negated;
         }
-        tokens.expect_end();
-        if (work_.units.empty()) tokens.fail(word.span, "an .if belongs into a .prog or a .func");
-        guard.at = {at.source, tokens.since(word)};
-        work_.program.guards.push_back(std::move(guard));
-        conditions_.back().guard = work_.program.guards.size();
-        conditions_.back().has_guard = true;
-        work_.units.back().is_complete = was_complete;
+        guard.at = {source, tokens.since(word)};
+        return guard;
+    }
+
+    const Guard& named_condition(AsmTokens& tokens, const AsmToken& word) const {
+        const auto known = named_.find(word.text);
+        if (known != named_.end()) return known->second;
+        if (work_.symbols.is_forgiven(word.text)) throw AlreadyTold();
+        std::vector<std::string> names(kConditionWords.begin(), kConditionWords.end());
+        for (const auto& [name, guard] : named_) names.push_back(name);
+        const std::string meant = did_you_mean(word.text, names);
+        tokens.fail(word.span, cat("a condition cannot ask for '", word.text, "'"),
+                    meant.empty() ? "there are @FIELD, raw, event, exists, feature, and the names "
+                                    "that .when declares"
+                                  : meant);
     }
 
     // The code at hand has other guards than its text meant. Returns whether it had its own so far.
@@ -307,6 +362,9 @@ private:
     std::size_t outer_guard() const { return conditions_.empty() ? 0 : conditions_.back().guard; }
 
     static constexpr std::size_t kMaxSources = 64;
+    static constexpr std::size_t kMaxParameters = 5;
+    static constexpr std::array<std::string_view, 4> kConditionWords = {"raw", "event", "exists",
+                                                                        "feature"};
     struct Condition {
         std::size_t guard = 0;
         SourceRef at;
@@ -317,6 +375,7 @@ private:
     const AsmScope scope_;
     AsmWork work_;
     std::vector<Condition> conditions_;
+    std::map<std::string, Guard, std::less<>> named_;  // by .when
     bool complained_of_stray_ = false;
 };
 
@@ -324,6 +383,7 @@ const std::array<Assembler::Structure, Assembler::kStructureCount> Assembler::kS
     {".include", &Assembler::include},
     {".prog", &Assembler::begin_program},
     {".func", &Assembler::begin_function},
+    {".when", &Assembler::name_condition},
     {".if", &Assembler::begin_if},
     {".else", &Assembler::otherwise},
     {".endif", &Assembler::end_if},

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/suggest.h"
-#include "lang/asm/work.h"
+#include "lang/asm/forms.h"
 #include "lang/insn/effects.h"
 #include "lang/insn/helpers.h"
 #include "lang/insn/insn.h"
@@ -58,7 +58,12 @@ private:
         for (const Span label : parts.labels) add_label(source, label);
         if (parts.kind != AsmLine::Kind::code) return;
         try {
-            if (!parts.is_from_log() && add_field(source, parts.code)) return;
+            if (!parts.is_from_log()) {
+                if (const auto steps = parse_form(work_, line.source, parts.code)) {
+                    for (const FormStep& step : *steps) add_step(step);
+                    return;
+                }
+            }
             const AsmNames names = work_.symbols.names_for(source);
             const ParsedInsn parsed = parse_insn_line(source, parts, names);
             if (parts.index)
@@ -91,77 +96,24 @@ private:
         return item;
     }
 
-    // r1 = @pid(r6), r2 = &@name(r6), r3 = sizeof @name(r6), r4 = "text". False when the line is
-    // none of them.
-    bool add_field(const SourceText& source, Span line) {
-        AsmTokens tokens(source, line);
-        const AsmToken first = tokens.peek();
-        const auto dst = first.is_word() ? find_register(first.text) : std::nullopt;
-        if (!dst) return false;
-        tokens.next();
-        if (!tokens.accept("=")) return false;
-        CodeItem item;
-        item.kind = CodeItem::Kind::load_field;
-        if (tokens.peek().kind == AsmToken::Kind::text) return add_text(tokens, first, *dst);
-        if (tokens.accept("&"))
-            item.kind = CodeItem::Kind::field_address;
-        else if (tokens.accept("sizeof"))
-            item.kind = CodeItem::Kind::field_length;
-        const AsmToken field = tokens.peek();
-        if (!field.is_word() || field.text[0] != '@') return false;
-        tokens.next();
-        const bool is_load = item.kind == CodeItem::Kind::load_field;
-        if (is_load && !tokens.is("(")) return false;  // its offset, as a number
-        tokens.expect("(");
-        const AsmToken base = tokens.expect_word("the register that points at the record");
-        const auto src = find_register(base.text);
-        if (!src || src->is_low)
-            tokens.fail(base.span, cat("'", base.text, "' cannot point at the record"),
-                        "a register from r1 to r9 does");
-        tokens.expect(")");
-        tokens.expect_end();
-        require_writable(tokens, first, *dst);
-        if (item.kind == CodeItem::Kind::field_address && src->reg == dst->reg)
-            tokens.fail(base.span, "the address needs a register of its own",
-                        "the one that points at the record is still used when it is written");
-        CodeItem made = new_item(tokens.since(first));
-        made.kind = item.kind;
-        made.insn.dst_reg = static_cast<__u8>(dst->reg) & 0xf;
-        made.insn.src_reg = static_cast<__u8>(src->reg) & 0xf;
-        made.relocation.kind = Relocation::Kind::field_offset;
-        made.relocation.name = field.text.substr(1);
-        made.relocation.at = {line_.source, field.span};
-        code_->push_back(std::move(made));
-        return true;
-    }
-
-    bool add_text(AsmTokens& tokens, const AsmToken& first, RegName dst) {
-        const AsmToken text = tokens.next();
-        tokens.expect_end();
-        require_writable(tokens, first, dst);
-        if (text.text.find('\\') != text.text.npos)
-            tokens.fail(text.span, "a text in the program has no escapes");
-        CodeItem item = new_item(tokens.since(first));
-        item.insn = insn::load_imm64(dst.reg, 0)[0];
-        item.relocation.kind = Relocation::Kind::constant;
-        item.relocation.name = text.text;
-        item.relocation.at = {line_.source, text.span};
+    void add_step(const FormStep& step) {
+        if (step.kind == CodeItem::Kind::insn) return add_insn(step.insn, step.text);
+        CodeItem item = new_item(step.insn.span);
+        item.kind = step.kind;
+        item.insn = step.insn.insns[0];
+        item.text = step.text;
+        const InsnRef& field = step.insn.refs[0];
+        item.relocation = field.to;
+        item.relocation.at = {line_.source, field.span};
         code_->push_back(std::move(item));
-        return true;
     }
 
-    static void require_writable(AsmTokens& tokens, const AsmToken& word, RegName reg) {
-        if (reg.is_low)
-            tokens.fail(word.span, cat("'", word.text, "' has 32 bits: this fills the register"),
-                        cat("write ", to_text(RegName{reg.reg, false})));
-        if (reg.reg == Reg::fp)
-            tokens.fail(word.span, "r10 is the frame pointer and cannot be written");
-    }
-
-    void add_insn(const ParsedInsn& parsed) {
+    // `text` is the instruction's where the line has more than it.
+    void add_insn(const ParsedInsn& parsed, const std::string& text = {}) {
         const auto& insns = parsed.insns;
         for (std::size_t i = 0; i < insns.size(); ++i) {
             CodeItem item = new_item(parsed.span);
+            item.text = text;
             item.insn = insns[i];
             if (is_wide(insns[i])) {
                 if (i + 1 == insns.size())

@@ -175,7 +175,8 @@ void DeclarationParser::stack() {
         const AsmToken member = tokens_.expect_word("a member's name");
         if (std::ranges::count(pieces, member.text, &Piece::name))
             tokens_.fail(member.span, cat("member '", member.text, "' is there twice"));
-        Layout layout = types_.layout("");
+        Layout layout =
+            tokens_.is(",") || tokens_.is("}") ? types_.structure(member) : types_.layout("");
         bytes = align_up(bytes, kSlot);
         pieces.push_back({std::string(member.text), std::move(layout), bytes});
         bytes += pieces.back().layout.bytes;
@@ -186,20 +187,12 @@ void DeclarationParser::stack() {
     } while (tokens_.accept(","));
     if (!tokens_.is("}")) tokens_.fail_expected("',' or '}'");
     tokens_.next();
-    const auto total = static_cast<Int128>(align_up(bytes, kSlot));
+    const auto total = static_cast<std::int64_t>(align_up(bytes, kSlot));
     work_.symbols.define_size(std::string(name.text), static_cast<std::size_t>(total));
-    for (const Piece& piece : pieces) {
-        const std::string path = cat(name.text, '.', piece.name);
-        const Int128 offset = static_cast<Int128>(piece.offset) - total;
-        work_.symbols.define_number(path, offset);
-        work_.symbols.define_size(path, piece.layout.bytes);
-        for (const Member& member : piece.layout.members) {
-            if (member.name.empty()) continue;  // a lone type
-            const std::string inner = cat(path, '.', member.name);
-            work_.symbols.define_number(inner, offset + static_cast<Int128>(member.offset));
-            work_.symbols.define_size(inner, member.type.bytes);
-        }
-    }
+    for (const Piece& piece : pieces)
+        work_.symbols.define_variable(cat(name.text, '.', piece.name),
+                                      static_cast<std::int64_t>(piece.offset) - total,
+                                      piece.layout);
 }
 
 // .global NAME TYPE|STRUCT|{ ... }: one value for all CPUs, at a fixed address

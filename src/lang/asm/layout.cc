@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxText = 4096;
 constexpr std::size_t kMaxLayout = 1 << 20;
+constexpr std::size_t kMaxParts = 1024;
 
 constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s", "bytes", "pages"};
 
@@ -84,17 +85,43 @@ EnumWords AsmLayoutParser::words_for(const ValueType& type) {
 
 Layout AsmLayoutParser::layout(std::string_view only) {
     if (tokens_.is("{")) return members();
-    if (tokens_.peek().is_word()) {
-        const auto known = work_.structs.find(tokens_.peek().text);
-        if (known != work_.structs.end()) {
-            tokens_.next();
-            return known->second;
-        }
-        if (work_.symbols.is_forgiven(tokens_.peek().text)) throw AlreadyTold();
+    if (const Layout* known = find_structure(tokens_.peek())) {
+        tokens_.next();
+        return *known;
     }
     Layout one;
     one.add(std::string(only), type());
     return one;
+}
+
+const Layout* AsmLayoutParser::find_structure(const AsmToken& name) const {
+    if (!name.is_word()) return nullptr;
+    const auto known = work_.structs.find(name.text);
+    if (known != work_.structs.end()) return &known->second;
+    if (work_.symbols.is_forgiven(name.text)) throw AlreadyTold();
+    return nullptr;
+}
+
+const Layout& AsmLayoutParser::structure(const AsmToken& name) {
+    if (const Layout* known = find_structure(name)) return *known;
+    std::vector<std::string> names;
+    for (const auto& [known, layout] : work_.structs) names.push_back(known);
+    const std::string meant = did_you_mean(name.text, names);
+    tokens_.fail(
+        name.span, cat("no structure is named '", name.text, "'"),
+        meant.empty() ? "a member is a name and a type, or the name of a structure" : meant);
+}
+
+void AsmLayoutParser::embed(const AsmToken& name, const Layout& structure, bool is_open,
+                            Layout& into) {
+    const std::string part(name.text);
+    for (const Member& member : structure.members)
+        if (is_open && (into.find(member.name) || into.find_part(member.name)))
+            tokens_.fail(name.span, cat("member '", member.name, "' is there twice"),
+                         cat("structure '", part, "' has one, too"));
+    if (into.parts.size() + structure.members.size() + structure.parts.size() > kMaxParts)
+        tokens_.fail(name.span, "too many structures in one another");
+    into.embed(part, structure, is_open);
 }
 
 Layout AsmLayoutParser::members(Layout begun) {
@@ -103,9 +130,16 @@ Layout AsmLayoutParser::members(Layout begun) {
         const AsmToken name = tokens_.expect_word("a member's name");
         if (name.text.find_first_of("@.") != name.text.npos)
             tokens_.fail(name.span, cat("'", name.text, "' is no member's name"));
-        if (begun.find(name.text))
+        if (begun.find(name.text) || begun.find_part(name.text))
             tokens_.fail(name.span, cat("member '", name.text, "' is there twice"));
-        begun.add(std::string(name.text), type());
+        if (tokens_.is(",") || tokens_.is("}")) {
+            embed(name, structure(name), true, begun);
+        } else if (const Layout* known = find_structure(tokens_.peek())) {
+            tokens_.next();
+            embed(name, *known, false, begun);
+        } else {
+            begun.add(std::string(name.text), type());
+        }
         if (begun.bytes > kMaxLayout) tokens_.fail(name.span, "these members are too large");
         if (!tokens_.accept(",")) break;
     }

@@ -13,17 +13,22 @@ public:
     AsmLayoutParser(const AsmWork& work, AsmTokens& tokens) : work_(work), tokens_(tokens) {}
 
     //   layout  = members | STRUCT | type          `only` names the member that a lone type becomes
-    //   members = "{" NAME type { "," NAME type } [ "," ] "}"
+    //   members = "{" member { "," member } [ "," ] "}"
+    //   member  = NAME type | NAME STRUCT | STRUCT      the last: its members become members here
     //   type    = INTEGER | strN | bytesN | time | ksym | usym | kstack "(" MAP ")" | ustack ...
     //             and behind it, if it is a number, its unit or the enum whose words it stands for
     Layout layout(std::string_view only);
     Layout members(Layout begun = {});
+    // The structure of that name.
+    const Layout& structure(const AsmToken& name);
     ValueType type();
     // Steps over a unit, if one stands here.
     std::string unit();
     static bool is_unit(std::string_view word);
 
 private:
+    const Layout* find_structure(const AsmToken& name) const;
+    void embed(const AsmToken& name, const Layout& structure, bool is_open, Layout& into);
     EnumWords words_for(const ValueType& type);
     std::size_t digits_behind(const AsmToken& word, std::size_t prefix);
     std::string stack_map();

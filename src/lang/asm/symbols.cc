@@ -56,12 +56,43 @@ void AsmSymbols::define_size(const std::string& name, std::size_t bytes) {
 }
 
 void AsmSymbols::define_layout(const std::string& name, const Layout& layout) {
+    const Place whole{0, layout.bytes, false};
     define_size(name, layout.bytes);
-    for (const Member& member : layout.members) {
-        const std::string path = cat(name, '.', member.name);
-        define_number(path, static_cast<Int128>(member.offset));
-        define_size(path, member.type.bytes);
-    }
+    places_.emplace(name, whole);
+    define_parts(name, whole, layout);
+}
+
+void AsmSymbols::define_variable(const std::string& name, std::int64_t offset,
+                                 const Layout& layout) {
+    const Place whole{offset, layout.bytes, true};
+    define_place(name, whole);
+    define_parts(name, whole, layout);
+}
+
+void AsmSymbols::define_parts(const std::string& path, const Place& whole, const Layout& layout) {
+    const auto define = [&](const std::string& name, std::size_t offset, std::size_t bytes) {
+        if (name.empty()) return;  // a lone type
+        define_place(cat(path, '.', name),
+                     {whole.offset + static_cast<std::int64_t>(offset), bytes, whole.is_on_stack});
+    };
+    for (const Member& member : layout.members)
+        define(member.name, member.offset, member.type.bytes);
+    for (const Layout::Part& part : layout.parts) define(part.name, part.offset, part.bytes);
+}
+
+void AsmSymbols::define_place(const std::string& path, const Place& place) {
+    define_number(path, place.offset);
+    define_size(path, place.bytes);
+    places_.emplace(path, place);
+}
+
+const AsmSymbols::Place* AsmSymbols::find_place(std::string_view path) const {
+    const auto it = places_.find(path);
+    return it == places_.end() ? nullptr : &it->second;
+}
+
+std::vector<std::string> AsmSymbols::places() const {
+    return keys_of(places_);
 }
 
 void AsmSymbols::define_later(const std::string& name, Relocation::Kind kind) {

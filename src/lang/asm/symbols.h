@@ -31,6 +31,17 @@ public:
     void define_size(const std::string& name, std::size_t bytes);
     // NAME.MEMBER is an offset, sizeof(NAME) and sizeof(NAME.MEMBER) are sizes.
     void define_layout(const std::string& name, const Layout& layout);
+    // The same of a variable NAME.VARIABLE `offset` bytes above r10, and its members.
+    void define_variable(const std::string& name, std::int64_t offset, const Layout& layout);
+
+    // Bytes that a program can point at.
+    struct Place {
+        std::int64_t offset = 0;  // from r10, or from where the structure begins
+        std::size_t bytes = 0;
+        bool is_on_stack = false;
+    };
+    const Place* find_place(std::string_view path) const;
+    std::vector<std::string> places() const;
     // A name that the linker fills: a parameter's.
     void define_later(const std::string& name, Relocation::Kind kind);
     void define_map(const std::string& name) { maps_.push_back(name); }
@@ -43,6 +54,8 @@ public:
     AsmNames names_for(const SourceText& source) const;
 
 private:
+    void define_place(const std::string& path, const Place& place);
+    void define_parts(const std::string& path, const Place& whole, const Layout& layout);
     NameMeaning find(const NameUse& use, const SourceText& source) const;
     NameMeaning find_call(const NameUse& use, const SourceText& source) const;
     std::vector<std::string> known() const;
@@ -50,6 +63,7 @@ private:
     std::map<std::string, std::size_t, std::less<>> declared_;  // the line
     std::map<std::string, Int128, std::less<>> numbers_;
     std::map<std::string, Int128, std::less<>> sizes_;
+    std::map<std::string, Place, std::less<>> places_;
     std::map<std::string, Relocation::Kind, std::less<>> later_;
     std::vector<std::string> records_, maps_;
     std::set<std::string, std::less<>> forgiven_;

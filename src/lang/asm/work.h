@@ -31,6 +31,8 @@ struct AsmWork {
     AsmSymbols symbols;
     std::map<std::string, Layout, std::less<>> structs;  // records, too
     std::map<std::string, EnumWords, std::less<>> enums;
+    // Of the functions that name theirs.
+    std::map<std::string, std::vector<std::string>, std::less<>> parameters;
     std::vector<AsmUnit> units;
     Diagnostics errors;
 };

@@ -8,55 +8,76 @@
 namespace gpufs {
 namespace {
 
-// enum bpf_func_id of uapi/linux/bpf.h (6.18), from 1. The list is complete: the kernel now adds
-// kfuncs, called by BTF id, instead of helpers.
+struct Helper {
+    std::string_view name;
+    int arguments;
+};
+constexpr int kVariable = -1;
+
+// enum bpf_func_id of uapi/linux/bpf.h (6.18), from 1, with the number of arguments. The list is
+// complete: the kernel now adds kfuncs, called by BTF id, instead of helpers.
 // clang-format off
-constexpr std::string_view kHelpers[] = {
-    "map_lookup_elem", "map_update_elem", "map_delete_elem", "probe_read", "ktime_get_ns",
-    "trace_printk", "get_prandom_u32", "get_smp_processor_id", "skb_store_bytes", "l3_csum_replace",
-    "l4_csum_replace", "tail_call", "clone_redirect", "get_current_pid_tgid", "get_current_uid_gid",
-    "get_current_comm", "get_cgroup_classid", "skb_vlan_push", "skb_vlan_pop", "skb_get_tunnel_key",
-    "skb_set_tunnel_key", "perf_event_read", "redirect", "get_route_realm", "perf_event_output",
-    "skb_load_bytes", "get_stackid", "csum_diff", "skb_get_tunnel_opt", "skb_set_tunnel_opt",
-    "skb_change_proto", "skb_change_type", "skb_under_cgroup", "get_hash_recalc",
-    "get_current_task", "probe_write_user", "current_task_under_cgroup", "skb_change_tail",
-    "skb_pull_data", "csum_update", "set_hash_invalid", "get_numa_node_id", "skb_change_head",
-    "xdp_adjust_head", "probe_read_str", "get_socket_cookie", "get_socket_uid", "set_hash",
-    "setsockopt", "skb_adjust_room", "redirect_map", "sk_redirect_map", "sock_map_update",
-    "xdp_adjust_meta", "perf_event_read_value", "perf_prog_read_value", "getsockopt",
-    "override_return", "sock_ops_cb_flags_set", "msg_redirect_map", "msg_apply_bytes",
-    "msg_cork_bytes", "msg_pull_data", "bind", "xdp_adjust_tail", "skb_get_xfrm_state", "get_stack",
-    "skb_load_bytes_relative", "fib_lookup", "sock_hash_update", "msg_redirect_hash",
-    "sk_redirect_hash", "lwt_push_encap", "lwt_seg6_store_bytes", "lwt_seg6_adjust_srh",
-    "lwt_seg6_action", "rc_repeat", "rc_keydown", "skb_cgroup_id", "get_current_cgroup_id",
-    "get_local_storage", "sk_select_reuseport", "skb_ancestor_cgroup_id", "sk_lookup_tcp",
-    "sk_lookup_udp", "sk_release", "map_push_elem", "map_pop_elem", "map_peek_elem",
-    "msg_push_data", "msg_pop_data", "rc_pointer_rel", "spin_lock", "spin_unlock", "sk_fullsock",
-    "tcp_sock", "skb_ecn_set_ce", "get_listener_sock", "skc_lookup_tcp", "tcp_check_syncookie",
-    "sysctl_get_name", "sysctl_get_current_value", "sysctl_get_new_value", "sysctl_set_new_value",
-    "strtol", "strtoul", "sk_storage_get", "sk_storage_delete", "send_signal", "tcp_gen_syncookie",
-    "skb_output", "probe_read_user", "probe_read_kernel", "probe_read_user_str",
-    "probe_read_kernel_str", "tcp_send_ack", "send_signal_thread", "jiffies64",
-    "read_branch_records", "get_ns_current_pid_tgid", "xdp_output", "get_netns_cookie",
-    "get_current_ancestor_cgroup_id", "sk_assign", "ktime_get_boot_ns", "seq_printf", "seq_write",
-    "sk_cgroup_id", "sk_ancestor_cgroup_id", "ringbuf_output", "ringbuf_reserve", "ringbuf_submit",
-    "ringbuf_discard", "ringbuf_query", "csum_level", "skc_to_tcp6_sock", "skc_to_tcp_sock",
-    "skc_to_tcp_timewait_sock", "skc_to_tcp_request_sock", "skc_to_udp6_sock", "get_task_stack",
-    "load_hdr_opt", "store_hdr_opt", "reserve_hdr_opt", "inode_storage_get", "inode_storage_delete",
-    "d_path", "copy_from_user", "snprintf_btf", "seq_printf_btf", "skb_cgroup_classid",
-    "redirect_neigh", "per_cpu_ptr", "this_cpu_ptr", "redirect_peer", "task_storage_get",
-    "task_storage_delete", "get_current_task_btf", "bprm_opts_set", "ktime_get_coarse_ns",
-    "ima_inode_hash", "sock_from_file", "check_mtu", "for_each_map_elem", "snprintf", "sys_bpf",
-    "btf_find_by_name_kind", "sys_close", "timer_init", "timer_set_callback", "timer_start",
-    "timer_cancel", "get_func_ip", "get_attach_cookie", "task_pt_regs", "get_branch_snapshot",
-    "trace_vprintk", "skc_to_unix_sock", "kallsyms_lookup_name", "find_vma", "loop", "strncmp",
-    "get_func_arg", "get_func_ret", "get_func_arg_cnt", "get_retval", "set_retval",
-    "xdp_get_buff_len", "xdp_load_bytes", "xdp_store_bytes", "copy_from_user_task",
-    "skb_set_tstamp", "ima_file_hash", "kptr_xchg", "map_lookup_percpu_elem", "skc_to_mptcp_sock",
-    "dynptr_from_mem", "ringbuf_reserve_dynptr", "ringbuf_submit_dynptr", "ringbuf_discard_dynptr",
-    "dynptr_read", "dynptr_write", "dynptr_data", "tcp_raw_gen_syncookie_ipv4",
-    "tcp_raw_gen_syncookie_ipv6", "tcp_raw_check_syncookie_ipv4", "tcp_raw_check_syncookie_ipv6",
-    "ktime_get_tai_ns", "user_ringbuf_drain", "cgrp_storage_get", "cgrp_storage_delete",
+constexpr Helper kHelpers[] = {
+    {"map_lookup_elem", 2}, {"map_update_elem", 4}, {"map_delete_elem", 2}, {"probe_read", 3},
+    {"ktime_get_ns", 0}, {"trace_printk", kVariable}, {"get_prandom_u32", 0},
+    {"get_smp_processor_id", 0}, {"skb_store_bytes", 5}, {"l3_csum_replace", 5},
+    {"l4_csum_replace", 5}, {"tail_call", 3}, {"clone_redirect", 3}, {"get_current_pid_tgid", 0},
+    {"get_current_uid_gid", 0}, {"get_current_comm", 2}, {"get_cgroup_classid", 1},
+    {"skb_vlan_push", 3}, {"skb_vlan_pop", 1}, {"skb_get_tunnel_key", 4}, {"skb_set_tunnel_key", 4},
+    {"perf_event_read", 2}, {"redirect", 2}, {"get_route_realm", 1}, {"perf_event_output", 5},
+    {"skb_load_bytes", 4}, {"get_stackid", 3}, {"csum_diff", 5}, {"skb_get_tunnel_opt", 3},
+    {"skb_set_tunnel_opt", 3}, {"skb_change_proto", 3}, {"skb_change_type", 2},
+    {"skb_under_cgroup", 3}, {"get_hash_recalc", 1}, {"get_current_task", 0},
+    {"probe_write_user", 3}, {"current_task_under_cgroup", 2}, {"skb_change_tail", 3},
+    {"skb_pull_data", 2}, {"csum_update", 2}, {"set_hash_invalid", 1}, {"get_numa_node_id", 0},
+    {"skb_change_head", 3}, {"xdp_adjust_head", 2}, {"probe_read_str", 3}, {"get_socket_cookie", 1},
+    {"get_socket_uid", 1}, {"set_hash", 2}, {"setsockopt", 5}, {"skb_adjust_room", 4},
+    {"redirect_map", 3}, {"sk_redirect_map", 4}, {"sock_map_update", 4}, {"xdp_adjust_meta", 2},
+    {"perf_event_read_value", 4}, {"perf_prog_read_value", 3}, {"getsockopt", 5},
+    {"override_return", 2}, {"sock_ops_cb_flags_set", 2}, {"msg_redirect_map", 4},
+    {"msg_apply_bytes", 2}, {"msg_cork_bytes", 2}, {"msg_pull_data", 4}, {"bind", 3},
+    {"xdp_adjust_tail", 2}, {"skb_get_xfrm_state", 5}, {"get_stack", 4},
+    {"skb_load_bytes_relative", 5}, {"fib_lookup", 4}, {"sock_hash_update", 4},
+    {"msg_redirect_hash", 4}, {"sk_redirect_hash", 4}, {"lwt_push_encap", 4},
+    {"lwt_seg6_store_bytes", 4}, {"lwt_seg6_adjust_srh", 3}, {"lwt_seg6_action", 4},
+    {"rc_repeat", 1}, {"rc_keydown", 4}, {"skb_cgroup_id", 1}, {"get_current_cgroup_id", 0},
+    {"get_local_storage", 2}, {"sk_select_reuseport", 4}, {"skb_ancestor_cgroup_id", 2},
+    {"sk_lookup_tcp", 5}, {"sk_lookup_udp", 5}, {"sk_release", 1}, {"map_push_elem", 3},
+    {"map_pop_elem", 2}, {"map_peek_elem", 2}, {"msg_push_data", 4}, {"msg_pop_data", 4},
+    {"rc_pointer_rel", 3}, {"spin_lock", 1}, {"spin_unlock", 1}, {"sk_fullsock", 1},
+    {"tcp_sock", 1}, {"skb_ecn_set_ce", 1}, {"get_listener_sock", 1}, {"skc_lookup_tcp", 5},
+    {"tcp_check_syncookie", 5}, {"sysctl_get_name", 4}, {"sysctl_get_current_value", 3},
+    {"sysctl_get_new_value", 3}, {"sysctl_set_new_value", 3}, {"strtol", 4}, {"strtoul", 4},
+    {"sk_storage_get", 4}, {"sk_storage_delete", 2}, {"send_signal", 1}, {"tcp_gen_syncookie", 5},
+    {"skb_output", 5}, {"probe_read_user", 3}, {"probe_read_kernel", 3}, {"probe_read_user_str", 3},
+    {"probe_read_kernel_str", 3}, {"tcp_send_ack", 2}, {"send_signal_thread", 1}, {"jiffies64", 0},
+    {"read_branch_records", 4}, {"get_ns_current_pid_tgid", 4}, {"xdp_output", 5},
+    {"get_netns_cookie", 1}, {"get_current_ancestor_cgroup_id", 1}, {"sk_assign", 3},
+    {"ktime_get_boot_ns", 0}, {"seq_printf", 5}, {"seq_write", 3}, {"sk_cgroup_id", 1},
+    {"sk_ancestor_cgroup_id", 2}, {"ringbuf_output", 4}, {"ringbuf_reserve", 3},
+    {"ringbuf_submit", 2}, {"ringbuf_discard", 2}, {"ringbuf_query", 2}, {"csum_level", 2},
+    {"skc_to_tcp6_sock", 1}, {"skc_to_tcp_sock", 1}, {"skc_to_tcp_timewait_sock", 1},
+    {"skc_to_tcp_request_sock", 1}, {"skc_to_udp6_sock", 1}, {"get_task_stack", 4},
+    {"load_hdr_opt", 4}, {"store_hdr_opt", 4}, {"reserve_hdr_opt", 3}, {"inode_storage_get", 4},
+    {"inode_storage_delete", 2}, {"d_path", 3}, {"copy_from_user", 3}, {"snprintf_btf", 5},
+    {"seq_printf_btf", 4}, {"skb_cgroup_classid", 1}, {"redirect_neigh", 4}, {"per_cpu_ptr", 2},
+    {"this_cpu_ptr", 1}, {"redirect_peer", 2}, {"task_storage_get", 4}, {"task_storage_delete", 2},
+    {"get_current_task_btf", 0}, {"bprm_opts_set", 2}, {"ktime_get_coarse_ns", 0},
+    {"ima_inode_hash", 3}, {"sock_from_file", 1}, {"check_mtu", 5}, {"for_each_map_elem", 4},
+    {"snprintf", 5}, {"sys_bpf", 3}, {"btf_find_by_name_kind", 4}, {"sys_close", 1},
+    {"timer_init", 3}, {"timer_set_callback", 2}, {"timer_start", 3}, {"timer_cancel", 1},
+    {"get_func_ip", 1}, {"get_attach_cookie", 1}, {"task_pt_regs", 1}, {"get_branch_snapshot", 3},
+    {"trace_vprintk", 4}, {"skc_to_unix_sock", 1}, {"kallsyms_lookup_name", 4}, {"find_vma", 5},
+    {"loop", 4}, {"strncmp", 3}, {"get_func_arg", 3}, {"get_func_ret", 2}, {"get_func_arg_cnt", 1},
+    {"get_retval", 0}, {"set_retval", 1}, {"xdp_get_buff_len", 1}, {"xdp_load_bytes", 4},
+    {"xdp_store_bytes", 4}, {"copy_from_user_task", 5}, {"skb_set_tstamp", 3}, {"ima_file_hash", 3},
+    {"kptr_xchg", 2}, {"map_lookup_percpu_elem", 3}, {"skc_to_mptcp_sock", 1},
+    {"dynptr_from_mem", 4}, {"ringbuf_reserve_dynptr", 4}, {"ringbuf_submit_dynptr", 2},
+    {"ringbuf_discard_dynptr", 2}, {"dynptr_read", 5}, {"dynptr_write", 5}, {"dynptr_data", 3},
+    {"tcp_raw_gen_syncookie_ipv4", 3}, {"tcp_raw_gen_syncookie_ipv6", 3},
+    {"tcp_raw_check_syncookie_ipv4", 2}, {"tcp_raw_check_syncookie_ipv6", 2},
+    {"ktime_get_tai_ns", 0}, {"user_ringbuf_drain", 4}, {"cgrp_storage_get", 4},
+    {"cgrp_storage_delete", 2},
 };
 // clang-format on
 constexpr std::size_t kCount = std::size(kHelpers);
@@ -65,7 +86,8 @@ using ByName = std::array<std::pair<std::string_view, int>, kCount>;
 
 constexpr ByName sorted_by_name() {
     ByName sorted{};
-    for (std::size_t i = 0; i < kCount; ++i) sorted[i] = {kHelpers[i], static_cast<int>(i) + 1};
+    for (std::size_t i = 0; i < kCount; ++i)
+        sorted[i] = {kHelpers[i].name, static_cast<int>(i) + 1};
     std::ranges::sort(sorted);
     return sorted;
 }
@@ -82,11 +104,19 @@ std::optional<int> find_helper(std::string_view name) {
 
 std::string_view helper_name(int number) {
     if (number < 1 || static_cast<std::size_t>(number) > kCount) return {};
-    return kHelpers[number - 1];
+    return kHelpers[number - 1].name;
+}
+
+std::optional<int> helper_arguments(int number) {
+    if (helper_name(number).empty()) return {};
+    const int arguments = kHelpers[number - 1].arguments;
+    return arguments == kVariable ? std::nullopt : std::optional(arguments);
 }
 
 std::vector<std::string> helper_names() {
-    return {std::begin(kHelpers), std::end(kHelpers)};
+    std::vector<std::string> names;
+    for (const Helper& helper : kHelpers) names.emplace_back(helper.name);
+    return names;
 }
 
 }  // namespace gpufs

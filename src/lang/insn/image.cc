@@ -14,9 +14,8 @@ namespace {
 constexpr std::size_t kSlotBytes = sizeof(bpf_insn);
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-std::string padded(std::size_t number, std::size_t width) {
-    const std::string digits = cat(number);
-    return std::string(width - std::min(width, digits.size()), ' ') + digits;
+std::string padded(std::string_view digits, std::size_t width) {
+    return cat(std::string(width - std::min(width, digits.size()), ' '), digits);
 }
 
 int digit_value(char c) {
@@ -38,20 +37,23 @@ std::string hex_of(const bpf_insn& one) {
     return text;
 }
 
-// One row of a listing. `bytes` may be empty.
-std::string row(const SourceText& source, Span at, std::size_t slot, std::string_view bytes,
-                bool is_open) {
+std::string_view text_at(const SourceText& source, Span at) {
+    return std::string_view(source.text).substr(at.begin, at.end - at.begin);
+}
+
+// One row of a listing: `slot` and `bytes` may be empty.
+std::string row(const SourceText& source, Span at, std::string_view slot, std::string_view bytes,
+                bool is_open, std::string_view text) {
     constexpr std::size_t kLineWidth = 5, kSlotWidth = 6, kHexWidth = 3 * kSlotBytes - 1;
-    const std::string_view text = std::string_view(source.text).substr(at.begin, at.end - at.begin);
     std::string line =
-        cat(padded(position_of(source, at.begin).line, kLineWidth), padded(slot, kSlotWidth), "  ",
-            bytes, std::string(kHexWidth - bytes.size(), ' '), is_open ? "? " : "  ", text);
+        cat(padded(cat(position_of(source, at.begin).line), kLineWidth), padded(slot, kSlotWidth),
+            "  ", bytes, std::string(kHexWidth - bytes.size(), ' '), is_open ? "? " : "  ", text);
     line.resize(line.find_last_not_of(' ') + 1);
     return line + '\n';
 }
 
 std::string second_row(const SourceText& source, Span at, std::size_t slot, const bpf_insn& half) {
-    return row(source, {at.begin, at.begin}, slot, hex_of(half), false);
+    return row(source, at, cat(slot), hex_of(half), false, "");
 }
 
 // The slots of labels, assuming that every guard holds.
@@ -71,6 +73,7 @@ std::string code_listing(const Program& program, const std::vector<CodeItem>& co
     const std::map<std::string, std::size_t> labels = label_slots(code);
     std::string text;
     std::size_t slot = 0;
+    Span form;  // what the item before was made of
     for (const CodeItem& item : code) {
         const SourceText& source = program.sources[item.at.source];
         if (item.kind == CodeItem::Kind::label) continue;
@@ -86,7 +89,13 @@ std::string code_listing(const Program& program, const std::vector<CodeItem>& co
             else
                 first.off = static_cast<__s16>(distance);
         }
-        text += row(source, item.at.span, slot, is_insn ? hex_of(first) : "", is_open);
+        // A line that says several instructions stands above them.
+        const Span at = item.at.span;
+        if (!item.text.empty() && (at.begin != form.begin || at.end != form.end))
+            text += row(source, at, "", "", false, text_at(source, at));
+        form = item.text.empty() ? Span{} : at;
+        text += row(source, at, cat(slot), is_insn ? hex_of(first) : "", is_open,
+                    item.text.empty() ? std::string(text_at(source, at)) : cat("    ", item.text));
         ++slot;
         if (!is_insn || !is_wide(first)) continue;
         bpf_insn second{};
@@ -170,7 +179,7 @@ std::string to_listing(const Listing& listing, const SourceText& source) {
     std::string text;
     for (std::size_t i = 0; i < listing.insns.size(); ++i) {
         const Span at = listing.spans[i];
-        text += row(source, at, i, hex_of(listing.insns[i]), false);
+        text += row(source, at, cat(i), hex_of(listing.insns[i]), false, text_at(source, at));
         if (!is_wide(listing.insns[i]) || i + 1 == listing.insns.size()) continue;
         ++i;
         text += second_row(source, at, i, listing.insns[i]);

@@ -36,6 +36,14 @@ ParsedInsn InsnParser::parse() {
     return std::move(made_);
 }
 
+ParsedInsn InsnParser::parse_assigned(RegName dst) {
+    const AsmToken first = tokens_.peek();
+    assign({dst, first.span});
+    tokens_.expect_end();
+    made_.span = tokens_.since(first);
+    return std::move(made_);
+}
+
 void InsnParser::statement() {
     const AsmToken first = tokens_.peek();
     if (first.is("*")) return store();
@@ -54,6 +62,9 @@ void InsnParser::statement() {
     if (first.is("if")) return jump_if();
     if (first.is("callx")) return call_register();
     if (first.is("exit")) return emit(insn::leave());
+    if (first.is("zero") || first.is("copy"))
+        tokens_.fail(first.span, cat("'", first.text, "' needs a text with declarations"),
+                     "bare instructions and logs have no variables");
     if (first.is("lock")) return lock();
     if (first.is("store_release")) return store_release();
     if (first.is("ld_pseudo")) return pseudo();
@@ -293,6 +304,10 @@ void InsnParser::fail_rewritten(Span at) {
 
 ParsedInsn parse_insn(AsmTokens& tokens, const AsmNames& names) {
     return InsnParser(tokens, names).parse();
+}
+
+ParsedInsn parse_assigned(AsmTokens& tokens, RegName dst, const AsmNames& names) {
+    return InsnParser(tokens, names).parse_assigned(dst);
 }
 
 ParsedInsn parse_insn_line(const SourceText& source, const AsmLine& line, const AsmNames& names) {

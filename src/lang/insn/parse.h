@@ -6,6 +6,7 @@
 
 #include "lang/insn/asm_line.h"
 #include "lang/insn/insn.h"
+#include "lang/insn/names.h"
 #include "lang/insn/value.h"
 
 namespace gpufs {
@@ -49,9 +50,12 @@ struct ParsedInsn {
 // spelling.
 ParsedInsn parse_insn(AsmTokens& tokens, const AsmNames& names);
 
-// The same for a line that split_asm_line() classified as code. In a line from a log, the opcode
-// tells whether a number has 64 bits and is checked against the result; where the log shows an
-// address, the register state behind the instruction gives the map.
+// Parses the right side of an assignment: the instruction that sets `dst` to it.
+ParsedInsn parse_assigned(AsmTokens& tokens, RegName dst, const AsmNames& names);
+
+// The same as parse_insn() for a line that split_asm_line() classified as code. In a line from a
+// log, the opcode tells whether a number has 64 bits and is checked against the result; where the
+// log shows an address, the register state behind the instruction gives the map.
 ParsedInsn parse_insn_line(const SourceText& source, const AsmLine& line, const AsmNames& names);
 
 }  // namespace gpufs

@@ -17,6 +17,8 @@ public:
         : tokens_(tokens), names_(names), opcode_(opcode) {}
 
     ParsedInsn parse();
+    // Parses the right side of "dst = ...".
+    ParsedInsn parse_assigned(RegName dst);
     // The span of a 16-byte load's number.
     Span wide_number() const { return wide_number_; }
 

@@ -76,6 +76,9 @@ struct CodeItem {
     bpf_insn insn{};
     std::int64_t imm64 = 0;
     std::string name;
+    // The instruction as text, where a line of the source says more than one ("zero v.new"); empty
+    // where `at` has it.
+    std::string text;
     Relocation relocation;
     std::size_t guard = 0;  // index into Program::guards plus 1; 0: always
     SourceRef at;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/cat.h"
+
 namespace gpufs {
 namespace {
 
@@ -30,16 +32,42 @@ const Member* Layout::find(std::string_view name) const {
     return find_by_name(members, name);
 }
 
-void Layout::add(std::string name, ValueType type) {
-    std::size_t end = 0, widest = 1;
+const Layout::Part* Layout::find_part(std::string_view name) const {
+    return find_by_name(parts, name);
+}
+
+// Where the next member may begin, and what the widest so far is aligned to.
+Layout::End Layout::end() const {
+    End end;
     for (const Member& member : members) {
-        end = member.offset + member.type.bytes;
-        widest = std::max(widest, alignment_of(member.type));
+        end.bytes = std::max(end.bytes, member.offset + member.type.bytes);
+        end.alignment = std::max(end.alignment, alignment_of(member.type));
     }
+    for (const Part& part : parts) end.bytes = std::max(end.bytes, part.offset + part.bytes);
+    return end;
+}
+
+void Layout::add(std::string name, ValueType type) {
+    const End before = end();
     const std::size_t own = alignment_of(type);
-    const std::size_t offset = align_up(end, own);
-    bytes = align_up(offset + type.bytes, std::max(widest, own));
+    const std::size_t offset = align_up(before.bytes, own);
+    bytes = align_up(offset + type.bytes, std::max(before.alignment, own));
     members.push_back({std::move(name), std::move(type), offset});
+}
+
+void Layout::embed(const std::string& name, const Layout& structure, bool is_open) {
+    const End before = end();
+    const std::size_t own = structure.end().alignment;
+    const std::size_t offset = align_up(before.bytes, own);
+    bytes = align_up(offset + structure.bytes, std::max(before.alignment, own));
+    parts.push_back({name, offset, structure.bytes});
+    for (const Member& member : structure.members) {
+        const std::string path = cat(name, '.', member.name);
+        members.push_back({is_open ? member.name : path, member.type, offset + member.offset});
+        if (is_open) parts.push_back({path, offset + member.offset, member.type.bytes});
+    }
+    for (const Part& part : structure.parts)
+        parts.push_back({cat(name, '.', part.name), offset + part.offset, part.bytes});
 }
 
 std::size_t Aggregation::bytes() const {

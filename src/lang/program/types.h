@@ -51,12 +51,30 @@ struct Member {
 // Members in order, each aligned to its size (at most 8), the whole padded to the largest
 // alignment, like a C struct. Padding is part of a hash map's key, so programs must zero it.
 struct Layout {
+    // A stretch of the members that has a name of its own: an embedded structure, and what that
+    // consists of, by path ("owner", "owner.pid").
+    struct Part {
+        std::string name;
+        std::size_t offset = 0, bytes = 0;
+    };
     std::vector<Member> members;
+    std::vector<Part> parts;
     std::size_t bytes = 0;
 
     const Member* find(std::string_view name) const;
+    const Part* find_part(std::string_view name) const;
     // Appends a member at the next aligned offset and updates `bytes`.
     void add(std::string name, ValueType type);
+    // Appends all members of a structure, laid out as they are there, as the part `name`. They keep
+    // their names where `is_open`, else `name` and a dot stand in front of them. Their names must
+    // be new here.
+    void embed(const std::string& name, const Layout& structure, bool is_open);
+
+private:
+    struct End {
+        std::size_t bytes = 0, alignment = 1;
+    };
+    End end() const;
 };
 
 // What a map's values accumulate. Every kind is exact on all CPUs: in a per-CPU map each CPU

@@ -80,7 +80,14 @@ constexpr std::string_view kWords[] = {".map ",
                                        "\xff\n",
                                        ":",
                                        ".include \"x\"\n",
-                                       ".const A = A\n"};
+                                       ".const A = A\n",
+                                       ".when a = ",
+                                       ".struct a { ",
+                                       "zero ",
+                                       "copy ",
+                                       "&v.",
+                                       "call keep(",
+                                       "(r7)"};
 
 std::string mutated(std::string text, std::mt19937& random) {
     const auto below = [&](std::size_t n) { return n == 0 ? 0 : random() % n; };

@@ -144,6 +144,12 @@ BOOST_AUTO_TEST_CASE(helpers_have_the_headers_numbers) {
         BOOST_TEST(find_helper(cat("bpf_", helper_name(number))).value() == number);
     }
     BOOST_TEST(helper_names().size() == 211u);
+    BOOST_TEST(helper_arguments(BPF_FUNC_ktime_get_ns).value() == 0);
+    BOOST_TEST(helper_arguments(BPF_FUNC_map_update_elem).value() == 4);
+    BOOST_TEST(helper_arguments(BPF_FUNC_perf_event_output).value() == 5);
+    BOOST_TEST(helper_arguments(211).value() == 2);  // cgrp_storage_delete
+    BOOST_TEST(!helper_arguments(BPF_FUNC_trace_printk));
+    BOOST_TEST(!helper_arguments(212));
     BOOST_TEST(!find_helper("bpf_"));
     BOOST_TEST(!find_helper("unspec"));
     BOOST_TEST(helper_name(0) == "");
