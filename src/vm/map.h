@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/results/program_map.h"
 #include "vm/key_index.h"
 #include "vm/memory.h"
+#include "vm/program_map.h"
 
 namespace gpufs {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "engine/results/program_map.h"
 #include "lang/program/program.h"
+#include "vm/program_map.h"
 
 namespace gpufs {
 

@@ -7,30 +7,12 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "base/fd.h"
+#include "base/map_spec.h"
 #include "kernel/bpf/mapping.h"
 
 namespace gpufs {
-
-// What a map is, as bpf(2) takes it. Rings have no key and no value, and their size in bytes (a
-// power of 2, a page at least) is max_entries; a perf event array and a prog array have 4-byte keys
-// and values; a stack trace map has 4-byte keys and 8 bytes of value for each frame.
-struct BpfMapSpec {
-    std::uint32_t type = BPF_MAP_TYPE_UNSPEC;  // enum bpf_map_type; newer kernels have more
-    std::string name;  // the kernel keeps 15 characters, and none before Linux 4.15
-    std::uint32_t key_bytes = 0;
-    std::uint32_t value_bytes = 0;
-    std::uint32_t max_entries = 0;
-    std::uint32_t flags = 0;  // BPF_F_NO_PREALLOC, BPF_F_MMAPABLE, ...
-
-    // Each CPU has values of its own.
-    constexpr bool is_per_cpu() const noexcept {
-        return type == BPF_MAP_TYPE_PERCPU_HASH || type == BPF_MAP_TYPE_LRU_PERCPU_HASH ||
-               type == BPF_MAP_TYPE_PERCPU_ARRAY;
-    }
-};
 
 // Owns one BPF map. A value of a per-CPU map is read and written whole: one copy for each possible
 // CPU, each rounded up to 8 bytes. All functions throw SysError or UnsupportedError.

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "kernel/bpf/map.h"
+#include "base/map_spec.h"
 
 namespace gpufs {
 
@@ -33,32 +33,6 @@ public:
     // Of a stack_trace map: the stacks it holds, and one of them taken out.
     virtual std::vector<std::int32_t> stack_ids() const = 0;
     virtual void remove_stack(std::int32_t id) = 0;
-};
-
-// One that the kernel keeps.
-class KernelMap : public ProgramMap {
-public:
-    explicit KernelMap(BpfMap map) : map_(std::move(map)) {}
-
-    // For those who need more than its contents: rings, links.
-    const BpfMap& bpf() const noexcept { return map_; }
-
-    const BpfMapSpec& spec() const override { return map_.spec(); }
-    std::size_t copy_bytes() const override { return map_.copy_bytes(); }
-    std::size_t whole_value_bytes() const override { return map_.whole_value_bytes(); }
-    bool lookup(std::span<const std::byte> key, std::span<std::byte> value) const override {
-        return map_.lookup(key, value);
-    }
-    void update(std::span<const std::byte> key, std::span<const std::byte> value) override {
-        map_.update(key, value);
-    }
-    void for_each(const Visit& visit) const override { map_.for_each(visit); }
-    void take_each(const Visit& visit) override { map_.take_each(visit); }
-    std::vector<std::int32_t> stack_ids() const override;
-    void remove_stack(std::int32_t id) override { map_.erase(std::as_bytes(std::span(&id, 1))); }
-
-private:
-    BpfMap map_;
 };
 
 }  // namespace gpufs

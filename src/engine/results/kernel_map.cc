@@ -1,4 +1,4 @@
-#include "engine/results/program_map.h"
+#include "engine/results/kernel_map.h"
 
 #include <cstring>
 
