@@ -4,10 +4,12 @@
 
 namespace gpufs {
 
-std::string hex(std::uint64_t number) {
-    char digits[16];
-    return "0x" +
-           std::string(digits, std::to_chars(digits, digits + sizeof digits, number, 16).ptr);
+std::string hex(std::uint64_t number, std::size_t digits) {
+    char text[16];
+    const auto length =
+        static_cast<std::size_t>(std::to_chars(text, text + sizeof text, number, 16).ptr - text);
+    return "0x" + std::string(length < digits ? digits - length : 0, '0') +
+           std::string(text, length);
 }
 
 }  // namespace gpufs

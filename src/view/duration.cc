@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "base/cat.h"
+#include "base/clock.h"
 
 namespace gpufs {
 namespace {
@@ -21,19 +22,8 @@ std::string decimal(std::uint64_t n, std::uint64_t unit, unsigned decimals) {
     return fraction;
 }
 
-std::uint64_t now(clockid_t clock) {
-    timespec t{};
-    ::clock_gettime(clock, &t);
-    return static_cast<std::uint64_t>(t.tv_sec) * kSecond + static_cast<std::uint64_t>(t.tv_nsec);
-}
-
-std::uint64_t ahead_ns() {
-    return now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC);
-}
-
-// The difference changes when the clock is set, so it is taken anew each time.
 std::uint64_t real_time(std::uint64_t monotonic_ns) {
-    return monotonic_ns + ahead_ns();
+    return monotonic_ns + real_time_ahead_ns();
 }
 
 }  // namespace
@@ -61,7 +51,7 @@ std::string epoch_text(std::uint64_t monotonic_ns) {
 
 void WallClock::look() {
     has_looked_ = true;
-    ahead_ns_ = ahead_ns();
+    ahead_ns_ = real_time_ahead_ns();
 }
 
 void WallClock::append(std::string& out, std::uint64_t monotonic_ns) {

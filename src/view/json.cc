@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
+
 namespace gpufs {
 namespace {
 
@@ -28,7 +30,6 @@ bool is_plain(char c) {
 }
 
 void append_escaped(std::string& out, char c) {
-    constexpr char kHex[] = "0123456789abcdef";
     switch (c) {
         case '"':
             out += "\\\"";
@@ -48,8 +49,7 @@ void append_escaped(std::string& out, char c) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
         out += "\\u00";
-        out += kHex[byte >> 4];
-        out += kHex[byte & 15];
+        append_hex_byte(out, byte);
     } else {
         out += c;
     }

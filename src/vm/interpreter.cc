@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/extend.h"
 #include "lang/insn/effects.h"
 
 namespace gpufs {
@@ -19,18 +20,6 @@ constexpr std::size_t kMaxMayGoto = std::size_t{8} << 20;
 constexpr unsigned kFramePointer = 10;
 // The value of r1 to r5 after a call: an invalid address.
 constexpr std::uint64_t kLost = 0xdead'dead'dead'dead;
-
-template <std::unsigned_integral U>
-std::uint64_t sign_extended(U value) {
-    return static_cast<std::uint64_t>(
-        static_cast<std::int64_t>(static_cast<std::make_signed_t<U>>(value)));
-}
-
-std::uint64_t sign_extended(std::uint64_t value, unsigned bits) {
-    if (bits == 8) return sign_extended(static_cast<std::uint8_t>(value));
-    if (bits == 16) return sign_extended(static_cast<std::uint16_t>(value));
-    return sign_extended(static_cast<std::uint32_t>(value));
-}
 
 // BPF division is total: x / 0 is 0, x % 0 is x, and the lowest number divided by -1 is itself.
 template <std::unsigned_integral U>
@@ -309,10 +298,10 @@ void Interpreter::execute_alu(Frame& frame, const bpf_insn& insn) const {
     }
     const std::uint64_t operand = BPF_SRC(insn.code) == BPF_X
                                       ? frame.r[insn.src_reg]
-                                      : sign_extended(static_cast<std::uint32_t>(insn.imm));
+                                      : extend(static_cast<std::uint32_t>(insn.imm), 4, true);
     if (op == BPF_MOV) {
         const std::uint64_t value =
-            insn.off == 0 ? operand : sign_extended(operand, static_cast<unsigned>(insn.off));
+            insn.off == 0 ? operand : extend(operand, static_cast<std::size_t>(insn.off) / 8, true);
         dst = is_64 ? value : cut(value, 4);
     } else if (is_64) {
         dst = compute<std::uint64_t>(op, insn.off == 1, dst, operand);
@@ -328,14 +317,13 @@ void Interpreter::execute_memory(Frame& frame, const bpf_insn& insn) {
     switch (BPF_CLASS(insn.code)) {
         case BPF_LDX: {
             const std::uint64_t value = load(frame.r[insn.src_reg] + offset, bytes);
-            frame.r[insn.dst_reg] = BPF_MODE(insn.code) == kBpfMemsx
-                                        ? sign_extended(value, static_cast<unsigned>(bytes * 8))
-                                        : value;
+            frame.r[insn.dst_reg] =
+                BPF_MODE(insn.code) == kBpfMemsx ? extend(value, bytes, true) : value;
             return;
         }
         case BPF_ST:
             return store(frame.r[insn.dst_reg] + offset, bytes,
-                         sign_extended(static_cast<std::uint32_t>(insn.imm)));
+                         extend(static_cast<std::uint32_t>(insn.imm), 4, true));
         default:
             return store(frame.r[insn.dst_reg] + offset, bytes, frame.r[insn.src_reg]);
     }
@@ -373,7 +361,7 @@ bool Interpreter::is_taken(Frame& frame, const bpf_insn& insn) const {
     const std::uint64_t a = frame.r[insn.dst_reg];
     const std::uint64_t b = BPF_SRC(insn.code) == BPF_X
                                 ? frame.r[insn.src_reg]
-                                : sign_extended(static_cast<std::uint32_t>(insn.imm));
+                                : extend(static_cast<std::uint32_t>(insn.imm), 4, true);
     if (BPF_CLASS(insn.code) == BPF_JMP) return compare<std::uint64_t>(op, a, b);
     return compare<std::uint32_t>(op, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
 }

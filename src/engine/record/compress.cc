@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/read_at.h"
 #include "lang/trace_dat/bytes.h"
 #include "lang/trace_dat/compression.h"
 #include "lang/trace_dat/format.h"
@@ -184,9 +185,7 @@ void compress_recording(const std::string& path) {
     struct stat facts {};
     check(::fstat(file.get(), &facts), [&] { return cat("look at '", path, "'"); });
     const trace_dat::Source source = [&](std::uint64_t at, std::span<char> into) {
-        return static_cast<std::size_t>(
-            check(::pread(file.get(), into.data(), into.size(), static_cast<off_t>(at)),
-                  [&] { return cat("read '", path, "'"); }));
+        return read_at(file.get(), at, std::as_writable_bytes(into), path);
     };
     const Recorded recorded = take_apart(source);
 

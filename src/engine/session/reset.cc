@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "engine/session/scratch_instance.h"
 
@@ -29,7 +29,7 @@ std::vector<std::string> users_of(const std::string& directory) {
     std::set<std::string> users;
     const std::string prefix = directory + '/';
     for (const std::string& pid : list_directory("/proc")) {
-        if (!std::isdigit(static_cast<unsigned char>(pid[0]))) continue;
+        if (!is_digit(pid[0])) continue;
         std::vector<std::string> fds;
         try {
             fds = list_directory(cat("/proc/", pid, "/fd"));

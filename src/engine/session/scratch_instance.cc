@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -32,8 +32,8 @@ std::string start_time() {
 std::string_view owner_of_group(std::string_view group) {
     if (!group.starts_with(kGroupPrefix)) return {};
     group.remove_prefix(kGroupPrefix.size());
-    const bool is_owner = !group.empty() && std::ranges::all_of(group, [](unsigned char c) {
-        return std::isdigit(c) || c == '_';
+    const bool is_owner = !group.empty() && std::ranges::all_of(group, [](char c) {
+        return is_digit(c) || c == '_';
     });
     return is_owner ? group : std::string_view();
 }

@@ -1,10 +1,10 @@
 #include "engine/session/session.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "base/error.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "engine/session/scratch_instance.h"
 
@@ -26,9 +26,7 @@ Session::Session(const Tracefs& top, std::string name, bool global)
 // Instances of commands that undo themselves are named gpufs.PID.STARTTIME, and probe groups must
 // be C identifiers: a session's name is one, too, so that no two of these can meet.
 bool Session::is_name(std::string_view name) {
-    const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-    return !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) &&
-           std::ranges::all_of(name, is_word);
+    return !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, is_word_char);
 }
 
 Session Session::named(const Tracefs& top, const std::string& name) {

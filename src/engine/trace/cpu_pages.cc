@@ -1,12 +1,12 @@
 #include "engine/trace/cpu_pages.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/read_at.h"
 
 namespace gpufs {
 namespace {
@@ -77,16 +77,8 @@ void CpuPages::note(const std::string& what) {
 
 // Reads from at_ on; less only at the end of the file.
 std::size_t CpuPages::read(std::span<std::byte> into) {
-    std::size_t done = 0;
-    while (done < into.size()) {
-        const ssize_t n =
-            ::pread(file_, into.data() + done, into.size() - done, static_cast<off_t>(at_));
-        if (n == -1 && errno == EINTR) continue;
-        check(n, [] { return std::string("read the recording"); });
-        if (n == 0) break;
-        done += static_cast<std::size_t>(n);
-        at_ += static_cast<std::uint64_t>(n);
-    }
+    const std::size_t done = read_at(file_, at_, into, "the recording");
+    at_ += done;
     return done;
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "kernel/bpf/btf_reader.h"
 #include "kernel/bpf/syscall.h"
@@ -202,9 +202,7 @@ std::vector<PathWord> words_of(std::string_view path) {
                 bad();
         }
         const std::size_t start = at;
-        while (at < path.size() &&
-               (std::isalnum(static_cast<unsigned char>(path[at])) || path[at] == '_'))
-            ++at;
+        while (at < path.size() && is_word_char(path[at])) ++at;
         if (at == start) bad();
         PathWord word{std::string(path.substr(start, at - start)), std::nullopt};
         if (at < path.size() && path[at] == '[') {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/read_at.h"
 
 namespace gpufs {
 namespace {
@@ -78,15 +79,7 @@ std::span<const std::byte> Btf::Reader::bytes(std::uint64_t at, std::size_t coun
     if (!is_there) {
         window_.resize(std::max(kWindowBytes, count));
         window_at_ = at;
-        std::size_t filled = 0;
-        // The kernel hands out a page a call.
-        while (filled < window_.size()) {
-            const ssize_t n = ::pread(fd_.get(), window_.data() + filled, window_.size() - filled,
-                                      static_cast<off_t>(at + filled));
-            if (n == -1 && errno == EINTR) continue;
-            if (check(n, [&] { return cat("read '", path_, "'"); }) == 0) break;
-            filled += static_cast<std::size_t>(n);
-        }
+        const std::size_t filled = read_at(fd_.get(), at, window_, path_);
         window_.resize(filled);
         if (filled < count) damaged();
     }
@@ -207,9 +200,9 @@ std::string Btf::Reader::name(std::uint32_t offset) const {
     char text[512];
     for (std::size_t room = 64;; room = sizeof text) {
         const std::uint64_t at = header_.hdr_len + std::uint64_t{header_.str_off} + offset;
-        const ssize_t n = ::pread(fd_.get(), text, room, static_cast<off_t>(at));
-        check(n, [&] { return cat("read '", path_, "'"); });
-        const std::size_t length = ::strnlen(text, static_cast<std::size_t>(n));
+        const std::size_t n =
+            read_at(fd_.get(), at, std::as_writable_bytes(std::span(text, room)), path_);
+        const std::size_t length = ::strnlen(text, n);
         if (length < room || room == sizeof text) return {text, length};
     }
 }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 
+#include "base/scan.h"
 #include "base/text.h"
 #include "kernel/bpf/syscall.h"
 #include "kernel/host/kernel_version.h"
@@ -118,7 +118,7 @@ private:
         append(size_or_type);
         if (name.empty()) return;
         // The kernel takes C identifiers only.
-        for (const char c : name) strings_ += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+        for (const char c : name) strings_ += is_word_char(c) ? c : '_';
         strings_ += '\0';
     }
 

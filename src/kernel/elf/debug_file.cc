@@ -1,15 +1,17 @@
 #include "kernel/elf/debug_file.h"
 
-#include <unistd.h>
+#include <zlib.h>
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
+#include "base/hex.h"
+#include "base/read_at.h"
 
 namespace gpufs {
 namespace {
@@ -17,37 +19,22 @@ namespace {
 constexpr const char* kDebugRoot = "/usr/lib/debug";
 
 // The checksum of .gnu_debuglink: CRC-32 as in zlib, of the whole debug file.
-std::uint32_t crc32(const ElfFile& file) {
-    static const auto table = [] {
-        std::array<std::uint32_t, 256> made{};
-        for (std::uint32_t i = 0; i < made.size(); ++i) {
-            std::uint32_t c = i;
-            for (int bit = 0; bit < 8; ++bit) c = c & 1 ? c >> 1 ^ 0xedb88320u : c >> 1;
-            made[i] = c;
-        }
-        return made;
-    }();
-    std::uint32_t crc = ~std::uint32_t{0};
-    std::array<unsigned char, 64 << 10> chunk;
-    off_t at = 0;
-    for (;;) {
-        const ssize_t n = check(::pread(file.fd(), chunk.data(), chunk.size(), at),
-                                [&] { return cat("read '", file.path(), "'"); });
-        if (n == 0) return ~crc;
+std::uint32_t checksum_of(const ElfFile& file) {
+    uLong crc = ::crc32(0, nullptr, 0);
+    std::vector<unsigned char> chunk(64 << 10);
+    for (std::uint64_t at = 0;;) {
+        const std::size_t n =
+            read_at(file.fd(), at, std::as_writable_bytes(std::span(chunk)), file.path());
+        if (n == 0) return static_cast<std::uint32_t>(crc);
+        crc = ::crc32(crc, chunk.data(), static_cast<uInt>(n));
         at += n;
-        for (const unsigned char byte : std::span(chunk).first(static_cast<std::size_t>(n)))
-            crc = table[(crc ^ byte) & 0xff] ^ crc >> 8;
     }
 }
 
 // "/usr/lib/debug/.build-id/ab/cdef.debug"
 std::string build_id_path(const std::string& id) {
     std::string hex;
-    for (const char c : id) {
-        const auto byte = static_cast<unsigned char>(c);
-        hex += "0123456789abcdef"[byte >> 4];
-        hex += "0123456789abcdef"[byte & 15];
-    }
+    for (const char c : id) append_hex_byte(hex, static_cast<unsigned char>(c));
     return cat(kDebugRoot, "/.build-id/", hex.substr(0, 2), '/', hex.substr(2), ".debug");
 }
 
@@ -102,7 +89,7 @@ std::unique_ptr<ElfFile> open_debug_file(const ElfFile& of, const std::string& d
     const auto is_right = [&](const ElfFile& f) {
         const std::string other = f.build_id();
         if (!id.empty() && !other.empty()) return id == other;
-        return crc32(f) == link->crc;
+        return checksum_of(f) == link->crc;
     };
     for (const std::string& place :
          {cat(directory, '/', link->name), cat(directory, "/.debug/", link->name),

@@ -1,9 +1,10 @@
 #include "kernel/elf/section_bytes.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <span>
+
+#include "base/error.h"
+#include "base/read_at.h"
 
 namespace gpufs {
 
@@ -12,15 +13,12 @@ std::string_view SectionBytes::read(std::uint64_t at, std::size_t n, std::string
     n = static_cast<std::size_t>(std::min<std::uint64_t>(n, size_ - at));
     if (file_ < 0) return std::string_view(unpacked_).substr(at, n);
     scratch.resize(n);
-    std::size_t got = 0;
-    while (got < n) {
-        const ssize_t more =
-            ::pread(file_, scratch.data() + got, n - got, static_cast<off_t>(offset_ + at + got));
-        if (more == -1 && errno == EINTR) continue;
-        if (more <= 0) break;
-        got += static_cast<std::size_t>(more);
+    const auto room = std::as_writable_bytes(std::span(scratch));
+    try {
+        return {scratch.data(), read_at(file_, offset_ + at, room, "a section")};
+    } catch (const SysError&) {
+        return {};
     }
-    return std::string_view(scratch).substr(0, got);
 }
 
 std::string SectionBytes::text(std::uint64_t at) const {

@@ -7,6 +7,7 @@
 
 #include "base/cat.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -34,9 +35,7 @@ std::vector<std::string> names_in(const std::string& directory) {
 // "renderD" node.
 bool is_device(std::string_view name) {
     for (const std::string_view kind : {"card", "renderD"})
-        if (name.starts_with(kind))
-            return std::ranges::all_of(name.substr(kind.size()),
-                                       [](unsigned char c) { return std::isdigit(c) != 0; });
+        if (name.starts_with(kind)) return std::ranges::all_of(name.substr(kind.size()), is_digit);
     return false;
 }
 

@@ -7,7 +7,6 @@
 
 #include <bit>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -61,12 +60,6 @@ KernelVersion read_version() {
 }
 
 }  // namespace
-
-KernelVersion parse_kernel_release(const std::string& release) {
-    KernelVersion version;
-    std::sscanf(release.c_str(), "%u.%u.%u", &version.major, &version.minor, &version.patch);
-    return version;
-}
 
 KernelVersion running_kernel() {
     static const KernelVersion version = read_version();

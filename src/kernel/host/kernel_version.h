@@ -1,20 +1,10 @@
 #pragma once
 
-#include <compare>
-#include <cstdint>
 #include <string>
 
+#include "base/kernel_version.h"
+
 namespace gpufs {
-
-struct KernelVersion {
-    unsigned major = 0, minor = 0, patch = 0;
-    auto operator<=>(const KernelVersion&) const = default;
-    // As LINUX_VERSION_CODE counts: the patch level ends at 255.
-    std::uint32_t code() const { return major << 16 | minor << 8 | (patch > 255 ? 255 : patch); }
-};
-
-// The numbers that "6.1.0-56-amd64" begins with; 0 for those that it does not have.
-KernelVersion parse_kernel_release(const std::string& release);
 
 // The version of the source this kernel was built from, out of the vDSO's ELF note: a
 // distribution's uname(2) may tell another (Debian's 4.19.0-27 is 4.19.316). Where there is no

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cctype>
 #include <charconv>
 #include <utility>
 
 #include "base/error.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -18,9 +18,8 @@ namespace {
 std::string unique_name(std::string_view hint) {
     static std::atomic<unsigned> made = 0;
     std::string name;
-    for (const char c : hint.substr(0, 32))
-        name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name.insert(0, "p");
+    for (const char c : hint.substr(0, 32)) name += is_word_char(c) ? c : '_';
+    if (name.empty() || is_digit(name[0])) name.insert(0, "p");
     return cat(name, '_', ::getpid(), '_', ++made);
 }
 

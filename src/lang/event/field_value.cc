@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/extend.h"
+
 namespace gpufs {
 namespace {
 
@@ -31,25 +33,23 @@ RecordBytes bytes_of(const Field& field, RecordBytes record) {
 
 std::uint64_t integer_of(const Field& field, RecordBytes record) {
     const RecordBytes bytes = bytes_of(field, record);
-    const bool sign = field.is_signed;
+    std::uint64_t value = 0;
     switch (bytes.size()) {
-        case 1: {
-            const auto v = read_as<std::uint8_t>(bytes);
-            return sign ? static_cast<std::uint64_t>(static_cast<std::int8_t>(v)) : v;
-        }
-        case 2: {
-            const auto v = read_as<std::uint16_t>(bytes);
-            return sign ? static_cast<std::uint64_t>(static_cast<std::int16_t>(v)) : v;
-        }
-        case 4: {
-            const auto v = read_as<std::uint32_t>(bytes);
-            return sign ? static_cast<std::uint64_t>(static_cast<std::int32_t>(v)) : v;
-        }
+        case 1:
+            value = read_as<std::uint8_t>(bytes);
+            break;
+        case 2:
+            value = read_as<std::uint16_t>(bytes);
+            break;
+        case 4:
+            value = read_as<std::uint32_t>(bytes);
+            break;
         case 8:
             return read_as<std::uint64_t>(bytes);
         default:
             return 0;
     }
+    return extend(value, bytes.size(), field.is_signed);
 }
 
 std::string_view text_of(const Field& field, RecordBytes record) {

@@ -1,11 +1,10 @@
 #include "lang/event/format_lines.h"
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <optional>
 
 #include "base/error.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -14,57 +13,12 @@ namespace {
 // A record fits into a sub-buffer of the ring, which is 64 KB at most.
 constexpr std::size_t kMostBytes = std::size_t{64} << 10;
 
-bool is_word_character(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+void skip_blanks(Scan& line) {
+    line.take_all([](char c) { return c == ' '; });
 }
 
-// Reads one line from the left. take() and its variants return whether, or what, they matched.
-class LineReader {
-public:
-    explicit LineReader(std::string_view line) : rest_(line) {}
-
-    bool take(std::string_view text) {
-        if (!rest_.starts_with(text)) return false;
-        rest_.remove_prefix(text.size());
-        return true;
-    }
-    std::string_view take_word() {
-        const auto end = std::ranges::find_if_not(rest_, is_word_character);
-        return cut(static_cast<std::size_t>(end - rest_.begin()));
-    }
-    void skip_blanks() {
-        while (take(" ")) continue;
-    }
-    std::optional<std::size_t> take_number() {
-        std::size_t number = 0;
-        const auto [end, failed] =
-            std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
-        if (failed != std::errc()) return std::nullopt;
-        cut(static_cast<std::size_t>(end - rest_.data()));
-        return number;
-    }
-    // The text up to `end`; `end` itself is consumed, too.
-    std::optional<std::string_view> take_until(char end) {
-        const auto at = rest_.find(end);
-        if (at == rest_.npos) return std::nullopt;
-        const std::string_view text = cut(at);
-        rest_.remove_prefix(1);
-        return text;
-    }
-    bool at_end() const { return rest_.empty(); }
-
-private:
-    std::string_view cut(std::size_t length) {
-        const std::string_view text = rest_.substr(0, length);
-        rest_.remove_prefix(length);
-        return text;
-    }
-
-    std::string_view rest_;
-};
-
 bool is_name(std::string_view word) {
-    return !word.empty() && !std::isdigit(static_cast<unsigned char>(word[0]));
+    return !word.empty() && !is_digit(word[0]);
 }
 
 // Parses a declaration: words and stars, the last word being the field's name: "const char *const *
@@ -72,23 +26,24 @@ bool is_name(std::string_view word) {
 // Returns the number of array elements, 0 where the kernel does not state it; absent when the text
 // is not a declaration.
 std::optional<std::size_t> elements_declared(std::string_view declaration) {
-    LineReader line(declaration);
+    Scan line(declaration);
     int words = 0;
     bool is_word_last = false, has_place = false;
     for (;;) {
-        line.skip_blanks();
+        skip_blanks(line);
         if (line.take("*")) {
             if (words == 0) return std::nullopt;
             is_word_last = false;
             continue;
         }
-        const std::string_view word = line.take_word();
+        const std::string_view word = line.take_all(is_word_char);
         if (word.empty()) break;
         if (!is_name(word)) return std::nullopt;
         if (++words == 1) has_place = word == "__data_loc" || word == "__rel_loc";
         is_word_last = true;
         if (has_place && line.take("[] ")) {
-            const bool has_name = is_name(line.take_word()) && line.at_end() && words > 1;
+            const bool has_name =
+                is_name(line.take_all(is_word_char)) && line.at_end() && words > 1;
             return has_name ? std::optional<std::size_t>(0) : std::nullopt;
         }
     }
@@ -97,24 +52,25 @@ std::optional<std::size_t> elements_declared(std::string_view declaration) {
     if (!line.take("[")) return std::nullopt;
     const auto length = line.take_until(']');
     if (!length || !line.at_end()) return std::nullopt;
-    LineReader number(*length);
-    if (const auto elements = number.take_number(); elements && number.at_end()) return elements;
+    Scan number(*length);
+    if (const auto elements = number.take_number<std::size_t>(); elements && number.at_end())
+        return elements;
     // The length may be an expression of macro names, which the kernel leaves unresolved.
     const bool is_plain = std::ranges::all_of(*length, [](char c) {
-        return is_word_character(c) || c == ' ' || c == '+' || c == '-' || c == '*' || c == '/' ||
+        return is_word_char(c) || c == ' ' || c == '+' || c == '-' || c == '*' || c == '/' ||
                c == '(' || c == ')';
     });
     return is_plain ? std::optional<std::size_t>(0) : std::nullopt;
 }
 
 bool is_field(std::string_view text) {
-    LineReader line(text);
+    Scan line(text);
     if (!line.take("\tfield:")) return false;
     const auto declaration = line.take_until(';');
     if (!declaration || !line.take("\toffset:")) return false;
-    const auto offset = line.take_number();
+    const auto offset = line.take_number<std::size_t>();
     if (!offset || !line.take(";\tsize:")) return false;
-    const auto size = line.take_number();
+    const auto size = line.take_number<std::size_t>();
     if (!size || !line.take(";\tsigned:")) return false;
     if (!(line.take("0;") || line.take("1;")) || !line.at_end()) return false;
     if (*offset > kMostBytes || *size > kMostBytes - *offset) return false;
@@ -123,12 +79,13 @@ bool is_field(std::string_view text) {
 }
 
 bool is_header(std::size_t line, std::string_view text) {
-    LineReader reader(text);
+    Scan reader(text);
     // "9p_client_req" begins with a digit.
-    if (line == 1) return reader.take("name: ") && !reader.take_word().empty() && reader.at_end();
+    if (line == 1)
+        return reader.take("name: ") && !reader.take_all(is_word_char).empty() && reader.at_end();
     if (line == 2) {
         if (!reader.take("ID: ")) return false;
-        const auto id = reader.take_number();
+        const auto id = reader.take_number<std::size_t>();
         return id && *id <= UINT16_MAX && reader.at_end();
     }
     return text == "format:";

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/cat.h"
+#include "base/hex.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "lang/event/event_format.h"
@@ -48,11 +49,6 @@ Range range_of(const Field& field) {
 // The kernel compares CPU as an int.
 constexpr Range kCpuRange{0 - (std::uint64_t{1} << 31), 0x7fffffff, true};
 
-std::string in_hex(std::uint64_t bits) {
-    char digits[16];
-    const auto end = std::to_chars(digits, digits + sizeof digits, bits, 16).ptr;
-    return cat("0x", std::string_view(digits, end));
-}
 std::string in_decimal(std::uint64_t bits, bool is_signed) {
     return is_signed ? cat(static_cast<std::int64_t>(bits)) : cat(bits);
 }
@@ -305,12 +301,12 @@ private:
             hint = cat("as ", bits, " bits with a sign this is ", in_decimal(extended, true));
         } else if (!range.is_signed && p.value.is_negative && range.highest == all &&
                    p.value.magnitude <= all / 2 + 1) {
-            hint = cat("as ", bits, " bits without a sign this is ", in_hex(p.value.bits() & all));
+            hint = cat("as ", bits, " bits without a sign this is ", hex(p.value.bits() & all));
             // An `int` argument of a system call arrives in a 64-bit register whose upper half the
             // caller may set to anything.
             if (event_.system == "syscalls" && bits == 64 && p.value.magnitude <= 1u << 31)
-                hint = cat("a register may hold it as ", in_hex(p.value.bits() & 0xffffffff),
-                           " or as ", in_hex(p.value.bits()));
+                hint = cat("a register may hold it as ", hex(p.value.bits() & 0xffffffff),
+                           " or as ", hex(p.value.bits()));
         }
         fail(p.value.span,
              cat(spelled(p.value), " does not fit in '", p.field, "' (", field.declaration(),

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/cat.h"
+#include "base/scan.h"
 #include "lang/expr/expr.h"
 
 namespace gpufs {
@@ -12,23 +13,10 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 64;
 
-bool is_space(char c) {
-    return std::string_view(" \t\n\v\f\r").find(c) != std::string_view::npos;
-}
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool is_name_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool is_name(char c) {
-    return is_name_start(c) || is_digit(c);
-}
-
 // Characters of an unquoted value: those of names, paths, patterns and addresses, and all non-ASCII
 // bytes (UTF-8).
 bool is_bare(char c) {
-    return is_name(c) || static_cast<unsigned char>(c) >= 0x80 ||
+    return is_word_char(c) || static_cast<unsigned char>(c) >= 0x80 ||
            (c != '\0' && std::string_view("*?[].:/-+@%,#^$\\").find(c) != std::string_view::npos);
 }
 
@@ -206,12 +194,12 @@ private:
             if (looking_at(")")) fail(here, "this ')' closes nothing");
             fail({at_, at_ + 2}, cat("a condition is missing before '", text_.substr(at_, 2), "'"));
         }
-        const Span name = run(is_name);
-        if (name.end > name.begin && is_name_start(text_[name.begin])) {
+        const Span name = run(is_word_char);
+        if (name.end > name.begin && is_word_start(text_[name.begin])) {
             at_ = name.end;
             if (text_of(name) == "not" || text_of(name) == "NOT") {
                 skip_space();
-                if (!at_end() && (looking_at("(") || is_name_start(text_[at_])))
+                if (!at_end() && (looking_at("(") || is_word_start(text_[at_])))
                     fail(name, cat("'", text_of(name), "' is no operator here"),
                          hint_for(kWordSlips, text_of(name)));
                 at_ = name.end;
@@ -226,7 +214,7 @@ private:
 
     Span suffix() {
         const std::size_t begin = at_++;
-        const Span name = run(is_name);
+        const Span name = run(is_word_char);
         at_ = name.end;
         const Span whole{begin, name.end};
         if (text_of(name) != "ustring" && text_of(name) != "function")
@@ -254,7 +242,7 @@ private:
             at_ += op.word.size();
             return op.op;
         }
-        const Span found = is_name(text_[at_]) ? run(is_name) : this_character();
+        const Span found = is_word_char(text_[at_]) ? run(is_word_char) : this_character();
         fail(found,
              cat("an operator was expected after '", p.field, "', not '", text_of(found), "'"),
              std::string(kOpsHint));
@@ -340,8 +328,8 @@ private:
             if (!looking_at(op.word)) continue;
             at_ += op.word.size();
             skip_space();
-            const Span name = run(is_name);
-            if (name.end > name.begin && is_name_start(text_[name.begin]))
+            const Span name = run(is_word_char);
+            if (name.end > name.begin && is_word_start(text_[name.begin]))
                 hint = cat("write ", text_of(name), ' ', op.flipped, ' ', text_of(literal.span));
             break;
         }
@@ -361,7 +349,7 @@ private:
             fail(operator_here(), "a comparison cannot follow a comparison",
                  "join two conditions with &&");
         if (looking_at("&")) fail({at_, at_ + 1}, "'&' cannot join conditions", "write &&");
-        const Span found = is_name(text_[at_]) ? run(is_name) : this_character();
+        const Span found = is_word_char(text_[at_]) ? run(is_word_char) : this_character();
         if (const std::string hint = hint_for(kWordSlips, text_of(found)); !hint.empty())
             fail(found, cat("'", text_of(found), "' is no operator here"), hint);
         fail(found, cat("&& or || was expected, not '", text_of(found), "'"),

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/cat.h"
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "lang/insn/names.h"
 #include "lang/insn/tokens.h"
@@ -11,51 +12,24 @@
 namespace gpufs {
 namespace {
 
-bool is_letter(char c) {
-    return is_name_char(c) && !is_digit(c) && c != '.' && c != '$';
-}
-bool is_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f');
+// Steps over blanks.
+void skip_blanks(Scan& scan) {
+    scan.take_all([](char c) { return c == ' ' || c == '\t' || c == '\r'; });
 }
 
-// Matches a text piece by piece; consumes only what matches.
-class Scan {
-public:
-    explicit Scan(std::string_view text) : rest_(text) {}
-
-    bool literal(std::string_view text) {
-        if (!rest_.starts_with(text)) return false;
-        rest_.remove_prefix(text.size());
-        return true;
-    }
-    void blanks() {
-        while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\r'))
-            rest_.remove_prefix(1);
-    }
-    template <class Predicate>
-    std::string_view all(Predicate&& fits) {
-        const auto stop = std::ranges::find_if_not(rest_, fits);
-        const std::string_view taken =
-            rest_.substr(0, static_cast<std::size_t>(stop - rest_.begin()));
-        rest_.remove_prefix(taken.size());
-        return taken;
-    }
-    bool digits() { return !all(is_digit).empty(); }
-    std::string_view rest() const { return rest_; }
-    bool at_end() const { return rest_.empty(); }
-
-private:
-    std::string_view rest_;
-};
+// Steps over digits; false when there are none.
+bool take_digits(Scan& scan) {
+    return !scan.take_all(is_digit).empty();
+}
 
 // "R0=...", "R1_w=...", "fp-8=...", and, in front of them, "frame1: ".
 bool begins_states(std::string_view text) {
     Scan scan(text);
-    if (scan.literal("frame") && scan.digits() && scan.literal(":")) return true;
+    if (scan.take("frame") && take_digits(scan) && scan.take(":")) return true;
     scan = Scan(text);
-    if (!(scan.literal("R") || scan.literal("fp-")) || !scan.digits()) return false;
-    if (scan.literal("_")) scan.all(is_letter);
-    return scan.literal("=");
+    if (!(scan.take("R") || scan.take("fp-")) || !take_digits(scan)) return false;
+    if (scan.take("_")) scan.take_all(is_word_start);
+    return scan.take("=");
 }
 
 // Lines without an instruction that any log of log_level 2 may contain (kernel/bpf/verifier.c and
@@ -67,35 +41,35 @@ bool is_log_talk(std::string_view text) {
           "regs=", "last_idx ", "parent didn't have regs=", "parent already had regs=", "SCC "})
         if (text.starts_with(start)) return true;
     Scan scan(text);
-    if (scan.literal("func#") && scan.digits() && scan.literal(" @")) return true;
+    if (scan.take("func#") && take_digits(scan) && scan.take(" @")) return true;
     scan = Scan(text);
-    if (scan.literal("from ") && scan.digits() && scan.literal(" to ") && scan.digits())
+    if (scan.take("from ") && take_digits(scan) && scan.take(" to ") && take_digits(scan))
         return true;
     scan = Scan(text);
-    if (scan.literal("to caller at ") && scan.digits()) return true;
+    if (scan.take("to caller at ") && take_digits(scan)) return true;
     scan = Scan(text);
-    if (scan.literal("processed ") && scan.digits() && scan.literal(" insns")) return true;
+    if (scan.take("processed ") && take_digits(scan) && scan.take(" insns")) return true;
     scan = Scan(text);
-    return scan.literal("(") && scan.digits() &&
-           (scan.literal(") frame ") || scan.literal(") live stack "));
+    return scan.take("(") && take_digits(scan) &&
+           (scan.take(") frame ") || scan.take(") live stack "));
 }
 
 // Skips the marks of the log's table of live registers, "..2.......", if an opcode follows.
 bool skip_live_marks(Scan& scan) {
     Scan ahead = scan;
-    if (ahead.all([](char c) { return c == '.' || is_digit(c); }).size() != 10) return false;
-    if (!ahead.literal(" (")) return false;
-    scan.all([](char c) { return c != '('; });
+    if (ahead.take_all([](char c) { return c == '.' || is_digit(c); }).size() != 10) return false;
+    if (!ahead.take(" (")) return false;
+    scan.take_all([](char c) { return c != '('; });
     return true;
 }
 
 // Skips the number of the loop that this table prints in front of the index.
 void skip_loop_number(Scan& scan) {
     Scan ahead = scan;
-    if (!ahead.digits() || !ahead.literal(" ")) return;
-    ahead.blanks();
+    if (!take_digits(ahead) || !ahead.take(" ")) return;
+    skip_blanks(ahead);
     const Scan index = ahead;
-    if (!ahead.digits() || !ahead.literal(": ") || !skip_live_marks(ahead)) return;
+    if (!take_digits(ahead) || !ahead.take(": ") || !skip_live_marks(ahead)) return;
     scan = index;
 }
 
@@ -116,9 +90,9 @@ bool is_hex_bytes(std::string_view text) {
     Scan scan(text);
     std::size_t pairs = 0;
     while (!scan.at_end()) {
-        if (scan.all(is_hex).size() != 2) return false;
+        if (scan.take_all(is_hex_digit).size() != 2) return false;
         ++pairs;
-        scan.blanks();
+        skip_blanks(scan);
     }
     return pairs == 8 || pairs == 16;
 }
@@ -134,20 +108,20 @@ bool is_prose(std::string_view text) {
     Scan scan(text);
     if (scan.at_end() || !is_letter(text[0])) return false;
     const std::string_view word =
-        scan.all([](char c) { return c != ' ' && c != '\t' && c != ','; });
+        scan.take_all([](char c) { return c != ' ' && c != '\t' && c != ','; });
     if (word.ends_with(':')) return word == "caller:" || word == "callee:";
     if (find_register(word)) return false;
     for (const std::string& statement : statement_words())
         if (edit_distance(word, statement) <= 1) return false;
     const auto before = scan.rest().size();
-    scan.literal(",");
-    scan.blanks();
+    scan.take(",");
+    skip_blanks(scan);
     if (scan.at_end() || scan.rest().size() == before) return false;
     // An assignment to a misspelled register is an error to report, not prose.
-    scan.literal("s");
-    scan.all(
+    scan.take("s");
+    scan.take_all(
         [](char c) { return std::string_view("+-*/%&|^<>").find(c) != std::string_view::npos; });
-    return !scan.literal("=");
+    return !scan.take("=");
 }
 
 bool is_noise(std::string_view text, bool after_log) {
@@ -170,7 +144,7 @@ AsmLine split_asm_line(const SourceText& source, Span line, bool after_log) {
     };
 
     Scan scan(whole);
-    scan.blanks();
+    skip_blanks(scan);
     if (has_nothing(scan)) return parts;
     std::string_view trimmed = scan.rest();
     while (trimmed.ends_with(' ') || trimmed.ends_with('\r')) trimmed.remove_suffix(1);
@@ -179,12 +153,12 @@ AsmLine split_asm_line(const SourceText& source, Span line, bool after_log) {
 
     skip_loop_number(scan);
     Scan ahead = scan;
-    const std::string_view index = ahead.all(is_digit);
+    const std::string_view index = ahead.take_all(is_digit);
     std::size_t number = 0;
-    if (!index.empty() && ahead.literal(":") &&
+    if (!index.empty() && ahead.take(":") &&
         std::from_chars(index.data(), index.data() + index.size(), number).ec == std::errc()) {
         parts.index_span = {offset_of(scan), offset_of(scan) + index.size()};
-        ahead.blanks();
+        skip_blanks(ahead);
         if ((has_nothing(ahead) && after_log) || ahead.rest() == "safe" ||
             begins_states(ahead.rest()))
             return parts;
@@ -195,27 +169,27 @@ AsmLine split_asm_line(const SourceText& source, Span line, bool after_log) {
         }
     }
     ahead = scan;
-    if (ahead.literal("(")) {
-        const std::string_view code = ahead.all(is_hex);
+    if (ahead.take("(")) {
+        const std::string_view code = ahead.take_all(is_hex_digit);
         unsigned opcode = 0;
-        if (code.size() == 2 && ahead.literal(")")) {
+        if (code.size() == 2 && ahead.take(")")) {
             std::from_chars(code.data(), code.data() + 2, opcode, 16);
             parts.opcode = opcode;
             parts.opcode_span = {offset_of(scan) + 1, offset_of(scan) + 3};
             scan = ahead;
-            scan.blanks();
+            skip_blanks(scan);
         }
     }
     for (;;) {
         ahead = scan;
         if (ahead.at_end() || is_digit(ahead.rest()[0])) break;
-        const std::string_view name = ahead.all(is_name_char);
+        const std::string_view name = ahead.take_all(is_name_char);
         const Span span{offset_of(scan), offset_of(ahead)};
-        ahead.blanks();
-        if (name.empty() || !ahead.literal(":")) break;
+        skip_blanks(ahead);
+        if (name.empty() || !ahead.take(":")) break;
         parts.labels.push_back(span);
         scan = ahead;
-        scan.blanks();
+        skip_blanks(scan);
     }
     parts.kind = has_nothing(scan) ? AsmLine::Kind::empty : AsmLine::Kind::code;
     const std::size_t states = parts.opcode ? find_states(scan.rest()) : std::string_view::npos;
@@ -230,19 +204,19 @@ RegState find_state(std::string_view words, Reg reg) {
     for (std::size_t at = 0; (at = words.find(name, at)) != words.npos; ++at) {
         if (at > 0 && words[at - 1] != ' ') continue;
         Scan scan(words.substr(at + name.size()));
-        if (scan.literal("_")) scan.all(is_letter);
-        if (!scan.literal("=")) continue;
+        if (scan.take("_")) scan.take_all(is_word_start);
+        if (!scan.take("=")) continue;
 
         const std::string_view value = scan.rest();
-        if (scan.literal("-") || scan.literal("P")) return {RegState::Kind::number, {}, 0};
-        if (scan.digits() || scan.literal("scalar") || scan.literal("inv"))
+        if (scan.take("-") || scan.take("P")) return {RegState::Kind::number, {}, 0};
+        if (take_digits(scan) || scan.take("scalar") || scan.take("inv"))
             return {RegState::Kind::number, {}, 0};
         RegState state{RegState::Kind::other, {}, 0};
-        if (scan.literal("map_ptr("))
+        if (scan.take("map_ptr("))
             state.kind = RegState::Kind::map;
-        else if (scan.literal("map_value("))
+        else if (scan.take("map_value("))
             state.kind = RegState::Kind::map_value;
-        else if (scan.literal("func("))
+        else if (scan.take("func("))
             state.kind = RegState::Kind::func;
         const std::string_view details = value.substr(0, value.find(')'));
         const auto detail = [&](std::string_view key) -> std::string_view {

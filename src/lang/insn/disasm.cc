@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/cat.h"
+#include "base/hex.h"
 #include "lang/insn/helpers.h"
 #include "lang/insn/insn.h"
 #include "lang/insn/names.h"
@@ -12,13 +13,6 @@ namespace gpufs {
 namespace {
 
 constexpr std::string_view kNoInsn = "no instruction";
-
-std::string hex(std::uint64_t number, std::size_t digits = 1) {
-    std::string text;
-    for (; number != 0 || text.size() < digits; number >>= 4)
-        text.insert(text.begin(), "0123456789abcdef"[number & 0xf]);
-    return "0x" + text;
-}
 
 std::string signed_text(std::int64_t number) {
     return number < 0 ? cat(number) : cat('+', number);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "lang/insn/disasm.h"
 #include "lang/insn/tokens.h"
@@ -12,16 +13,9 @@ namespace gpufs {
 namespace {
 
 constexpr std::size_t kSlotBytes = sizeof(bpf_insn);
-constexpr std::string_view kDigits = "0123456789abcdef";
 
 std::string padded(std::string_view digits, std::size_t width) {
     return cat(std::string(width - std::min(width, digits.size()), ' '), digits);
-}
-
-int digit_value(char c) {
-    const char lower = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
-    const auto at = kDigits.find(lower);
-    return at == kDigits.npos ? -1 : static_cast<int>(at);
 }
 
 std::string hex_of(const bpf_insn& one) {
@@ -29,10 +23,8 @@ std::string hex_of(const bpf_insn& one) {
     std::memcpy(bytes, &one, kSlotBytes);
     std::string text;
     for (const char byte : bytes) {
-        const auto value = static_cast<unsigned char>(byte);
         if (!text.empty()) text += ' ';
-        text += kDigits[value >> 4];
-        text += kDigits[value & 0xf];
+        append_hex_byte(text, static_cast<unsigned char>(byte));
     }
     return text;
 }
@@ -143,8 +135,8 @@ std::vector<bpf_insn> insns_of_hex(const SourceText& source) {
         } else if (c == '0' && i + 1 < text.size() && (text[i + 1] == 'x' || text[i + 1] == 'X')) {
             i += 2;
         } else {
-            const int high = digit_value(c),
-                      low = i + 1 < text.size() ? digit_value(text[i + 1]) : -1;
+            const int high = hex_digit_value(c),
+                      low = i + 1 < text.size() ? hex_digit_value(text[i + 1]) : -1;
             if (high < 0 || low < 0)
                 throw SourceError(source, {i, i + 1}, "expected two hexadecimal digits");
             bytes += static_cast<char>(high << 4 | low);
@@ -166,10 +158,9 @@ std::string to_c_array(std::string_view name, std::span<const bpf_insn> insns) {
     for (const DisasmLine& line : disassemble(insns, {.labels = false, .map_name = {}}))
         for (std::size_t i = 0; i < line.slots; ++i) {
             const bpf_insn& one = insns[line.index + i];
-            text +=
-                cat("    {.code = 0x", kDigits[one.code >> 4], kDigits[one.code & 0xf],
-                    ", .dst_reg = ", unsigned{one.dst_reg}, ", .src_reg = ", unsigned{one.src_reg},
-                    ", .off = ", one.off, ", .imm = ", one.imm, "},");
+            text += cat("    {.code = ", hex(one.code, 2), ", .dst_reg = ", unsigned{one.dst_reg},
+                        ", .src_reg = ", unsigned{one.src_reg}, ", .off = ", one.off,
+                        ", .imm = ", one.imm, "},");
             text += i == 0 ? cat("  /* ", line.text, " */\n") : std::string("\n");
         }
     return text + "};\n";

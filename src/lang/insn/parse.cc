@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/suggest.h"
 #include "lang/insn/parser.h"
 
@@ -19,11 +20,6 @@ constexpr Int128 kMax32 = std::numeric_limits<__u32>::max();
 bool looks_like_register(std::string_view word) {
     return word.size() > 1 && std::string_view("rwRW").find(word[0]) != word.npos &&
            std::ranges::all_of(word.substr(1), is_digit);
-}
-
-std::string hex(unsigned byte) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    return cat("0x", digits[byte >> 4 & 0xf], digits[byte & 0xf]);
 }
 
 }  // namespace
@@ -317,8 +313,8 @@ ParsedInsn parse_insn_line(const SourceText& source, const AsmLine& line, const 
     if (!line.opcode) return parsed;
     if (parsed.insns[0].code != *line.opcode)
         throw SourceError(source, line.opcode_span,
-                          cat("the log says opcode ", hex(*line.opcode), ", but this text is ",
-                              hex(parsed.insns[0].code)));
+                          cat("the log says opcode ", hex(*line.opcode, 2), ", but this text is ",
+                              hex(parsed.insns[0].code, 2)));
     if (!parsed.is_wide() || parsed.insns[0].src_reg != 0 || !parsed.refs.empty()) return parsed;
 
     const Reg dst = static_cast<Reg>(parsed.insns[0].dst_reg);

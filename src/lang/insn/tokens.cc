@@ -21,13 +21,8 @@ std::size_t name_length(std::string_view text) {
 
 }  // namespace
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
-           c == '.' || c == '$';
+    return is_word_char(c) || c == '.' || c == '$';
 }
 
 AsmTokens::AsmTokens(const SourceText& source, Span range)

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/scan.h"
 #include "base/source.h"
 
 namespace gpufs {
@@ -87,6 +88,5 @@ private:
 
 // True for characters of a name. A name does not begin with a digit.
 bool is_name_char(char c);
-bool is_digit(char c);
 
 }  // namespace gpufs

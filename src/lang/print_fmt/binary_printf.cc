@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/extend.h"
 #include "lang/print_fmt/kernel_printf.h"
 
 namespace gpufs {
@@ -88,7 +89,7 @@ void append_binary_printf(std::string& out, std::string_view format, RecordBytes
                 continue;
             }
         } else {
-            const std::uint64_t value = narrowed(packed.number(c.size), c.size, c.style.is_signed);
+            const std::uint64_t value = extend(packed.number(c.size), c.size, c.style.is_signed);
             append_number(out, value, c.style);
             continue;
         }

@@ -1,9 +1,9 @@
 #include "lang/print_fmt/c_tokens.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/error.h"
+#include "base/scan.h"
 
 namespace gpufs {
 namespace {
@@ -55,10 +55,6 @@ std::optional<CType> find_whole_type(std::string_view word) {
     return std::nullopt;
 }
 
-bool is_word_char(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
 std::size_t word_length(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::find_if_not(text, is_word_char) - text.begin());
 }
@@ -66,15 +62,13 @@ std::size_t word_length(std::string_view text) {
 }  // namespace
 
 void CTokens::advance() {
-    while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())))
-        rest_.remove_prefix(1);
+    while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
     if (rest_.empty()) {
         token_ = {};
         return;
     }
     const char c = rest_.front();
-    if (std::isdigit(static_cast<unsigned char>(c)))
-        return take(CToken::Kind::number, word_length(rest_));
+    if (is_digit(c)) return take(CToken::Kind::number, word_length(rest_));
     if (is_word_char(c)) return take(CToken::Kind::word, word_length(rest_));
     if (c == '"') return take_quoted(CToken::Kind::text, '"');
     if (c == '\'') return take_quoted(CToken::Kind::character, '\'');

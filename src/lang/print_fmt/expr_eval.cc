@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/extend.h"
 #include "lang/print_fmt/expr.h"
 #include "lang/print_fmt/kernel_printf.h"
 
@@ -20,19 +21,7 @@ T load_as(const std::byte* at) {
 // Converts the value to its type and widens it to 64 bits.
 std::uint64_t narrowed(std::uint64_t value, CType type) {
     if (type.is_bool) return value != 0;
-    switch (type.size) {
-        case 1:
-            return type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int8_t>(value))
-                                  : static_cast<std::uint8_t>(value);
-        case 2:
-            return type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int16_t>(value))
-                                  : static_cast<std::uint16_t>(value);
-        case 4:
-            return type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int32_t>(value))
-                                  : static_cast<std::uint32_t>(value);
-        default:
-            return value;
-    }
+    return type.size == 0 ? value : extend(value, type.size, type.is_signed);
 }
 
 std::uint64_t load_at(RecordBytes record, std::size_t offset, CType type) {

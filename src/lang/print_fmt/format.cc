@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/extend.h"
 
 namespace gpufs {
 namespace {
@@ -56,7 +57,7 @@ std::uint64_t field_value(const PrintStep& step, RecordBytes record) {
         std::memcpy(&value, at, 4);
     else
         std::memcpy(&value, at, step.size);
-    return narrowed(value, step.size, step.style.is_signed);
+    return extend(value, step.size, step.style.is_signed);
 }
 
 }  // namespace
@@ -174,8 +175,8 @@ void PrintFormat::print(RecordBytes record, const AddressNames& names, std::stri
             out += step.text;
         } else if (step.is_plain) {
             const std::uint64_t value = step.is_field ? field_value(step, record)
-                                                      : narrowed(tree_.integer(step.value, record),
-                                                                 step.size, step.style.is_signed);
+                                                      : extend(tree_.integer(step.value, record),
+                                                               step.size, step.style.is_signed);
             char digits[24];
             const auto base = static_cast<int>(step.style.base);
             const auto end =
@@ -232,7 +233,7 @@ void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const Ad
             break;
         case PrintStep::Kind::number:
             // append_number() pads.
-            return append_number(out, narrowed(integer(), step.size, style.is_signed), style);
+            return append_number(out, extend(integer(), step.size, style.is_signed), style);
         case PrintStep::Kind::character:
             out += static_cast<char>(integer());
             break;

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 
 #include "base/error.h"
+#include "base/hex.h"
+#include "base/scan.h"
 
 namespace gpufs {
 namespace {
@@ -13,16 +14,10 @@ namespace {
 // The kernel prints an event into 8192 bytes (TRACE_SEQ_BUFFER_SIZE) and truncates longer output.
 constexpr int kMostColumns = 8192;
 
-constexpr char kLower[] = "0123456789abcdef";
-constexpr char kUpper[] = "0123456789ABCDEF";
+constexpr std::string_view kUpperDigits = "0123456789ABCDEF";
 
 std::uint8_t byte_at(RecordBytes bytes, std::size_t i) {
     return i < bytes.size() ? std::to_integer<std::uint8_t>(bytes[i]) : std::uint8_t{0};
-}
-
-void append_hex_byte(std::string& out, std::uint8_t byte, const char* digits = kLower) {
-    out += digits[byte >> 4];
-    out += digits[byte & 15];
 }
 
 void append_hex(std::string& out, std::uint64_t value) {
@@ -189,18 +184,10 @@ std::size_t parse_conversion(std::string_view format, std::size_t at, Conversion
     }
     const std::size_t letters = ++at;
     if (found.letter == 'p') {
-        while (std::isalnum(static_cast<unsigned char>(peek()))) ++at;
+        while (is_letter(peek()) || is_digit(peek())) ++at;
         found.pointer = format.substr(letters, at - letters);
     }
     return at;
-}
-
-std::uint64_t narrowed(std::uint64_t value, std::uint8_t size, bool is_signed) {
-    const unsigned unused = 64 - 8u * size;
-    if (unused == 0) return value;
-    value <<= unused;
-    return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value) >> unused)
-                     : value >> unused;
 }
 
 void append_number(std::string& out, std::uint64_t value, const NumberStyle& style) {
@@ -253,7 +240,8 @@ void pad_from(std::string& out, std::size_t start, int width, bool left) {
 
 void append_pointer(std::string& out, std::uint64_t address) {
     char digits[16];
-    for (std::size_t i = sizeof digits; i-- > 0; address >>= 4) digits[i] = kLower[address & 15];
+    for (std::size_t i = sizeof digits; i-- > 0; address >>= 4)
+        digits[i] = kHexDigits[address & 15];
     out.append(digits, sizeof digits);
 }
 
@@ -308,7 +296,7 @@ void append_uuid(std::string& out, std::string_view letters, RecordBytes bytes) 
                                                   8, 9, 10, 11, 12, 13, 14, 15};
     const char variant = letters.size() > 1 ? letters[1] : 'b';
     const auto& order = variant == 'l' || variant == 'L' ? kLittle : kBig;
-    const char* digits = variant == 'B' || variant == 'L' ? kUpper : kLower;
+    const std::string_view digits = variant == 'B' || variant == 'L' ? kUpperDigits : kHexDigits;
     for (std::size_t i = 0; i < 16; ++i) {
         if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
         append_hex_byte(out, byte_at(bytes, order[i]), digits);

@@ -24,7 +24,7 @@ struct NumberStyle {
     int width = -1;          // -1: none
     int precision = -1;
 };
-// `value` must already have the conversion's width: see narrowed().
+// `value` must already have the conversion's width: see extend() in base/extend.h.
 void append_number(std::string& out, std::uint64_t value, const NumberStyle& style);
 
 // One conversion of a format: "%-8s", "%016llx", "%*pbl".
@@ -39,9 +39,6 @@ struct Conversion {
 // Parses the conversion whose '%' is right in front of `at`. Returns the offset of its end. Throws
 // Error for a conversion that the kernel does not have.
 std::size_t parse_conversion(std::string_view format, std::size_t at, Conversion& found);
-
-// `value` truncated to `size` bytes, and sign-extended for a signed conversion.
-std::uint64_t narrowed(std::uint64_t value, std::uint8_t size, bool is_signed);
 
 // Pads the text from `start` to the end of `out` to `width` columns, as a string conversion does.
 void pad_from(std::string& out, std::size_t start, int width, bool left);

@@ -2,19 +2,13 @@
 
 #include <algorithm>
 
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace gpufs {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\r";
-
-bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 // The offset of a line's comment, or of its end when there is none. A '#' inside quotes or inside a
 // word does not start a comment.

@@ -1,9 +1,9 @@
 #include "lang/recipe/names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "lang/recipe/probe.h"
@@ -20,8 +20,7 @@ bool is_kernels(std::string_view name) {
     for (const std::string_view start : {"stack", "arg"}) {
         if (!name.starts_with(start)) continue;
         const auto digits = name.substr(start.size());
-        if (std::ranges::all_of(digits, [](unsigned char c) { return std::isdigit(c) != 0; }))
-            return start == "stack" || !digits.empty();
+        if (std::ranges::all_of(digits, is_digit)) return start == "stack" || !digits.empty();
     }
     return false;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
@@ -47,10 +48,8 @@ public:
     Field read() {
         const std::string_view text = word_.text;
         const auto equals = text.find('=');
-        const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-        if (equals == text.npos || equals == 0 || equals + 1 == text.size() ||
-            std::isdigit(static_cast<unsigned char>(text[0])) ||
-            !std::ranges::all_of(text.substr(0, equals), is_word))
+        if (equals == text.npos || equals == 0 || equals + 1 == text.size() || is_digit(text[0]) ||
+            !std::ranges::all_of(text.substr(0, equals), is_word_char))
             fail(word_.span, cat("'", text, "' is no field"),
                  "write FIELD=FETCH or FIELD=FETCH:TYPE, such as bytes=%dx:u64");
         const std::string_view fetch = text.substr(equals + 1);

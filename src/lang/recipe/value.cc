@@ -3,15 +3,12 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "base/units.h"
 
 namespace gpufs {
 namespace {
-
-bool is_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 Literal number(std::uint64_t magnitude, bool is_negative) {
     Literal literal;
@@ -109,7 +106,7 @@ Span find_reference(std::string_view word, std::size_t from) {
     for (; from < word.size(); ++from) {
         if (word[from] != '$') continue;
         std::size_t end = from + 1;
-        while (end < word.size() && is_name(word[end])) ++end;
+        while (end < word.size() && is_word_char(word[end])) ++end;
         if (end > from + 1) return {from, end};
     }
     return {word.size(), word.size()};

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/cat.h"
+#include "base/scan.h"
 
 namespace gpufs {
 namespace {
@@ -79,10 +80,6 @@ Parts parts_of(std::string_view text) {
     return parts;
 }
 
-bool is_hex(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-}
-
 // "core::fmt::write::h0123456789abcdef"
 std::string_view without_hash(std::string_view name) {
     constexpr std::size_t kDigits = 16;
@@ -90,7 +87,7 @@ std::string_view without_hash(std::string_view name) {
     if (name.size() <= kDigits + kMark.size()) return name;
     const std::size_t at = name.size() - kDigits - kMark.size();
     const std::string_view digits = name.substr(at + kMark.size());
-    return name.substr(at, kMark.size()) == kMark && std::ranges::all_of(digits, is_hex)
+    return name.substr(at, kMark.size()) == kMark && std::ranges::all_of(digits, is_hex_digit)
                ? name.substr(0, at)
                : name;
 }

@@ -49,11 +49,7 @@ void append_based(std::string& out, std::uint64_t value, int base) {
 }
 
 void append_bytes(std::string& out, std::span<const std::byte> bytes) {
-    constexpr char kHex[] = "0123456789abcdef";
-    for (const std::byte b : bytes) {
-        out += kHex[static_cast<unsigned>(b) >> 4];
-        out += kHex[static_cast<unsigned>(b) & 15];
-    }
+    for (const std::byte b : bytes) append_hex_byte(out, std::to_integer<unsigned>(b));
 }
 
 void append_number(std::string& out, std::uint64_t value, bool is_signed) {
