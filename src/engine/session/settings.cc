@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "engine/session/scratch_instance.h"
 #include "kernel/host/cpus.h"
+#include "lang/trace_dat/ring_page.h"
 
 namespace gpufs {
 namespace {
@@ -27,14 +28,9 @@ std::string read_clock(const Tracefs& at) {
     return open == clocks.npos ? clocks : clocks.substr(open + 1, close - open - 1);
 }
 
-// Kilobytes of a CPU's buffer. A buffer that nobody used yet shows "7 (expanded: 1408)".
+// Kilobytes of a CPU's buffer.
 std::uint64_t read_buffer_kb(const Tracefs& at) {
-    std::string text = first_line(at, "buffer_size_kb");
-    if (const auto expanded = text.find("expanded: "); expanded != text.npos)
-        text = text.substr(expanded + 10);
-    std::uint64_t kb = 0;
-    std::from_chars(text.data(), text.data() + text.size(), kb);
-    return kb;
+    return parse_buffer_kb(first_line(at, "buffer_size_kb"));
 }
 
 // Whether this is the size in a new instance: 1408 KB, rounded up to whole sub-buffers by newer

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "engine/session/triggers.h"
 #include "kernel/host/pid_namespace.h"
+#include "lang/trace_dat/ring_page.h"
 
 namespace gpufs {
 namespace {
@@ -26,11 +27,7 @@ constexpr std::uint64_t kNoteNs = 1'000'000'000;
 constexpr int kMostListings = 50;
 
 std::uint64_t buffer_size(const Tracefs& instance) {
-    // "7168", or "14 (expanded: 2816)" before the first event is enabled.
-    const std::string text = instance.read("buffer_total_size_kb");
-    std::uint64_t kb = 0;
-    std::from_chars(text.data(), text.data() + text.size(), kb);
-    return kb << 10;
+    return parse_buffer_kb(instance.read("buffer_total_size_kb")) << 10;
 }
 
 }  // namespace

@@ -140,17 +140,10 @@ void RawBuffer::drain_rest() {
 
 // How many pages a CPU's buffer has at most.
 std::size_t RawBuffer::pages_of(const Cpu& cpu) const {
-    // "1408", or "7 (expanded: 1408)" before the first use.
-    const std::string text = read_file(cpu.size_file);
-    std::size_t most = 0;
-    for (const char* at = text.c_str(); *at;) {
-        std::size_t kb = 0;
-        const auto end = std::from_chars(at, text.c_str() + text.size(), kb).ptr;
-        most = std::max(most, kb);
-        at = end == at ? at + 1 : end;
-    }
     // The kernel gives each page's header on top of the size asked for.
-    return most * 1024 / (layout_.page_bytes - layout_.data_offset) + 3;
+    return parse_buffer_kb(read_file(cpu.size_file)) * 1024 /
+               (layout_.page_bytes - layout_.data_offset) +
+           3;
 }
 
 const TraceRecord* RawBuffer::next() {
