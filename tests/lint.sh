@@ -31,23 +31,17 @@ files() {
 # The kernel modules of the guests are C, in the kernel's style.
 code() { files '*.h' '*.cc' ':!tests/vm/modules'; }
 
-# base <- lang | kernel <- engine <- view <- cmd; and who may include what is not ours.
+# The table of tests/lint/folders; and who may include what is not ours.
 includes() {
     # shellcheck disable=SC2046  # no file of ours has a space in its name
     awk '
         BEGIN {
-            may["base"] = "base"
-            may["lang"] = "base lang"
-            may["kernel"] = "base kernel"
-            may["engine"] = "base lang kernel engine"
-            may["view"] = "base lang engine view"
-            may["cmd"] = "base lang kernel engine view cmd"
             # Third-party headers, and the only files (or folders) that see them.
             allowed["event-parse.h"] = "src/lang/event/event_format.cc"
             allowed["gelf.h"] = "src/kernel/elf/elf_file.h"
             allowed["boost/program_options.hpp"] = "src/cmd/shared/command_line.cc"
             allowed["boost/test/"] = "tests/"
-            allowed["zlib.h"] = "src/lang/trace_dat/compression.cc"
+            allowed["zlib.h"] = "src/lang/trace_dat/compression.cc src/kernel/elf/debug_file.cc"
             allowed["zstd.h"] = "src/lang/trace_dat/compression.cc"
             allowed["cxxabi.h"] = "src/lang/symbols/function_name.cc"
             # C library and kernel headers that are neither under sys/ nor under linux/.
@@ -60,15 +54,35 @@ includes() {
             for (i in names) impure[names[i]]
         }
         function complain(what) { printf "%s:%d: %s\n", FILENAME, FNR, what }
-        function is_among(word, list) { return index(" " list " ", " " word " ") > 0 }
-        function is_allowed(header,    h) {
-            for (h in allowed) if (index(header, h) == 1) return index(FILENAME, allowed[h]) == 1
+        function folder_of(file) {
+            return sub(/\/[^\/]*$/, "", file) ? file : ""
+        }
+        function is_allowed(header,    h, i, n, files) {
+            for (h in allowed) if (index(header, h) == 1) {
+                n = split(allowed[h], files, " ")
+                for (i = 1; i <= n; ++i) if (index(FILENAME, files[i]) == 1) return 1
+            }
             return 0
         }
+        FILENAME == table {
+            if (/^#/ || NF == 0) next
+            may[$1, $1]
+            may[$1, "base"]
+            for (i = 2; i <= NF; ++i) {
+                if (!($i in row)) complain($i " is not a row above: an arrow up, or a circle")
+                may[$1, $i]
+            }
+            row[$1]
+            next
+        }
         FNR == 1 {
-            layer = FILENAME
-            if (!sub(/^src\//, "", layer)) layer = ""
+            folder = FILENAME
+            if (!sub(/^src\//, "", folder)) folder = ""
+            folder = folder_of(folder)
+            layer = folder
             sub(/\/.*/, "", layer)
+            if (folder != "" && folder != "base" && !(folder in row))
+                complain(table " has no row for " folder)
         }
         !/^[ \t]*#[ \t]*include/ { next }
         {
@@ -81,9 +95,10 @@ includes() {
         quote == "\"" {
             # Tests see all layers; what the build makes (.inc) has none.
             if (layer == "" || header ~ /\.inc$/) next
-            of = header
-            if (!sub(/\/.*/, "", of)) complain("write the path from src/: " header)
-            else if (!is_among(of, may[layer])) complain(layer " must not include " header)
+            of = folder_of(header)
+            if (of == "") complain("write the path from src/: " header)
+            else if (!((folder, of) in may) && !(folder == "base" && of == "base"))
+                complain(folder " must not include " header " (" table ")")
             next
         }
         header ~ /^[a-z_]+$/ || header ~ /^(sys|linux|asm)\// || header in posix {
@@ -94,7 +109,7 @@ includes() {
             next
         }
         !is_allowed(header) { complain("third-party <" header "> is not for this file") }
-    ' $(code)
+    ' table=tests/lint/folders tests/lint/folders $(code)
 }
 
 # g++, clang-format and clang-tidy, on the files that changed since they were found clean.
