@@ -6,7 +6,7 @@
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/session/filters.h"
-#include "engine/trace/event_search.h"
+#include "engine/trace/kernel_events.h"
 #include "view/json.h"
 
 namespace gpufs {
@@ -19,7 +19,7 @@ std::vector<EventFormat> find_events(const Tracefs& top, const Expression& expre
     if (fields_of(expression).empty())
         throw UsageError("the expression names no field that tells the event",
                          "say which: gpufs filter -e EVENT EXPR");
-    std::vector<EventFormat> events = events_for(top, expression);
+    std::vector<EventFormat> events = kernel_events(top).with_fields_of(expression);
     if (events.size() == 1) return events;
     std::vector<std::string> names;
     for (const EventFormat& event : events)
@@ -59,7 +59,7 @@ int clear_filters(Context& ctx, const SessionChoice& choice, const std::vector<s
     const Session session = require_session(choice);
     std::vector<std::string> events;
     if (!words.empty()) {
-        events = match_events(session.top(), words);
+        events = kernel_events(session.top()).match(words);
     } else if (session.is_global()) {
         throw UsageError(
             "--clear --global needs -e: gpufs cannot tell which filters there are ours",
@@ -108,12 +108,12 @@ int cmd_filter(Context& ctx, Args args) {
     const Session session = open_session(choice);
     SessionPlan plan;
     if (all) {
-        plan = plan_record_all(session, match_events(session.top(), words));
+        plan = plan_record_all(session, kernel_events(session.top()).match(words));
     } else {
         // Unquoted, the shell hands the expression over in pieces.
         const Expression expression = parse_expression({"filter", join(expression_words, " ")});
         const auto events = words.empty() ? find_events(session.top(), expression)
-                                          : match_events(session.top(), words, expression);
+                                          : kernel_events(session.top()).match(words, expression);
         if (session.is_global() && !dry_run) try_filters(session.top(), events, expression);
         plan = plan_filter(session, events, expression, !no_enable);
     }

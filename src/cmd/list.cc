@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
-#include "engine/trace/event_search.h"
+#include "engine/trace/kernel_events.h"
 #include "lang/event/gpu_systems.h"
 #include "lang/recipe/trigger.h"
 #include "view/json.h"
@@ -101,14 +101,15 @@ int cmd_list(Context& ctx, Args args) {
     if (probes) return list_probes(ctx, top, json);
 
     std::size_t shown = 0;
-    for (const std::string& event : words.empty() ? top.events() : match_events(top, words)) {
+    Events known = kernel_events(top);
+    for (const std::string& event : words.empty() ? known.names() : known.match(words)) {
         if (gpu && !is_gpu_event(event)) continue;
         ++shown;
         if (!verbose) {
             ctx.out.line(json ? JsonObject().text("event", event).done() : event);
             continue;
         }
-        const EventFormat format = load_event_format(top, event);
+        const EventFormat& format = known.require(event);
         if (json)
             ctx.out.line(event_json(format));
         else

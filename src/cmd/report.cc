@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <limits>
-#include <map>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -51,86 +49,32 @@ struct ReportOptions {
     bool stacks = false, json = false, csv = false, statistics = false, strict = false;
 };
 
-// The records that the user wants, and what is lost among all.
-class Selection {
-public:
-    Selection(TraceFile& file, const ReportOptions& choices)
-        : file_(file),
-          pids_(choices.pids),
-          filter_(KnownEvents(file.context().events), file.context(), choices.events,
-                  choices.condition) {
-        if (choices.from) from_ = time("--from", *choices.from);
-        if (choices.to) to_ = time("--to", *choices.to);
-        std::vector<unsigned> cpus;
-        if (choices.cpus) {
-            cpus = *choices.cpus;
-            const std::vector<int> there = file.cpus();
-            for (const unsigned cpu : cpus)
-                if (!std::ranges::count(there, static_cast<int>(cpu)))
-                    throw UsageError(
-                        cat("the recording has no CPU ", cpu),
-                        cat("it has ", cpu_list_to_text({there.begin(), there.end()})));
-        }
-        file.rewind(cpus, from_);
+// Of --from and --to: a time, or a count of a clock that counts something else.
+std::uint64_t clock_time(TraceFile& file, const char* option, const Moment& moment) {
+    if (!file.context().options.clock_is_ns) {
+        if (moment.count) return *moment.count;
+        throw UsageError(cat(option, ": '", moment.text, "' is no count of the clock '",
+                             file.facts().clock, "'"));
     }
+    if (!moment.time) throw UsageError(cat(option, ": '", moment.text, "' is no time"));
+    return static_cast<std::uint64_t>(moment.time->count());
+}
 
-    // Null at the end. What was lost in front of unwanted records is said with the next one of its
-    // CPU.
-    const TraceRecord* next() {
-        while (const TraceRecord* record = file_.next()) {
-            if (record->timestamp > to_) return nullptr;
-            count_lost(*record);
-            if (record->timestamp < from_) continue;
-            if (!pids_.empty() && std::ranges::count(pids_, common_fields(record->bytes).pid) == 0)
-                continue;
-            if (!filter_.wants(*record)) continue;
-            record_ = *record;
-            record_.lost_before = std::exchange(pending_[record->stream], 0);
-            return &record_;
-        }
-        return nullptr;
-    }
-    bool is_stack(const TraceRecord& record) { return filter_.is_stack(record.id()); }
+RecordChoice choice_of(TraceFile& file, const ReportOptions& choices) {
+    RecordChoice choice;
+    choice.events = choices.events;
+    choice.condition = choices.condition;
+    choice.pids = choices.pids;
+    if (choices.cpus) choice.cpus = *choices.cpus;
+    if (choices.from) choice.from = clock_time(file, "--from", *choices.from);
+    if (choices.to) choice.to = clock_time(file, "--to", *choices.to);
+    return choice;
+}
 
-    bool has_losses() const { return gaps_ > 0; }
-    std::string losses() const {
-        return cat(lost_, is_partial_ ? " or more" : "", " lost, in ", counted(gaps_, "place"));
-    }
-
-private:
-    std::uint64_t time(const char* option, const Moment& moment) const {
-        if (!file_.context().options.clock_is_ns) {
-            if (moment.count) return *moment.count;
-            throw UsageError(cat(option, ": '", moment.text, "' is no count of the clock '",
-                                 file_.facts().clock, "'"));
-        }
-        if (!moment.time) throw UsageError(cat(option, ": '", moment.text, "' is no time"));
-        return static_cast<std::uint64_t>(moment.time->count());
-    }
-    void count_lost(const TraceRecord& record) {
-        if (record.stream >= pending_.size()) pending_.resize(record.stream + 1);
-        if (record.lost_before == 0) return;
-        ++gaps_;
-        std::uint64_t& pending = pending_[record.stream];
-        if (record.lost_before == kLostUnknown) {
-            is_partial_ = true;
-            pending = kLostUnknown;
-        } else {
-            lost_ += record.lost_before;
-            if (pending != kLostUnknown) pending += record.lost_before;
-        }
-    }
-
-    TraceFile& file_;
-    std::vector<int> pids_;
-    WantedRecords filter_;
-    std::uint64_t from_ = 0, to_ = std::numeric_limits<std::uint64_t>::max();
-    TraceRecord record_;
-    std::vector<std::uint64_t> pending_;  // by stream, lost and not said yet
-    std::uint64_t lost_ = 0;
-    std::size_t gaps_ = 0;
-    bool is_partial_ = false;
-};
+std::string losses_text(const WantedRecords& wanted) {
+    return cat(wanted.lost(), wanted.lost_is_partial() ? " or more" : "", " lost, in ",
+               counted(wanted.gaps(), "place"));
+}
 
 // What stands in front of each buffer's lines: nothing where there is one buffer only.
 std::vector<std::string> prefixes(const TraceFile& file) {
@@ -148,39 +92,40 @@ std::vector<std::string> prefixes(const TraceFile& file) {
 // The event that the words mean, if it is one; else nothing.
 std::string only_event(TraceFile& file, const std::vector<std::string>& words) {
     if (words.empty()) return {};
-    const auto meant = match_events(KnownEvents(file.context().events), words);
+    const auto meant = file.context().events.match(words);
     return meant.size() == 1 ? meant[0] : std::string();
 }
 
 // Prints each record by `print`, with --stacks each stack below its event.
 template <class Print>
-void print_all(Context& ctx, Selection& selection, bool stacks, Print&& print) {
+void print_all(Context& ctx, TraceFile& file, WantedRecords& wanted, bool stacks, Print&& print) {
     std::string lines;
     StackOrder order([&](std::string_view text) { ctx.out.write(text); });
-    while (const TraceRecord* record = selection.next()) {
+    while (const TraceRecord* record = wanted.next(file)) {
         lines.clear();
         print(*record, lines);
         if (stacks)
-            order.add(record->stream, selection.is_stack(*record), lines);
+            order.add(record->stream, wanted.is_stack(record->id()), lines);
         else
             ctx.out.write(lines);
     }
     order.flush();
 }
 
-void print_text(Context& ctx, TraceFile& file, Selection& selection, const ReportOptions& choices) {
+void print_text(Context& ctx, TraceFile& file, WantedRecords& wanted,
+                const ReportOptions& choices) {
     TraceCmdText text(file.context());
     const std::vector<std::string> before = prefixes(file);
     ctx.out.line(cat("cpus=", file.facts().cpus));
-    print_all(ctx, selection, choices.stacks, [&](const TraceRecord& record, std::string& out) {
+    print_all(ctx, file, wanted, choices.stacks, [&](const TraceRecord& record, std::string& out) {
         const auto buffer = &file.buffer_of(record) - file.buffers().data();
         text.print(record, before[static_cast<std::size_t>(buffer)], out);
     });
 }
 
-void print_statistics(Context& ctx, TraceFile& file, Selection& selection, bool json) {
+void print_statistics(Context& ctx, TraceFile& file, WantedRecords& wanted, bool json) {
     TraceStatistics statistics(file.context());
-    while (const TraceRecord* record = selection.next()) statistics.add(*record);
+    while (const TraceRecord* record = wanted.next(file)) statistics.add(*record);
     ctx.out.write(json ? statistics.to_json(file) : statistics.to_text(file));
 }
 
@@ -217,26 +162,26 @@ int cmd_report(Context& ctx, Args args) {
     if (!choices.file && !file_exists("trace.dat"))
         throw UsageError("there is no trace.dat here", "-i FILE names the recording");
     TraceFile file(choices.file.value_or("trace.dat"));
-    Selection selection(file, choices);
+    WantedRecords wanted(file, choice_of(file, choices));
     if (choices.statistics) {
-        print_statistics(ctx, file, selection, choices.json);
+        print_statistics(ctx, file, wanted, choices.json);
     } else if (choices.json) {
         TraceJson json(file.context());
-        print_all(ctx, selection, choices.stacks,
+        print_all(ctx, file, wanted, choices.stacks,
                   [&](const TraceRecord& record, std::string& out) { json.print(record, out); });
     } else if (choices.csv) {
         RecordCsv csv(file.context(), only_event(file, choices.events));
         ctx.out.write(csv.header());
-        print_all(ctx, selection, choices.stacks,
+        print_all(ctx, file, wanted, choices.stacks,
                   [&](const TraceRecord& record, std::string& out) { csv.print(record, out); });
     } else {
-        print_text(ctx, file, selection, choices);
+        print_text(ctx, file, wanted, choices);
     }
     ctx.out.flush();
     const std::vector<std::string> damage = file.damage();
     for (const std::string& what : damage) ctx.err.line(cat("gpufs: ", what));
-    if (selection.has_losses()) ctx.err.line(selection.losses());
-    return choices.strict && (selection.has_losses() || !damage.empty()) ? kLostData : kOk;
+    if (wanted.gaps() > 0) ctx.err.line(losses_text(wanted));
+    return choices.strict && (wanted.gaps() > 0 || !damage.empty()) ? kLostData : kOk;
 }
 
 }  // namespace gpufs

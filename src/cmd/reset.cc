@@ -5,7 +5,7 @@
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/session/scratch_instance.h"
-#include "engine/trace/event_search.h"
+#include "engine/trace/kernel_events.h"
 
 namespace gpufs {
 
@@ -40,9 +40,9 @@ int cmd_reset(Context& ctx, Args args) {
         ctx.err.line(cat("there is no ", session.described(), ": nothing to reset"));
         return kOk;
     }
-    const SessionPlan plan = events.empty()
-                                 ? plan_reset(session)
-                                 : plan_reset_events(session, match_events(session.top(), events));
+    const SessionPlan plan =
+        events.empty() ? plan_reset(session)
+                       : plan_reset_events(session, kernel_events(session.top()).match(events));
     apply_or_print(ctx, plan.changes, dry_run);
     if (!dry_run)
         for (const std::string& note : plan.notes) ctx.err.line(note);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <map>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -16,8 +15,7 @@
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/trace/buffer_snapshot.h"
-#include "engine/trace/context.h"
-#include "engine/trace/event_search.h"
+#include "engine/trace/live_trace.h"
 #include "engine/trace/raw_buffer.h"
 #include "engine/trace/wanted_records.h"
 #include "view/duration.h"
@@ -39,41 +37,43 @@ struct ShowOptions {
     bool needs_fields() const { return json || condition || !events.empty(); }
 };
 
-// Turns records into lines, in the form and of the choice the user asked for.
+RecordChoice choice_of(const ShowOptions& choices) {
+    RecordChoice choice;
+    choice.events = choices.events;
+    choice.condition = choices.condition;
+    return choice;
+}
+
+// Turns the wanted records into lines, in the form that the user asked for.
 class Printer {
 public:
     Printer(const Session& session, const ShowOptions& choices)
         : trace_(session.top(), session.tracefs()),
           text_(trace_.context()),
           json_(trace_.context()),
-          filter_(session.top(), trace_.context(), choices.events, choices.condition),
+          wanted_(trace_.context(), choice_of(choices)),
           is_json_(choices.json) {}
 
-    // Appends the record's lines, if it is of those wanted. False when it is not. What was lost in
-    // front of an unwanted record is said with the next one of its CPU.
-    bool print(const TraceRecord& record, std::string& out) {
-        std::uint64_t& lost = lost_[record.cpu];
-        if (lost != kLostUnknown)
-            lost = record.lost_before == kLostUnknown ? kLostUnknown : lost + record.lost_before;
-        if (!filter_.wants(record)) return false;
-        TraceRecord printed = record;
-        printed.lost_before = std::exchange(lost, 0);
-        if (is_json_)
-            json_.print(printed, out);
-        else
-            text_.print(printed, out);
-        return true;
+    // Makes `lines` those of the next wanted record. Null when the source has none now.
+    template <class Source>
+    const TraceRecord* next(Source& source, std::string& lines) {
+        const TraceRecord* const record = wanted_.next(source);
+        lines.clear();
+        if (record && is_json_)
+            json_.print(*record, lines);
+        else if (record)
+            text_.print(*record, lines);
+        return record;
     }
     // A stack belongs to the event before it and is not counted as one.
-    bool is_stack(const TraceRecord& record) { return filter_.is_stack(record.id()); }
+    bool is_stack(const TraceRecord& record) { return wanted_.is_stack(record.id()); }
     void refresh_names() { trace_.context().tasks.refresh(); }
 
 private:
     LiveTrace trace_;
     TraceText text_;
     TraceJson json_;
-    WantedRecords filter_;
-    std::map<int, std::uint64_t> lost_;  // by CPU, not said yet
+    WantedRecords wanted_;
     bool is_json_;
 };
 
@@ -107,9 +107,7 @@ void print_records(Context& ctx, Source& source, Printer& printer,
     std::optional<LastLines> tail;
     if (last) tail.emplace(*last);
     std::string lines;
-    while (const TraceRecord* record = source.next()) {
-        lines.clear();
-        if (!printer.print(*record, lines)) continue;
+    while (const TraceRecord* record = printer.next(source, lines)) {
         if (tail)
             tail->add(lines, !printer.is_stack(*record));
         else
@@ -186,9 +184,7 @@ int show_live(Context& ctx, const Session& session, const ShowOptions& choices) 
     const auto print_ready = [&] {
         // Tasks that started since the last look have names now.
         printer.refresh_names();
-        while (const TraceRecord* record = buffer.next()) {
-            lines.clear();
-            if (!printer.print(*record, lines)) continue;
+        while (const TraceRecord* record = printer.next(buffer, lines)) {
             shown += !printer.is_stack(*record);
             ctx.out.write(lines);
         }

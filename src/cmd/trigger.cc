@@ -6,7 +6,7 @@
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/session/triggers.h"
-#include "engine/trace/event_search.h"
+#include "engine/trace/kernel_events.h"
 #include "view/json.h"
 
 namespace gpufs {
@@ -45,11 +45,12 @@ std::vector<TriggerOn> on_filtered(const Session& session, const Trigger& trigge
 // With --if alone: those of the filtered events that have its fields, else the one event that has.
 std::vector<std::string> events_with(const Session& session, const Expression& condition) {
     const auto fields = fields_of(condition);
+    Events known = kernel_events(session.top());
     std::vector<std::string> names;
     if (session.exists())
         for (const EventState& state : read_event_states(session)) {
             if (state.filter.empty()) continue;
-            const EventFormat event = load_event_format(session.top(), state.event);
+            const EventFormat& event = known.require(state.event);
             if (std::ranges::all_of(fields, [&](const auto& f) { return event.find(f); }))
                 names.push_back(state.event);
         }
@@ -57,7 +58,7 @@ std::vector<std::string> events_with(const Session& session, const Expression& c
     if (fields.empty())
         throw UsageError("the condition names no field that tells the event",
                          "say which event: -e EVENT");
-    for (const EventFormat& event : events_for(session.top(), condition))
+    for (const EventFormat& event : known.with_fields_of(condition))
         names.push_back(event.full_name());
     if (names.size() > 1)
         throw UsageError(cat(names.size(), " events have ", join(fields, ", ")),
@@ -69,12 +70,13 @@ std::vector<TriggerOn> on_events(const Session& session, const Trigger& trigger,
                                  const std::vector<std::string>& words,
                                  const std::optional<Expression>& condition) {
     if (words.empty() && !condition) return on_filtered(session, trigger);
+    Events known = kernel_events(session.top());
     std::vector<TriggerOn> triggers;
     for (const std::string& event :
-         words.empty() ? events_with(session, *condition) : match_events(session.top(), words)) {
+         words.empty() ? events_with(session, *condition) : known.match(words)) {
         triggers.push_back({event, trigger});
         if (!condition) continue;
-        const EventFormat format = load_event_format(session.top(), event);
+        const EventFormat& format = known.require(event);
         check_expression(*condition, format);
         triggers.back().trigger.condition = to_filter(*condition, format);
     }
@@ -120,7 +122,7 @@ int clear_triggers(Context& ctx, const SessionChoice& choice, const std::vector<
             "'gpufs status --global' shows what is set");
     std::vector<std::string> events;
     if (!words.empty())
-        events = match_events(session.top(), words);
+        events = kernel_events(session.top()).match(words);
     else
         for (const EventState& state : read_event_states(session)) events.push_back(state.event);
     const SessionPlan plan = plan_clear_triggers(session, events, action);

@@ -198,12 +198,12 @@ BOOST_AUTO_TEST_CASE(report_says_what_is_wrong_with_words) {
     const Ended event = report("tsc-6.18", {"-e", "sched_swich"});
     BOOST_TEST(event.status == 2);
     BOOST_TEST(event.err ==
-               "gpufs: the recording has no event 'sched_swich'\n"
+               "gpufs: this recording has no event 'sched_swich'\n"
                "hint: did you mean 'sched_switch'?\n");
     const Ended field = report("tsc-6.18", {"--if", "prev_stat == 2"});
     BOOST_TEST(field.status == 2);
     BOOST_TEST(field.err ==
-               "gpufs: --if:1:1: error: no event of the recording has a field 'prev_stat'\n"
+               "gpufs: --if:1:1: error: no event of this recording has a field 'prev_stat'\n"
                "prev_stat == 2\n"
                "^~~~~~~~~\n"
                "hint: did you mean 'prev_state'?\n");

@@ -10,17 +10,10 @@ FLAGS   := -std=c++20 -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=
 	-fno-sanitize-recover=undefined -Isrc -Itests -isystem /usr/include/traceevent
 READER  := src/engine/trace/file \
 	src/engine/trace/file_header \
-	src/lang/trace_dat/clock \
 	src/engine/trace/context \
 	src/engine/trace/cpu_pages \
-	src/lang/trace_dat/record_merge \
-	src/engine/trace/event_catalog \
-	src/kernel/host/kallsyms \
-	src/kernel/tracefs/printk_formats \
-	src/kernel/tracefs/task_names \
-	src/kernel/tracefs/tracefs \
-	src/kernel/host/function_names \
-	src/kernel/host/kernel_version
+	src/engine/trace/events \
+	src/engine/trace/recorded_events
 INTERPRETER := src/vm/memory \
 	src/vm/world \
 	src/vm/map \

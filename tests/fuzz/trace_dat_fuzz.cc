@@ -23,8 +23,8 @@ void one(std::span<const std::uint8_t> bytes) {
             const TraceRecord* const record = recording.next();
             if (!record) break;
             expect(!recording.buffer_of(*record).cpus.empty());
-            if (const CatalogEvent* event = context.events.find(record->id()))
-                event->print.print(record->bytes, context.addresses, out);
+            if (const TraceEvent* event = context.events.find(record->id()))
+                event->print().print(record->bytes, context.addresses, out);
             out.clear();
         }
         recording.damage();

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/trace/context.h"
+#include "engine/trace/live_trace.h"
 #include "support/trace_instance.h"
 #include "view/trace/kernel_text.h"
 

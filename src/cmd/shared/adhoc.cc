@@ -51,7 +51,7 @@ std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words
 }
 
 std::optional<AdhocEvent> AdhocAsker::find_tracepoint(const std::string& name) {
-    const EventFormat* const format = machine_.event(name);
+    const EventFormat* const format = machine_.events().find_format(name);
     if (!format) return std::nullopt;
     return AdhocEvent{{ProbeTarget::Kind::tracepoint, name, false, 0, false, {}}, *format, true};
 }

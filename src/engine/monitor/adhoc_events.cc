@@ -20,10 +20,10 @@ AdhocEvent event_of(ProbeTarget target, const AdhocWord& word) {
 void add_tracepoints(const ProbeTarget& target, const SourceText& source, KernelFacts& machine,
                      Diagnostics& mistakes, std::vector<AdhocEvent>& into) {
     const std::vector<std::string> names =
-        target.has_glob ? machine.events(target.name) : std::vector{target.name};
+        target.has_glob ? machine.events().names(target.name) : std::vector{target.name};
     const std::size_t before = into.size();
     for (const std::string& name : names) {
-        const EventFormat* format = machine.event(name);
+        const EventFormat* format = machine.events().find_format(name);
         if (!format) continue;
         AdhocEvent event{target, *format, true, target.has_glob};
         event.target.name = name;
@@ -36,7 +36,7 @@ void add_tracepoints(const ProbeTarget& target, const SourceText& source, Kernel
             target.has_glob
                 ? cat("no event of ", machine.described(), " matches '", target.name, "'")
                 : cat(machine.described(), " has no event '", target.name, "'"),
-            machine.hint_for_event(target.name));
+            machine.events().hint(target.name));
 }
 
 }  // namespace

@@ -1,26 +1,24 @@
 #include "engine/monitor/dump.h"
 
-#include <charconv>
 #include <map>
 #include <optional>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "kernel/bpf/info.h"
 #include "kernel/host/kallsyms.h"
+#include "lang/symbols/kallsyms.h"
+#include "lang/symbols/kernel_functions.h"
 
 namespace gpufs {
 namespace {
 
 // Calls are kept as distances from this function (kernel/bpf/core.c).
 std::optional<std::uint64_t> call_base() {
-    const auto symbols = read_file_if_readable("/proc/kallsyms");
-    if (!symbols) return {};
-    const auto name = symbols->find(" __bpf_call_base\n");
-    if (name == symbols->npos) return {};
-    const auto begin = symbols->rfind('\n', name) + 1;  // npos + 1 is 0
     std::uint64_t address = 0;
-    std::from_chars(symbols->data() + begin, symbols->data() + name, address, 16);
+    for_each_line(kallsyms_if_readable(), [&](std::string_view line) {
+        const auto symbol = parse_kallsyms_line(line);
+        if (symbol && symbol->name == "__bpf_call_base") address = symbol->address;
+    });
     return address == 0 ? std::nullopt : std::optional(address);
 }
 
@@ -60,7 +58,7 @@ private:
     std::map<std::uint32_t, std::string> maps_;
     bool is_base_known_ = false;
     std::optional<std::uint64_t> base_;
-    Kallsyms symbols_;
+    Kallsyms symbols_{kallsyms_text()};
 };
 
 }  // namespace

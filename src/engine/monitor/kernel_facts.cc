@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "kernel/host/function_names.h"
+#include "engine/trace/kernel_events.h"
+#include "kernel/host/kallsyms.h"
+#include "lang/symbols/kernel_functions.h"
 
 namespace gpufs {
 namespace {
@@ -34,48 +36,31 @@ constexpr BpfFeature kInterpreted[] = {
 KernelFacts::KernelFacts() {
     try {
         tracefs_ = find_tracefs();
-        catalog_ = EventCatalog(*tracefs_);
+        kernel_ = kernel_events(*tracefs_);
     } catch (const UnsupportedError& e) {
         no_tracefs_ = e;
     }
 }
 
 KernelFacts::KernelFacts(Tracefs tracefs, BpfFeatures features)
-    : tracefs_(std::move(tracefs)), catalog_(*tracefs_), features_(std::move(features)) {}
+    : tracefs_(std::move(tracefs)),
+      kernel_(kernel_events(*tracefs_)),
+      features_(std::move(features)) {}
 
-KernelFacts::KernelFacts(EventCatalog& recorded)
+KernelFacts::KernelFacts(Events& recorded)
     : no_tracefs_("a recording has no tracefs"),
       recorded_(&recorded),
       features_(BpfFeatures::only(kInterpreted)) {}
 
-std::string_view KernelFacts::described() const {
-    return recorded_ ? "this recording" : "this kernel";
-}
-
-const EventFormat* KernelFacts::event(const std::string& full_name) {
-    const auto colon = full_name.find(':');
-    if (!recorded_) tracefs();
-    if (colon == std::string::npos) return nullptr;
-    const CatalogEvent* event = (recorded_ ? *recorded_ : catalog_)
-                                    .find(full_name.substr(0, colon), full_name.substr(colon + 1));
-    return event ? &event->format : nullptr;
+Events& KernelFacts::events() {
+    if (recorded_) return *recorded_;
+    tracefs();
+    return kernel_;
 }
 
 const Tracefs& KernelFacts::tracefs() const {
     if (!tracefs_) throw UnsupportedError(*no_tracefs_);
     return *tracefs_;
-}
-
-const std::vector<std::string>& KernelFacts::listed_events() {
-    if (!events_) events_ = recorded_ ? recorded_->offered() : tracefs().events();
-    return *events_;
-}
-
-std::vector<std::string> KernelFacts::events(std::string_view pattern) {
-    std::vector<std::string> found;
-    for (const std::string& name : listed_events())
-        if (glob_match(pattern, name)) found.push_back(name);
-    return found;
 }
 
 bool KernelFacts::is_dynamic_event(const std::string& full_name) {
@@ -93,19 +78,13 @@ bool KernelFacts::is_dynamic_event(const std::string& full_name) {
     return dynamic_events_->contains(full_name);
 }
 
-std::string KernelFacts::hint_for_event(const std::string& full_name) {
-    const std::string near = did_you_mean(full_name, listed_events());
-    if (recorded_) return near.empty() ? cat("'gpufs record -e ", full_name, "' records it") : near;
-    return near.empty() ? "'gpufs list' has this kernel's events; drivers bring theirs when loaded"
-                        : near;
-}
-
 std::vector<std::string> KernelFacts::functions(std::string_view pattern) {
     if (recorded_) return {};
     if (!functions_) {
         const auto traceable =
             tracefs_ ? tracefs_->read_if_readable("available_filter_functions") : std::nullopt;
-        functions_ = traceable ? first_words(*traceable) : kernel_function_names();
+        functions_ =
+            traceable ? first_words(*traceable) : kernel_function_names(kallsyms_if_readable());
         std::ranges::sort(*functions_);
         for (std::size_t i = 1; i < functions_->size(); ++i)
             if ((*functions_)[i] == (*functions_)[i - 1]) namesakes_.insert((*functions_)[i]);

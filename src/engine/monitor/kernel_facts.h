@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/trace/event_catalog.h"
+#include "engine/trace/events.h"
 #include "kernel/bpf/btf.h"
 #include "kernel/features.h"
 #include "kernel/tracefs/tracefs.h"
@@ -23,21 +23,16 @@ public:
     KernelFacts();
     // Of a tracefs directory, or a captured tree of formats.
     explicit KernelFacts(Tracefs tracefs, BpfFeatures features = BpfFeatures());
-    // Of a recording, for the interpreter: the events that the catalogue was offered, no functions,
-    // no types. Borrows the catalogue.
-    explicit KernelFacts(EventCatalog& recorded);
+    // Of a recording, for the interpreter: its events, no functions, no types. Borrows the events.
+    explicit KernelFacts(Events& recorded);
     bool is_recording() const { return recorded_ != nullptr; }
     // "this kernel", "this recording".
-    std::string_view described() const;
+    std::string_view described() const { return is_recording() ? "this recording" : "this kernel"; }
 
-    // "sched:sched_switch". Null when there is none; it lives as long as this does.
-    const EventFormat* event(const std::string& full_name);
-    // Every event whose name matches the shell pattern, in the kernel's order.
-    std::vector<std::string> events(std::string_view pattern);
+    // Throws UnsupportedError where there is no tracefs.
+    Events& events();
     // A probe that somebody set in tracefs: it has records, and no tracepoint behind it.
     bool is_dynamic_event(const std::string& full_name);
-    // "did you mean 'sched:sched_switch'?", or where to look, for an event that is not there.
-    std::string hint_for_event(const std::string& full_name);
 
     // The kernel's functions that match a shell pattern and can be probed, sorted.
     std::vector<std::string> functions(std::string_view pattern);
@@ -64,14 +59,12 @@ public:
 
 private:
     const Tracefs& tracefs() const;
-    const std::vector<std::string>& listed_events();
 
     std::optional<Tracefs> tracefs_;
     std::optional<UnsupportedError> no_tracefs_;  // why there is none
-    EventCatalog catalog_;
-    EventCatalog* recorded_ = nullptr;
+    Events kernel_;
+    Events* recorded_ = nullptr;
     BpfFeatures features_;
-    std::optional<std::vector<std::string>> events_;
     std::optional<std::set<std::string>> dynamic_events_;
     std::optional<std::vector<std::string>> functions_;
     std::set<std::string> namesakes_;  // among them

@@ -133,7 +133,7 @@ LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
     target.attached_to = site.target->name;
     target.features = features_;
     target.has_event = [this](std::string_view name) {
-        return machine_.event(std::string(name)) != nullptr;
+        return machine_.events().find(name) != nullptr;
     };
     target.btf_offset = [this](std::string_view path) { return machine_.btf_offset(path); };
     target.string_pool = &pool_;

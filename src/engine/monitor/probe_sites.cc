@@ -249,21 +249,21 @@ private:
         const std::string& name = site.target->name;
         std::vector<ProbeSite> sites;
         if (!site.target->has_glob) {
-            site.event = machine_.event(name);
+            site.event = machine_.events().find_format(name);
             if (site.event && is_to_avoid(name))
                 throw Absent{cat("'", name, "' is to be left alone on ", running_release()), ""};
             if (!site.event)
                 throw Absent{cat(machine_.described(), " has no event '", name, "'"),
-                             machine_.hint_for_event(name)};
+                             machine_.events().hint(name)};
             return {site};
         }
-        for (const std::string& one : machine_.events(name)) {
-            site.event = machine_.event(one);
+        for (const std::string& one : machine_.events().names(name)) {
+            site.event = machine_.events().find_format(one);
             if (site.event && !is_to_avoid(one)) sites.push_back(site);
         }
         if (sites.empty())
             throw Absent{cat("no event of ", machine_.described(), " matches '", name, "'"),
-                         machine_.hint_for_event(name)};
+                         machine_.events().hint(name)};
         return sites;
     }
 

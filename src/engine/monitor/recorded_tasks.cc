@@ -41,8 +41,8 @@ std::uint32_t number_of(const Field& field, RecordBytes record) {
 
 RecordedTasks::RecordedTasks(TraceContext& context)
     : context_(context),
-      sees_changes_(context.events.find("sched", "sched_process_exec") ||
-                    context.events.find("task", "task_rename")) {}
+      sees_changes_(context.events.find("sched:sched_process_exec") ||
+                    context.events.find("task:task_rename")) {}
 
 RecordedTasks::Task& RecordedTasks::task(std::uint32_t tid) {
     const auto [it, is_new] = tasks_.try_emplace(tid);
@@ -70,7 +70,7 @@ void RecordedTasks::set_process(std::uint32_t tid, std::uint32_t process) {
 
 std::vector<RecordedTasks::Naming> RecordedTasks::find_namings(int id) {
     std::vector<Naming> found;
-    const CatalogEvent* event = context_.events.find(id);
+    const TraceEvent* event = context_.events.find(id);
     if (!event) return found;
     const EventFormat& format = event->format;
     for (const NamingEvent& one : kNamingEvents) {

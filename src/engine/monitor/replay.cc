@@ -166,7 +166,7 @@ void Replay::take_stacks() {
     record_ = &kept_record_;
     while (const TraceRecord* next = file_.peek_behind()) {
         if (next->lost_before != 0) break;  // something else was behind it
-        const CatalogEvent* event = file_.context().events.find(next->id());
+        const TraceEvent* event = file_.context().events.find(next->id());
         const auto [caller, is_user] = event ? stack_field(event->format) : StackField();
         if (!caller) break;
         (is_user ? user_stack_ : kernel_stack_) = stack_of(*caller, next->bytes, is_user);

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "engine/recipe/probes.h"
 #include "engine/session/triggers.h"
-#include "engine/trace/event_search.h"
+#include "engine/trace/kernel_events.h"
 #include "lang/recipe/probe.h"
 
 namespace gpufs {
@@ -22,10 +22,11 @@ class Checker {
 public:
     Checker(const Tracefs& top, const Recipe& recipe, bool looks_at_files)
         : top_(top),
+          events_(kernel_events(top)),
           recipe_(recipe),
           session_(Session::named(top, "")),
           probes_(top, recipe, looks_at_files) {
-        for (const std::string& event : top.events())
+        for (const std::string& event : events_.names())
             if (known_.insert(event).second) order_.push_back(event);
     }
 
@@ -86,7 +87,7 @@ private:
         }
         if (known_.contains(word.text)) return {{word.text}, {}, {}};
         try {
-            load_event_format(top_, word.text);
+            events_.require(word.text);
         } catch (const UsageError& e) {
             return {{}, cat("event ", word.text), e.hint()};
         }
@@ -221,7 +222,7 @@ private:
     }
 
     // A key of pairs: CPU, or a field that holds a number.
-    void check_key(const std::string& event, const RecipeWord& key) const {
+    void check_key(const std::string& event, const RecipeWord& key) {
         if (key.text == "CPU" || !taken_.contains(event)) return;
         const EventFormat format = format_of_event(event);
         const Field* field = format.find(key.text);
@@ -235,12 +236,13 @@ private:
                               "pairs are found by numbers that both have, or by CPU");
     }
 
-    EventFormat format_of_event(const std::string& name) const {
+    EventFormat format_of_event(const std::string& name) {
         const RecipeProbe* probe = recipe_.find_probe(name);
-        return probe ? format_of(*probe, recipe_.source) : load_event_format(top_, name);
+        return probe ? format_of(*probe, recipe_.source) : events_.require(name);
     }
 
     const Tracefs& top_;
+    Events events_;
     const Recipe& recipe_;
     Session session_;
     ProbeFinder probes_;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/cat.h"
+#include "engine/trace/kernel_events.h"
 
 namespace gpufs {
 namespace {
@@ -25,7 +26,7 @@ RecordPairs::Wanted pairs_wanted(const Recipe& recipe, const RecipePairs& pairs,
 }
 
 PairWatch::PairWatch(const Recipe& recipe, const RecipeOnKernel& on_kernel, const Session& session)
-    : instance_(session.top(), "pairs"), events_(session.top()) {
+    : instance_(session.top(), "pairs"), events_(kernel_events(session.top())) {
     std::set<std::string> names;
     for (const RecipeLimit& limit : recipe.limits) {
         watched_.push_back({static_cast<std::uint64_t>(limit.over_ns),

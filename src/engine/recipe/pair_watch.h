@@ -45,7 +45,7 @@ private:
     };
 
     ScratchInstance instance_;
-    EventCatalog events_;
+    Events events_;
     std::vector<Watched> watched_;
     std::optional<RawBuffer> buffer_;
 };

@@ -1,13 +1,14 @@
 #include "engine/recipe/probes.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hex.h"
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "kernel/elf/symbols.h"
+#include "kernel/host/kallsyms.h"
 
 namespace gpufs {
 namespace {
@@ -56,7 +57,7 @@ ProbeFinder::Answer ProbeFinder::find_kernel_place(const RecipeProbe& probe) {
         std::set<std::string> names;
         for (const RecipeProbe& p : recipe_.probes)
             if (!p.is_user()) names.insert(parse_kernel_place(p.place.text).function);
-        functions_ = find_kernel_functions(names);
+        functions_ = find_kernel_functions(names, kallsyms_text());
     }
     const KernelPlace place = parse_kernel_place(probe.place.text);
     for (const KernelFunction& function : *functions_) {
@@ -86,7 +87,7 @@ ProbeFinder::Answer ProbeFinder::find_user_place(const RecipeProbe& probe) {
     const std::string file = text.substr(0, colon), place = text.substr(colon + 1);
     if (!file_exists(file))
         throw SourceError(recipe_.source, probe.place.span, cat("there is no file '", file, "'"));
-    if (std::isdigit(static_cast<unsigned char>(place[0]))) return make(probe, text);
+    if (is_digit(place[0])) return make(probe, text);
     std::vector<ElfFunction> functions;
     try {
         functions = find_functions(file, "*");

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine/recipe/check.h"
-#include "kernel/host/function_names.h"
 #include "kernel/tracefs/tracefs.h"
+#include "lang/symbols/kernel_functions.h"
 
 namespace gpufs {
 

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "engine/trace/raw_buffer.h"
+#include "kernel/host/kallsyms.h"
+#include "lang/symbols/kernel_functions.h"
 
 namespace gpufs {
 namespace {
@@ -21,18 +23,14 @@ bool prints_functions(std::string_view format) {
 
 // Functions only: nothing else is looked up. Empty where the kernel hides addresses.
 std::string read_functions() {
-    const std::string all = read_file_if_readable("/proc/kallsyms").value_or("");
     std::string functions;
     bool is_hidden = true;
-    for (std::string_view rest = all; !rest.empty();) {
-        const std::string_view line = rest.substr(0, rest.find('\n') + 1);
-        rest.remove_prefix(line.size());
-        const auto kind = line.find(' ');
-        if (line.empty() || kind + 1 >= line.size()) break;
-        if (std::string_view("tTwW").find(line[kind + 1]) == line.npos) continue;
-        if (line.find_first_not_of('0') < kind) is_hidden = false;
-        functions += line;
-    }
+    for_each_line(kallsyms_if_readable(), [&](std::string_view line) {
+        const auto symbol = parse_kallsyms_line(line);
+        if (!symbol || !symbol->is_code()) return;
+        if (symbol->address != 0) is_hidden = false;
+        functions.append(line) += '\n';
+    });
     return is_hidden ? std::string() : functions;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "engine/trace/live_trace.h"
 #include "engine/trace/raw_buffer.h"
 #include "kernel/host/pid_namespace.h"
 #include "kernel/host/proc_task.h"
@@ -25,7 +26,7 @@ constexpr std::uint64_t kAtOnce = 4 << 20;
 
 // The tasks there are: those that sleep until something happens are in no list of the tracer's yet.
 TaskNames tasks_now(const Tracefs& top) {
-    TaskNames tasks(top.root());
+    TaskNames tasks = kernel_task_names(top);
     // In another pid namespace /proc has other numbers than the records.
     if (own_pid_namespace().is_initial())
         for (const int pid : proc::processes())

@@ -9,8 +9,8 @@
 #include "engine/record/recording_file.h"
 #include "engine/session/settings.h"
 #include "kernel/tracefs/page_mover.h"
-#include "kernel/tracefs/task_names.h"
 #include "kernel/tracefs/tracefs.h"
+#include "lang/symbols/task_names.h"
 #include "lang/trace_dat/write.h"
 
 namespace gpufs {

@@ -7,7 +7,7 @@
 #include "base/source.h"
 #include "base/text.h"
 #include "engine/session/filters.h"
-#include "engine/trace/event_search.h"
+#include "engine/trace/kernel_events.h"
 #include "lang/event/gpu_systems.h"
 
 namespace gpufs {
@@ -25,14 +25,14 @@ bool switches_buffer(const Trigger& trigger) {
 
 // The trigger on each event against which its condition checks. Throws the first complaint when
 // there is none.
-void put_on(const Tracefs& top, const Trigger& trigger, const Expression* condition,
+void put_on(Events& known, const Trigger& trigger, const Expression* condition,
             const std::vector<std::string>& events, std::vector<TriggerOn>& triggers) {
     const std::size_t before = triggers.size();
     std::optional<SourceError> complaint;
     for (const std::string& event : events) {
         TriggerOn on{event, trigger};
         if (condition) {
-            const EventFormat format = load_event_format(top, event);
+            const EventFormat& format = known.require(event);
             try {
                 check_expression(*condition, format);
             } catch (const SourceError& e) {
@@ -85,7 +85,8 @@ RecordSession::Resolved RecordSession::resolve(const Tracefs& top, const RecordR
     std::vector<std::string> words = request.events;
     if (request.gpu)
         for (std::string& event : gpu_timeline_events(top)) words.push_back(std::move(event));
-    resolved.events = match_events(top, words);
+    Events known = kernel_events(top);
+    resolved.events = known.match(words);
 
     const std::optional<Expression>& common = request.condition;
     bool is_filter = common.has_value();
@@ -93,10 +94,11 @@ RecordSession::Resolved RecordSession::resolve(const Tracefs& top, const RecordR
         const Trigger trigger = resolve_trigger(top, asked);
         if (!own && switches_buffer(trigger)) is_filter = false;
         const std::optional<Expression>& condition = own ? own : common;
-        put_on(top, trigger, condition ? &*condition : nullptr, resolved.events, resolved.triggers);
+        put_on(known, trigger, condition ? &*condition : nullptr, resolved.events,
+               resolved.triggers);
     }
     if (is_filter) {
-        resolved.filtered = match_events(top, resolved.events, *common);
+        resolved.filtered = known.match(resolved.events, *common);
         resolved.filter = common;
     }
     return resolved;

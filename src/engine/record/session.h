@@ -25,7 +25,7 @@ RecordTrigger parse_record_trigger(const std::string& text);
 
 // What to record, as requested by the user.
 struct RecordRequest {
-    std::vector<std::string> events;      // in the syntax of match_events()
+    std::vector<std::string> events;      // in the syntax of Events::match()
     bool gpu = false;                     // adds gpu_timeline_events()
     std::optional<Expression> condition;  // absent: record always
     std::vector<RecordTrigger> triggers;

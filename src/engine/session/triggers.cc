@@ -8,7 +8,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/session/scratch_instance.h"
-#include "engine/trace/event_search.h"
+#include "engine/trace/kernel_events.h"
 #include "kernel/host/kernel_version.h"
 
 namespace gpufs {
@@ -81,7 +81,7 @@ void check_trigger(const Trigger& trigger) {
 
 Trigger resolve_trigger(const Tracefs& top, Trigger trigger) {
     if (trigger.argument.empty()) return trigger;
-    const auto targets = match_events(top, {trigger.argument});
+    const auto targets = kernel_events(top).match({trigger.argument});
     if (targets.size() != 1)
         throw UsageError(cat("'", trigger.argument, "' means ", targets.size(), " events"),
                          "name one as SYSTEM:EVENT");

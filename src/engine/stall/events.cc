@@ -96,7 +96,7 @@ void enable_run_events(const Tracefs& instance) {
     enable(instance, "sched:sched_switch");
 }
 
-StallReader::StallReader(EventCatalog& events, StallTracker& tracker) : tracker_(tracker) {
+StallReader::StallReader(Events& events, StallTracker& tracker) : tracker_(tracker) {
     using enum Kind;
     add(events, "sched", "sched_switch", change,
         {"prev_pid", "prev_comm", "prev_state", "next_pid", "next_comm"});
@@ -108,14 +108,14 @@ StallReader::StallReader(EventCatalog& events, StallTracker& tracker) : tracker_
     add(events, "task", "task_newtask", newtask, {"pid", "comm", "clone_flags"});
     add(events, "sched", "sched_process_exec", exec, {"pid", "old_pid"}, true);
     add(events, "sched", "sched_process_exit", exit, {"pid"});
-    const CatalogEvent* any = events.find("sched", "sched_switch");
+    const TraceEvent* any = events.find("sched:sched_switch");
     common_pid_ = *any->format.find("common_pid");
     common_flags_ = *any->format.find("common_flags");
 }
 
-void StallReader::add(EventCatalog& events, std::string_view system, std::string_view name,
-                      Kind kind, std::vector<std::string_view> fields, bool is_optional) {
-    const CatalogEvent* event = events.find(system, name);
+void StallReader::add(Events& events, std::string_view system, std::string_view name, Kind kind,
+                      std::vector<std::string_view> fields, bool is_optional) {
+    const TraceEvent* event = events.find(cat(system, ':', name));
     if (!event) {
         if (is_optional) return;
         throw UnsupportedError(cat("this kernel has no event ", system, ":", name));
@@ -203,8 +203,8 @@ std::vector<int> StallReader::take_lost_tids() {
     return std::exchange(lost_tids_, {});
 }
 
-RunReader::RunReader(EventCatalog& events, CpuOccupancy& log) : log_(log) {
-    const CatalogEvent* event = events.find("sched", "sched_switch");
+RunReader::RunReader(Events& events, CpuOccupancy& log) : log_(log) {
+    const TraceEvent* event = events.find("sched:sched_switch");
     if (!event) throw UnsupportedError("this kernel has no event sched:sched_switch");
     id_ = event->format.id;
     next_pid_ = event->format.find("next_pid");

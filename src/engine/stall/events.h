@@ -7,7 +7,7 @@
 
 #include "engine/stall/cpu_occupancy.h"
 #include "engine/stall/tracker.h"
-#include "engine/trace/event_catalog.h"
+#include "engine/trace/events.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/trace_dat/record_merge.h"
 
@@ -35,7 +35,7 @@ void enable_run_events(const Tracefs& instance);
 class StallReader {
 public:
     // Both are borrowed. Throws Error when an event is missing.
-    StallReader(EventCatalog& events, StallTracker& tracker);
+    StallReader(Events& events, StallTracker& tracker);
 
     void read(const TraceRecord& record);
     // Tasks that the kernel's pid filter has lost by an exec: to be followed again.
@@ -58,7 +58,7 @@ private:
         Kind kind = Kind::other;
         const Field *a = nullptr, *b = nullptr, *c = nullptr, *d = nullptr, *e = nullptr;
     };
-    void add(EventCatalog& events, std::string_view system, std::string_view name, Kind kind,
+    void add(Events& events, std::string_view system, std::string_view name, Kind kind,
              std::vector<std::string_view> fields, bool is_optional = false);
 
     StallTracker& tracker_;
@@ -71,7 +71,7 @@ private:
 // Reads the records of an instance with every task's switches.
 class RunReader {
 public:
-    RunReader(EventCatalog& events, CpuOccupancy& log);
+    RunReader(Events& events, CpuOccupancy& log);
     void read(const TraceRecord& record);
 
 private:

@@ -15,7 +15,7 @@
 #include "engine/stall/look.h"
 #include "engine/stall/syscall_text.h"
 #include "engine/stall/tracker.h"
-#include "engine/trace/context.h"
+#include "engine/trace/live_trace.h"
 #include "engine/trace/raw_buffer.h"
 #include "kernel/host/real_time.h"
 

@@ -2,7 +2,7 @@
 
 #include "engine/stall/stall.h"
 #include "engine/stall/syscall_text.h"
-#include "kernel/tracefs/task_names.h"
+#include "lang/symbols/task_names.h"
 
 namespace gpufs {
 

@@ -60,7 +60,7 @@ const EventFormat* SyscallText::format(long nr) {
     if (known.empty()) return nullptr;
     // The event is named for the kernel's function, which for some is another.
     for (const std::string_view prefix : {"sys_enter_", "sys_enter_new"})
-        if (const CatalogEvent* event = events_.find("syscalls", cat(prefix, known)))
+        if (const TraceEvent* event = events_.find(cat("syscalls:", prefix, known)))
             return &event->format;
     return nullptr;
 }

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/trace/event_catalog.h"
+#include "engine/trace/events.h"
 #include "kernel/host/proc_task.h"
 
 namespace gpufs {
@@ -13,7 +13,7 @@ namespace gpufs {
 class SyscallText {
 public:
     // Borrowed.
-    explicit SyscallText(EventCatalog& events) : events_(events) {}
+    explicit SyscallText(Events& events) : events_(events) {}
 
     // "ioctl"; "syscall 4711" for a number without a name.
     std::string name(long nr) const;
@@ -26,7 +26,7 @@ public:
 private:
     const EventFormat* format(long nr);
 
-    EventCatalog& events_;
+    Events& events_;
 };
 
 }  // namespace gpufs

@@ -1,10 +1,13 @@
 #include "engine/symbols/process_table.h"
 
+#include <sys/sysmacros.h>
+
 #include <algorithm>
 
+#include "base/text.h"
 #include "kernel/bpf/mapping.h"
-#include "kernel/host/proc_maps.h"
 #include "kernel/host/proc_task.h"
+#include "lang/symbols/proc_maps.h"
 
 namespace gpufs {
 namespace {
@@ -58,12 +61,16 @@ void ProcessTable::add(Process& process, const Range& range) {
 void ProcessTable::read_maps(std::uint32_t pid, Process& process) {
     std::vector<Range> ranges;
     const auto read_of = [&](int task) {
-        return for_each_map(task, [&](const ProcMap& map) {
-            if (!map.is_executable) return;
-            const MappedFiles::Id file = files_.add(
-                task, {map.start, map.end, map.offset, map.device, map.inode, 0, map.path});
-            ranges.push_back({map.start, map.end, map.offset, 0, file});
-        });
+        const std::string text = proc::maps(task);
+        for (const std::string_view line : lines_of(text)) {
+            const auto map = parse_proc_map(line);
+            if (!map || !map->is_executable) continue;
+            const MappedFiles::Id file =
+                files_.add(task, {map->start, map->end, map->offset,
+                                  makedev(map->major, map->minor), map->inode, 0, map->path});
+            ranges.push_back({map->start, map->end, map->offset, 0, file});
+        }
+        return !text.empty();
     };
     // A main thread that ended has nothing mapped; the others still have.
     const bool is_there = read_of(static_cast<int>(pid)) ||

@@ -13,6 +13,7 @@
 #include "engine/symbols/process_table.h"
 #include "kernel/host/kallsyms.h"
 #include "kernel/perf/side_band.h"
+#include "lang/symbols/kallsyms.h"
 
 namespace gpufs {
 
@@ -82,7 +83,7 @@ private:
 
     MappedFiles files_;
     ProcessTable processes_;
-    Kallsyms kallsyms_;
+    Kallsyms kallsyms_{kallsyms_text()};
     std::optional<std::string> modules_;  // /proc/modules when kallsyms_ was read
     std::optional<SideBand> side_band_;
     std::map<std::uint32_t, Jit> jits_;

@@ -1,10 +1,7 @@
 #include "engine/trace/context.h"
 
-#include <algorithm>
-#include <utility>
-
+#include "base/kernel_version.h"
 #include "base/text.h"
-#include "kernel/host/kernel_version.h"
 
 namespace gpufs {
 
@@ -21,17 +18,15 @@ std::string_view chosen_clock(std::string_view trace_clock) {
 }
 
 void set_kernel_release(TraceOptions& options, std::string_view release) {
-    const KernelVersion version = parse_kernel_release(std::string(release));
+    const KernelVersion version = parse_kernel_release(release);
     options.resched_lazy = version >= KernelVersion{6, 13};
     options.syscall_prefix = version >= KernelVersion{6, 18};
 }
 
-TraceOptions read_trace_options(const Tracefs& tracefs) {
+TraceOptions parse_trace_options(std::string_view trace_options, std::string_view trace_clock) {
     TraceOptions options;
-    const std::string clocks = tracefs.read_if_readable("trace_clock").value_or("");
-    options.clock_is_ns = counts_nanoseconds(chosen_clock(clocks));
-    const std::string text = tracefs.read_if_readable("trace_options").value_or("");
-    for (const std::string_view line : lines_of(text)) {
+    options.clock_is_ns = counts_nanoseconds(chosen_clock(trace_clock));
+    for (const std::string_view line : lines_of(trace_options)) {
         const bool off = line.starts_with("no");
         const std::string_view name = off ? line.substr(2) : line;
         const auto take = [&](std::string_view option, bool& value) {
@@ -46,19 +41,6 @@ TraceOptions read_trace_options(const Tracefs& tracefs) {
         take("annotate", options.annotate);
     }
     return options;
-}
-
-LiveTrace::LiveTrace(const Tracefs& top, const Tracefs& instance)
-    : printk_formats_(top.path("printk_formats")) {
-    context_.events = EventCatalog(top);
-    context_.tasks = TaskNames(top.root());
-    context_.tasks.refresh();
-    context_.addresses.symbol = [this](std::uint64_t address) { return kallsyms_.find(address); };
-    context_.addresses.text = [this](std::uint64_t address) {
-        return printk_formats_.find(address);
-    };
-    context_.options = read_trace_options(instance);
-    set_kernel_release(context_.options, running_release());
 }
 
 }  // namespace gpufs

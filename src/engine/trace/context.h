@@ -1,14 +1,10 @@
 #pragma once
 
-#include <memory>
 #include <string_view>
 
 #include "base/symbol.h"
-#include "engine/trace/event_catalog.h"
-#include "kernel/host/kallsyms.h"
-#include "kernel/tracefs/printk_formats.h"
-#include "kernel/tracefs/task_names.h"
-#include "kernel/tracefs/tracefs.h"
+#include "engine/trace/events.h"
+#include "lang/symbols/task_names.h"
 
 namespace gpufs {
 
@@ -30,7 +26,8 @@ struct TraceOptions {
     // The kernel marks each CPU's first record in a buffer that has overrun, with `annotate` set.
     bool mark_cpu_starts = false;
 };
-TraceOptions read_trace_options(const Tracefs& tracefs);
+// From the texts of the files of these names.
+TraceOptions parse_trace_options(std::string_view trace_options, std::string_view trace_clock);
 // Does the trace_clock count nanoseconds?
 bool counts_nanoseconds(std::string_view clock);
 // The clock that a trace_clock file says is set: "mono" of "local global [mono] boot".
@@ -40,27 +37,10 @@ void set_kernel_release(TraceOptions& options, std::string_view release);
 
 // All it takes to turn the records of one trace into words.
 struct TraceContext {
-    EventCatalog events;
+    Events events;
     TaskNames tasks;
     AddressNames addresses;
     TraceOptions options;
-};
-
-// The running kernel's, for one of its trace buffers. Symbols and strings are loaded when the first
-// record asks for one.
-class LiveTrace {
-public:
-    LiveTrace(const Tracefs& top, const Tracefs& instance);
-    LiveTrace(const LiveTrace&) = delete;
-    LiveTrace& operator=(const LiveTrace&) = delete;
-
-    TraceContext& context() { return context_; }
-    Kallsyms& kallsyms() { return kallsyms_; }
-
-private:
-    Kallsyms kallsyms_;
-    PrintkFormats printk_formats_;
-    TraceContext context_;
 };
 
 }  // namespace gpufs

@@ -16,9 +16,10 @@ namespace {
 class NamesInRecords {
 public:
     explicit NamesInRecords(TraceContext& context) : context_(context) {
-        use("sched_switch", "prev_pid", "prev_comm");
-        use("sched_switch", "next_pid", "next_comm");
-        for (const char* event : {"sched_wakeup", "sched_wakeup_new", "sched_waking"})
+        use("sched:sched_switch", "prev_pid", "prev_comm");
+        use("sched:sched_switch", "next_pid", "next_comm");
+        for (const char* event :
+             {"sched:sched_wakeup", "sched:sched_wakeup_new", "sched:sched_waking"})
             use(event, "pid", "comm");
     }
 
@@ -39,7 +40,7 @@ private:
     };
 
     void use(std::string_view event_name, std::string_view pid, std::string_view comm) {
-        const CatalogEvent* const event = context_.events.find("sched", event_name);
+        const TraceEvent* const event = context_.events.find(event_name);
         if (!event) return;
         const Place place{event->format.id, event->format.find(pid), event->format.find(comm)};
         if (place.pid && place.comm) places_.push_back(place);

@@ -1,12 +1,12 @@
 #include "engine/trace/file_header.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
+#include "base/read_at.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -24,18 +24,7 @@ constexpr std::size_t kMostOptionSections = 1 << 16;
 
 trace_dat::Source in_file(int file) {
     return [file](std::uint64_t at, std::span<char> into) {
-        std::size_t done = 0;
-        while (done < into.size()) {
-            const ssize_t n = ::pread(file, into.data() + done, into.size() - done,
-                                      static_cast<off_t>(at + done));
-            if (n == -1 && errno == EINTR) continue;
-            // Beyond what a file can be there is nothing.
-            if (n == -1 && errno == EINVAL) break;
-            check(n, [] { return std::string("read the recording"); });
-            if (n == 0) break;
-            done += static_cast<std::size_t>(n);
-        }
-        return done;
+        return read_at(file, at, std::as_writable_bytes(into), "the recording");
     };
 }
 
@@ -82,7 +71,8 @@ std::string_view name_of(Option id) {
 TraceFileHeader::TraceFileHeader(int file, std::string path)
     : file_(file),
       path_(std::move(path)),
-      kallsyms_([this] { return sized_text(kallsyms_place_); }),
+      events_(std::make_unique<RecordedEvents>()),
+      kallsyms_([this](const auto& take) { take(sized_text(kallsyms_place_)); }),
       printk_formats_([this] { return sized_text(printk_place_); }) {
     struct stat status {};
     check(::fstat(file_, &status), [&] { return cat("read '", path_, "'"); });
@@ -129,7 +119,7 @@ void TraceFileHeader::take_buffer(trace_dat::Buffer buffer) {
 
 void TraceFileHeader::read_6(Cursor& cursor) {
     const auto offer = [&](std::string_view system, std::string text) {
-        context.events.offer(system, std::move(text));
+        events_->add(system, std::move(text));
     };
     reading_ = name_of(Option::header_info);
     take_page_shape(trace_dat::parse_header_info(cursor));
@@ -236,7 +226,7 @@ void TraceFileHeader::read_section(Option id) {
         return;
     }
     const auto offer = [&](std::string_view system, std::string text) {
-        context.events.offer(system, std::move(text));
+        events_->add(system, std::move(text));
     };
     try {
         if (id == Option::kallsyms) {
@@ -341,6 +331,7 @@ void TraceFileHeader::take_option(Option id, const std::string& data) {
 }
 
 void TraceFileHeader::finish() {
+    context.events = Events(std::move(events_));
     facts.version = header_.version;
     facts.cpus = cpus_;
     // Version 7 counts them nowhere but in its buffers.

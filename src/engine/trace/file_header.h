@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "engine/trace/file.h"
-#include "kernel/host/kallsyms.h"
-#include "kernel/tracefs/printk_formats.h"
+#include "engine/trace/recorded_events.h"
+#include "lang/symbols/kallsyms.h"
+#include "lang/symbols/printk_formats.h"
 #include "lang/trace_dat/clock.h"
 #include "lang/trace_dat/compression.h"
 #include "lang/trace_dat/format.h"
@@ -60,6 +61,7 @@ private:
     std::size_t cpus_ = 0;
     bool has_clock_text_ = false;
     Place kallsyms_place_, printk_place_;
+    std::unique_ptr<RecordedEvents> events_;  // until they are all read
     Kallsyms kallsyms_;
     PrintkFormats printk_formats_;
 };

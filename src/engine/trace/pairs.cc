@@ -17,15 +17,14 @@ bool is_longer(const RecordPairs::Pair& a, const RecordPairs::Pair& b) {
 
 }  // namespace
 
-RecordPairs::RecordPairs(EventCatalog& events, Wanted wanted)
+RecordPairs::RecordPairs(Events& events, Wanted wanted)
     : wanted_(std::move(wanted)),
       begin_(find_side(events, wanted_.begin)),
       end_(find_side(events, wanted_.end)) {}
 
-RecordPairs::Side RecordPairs::find_side(EventCatalog& events, const std::string& name) const {
+RecordPairs::Side RecordPairs::find_side(Events& events, const std::string& name) const {
     Side side;
-    const auto colon = name.find(':');
-    const CatalogEvent* event = events.find(name.substr(0, colon), name.substr(colon + 1));
+    const TraceEvent* event = events.find(name);
     if (!event) return side;
     side.id = event->format.id;
     for (const std::string& key : wanted_.keys) side.keys.push_back(event->format.find(key));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/trace/event_catalog.h"
+#include "engine/trace/events.h"
 #include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
@@ -21,7 +21,7 @@ public:
         std::size_t most = 0;           // how many to keep
     };
     // An event that the catalog does not have never occurs.
-    RecordPairs(EventCatalog& events, Wanted wanted);
+    RecordPairs(Events& events, Wanted wanted);
 
     void add(const TraceRecord& record);
     // Begins so far have no end any more: for where records were lost.
@@ -47,7 +47,7 @@ private:
         std::vector<const Field*> keys;  // null: CPU
     };
     using Key = std::vector<std::uint64_t>;
-    Side find_side(EventCatalog& events, const std::string& name) const;
+    Side find_side(Events& events, const std::string& name) const;
     void forget_older_half();
     static Key key_of(const Side& side, const TraceRecord& record);
 

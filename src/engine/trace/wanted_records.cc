@@ -1,63 +1,101 @@
 #include "engine/trace/wanted_records.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "lang/event/field_value.h"
 
 namespace gpufs {
 
-WantedRecords::WantedRecords(const KnownEvents& known, TraceContext& context,
-                             const std::vector<std::string>& events,
-                             std::optional<Expression> condition)
-    : context_(context), events_(events), condition_(std::move(condition)) {
-    if (!events_.empty()) events_ = match_events(known, events_);
-    if (!condition_) return;
+WantedRecords::WantedRecords(TraceContext& context, RecordChoice choice)
+    : context_(context), choice_(std::move(choice)) {
+    Events& known = context_.events;
+    if (!choice_.events.empty()) choice_.events = known.match(choice_.events);
+    if (!choice_.condition) return;
     // Whoever names the events wants to hear what is wrong with the condition for each of them.
-    for (const std::string& event : events_)
-        check_expression(*condition_, load_event_format(known, event));
-    if (events_.empty() && !fields_of(*condition_).empty()) events_for(known, *condition_);
+    for (const std::string& event : choice_.events)
+        check_expression(*choice_.condition, known.require(event));
+    if (choice_.events.empty() && !fields_of(*choice_.condition).empty())
+        known.with_fields_of(*choice_.condition);
 }
 
-bool WantedRecords::is_stack(int id) {
-    return decide(id).is_stack;
+WantedRecords::WantedRecords(TraceFile& file, RecordChoice choice)
+    : WantedRecords(file.context(), std::move(choice)) {
+    const std::vector<int> there = file.cpus();
+    for (const unsigned cpu : choice_.cpus)
+        if (!std::ranges::count(there, static_cast<int>(cpu)))
+            throw UsageError(cat("the recording has no CPU ", cpu),
+                             cat("it has ", cpu_list_to_text({there.begin(), there.end()})));
+    file.rewind(choice_.cpus, choice_.from);
 }
 
-WantedRecords::Decision& WantedRecords::decide(int id) {
-    if (const auto known = decisions_.find(id); known != decisions_.end()) return known->second;
+WantedRecords::Decision WantedRecords::decide(int id) {
     Decision decision;
-    if (const CatalogEvent* event = context_.events.find(id)) {
-        const EventFormat& format = event->format;
-        decision.is_stack = format.system == "ftrace" &&
-                            (format.name == "kernel_stack" || format.name == "user_stack");
-        decision.is_wanted = events_.empty() || std::ranges::count(events_, format.full_name()) > 0;
-        if (condition_ && decision.is_wanted && !decision.is_stack) {
-            try {
-                decision.condition.emplace(*condition_, format);
-            } catch (const SourceError&) {
-                decision.is_wanted = false;  // the event has no such field
-            }
-        }
-    } else {
-        decision.is_wanted = events_.empty() && !condition_;
+    const TraceEvent* const event = context_.events.find(id);
+    if (!event) {
+        decision.is_wanted = choice_.events.empty() && !choice_.condition;
+        return decision;
     }
-    return decisions_.emplace(id, std::move(decision)).first->second;
+    const EventFormat& format = event->format;
+    decision.is_stack = stack_field(format).field != nullptr;
+    decision.is_wanted =
+        choice_.events.empty() || std::ranges::count(choice_.events, format.full_name()) > 0;
+    if (!choice_.condition || !decision.is_wanted || decision.is_stack) return decision;
+    try {
+        decision.condition.emplace(*choice_.condition, format);
+        decision.needs_comm = decision.condition->needs_comm();
+    } catch (const SourceError&) {
+        decision.is_wanted = false;  // the event has no such field
+    }
+    return decision;
 }
 
-bool WantedRecords::wants(const TraceRecord& record) {
-    const std::size_t stream = record.stream;
-    if (stream >= last_was_wanted_.size()) last_was_wanted_.resize(stream + 1);
-    Decision& decision = decide(record.id());
-    if (decision.is_stack) return last_was_wanted_[stream] || (events_.empty() && !condition_);
-    bool wanted = decision.is_wanted;
-    if (wanted && decision.condition) {
-        const CatalogEvent* event = context_.events.find(record.id());
-        const Field* pid = event->format.find("common_pid");
-        const int task = pid ? static_cast<int>(integer_of(*pid, record.bytes)) : 0;
-        wanted = decision.condition->holds(record.bytes, {record.cpu, context_.tasks.comm(task)});
+void WantedRecords::count_lost(std::uint64_t lost, Stream& stream) {
+    ++gaps_;
+    if (lost == kLostUnknown) {
+        lost_is_partial_ = true;
+        stream.lost = kLostUnknown;
+    } else {
+        lost_ += lost;
+        if (stream.lost != kLostUnknown) stream.lost += lost;
     }
-    last_was_wanted_[stream] = wanted;
-    return wanted;
+}
+
+bool WantedRecords::wants(const TraceRecord& record, Stream& stream) {
+    if (record.timestamp < choice_.from) return false;
+    if (!choice_.cpus.empty() &&
+        std::ranges::count(choice_.cpus, static_cast<unsigned>(record.cpu)) == 0)
+        return false;
+    const CommonFields common = common_fields(record.bytes);
+    if (!choice_.pids.empty() && std::ranges::count(choice_.pids, common.pid) == 0) return false;
+    const Decision& about = decision(record.id());
+    if (about.is_stack)
+        return stream.last_was_wanted || (choice_.events.empty() && !choice_.condition);
+    stream.last_was_wanted = about.is_wanted && holds(about, record, common.pid);
+    return stream.last_was_wanted;
+}
+
+bool WantedRecords::holds(const Decision& about, const TraceRecord& record, int pid) const {
+    if (!about.condition) return true;
+    RecordContext context{record.cpu, {}};
+    if (about.needs_comm) context.comm = context_.tasks.comm(pid);
+    return about.condition->holds(record.bytes, context);
+}
+
+const TraceRecord* WantedRecords::take(const TraceRecord& record) {
+    if (record.stream >= streams_.size()) streams_.resize(record.stream + 1);
+    Stream& stream = streams_[record.stream];
+    if (record.lost_before != 0) count_lost(record.lost_before, stream);
+    if (!wants(record, stream)) return nullptr;
+    if (stream.lost == record.lost_before) {
+        stream.lost = 0;
+        return &record;
+    }
+    told_ = record;
+    told_.lost_before = std::exchange(stream.lost, 0);
+    return &told_;
 }
 
 }  // namespace gpufs

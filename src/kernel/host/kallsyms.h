@@ -1,67 +1,13 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "base/symbol.h"
+#include "base/pieces.h"
 
 namespace gpufs {
 
-// The kernel's functions by address. Kept small: 8 bytes and the name for each function, data
-// symbols dropped, so 120,000 symbols take 3 MB. Reading them takes the kernel tens of
-// milliseconds; it happens at the first question.
-class Kallsyms {
-public:
-    explicit Kallsyms(std::string path = "/proc/kallsyms") : path_(std::move(path)) {}
-    // Another machine's, from the text that its file had.
-    explicit Kallsyms(std::function<std::string()> text) : text_(std::move(text)) {}
-
-    // The function an address lies in, named as the kernel names it: the first of several names for
-    // one address; its size reaches to the next symbol. Borrowed until the next reload. Throws
-    // SysError when the file cannot be read.
-    std::optional<Symbol> find(std::uint64_t address);
-    // The kernel hides the addresses from this user (kptr_restrict): every address reads 0.
-    bool is_hidden();
-    std::size_t size();
-    // Forgets everything: modules came or went.
-    void reload() { is_loaded_ = false; }
-
-private:
-    // The low half of an address. `name` is an offset into names_, or kNoName where a symbol we do
-    // not keep starts: it ends the one before.
-    struct Entry {
-        std::uint32_t low;
-        std::uint32_t name;
-    };
-    // The symbols whose addresses share their high half, by address.
-    struct Region {
-        std::uint32_t high;
-        std::vector<Entry> entries;
-    };
-    // Names from `first_name` on belong to the module.
-    struct Module {
-        std::uint32_t first_name;
-        std::string name;
-    };
-    struct Loader;
-
-    static constexpr std::uint32_t kNoName = ~std::uint32_t{0};
-
-    void load();
-    const Region* find_region(std::uint64_t address) const;
-    std::string_view module_of(std::uint32_t name) const;
-
-    std::string path_;
-    std::function<std::string()> text_;  // instead
-    bool is_loaded_ = false;
-    bool is_hidden_ = false;
-    std::vector<Region> regions_;
-    std::string names_;  // each ends with a NUL
-    std::vector<Module> modules_;
-};
+// The text of /proc/kallsyms: 200,000 lines, which take the kernel tens of milliseconds. Where this
+// user may not read the file, kallsyms_text() throws SysError when it is called, and the other is
+// empty.
+TextPieces kallsyms_text();
+TextPieces kallsyms_if_readable();
 
 }  // namespace gpufs

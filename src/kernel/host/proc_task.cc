@@ -150,6 +150,10 @@ std::vector<int> processes() {
     return numbers_in("/proc");
 }
 
+std::string maps(int pid) {
+    return text_of(pid, "maps");
+}
+
 std::string file_of(int tid, int fd) {
     std::string path(4096, '\0');
     const ssize_t n = ::readlink(cat("/proc/", tid, "/fd/", fd).c_str(), path.data(), path.size());

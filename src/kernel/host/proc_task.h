@@ -58,6 +58,8 @@ std::vector<int> threads(int pid);
 // The processes that were started by a process's threads and still live.
 std::vector<int> children(int pid);
 std::vector<int> processes();
+// The text of /proc/PID/maps; empty where the process is gone or not for us to see.
+std::string maps(int pid);
 // What stands behind a descriptor: "/dev/watchdog", "pipe:[4711]"; empty when it is not open.
 std::string file_of(int tid, int fd);
 

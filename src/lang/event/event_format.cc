@@ -3,6 +3,7 @@
 #include <event-parse.h>
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <new>
 
@@ -111,6 +112,22 @@ bool declares_field(std::string_view format_text, std::string_view field) {
         if (format_text.substr(line + 1, 7) == "\tfield:") return true;
     }
     return false;
+}
+
+int declared_id(std::string_view format_text) {
+    constexpr std::string_view kKey = "\nID: ";
+    int id = -1;
+    if (const auto at = format_text.find(kKey); at != format_text.npos) {
+        const std::string_view digits = format_text.substr(at + kKey.size());
+        std::from_chars(digits.data(), digits.data() + digits.size(), id);
+    }
+    return id;
+}
+
+std::string_view declared_name(std::string_view format_text) {
+    constexpr std::string_view kKey = "name: ";
+    if (!format_text.starts_with(kKey)) return {};
+    return format_text.substr(kKey.size(), format_text.find('\n') - kKey.size());
 }
 
 }  // namespace gpufs

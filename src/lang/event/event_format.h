@@ -60,5 +60,9 @@ EventFormat parse_event_format(std::string_view system, std::string_view text);
 // True if the format text declares a field of this name. A text search, cheap enough for thousands
 // of formats; parse only those that match.
 bool declares_field(std::string_view format_text, std::string_view field);
+// The number behind "ID: ", and the word behind "name: " in the first line; the same cheap look. -1
+// and empty when the text has none.
+int declared_id(std::string_view format_text);
+std::string_view declared_name(std::string_view format_text);
 
 }  // namespace gpufs

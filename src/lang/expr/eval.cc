@@ -269,6 +269,10 @@ Condition::Condition(const Expression& expression, const EventFormat& event,
                  .compile(expression.root, kTrue, kFalse);
 }
 
+bool Condition::needs_comm() const {
+    return std::ranges::count(steps_, Test::comm, &Step::test) > 0;
+}
+
 bool Condition::holds(RecordBytes record, const RecordContext& context) const {
     std::size_t at = first_;
     while (at < kFalse) {

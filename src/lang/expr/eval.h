@@ -46,6 +46,8 @@ public:
               const SymbolLookup* symbols = nullptr);
 
     bool holds(RecordBytes record, const RecordContext& context) const;
+    // Whether it looks at RecordContext::comm, which takes a search to find.
+    bool needs_comm() const;
 
 private:
     friend class ConditionCompiler;

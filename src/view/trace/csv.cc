@@ -32,9 +32,7 @@ void append_value(std::string& out, const Field& field, RecordBytes record) {
 }  // namespace
 
 RecordCsv::RecordCsv(TraceContext& context, std::string_view only) : context_(context) {
-    const auto colon = only.find(':');
-    if (colon != only.npos)
-        only_ = context.events.find(only.substr(0, colon), only.substr(colon + 1));
+    if (!only.empty()) only_ = context.events.find(only);
 }
 
 std::string RecordCsv::header() const {
@@ -48,7 +46,7 @@ std::string RecordCsv::header() const {
 }
 
 void RecordCsv::print(const TraceRecord& record, std::string& out) {
-    const CatalogEvent* const event = context_.events.find(record.id());
+    const TraceEvent* const event = context_.events.find(record.id());
     if (only_ && event != only_) return;
     const int pid = common_fields(record.bytes).pid;
     append_trace_time(out, record.timestamp, context_.options.clock_is_ns);

@@ -28,7 +28,7 @@ public:
 
 private:
     TraceContext& context_;
-    const CatalogEvent* only_ = nullptr;
+    const TraceEvent* only_ = nullptr;
     std::string cell_;
 };
 

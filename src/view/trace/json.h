@@ -32,7 +32,7 @@ public:
 private:
     // What every record of one event has in common, made once.
     struct Plan {
-        const CatalogEvent* event = nullptr;
+        const TraceEvent* event = nullptr;
         std::string name;  // ,"event":"sched:sched_switch"
         StackField stack;
         struct Member {

@@ -250,7 +250,7 @@ void TraceText::print_event(const Printer& p, const TraceRecord& record, std::st
         case Kind::event:
             out += p.event->format.name;
             out += ": ";
-            (p.own ? *p.own : p.event->print).print(bytes, context_.addresses, out);
+            (p.own ? *p.own : p.event->print()).print(bytes, context_.addresses, out);
             // Events of the tracer end their print fmt themselves.
             if (!out.ends_with('\n') || p.event->format.system != "ftrace") out += '\n';
             return;

@@ -41,7 +41,7 @@ private:
     // How records of one id are printed.
     struct Printer {
         Kind kind = Kind::unknown;
-        const CatalogEvent* event = nullptr;
+        const TraceEvent* event = nullptr;
         std::optional<PrintFormat> own;  // instead of the event's
         FtraceEvent ftrace;
         // Fields that the kind is printed from.

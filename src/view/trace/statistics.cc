@@ -59,7 +59,7 @@ std::string TraceStatistics::rate_text(std::uint64_t count) const {
 }
 
 std::string TraceStatistics::event_name(int id) const {
-    const CatalogEvent* const event = context_.events.find(id);
+    const TraceEvent* const event = context_.events.find(id);
     return event ? event->format.full_name() : cat("unknown event ", id);
 }
 

@@ -66,7 +66,7 @@ std::string plugin_print_format(const EventFormat& format) {
 
 TraceCmdText::Printer TraceCmdText::make_printer(int id) {
     Printer p;
-    const CatalogEvent* const event = context_.events.find(id);
+    const TraceEvent* const event = context_.events.find(id);
     if (!event) return p;
     const EventFormat& format = event->format;
     p.title = format.name + ": ";

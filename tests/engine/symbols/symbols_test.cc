@@ -16,7 +16,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "kernel/bpf/mapping.h"
-#include "kernel/host/proc_maps.h"
+#include "lang/symbols/proc_maps.h"
 #include "support/nest.h"
 #include "support/temp_file.h"
 #include "view/trace/frame_text.h"
@@ -45,7 +45,8 @@ BOOST_AUTO_TEST_CASE(a_line_of_maps_is_taken_apart) {
     BOOST_TEST(map->start == 0x7fde004cf000u);
     BOOST_TEST(map->end == 0x7fde00625000u);
     BOOST_TEST(map->offset == 0x26000u);
-    BOOST_TEST(map->device == 0xfe01u);
+    BOOST_TEST(map->major == 0xfeu);
+    BOOST_TEST(map->minor == 1u);
     BOOST_TEST(map->inode == 332835u);
     BOOST_TEST(map->is_executable);
     BOOST_TEST(map->path == "/usr/a b.so (deleted)");

@@ -30,7 +30,7 @@ std::string place_time_and_event(std::string_view line) {
 std::vector<std::string> seen_in(TraceFile& file) {
     std::vector<std::string> seen;
     while (const TraceRecord* record = file.next()) {
-        const CatalogEvent* event = file.context().events.find(record->id());
+        const TraceEvent* event = file.context().events.find(record->id());
         char text[100];
         const std::uint64_t us = (record->timestamp + 500) / 1000;
         if (file.context().options.clock_is_ns)
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(tasks_and_symbols_are_those_of_the_recording) {
     TraceFile file(kFolder + "mono-6.18.dat");
     const TraceRecord* first = file.next();
     BOOST_REQUIRE(first);
-    const CatalogEvent* event = file.context().events.find(first->id());
+    const TraceEvent* event = file.context().events.find(first->id());
     BOOST_REQUIRE(event);
     const Field* pid = event->format.find("common_pid");
     BOOST_TEST(file.context().tasks.comm(static_cast<int>(integer_of(*pid, first->bytes))) == "sh");

@@ -5,19 +5,14 @@
 #include <cstring>
 
 #include "base/cat.h"
-#include "base/file.h"
+#include "engine/trace/kernel_events.h"
 
 namespace gpufs {
 namespace {
 
-// A catalog with the two events of soft interrupts, and their records.
+// The two events of soft interrupts, and their records.
 class SoftInterrupts {
 public:
-    SoftInterrupts() {
-        for (const char* name : {"softirq_entry", "softirq_exit"})
-            events_.add("irq",
-                        read_file(cat("tests/data/formats/6.18/events/irq/", name, "/format")));
-    }
     RecordPairs pairs(std::size_t most) {
         return {events_, {"irq:softirq_entry", "irq:softirq_exit", {"vec", "CPU"}, most}};
     }
@@ -30,7 +25,7 @@ public:
 
 private:
     void add(RecordPairs& pairs, const char* name, std::uint64_t time, int cpu, unsigned vec) {
-        const EventFormat& format = events_.find("irq", name)->format;
+        const EventFormat& format = *events_.find_format(cat("irq:", name));
         std::byte bytes[16] = {};
         const auto id = static_cast<std::uint16_t>(format.id);
         std::memcpy(bytes, &id, sizeof id);
@@ -38,7 +33,7 @@ private:
         pairs.add({time, cpu, 0, bytes});
     }
 
-    EventCatalog events_;
+    Events events_ = kernel_events(Tracefs("tests/data/formats/6.18"));
 };
 
 std::string times_of(const RecordPairs& pairs) {
@@ -103,7 +98,7 @@ BOOST_AUTO_TEST_CASE(halves_without_the_other_are_counted) {
 }
 
 BOOST_AUTO_TEST_CASE(an_event_that_nobody_knows_makes_no_pair) {
-    EventCatalog none;
+    Events none;
     RecordPairs pairs(none, {"no:such", "no:other", {"f"}, 1});
     pairs.add({1, 0, 0, {}});
     BOOST_TEST(pairs.count() == 0u);

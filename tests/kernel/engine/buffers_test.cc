@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "engine/trace/buffer_snapshot.h"
+#include "engine/trace/kernel_events.h"
 #include "engine/trace/raw_buffer.h"
 #include "support/kernel_text.h"
 
@@ -284,12 +285,12 @@ BOOST_AUTO_TEST_CASE(a_stop_ends_the_wait) {
 }
 
 BOOST_AUTO_TEST_CASE(events_are_found_by_the_ids_their_files_have) {
-    EventCatalog catalog(top());
-    const std::vector<std::string> events = top().events();
+    Events catalog = kernel_events(top());
+    const std::vector<std::string>& events = catalog.names();
     for (std::size_t i = 0; i < events.size(); i += 97) {
         const auto id = top().read_if_readable(event_directory(events[i]) + "/id");
         if (!id) continue;
-        const CatalogEvent* const event = catalog.find(std::stoi(*id));
+        const TraceEvent* const event = catalog.find(std::stoi(*id));
         BOOST_TEST_REQUIRE(event, events[i]);
         BOOST_TEST(event->format.full_name() == events[i]);
     }

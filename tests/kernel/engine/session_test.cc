@@ -1,4 +1,6 @@
 #define BOOST_TEST_DYN_LINK
+#include "engine/session/session.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,10 +12,9 @@
 #include "base/text.h"
 #include "engine/session/changes.h"
 #include "engine/session/scratch_instance.h"
-#include "engine/session/session.h"
 #include "engine/session/settings.h"
 #include "engine/session/triggers.h"
-#include "engine/trace/event_search.h"
+#include "engine/trace/kernel_events.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 
@@ -142,9 +143,10 @@ BOOST_AUTO_TEST_CASE(an_instances_triggers_are_found_to_act_on_it) {
 }
 
 BOOST_AUTO_TEST_CASE(every_event_is_found_by_its_format_and_parses) {
+    Events known = kernel_events(kTop);
     std::size_t parsed = 0;
-    for (const std::string& name : kTop.events()) {
-        const EventFormat event = load_event_format(kTop, name);
+    for (const std::string& name : known.names()) {
+        const EventFormat& event = known.require(name);
         BOOST_TEST(event.full_name() == name);
         for (const Field& field : event.fields)
             if (!field.is_common)

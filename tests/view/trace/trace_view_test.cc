@@ -3,7 +3,7 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "engine/trace/event_catalog.h"
+#include "engine/trace/events.h"
 #include "support/ring_pages.h"
 #include "view/trace/json.h"
 #include "view/trace/kernel_text.h"

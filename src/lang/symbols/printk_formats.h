@@ -7,17 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
-
 namespace gpufs {
 
 // The strings in the kernel's memory that records point at: printk_formats of the top tracefs
-// directory. Read at the first question.
+// directory. `text` is called at the first question.
 class PrintkFormats {
 public:
-    explicit PrintkFormats(const std::string& path)
-        : text_([path] { return read_file_if_readable(path).value_or(""); }) {}
-    // Another machine's, from the text that its file had.
     explicit PrintkFormats(std::function<std::string()> text) : text_(std::move(text)) {}
 
     // Borrowed for as long as this lives.

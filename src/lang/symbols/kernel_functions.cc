@@ -1,10 +1,7 @@
-#include "kernel/host/function_names.h"
+#include "lang/symbols/kernel_functions.h"
 
 #include <algorithm>
 #include <charconv>
-
-#include "base/file.h"
-#include "base/text.h"
 
 namespace gpufs {
 namespace {
@@ -38,29 +35,28 @@ std::optional<KallsymsLine> parse_kallsyms_line(std::string_view line) {
 }
 
 std::vector<KernelFunction> find_kernel_functions(const std::set<std::string>& names,
-                                                  const std::string& path) {
+                                                  const TextPieces& kallsyms) {
     std::vector<KernelFunction> exact, copies;
-    const std::string text = read_file(path);
-    for (const std::string_view line : lines_of(text)) {
+    for_each_line(kallsyms, [&](std::string_view line) {
         const auto symbol = parse_kallsyms_line(line);
-        if (!symbol || !symbol->is_code()) continue;
+        if (!symbol || !symbol->is_code()) return;
         const std::string base(without_suffix(symbol->name));
-        if (!names.contains(base)) continue;
+        if (!names.contains(base)) return;
         auto& found = base == symbol->name ? exact : copies;
         found.push_back({base, std::string(symbol->name), std::string(symbol->module)});
-    }
+    });
     for (KernelFunction& copy : copies)
         if (std::ranges::find(exact, copy.wanted, &KernelFunction::wanted) == exact.end())
             exact.push_back(std::move(copy));
     return exact;
 }
 
-std::vector<std::string> kernel_function_names(const std::string& path) {
+std::vector<std::string> kernel_function_names(const TextPieces& kallsyms) {
     std::vector<std::string> names;
-    const std::string text = read_file_if_readable(path).value_or("");
-    for (const std::string_view line : lines_of(text))
+    for_each_line(kallsyms, [&](std::string_view line) {
         if (const auto symbol = parse_kallsyms_line(line); symbol && symbol->is_code())
             names.emplace_back(symbol->name);
+    });
     return names;
 }
 

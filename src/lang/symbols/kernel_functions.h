@@ -7,21 +7,21 @@
 #include <string_view>
 #include <vector>
 
+#include "base/pieces.h"
+
 namespace gpufs {
 
-// The functions of the running kernel that have one of these names, as the kernel calls them:
-// "drm_sched_job_timedout [gpu_sched]". A compiler that copied a function changed its name: where
-// there is no "f", "f.isra.0" and "f.constprop.0" count. Reads all of /proc/kallsyms (`path`),
-// which takes tens of milliseconds. Throws SysError when it cannot be read.
+// The functions in the text of /proc/kallsyms that have one of these names, as the kernel calls
+// them: "drm_sched_job_timedout [gpu_sched]". A compiler that copied a function changed its name:
+// where there is no "f", "f.isra.0" and "f.constprop.0" count. Throws what reading the text throws.
 struct KernelFunction {
     std::string wanted, name, module;  // module is empty for the kernel itself
 };
 std::vector<KernelFunction> find_kernel_functions(const std::set<std::string>& names,
-                                                  const std::string& path = "/proc/kallsyms");
+                                                  const TextPieces& kallsyms);
 
-// The names of all of them, in the file's order, some more than once; none where the file is not
-// for this user.
-std::vector<std::string> kernel_function_names(const std::string& path = "/proc/kallsyms");
+// The names of all of them, in the text's order, some more than once.
+std::vector<std::string> kernel_function_names(const TextPieces& kallsyms);
 
 // A line of /proc/kallsyms: "ffffffffc0a1b2c0 t drm_sched_job_timedout	[gpu_sched]". Absent when it
 // is none.

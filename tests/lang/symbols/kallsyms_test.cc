@@ -1,18 +1,23 @@
-#include "kernel/host/kallsyms.h"
+#include "lang/symbols/kallsyms.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "kernel/tracefs/printk_formats.h"
-#include "kernel/tracefs/task_names.h"
-#include "support/temp_file.h"
+#include "lang/symbols/printk_formats.h"
+#include "lang/symbols/task_names.h"
 
 namespace gpufs {
 namespace {
 
-using test::TempFile;
+// In pieces of some bytes, so that most lines are cut.
+Kallsyms kallsyms_of(std::string text) {
+    return Kallsyms([text = std::move(text)](const auto& take) {
+        for (std::size_t at = 0; at < text.size(); at += 7)
+            take(std::string_view(text).substr(at, 7));
+    });
+}
 
 std::string at(Kallsyms& symbols, std::uint64_t address) {
     const auto s = symbols.find(address);
@@ -23,7 +28,7 @@ std::string at(Kallsyms& symbols, std::uint64_t address) {
 BOOST_AUTO_TEST_SUITE(kallsyms)
 
 BOOST_AUTO_TEST_CASE(an_address_is_named_by_the_function_around_it) {
-    const TempFile file(
+    Kallsyms symbols = kallsyms_of(
         "0000000000000000 A fixed_percpu_data\n"
         "ffffffff81000000 T _stext\n"
         "ffffffff81000000 T _text\n"
@@ -36,7 +41,6 @@ BOOST_AUTO_TEST_CASE(an_address_is_named_by_the_function_around_it) {
         "ffffffffc0300020 t mock_run\t[mock_gpu]\n"
         "ffffffffc0200000 t early_function\t[early]\n"
         "ffff800012345678 T far_away\n");
-    Kallsyms symbols(file.path());
     BOOST_TEST(!symbols.is_hidden());
     // The kernel answers with the first name of several.
     BOOST_TEST(at(symbols, 0xffffffff81000000) == "_stext+0/64");
@@ -54,11 +58,10 @@ BOOST_AUTO_TEST_CASE(an_address_is_named_by_the_function_around_it) {
 }
 
 BOOST_AUTO_TEST_CASE(hidden_addresses_are_noticed) {
-    const TempFile file("0000000000000000 T _stext\n0000000000000000 t do_one\n");
-    Kallsyms symbols(file.path());
+    Kallsyms symbols = kallsyms_of("0000000000000000 T _stext\n0000000000000000 t do_one\n");
     BOOST_TEST(symbols.is_hidden());
     BOOST_TEST(at(symbols, 0) == "none");
-    Kallsyms missing("/no/such/file");
+    Kallsyms missing(pieces_of_file("/no/such/file"));
     BOOST_CHECK_THROW(missing.find(1), SysError);
 }
 
@@ -82,6 +85,18 @@ BOOST_AUTO_TEST_CASE(tasks_have_the_names_the_kernel_gives_them) {
                "<X"
                "XX>");
     BOOST_TEST(tasks.tgid(812) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(names_of_tasks_are_taken_anew_and_kept) {
+    std::string lines = "812 python3\n9 rcu sched\n";
+    TaskNames tasks([&] { return lines; }, [] { return std::string("812 800\n"); });
+    BOOST_TEST(tasks.comm(812) == "<...>");
+    tasks.refresh();
+    lines = "9 rcu_sched\n";
+    tasks.refresh();
+    BOOST_TEST(tasks.comm(812) == "python3");
+    BOOST_TEST(tasks.tgid(812) == 800);
+    BOOST_TEST(tasks.comm(9) == "rcu_sched");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

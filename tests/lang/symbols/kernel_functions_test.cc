@@ -1,16 +1,13 @@
-#include "kernel/host/function_names.h"
+#include "lang/symbols/kernel_functions.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 
 #include "base/cat.h"
-#include "support/temp_file.h"
 
 namespace gpufs {
 namespace {
-
-using test::TempFile;
 
 std::string in_words(const std::vector<KernelFunction>& functions) {
     std::string text;
@@ -19,10 +16,10 @@ std::string in_words(const std::vector<KernelFunction>& functions) {
     return text;
 }
 
-BOOST_AUTO_TEST_SUITE(function_names)
+BOOST_AUTO_TEST_SUITE(kernel_functions)
 
 BOOST_AUTO_TEST_CASE(finds_functions_of_the_kernel_and_of_modules) {
-    const TempFile kallsyms(
+    const std::string text =
         "0000000000000000 T vfs_open\n"
         "0000000000000000 D vfs_open_data\n"
         "0000000000000000 d jiffies\n"
@@ -32,12 +29,13 @@ BOOST_AUTO_TEST_CASE(finds_functions_of_the_kernel_and_of_modules) {
         "0000000000000000 t whole.constprop.0\n"
         "0000000000000000 t cut.part.0\n"
         "0000000000000000 t drm_sched_job_timedout\t[gpu_sched]\n"
-        "cut");
-    BOOST_TEST(in_words(find_kernel_functions({"vfs_open", "jiffies", "cut"}, kallsyms.path())) ==
+        "cut";
+    const TextPieces kallsyms = [&](const auto& take) { take(text); };
+    BOOST_TEST(in_words(find_kernel_functions({"vfs_open", "jiffies", "cut"}, kallsyms)) ==
                "vfs_open=vfs_open@ ");
-    BOOST_TEST(in_words(find_kernel_functions({"drm_sched_job_timedout"}, kallsyms.path())) ==
+    BOOST_TEST(in_words(find_kernel_functions({"drm_sched_job_timedout"}, kallsyms)) ==
                "drm_sched_job_timedout=drm_sched_job_timedout@gpu_sched ");
-    BOOST_TEST(in_words(find_kernel_functions({"copied", "whole"}, kallsyms.path())) ==
+    BOOST_TEST(in_words(find_kernel_functions({"copied", "whole"}, kallsyms)) ==
                "whole=whole@ copied=copied.isra.0@ ");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,9 +12,12 @@ namespace gpufs {
 // "<...>".
 class TaskNames {
 public:
-    // Without a directory nothing is known, until add() says so.
+    // Knows nothing, until add() says so.
     TaskNames() = default;
-    explicit TaskNames(std::string tracefs_top) : top_(std::move(tracefs_top)) {}
+    // Borrows nothing: `saved_cmdlines` and `saved_tgids` are asked for the texts at each refresh.
+    using Text = std::function<std::string()>;
+    TaskNames(Text saved_cmdlines, Text saved_tgids)
+        : saved_cmdlines_(std::move(saved_cmdlines)), saved_tgids_(std::move(saved_tgids)) {}
 
     // "<idle>" for 0, "<...>" for a task that is not known; borrowed until the next refresh.
     std::string_view comm(int pid) const;
@@ -21,16 +25,15 @@ public:
     // 0 when not known.
     int tgid(int pid) const;
 
-    // Reads the files anew; names that the kernel forgot since are kept. A file that is not there
-    // or may not be read is empty.
+    // Takes the texts anew; names that the kernel forgot since are kept.
     void refresh();
     void add(int pid, std::string_view comm) { comms_[pid] = comm; }
-    // Another machine's, from the text of its saved_cmdlines.
+    // Those in a text of saved_cmdlines.
     void add_lines(std::string_view saved_cmdlines);
     const std::unordered_map<int, std::string>& comms() const { return comms_; }
 
 private:
-    std::string top_;
+    Text saved_cmdlines_, saved_tgids_;
     std::unordered_map<int, std::string> comms_;
     std::unordered_map<int, int> tgids_;
 };

@@ -1,8 +1,7 @@
-#include "kernel/tracefs/task_names.h"
+#include "lang/symbols/task_names.h"
 
 #include <charconv>
 
-#include "base/file.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -40,10 +39,9 @@ void TaskNames::add_lines(std::string_view saved_cmdlines) {
 }
 
 void TaskNames::refresh() {
-    if (top_.empty()) return;
-    if (const auto text = read_file_if_readable(top_ + "/saved_cmdlines")) add_lines(*text);
-    if (const auto text = read_file_if_readable(top_ + "/saved_tgids"))
-        for_each_task(*text, [&](int pid, std::string_view number) {
+    if (saved_cmdlines_) add_lines(saved_cmdlines_());
+    if (saved_tgids_)
+        for_each_task(saved_tgids_(), [&](int pid, std::string_view number) {
             std::from_chars(number.data(), number.data() + number.size(), tgids_[pid]);
         });
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -10,8 +9,9 @@ namespace gpufs {
 // A line of /proc/PID/maps.
 struct ProcMap {
     std::uint64_t start = 0, end = 0;
-    std::uint64_t offset = 0;  // in the file
-    std::uint64_t device = 0, inode = 0;
+    std::uint64_t offset = 0;       // in the file
+    unsigned major = 0, minor = 0;  // of the device the file is on
+    std::uint64_t inode = 0;
     bool is_executable = false;
     // As the process sees it, " (deleted)" behind it where it is, "[vdso]"; empty: memory without a
     // name. The kernel writes a newline in it as "\012".
@@ -21,8 +21,5 @@ struct ProcMap {
 // "7fde004cf000-7fde00625000 r-xp 00026000 fe:00 332835   /usr/lib/libc.so.6". Absent when it is
 // none.
 std::optional<ProcMap> parse_proc_map(std::string_view line);
-
-// Visits what a process has mapped, by address. False where it is gone or not for us to see.
-bool for_each_map(int pid, const std::function<void(const ProcMap&)>& visit);
 
 }  // namespace gpufs

@@ -1,12 +1,6 @@
-#include "kernel/host/proc_maps.h"
-
-#include <sys/sysmacros.h>
+#include "lang/symbols/proc_maps.h"
 
 #include <charconv>
-
-#include "base/cat.h"
-#include "base/file.h"
-#include "base/text.h"
 
 namespace gpufs {
 namespace {
@@ -35,18 +29,11 @@ std::optional<ProcMap> parse_proc_map(std::string_view line) {
     if (!take(line, map.offset, 16, ' ') || !take(line, major, 16, ':') ||
         !take(line, minor, 16, ' ') || !take(line, map.inode, 10, ' '))
         return std::nullopt;
-    map.device = makedev(static_cast<unsigned>(major), static_cast<unsigned>(minor));
+    map.major = static_cast<unsigned>(major);
+    map.minor = static_cast<unsigned>(minor);
     const auto path = line.find_first_not_of(' ');
     if (path != line.npos) map.path = line.substr(path);
     return map;
-}
-
-bool for_each_map(int pid, const std::function<void(const ProcMap&)>& visit) {
-    const auto text = read_file_if_readable(cat("/proc/", pid, "/maps"));
-    if (!text || text->empty()) return false;
-    for (const std::string_view line : lines_of(*text))
-        if (const auto map = parse_proc_map(line)) visit(*map);
-    return true;
 }
 
 }  // namespace gpufs

@@ -1,4 +1,4 @@
-#include "kernel/tracefs/printk_formats.h"
+#include "lang/symbols/printk_formats.h"
 
 #include <charconv>
 

@@ -1,0 +1,117 @@
+#include "engine/trace/wanted_records.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <deque>
+
+#include "base/cat.h"
+#include "base/file.h"
+#include "engine/trace/recorded_events.h"
+
+namespace gpufs {
+namespace {
+
+Events soft_interrupts() {
+    auto events = std::make_unique<RecordedEvents>();
+    for (const char* name : {"softirq_entry", "softirq_exit"})
+        events->add("irq", read_file(cat("tests/data/formats/6.18/events/irq/", name, "/format")));
+    return Events(std::move(events));
+}
+
+// Records of soft interrupts, which hold one number, `vec`.
+class Source {
+public:
+    void add(std::uint64_t time, std::size_t stream, const char* event, int pid, unsigned vec,
+             std::uint64_t lost_before = 0) {
+        const EventFormat& format = *events_.find_format(cat("irq:", event));
+        std::vector<std::byte>& bytes = bytes_.emplace_back(12);
+        const auto id = static_cast<std::uint16_t>(format.id);
+        std::memcpy(bytes.data(), &id, sizeof id);
+        std::memcpy(bytes.data() + format.find("common_pid")->offset, &pid, sizeof pid);
+        std::memcpy(bytes.data() + format.find("vec")->offset, &vec, sizeof vec);
+        records_.push_back({time, static_cast<int>(stream), lost_before, bytes, stream});
+    }
+    const TraceRecord* next() { return at_ < records_.size() ? &records_[at_++] : nullptr; }
+
+private:
+    Events events_ = soft_interrupts();
+    std::deque<std::vector<std::byte>> bytes_;
+    std::deque<TraceRecord> records_;
+    std::size_t at_ = 0;
+};
+
+Source some_records() {
+    Source source;
+    source.add(10, 0, "softirq_entry", 7, 1);
+    source.add(20, 0, "softirq_exit", 7, 1);
+    source.add(30, 1, "softirq_entry", 8, 2);
+    source.add(40, 0, "softirq_entry", 0, 3);
+    return source;
+}
+
+// "10 20+5": the times of the wanted records, and how many were lost in front of each.
+std::string picked(Source source, RecordChoice choice) {
+    TraceContext context;
+    context.events = soft_interrupts();
+    context.tasks.add(8, "worker");
+    WantedRecords wanted(context, std::move(choice));
+    std::string text;
+    while (const TraceRecord* record = wanted.next(source)) {
+        text += cat(text.empty() ? "" : " ", record->timestamp);
+        if (record->lost_before == kLostUnknown)
+            text += "+?";
+        else if (record->lost_before != 0)
+            text += cat("+", record->lost_before);
+    }
+    return wanted.gaps() == 0
+               ? text
+               : cat(text, "; ", wanted.lost(), wanted.lost_is_partial() ? " or more" : "", " in ",
+                     wanted.gaps());
+}
+
+BOOST_AUTO_TEST_SUITE(wanted_records)
+
+BOOST_AUTO_TEST_CASE(records_are_picked_by_event_condition_task_cpu_and_time) {
+    BOOST_TEST(picked(some_records(), {}) == "10 20 30 40");
+    BOOST_TEST(picked(some_records(), {.events = {"softirq_entry"}}) == "10 30 40");
+    BOOST_TEST(picked(some_records(), {.condition = parse_expression({"--if", "vec >= 2"})}) ==
+               "30 40");
+    BOOST_TEST(picked(some_records(),
+                      {.condition = parse_expression({"--if", "common_pid == 7"})}) == "10 20");
+    BOOST_TEST(picked(some_records(), {.condition = parse_expression({"--if", "CPU == 1"})}) ==
+               "30");
+    BOOST_TEST(picked(some_records(),
+                      {.condition = parse_expression({"--if", "COMM == \"worker\""})}) == "30");
+    BOOST_TEST(picked(some_records(), {.pids = {0, 8}}) == "30 40");
+    BOOST_TEST(picked(some_records(), {.cpus = {0}}) == "10 20 40");
+    BOOST_TEST(picked(some_records(), {.from = 20, .to = 30}) == "20 30");
+}
+
+BOOST_AUTO_TEST_CASE(what_was_lost_before_others_is_told_with_the_next_of_the_same_stream) {
+    Source source;
+    source.add(10, 0, "softirq_exit", 7, 1, 3);
+    source.add(20, 0, "softirq_exit", 7, 1, 2);
+    source.add(30, 1, "softirq_entry", 7, 1, 4);
+    source.add(40, 0, "softirq_entry", 7, 1);
+    source.add(50, 0, "softirq_entry", 7, 1);
+    source.add(60, 1, "softirq_exit", 7, 1, kLostUnknown);
+    source.add(70, 1, "softirq_entry", 7, 1, 1);
+    source.add(80, 1, "softirq_entry", 7, 1);
+    BOOST_TEST(picked(std::move(source), {.events = {"softirq_entry"}}) ==
+               "30+4 40+5 50 70+? 80; 10 or more in 5");
+}
+
+BOOST_AUTO_TEST_CASE(an_event_without_the_field_is_not_wanted) {
+    TraceContext context;
+    context.events = soft_interrupts();
+    BOOST_CHECK_THROW(
+        WantedRecords(context, {.events = {"softirq_entry"},
+                                .condition = parse_expression({"--if", "prev_pid == 1"})}),
+        SourceError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
