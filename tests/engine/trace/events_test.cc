@@ -84,9 +84,9 @@ BOOST_AUTO_TEST_CASE(words_mean_an_event_a_system_or_a_pattern) {
         return join(found, " ");
     };
     BOOST_TEST(means({"sched_switch"}) == "sched:sched_switch");
-    BOOST_TEST(means({"sched"}) == "sched:sched_switch sched:sched_waking sched:sched_wakeup");
+    BOOST_TEST(means({"sched"}) == "sched:sched_switch sched:sched_wakeup sched:sched_waking");
     BOOST_TEST(means({"sched:sched_wak*", "sched_waking", "irq:*"}) ==
-               "irq:irq_handler_entry sched:sched_waking sched:sched_wakeup");
+               "irq:irq_handler_entry sched:sched_wakeup sched:sched_waking");
     BOOST_TEST(join(events.names("*:sched_s*"), " ") == "sched:sched_switch");
     BOOST_TEST(complaint([&] { events.match({"sched_swich"}); }) ==
                "this recording has no event 'sched_swich' | did you mean 'sched_switch'?");

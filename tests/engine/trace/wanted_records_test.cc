@@ -50,6 +50,18 @@ Source some_records() {
     return source;
 }
 
+RecordChoice of_event(const char* word) {
+    RecordChoice choice;
+    choice.events = {word};
+    return choice;
+}
+
+RecordChoice under(const std::string& condition) {
+    RecordChoice choice;
+    choice.condition = parse_expression({"--if", condition});
+    return choice;
+}
+
 // "10 20+5": the times of the wanted records, and how many were lost in front of each.
 std::string picked(Source source, RecordChoice choice) {
     TraceContext context;
@@ -74,18 +86,20 @@ BOOST_AUTO_TEST_SUITE(wanted_records)
 
 BOOST_AUTO_TEST_CASE(records_are_picked_by_event_condition_task_cpu_and_time) {
     BOOST_TEST(picked(some_records(), {}) == "10 20 30 40");
-    BOOST_TEST(picked(some_records(), {.events = {"softirq_entry"}}) == "10 30 40");
-    BOOST_TEST(picked(some_records(), {.condition = parse_expression({"--if", "vec >= 2"})}) ==
-               "30 40");
-    BOOST_TEST(picked(some_records(),
-                      {.condition = parse_expression({"--if", "common_pid == 7"})}) == "10 20");
-    BOOST_TEST(picked(some_records(), {.condition = parse_expression({"--if", "CPU == 1"})}) ==
-               "30");
-    BOOST_TEST(picked(some_records(),
-                      {.condition = parse_expression({"--if", "COMM == \"worker\""})}) == "30");
-    BOOST_TEST(picked(some_records(), {.pids = {0, 8}}) == "30 40");
-    BOOST_TEST(picked(some_records(), {.cpus = {0}}) == "10 20 40");
-    BOOST_TEST(picked(some_records(), {.from = 20, .to = 30}) == "20 30");
+    BOOST_TEST(picked(some_records(), of_event("softirq_entry")) == "10 30 40");
+    BOOST_TEST(picked(some_records(), under("vec >= 2")) == "30 40");
+    BOOST_TEST(picked(some_records(), under("common_pid == 7")) == "10 20");
+    BOOST_TEST(picked(some_records(), under("CPU == 1")) == "30");
+    BOOST_TEST(picked(some_records(), under("COMM == \"worker\"")) == "30");
+    RecordChoice choice;
+    choice.pids = {0, 8};
+    BOOST_TEST(picked(some_records(), choice) == "30 40");
+    choice.cpus = {0};
+    BOOST_TEST(picked(some_records(), choice) == "40");
+    choice = {};
+    choice.from = 20;
+    choice.to = 30;
+    BOOST_TEST(picked(some_records(), choice) == "20 30");
 }
 
 BOOST_AUTO_TEST_CASE(what_was_lost_before_others_is_told_with_the_next_of_the_same_stream) {
@@ -98,17 +112,16 @@ BOOST_AUTO_TEST_CASE(what_was_lost_before_others_is_told_with_the_next_of_the_sa
     source.add(60, 1, "softirq_exit", 7, 1, kLostUnknown);
     source.add(70, 1, "softirq_entry", 7, 1, 1);
     source.add(80, 1, "softirq_entry", 7, 1);
-    BOOST_TEST(picked(std::move(source), {.events = {"softirq_entry"}}) ==
+    BOOST_TEST(picked(std::move(source), of_event("softirq_entry")) ==
                "30+4 40+5 50 70+? 80; 10 or more in 5");
 }
 
 BOOST_AUTO_TEST_CASE(an_event_without_the_field_is_not_wanted) {
     TraceContext context;
     context.events = soft_interrupts();
-    BOOST_CHECK_THROW(
-        WantedRecords(context, {.events = {"softirq_entry"},
-                                .condition = parse_expression({"--if", "prev_pid == 1"})}),
-        SourceError);
+    RecordChoice choice = under("prev_pid == 1");
+    choice.events = {"softirq_entry"};
+    BOOST_CHECK_THROW(WantedRecords(context, choice), SourceError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,7 +3,7 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "engine/trace/events.h"
+#include "engine/trace/recorded_events.h"
 #include "support/ring_pages.h"
 #include "view/trace/json.h"
 #include "view/trace/kernel_text.h"
@@ -23,12 +23,16 @@ constexpr std::string_view kCommon =
 // The events below, some as this kernel describes them, some by hand; and who is who.
 struct World {
     TraceContext context;
+    RecordedEvents* events = nullptr;  // what context.events reads
 
     World() {
+        auto source = std::make_unique<RecordedEvents>();
+        events = source.get();
+        context.events = Events(std::move(source));
         for (const char* name :
              {"print", "bprint", "bputs", "kernel_stack", "user_stack", "function", "raw_data"})
-            context.events.add("ftrace", read_file(cat("tests/data/formats/6.18/events/ftrace/",
-                                                       name, "/format")));
+            events->add("ftrace",
+                        read_file(cat("tests/data/formats/6.18/events/ftrace/", name, "/format")));
         add("test", "plain", 100,
             "\tfield:int n;\toffset:8;\tsize:4;\tsigned:1;\n"
             "\tfield:char text[8];\toffset:12;\tsize:8;\tsigned:0;\n"
@@ -74,10 +78,10 @@ struct World {
     }
     void add(std::string_view system, std::string_view name, int id, std::string_view fields,
              std::string_view print_fmt) {
-        context.events.add(system, cat("name: ", name, "\nID: ", id, '\n', kCommon, fields,
-                                       "\nprint fmt: ", print_fmt, '\n'));
+        events->add(system, cat("name: ", name, "\nID: ", id, '\n', kCommon, fields,
+                                "\nprint fmt: ", print_fmt, '\n'));
     }
-    int id(std::string_view name) { return context.events.find("ftrace", name)->format.id; }
+    int id(std::string_view name) { return context.events.find_format(cat("ftrace:", name))->id; }
 };
 
 std::string head(int id, int pid = 5217, int flags = 1, int preempt = 2) {
