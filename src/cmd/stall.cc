@@ -27,7 +27,7 @@ struct StallOptions {
     std::optional<std::string> comm, session;
     std::optional<StateSet> states;
     std::optional<std::chrono::nanoseconds> over, duration;
-    bool children = false, freeze = false, json = false, strict = false;
+    bool children = false, freeze = false, json = false, strict = false, explain = false;
 };
 
 // "3 stalls"
@@ -117,7 +117,7 @@ private:
     }
     void tell_others() {
         std::string text, states;
-        for (const auto& [state, other] : hunt_.tracker().others()) {
+        for (const auto& [state, other] : hunt_.others()) {
             text += cat(text.empty() ? "" : ", ", other.count, " in ", static_cast<char>(state),
                         " (longest ", duration_text(other.longest_ns), ")");
             states += cat(states.empty() ? "" : ",", static_cast<char>(state));
@@ -129,7 +129,7 @@ private:
         JsonObject summary;
         summary_.add_to(summary);
         JsonArray others;
-        for (const auto& [state, other] : hunt_.tracker().others())
+        for (const auto& [state, other] : hunt_.others())
             others.add(JsonObject()
                            .text("state", std::string(1, static_cast<char>(state)))
                            .number("count", other.count)
@@ -210,6 +210,10 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
             is_frozen = true;
         });
     }
+    if (choices.explain) {
+        for (const std::string& line : hunt.explanation()) ctx.err.line(line);
+        ctx.err.flush();
+    }
     const bool has_command = loop.command() != nullptr;
     if (has_command) targets.push_back({loop.command()->pid(), false});
     hunt.attach(targets, has_command);
@@ -270,6 +274,7 @@ int cmd_stall(Context& ctx, Args args) {
         .duration(choices.duration)
         .flag("freeze", choices.freeze, "stop a session's buffer at the first stall, and end")
         .strict(choices.strict)
+        .flag("explain", choices.explain, "say how the tasks are watched, and why so, on stderr")
         .json(choices.json)
         .session_name(choices.session, "the session that --freeze stops (default: gpufs)");
     choices.command = take_command(args);

@@ -41,6 +41,37 @@ BOOST_AUTO_TEST_CASE(a_command_is_watched_from_its_start_to_its_end) {
     BOOST_TEST(has(ended.err, "sh ended with exit status 3\n"), ended.err);
 }
 
+BOOST_AUTO_TEST_CASE(explain_says_how_the_tasks_are_watched) {
+    const Ended ended = test::gpufs({"stall", "--explain", "--", "true"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(
+        has(ended.err, "tasks are watched by a BPF program, which sends what lasted too long\n"),
+        ended.err);
+}
+
+BOOST_AUTO_TEST_CASE(who_may_not_load_programs_watches_by_events,
+                     *ut::precondition(test::has_program{"setpriv"})) {
+    // Root without the capabilities that bpf(2) asks for.
+    constexpr const char* kWithout = "-bpf,-perfmon,-sys_admin";
+    Child child({{"setpriv", cat("--bounding-set=", kWithout), cat("--inh-caps=", kWithout),
+                  test::gpufs_binary(), "stall", "--explain", "--state", "S", "--over", "100ms",
+                  "--", "sh", "-c", "sleep 0.3; exit 0"},
+                 {},
+                 false,
+                 false,
+                 {}});
+    const Ended ended = child.wait();
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.err,
+                   "tasks are watched by events of tracefs, each read by gpufs: those "
+                   "that come faster than it reads are lost\n"
+                   "a BPF program cannot do it here:\n"
+                   "  cannot make map 'tasks': this user may not\n"),
+               ended.err);
+    BOOST_TEST(has(ended.out, "wait4("), ended.out);
+    BOOST_TEST(has(ended.err, "0 events lost; gpufs took "), ended.err);
+}
+
 BOOST_AUTO_TEST_CASE(children_are_watched_when_asked_for) {
     const std::vector<std::string> command = {"--state", "S",  "--over", "100ms",
                                               "--",      "sh", "-c",     "sleep 0.3; true"};

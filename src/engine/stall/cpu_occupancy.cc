@@ -13,21 +13,46 @@ constexpr std::size_t kMostNames = 16384;
 void CpuOccupancy::add_up_oldest(Cpu& cpu) {
     const std::size_t n = cpu.stretches.size() / 2;
     Sum sum{cpu.stretches.front().begin_ns, cpu.stretches[n - 1].end_ns, {}};
-    for (std::size_t i = 0; i < n; ++i)
-        sum.ns[cpu.stretches[i].pid] += cpu.stretches[i].end_ns - cpu.stretches[i].begin_ns;
+    for (std::size_t i = 0; i < n; ++i) sum.ns[cpu.stretches[i].pid] += cpu.stretches[i].ns;
     cpu.stretches.erase(cpu.stretches.begin(), cpu.stretches.begin() + static_cast<long>(n));
     cpu.sums.push_back(std::move(sum));
 }
 
 void CpuOccupancy::on_switch(std::uint64_t ns, int cpu, int next_pid, std::string_view next_comm) {
     Cpu& c = cpus_[cpu];
-    if (c.pid >= 0 && ns > c.since_ns) c.stretches.push_back({c.since_ns, ns, c.pid});
-    if (c.stretches.size() > kMostStretches) add_up_oldest(c);
+    if (c.pid >= 0 && ns > c.since_ns) add(c, {c.since_ns, ns, ns - c.since_ns, c.pid});
     c.since_ns = ns;
     c.pid = next_pid;
+    name(next_pid, next_comm);
+}
+
+void CpuOccupancy::on_run(int cpu, const Run& run) {
+    add(cpus_[cpu], {run.begin_ns, run.end_ns, run.ns, run.pid});
+    name(run.pid, run.comm);
+}
+
+void CpuOccupancy::on_last_runs(int cpu, std::span<const Run> runs, std::uint64_t since_ns, int pid,
+                                std::string_view comm) {
+    Cpu& c = cpus_[cpu];
+    c.last.clear();
+    for (const Run& run : runs) {
+        c.last.push_back({run.begin_ns, run.end_ns, run.ns, run.pid});
+        name(run.pid, run.comm);
+    }
+    c.since_ns = since_ns;
+    c.pid = pid;
+    name(pid, comm);
+}
+
+void CpuOccupancy::add(Cpu& cpu, const Stretch& stretch) {
+    cpu.stretches.push_back(stretch);
+    if (cpu.stretches.size() > kMostStretches) add_up_oldest(cpu);
+}
+
+void CpuOccupancy::name(int pid, std::string_view comm) {
     if (names_.size() > kMostNames) names_.clear();
-    std::string& name = names_[next_pid];
-    if (name != next_comm) name = next_comm;
+    std::string& name = names_[pid];
+    if (name != comm) name = comm;
 }
 
 void CpuOccupancy::forget_before(std::uint64_t ns) {
@@ -53,17 +78,21 @@ std::vector<CpuUse> CpuOccupancy::who_ran(int cpu, std::uint64_t begin_ns,
         end = std::min(end, end_ns);
         return end > begin ? end - begin : 0;
     };
-    for (const Sum& sum : it->second.sums) {
-        // A sum that the question covers in part is taken in proportion.
-        const std::uint64_t part = overlap(sum.begin_ns, sum.end_ns);
-        if (part == 0) continue;
-        const double share =
-            static_cast<double>(part) / static_cast<double>(sum.end_ns - sum.begin_ns);
+    // What the question covers in part is taken in proportion.
+    const auto share = [&](const auto& what, std::uint64_t all) {
+        const std::uint64_t part = overlap(what.begin_ns, what.end_ns);
+        const std::uint64_t whole = what.end_ns - what.begin_ns;
+        if (part == 0 || part == whole) return part == 0 ? 0 : all;
+        return static_cast<std::uint64_t>(static_cast<double>(all) * static_cast<double>(part) /
+                                          static_cast<double>(whole));
+    };
+    for (const Sum& sum : it->second.sums)
         for (const auto& [pid, t] : sum.ns)
-            ns[pid] += static_cast<std::uint64_t>(static_cast<double>(t) * share);
-    }
+            if (const auto part = share(sum, t)) ns[pid] += part;
+    for (const Stretch& s : it->second.last)
+        if (const auto t = share(s, s.ns)) ns[s.pid] += t;
     for (const Stretch& s : it->second.stretches)
-        if (const auto t = overlap(s.begin_ns, s.end_ns)) ns[s.pid] += t;
+        if (const auto t = share(s, s.ns)) ns[s.pid] += t;
     if (it->second.pid >= 0)
         if (const auto t = overlap(it->second.since_ns, end_ns)) ns[it->second.pid] += t;
     std::vector<CpuUse> uses;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,6 +19,18 @@ class CpuOccupancy {
 public:
     // A task came onto a CPU. In the order of their time for each CPU.
     void on_switch(std::uint64_t ns, int cpu, int next_pid, std::string_view next_comm);
+    // Or somebody else kept the runs of a CPU. `ns` is less than end_ns - begin_ns where several
+    // short ones of the task are told as one.
+    struct Run {
+        std::uint64_t begin_ns = 0, end_ns = 0, ns = 0;
+        int pid = 0;
+        std::string_view comm;
+    };
+    void on_run(int cpu, const Run& run);
+    // The last of them, which may still change: they hold until the next call. After them the task
+    // `pid` has run since then.
+    void on_last_runs(int cpu, std::span<const Run> runs, std::uint64_t since_ns, int pid,
+                      std::string_view comm);
     // Nobody will ask about the time before.
     void forget_before(std::uint64_t ns);
 
@@ -28,7 +41,7 @@ public:
 
 private:
     struct Stretch {
-        std::uint64_t begin_ns, end_ns;
+        std::uint64_t begin_ns, end_ns, ns;
         int pid;
     };
     struct Sum {
@@ -40,8 +53,11 @@ private:
         int pid = -1;
         std::deque<Sum> sums;
         std::deque<Stretch> stretches;
+        std::vector<Stretch> last;
     };
     static void add_up_oldest(Cpu& cpu);
+    void add(Cpu& cpu, const Stretch& stretch);
+    void name(int pid, std::string_view comm);
 
     std::map<int, Cpu> cpus_;
     std::unordered_map<int, std::string> names_;

@@ -18,13 +18,18 @@ struct StallEvent {
     const char* name;
     bool is_needed;
     bool for_waits = false;  // tells only on which CPU a task waits
+    bool is_syscall = false;
 };
 // raw_syscalls, because one event says what 350 events do, and as /proc/PID/syscall says it.
 constexpr StallEvent kStallEvents[] = {
-    {"task:task_newtask", true},        {"sched:sched_process_exec", false},
-    {"sched:sched_process_exit", true}, {"raw_syscalls:sys_exit", false},
-    {"raw_syscalls:sys_enter", false},  {"sched:sched_wakeup", true, true},
-    {"sched:sched_waking", true},       {"sched:sched_switch", true},
+    {"task:task_newtask", true},
+    {"sched:sched_process_exec", false},
+    {"sched:sched_process_exit", true},
+    {"raw_syscalls:sys_exit", false, false, true},
+    {"raw_syscalls:sys_enter", false, false, true},
+    {"sched:sched_wakeup", true, true},
+    {"sched:sched_waking", true},
+    {"sched:sched_switch", true},
 };
 
 void enable(const Tracefs& instance, const std::string& event) {
@@ -52,8 +57,10 @@ void size_buffer(const Tracefs& instance, std::uint64_t share) {
 }
 
 void follow_tasks(const Tracefs& instance, const std::vector<int>& tids) {
+    // Exactly one separator between two: Linux 5.10 counts a write with a blank before the newline
+    // as one byte short.
     std::string text;
-    for (const int tid : tids) text += cat(tid, " ");
+    for (const int tid : tids) text += cat(text.empty() ? "" : " ", tid);
     if (!text.empty()) instance.write("set_event_pid", text + "\n", Write::append);
 }
 
@@ -90,6 +97,12 @@ void disable_stall_events(const Tracefs& instance, const StateSet& states) {
     write(event_directory("sched:sched_switch") + "/trigger",
           cat("!stacktrace if ", states.condition(), "\n"), Write::append);
     write("set_event_pid", "\n", Write::replace);
+}
+
+void disable_syscall_events(const Tracefs& instance) {
+    for (const StallEvent& event : kStallEvents)
+        if (event.is_syscall && instance.has(event_directory(event.name)))
+            instance.write(event_directory(event.name) + "/enable", "0\n", Write::replace);
 }
 
 void enable_run_events(const Tracefs& instance) {
@@ -167,9 +180,9 @@ void StallReader::read(const TraceRecord& record) {
             return tracker_.on_stack(record.cpu, pid(), std::move(stack));
         }
         case Kind::waking:
-            return tracker_.on_waking(record.timestamp, pid_of(*p.a, bytes), pid_of(*p.b, bytes),
-                                      pid(),
-                                      (integer_of(common_flags_, bytes) & kInInterrupt) != 0);
+            return tracker_.on_waking(
+                record.timestamp, pid_of(*p.a, bytes), pid_of(*p.b, bytes),
+                {pid(), {}, (integer_of(common_flags_, bytes) & kInInterrupt) != 0});
         case Kind::wakeup:
             return tracker_.on_wakeup(record.timestamp, pid_of(*p.a, bytes), pid_of(*p.b, bytes));
         case Kind::syscall_enter: {
@@ -192,15 +205,22 @@ void StallReader::read(const TraceRecord& record) {
                                        integer_of(*p.c, bytes));
         case Kind::exec:
             if (tracker_.on_exec(pid_of(*p.a, bytes), pid_of(*p.b, bytes)))
-                lost_tids_.push_back(pid_of(*p.a, bytes));
+                execed_.push_back(pid_of(*p.a, bytes));
             return;
         case Kind::exit:
             return tracker_.on_exit(pid_of(*p.a, bytes));
     }
 }
 
-std::vector<int> StallReader::take_lost_tids() {
-    return std::exchange(lost_tids_, {});
+void StallReader::ignore_syscalls() {
+    for (Plan& plan : plans_)
+        if (plan.kind == Kind::syscall_enter || plan.kind == Kind::syscall_exit)
+            plan.kind = Kind::other;
+    tracker_.forget_syscalls();
+}
+
+std::vector<int> StallReader::take_execed() {
+    return std::exchange(execed_, {});
 }
 
 RunReader::RunReader(Events& events, CpuOccupancy& log) : log_(log) {

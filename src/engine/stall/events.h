@@ -28,6 +28,8 @@ enum class Stacks : bool { no, yes };
 void enable_stall_events(const Tracefs& instance, const StateSet& states, Stacks stacks);
 // Turns them off again, as many as are there, and forgets the tasks; what is recorded stays.
 void disable_stall_events(const Tracefs& instance, const StateSet& states);
+// Turns the events of system calls off, which are most of all events.
+void disable_syscall_events(const Tracefs& instance);
 // The switches of every task, for a CpuOccupancy.
 void enable_run_events(const Tracefs& instance);
 
@@ -38,8 +40,10 @@ public:
     StallReader(Events& events, StallTracker& tracker);
 
     void read(const TraceRecord& record);
-    // Tasks that the kernel's pid filter has lost by an exec: to be followed again.
-    std::vector<int> take_lost_tids();
+    // From here on events of system calls only say who runs.
+    void ignore_syscalls();
+    // Tasks that the kernel's pid filter has lost by an exec since the last call.
+    std::vector<int> take_execed();
 
 private:
     enum class Kind : std::uint8_t {
@@ -65,7 +69,7 @@ private:
     std::vector<Plan> plans_;  // by event id
     Field common_pid_, common_flags_;
     std::unordered_map<int, std::uint64_t> last_ns_;  // by CPU
-    std::vector<int> lost_tids_;
+    std::vector<int> execed_;
 };
 
 // Reads the records of an instance with every task's switches.

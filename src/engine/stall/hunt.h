@@ -9,20 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "engine/session/scratch_instance.h"
-#include "engine/stall/cpu_occupancy.h"
 #include "engine/stall/events.h"
 #include "engine/stall/look.h"
+#include "engine/stall/source.h"
 #include "engine/stall/syscall_text.h"
 #include "engine/stall/tracker.h"
 #include "engine/trace/live_trace.h"
-#include "engine/trace/raw_buffer.h"
 #include "kernel/host/real_time.h"
 
 namespace gpufs {
 
-// Watches tasks of this machine for stalls, with events in an instance of its own, /proc, and, when
-// waits for a CPU are asked for, a second instance with everybody's switches.
+// Watches tasks of this machine for stalls, with a BPF program or events of tracefs, and /proc.
 //
 //   StallHunt hunt(top, choice);
 //   hunt.attach({{4711}});
@@ -39,13 +36,17 @@ public:
         bool is_thread = false;
     };
 
-    StallHunt(const Tracefs& top, const StallTracker::Choice& choice);
+    // How it learns what the tasks do: by a BPF program where one can run, or always by events.
+    enum class Way { best, events };
+
+    StallHunt(const Tracefs& top, const StallTracker::Choice& choice, Way way = Way::best);
     StallHunt(const StallHunt&) = delete;
     StallHunt& operator=(const StallHunt&) = delete;
 
     // The same events are recorded in this directory, too, and stay there. Before attach().
     void record_in(const Tracefs& directory) { recorders_.push_back(directory); }
-    // Called once, as soon as a stall is over the threshold, ended or not.
+    // Called once, as soon as a stall is over the threshold, ended or not. Not for those that began
+    // before: what led to them was not recorded.
     void when_over(std::function<void()> action) { when_over_ = std::move(action); }
     // From here on nothing of these tasks is missed, and this thread has real-time priority. Those
     // that are blocked already are in take_noted(). `is_held`: a command that waits for its start;
@@ -65,16 +66,19 @@ public:
     std::vector<Stall> ongoing();
 
     const StallTracker& tracker() const { return tracker_; }
+    // Stretches over the threshold in states that were not asked for.
+    StallTracker::Others others() const;
+    // How it learns what the tasks do, and why: a line or two.
+    std::vector<std::string> explanation() const;
     TraceContext& context() { return trace_.context(); }
     SyscallText& syscalls() { return syscalls_; }
-    // Events lost so far; partial when the kernel did not always say how many.
-    std::uint64_t lost() const;
-    bool lost_is_partial() const;
-    std::vector<std::string> damage() const;
-    // Bytes of the trace buffers, all CPUs.
-    std::uint64_t buffer_bytes() const { return buffer_bytes_; }
-    // No: the kernel lets a stacktrace trigger of an instance write elsewhere, and stacks are those
-    // of /proc only.
+    // As the source says: StallSource.
+    std::uint64_t lost() const { return source_->lost(); }
+    bool lost_is_partial() const { return source_->lost_is_partial(); }
+    std::vector<std::string> damage() const { return source_->damage(); }
+    std::uint64_t buffer_bytes() const { return source_->buffer_bytes(); }
+    // No: events are used, the kernel lets a stacktrace trigger of an instance write elsewhere, and
+    // stacks are those of /proc only.
     Stacks stacks() const { return stacks_; }
     // The tasks that were there at the start, and what each did.
     const std::vector<Stall>& at_start() const { return at_start_; }
@@ -82,29 +86,24 @@ public:
 private:
     void follow(const std::vector<int>& tids);
     std::vector<int> list_new(const std::vector<Target>& targets);
-    // How many records there were.
-    std::size_t read_buffers();
+    // Watches all that there are of the targets, also those that come meanwhile.
+    void watch_all(const std::vector<Target>& targets, std::vector<int>& tids);
     void look_at_due();
     void say_over();
     void collect(bool is_last);
 
     StallTracker::Choice choice_;
-    ScratchInstance instance_;
-    std::optional<ScratchInstance> runs_instance_;
+    Tracefs top_;
     std::vector<Tracefs> recorders_;
     LiveTrace trace_;
     SyscallText syscalls_;
     StallLook look_;
     StallTracker tracker_;
-    StallReader reader_;
-    CpuOccupancy runs_;
-    std::optional<RunReader> runs_reader_;
-    std::optional<RawBuffer> buffer_, runs_buffer_;
+    std::unique_ptr<StallSource> source_;
+    std::vector<std::string> why_events_;  // why no program runs
     // A reader that waits behind a busy machine, or a real-time task on its CPU, loses events.
     std::optional<RealTime> real_time_;
-    std::uint64_t buffer_bytes_ = 0;
     Stacks stacks_ = Stacks::yes;
-    bool is_busy_ = false;  // the last round found many records
     std::function<void()> when_over_;
 
     std::vector<Stall> ended_, noted_, at_start_;
@@ -113,7 +112,7 @@ private:
         std::uint64_t begin_ns;
     };
     std::vector<Watched> long_ones_;  // looked at, not noted yet
-    std::vector<Stall> waits_;        // R, until the run log knows it all
+    std::vector<Stall> waits_;        // R, until it is known who ran meanwhile
 };
 
 }  // namespace gpufs

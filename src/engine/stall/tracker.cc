@@ -129,16 +129,14 @@ void StallTracker::on_stack(int cpu, int pid, std::vector<std::uint64_t> stack) 
     if (task && task->open && last_out_[cpu] == pid) task->open->stack = std::move(stack);
 }
 
-void StallTracker::on_waking(std::uint64_t ns, int pid, int target_cpu, int waker,
-                             bool from_interrupt) {
+void StallTracker::on_waking(std::uint64_t ns, int pid, int target_cpu, Waker waker) {
     Task* task = find(pid);
     if (!task) return;
-    Waker by{waker, {}, from_interrupt};
-    if (const Task* known = find(waker)) by.comm = known->comm;
+    if (const Task* known = find(waker.pid); known && waker.comm.empty()) waker.comm = known->comm;
     if (task->open && !task->is_unsure && task->open->state != TaskState::runnable)
-        end_sleep(*task, ns, target_cpu, std::move(by));
+        end_sleep(*task, ns, target_cpu, std::move(waker));
     else
-        task->early = std::move(by);
+        task->early = std::move(waker);
 }
 
 // A task may be woken while it is on its way off the CPU: then its waking stands before its
@@ -160,6 +158,11 @@ void StallTracker::on_syscall_exit(int pid) {
     if (Task* task = find(pid)) task->syscall = {SyscallState::Known::none, {}};
 }
 
+void StallTracker::forget_syscalls() {
+    is_told_syscalls_ = false;
+    for (auto& [tid, task] : tasks_) task.syscall.known = SyscallState::Known::no;
+}
+
 void StallTracker::on_newtask(int parent, int pid, std::string_view comm,
                               std::uint64_t clone_flags) {
     const Task* starter = find(parent);
@@ -169,7 +172,7 @@ void StallTracker::on_newtask(int parent, int pid, std::string_view comm,
     const int tgid = is_thread ? starter->tgid : pid;
     tasks_.erase(pid);  // an id may come again
     watch(pid, tgid, comm);
-    tasks_[pid].syscall.known = SyscallState::Known::none;
+    if (is_told_syscalls_) tasks_[pid].syscall.known = SyscallState::Known::none;
 }
 
 bool StallTracker::on_exec(int pid, int old_pid) {

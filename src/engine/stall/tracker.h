@@ -27,6 +27,7 @@ public:
     void watch(int tid, int tgid, std::string_view comm, bool alone = false);
     bool watches(int tid) const { return tasks_.contains(tid); }
     std::size_t watched() const { return tasks_.size(); }
+    bool is_alone(int tid) const { return watches(tid) && tasks_.at(tid).is_alone; }
     // It was seen in /proc in this state, before its first event. Its interval is cut there. The
     // stall carries what else /proc says.
     void found(int tid, const Stall& blocked);
@@ -41,10 +42,12 @@ public:
     void on_run(std::uint64_t ns, int cpu, int pid);
     // The stack of the last switch on this CPU.
     void on_stack(int cpu, int pid, std::vector<std::uint64_t> stack);
-    void on_waking(std::uint64_t ns, int pid, int target_cpu, int waker, bool from_interrupt);
+    void on_waking(std::uint64_t ns, int pid, int target_cpu, Waker waker);
     void on_wakeup(std::uint64_t ns, int pid, int target_cpu);
     void on_syscall_enter(int pid, const SyscallRef& call);
     void on_syscall_exit(int pid);
+    // From here on nobody tells the system calls.
+    void forget_syscalls();
     void on_newtask(int parent, int pid, std::string_view comm, std::uint64_t clone_flags);
     // A thread that is not the first one takes over the process's id. True when the kernel's pid
     // filter has lost it by that.
@@ -71,7 +74,8 @@ public:
     struct Other {
         std::uint64_t count = 0, longest_ns = 0;
     };
-    const std::map<TaskState, Other>& others() const { return others_; }
+    using Others = std::map<TaskState, Other>;
+    const Others& others() const { return others_; }
 
 private:
     struct Task {
@@ -98,7 +102,8 @@ private:
     std::unordered_map<int, Task> tasks_;
     std::unordered_map<int, int> last_out_;  // by CPU: whom the last switch took off it
     std::vector<Stall> ended_;
-    std::map<TaskState, Other> others_;
+    Others others_;
+    bool is_told_syscalls_ = true;
 };
 
 }  // namespace gpufs

@@ -266,6 +266,19 @@ std::optional<BtfFunction> Btf::function(std::string_view name) const {
     return function;
 }
 
+std::optional<std::uint32_t> Btf::per_cpu_offset(std::string_view variable) const {
+    const auto wanted = reader_->find(variable, std::array{std::uint32_t{BTF_KIND_VAR}});
+    const auto section =
+        reader_->find(".data..percpu", std::array{std::uint32_t{BTF_KIND_DATASEC}});
+    if (!wanted || !section) return std::nullopt;
+    const BtfRecord variables = reader_->type(*section);
+    for (std::uint32_t i = 0; i < variables.count(); ++i) {
+        const auto place = variables.entry<btf_var_secinfo>(i);
+        if (place.type == *wanted) return place.offset;
+    }
+    return std::nullopt;
+}
+
 BtfAccess Btf::resolve(std::string_view path) const {
     const auto words = words_of(path);
     const Types types(*reader_);

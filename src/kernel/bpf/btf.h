@@ -68,6 +68,10 @@ public:
     // at the member that was meant.
     BtfAccess resolve(std::string_view path) const;
 
+    // Where each CPU keeps a per-CPU variable of the kernel, within its per-CPU memory. Only
+    // differences tell something: where that memory begins is not in BTF.
+    std::optional<std::uint32_t> per_cpu_offset(std::string_view variable) const;
+
 private:
     class Reader;
     std::unique_ptr<Reader> reader_;

@@ -13,8 +13,9 @@ namespace {
 // On top of a stack that an event took.
 bool is_tracer(std::string_view function) {
     constexpr std::string_view kPrefixes[] = {
-        "trace_event_", "__traceiter_", "stacktrace_trigger", "event_triggers_", "__trace_",
-        "ftrace_",      "bpf_trace",    "__bpf_trace",        "perf_trace_",     "__bpf_prog"};
+        "trace_event_", "__traceiter_", "stacktrace_trigger", "event_triggers_",
+        "__trace_",     "ftrace_",      "bpf_trace",          "__bpf_trace",
+        "perf_trace_",  "__bpf_prog",   "bpf_prog_",          "bpf_get_stack"};
     return std::ranges::any_of(kPrefixes, [&](auto p) { return function.starts_with(p); });
 }
 

@@ -58,6 +58,27 @@ BOOST_AUTO_TEST_CASE(what_nobody_asks_about_is_forgotten) {
     BOOST_TEST(ran[0].comm == "b");
 }
 
+BOOST_AUTO_TEST_CASE(runs_that_somebody_else_kept_count_in_proportion) {
+    CpuOccupancy log;
+    // Half of the time it was on the CPU.
+    log.on_run(0, {100, 200, 50, 7, "often"});
+    log.on_run(0, {200, 260, 60, 8, "once"});
+    const CpuOccupancy::Run last[] = {{260, 280, 20, 7, "often"}};
+    log.on_last_runs(0, last, 280, 9, "now");
+    const auto ran = log.who_ran(0, 150, 300);
+    BOOST_REQUIRE_EQUAL(ran.size(), 3);
+    BOOST_TEST(ran[0].comm == "once");
+    BOOST_TEST(ran[0].ns == 60);
+    BOOST_TEST(ran[1].comm == "often");
+    BOOST_TEST(ran[1].ns == 45);
+    BOOST_TEST(ran[2].comm == "now");
+    BOOST_TEST(ran[2].ns == 20);
+    // The last ones hold until they are told again.
+    log.on_run(0, {260, 290, 30, 7, "often"});
+    log.on_last_runs(0, {}, 290, 9, "now");
+    BOOST_TEST(log.who_ran(0, 260, 290).at(0).ns == 30);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

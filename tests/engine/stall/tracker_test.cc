@@ -1,8 +1,9 @@
 #define BOOST_TEST_DYN_LINK
+#include "engine/stall/tracker.h"
+
 #include <boost/test/unit_test.hpp>
 
 #include "base/error.h"
-#include "engine/stall/tracker.h"
 
 namespace gpufs {
 namespace {
@@ -23,7 +24,7 @@ struct Fed : StallTracker {
         on_switch(ms * kMs, cpu, {0, "swapper"}, kRunning, {tid, "daemon"});
     }
     void wake(std::uint64_t ms, int tid, int by = 77, bool irq = false) {
-        on_waking(ms * kMs, tid, 0, by, irq);
+        on_waking(ms * kMs, tid, 0, {by, {}, irq});
     }
     Stall one() {
         const auto stalls = take_ended();
@@ -102,7 +103,7 @@ BOOST_AUTO_TEST_CASE(what_was_not_asked_for_is_counted_with_its_longest) {
 BOOST_AUTO_TEST_CASE(what_is_under_the_threshold_is_nothing) {
     Fed t;
     t.on_switch(100 * kMs, 0, {10, "daemon"}, kDisk, {0, "swapper"});
-    t.on_waking(101 * kMs - 1, 10, 0, 77, false);
+    t.on_waking(101 * kMs - 1, 10, 0, {77, {}, false});
     t.on_switch(101 * kMs - 1, 0, {0, "swapper"}, 0, {10, "daemon"});
     BOOST_TEST(t.take_ended().empty());
     BOOST_TEST(t.others().empty());
@@ -304,6 +305,19 @@ BOOST_AUTO_TEST_CASE(a_task_outside_of_system_calls_is_known_to_be) {
     t.wake(150, 10);
     t.in(150, 10);
     BOOST_TEST((t.one().syscall.known == SyscallState::Known::none));
+}
+
+BOOST_AUTO_TEST_CASE(system_calls_that_nobody_tells_are_not_known) {
+    Fed t("D");
+    t.on_syscall_enter(10, {0, {}});
+    t.forget_syscalls();
+    t.on_newtask(10, 20, "daemon", 0x10000);
+    for (const int tid : {10, 20}) {
+        t.out(100, tid, kDisk);
+        t.wake(150, tid);
+        t.in(150, tid);
+        BOOST_TEST((t.one().syscall.known == SyscallState::Known::no));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(states_are_the_kernels) {

@@ -35,6 +35,15 @@ BOOST_AUTO_TEST_CASE(a_function_is_found_with_its_parameters) {
     BOOST_TEST(!btf.find_function("task_struct").has_value());
 }
 
+BOOST_AUTO_TEST_CASE(per_cpu_variables_have_their_places) {
+    const Btf btf = Btf::kernel();
+    const auto queues = btf.per_cpu_offset("runqueues");
+    BOOST_REQUIRE(queues.has_value());
+    BOOST_TEST((btf.per_cpu_offset("this_cpu_off") != queues));
+    BOOST_TEST(!btf.per_cpu_offset("no_such_variable"));
+    BOOST_TEST(!btf.per_cpu_offset("task_struct"));
+}
+
 BOOST_AUTO_TEST_CASE(a_path_resolves_to_offsets) {
     const Btf btf = Btf::kernel();
     const BtfAccess tgid = btf.resolve("task_struct.tgid");
