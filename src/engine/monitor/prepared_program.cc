@@ -41,6 +41,7 @@ PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& ma
     found_ = find_probe_sites(
         program_, machine_,
         choice_.condition ? fields_of(*choice_.condition) : std::vector<std::string>());
+    prepare_sites();
     pool_ = make_string_pool(program_, choice_.parameters);
 }
 
@@ -143,32 +144,37 @@ LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
     return target;
 }
 
-void PreparedProgram::load_sites(const std::function<std::string(const ProbeSite&)>& load) {
-    const std::vector<bool> takes = choice_.condition ? sites_of_condition() : std::vector<bool>();
-    bool is_used = !choice_.condition;
+void PreparedProgram::prepare_sites() {
+    if (!choice_.condition) {
+        for (const ProbeSite& site : found_.sites) sites_.push_back({site});
+        return;
+    }
+    const std::vector<bool> takes = sites_of_condition();
+    bool is_used = false;
     std::optional<SourceError> refusal;
     for (std::size_t i = 0; i < found_.sites.size(); ++i) {
-        const ProbeSite& site = found_.sites[i];
-        try {
-            ProbeSite own = site;
-            const bool is_conditional = choice_.condition && takes[i];
-            if (is_conditional) own.program = &guarded_.emplace_back(guarded(site));
-            is_used = is_used || is_conditional;
-            explanation_.push_back(load(own));
-            if (choice_.condition && !is_conditional)
-                explanation_.back() += !knows_condition(site)
-                                           ? "; --if does not apply: it lacks a field of it"
-                                       : site.program->is_end ? "; --if stands where this begins"
-                                                              : "; --if stands where this ends";
-        } catch (const SourceError& e) {
-            if (is_used) throw;
-            refusal = e;
+        Site made{found_.sites[i]};
+        if (takes[i]) {
+            try {
+                made.site.program = &guarded_.emplace_back(guarded(made.site));
+            } catch (const SourceError& e) {  // it may suit another event
+                if (is_used) throw;
+                refusal = e;
+                continue;
+            }
+            is_used = true;
         }
+        made.condition = takes[i] ? ConditionUse::asked : unused_at(made.site);
+        sites_.push_back(std::move(made));
     }
     if (!is_used && refusal) throw *refusal;
     if (!is_used) refuse_condition();
-    for (const auto* lines : {&found_.choices, &found_.notes})
-        explanation_.insert(explanation_.end(), lines->begin(), lines->end());
+}
+
+ConditionUse PreparedProgram::unused_at(const ProbeSite& site) const {
+    return !knows_condition(site) ? ConditionUse::lacks_field
+           : site.program->is_end ? ConditionUse::at_begin
+                                  : ConditionUse::at_end;
 }
 
 // No event has all of its fields: says so with the first event's names.
