@@ -5,12 +5,13 @@
 
 #include "base/text.h"
 #include "engine/monitor/load.h"
+#include "engine/monitor/probe_providers.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/test_run.h"
 #include "kernel/host/kernel_version.h"
 #include "kernel/host/pid_namespace.h"
 #include "kernel/host/syscall_names.h"
-#include "lang/event/sampling_events.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
@@ -32,36 +33,13 @@ constexpr const char* kCompatWord = nullptr;
 constexpr std::uint32_t kCompatBit = 0;
 #endif
 
-std::uint32_t program_type(Kind kind) {
-    switch (kind) {
-        case Kind::tracepoint:
-            return BPF_PROG_TYPE_TRACEPOINT;
-        case Kind::raw_tracepoint:
-        case Kind::begin:
-        case Kind::end:
-            return BPF_PROG_TYPE_RAW_TRACEPOINT;
-        case Kind::kprobe:
-        case Kind::kretprobe:
-        case Kind::uprobe:
-        case Kind::uretprobe:
-        case Kind::usdt:
-            return BPF_PROG_TYPE_KPROBE;
-        case Kind::fentry:
-        case Kind::fexit:
-            return BPF_PROG_TYPE_TRACING;
-        case Kind::profile:
-        case Kind::interval:
-            return BPF_PROG_TYPE_PERF_EVENT;
-    }
-    return BPF_PROG_TYPE_UNSPEC;
+// Of the kernel, by kprobe: not by fentry.
+bool is_kernel_probe(const ProbeKind& kind) {
+    return kind.place == ProbeKind::Place::function && kind.has_registers;
 }
 
-bool is_kernel_probe(Kind kind) {
-    return kind == Kind::kprobe || kind == Kind::kretprobe;
-}
-
-bool is_user_probe(Kind kind) {
-    return kind == Kind::uprobe || kind == Kind::uretprobe || kind == Kind::usdt;
+bool is_user_probe(const ProbeKind& kind) {
+    return kind.place == ProbeKind::Place::file;
 }
 
 // The pid namespace whose ids programs have to ask for, where they can: Linux 5.7.
@@ -149,9 +127,9 @@ void Monitor::load(const PreparedProgram::Site& prepared) {
     Linked linked = link(program(), *site.program, target_for(site));
     if (kind == Kind::raw_tracepoint) loaded.raw_name = site.event->name;
     if (kind == Kind::tracepoint) choose_raw(loaded, linked);
-    loaded.is_multi = (is_kernel_probe(kind) && site.functions.size() > 1 &&
+    loaded.is_multi = (is_kernel_probe(probe_kind(kind)) && site.functions.size() > 1 &&
                        machine_.features().has(BpfFeature::kprobe_multi)) ||
-                      (is_user_probe(kind) && site.places.size() > 1 &&
+                      (is_user_probe(probe_kind(kind)) && site.places.size() > 1 &&
                        machine_.features().has(BpfFeature::uprobe_multi));
     loaded.how.insns = linked.insns.size();
     loaded.program = load_in_kernel(linked, loaded);
@@ -167,12 +145,12 @@ std::vector<LoadedSite> Monitor::sites() const {
 Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
     const Kind kind = loaded.how.site.target->kind;
     BpfProgramSpec spec;
-    spec.type = program_type(loaded.raw_name.empty() ? kind : Kind::raw_tracepoint);
+    spec.type = probe_provider(loaded.raw_name.empty() ? kind : Kind::raw_tracepoint).program_type;
     spec.name = loaded.how.site.program->name;
     if (loaded.is_multi)
         spec.expected_attach_type =
             loaded.how.site.places.empty() ? kAttachKprobeMulti : kAttachUprobeMulti;
-    if (kind == Kind::fentry || kind == Kind::fexit) {
+    if (spec.type == BPF_PROG_TYPE_TRACING) {
         return load_at_function(linked, loaded, std::move(spec));
     }
     return load_linked(program(), linked, std::move(spec));
@@ -181,7 +159,7 @@ Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
 Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec) {
     const std::string& name = loaded.how.site.functions.front();
     spec.expected_attach_type =
-        loaded.how.site.target->kind == Kind::fentry ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT;
+        probe_kind(loaded.how.site.target->kind).at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
     if (!machine_.btf())
         throw UnsupportedError("fentry and fexit need the kernel's BTF",
                                "a kernel with CONFIG_DEBUG_INFO_BTF=y; or use kprobe");
@@ -212,7 +190,7 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
 
 bool Monitor::makes_probe_events() const {
     return std::ranges::any_of(loaded_, [&](const Loaded& loaded) {
-        const Kind kind = loaded.how.site.target->kind;
+        const ProbeKind& kind = probe_kind(loaded.how.site.target->kind);
         if (loaded.is_multi) return false;
         return (is_kernel_probe(kind) && is_probe_event("kprobe", how_.probe)) ||
                (is_user_probe(kind) && is_probe_event("uprobe", how_.probe));
@@ -220,70 +198,10 @@ bool Monitor::makes_probe_events() const {
 }
 
 std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
-    const ProbeSite& site = loaded.how.site;
-    const ProbeTarget& target = *site.target;
-    const int program = loaded.program.get();
-    const AttachOptions& how = how_;
-    std::vector<Attachment> made;
-    switch (target.kind) {
-        case Kind::tracepoint:
-        case Kind::raw_tracepoint:
-            if (loaded.raw_name.empty())
-                made.push_back(
-                    attach_tracepoint(program, static_cast<std::uint64_t>(site.event->id), how));
-            else
-                made.push_back(attach_raw_tracepoint(program, loaded.raw_name));
-            break;
-        case Kind::kprobe:
-        case Kind::kretprobe: {
-            const bool at_return = target.kind == Kind::kretprobe;
-            if (loaded.is_multi) {
-                made.push_back(attach_kprobe_multi(program, {site.functions, {}, at_return}));
-                break;
-            }
-            for (const std::string& name : site.functions)
-                made.push_back(
-                    attach_kprobe(program, {name, site.function_offset, at_return}, how));
-            break;
-        }
-        case Kind::uprobe:
-        case Kind::uretprobe:
-        case Kind::usdt:
-            if (loaded.is_multi) {
-                UprobeSet set{site.places.front().path,     {}, {}, {}, -1,
-                              site.places.front().at_return};
-                for (const UprobePlace& place : site.places) {
-                    set.offsets.push_back(place.offset);
-                    set.semaphore_offsets.push_back(place.semaphore_offset);
-                }
-                made.push_back(attach_uprobe_multi(program, set));
-                break;
-            }
-            for (const UprobePlace& place : site.places)
-                made.push_back(attach_uprobe(program, place, how));
-            break;
-        case Kind::fentry:
-        case Kind::fexit:
-            made.push_back(attach_tracing(program));
-            break;
-        case Kind::profile: {
-            Sampling sampling;
-            if (const SamplingEvent* event = find_sampling_event(target.name)) {
-                sampling.type = event->type;
-                sampling.config = event->config;
-            }
-            (target.is_frequency ? sampling.hz : sampling.period) = target.period;
-            made.push_back(attach_sampling(program, sampling, how));
-            break;
-        }
-        case Kind::interval:
-            made.push_back(attach_interval(program, target.period));
-            break;
-        case Kind::begin:
-        case Kind::end:
-            break;
-    }
-    return made;
+    const ProbeProvider& provider = probe_provider(loaded.how.site.target->kind);
+    if (!provider.attach) return {};
+    return provider.attach(
+        {loaded.how.site, loaded.program.get(), loaded.is_multi, loaded.raw_name}, how_);
 }
 
 void Monitor::attach() {

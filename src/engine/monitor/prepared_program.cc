@@ -6,17 +6,19 @@
 
 #include "base/diagnostics.h"
 #include "base/text.h"
+#include "engine/monitor/probe_providers.h"
 #include "kernel/host/cpus.h"
 #include "lang/expr/bpf.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
 
 using Kind = ProbeTarget::Kind;
 
-// Once each and not about the machine's work: no condition applies to it.
+// Not about the machine's work: no condition applies to it.
 bool runs_by_itself(Kind kind) {
-    return kind == Kind::begin || kind == Kind::end || kind == Kind::interval;
+    return probe_kind(kind).place == ProbeKind::Place::own;
 }
 
 // The fields of an event whose program sees the tracepoint's arguments: what every task has, and of
@@ -126,10 +128,7 @@ BpfMapSpec PreparedProgram::pool_spec() const {
 
 LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
     LinkTarget target;
-    if (site.target->kind == Kind::tracepoint)
-        target.context = LinkTarget::Context::record;
-    else if (site.target->kind == Kind::raw_tracepoint)
-        target.context = LinkTarget::Context::raw_arguments;
+    target.context = probe_provider(site.target->kind).context;
     target.event = site.event;
     target.attached_to = site.target->name;
     target.features = features_;
