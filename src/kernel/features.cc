@@ -216,7 +216,7 @@ ProbeAnswer try_fentry(BpfFeatures& features) {
     std::optional<std::uint32_t> id;
     try {
         id = Btf::kernel().find_function("bpf_fentry_test1");
-    } catch (const Error&) {
+    } catch (const UnsupportedError&) {
         return {Support::no, ENOENT};
     }
     if (!id) return {Support::no, ENOENT};

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load.h"
+#include "view/monitor/explanation.h"
 
 namespace gpufs {
 namespace {
@@ -34,7 +35,9 @@ LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
       monitor_(make_monitor(std::move(program), choices, machine_)) {}
 
 int LiveRun::run() {
-    if (!explain(ctx_, monitor_.explanation(), monitor_.cautions(), choices_)) return kOk;
+    if (!explain(ctx_, explanation(monitor_.sites(), monitor_.prepared()), monitor_.cautions(),
+                 choices_))
+        return kOk;
     open();
     loop();
     return finish();

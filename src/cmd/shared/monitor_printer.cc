@@ -139,6 +139,7 @@ void MonitorPrinter::release_stacks(const std::vector<Taken>& taken) {
 bool MonitorPrinter::print_end(std::uint64_t now_ns, std::vector<Loss> known) {
     begin_batch();
     if (form_.intervals) print_time(now_ns);
+    maps_.keep();
     for (const MapDeclaration* map : reported_maps(running_.program())) {
         const std::vector<MapEntry> entries = maps_.read(map->name);
         stack_collisions_ += count_stack_collisions(*map, entries);

@@ -1,5 +1,6 @@
 #include "cmd/shared/recorded_run.h"
 
+#include "view/monitor/explanation.h"
 #include "view/monitor/recorded_symbols.h"
 
 namespace gpufs {
@@ -15,7 +16,9 @@ RecordedRun::RecordedRun(Context& ctx, Program program, const RunChoices& choice
       }) {}
 
 int RecordedRun::run() {
-    if (!explain(ctx_, replay_.explanation(), replay_.cautions(), choices_)) return kOk;
+    if (!explain(ctx_, explanation(replay_.sites(), replay_.prepared()), replay_.cautions(),
+                 choices_))
+        return kOk;
     RunLoop until(choices_.duration, choices_.interval);
     loop(until);
     return finish(until);

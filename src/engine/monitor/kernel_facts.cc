@@ -161,7 +161,9 @@ std::optional<std::int64_t> KernelFacts::btf_offset(std::string_view path) {
             is_module ? Btf::module(module, *btf()).resolve(path) : btf()->resolve(path);
         if (!access.pointers.empty() || access.bit_size != 0) return std::nullopt;
         return access.offset;
-    } catch (const Error&) {
+    } catch (const NoSuchMember&) {
+        return std::nullopt;
+    } catch (const UnsupportedError&) {  // the module's types
         return std::nullopt;
     }
 }

@@ -5,12 +5,13 @@
 
 #include "base/text.h"
 #include "engine/monitor/load.h"
+#include "engine/monitor/probe_providers.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/test_run.h"
 #include "kernel/host/kernel_version.h"
 #include "kernel/host/pid_namespace.h"
 #include "kernel/host/syscall_names.h"
-#include "lang/event/sampling_events.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
@@ -32,36 +33,13 @@ constexpr const char* kCompatWord = nullptr;
 constexpr std::uint32_t kCompatBit = 0;
 #endif
 
-std::uint32_t program_type(Kind kind) {
-    switch (kind) {
-        case Kind::tracepoint:
-            return BPF_PROG_TYPE_TRACEPOINT;
-        case Kind::raw_tracepoint:
-        case Kind::begin:
-        case Kind::end:
-            return BPF_PROG_TYPE_RAW_TRACEPOINT;
-        case Kind::kprobe:
-        case Kind::kretprobe:
-        case Kind::uprobe:
-        case Kind::uretprobe:
-        case Kind::usdt:
-            return BPF_PROG_TYPE_KPROBE;
-        case Kind::fentry:
-        case Kind::fexit:
-            return BPF_PROG_TYPE_TRACING;
-        case Kind::profile:
-        case Kind::interval:
-            return BPF_PROG_TYPE_PERF_EVENT;
-    }
-    return BPF_PROG_TYPE_UNSPEC;
+// Of the kernel, by kprobe: not by fentry.
+bool is_kernel_probe(const ProbeKind& kind) {
+    return kind.place == ProbeKind::Place::function && kind.has_registers;
 }
 
-bool is_kernel_probe(Kind kind) {
-    return kind == Kind::kprobe || kind == Kind::kretprobe;
-}
-
-bool is_user_probe(Kind kind) {
-    return kind == Kind::uprobe || kind == Kind::uretprobe || kind == Kind::usdt;
+bool is_user_probe(const ProbeKind& kind) {
+    return kind.place == ProbeKind::Place::file;
 }
 
 // The pid namespace whose ids programs have to ask for, where they can: Linux 5.7.
@@ -79,7 +57,7 @@ Monitor::Monitor(Program program, Choice choice, KernelFacts& machine)
       prepared_(std::make_unique<PreparedProgram>(std::move(program), std::move(choice), machine)),
       pid_namespace_(pid_namespace_to_ask()) {
     make_maps();
-    prepared_->load_sites([this](const ProbeSite& site) { return load(site); });
+    for (const PreparedProgram::Site& site : prepared_->sites()) load(site);
 }
 
 void Monitor::make_maps() {
@@ -112,73 +90,81 @@ LinkTarget Monitor::target_for(const ProbeSite& site) const {
 // A program on syscalls:sys_enter_X that reads no field of it runs at the raw tracepoint of all
 // system calls, behind a check of the number: perf copies no arguments then. (At exit it would save
 // nothing: the number is not among the arguments there.)
-bool Monitor::try_raw_syscall(const ProbeSite& site, LinkTarget& target) const {
-    const std::string& name = site.event->name;
-    if (!name.starts_with(kSysEnter) || !kCompatWord) return false;
-    const auto number = syscall_number(std::string_view(name).substr(kSysEnter.size()));
+std::optional<SyscallCheck> Monitor::raw_syscall_check(const EventFormat& event) const {
+    if (!event.name.starts_with(kSysEnter) || !kCompatWord) return {};
+    const auto number = syscall_number(std::string_view(event.name).substr(kSysEnter.size()));
     const auto compat = machine_.btf_offset(kCompatWord);
-    if (!number || !compat) return false;
-    LinkTarget::SyscallCheck check;
+    if (!number || !compat) return {};
+    SyscallCheck check;
     check.number = *number;
     check.compat = {static_cast<std::int32_t>(*compat), kCompatBit};
     check.reads_task = machine_.features()
                            .ask_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_get_current_task_btf)
                            .support == Support::yes;
-    target.syscall = check;
-    return true;
+    return check;
 }
 
-std::string Monitor::load(const ProbeSite& site) {
-    Loaded loaded;
-    loaded.site = site;
-    LinkTarget target = target_for(site);
-    const Kind kind = site.target->kind;
-    std::string how = site.described();
-    if (kind == Kind::raw_tracepoint) loaded.raw_name = site.event->name;
-    if (kind == Kind::tracepoint && !machine_.is_dynamic_event(site.event->full_name()) &&
-        !uses_event_record(program(), *site.program, target)) {
-        const bool is_syscall = site.event->system == "syscalls";
-        loaded.is_raw = !is_syscall || try_raw_syscall(site, target);
-        if (loaded.is_raw) {
-            loaded.raw_name = is_syscall ? "sys_enter" : site.event->name;
-            target.context = LinkTarget::Context::raw_arguments;
-            how += cat(", as raw tracepoint ", loaded.raw_name,
-                       is_syscall ? " with its number checked" : "", ": it reads no field");
-        }
+// A tracepoint's program that reads no field goes to the raw tracepoint, where there is one.
+void Monitor::choose_raw(Loaded& loaded, Linked& linked) const {
+    const EventFormat& event = *loaded.how.site.event;
+    if (linked.reads_context || machine_.is_dynamic_event(event.full_name())) return;
+    if (event.system != "syscalls") {
+        loaded.how.way = LoadedSite::Way::raw_tracepoint;
+        loaded.raw_name = event.name;
+    } else if (const auto check = raw_syscall_check(event)) {
+        add_syscall_check(*check, linked);
+        loaded.how.way = LoadedSite::Way::raw_syscall;
+        loaded.raw_name = "sys_enter";
     }
-    loaded.is_multi = (is_kernel_probe(kind) && site.functions.size() > 1 &&
+}
+
+void Monitor::load(const PreparedProgram::Site& prepared) {
+    Loaded loaded;
+    loaded.how.site = prepared.site;
+    loaded.how.condition = prepared.condition;
+    const ProbeSite& site = loaded.how.site;
+    const Kind kind = site.target->kind;
+    Linked linked = link(program(), *site.program, target_for(site));
+    if (kind == Kind::raw_tracepoint) loaded.raw_name = site.event->name;
+    if (kind == Kind::tracepoint) choose_raw(loaded, linked);
+    loaded.is_multi = (is_kernel_probe(probe_kind(kind)) && site.functions.size() > 1 &&
                        machine_.features().has(BpfFeature::kprobe_multi)) ||
-                      (is_user_probe(kind) && site.places.size() > 1 &&
+                      (is_user_probe(probe_kind(kind)) && site.places.size() > 1 &&
                        machine_.features().has(BpfFeature::uprobe_multi));
-    const Linked linked = link(program(), *site.program, target);
+    loaded.how.insns = linked.insns.size();
     loaded.program = load_in_kernel(linked, loaded);
     loaded_.push_back(std::move(loaded));
-    return cat(site.program->name, ": ", how, ", ", counted(linked.insns.size(), "instruction"));
+}
+
+std::vector<LoadedSite> Monitor::sites() const {
+    std::vector<LoadedSite> sites;
+    for (const Loaded& loaded : loaded_) sites.push_back(loaded.how);
+    return sites;
 }
 
 Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
-    const Kind kind = loaded.site.target->kind;
+    const Kind kind = loaded.how.site.target->kind;
     BpfProgramSpec spec;
-    spec.type = program_type(loaded.is_raw ? Kind::raw_tracepoint : kind);
-    spec.name = loaded.site.program->name;
+    spec.type = probe_provider(loaded.raw_name.empty() ? kind : Kind::raw_tracepoint).program_type;
+    spec.name = loaded.how.site.program->name;
     if (loaded.is_multi)
         spec.expected_attach_type =
-            loaded.site.places.empty() ? kAttachKprobeMulti : kAttachUprobeMulti;
-    if (kind == Kind::fentry || kind == Kind::fexit) {
+            loaded.how.site.places.empty() ? kAttachKprobeMulti : kAttachUprobeMulti;
+    if (spec.type == BPF_PROG_TYPE_TRACING) {
         return load_at_function(linked, loaded, std::move(spec));
     }
     return load_linked(program(), linked, std::move(spec));
 }
 
 Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec) {
-    const std::string& name = loaded.site.functions.front();
+    const std::string& name = loaded.how.site.functions.front();
     spec.expected_attach_type =
-        loaded.site.target->kind == Kind::fentry ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT;
+        probe_kind(loaded.how.site.target->kind).at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
     if (!machine_.btf())
         throw UnsupportedError("fentry and fexit need the kernel's BTF",
                                "a kernel with CONFIG_DEBUG_INFO_BTF=y; or use kprobe");
     const auto function = machine_.find_btf_function(name);
-    const SourceRef& at = loaded.site.target->at;
+    const SourceRef& at = loaded.how.site.target->at;
     if (!function)
         throw SourceError(
             program().sources[at.source], at.span,
@@ -204,7 +190,7 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
 
 bool Monitor::makes_probe_events() const {
     return std::ranges::any_of(loaded_, [&](const Loaded& loaded) {
-        const Kind kind = loaded.site.target->kind;
+        const ProbeKind& kind = probe_kind(loaded.how.site.target->kind);
         if (loaded.is_multi) return false;
         return (is_kernel_probe(kind) && is_probe_event("kprobe", how_.probe)) ||
                (is_user_probe(kind) && is_probe_event("uprobe", how_.probe));
@@ -212,70 +198,10 @@ bool Monitor::makes_probe_events() const {
 }
 
 std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
-    const ProbeSite& site = loaded.site;
-    const ProbeTarget& target = *site.target;
-    const int program = loaded.program.get();
-    const AttachOptions& how = how_;
-    std::vector<Attachment> made;
-    switch (target.kind) {
-        case Kind::tracepoint:
-        case Kind::raw_tracepoint:
-            if (loaded.raw_name.empty())
-                made.push_back(
-                    attach_tracepoint(program, static_cast<std::uint64_t>(site.event->id), how));
-            else
-                made.push_back(attach_raw_tracepoint(program, loaded.raw_name));
-            break;
-        case Kind::kprobe:
-        case Kind::kretprobe: {
-            const bool at_return = target.kind == Kind::kretprobe;
-            if (loaded.is_multi) {
-                made.push_back(attach_kprobe_multi(program, {site.functions, {}, at_return}));
-                break;
-            }
-            for (const std::string& name : site.functions)
-                made.push_back(
-                    attach_kprobe(program, {name, site.function_offset, at_return}, how));
-            break;
-        }
-        case Kind::uprobe:
-        case Kind::uretprobe:
-        case Kind::usdt:
-            if (loaded.is_multi) {
-                UprobeSet set{site.places.front().path,     {}, {}, {}, -1,
-                              site.places.front().at_return};
-                for (const UprobePlace& place : site.places) {
-                    set.offsets.push_back(place.offset);
-                    set.semaphore_offsets.push_back(place.semaphore_offset);
-                }
-                made.push_back(attach_uprobe_multi(program, set));
-                break;
-            }
-            for (const UprobePlace& place : site.places)
-                made.push_back(attach_uprobe(program, place, how));
-            break;
-        case Kind::fentry:
-        case Kind::fexit:
-            made.push_back(attach_tracing(program));
-            break;
-        case Kind::profile: {
-            Sampling sampling;
-            if (const SamplingEvent* event = find_sampling_event(target.name)) {
-                sampling.type = event->type;
-                sampling.config = event->config;
-            }
-            (target.is_frequency ? sampling.hz : sampling.period) = target.period;
-            made.push_back(attach_sampling(program, sampling, how));
-            break;
-        }
-        case Kind::interval:
-            made.push_back(attach_interval(program, target.period));
-            break;
-        case Kind::begin:
-        case Kind::end:
-            break;
-    }
-    return made;
+    const ProbeProvider& provider = probe_provider(loaded.how.site.target->kind);
+    if (!provider.attach) return {};
+    return provider.attach(
+        {loaded.how.site, loaded.program.get(), loaded.is_multi, loaded.raw_name}, how_);
 }
 
 void Monitor::attach() {
@@ -301,7 +227,7 @@ void Monitor::run_end() {
 
 void Monitor::run(Kind kind) const {
     for (const Loaded& loaded : loaded_)
-        if (loaded.site.target->kind == kind) test_run(loaded.program.get(), {});
+        if (loaded.how.site.target->kind == kind) test_run(loaded.program.get(), {});
 }
 
 void Monitor::detach() {

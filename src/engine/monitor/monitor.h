@@ -35,10 +35,9 @@ public:
     Monitor(Program program, Choice choice, KernelFacts& machine);
 
     const Program& program() const noexcept override { return prepared_->program(); }
-    // One line a probe: where it goes and how, and what was chosen or left out.
-    const std::vector<std::string>& explanation() const noexcept {
-        return prepared_->explanation();
-    }
+    const PreparedProgram& prepared() const noexcept { return *prepared_; }
+    // Where each program goes and how, in the order of loading.
+    std::vector<LoadedSite> sites() const;
     // What its user should know before the figures: the program's cautions that apply here.
     const std::vector<std::string>& cautions() const noexcept { return prepared_->cautions(); }
 
@@ -61,19 +60,18 @@ public:
 private:
     // A loaded program and the places it serves.
     struct Loaded {
-        ProbeSite site;
+        LoadedSite how;
         Fd program;
-        bool is_raw = false;    // a tracepoint's program at the raw tracepoint
         bool is_multi = false;  // one link for all places
-        std::string raw_name;
+        std::string raw_name;   // of the raw tracepoint, where it goes to one
     };
 
     KernelMap* find_map(std::string_view name) const;
     void make_maps();
     LinkTarget target_for(const ProbeSite& site) const;
-    // What was made of the place, in a line.
-    std::string load(const ProbeSite& site);
-    bool try_raw_syscall(const ProbeSite& site, LinkTarget& target) const;
+    void load(const PreparedProgram::Site& prepared);
+    void choose_raw(Loaded& loaded, Linked& linked) const;
+    std::optional<SyscallCheck> raw_syscall_check(const EventFormat& event) const;
     Fd load_in_kernel(const Linked& linked, const Loaded& loaded);
     bool makes_probe_events() const;
     Fd load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec);

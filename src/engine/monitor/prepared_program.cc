@@ -6,17 +6,19 @@
 
 #include "base/diagnostics.h"
 #include "base/text.h"
+#include "engine/monitor/probe_providers.h"
 #include "kernel/host/cpus.h"
 #include "lang/expr/bpf.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
 
 using Kind = ProbeTarget::Kind;
 
-// Once each and not about the machine's work: no condition applies to it.
+// Not about the machine's work: no condition applies to it.
 bool runs_by_itself(Kind kind) {
-    return kind == Kind::begin || kind == Kind::end || kind == Kind::interval;
+    return probe_kind(kind).place == ProbeKind::Place::own;
 }
 
 // The fields of an event whose program sees the tracepoint's arguments: what every task has, and of
@@ -41,6 +43,7 @@ PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& ma
     found_ = find_probe_sites(
         program_, machine_,
         choice_.condition ? fields_of(*choice_.condition) : std::vector<std::string>());
+    prepare_sites();
     pool_ = make_string_pool(program_, choice_.parameters);
 }
 
@@ -125,10 +128,7 @@ BpfMapSpec PreparedProgram::pool_spec() const {
 
 LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
     LinkTarget target;
-    if (site.target->kind == Kind::tracepoint)
-        target.context = LinkTarget::Context::record;
-    else if (site.target->kind == Kind::raw_tracepoint)
-        target.context = LinkTarget::Context::raw_arguments;
+    target.context = probe_provider(site.target->kind).context;
     target.event = site.event;
     target.attached_to = site.target->name;
     target.features = features_;
@@ -143,32 +143,37 @@ LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
     return target;
 }
 
-void PreparedProgram::load_sites(const std::function<std::string(const ProbeSite&)>& load) {
-    const std::vector<bool> takes = choice_.condition ? sites_of_condition() : std::vector<bool>();
-    bool is_used = !choice_.condition;
+void PreparedProgram::prepare_sites() {
+    if (!choice_.condition) {
+        for (const ProbeSite& site : found_.sites) sites_.push_back({site});
+        return;
+    }
+    const std::vector<bool> takes = sites_of_condition();
+    bool is_used = false;
     std::optional<SourceError> refusal;
     for (std::size_t i = 0; i < found_.sites.size(); ++i) {
-        const ProbeSite& site = found_.sites[i];
-        try {
-            ProbeSite own = site;
-            const bool is_conditional = choice_.condition && takes[i];
-            if (is_conditional) own.program = &guarded_.emplace_back(guarded(site));
-            is_used = is_used || is_conditional;
-            explanation_.push_back(load(own));
-            if (choice_.condition && !is_conditional)
-                explanation_.back() += !knows_condition(site)
-                                           ? "; --if does not apply: it lacks a field of it"
-                                       : site.program->is_end ? "; --if stands where this begins"
-                                                              : "; --if stands where this ends";
-        } catch (const SourceError& e) {
-            if (is_used) throw;
-            refusal = e;
+        Site made{found_.sites[i]};
+        if (takes[i]) {
+            try {
+                made.site.program = &guarded_.emplace_back(guarded(made.site));
+            } catch (const SourceError& e) {  // it may suit another event
+                if (is_used) throw;
+                refusal = e;
+                continue;
+            }
+            is_used = true;
         }
+        made.condition = takes[i] ? ConditionUse::asked : unused_at(made.site);
+        sites_.push_back(std::move(made));
     }
     if (!is_used && refusal) throw *refusal;
     if (!is_used) refuse_condition();
-    for (const auto* lines : {&found_.choices, &found_.notes})
-        explanation_.insert(explanation_.end(), lines->begin(), lines->end());
+}
+
+ConditionUse PreparedProgram::unused_at(const ProbeSite& site) const {
+    return !knows_condition(site) ? ConditionUse::lacks_field
+           : site.program->is_end ? ConditionUse::at_begin
+                                  : ConditionUse::at_end;
 }
 
 // No event has all of its fields: says so with the first event's names.

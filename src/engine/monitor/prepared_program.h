@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "base/source.h"
 #include "engine/monitor/kernel_facts.h"
+#include "engine/monitor/loaded_site.h"
 #include "engine/monitor/probe_sites.h"
 #include "kernel/bpf/map.h"
 #include "lang/expr/expr.h"
@@ -28,8 +28,11 @@ public:
         // it run always.
         std::optional<Expression> condition;
     };
+    // The condition goes in front of the programs whose place has all that it names: of programs
+    // that begin something and such that end it, on one side only.
+    //
     // Throws UsageError with all mistakes of the text, UnsupportedError for a feature that is
-    // needed and not there. Borrows `machine`.
+    // needed and not there, SourceError where the condition suits no place. Borrows `machine`.
     PreparedProgram(Program program, Choice choice, KernelFacts& machine);
     PreparedProgram(const PreparedProgram&) = delete;
     PreparedProgram& operator=(const PreparedProgram&) = delete;
@@ -49,18 +52,20 @@ public:
     // What is known of a place; the caller adds what the code runs over.
     LinkTarget target_for(const ProbeSite& site) const;
 
-    // Hands out each place, with the condition in front of its program where the place has all that
-    // the condition names: of programs that begin something and such that end it, on one side only.
-    // `load` says in a line what it made of it. Throws what load throws, and SourceError where the
-    // condition suits no place.
-    void load_sites(const std::function<std::string(const ProbeSite&)>& load);
-
-    // One line a probe: what load_sites() was told, and what was chosen or left out.
-    const std::vector<std::string>& explanation() const noexcept { return explanation_; }
+    // A place and what is to run there: the program, or the one with the condition in front.
+    struct Site {
+        ProbeSite site;
+        ConditionUse condition = ConditionUse::none;
+    };
+    const std::vector<Site>& sites() const noexcept { return sites_; }
+    // Which alternatives were taken, and why, a line each.
+    const std::vector<std::string>& choices() const noexcept { return found_.choices; }
 
 private:
     void check_features();
     void add_condition();
+    void prepare_sites();
+    ConditionUse unused_at(const ProbeSite& site) const;
     static EventFormat event_at(const ProbeSite& site);
     bool knows_condition(const ProbeSite& site) const;
     std::vector<bool> sites_of_condition() const;
@@ -75,7 +80,7 @@ private:
     std::set<std::string, std::less<>> features_;
     StringPool pool_;
     std::deque<ProbeProgram> guarded_;  // with the condition in front
-    std::vector<std::string> explanation_;
+    std::vector<Site> sites_;
 };
 
 }  // namespace gpufs

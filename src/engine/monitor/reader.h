@@ -27,6 +27,8 @@ public:
     // records keep coming, waits a millisecond for more, so that each wake-up serves many; not if a
     // ring fills up faster than that.
     void wait(std::chrono::milliseconds longest) const;
+    // From now on a readable `fd` ends a wait, too.
+    void wake_for(int fd) const;
 
     // Visits all available records, at most as many as the rings hold. A ring buffer is ordered
     // over all CPUs; perf rings are read one after the other.

@@ -62,7 +62,7 @@ Replay::Replay(Program program, PreparedProgram::Choice choice, TraceFile& file)
     };
     context_ = world_.memory.add_read_only(VmMemory::Kind::context, {});
     make_maps();
-    prepared_->load_sites([this](const ProbeSite& site) { return load(site); });
+    for (const PreparedProgram::Site& site : prepared_->sites()) load(site);
 }
 
 void Replay::make_maps() {
@@ -81,14 +81,16 @@ ProgramMap* Replay::map(std::string_view name) const {
     return it == maps_.end() ? nullptr : world_.maps[static_cast<std::size_t>(it->second)].get();
 }
 
-std::string Replay::load(const ProbeSite& site) {
+void Replay::load(const PreparedProgram::Site& prepared) {
     auto loaded = std::make_unique<Loaded>();
-    loaded->site = site;
+    loaded->how = {prepared.site, prepared.condition, LoadedSite::Way::recording};
+    const ProbeSite& site = loaded->how.site;
     LinkTarget target = prepared_->target_for(site);
     target.map_fds = maps_;
     target.string_pool_fd = pool_map_;
-    check_raw(site, target);
     loaded->linked = link(program(), *site.program, target);
+    loaded->how.insns = loaded->linked.insns.size();
+    check_raw(site, loaded->linked);
     check_helpers(loaded->linked);
     wants_stacks_ = wants_stacks_ || asks_for_stacks(loaded->linked);
     try {
@@ -102,15 +104,18 @@ std::string Replay::load(const ProbeSite& site) {
         by_event_[id].push_back(loaded.get());
     }
     if (site.target->kind == Kind::interval) at_intervals_.push_back(loaded.get());
-    const std::size_t insns = loaded->linked.insns.size();
     loaded_.push_back(std::move(loaded));
-    return cat(site.program->name, ": ", site.described(), ", over the recording, ",
-               counted(insns, "instruction"));
 }
 
-void Replay::check_raw(const ProbeSite& site, const LinkTarget& target) const {
+std::vector<LoadedSite> Replay::sites() const {
+    std::vector<LoadedSite> sites;
+    for (const auto& loaded : loaded_) sites.push_back(loaded->how);
+    return sites;
+}
+
+void Replay::check_raw(const ProbeSite& site, const Linked& linked) const {
     if (site.target->kind != Kind::raw_tracepoint || raw_syscall_argument(*site.event)) return;
-    if (!uses_event_record(program(), *site.program, target)) return;
+    if (!linked.reads_context) return;
     const SourceRef& at = site.target->at;
     throw SourceError(program().sources.at(at.source), at.span,
                       cat("a recording has the fields of ", site.event->full_name(),
@@ -199,7 +204,7 @@ void Replay::run(const VisitRecord& visit) {
         world_.now.time_ns = record_->timestamp;
         run_all(Kind::begin, visit);
         for (Loaded* loaded : at_intervals_)
-            loaded->next_ns = record_->timestamp + loaded->site.target->period;
+            loaded->next_ns = record_->timestamp + loaded->how.site.target->period;
     }
     if (!at_intervals_.empty()) run_intervals(visit);
     const auto id = static_cast<std::size_t>(std::max(record_->id(), 0));
@@ -211,11 +216,11 @@ void Replay::run(const VisitRecord& visit) {
         set_moment(*record_);
         for (Loaded* loaded : by_event_[id]) {
             ++loaded->hits;
-            if (loaded->site.target->kind != Kind::raw_tracepoint) {
+            if (loaded->how.site.target->kind != Kind::raw_tracepoint) {
                 run_one(*loaded, record_->bytes);
                 continue;
             }
-            const auto raw = raw_syscall_arguments(*loaded->site.event, record_->bytes);
+            const auto raw = raw_syscall_arguments(*loaded->how.site.event, record_->bytes);
             run_one(*loaded, std::as_bytes(std::span(raw)));
         }
     }
@@ -225,7 +230,7 @@ void Replay::run(const VisitRecord& visit) {
 void Replay::run_all(Kind kind, const VisitRecord& visit) {
     visit_ = &visit;
     for (const auto& loaded : loaded_)
-        if (loaded->site.target->kind == kind) run_one(*loaded, {});
+        if (loaded->how.site.target->kind == kind) run_one(*loaded, {});
 }
 
 void Replay::run_intervals(const VisitRecord& visit) {
@@ -233,7 +238,7 @@ void Replay::run_intervals(const VisitRecord& visit) {
     constexpr std::uint64_t kMostAtOnce = 10'000;
     visit_ = &visit;
     for (Loaded* loaded : at_intervals_) {
-        const std::uint64_t period = loaded->site.target->period;
+        const std::uint64_t period = loaded->how.site.target->period;
         if (loaded->next_ns > record_->timestamp) continue;
         const std::uint64_t due = (record_->timestamp - loaded->next_ns) / period + 1;
         if (due > kMostAtOnce) {
@@ -271,9 +276,9 @@ std::vector<Loss> Replay::losses() const {
 std::vector<std::string> Replay::notes() const {
     std::vector<std::string> notes = prepared_->notes();
     for (const auto& loaded : loaded_)
-        if (loaded->site.event && loaded->hits == 0 && !loaded->site.target->has_glob)
-            notes.push_back(cat(loaded->site.program->name, ": the recording has no record of ",
-                                loaded->site.event->full_name()));
+        if (loaded->how.site.event && loaded->hits == 0 && !loaded->how.site.target->has_glob)
+            notes.push_back(cat(loaded->how.site.program->name, ": the recording has no record of ",
+                                loaded->how.site.event->full_name()));
     for (std::size_t i = 0; i < kGapTexts.size(); ++i)
         if (world_.misses[i] != 0)
             notes.push_back(cat(kGapTexts[i], ": asked ", times(world_.misses[i])));

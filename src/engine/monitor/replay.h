@@ -38,10 +38,9 @@ public:
 
     const Program& program() const noexcept override { return prepared_->program(); }
     ProgramMap* map(std::string_view name) const override;
-    // One line per probe, as in Monitor.
-    const std::vector<std::string>& explanation() const noexcept {
-        return prepared_->explanation();
-    }
+    const PreparedProgram& prepared() const noexcept { return *prepared_; }
+    // What each program runs for.
+    std::vector<LoadedSite> sites() const;
 
     const std::vector<std::string>& cautions() const noexcept { return prepared_->cautions(); }
 
@@ -63,7 +62,7 @@ private:
     using Kind = ProbeTarget::Kind;
     // A program linked for one event.
     struct Loaded {
-        ProbeSite site;
+        LoadedSite how;
         Linked linked;
         std::unique_ptr<Interpreter> code;
         std::uint64_t hits = 0;
@@ -71,8 +70,8 @@ private:
     };
 
     void make_maps();
-    std::string load(const ProbeSite& site);
-    void check_raw(const ProbeSite& site, const LinkTarget& target) const;
+    void load(const PreparedProgram::Site& prepared);
+    void check_raw(const ProbeSite& site, const Linked& linked) const;
     void check_helpers(const Linked& linked);
     void set_moment(const TraceRecord& record);
     void take_stacks();

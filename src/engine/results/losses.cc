@@ -26,7 +26,7 @@ std::uint64_t Losses::total() const {
     return all;
 }
 
-Losses read_losses(std::vector<Loss> known, const RunningProgram& running, const MapReader& maps) {
+Losses read_losses(std::vector<Loss> known, const RunningProgram& running, MapReader& maps) {
     Losses losses;
     losses.parts = std::move(known);
     for (const MapDeclaration& map : running.program().maps) {

@@ -30,7 +30,7 @@ struct Losses {
 
 // `known`: losses that the reader and the loader have counted. Adds the current values of the
 // program's own `.lost` counters. Never blocks.
-Losses read_losses(std::vector<Loss> known, const RunningProgram& running, const MapReader& maps);
+Losses read_losses(std::vector<Loss> known, const RunningProgram& running, MapReader& maps);
 
 // The current values of maps with a `tally`, which are no losses.
 std::vector<Loss> read_tallies(const RunningProgram& running, MapReader& maps);

@@ -157,9 +157,16 @@ std::vector<MapEntry> MapReader::read(std::string_view name) {
     const MapDeclaration* declared = running_.program().find_map(name);
     ProgramMap* map = running_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
-    std::vector<MapEntry> entries = contents(*declared, *map, false);
+    std::vector<MapEntry> entries = current(*declared, *map);
     subtract_taken(*declared, entries);
     return entries;
+}
+
+std::vector<MapEntry> MapReader::current(const MapDeclaration& declared, ProgramMap& map) {
+    if (!keeps_) return contents(declared, map, false);
+    const auto known = kept_.find(declared.name);
+    if (known != kept_.end()) return known->second;
+    return kept_[declared.name] = contents(declared, map, false);
 }
 
 std::vector<MapEntry> MapReader::take(std::string_view name) {
@@ -183,14 +190,12 @@ std::vector<MapEntry> MapReader::take(std::string_view name) {
     return entries;
 }
 
-std::vector<std::string> MapReader::full_maps() const {
+std::vector<std::string> MapReader::full_maps() {
     std::set<std::string> full = full_when_taken_;
     for (const MapDeclaration& declared : running_.program().maps) {
         ProgramMap* map = running_.map(declared.name);
         if (!map || !refuses_keys(declared)) continue;
-        std::uint64_t entries = 0;
-        map->for_each([&](std::span<const std::byte>, std::span<const std::byte>) { ++entries; });
-        if (entries >= map->spec().max_entries) full.insert(declared.name);
+        if (current(declared, *map).size() >= map->spec().max_entries) full.insert(declared.name);
     }
     return {full.begin(), full.end()};
 }

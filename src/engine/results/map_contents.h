@@ -38,17 +38,24 @@ public:
     // be.
     std::vector<MapEntry> take(std::string_view name);
 
+    // For the end of a run: from now on each map is read from the kernel once, when its contents
+    // are first requested.
+    void keep() { keeps_ = true; }
+
     // Hash maps that are full, or were when they were taken: keys may have been refused.
-    std::vector<std::string> full_maps() const;
+    std::vector<std::string> full_maps();
 
 private:
     std::vector<MapEntry> contents(const MapDeclaration& declared, ProgramMap& map, bool take);
+    std::vector<MapEntry> current(const MapDeclaration& declared, ProgramMap& map);
     void subtract_taken(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
 
     const RunningProgram& running_;
     // Of arrays: what was taken by name.
     std::map<std::string, std::vector<MapEntry>, std::less<>> taken_;
     std::set<std::string> full_when_taken_;
+    bool keeps_ = false;
+    std::map<std::string, std::vector<MapEntry>, std::less<>> kept_;  // by map
 };
 
 // No byte is anything else.

@@ -285,7 +285,7 @@ BtfAccess Btf::resolve(std::string_view path) const {
     constexpr std::uint32_t kRoots[] = {BTF_KIND_STRUCT, BTF_KIND_UNION, BTF_KIND_TYPEDEF};
     const auto root = reader_->find(words[0].name, kRoots);
     if (!root || words[0].index)
-        throw Error(cat("'", path, "': this kernel has no structure '", words[0].name, "'"));
+        throw NoSuchMember(cat("'", path, "': this kernel has no structure '", words[0].name, "'"));
     BtfAccess access;
     std::uint32_t id = *root;
     FoundMember last;
@@ -297,13 +297,13 @@ BtfAccess Btf::resolve(std::string_view path) const {
             in = types.bare(in->head.type);
         }
         if (!in || !is_composite(*in))
-            throw Error(cat("'", path, "': '", words[i - 1].name, "' is ", types.text(id),
-                            ": it has no members"));
+            throw NoSuchMember(cat("'", path, "': '", words[i - 1].name, "' is ", types.text(id),
+                                   ": it has no members"));
         const auto member = types.find_member(*in, words[i].name);
         if (!member) {
             std::vector<std::string> names;
             types.collect_members(*in, names);
-            throw Error(
+            throw NoSuchMember(
                 cat("'", path, "': ", types.text(in->id), " has no member '", words[i].name, "'"),
                 did_you_mean(words[i].name, names));
         }
@@ -313,11 +313,11 @@ BtfAccess Btf::resolve(std::string_view path) const {
         if (!words[i].index) continue;
         const auto array = types.bare(id);
         if (!array || array->kind() != BTF_KIND_ARRAY)
-            throw Error(
+            throw NoSuchMember(
                 cat("'", path, "': '", words[i].name, "' is ", types.text(id), ", no array"));
         const auto bounds = array->template entry<btf_array>(0);
         if (*words[i].index >= bounds.nelems)
-            throw Error(
+            throw NoSuchMember(
                 cat("'", path, "': '", words[i].name, "' has ", bounds.nelems, " elements"));
         id = bounds.type;
         access.offset += static_cast<std::uint32_t>(*words[i].index * types.size(types.bare(id)));

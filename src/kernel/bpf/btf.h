@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/fd.h"
 
 namespace gpufs {
@@ -40,6 +41,11 @@ struct BtfFunction {
     std::uint32_t id = 0;
     std::vector<BtfValue> parameters;
     std::optional<BtfValue> returned;  // absent for void
+};
+
+// A path names a structure or a member that these types do not have.
+class NoSuchMember : public Error {
+    using Error::Error;
 };
 
 // Types of the kernel or of one module, in the raw form the kernel offers (Linux 5.4,

@@ -6,6 +6,7 @@
 #include "lang/adhoc/probe.h"
 #include "lang/adhoc/value.h"
 #include "lang/ir/aggregate.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
@@ -39,16 +40,17 @@ Relocation reference(Relocation::Kind kind, std::string name) {
 // Happens in the thread's own code, or in a system call that it makes: never before the thread
 // begins, never after it ended.
 bool is_of_user_code(const AdhocEvent& event) {
-    switch (event.target.kind) {
-        case ProbeTarget::Kind::uprobe:
-        case ProbeTarget::Kind::uretprobe:
-        case ProbeTarget::Kind::usdt:
+    switch (probe_kind(event.target.kind).place) {
+        case ProbeKind::Place::file:
             return true;
-        case ProbeTarget::Kind::tracepoint:
+        case ProbeKind::Place::event:
             return event.format.system == "syscalls" || event.format.system == "raw_syscalls";
-        default:
+        case ProbeKind::Place::function:
+        case ProbeKind::Place::sample:
+        case ProbeKind::Place::own:
             return false;
     }
+    return false;
 }
 
 bool is_running_thread(const AdhocEvent& event, const AdhocWord& word) {

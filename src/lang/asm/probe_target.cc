@@ -9,37 +9,16 @@
 #include "lang/asm/work.h"
 #include "lang/event/sampling_events.h"
 #include "lang/insn/tokens.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
 
-using Kind = ProbeTarget::Kind;
+using Syntax = ProbeKind::Syntax;
 
-struct KindName {
-    std::string_view name;
-    Kind kind;
-    std::string_view target;  // syntax of the target
-    int colons = 0;           // minimum number in the target's name
-};
-constexpr KindName kKinds[] = {
-    {"tracepoint", Kind::tracepoint, "SYSTEM:EVENT", 1},
-    {"raw_tracepoint", Kind::raw_tracepoint, "SYSTEM:EVENT", 1},
-    {"kprobe", Kind::kprobe, "FUNCTION[+OFFSET]"},
-    {"kretprobe", Kind::kretprobe, "FUNCTION"},
-    {"uprobe", Kind::uprobe, "PATH:FUNCTION[+OFFSET]", 1},
-    {"uretprobe", Kind::uretprobe, "PATH:FUNCTION", 1},
-    {"usdt", Kind::usdt, "PATH:PROVIDER:NAME", 2},
-    {"fentry", Kind::fentry, "FUNCTION"},
-    {"fexit", Kind::fexit, "FUNCTION"},
-    {"profile", Kind::profile, "[EVENT] 99hz, 10ms or EVENT COUNT"},
-    {"interval", Kind::interval, "a time such as 1s"},
-    {"begin", Kind::begin, ""},
-    {"end", Kind::end, ""},
-};
-
-const KindName* find_kind(std::string_view word) {
-    const auto it = std::ranges::find(kKinds, word, &KindName::name);
-    return it == std::end(kKinds) ? nullptr : it;
+const ProbeKind* find_kind(std::string_view word) {
+    const auto it = std::ranges::find(kProbeKinds, word, &ProbeKind::name);
+    return it == std::end(kProbeKinds) ? nullptr : it;
 }
 
 class TargetParser {
@@ -67,7 +46,7 @@ public:
             rest.begin += colon + 1;
         else
             kind_ = find_kind("tracepoint");
-        if (kind_->target.empty()) fail(word, "this is no event");
+        if (kind_->syntax == Syntax::nothing) fail(word, "this is no event");
         return made_of(rest);
     }
 
@@ -117,19 +96,19 @@ private:
         Span rest = piece();
         Span after = rest;
         const Span word = first_word(after);
-        if (const KindName* kind = find_kind(text_of(word))) {
+        if (const ProbeKind* kind = find_kind(text_of(word))) {
             kind_ = kind;
             rest = after;
         } else if (!kind_) {
             std::vector<std::string> names;
-            for (const KindName& known : kKinds) names.emplace_back(known.name);
+            for (const ProbeKind& known : kProbeKinds) names.emplace_back(known.name);
             if (text_of(word).empty())
                 fail(word, "expected what the program is attached to",
                      "tracepoint, kprobe, uprobe, profile, interval, begin, end and others");
             fail(word, cat("no kind of probe is named '", text_of(word), "'"),
                  did_you_mean(text_of(word), names));
         }
-        if (kind_->target.empty()) {
+        if (kind_->syntax == Syntax::nothing) {
             if (!text_of(rest).empty()) fail(rest, cat("nothing belongs behind ", kind_->name));
             ProbeTarget made;
             made.kind = kind_->kind;
@@ -144,9 +123,9 @@ private:
         made.kind = kind_->kind;
         made.at = {index_, rest};
         if (text_of(rest).empty()) fail({rest.end, rest.end}, cat("expected ", kind_->target));
-        if (made.kind == Kind::profile)
+        if (kind_->syntax == Syntax::sampling)
             profile(rest, made);
-        else if (made.kind == Kind::interval)
+        else if (kind_->syntax == Syntax::period)
             made.period = nanoseconds(rest);
         else
             named(rest, made);
@@ -161,8 +140,7 @@ private:
             fail(at, cat("'", name, "' is no ", kind_->target),
                  "one name; the next behind a comma");
         // A path may contain colons; those of the names come last.
-        const bool is_event =
-            kind_->kind == Kind::tracepoint || kind_->kind == Kind::raw_tracepoint;
+        const bool is_event = kind_->syntax == Syntax::event;
         const auto colons = std::ranges::count(name, ':');
         const bool has_empty = name.starts_with(':') || name.ends_with(':');
         if (has_empty || colons < kind_->colons || (is_event && colons > 1))
@@ -217,7 +195,7 @@ private:
     const SourceText& source_;
     std::size_t index_;
     std::size_t at_, end_;
-    const KindName* kind_ = nullptr;
+    const ProbeKind* kind_ = nullptr;
 };
 
 }  // namespace

@@ -264,9 +264,8 @@ void ItemResolver::fill_map(const Relocation& relocation, Insn& insn) {
         job_.fail(relocation.at, cat("no map is named '", name, "'"),
                   did_you_mean(name, names_of(job_.program.maps)));
     const auto fd = job_.target.map_fds.find(name);
-    if (fd == job_.target.map_fds.end() && job_.needs_descriptors)
+    if (fd == job_.target.map_fds.end())
         throw Error(cat("map '", name, "' was not created before its program was linked"));
-    const std::int32_t number = fd == job_.target.map_fds.end() ? 0 : fd->second;
 
     std::int64_t offset = 0;
     insn.op.src_reg = BPF_PSEUDO_MAP_FD;
@@ -280,7 +279,7 @@ void ItemResolver::fill_map(const Relocation& relocation, Insn& insn) {
             job_.fail(relocation.at, cat("offset ", offset, " is outside the value of map '", name,
                                          "', which has ", map->value_bytes(), " bytes"));
     }
-    insn.wide = static_cast<std::uint32_t>(number) | static_cast<std::uint64_t>(offset) << 32;
+    insn.wide = static_cast<std::uint32_t>(fd->second) | static_cast<std::uint64_t>(offset) << 32;
 }
 
 void ItemResolver::fill_parameter(const Relocation& relocation, Insn& insn) {
@@ -302,7 +301,6 @@ void ItemResolver::fill_parameter(const Relocation& relocation, Insn& insn) {
 
 void ItemResolver::fill_text(const Relocation& relocation, std::string_view text, Insn& insn) {
     require_wide(relocation, insn, "a text");
-    if (!job_.needs_descriptors) return;
     const StringPool* pool = job_.target.string_pool;
     const auto offset = pool ? pool->offsets.find(text) : decltype(pool->offsets.end()){};
     if (!pool || offset == pool->offsets.end())

@@ -123,17 +123,17 @@ private:
     Linked linked_;
 };
 
-// All steps before the layout. Returns whether the program reads its event's record.
+// All steps before the layout. Returns whether the program reads what r1 points at.
 bool check_and_resolve(LinkContext& job, std::vector<Unit>& units) {
     units = resolve_units(job);
     job.mistakes.throw_if_any();
     drop_unreachable(job, units);
     job.mistakes.throw_if_any();
-    const bool reads_record = check_memory(job, units);
+    const bool reads_context = check_memory(job, units);
     job.mistakes.throw_if_any();
     if (job.target.pid_namespace && use_own_pids(job, units)) check_memory(job, units);
     job.mistakes.throw_if_any();
-    return reads_record;
+    return reads_context;
 }
 
 void add_text(StringPool& pool, const std::string& text) {
@@ -173,18 +173,10 @@ StringPool make_string_pool(const Program& program, const ParameterValues& value
 Linked link(const Program& program, const ProbeProgram& probe, const LinkTarget& target) {
     linking::LinkContext job{program, probe, target};
     std::vector<linking::Unit> units;
-    linking::check_and_resolve(job, units);
-    return linking::lay_out(job, units);
-}
-
-bool uses_event_record(const Program& program, const ProbeProgram& probe,
-                       const LinkTarget& target) {
-    LinkTarget own_code_only = target;
-    own_code_only.syscall.reset();
-    linking::LinkContext job{program, probe, own_code_only};
-    job.needs_descriptors = false;
-    std::vector<linking::Unit> units;
-    return linking::check_and_resolve(job, units);
+    const bool reads_context = linking::check_and_resolve(job, units);
+    Linked linked = linking::lay_out(job, units);
+    linked.reads_context = reads_context;
+    return linked;
 }
 
 }  // namespace gpufs

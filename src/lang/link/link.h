@@ -59,23 +59,6 @@ struct LinkTarget {
         std::uint64_t device = 0, inode = 0;
     };
     std::optional<PidNamespace> pid_namespace;
-
-    // For raw_syscalls:sys_enter in the place of syscalls:sys_enter_X: code in front of the program
-    // ends it for other system calls.
-    struct SyscallCheck {
-        std::int64_t number = 0;
-        // Where the kernel marks a task that makes a system call of another architecture, whose
-        // numbers mean others: a u32 so far into its task_struct, and the bits that say so.
-        struct Compat {
-            std::int32_t offset = 0;
-            std::uint32_t mask = 0;
-        };
-        std::optional<Compat> compat;
-        // The program may read the running task as what it is: get_current_task_btf (Linux 5.11).
-        // Else a copy is read, which takes 40 ns more.
-        bool reads_task = false;
-    };
-    std::optional<SyscallCheck> syscall;
 };
 
 // A program ready for bpf(2).
@@ -89,6 +72,9 @@ struct Linked {
     std::vector<bpf_insn> insns;
     std::vector<SourceRef> lines;  // by slot: where it was written
     std::vector<Function> functions;
+    // Does it read what r1 points at, in any way? Says yes where it is not sure. A program of a
+    // tracepoint that does not can run at the raw tracepoint instead, at half the cost.
+    bool reads_context = false;
 };
 
 // Fills every hole of a program. What its guards leave out and what then cannot be reached is
@@ -97,9 +83,21 @@ struct Linked {
 // caret and a hint.
 Linked link(const Program& program, const ProbeProgram& probe, const LinkTarget& target);
 
-// Does the program read its event's record, in any way? One that does not can be attached to the
-// raw tracepoint, at half the cost. Says yes where it is not sure. Needs no map descriptors; throws
-// what link throws.
-bool uses_event_record(const Program& program, const ProbeProgram& probe, const LinkTarget& target);
+// For a program that runs at raw_syscalls:sys_enter in the place of syscalls:sys_enter_X.
+struct SyscallCheck {
+    std::int64_t number = 0;
+    // Where the kernel marks a task that makes a system call of another architecture, whose
+    // numbers mean others: a u32 so far into its task_struct, and the bits that say so.
+    struct Compat {
+        std::int32_t offset = 0;
+        std::uint32_t mask = 0;
+    };
+    std::optional<Compat> compat;
+    // The program may read the running task as what it is: get_current_task_btf (Linux 5.11).
+    // Else a copy is read, which takes 40 ns more.
+    bool reads_task = false;
+};
+// Puts code in front of the program that ends it for other system calls.
+void add_syscall_check(const SyscallCheck& check, Linked& linked);
 
 }  // namespace gpufs

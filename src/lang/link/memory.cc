@@ -95,7 +95,7 @@ public:
         for (std::size_t unit = 0; unit < units_.size(); ++unit) check_calls(unit, 0, 0);
     }
 
-    bool reads_record() const { return reads_record_; }
+    bool reads_context() const { return reads_context_; }
 
 private:
     void follow(std::size_t unit) {
@@ -133,7 +133,7 @@ private:
         const bool loads = kind == BPF_LDX || e.writes_src;
         if (is_access) {
             const Value& base = state.r[e.writes_dst ? op.src_reg : op.dst_reg];
-            if (base.may_be_context) reads_record_ = true;
+            if (base.may_be_context) reads_context_ = true;
             const bool stores = e.reads_src && !e.writes_dst;
             if (stores && state.r[op.src_reg].may_be_context && !is_kept_) {
                 // It may come back from anywhere.
@@ -180,7 +180,7 @@ private:
             if (!may_get_context_[insn.callee]) work_.push_back(insn.callee);
             may_get_context_[insn.callee] = true;
         } else if (gives_context && !leaves_record_alone(insn.op.imm)) {
-            reads_record_ = true;
+            reads_context_ = true;
         }
         for (std::size_t i = 0; i <= 5; ++i) state.r[i] = {};
         state.r[0].may_be_context = gives_context && insn.is_local_call();
@@ -289,7 +289,7 @@ private:
     std::vector<Chain> worst_;           // by unit: the deepest way to it so far
     std::vector<std::size_t> work_;      // units to follow, the next one last
     bool is_kept_ = false;               // the context was stored somewhere
-    bool reads_record_ = false;
+    bool reads_context_ = false;
 };
 
 }  // namespace
@@ -297,7 +297,7 @@ private:
 bool check_memory(LinkContext& job, std::vector<Unit>& units) {
     MemoryChecker checker(job, units);
     checker.report();
-    return checker.reads_record();
+    return checker.reads_context();
 }
 
 }  // namespace gpufs::linking

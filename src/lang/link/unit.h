@@ -52,7 +52,6 @@ struct LinkContext {
     const Program& program;
     const ProbeProgram& probe;
     const LinkTarget& target;
-    bool needs_descriptors = true;
     Diagnostics mistakes = {};
 
     bool has_v4() const { return target.features.contains("isa_v4"); }

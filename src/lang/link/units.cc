@@ -11,49 +11,6 @@
 namespace gpufs::linking {
 namespace {
 
-// Ends the program for other system calls than the one asked for. It uses no register that the
-// program may count on but r1, and the topmost 8 bytes of the stack before the program does.
-std::vector<Insn> syscall_check(const LinkTarget::SyscallCheck& check, const SourceRef& at) {
-    constexpr __s16 kNumber = 8;             // raw sys_enter has (struct pt_regs *, long number)
-    constexpr std::size_t kEnd = kNone - 1;  // stands for the end while the code is written
-    std::vector<Insn> code;
-    const auto add = [&](const bpf_insn& op, std::size_t target = kNone) {
-        Insn insn;
-        insn.op = op;
-        insn.target = target;
-        insn.at = at;
-        code.push_back(insn);
-    };
-    add(insn::load(Width::dw, Reg::r0, Reg::r1, kNumber));
-    add(insn::jump64(JumpOp::ne, Reg::r0, static_cast<__s32>(check.number), 0), kEnd);
-    if (check.compat) {
-        const auto offset = static_cast<__s16>(check.compat->offset);
-        add(insn::mov(Reg::r6, Reg::r1));
-        if (check.reads_task) {
-            add(insn::call(BPF_FUNC_get_current_task_btf));
-            add(insn::load(Width::w, Reg::r0, Reg::r0, offset));
-        } else {
-            add(insn::call(BPF_FUNC_get_current_task));
-            add(insn::mov(Reg::r3, Reg::r0));
-            add(insn::alu64(AluOp::add, Reg::r3, offset));
-            add(insn::mov(Reg::r2, 4));
-            add(insn::mov(Reg::r1, Reg::fp));
-            add(insn::alu64(AluOp::add, Reg::r1, -8));
-            add(insn::call(BPF_FUNC_probe_read_kernel));
-            add(insn::load(Width::w, Reg::r0, Reg::fp, -8));
-        }
-        add(insn::mov(Reg::r1, Reg::r6));
-        add(insn::jump64(JumpOp::set, Reg::r0, static_cast<__s32>(check.compat->mask), 0), kEnd);
-    }
-    add(insn::go(0), code.size() + 3);  // over the end, to the program
-    const std::size_t end = code.size();
-    add(insn::mov(Reg::r0, 0));
-    add(insn::leave());
-    for (Insn& insn : code)
-        if (insn.target == kEnd) insn.target = end;
-    return code;
-}
-
 // Puts branches into a unit where items with other guards begin and end. The branch of an .if leads
 // to its .else, or behind it; a `go` in front of the .else leads behind that.
 class GuardBranches {
@@ -229,14 +186,11 @@ private:
 
     void add_unit(Unit unit, const std::vector<CodeItem>& code, bool is_complete) {
         const std::size_t mistakes = job_.mistakes.size();
-        if (unit.is_program && job_.target.syscall)
-            unit.insns = syscall_check(*job_.target.syscall, unit.at);
-        const std::size_t own = unit.insns.size();
         references_.clear();
         find_labels(code);
         find_targets(code, unit);
         if (guards_) settle_guards(*guards_, unit);
-        if (is_complete) complain_of_ends(unit, own);
+        if (is_complete) complain_of_ends(unit);
         if (guards_ && is_complete) reachable(job_, unit);
         if (guards_ && (!is_complete || job_.mistakes.size() > mistakes)) unit.insns.clear();
         units_.push_back(std::move(unit));
@@ -390,12 +344,12 @@ private:
         return it->second.definitions.front().insn;
     }
 
-    void complain_of_ends(const Unit& unit, std::size_t own) {
+    void complain_of_ends(const Unit& unit) {
         const std::vector<bool> leads_out = find_ways_out(unit);
-        if (unit.insns.size() == own)
+        if (unit.insns.empty())
             job_.error(unit.at, cat(unit.title(), " has no instructions"),
                        "they stand on the lines behind it");
-        else if (leads_out[own])
+        else if (leads_out[0])
             job_.error(unit.at, cat(unit.title(), " may have no instructions"),
                        "an .if leaves all of them out on some machines");
         for (const Reference& reference : references_) {

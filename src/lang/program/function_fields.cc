@@ -3,11 +3,10 @@
 #include <span>
 
 #include "base/cat.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
-
-using Kind = ProbeTarget::Kind;
 
 // Offsets in struct pt_regs of the kernel's uapi headers (arch/*/include/uapi/asm/ptrace.h).
 #if defined __x86_64__
@@ -35,10 +34,12 @@ void add_register(std::vector<Field>& fields, std::string name, std::size_t offs
 
 std::vector<Field> function_fields(ProbeTarget::Kind kind) {
     std::vector<Field> fields;
-    if (kind == Kind::kprobe || kind == Kind::uprobe)
+    const ProbeKind& row = probe_kind(kind);
+    if (!row.has_registers) return fields;
+    if (!row.at_return)
         for (std::size_t i = 0; i < std::size(kArguments); ++i)
             add_register(fields, cat("arg", i), kArguments[i], false);
-    if (kind == Kind::kretprobe || kind == Kind::uretprobe)
+    if (row.at_return)
         for (const std::size_t offset : kResult) add_register(fields, "retval", offset, true);
     return fields;
 }

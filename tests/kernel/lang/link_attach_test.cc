@@ -200,21 +200,18 @@ void call_as_32_bits() {
 
 BOOST_AUTO_TEST_CASE(raw_sys_enter_counts_one_system_call_only) {
     const test::Seen seen(24);
-    const auto counting = [&](std::size_t counter, const LinkTarget::SyscallCheck& check) {
+    const auto counting = [&](std::size_t counter, const SyscallCheck& check) {
         ir::Code code;
         code.argument(1);
         test::Seen::count(code, counter);
         code.leave(0);
-        LinkTarget target;
-        target.context = LinkTarget::Context::raw_arguments;
-        target.syscall = check;
-        return seen.load(BPF_PROG_TYPE_RAW_TRACEPOINT, code, target);
+        return seen.load(check, code);
     };
-    LinkTarget::SyscallCheck check;
+    SyscallCheck check;
     check.number = SYS_getppid;
     const Fd all = counting(0, check);
     // thread_info begins a task_struct: long flags, long syscall_work, u32 status; TS_COMPAT.
-    check.compat = LinkTarget::SyscallCheck::Compat{16, 2};
+    check.compat = SyscallCheck::Compat{16, 2};
     const Fd copied = counting(1, check);
     check.reads_task = true;
     const Fd direct = counting(2, check);

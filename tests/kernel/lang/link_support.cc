@@ -66,12 +66,24 @@ std::string Seen::text() const {
     return text.c_str();
 }
 
-Fd Seen::load(std::uint32_t type, const ir::Code& code, LinkTarget target) const {
+Linked Seen::linked(const ir::Code& code, LinkTarget target) const {
     ProbeProgram probe;
     probe.name = "test";
     probe.code = code.assemble();
     target.map_fds["seen"] = map_.fd();
-    return load_named(type, link(program_, probe, target).insns, "seen");
+    return link(program_, probe, target);
+}
+
+Fd Seen::load(std::uint32_t type, const ir::Code& code, LinkTarget target) const {
+    return load_named(type, linked(code, std::move(target)).insns, "seen");
+}
+
+Fd Seen::load(const SyscallCheck& check, const ir::Code& code) const {
+    LinkTarget target;
+    target.context = LinkTarget::Context::raw_arguments;
+    Linked made = linked(code, std::move(target));
+    add_syscall_check(check, made);
+    return load_named(BPF_PROG_TYPE_RAW_TRACEPOINT, made.insns, "seen");
 }
 
 void Seen::count(ir::Code& code, std::size_t counter) {

@@ -39,11 +39,14 @@ public:
     std::string text() const;
 
     Fd load(std::uint32_t type, const ir::Code& code, LinkTarget target) const;
+    // At raw_syscalls:sys_enter, for one system call.
+    Fd load(const SyscallCheck& check, const ir::Code& code) const;
     // Adds 1 to a counter.
     static void count(ir::Code& code, std::size_t counter);
 
 private:
     void read(std::span<std::byte> into) const;
+    Linked linked(const ir::Code& code, LinkTarget target) const;
 
     Program program_;
     BpfMap map_;

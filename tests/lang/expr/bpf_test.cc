@@ -308,7 +308,11 @@ BOOST_AUTO_TEST_CASE(the_record_is_left_alone_where_the_condition_does_not_need_
         probe.code.push_back(test::item_of(insn::leave()));
         LinkTarget target;
         target.context = LinkTarget::Context::record;
-        return uses_event_record({}, probe, target);
+        Program program;
+        program.programs.push_back(probe);
+        const StringPool pool = make_string_pool(program, {});
+        target.string_pool = &pool;
+        return link(program, probe, target).reads_context;
     };
     BOOST_TEST(!reads("pid == 1 && COMM ~ \"a*b\" || CPU & CPUS{0-3} || common_pid > 5"));
     BOOST_TEST(reads("pid == 1 && s32 == 5"));

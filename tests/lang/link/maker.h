@@ -81,10 +81,6 @@ public:
         program.sources = {{"watch.bpf", text_}};
         return gpufs::link(program, probe, target);
     }
-    bool reads_record(const LinkTarget& target = tracepoint()) {
-        program.sources = {{"watch.bpf", text_}};
-        return uses_event_record(program, probe, target);
-    }
     std::string refusal(const LinkTarget& target = tracepoint()) {
         try {
             link(target);

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/monitor/kernel_facts.h"
+#include "engine/monitor/probe_sites.h"
+#include "lang/program/program.h"
+
+namespace gpufs {
+
+// Why a target is not there, for a person.
+struct Absent {
+    std::string why, hint;
+};
+using FoundSites = std::variant<std::vector<ProbeSite>, Absent>;  // one site at least
+
+// What a search for places knows.
+struct SiteSearch {
+    const Program& program;
+    KernelFacts& machine;
+    // There is another alternative, or the program is optional.
+    bool has_other_way;
+    ProbeSites& found;  // takes notes and cautions
+};
+
+// Each completes a site, which has its program and its target: one for each event, or one for all
+// functions or places.
+FoundSites find_event_sites(const SiteSearch& search, ProbeSite site);
+// The kernel lists what it has; asking costs tens of milliseconds, so only where there is another
+// way. Otherwise attaching tells.
+FoundSites find_function_sites(const SiteSearch& search, ProbeSite site);
+// Of functions in a program or a library.
+FoundSites find_file_sites(const SiteSearch& search, ProbeSite site);
+FoundSites find_static_sites(const SiteSearch& search, ProbeSite site);
+
+}  // namespace gpufs

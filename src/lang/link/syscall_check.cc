@@ -1,0 +1,57 @@
+#include <vector>
+
+#include "lang/insn/insn.h"
+#include "lang/link/link.h"
+
+namespace gpufs {
+namespace {
+
+// It uses no register that the program may count on but r1, and the topmost 8 bytes of the stack
+// before the program does.
+std::vector<bpf_insn> code_of(const SyscallCheck& check) {
+    constexpr __s16 kNumber = 8;  // raw sys_enter has (struct pt_regs *, long number)
+    constexpr __s16 kToEnd = -1;  // stands for the distance while the code is written
+    std::vector<bpf_insn> code;
+    code.push_back(insn::load(Width::dw, Reg::r0, Reg::r1, kNumber));
+    code.push_back(insn::jump64(JumpOp::ne, Reg::r0, static_cast<__s32>(check.number), kToEnd));
+    if (check.compat) {
+        const auto offset = static_cast<__s16>(check.compat->offset);
+        code.push_back(insn::mov(Reg::r6, Reg::r1));
+        if (check.reads_task) {
+            code.push_back(insn::call(BPF_FUNC_get_current_task_btf));
+            code.push_back(insn::load(Width::w, Reg::r0, Reg::r0, offset));
+        } else {
+            code.push_back(insn::call(BPF_FUNC_get_current_task));
+            code.push_back(insn::mov(Reg::r3, Reg::r0));
+            code.push_back(insn::alu64(AluOp::add, Reg::r3, offset));
+            code.push_back(insn::mov(Reg::r2, 4));
+            code.push_back(insn::mov(Reg::r1, Reg::fp));
+            code.push_back(insn::alu64(AluOp::add, Reg::r1, -8));
+            code.push_back(insn::call(BPF_FUNC_probe_read_kernel));
+            code.push_back(insn::load(Width::w, Reg::r0, Reg::fp, -8));
+        }
+        code.push_back(insn::mov(Reg::r1, Reg::r6));
+        code.push_back(
+            insn::jump64(JumpOp::set, Reg::r0, static_cast<__s32>(check.compat->mask), kToEnd));
+    }
+    code.push_back(insn::go(2));  // over the end, to the program
+    const std::size_t end = code.size();
+    code.push_back(insn::mov(Reg::r0, 0));
+    code.push_back(insn::leave());
+    for (std::size_t i = 0; i < end; ++i)
+        if (BPF_CLASS(code[i].code) == BPF_JMP && code[i].off == kToEnd)
+            code[i].off = static_cast<__s16>(end - i - 1);
+    return code;
+}
+
+}  // namespace
+
+void add_syscall_check(const SyscallCheck& check, Linked& linked) {
+    const std::vector<bpf_insn> code = code_of(check);
+    linked.insns.insert(linked.insns.begin(), code.begin(), code.end());
+    linked.lines.insert(linked.lines.begin(), code.size(), linked.lines.front());
+    for (Linked::Function& function : linked.functions)
+        if (function.begin != 0) function.begin += code.size();
+}
+
+}  // namespace gpufs

@@ -1,0 +1,52 @@
+#include "view/monitor/explanation.h"
+
+#include "base/text.h"
+
+namespace gpufs {
+namespace {
+
+std::string text_of(const LoadedSite& loaded) {
+    using Way = LoadedSite::Way;
+    const ProbeSite& site = loaded.site;
+    switch (loaded.way) {
+        case Way::as_written:
+            return "";
+        case Way::raw_tracepoint:
+            return cat(", as raw tracepoint ", site.event->name, ": it reads no field");
+        case Way::raw_syscall:
+            return ", as raw tracepoint sys_enter with its number checked: it reads no field";
+        case Way::recording:
+            return ", over the recording";
+    }
+    return "";
+}
+
+std::string text_of(ConditionUse condition) {
+    switch (condition) {
+        case ConditionUse::none:
+        case ConditionUse::asked:
+            return "";
+        case ConditionUse::lacks_field:
+            return "; --if does not apply: it lacks a field of it";
+        case ConditionUse::at_begin:
+            return "; --if stands where this begins";
+        case ConditionUse::at_end:
+            return "; --if stands where this ends";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::vector<std::string> explanation(std::span<const LoadedSite> sites,
+                                     const PreparedProgram& prepared) {
+    std::vector<std::string> lines;
+    for (const LoadedSite& one : sites)
+        lines.push_back(cat(one.site.program->name, ": ", one.site.described(), text_of(one), ", ",
+                            counted(one.insns, "instruction"), text_of(one.condition)));
+    for (const auto* more : {&prepared.choices(), &prepared.notes()})
+        lines.insert(lines.end(), more->begin(), more->end());
+    return lines;
+}
+
+}  // namespace gpufs
