@@ -58,6 +58,10 @@ void MonitorReader::wait(std::chrono::milliseconds longest) const {
     if (code != EINTR) throw SysError(code, "wait for records");
 }
 
+void MonitorReader::wake_for(int fd) const {
+    watch(epoll_.get(), fd);
+}
+
 void MonitorReader::take(std::span<const std::byte> record, const VisitRecord& visit) {
     const RecordLayout* layout = find_layout(monitor_.program(), record);
     if (layout)
