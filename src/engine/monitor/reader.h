@@ -30,9 +30,6 @@ public:
     // From now on a readable `fd` ends a wait, too.
     void wake_for(int fd) const;
 
-    // From now on waits also end when this is readable.
-    void wake_for(int fd) const;
-
     // Visits all available records, at most as many as the rings hold. A ring buffer is ordered
     // over all CPUs; perf rings are read one after the other.
     void drain(const VisitRecord& visit);
