@@ -36,7 +36,9 @@ GuardTree::GuardTree(std::span<const Guard> guards) : nodes_(1), nodes_of_guards
         const std::size_t outer = nodes_of_guards_.at(guard.outer);
         const auto [place, is_new] =
             known.emplace(Place(outer, literal.condition, literal.negated), nodes_.size());
-        if (is_new) nodes_.push_back({outer, literal});
+        if (is_new)
+            nodes_.push_back({outer, literal,
+                              nodes_[outer].is_possible && !knowledge_in(outer).excludes(literal)});
         nodes_of_guards_.push_back(place->second);
     }
     opposites_.resize(nodes_.size());

@@ -53,13 +53,16 @@ public:
     std::vector<std::size_t> path_to(std::size_t node) const;
     Knowledge knowledge_in(std::size_t node) const;
 
+    // Is there a machine on which it holds? Not where an .if is in its own .else.
+    bool is_possible(std::size_t node) const { return nodes_[node].is_possible; }
     // Can both hold on one machine?
     bool can_meet(std::size_t a, std::size_t b) const;
 
 private:
     struct Node {
         std::size_t outer = 0;
-        Literal literal;
+        Literal literal = {};
+        bool is_possible = true;
     };
     std::vector<Node> nodes_;
     std::vector<std::size_t> nodes_of_guards_;

@@ -196,7 +196,9 @@ private:
         units_.push_back(std::move(unit));
     }
 
-    bool is_there(const CodeItem& item) { return guards_ || items_.holds(item.guard); }
+    bool is_there(const CodeItem& item) {
+        return guards_ ? guards_->is_possible(node_of(item)) : items_.holds(item.guard);
+    }
     std::size_t node_of(const CodeItem& item) const {
         return guards_ ? guards_->node_of(item.guard) : 0;
     }
