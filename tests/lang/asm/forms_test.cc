@@ -70,6 +70,13 @@ const Form kForms[] = {
      "r5 = *(u32 *)(r10 + v.odd.b)\n*(u32 *)(r10 + v.out.comm) = r5\n"
      "r5 = *(u64 *)(r10 + v.odd.b + 4)\n*(u64 *)(r10 + v.out.comm + 4) = r5\n"
      "r5 = *(u32 *)(r10 + v.odd.b + 12)\n*(u32 *)(r10 + v.out.comm + 12) = r5\n"},
+    {"copy v.now, @parent_comm(r6)",
+     "r5 = *(u64 *)(r6 + @parent_comm)\n*(u64 *)(r10 + v.now) = r5\n"},
+    {"copy v.out.comm, @parent_comm(r6)",
+     "r5 = *(u32 *)(r6 + @parent_comm)\n*(u32 *)(r10 + v.out.comm) = r5\n"
+     "r5 = *(u32 *)(r6 + @parent_comm + 4)\n*(u32 *)(r10 + v.out.comm + 4) = r5\n"
+     "r5 = *(u32 *)(r6 + @parent_comm + 8)\n*(u32 *)(r10 + v.out.comm + 8) = r5\n"
+     "r5 = *(u32 *)(r6 + @parent_comm + 12)\n*(u32 *)(r10 + v.out.comm + 12) = r5\n"},
     {"copy v.out.comm, job.comm(r7)",
      "r5 = *(u32 *)(r7 + job.comm)\n*(u32 *)(r10 + v.out.comm) = r5\n"
      "r5 = *(u32 *)(r7 + job.comm + 4)\n*(u32 *)(r10 + v.out.comm + 4) = r5\n"
