@@ -47,14 +47,17 @@ private:
     bool field(AsmTokens& tokens, const Target& dst);
     bool text(AsmTokens& tokens, const Target& dst);
     void address(AsmTokens& tokens, const Target& dst);
+    static Reg record_register(AsmTokens& tokens);
     void require_writable(const Target& dst) const;
     Operand operand(AsmTokens& tokens) const;
     void zero();
     void copy();
+    void copy_field(const Operand& to);
     // Calls take(BYTES IN FRONT, WIDTH) for each access that the operands allow.
     template <class Take>
     void for_each_access(const Operand& a, const Operand& b, Take take);
     void require_accessible(const Operand& operand) const;
+    void require_copyable(const Operand& operand) const;
     void step(const bpf_insn& one, std::string said);
     void step(CodeItem::Kind kind, const bpf_insn& one, Relocation::Kind relocation,
               const AsmToken& name);

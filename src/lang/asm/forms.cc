@@ -17,7 +17,7 @@ std::string access_text(Width width, Reg base, std::string_view path, std::size_
     std::string text =
         cat("*(", to_text(AccessType{width, false}), " *)(", to_text(RegName{base, false}));
     // A structure begins at 0, which has no name.
-    const bool is_named = path.find('.') != path.npos;
+    const bool is_named = path.find_first_of("@.") != path.npos;
     if (is_named) text += cat(" + ", path);
     if (more != 0 || !is_named) text += cat(" + ", more);
     return text + ')';
@@ -76,19 +76,25 @@ bool FormParser::field(AsmTokens& tokens, const Target& dst) {
     if (kind == CodeItem::Kind::load_field && !ahead.is("(")) return false;  // as a number
     tokens = ahead;
     tokens.expect("(");
-    const AsmToken base = tokens.expect_word("the register that points at the record");
-    const auto src = find_register(base.text);
-    if (!src || src->is_low)
-        tokens.fail(base.span, cat("'", base.text, "' cannot point at the record"),
-                    "a register from r1 to r9 does");
+    const Span base = tokens.peek().span;
+    const Reg src = record_register(tokens);
     tokens.expect(")");
     require_writable(dst);
-    if (kind == CodeItem::Kind::field_address && src->reg == dst.reg())
-        tokens.fail(base.span, "the address needs a register of its own",
+    if (kind == CodeItem::Kind::field_address && src == dst.reg())
+        tokens.fail(base, "the address needs a register of its own",
                     "the one that points at the record is still used when it is written");
-    step(kind, insn::make(0, dst.reg(), src->reg, 0, 0), Relocation::Kind::field_offset, name);
+    step(kind, insn::make(0, dst.reg(), src, 0, 0), Relocation::Kind::field_offset, name);
     steps_.back().insn.refs[0].to.name.erase(0, 1);  // the '@'
     return true;
+}
+
+Reg FormParser::record_register(AsmTokens& tokens) {
+    const AsmToken base = tokens.expect_word("the register that points at the record");
+    const auto reg = find_register(base.text);
+    if (!reg || reg->is_low)
+        tokens.fail(base.span, cat("'", base.text, "' cannot point at the record"),
+                    "a register from r1 to r9 does");
+    return reg->reg;
 }
 
 bool FormParser::text(AsmTokens& tokens, const Target& dst) {
@@ -169,23 +175,43 @@ void FormParser::copy() {
     tokens_.next();
     const Operand to = operand(tokens_);
     tokens_.expect(",");
+    if (is_field_name(tokens_.peek())) return copy_field(to);
     const Operand from = operand(tokens_);
-    for (const Operand* one : {&to, &from}) {
-        require_accessible(*one);
-        if (one->base == kScratch)
-            tokens_.fail(one->span, "a copy goes through r5", "point with another register");
-    }
+    require_copyable(to);
+    require_copyable(from);
     if (to.bytes != from.bytes)
         tokens_.fail(
             {to.span.begin, from.span.end},
             cat("'", to.path, "' has ", to.bytes, " bytes, '", from.path, "' has ", from.bytes));
-    const std::string scratch = to_text(RegName{kScratch, false});
     for_each_access(to, from, [&](std::size_t at, Width width) {
         const auto more = static_cast<std::int64_t>(at);
         step(insn::load(width, kScratch, from.base, static_cast<__s16>(from.offset + more)),
-             cat(scratch, " = ", access_text(width, from.base, from.path, at)));
+             cat("r5 = ", access_text(width, from.base, from.path, at)));
         step(insn::store(width, to.base, static_cast<__s16>(to.offset + more), kScratch),
-             cat(access_text(width, to.base, to.path, at), " = ", scratch));
+             cat(access_text(width, to.base, to.path, at), " = r5"));
+    });
+}
+
+// copy OPERAND, @FIELD(r6), as if the field began at a multiple of 8: the linker checks that, and
+// that the field has so many bytes.
+void FormParser::copy_field(const Operand& to) {
+    const AsmToken field = tokens_.next();
+    tokens_.expect("(");
+    const Reg base = record_register(tokens_);
+    tokens_.expect(")");
+    require_copyable(to);
+    const Operand from{base, 0, to.bytes, std::string(field.text), field.span};
+    for_each_access(to, from, [&](std::size_t at, Width width) {
+        step(insn::load(width, kScratch, base, 0),
+             cat("r5 = ", access_text(width, base, field.text, at)));
+        InsnRef ref{{}, field.span, InsnRef::Slot::off};
+        ref.to.kind = Relocation::Kind::field_offset;
+        ref.to.name = field.text.substr(1);
+        ref.to.addend = static_cast<std::int64_t>(at);
+        steps_.back().insn.refs = {std::move(ref)};
+        step(insn::store(width, to.base,
+                         static_cast<__s16>(to.offset + static_cast<std::int64_t>(at)), kScratch),
+             cat(access_text(width, to.base, to.path, at), " = r5"));
     });
 }
 
@@ -219,6 +245,13 @@ void FormParser::require_accessible(const Operand& operand) const {
                           cat("'", operand.path, "' ends ", end, " bytes behind ",
                               to_text(RegName{operand.base, false}), ": an access reaches 32767"),
                           "put its address into a register");
+}
+
+void FormParser::require_copyable(const Operand& operand) const {
+    require_accessible(operand);
+    if (operand.base == kScratch)
+        throw SourceError(source_, operand.span, "a copy goes through r5",
+                          "point with another register");
 }
 
 void FormParser::step(const bpf_insn& one, std::string said) {

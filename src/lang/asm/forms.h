@@ -24,7 +24,7 @@ struct FormStep {
 //
 //   r1 = @FIELD(r6)     r2 = &@FIELD(r6)     r3 = sizeof @FIELD(r6)     r4 = "TEXT"
 //   r2 = &VARIABLE      r2 = &STRUCT.MEMBER(r7)
-//   zero VARIABLE       copy VARIABLE, STRUCT.MEMBER(r7)         members in their place, too
+//   zero VARIABLE       copy VARIABLE, STRUCT.MEMBER(r7)     copy VARIABLE, @FIELD(r6)
 //   call FUNCTION(ARGUMENT, ...)       an argument is what may stand behind "r1 =", or a form there
 //
 // A form changes the registers it names; copy changes r5, a call those that it passes, and what

@@ -43,6 +43,10 @@ constexpr NamedType kTypes[] = {
     {"ip", ValueType::Kind::ip_address, 16},
 };
 
+bool is_type(std::string_view word) {
+    return std::ranges::count(kTypes, word, &NamedType::name) > 0;
+}
+
 ValueType value_type(ValueType::Kind kind, std::size_t bytes, bool is_signed = false) {
     ValueType type;
     type.kind = kind;
@@ -115,11 +119,14 @@ const Layout& AsmLayoutParser::structure(const AsmToken& name) {
 void AsmLayoutParser::embed(const AsmToken& name, const Layout& structure, bool is_open,
                             Layout& into) {
     const std::string part(name.text);
-    for (const Member& member : structure.members)
-        if (is_open && (into.find(member.name) || into.find_part(member.name)))
-            tokens_.fail(name.span, cat("member '", member.name, "' is there twice"),
+    const auto require_new = [&](const std::string& member) {
+        if (is_open && (into.find(member) || into.find_part(member) || member == part))
+            tokens_.fail(name.span, cat("member '", member, "' is there twice"),
                          cat("structure '", part, "' has one, too"));
-    if (into.parts.size() + structure.members.size() + structure.parts.size() > kMaxParts)
+    };
+    for (const Member& member : structure.members) require_new(member.name);
+    for (const Layout::Part& inner : structure.parts) require_new(inner.name);
+    if (into.parts.size() + structure.members.size() + 2 * structure.parts.size() > kMaxParts)
         tokens_.fail(name.span, "too many structures in one another");
     into.embed(part, structure, is_open);
 }
@@ -134,7 +141,8 @@ Layout AsmLayoutParser::members(Layout begun) {
             tokens_.fail(name.span, cat("member '", name.text, "' is there twice"));
         if (tokens_.is(",") || tokens_.is("}")) {
             embed(name, structure(name), true, begun);
-        } else if (const Layout* known = find_structure(tokens_.peek())) {
+        } else if (const Layout* known =
+                       is_type(tokens_.peek().text) ? nullptr : find_structure(tokens_.peek())) {
             tokens_.next();
             embed(name, *known, false, begun);
         } else {

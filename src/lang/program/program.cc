@@ -66,8 +66,11 @@ void Layout::embed(const std::string& name, const Layout& structure, bool is_ope
         members.push_back({is_open ? member.name : path, member.type, offset + member.offset});
         if (is_open) parts.push_back({path, offset + member.offset, member.type.bytes});
     }
-    for (const Part& part : structure.parts)
-        parts.push_back({cat(name, '.', part.name), offset + part.offset, part.bytes});
+    for (const Part& part : structure.parts) {
+        const std::string path = cat(name, '.', part.name);
+        parts.push_back({path, offset + part.offset, part.bytes});
+        if (is_open) parts.push_back({part.name, offset + part.offset, part.bytes});
+    }
 }
 
 std::size_t Aggregation::bytes() const {

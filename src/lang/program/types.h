@@ -65,9 +65,9 @@ struct Layout {
     const Part* find_part(std::string_view name) const;
     // Appends a member at the next aligned offset and updates `bytes`.
     void add(std::string name, ValueType type);
-    // Appends all members of a structure, laid out as they are there, as the part `name`. They keep
-    // their names where `is_open`, else `name` and a dot stand in front of them. Their names must
-    // be new here.
+    // Appends all members of a structure, laid out as they are there, as the part `name`. Members
+    // and parts of it keep their names where `is_open`; else `name` and a dot stand in front of
+    // them. Their names must be new here.
     void embed(const std::string& name, const Layout& structure, bool is_open);
 
 private:

@@ -70,6 +70,13 @@ const Form kForms[] = {
      "r5 = *(u32 *)(r10 + v.odd.b)\n*(u32 *)(r10 + v.out.comm) = r5\n"
      "r5 = *(u64 *)(r10 + v.odd.b + 4)\n*(u64 *)(r10 + v.out.comm + 4) = r5\n"
      "r5 = *(u32 *)(r10 + v.odd.b + 12)\n*(u32 *)(r10 + v.out.comm + 12) = r5\n"},
+    {"copy v.now, @parent_comm(r6)",
+     "r5 = *(u64 *)(r6 + @parent_comm)\n*(u64 *)(r10 + v.now) = r5\n"},
+    {"copy v.out.comm, @parent_comm(r6)",
+     "r5 = *(u32 *)(r6 + @parent_comm)\n*(u32 *)(r10 + v.out.comm) = r5\n"
+     "r5 = *(u32 *)(r6 + @parent_comm + 4)\n*(u32 *)(r10 + v.out.comm + 4) = r5\n"
+     "r5 = *(u32 *)(r6 + @parent_comm + 8)\n*(u32 *)(r10 + v.out.comm + 8) = r5\n"
+     "r5 = *(u32 *)(r6 + @parent_comm + 12)\n*(u32 *)(r10 + v.out.comm + 12) = r5\n"},
     {"copy v.out.comm, job.comm(r7)",
      "r5 = *(u32 *)(r7 + job.comm)\n*(u32 *)(r10 + v.out.comm) = r5\n"
      "r5 = *(u32 *)(r7 + job.comm + 4)\n*(u32 *)(r10 + v.out.comm + 4) = r5\n"
@@ -127,18 +134,28 @@ BOOST_AUTO_TEST_CASE(an_embedded_structure_lies_as_in_c_and_its_members_have_two
     const Tried tried = try_assemble(
         ".struct pair { a u64, b u8 }\n"
         ".struct whole { x u8, pair, y u8, next pair }\n"
+        ".struct outer { z u64, whole }\n"
         ".map m hash key whole, value u64\n"
         ".prog p begin\n"
         "r1 = whole.pair\nr1 = whole.pair.b\nr1 = whole.b\nr1 = whole.y\nr1 = whole.next.b\n"
-        "r1 = sizeof(whole)\nr1 = sizeof(whole.pair)\nr1 = m.key.pair.b\nr0 = 0\nexit\n");
+        "r1 = sizeof(whole)\nr1 = sizeof(whole.pair)\nr1 = m.key.pair.b\n"
+        "r1 = outer.pair\nr1 = outer.whole.pair.b\nr0 = 0\nexit\n");
     BOOST_TEST(tried.mistakes == "");
     std::string numbers;
     for (const CodeItem& item : tried.program.programs.at(0).code)
         numbers += cat(item.insn.imm, ' ');
-    BOOST_TEST(numbers == "8 16 16 24 40 48 16 16 0 0 ");
+    BOOST_TEST(numbers == "8 16 16 24 40 48 16 16 16 24 0 0 ");
     std::string members;
     for (const Member& member : tried.program.maps.at(0).key.members) members += member.name + ' ';
     BOOST_TEST(members == "x a b y next.a next.b ");
+}
+
+BOOST_AUTO_TEST_CASE(a_types_name_is_the_type_though_a_structure_has_it_too) {
+    const Tried tried = try_assemble(
+        ".record signal { signal signal, pid pid }\n.stack v { key { signal signal } }\n"
+        ".prog p begin\nr0 = sizeof(v.key)\nexit\n");
+    BOOST_TEST(tried.mistakes == "");
+    BOOST_TEST(tried.program.programs.at(0).code.at(0).insn.imm == 4);
 }
 
 BOOST_AUTO_TEST_CASE(a_named_condition_is_the_condition_where_it_is_asked_for) {
