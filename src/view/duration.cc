@@ -1,6 +1,7 @@
 #include "view/duration.h"
 
 #include <ctime>
+#include <utility>
 
 #include "base/cat.h"
 #include "base/clock.h"
@@ -33,6 +34,13 @@ std::string duration_text(std::uint64_t ns) {
     if (ns < 1'000'000) return cat(ns / 1'000, ".", decimal(ns, 1'000, 1), " us");
     if (ns < kSecond) return cat(ns / 1'000'000, ".", decimal(ns, 1'000'000, 1), " ms");
     return cat(ns / kSecond, ".", decimal(ns, kSecond, 3), " s");
+}
+
+std::string precise_duration_text(std::uint64_t ns) {
+    for (const auto& [unit, name] :
+         {std::pair(std::uint64_t{1'000}, " us"), std::pair(std::uint64_t{1'000'000}, " ms")})
+        if (ns >= unit && ns < 10 * unit) return cat(ns / unit, ".", decimal(ns, unit, 2), name);
+    return duration_text(ns);
 }
 
 std::string seconds_text(std::uint64_t ns) {

@@ -7,6 +7,8 @@ namespace gpufs {
 
 // A duration for a person: "850 ns", "12.3 us", "120.1 ms", "1.002 s", "3600.000 s".
 std::string duration_text(std::uint64_t ns);
+// The same with three digits at least, so that less than 1 % is cut off: "1.52 ms".
+std::string precise_duration_text(std::uint64_t ns);
 
 // Seconds as in a trace: "1234.567890".
 std::string seconds_text(std::uint64_t ns);

@@ -8,6 +8,7 @@
 #include "engine/monitor/probe_providers.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/test_run.h"
+#include "kernel/host/cpus.h"
 #include "kernel/host/kernel_version.h"
 #include "kernel/host/pid_namespace.h"
 #include "kernel/host/syscall_names.h"
@@ -61,9 +62,10 @@ Monitor::Monitor(Program program, Choice choice, KernelFacts& machine)
 }
 
 void Monitor::make_maps() {
+    const std::size_t cpus = possible_cpus().back() + 1;
     for (const MapDeclaration& map : program().maps)
         maps_.emplace(map.name,
-                      std::make_unique<KernelMap>(BpfMap::create(prepared_->spec_of(map))));
+                      std::make_unique<KernelMap>(BpfMap::create(prepared_->spec_of(map, cpus))));
     const StringPool& pool = prepared_->pool();
     if (pool.empty()) return;
     BpfMapSpec spec = prepared_->pool_spec();

@@ -7,7 +7,6 @@
 #include "base/diagnostics.h"
 #include "base/text.h"
 #include "engine/monitor/probe_providers.h"
-#include "kernel/host/cpus.h"
 #include "lang/expr/bpf.h"
 #include "lang/program/probe_kinds.h"
 
@@ -88,7 +87,7 @@ void PreparedProgram::add_condition() {
     program_.sources.push_back(choice_.condition->source);
 }
 
-BpfMapSpec PreparedProgram::spec_of(const MapDeclaration& map) const {
+BpfMapSpec PreparedProgram::spec_of(const MapDeclaration& map, std::size_t cpus) const {
     BpfMapSpec spec;
     spec.type = map.type;
     spec.name = map.name;
@@ -108,10 +107,16 @@ BpfMapSpec PreparedProgram::spec_of(const MapDeclaration& map) const {
     }
     if (map.type == BPF_MAP_TYPE_PERF_EVENT_ARRAY) {
         spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
-        spec.max_entries = possible_cpus().back() + 1;
+        spec.max_entries = static_cast<std::uint32_t>(cpus);
     } else if (map.type != BPF_MAP_TYPE_RINGBUF) {
-        spec.key_bytes = static_cast<std::uint32_t>(map.key.bytes);
-        spec.value_bytes = static_cast<std::uint32_t>(map.value_bytes());
+        const MapShape shape = map.shape(spec.max_entries, cpus);
+        if (shape.max_entries > UINT32_MAX)
+            throw UsageError(
+                cat("map '", map.name, "' has no room for ", shape.max_entries, " entries"));
+        spec.type = shape.type;
+        spec.key_bytes = static_cast<std::uint32_t>(shape.key_bytes);
+        spec.value_bytes = static_cast<std::uint32_t>(shape.value_bytes);
+        spec.max_entries = static_cast<std::uint32_t>(shape.max_entries);
     }
     return spec;
 }

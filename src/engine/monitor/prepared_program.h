@@ -44,8 +44,9 @@ public:
     const std::vector<std::string>& cautions() const noexcept { return found_.cautions; }
     const StringPool& pool() const noexcept { return pool_; }
 
-    // How a map is made, here. Throws UsageError where a parameter gives it no size.
-    BpfMapSpec spec_of(const MapDeclaration& map) const;
+    // How a map is made, here, where there are so many CPUs, running or not. Throws UsageError
+    // where a parameter gives it no size, or one that is too large.
+    BpfMapSpec spec_of(const MapDeclaration& map, std::size_t cpus) const;
     // The same of the one value that holds the pool's texts.
     BpfMapSpec pool_spec() const;
 

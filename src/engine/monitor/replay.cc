@@ -67,7 +67,7 @@ Replay::Replay(Program program, PreparedProgram::Choice choice, TraceFile& file)
 
 void Replay::make_maps() {
     for (const MapDeclaration& map : program().maps)
-        maps_[map.name] = world_.add_map(prepared_->spec_of(map));
+        maps_[map.name] = world_.add_map(prepared_->spec_of(map, world_.cpus));
     const StringPool& pool = prepared_->pool();
     if (pool.empty()) return;
     pool_map_ = world_.add_map(prepared_->pool_spec());

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <numeric>
+#include <iterator>
 
 namespace gpufs {
 namespace {
@@ -12,12 +12,6 @@ using Kind = Aggregation::Kind;
 
 bool is_less(const Aggregation& how, std::uint64_t a, std::uint64_t b) {
     return how.is_signed ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
-}
-
-std::vector<std::uint64_t> words_of(std::span<const std::byte> bytes) {
-    std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
-    std::memcpy(words.data(), bytes.data(), words.size() * sizeof(std::uint64_t));
-    return words;
 }
 
 bool holds_entries(std::uint32_t type) {
@@ -30,6 +24,32 @@ bool refuses_keys(const MapDeclaration& map) {
     return map.type == BPF_MAP_TYPE_HASH || map.type == BPF_MAP_TYPE_PERCPU_HASH;
 }
 
+// The words of a histogram from its buckets, whose order and number are any.
+void complete_histogram(const Aggregation& how, MapEntry& entry) {
+    std::vector<HistogramBucket> unsorted = std::move(entry.buckets);
+    std::ranges::stable_sort(unsorted, {}, &HistogramBucket::number);
+    entry.buckets.clear();
+    merge_buckets(how, unsorted, entry.buckets);
+    entry.words.assign(4, 0);
+    for (const HistogramBucket& one : entry.buckets)
+        merge_words(how, {one.count, one.total, one.least, one.most}, entry.words);
+}
+
+// What came since `before`. An extreme is of what came since then where it moved.
+void subtract_buckets(const Aggregation& how, const MapEntry& before, MapEntry& entry) {
+    std::size_t i = 0;
+    for (HistogramBucket& one : entry.buckets) {
+        while (i < before.buckets.size() && before.buckets[i].number < one.number) ++i;
+        if (i == before.buckets.size() || before.buckets[i].number != one.number) continue;
+        const HistogramBucket& old = before.buckets[i];
+        one.count -= old.count;
+        one.total -= old.total;
+        if (one.count == 1) one.least = one.most = one.total;
+    }
+    std::erase_if(entry.buckets, [](const HistogramBucket& one) { return one.count == 0; });
+    complete_histogram(how, entry);
+}
+
 // What was there before can be taken away from what is there now.
 bool adds_up(const Aggregation& how) {
     return how.kind != Kind::none && how.kind != Kind::min && how.kind != Kind::max &&
@@ -37,6 +57,24 @@ bool adds_up(const Aggregation& how) {
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> decoded_words(const Aggregation& how, std::span<const std::byte> value) {
+    constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+    std::vector<std::uint64_t> words(value.size() / sizeof(std::uint64_t));
+    std::memcpy(words.data(), value.data(), words.size() * sizeof(std::uint64_t));
+    const auto decode = [&](std::size_t i, bool is_least) {
+        words[i] ^= (how.is_signed ? kSignBit : 0) ^ (is_least ? ~std::uint64_t{0} : 0);
+    };
+    if (how.kind == Kind::min || how.kind == Kind::max) {
+        if (words[1] == 0) return {0, 0};
+        decode(0, how.kind == Kind::min);
+    } else if (how.kind == Kind::stats || how.is_histogram()) {
+        if (words[0] == 0) return {0, 0, 0, 0};
+        decode(2, true);
+        decode(3, false);
+    }
+    return words;
+}
 
 bool is_zero(std::span<const std::byte> bytes) {
     return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
@@ -65,6 +103,9 @@ void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
             into[1] = 1;
             break;
         case Kind::stats:  // count, total, least, most
+        case Kind::log2:
+        case Kind::log_linear:
+        case Kind::linear:
             if (from[0] == 0) break;
             keep(2, into[0] == 0, false);
             keep(3, into[0] == 0, true);
@@ -74,10 +115,27 @@ void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
         case Kind::count:
         case Kind::sum:
         case Kind::avg:
-        case Kind::log2:
-        case Kind::log_linear:
-        case Kind::linear:
             for (std::size_t i = 0; i < from.size(); ++i) add(i);
+    }
+}
+
+void merge_buckets(const Aggregation& how, const std::vector<HistogramBucket>& from,
+                   std::vector<HistogramBucket>& into) {
+    std::vector<HistogramBucket> all;
+    all.reserve(from.size() + into.size());
+    std::ranges::merge(from, into, std::back_inserter(all), {}, &HistogramBucket::number,
+                       &HistogramBucket::number);
+    into.clear();
+    for (const HistogramBucket& one : all) {
+        if (into.empty() || into.back().number != one.number) {
+            into.push_back(one);
+            continue;
+        }
+        HistogramBucket& to = into.back();
+        if (is_less(how, one.least, to.least)) to.least = one.least;
+        if (is_less(how, to.most, one.most)) to.most = one.most;
+        to.count += one.count;
+        to.total += one.total;
     }
 }
 
@@ -88,18 +146,17 @@ std::uint64_t count_of(const Aggregation& how, const std::vector<std::uint64_t>&
         case Kind::count:
         case Kind::avg:
         case Kind::stats:
+        case Kind::log2:
+        case Kind::log_linear:
+        case Kind::linear:
             return words[0];
         case Kind::sum:
             return 1;
         case Kind::min:
         case Kind::max:
             return words[1];
-        case Kind::log2:
-        case Kind::log_linear:
-        case Kind::linear:
-            break;
     }
-    return std::accumulate(words.begin(), words.end(), std::uint64_t{0});
+    return 0;
 }
 
 std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& words) {
@@ -109,13 +166,41 @@ std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& 
                                       static_cast<std::int64_t>(words[0]));
 }
 
-std::vector<MapEntry> MapReader::contents(const MapDeclaration& declared, ProgramMap& map,
-                                          bool take) {
-    std::vector<MapEntry> entries;
+void MapReader::read_histograms(const MapDeclaration& declared, std::span<const std::byte> key,
+                                std::span<const std::byte> value,
+                                std::map<std::vector<std::byte>, std::size_t>& places,
+                                std::vector<MapEntry>& entries) const {
+    const std::vector<std::uint64_t> words = decoded_words(declared.aggregation, value);
+    if (words[0] == 0) return;
+    std::uint32_t number = 0;
+    std::memcpy(&number, key.data() + (declared.is_array() ? 0 : declared.bucket_at()),
+                sizeof number);
+    std::vector<std::byte> own(key.begin(),
+                               key.begin() + static_cast<std::ptrdiff_t>(declared.key.bytes));
+    if (declared.is_array()) {
+        const auto buckets = static_cast<std::uint32_t>(declared.aggregation.buckets());
+        const auto index = static_cast<std::uint32_t>(number / buckets % declared.max_entries);
+        number %= buckets;
+        std::memcpy(own.data(), &index, sizeof index);
+    } else {
+        number >>= 16;  // without the CPU
+    }
+    const auto [place, is_new] = places.emplace(own, entries.size());
+    if (is_new) entries.push_back({std::move(own), {}, {}, {}});
+    entries[place->second].buckets.push_back({number, words[0], words[1], words[2], words[3]});
+}
+
+MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramMap& map,
+                                        bool take) const {
+    Contents read;
+    std::vector<MapEntry>& entries = read.entries;
     const Aggregation& how = declared.aggregation;
     const std::size_t bytes = declared.value_bytes();
+    std::map<std::vector<std::byte>, std::size_t> places;  // of histograms
     const auto visit = [&](std::span<const std::byte> key, std::span<const std::byte> value) {
+        ++read.places;
         if (declared.is_array() && is_zero(value)) return;
+        if (how.is_histogram()) return read_histograms(declared, key, value, places, entries);
         MapEntry entry;
         entry.key.assign(key.begin(), key.end());
         for (std::size_t at = 0; at + bytes <= value.size(); at += map.copy_bytes()) {
@@ -123,7 +208,7 @@ std::vector<MapEntry> MapReader::contents(const MapDeclaration& declared, Progra
             if (how.kind == Kind::none)
                 entry.values.emplace_back(one.begin(), one.end());
             else
-                merge_words(how, words_of(one), entry.words);
+                merge_words(how, decoded_words(how, one), entry.words);
         }
         entries.push_back(std::move(entry));
     };
@@ -131,7 +216,9 @@ std::vector<MapEntry> MapReader::contents(const MapDeclaration& declared, Progra
         map.take_each(visit);
     else
         map.for_each(visit);
-    return entries;
+    if (how.is_histogram())
+        for (MapEntry& entry : entries) complete_histogram(how, entry);
+    return read;
 }
 
 void MapReader::subtract_taken(const MapDeclaration& declared,
@@ -140,13 +227,18 @@ void MapReader::subtract_taken(const MapDeclaration& declared,
     if (taken == taken_.end()) return;
     std::map<std::vector<std::byte>, std::size_t> places;
     for (std::size_t i = 0; i < entries.size(); ++i) places.emplace(entries[i].key, i);
+    const bool is_histogram = declared.aggregation.is_histogram();
     for (const MapEntry& before : taken->second) {
         const auto [place, is_gone] = places.emplace(before.key, entries.size());
         // A sum that is 0 again was left out.
         if (is_gone)
-            entries.push_back({before.key, std::vector<std::uint64_t>(before.words.size()), {}});
+            entries.push_back(
+                {before.key, std::vector<std::uint64_t>(before.words.size()), {}, {}});
         MapEntry& entry = entries[place->second];
-        for (std::size_t i = 0; i < entry.words.size(); ++i) entry.words[i] -= before.words[i];
+        if (is_histogram)
+            subtract_buckets(declared.aggregation, before, entry);
+        else
+            for (std::size_t i = 0; i < entry.words.size(); ++i) entry.words[i] -= before.words[i];
     }
     std::erase_if(entries, [](const MapEntry& entry) {
         return std::ranges::all_of(entry.words, [](std::uint64_t word) { return word == 0; });
@@ -157,15 +249,14 @@ std::vector<MapEntry> MapReader::read(std::string_view name) {
     const MapDeclaration* declared = running_.program().find_map(name);
     ProgramMap* map = running_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
-    std::vector<MapEntry> entries = current(*declared, *map);
+    std::vector<MapEntry> entries = current(*declared, *map).entries;
     subtract_taken(*declared, entries);
     return entries;
 }
 
-std::vector<MapEntry> MapReader::current(const MapDeclaration& declared, ProgramMap& map) {
-    if (!keeps_) return contents(declared, map, false);
+const MapReader::Contents& MapReader::current(const MapDeclaration& declared, ProgramMap& map) {
     const auto known = kept_.find(declared.name);
-    if (known != kept_.end()) return known->second;
+    if (keeps_ && known != kept_.end()) return known->second;
     return kept_[declared.name] = contents(declared, map, false);
 }
 
@@ -173,9 +264,9 @@ std::vector<MapEntry> MapReader::take(std::string_view name) {
     const MapDeclaration* declared = running_.program().find_map(name);
     ProgramMap* map = running_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
-    std::vector<MapEntry> entries = contents(*declared, *map, true);
+    auto [entries, places] = contents(*declared, *map, true);
     if (!declared->is_array()) {
-        if (refuses_keys(*declared) && entries.size() >= map->spec().max_entries)
+        if (refuses_keys(*declared) && places >= map->spec().max_entries)
             full_when_taken_.insert(declared->name);
         return entries;
     }
@@ -195,7 +286,7 @@ std::vector<std::string> MapReader::full_maps() {
     for (const MapDeclaration& declared : running_.program().maps) {
         ProgramMap* map = running_.map(declared.name);
         if (!map || !refuses_keys(declared)) continue;
-        if (current(declared, *map).size() >= map->spec().max_entries) full.insert(declared.name);
+        if (current(declared, *map).places >= map->spec().max_entries) full.insert(declared.name);
     }
     return {full.begin(), full.end()};
 }

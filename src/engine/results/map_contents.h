@@ -13,11 +13,23 @@
 
 namespace gpufs {
 
+// What one bucket of a histogram holds: `least` and `most` are of values that came. Words of
+// signed histograms have a sign.
+struct HistogramBucket {
+    std::uint32_t number = 0;  // 0 to Aggregation::buckets() - 1
+    std::uint64_t count = 0, total = 0, least = 0, most = 0;
+
+    bool operator==(const HistogramBucket&) const = default;
+};
+
 // One entry of a map, all CPUs together.
 struct MapEntry {
     std::vector<std::byte> key;
-    // An aggregation's words, as Aggregation says: added up, or the least, or the most.
+    // An aggregation's words, as Aggregation says: added up, or the least, or the most. Of a
+    // histogram those of `stats`, of all its buckets.
     std::vector<std::uint64_t> words;
+    // Of a histogram: those in use, by number.
+    std::vector<HistogramBucket> buckets;
     // Of a map that keeps data: one value, or one a CPU.
     std::vector<std::vector<std::byte>> values;
 
@@ -34,8 +46,9 @@ public:
     std::vector<MapEntry> read(std::string_view name);
     // What came since it was taken last, or all; from then on only what comes is there. No update
     // is lost in arrays of counts, sums and histograms, whose old contents are remembered, and not
-    // taken out. In hash maps an update in the moment between reading an entry and removing it may
-    // be.
+    // taken out: an extreme of a bucket that was further before stays what it was, which is less
+    // than the bucket's width away. In hash maps an update in the moment between reading an entry
+    // and removing it may be.
     std::vector<MapEntry> take(std::string_view name);
 
     // For the end of a run: from now on each map is read from the kernel once, when its contents
@@ -46,8 +59,16 @@ public:
     std::vector<std::string> full_maps();
 
 private:
-    std::vector<MapEntry> contents(const MapDeclaration& declared, ProgramMap& map, bool take);
-    std::vector<MapEntry> current(const MapDeclaration& declared, ProgramMap& map);
+    struct Contents {
+        std::vector<MapEntry> entries;
+        std::size_t places = 0;  // how many of the kernel's entries they were
+    };
+    Contents contents(const MapDeclaration& declared, ProgramMap& map, bool take) const;
+    void read_histograms(const MapDeclaration& declared, std::span<const std::byte> key,
+                         std::span<const std::byte> value,
+                         std::map<std::vector<std::byte>, std::size_t>& places,
+                         std::vector<MapEntry>& entries) const;
+    const Contents& current(const MapDeclaration& declared, ProgramMap& map);
     void subtract_taken(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
 
     const RunningProgram& running_;
@@ -55,7 +76,7 @@ private:
     std::map<std::string, std::vector<MapEntry>, std::less<>> taken_;
     std::set<std::string> full_when_taken_;
     bool keeps_ = false;
-    std::map<std::string, std::vector<MapEntry>, std::less<>> kept_;  // by map
+    std::map<std::string, Contents, std::less<>> kept_;  // by map, what was read last
 };
 
 // No byte is anything else.
@@ -63,14 +84,21 @@ bool is_zero(std::span<const std::byte> bytes);
 // A kernel's or a user's: an id in a stack_trace map.
 bool is_stack(const ValueType& type);
 
+// The words of a value in the kernel, with their extremes as numbers.
+std::vector<std::uint64_t> decoded_words(const Aggregation& how, std::span<const std::byte> value);
 // Adds one CPU's words to those of the others.
 void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
                  std::vector<std::uint64_t>& into);
 
+// Adds another histogram's buckets.
+void merge_buckets(const Aggregation& how, const std::vector<HistogramBucket>& from,
+                   std::vector<HistogramBucket>& into);
+
 // How many values went into the words: of sums, minima and maxima only whether there is one.
 std::uint64_t count_of(const Aggregation& how, const std::vector<std::uint64_t>& words);
 
-// The mean of an avg or stats, towards 0; as a word, that has its sign. 0 where there is no value.
+// The mean of an avg, stats or histogram, towards 0; as a word, that has its sign. 0 where there is
+// no value.
 std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& words);
 
 // What was counted for stacks that found their place in the stack map taken by another (their id is

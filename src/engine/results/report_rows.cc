@@ -45,8 +45,9 @@ void group(const MapDeclaration& map, const Layout& layout, std::vector<MapEntry
         MapEntry& into = groups[place->second];
         if (map.aggregation.kind != Kind::none)
             merge_words(map.aggregation, entry.words, into.words);
-        else
-            for (Bytes& value : entry.values) into.values.push_back(std::move(value));
+        if (map.aggregation.is_histogram())
+            merge_buckets(map.aggregation, entry.buckets, into.buckets);
+        for (Bytes& value : entry.values) into.values.push_back(std::move(value));
     }
     entries = std::move(groups);
 }
@@ -84,19 +85,27 @@ std::uint64_t sort_word(const Aggregation& how, std::string_view column,
             if (column == "avg") return mean_of(how, words);
             if (column == "min") return words[2];
             return column == "max" ? words[3] : words[1];
+        case Kind::log2:
+        case Kind::log_linear:
+        case Kind::linear:
+            if (column == "sum") return words[1];
+            if (column == "avg") return mean_of(how, words);
+            if (column == "min") return words[2];
+            return column == "max" ? words[3] : words[0];
         case Kind::count:
         case Kind::sum:
         case Kind::min:
         case Kind::max:
             return words[0];
-        default:
-            return count_of(how, words);
+        case Kind::none:
+            break;
     }
+    return 0;
 }
 
 // Numbers of values have no sign, whatever those have.
 bool is_signed_column(const Aggregation& how, std::string_view column) {
-    return how.is_signed && column != "count";
+    return how.is_signed && column != "count" && !(how.is_histogram() && column.empty());
 }
 
 void sort(const MapDeclaration& map, const Report& report, const Layout& layout,

@@ -6,8 +6,8 @@
 namespace gpufs {
 namespace {
 
-// Rooms for keys of counts, and of histograms, which take half a kilobyte each and on each CPU.
-constexpr std::size_t kCountKeys = 16384, kHistogramKeys = 1024;
+// Room for keys of counts, and for buckets of all keys of histograms, about 100 bytes each.
+constexpr std::size_t kCountKeys = 16384, kHistogramEntries = 16384;
 
 ValueType number(std::string unit = {}) {
     ValueType type;
@@ -85,13 +85,13 @@ Program make_hist(const AdhocQuestion& question, const AdhocWord& field, const A
     Aggregation own = how;
     own.is_signed = is_signed;
     add_report(program, "hist", question.title, key,
-               question.max_keys ? question.max_keys : kHistogramKeys, own, value);
+               question.max_keys ? question.max_keys : kHistogramEntries, own, value);
     for (const AdhocEvent& event : question.events) {
         AdhocProbe probe(event, program);
         probe.filter(question.filter);
         const AdhocValue what = find_value(event, field.text).value();
         const ir::Temp number_of = probe.values().number(what);
-        probe.add_to("hist", probe.key(keys, key), number_of, what.type.is_signed);
+        probe.add_to("hist", probe.key(keys, key), number_of);
         probe.finish(event.format.name);
     }
     return program;

@@ -11,8 +11,8 @@
 namespace gpufs {
 namespace {
 
-// Room for starts that wait for their end, and for histograms by key.
-constexpr std::size_t kStarts = 65536, kHistogramKeys = 1024;
+// Room for starts that wait for their end, and for buckets of all keys of histograms.
+constexpr std::size_t kStarts = 65536, kHistogramEntries = 16384;
 // The stack has the keys twice, once in a record.
 constexpr std::size_t kMaxPairBytes = 80, kMaxByBytes = 120;
 
@@ -123,7 +123,7 @@ private:
         ValueType value = number();
         value.unit = latency_.unit;
         add_report(program_, kLatency, question_.title, by_,
-                   question_.max_keys ? question_.max_keys : kHistogramKeys, how, value);
+                   question_.max_keys ? question_.max_keys : kHistogramEntries, how, value);
         declare_tally(kReplaced, "starts that a later one replaced");
         if (!is_filtered_) declare_tally(kUnmatched, "ends without a start");
         if (latency_.over_ns) declare_slow();

@@ -51,7 +51,8 @@ void AdhocProbe::filter_pids(const std::vector<int>& pids) {
 }
 
 ir::Slot AdhocProbe::key(std::span<const AdhocWord> names, const Layout& layout) {
-    const ir::Slot slot = code_.new_slot(std::max(layout.bytes, sizeof(std::uint32_t)));
+    // Behind the key is room for a histogram's bucket.
+    const ir::Slot slot = code_.new_slot(layout.bytes + 2 * sizeof(std::uint32_t));
     if (layout.members.empty())
         code_.store(slot, 0, ir::kU32);
     else
@@ -59,9 +60,8 @@ ir::Slot AdhocProbe::key(std::span<const AdhocWord> names, const Layout& layout)
     return slot;
 }
 
-void AdhocProbe::add_to(std::string_view map, ir::Slot key, const ir::Operand& value,
-                        bool is_signed) {
-    append_aggregation(code_, *program_.find_map(map), key, value, is_signed);
+void AdhocProbe::add_to(std::string_view map, ir::Slot key, const ir::Operand& value) {
+    append_aggregation(code_, *program_.find_map(map), key, value);
 }
 
 void AdhocProbe::finish(std::string name) {

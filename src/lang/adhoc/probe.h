@@ -25,8 +25,7 @@ public:
     // The names' values at this event; without members the u32 0, an array's only key.
     ir::Slot key(std::span<const AdhocWord> names, const Layout& layout);
     // Adds to an aggregation of the program; `key` as above.
-    void add_to(std::string_view map, ir::Slot key, const ir::Operand& value = 1,
-                bool is_signed = false);
+    void add_to(std::string_view map, ir::Slot key, const ir::Operand& value = 1);
     // Ends the code and adds it to the program.
     void finish(std::string name);
 

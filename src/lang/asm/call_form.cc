@@ -103,6 +103,7 @@ FormParser::Argument FormParser::argument(Reg to, Span span) {
     const RegName dst{to, from && from->is_low};
     std::vector<FormStep> before = std::exchange(steps_, {});
     pointed_bytes_.reset();
+    pointed_alignment_.reset();
     if (value(tokens, {dst, span})) {
         tokens.expect_end();
         made.bytes = pointed_bytes_;

@@ -66,29 +66,14 @@ std::vector<std::string> columns_of(Aggregation::Kind kind) {
         case Aggregation::Kind::avg:
             return {"key", "avg", "count", "sum"};
         case Aggregation::Kind::stats:
-            return {"key", "count", "sum", "avg", "min", "max"};
-        case Aggregation::Kind::count:
         case Aggregation::Kind::log2:
         case Aggregation::Kind::log_linear:
         case Aggregation::Kind::linear:
+            return {"key", "count", "sum", "avg", "min", "max"};
+        case Aggregation::Kind::count:
             break;
     }
     return {"key", "count"};
-}
-
-// The words of an aggregated value, in order.
-std::vector<const char*> words_of(Aggregation::Kind kind) {
-    switch (kind) {
-        case Aggregation::Kind::min:
-        case Aggregation::Kind::max:
-            return {"value", "is_set"};
-        case Aggregation::Kind::avg:
-            return {"count", "total"};
-        case Aggregation::Kind::stats:
-            return {"count", "total", "min", "max"};
-        default:
-            return {};
-    }
 }
 
 ValueType integer(std::size_t bytes) {
@@ -244,6 +229,8 @@ void DeclarationParser::complete(const AsmToken& name, MapDeclaration& map) {
     }
     if (rule.key != KeyRule::none && map.value.members.empty())
         lacks("value", "as in value u64, or value count");
+    if (map.is_array() && map.aggregation.is_histogram() && !map.max_parameter.empty())
+        tokens_.fail(name.span, "an array of histograms has a size that is no parameter");
     if (map.max_entries != 0 || !map.max_parameter.empty()) return;
     map.max_entries = rule.max;
     if (rule.max == 0 && rule.key == KeyRule::index) lacks("maximum", "as in max 64");
@@ -258,11 +245,6 @@ void DeclarationParser::define_map(const MapDeclaration& map) {
         return;
     }
     work_.symbols.define_size(value, map.value_bytes());
-    Int128 offset = 0;
-    for (const char* word : words_of(map.aggregation.kind)) {
-        work_.symbols.define_number(cat(value, '.', word), offset);
-        offset += sizeof(std::uint64_t);
-    }
 }
 
 // .report MAP "TITLE" [by MEMBER... | total] [table] [sort COLUMN] [top N]

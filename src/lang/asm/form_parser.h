@@ -16,7 +16,7 @@ namespace gpufs {
 // The parser of one form; forms.h says what it takes.
 class FormParser {
 public:
-    FormParser(const AsmWork& work, std::size_t source, Span line);
+    FormParser(AsmWork& work, std::size_t source, Span line);
 
     std::optional<std::vector<FormStep>> parse();
 
@@ -62,6 +62,11 @@ private:
     void step(CodeItem::Kind kind, const bpf_insn& one, Relocation::Kind relocation,
               const AsmToken& name);
 
+    // aggregate_form.cc
+    void add();
+    const MapDeclaration& aggregated_map(const AsmToken& name) const;
+    Argument key_of(const MapDeclaration& map);
+
     // call_form.cc
     bool call();
     Span argument_span();
@@ -71,12 +76,13 @@ private:
     void check_sizes(const AsmToken& function, const std::vector<Argument>& arguments) const;
     void put(std::vector<Argument> arguments);
 
-    const AsmWork& work_;
+    AsmWork& work_;
     const SourceText& source_;
     AsmTokens tokens_;
     AsmNames names_;
     std::vector<FormStep> steps_;
-    std::optional<std::size_t> pointed_bytes_;  // by the address that was parsed last
+    // Of the address that was parsed last: the bytes there and, on the stack, its alignment.
+    std::optional<std::size_t> pointed_bytes_, pointed_alignment_;
 };
 
 }  // namespace gpufs

@@ -1,6 +1,7 @@
 #include "lang/asm/forms.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "base/suggest.h"
@@ -29,7 +30,7 @@ bool is_field_name(const AsmToken& token) {
 
 }  // namespace
 
-FormParser::FormParser(const AsmWork& work, std::size_t source, Span line)
+FormParser::FormParser(AsmWork& work, std::size_t source, Span line)
     : work_(work),
       source_(work.sources[source]),
       tokens_(source_, line),
@@ -45,6 +46,8 @@ std::optional<std::vector<FormStep>> FormParser::parse() {
         zero();
     } else if (first.is("copy")) {
         copy();
+    } else if (first.is("add")) {
+        add();
     } else if (!first.is("call") || !call()) {
         return {};
     }
@@ -119,6 +122,8 @@ void FormParser::address(AsmTokens& tokens, const Target& dst) {
         step(insn::alu64(AluOp::add, dst.reg(), static_cast<__s32>(to.offset)),
              cat(name, " += ", to.path));
     pointed_bytes_ = to.bytes;
+    if (to.base == Reg::fp)
+        pointed_alignment_ = std::size_t{1} << std::countr_zero(static_cast<std::uint64_t>(to.offset));
 }
 
 void FormParser::require_writable(const Target& dst) const {
@@ -273,7 +278,7 @@ void FormParser::step(CodeItem::Kind kind, const bpf_insn& one, Relocation::Kind
     steps_.push_back(std::move(made));
 }
 
-std::optional<std::vector<FormStep>> parse_form(const AsmWork& work, std::size_t source,
+std::optional<std::vector<FormStep>> parse_form(AsmWork& work, std::size_t source,
                                                 Span line) {
     return FormParser(work, source, line).parse();
 }

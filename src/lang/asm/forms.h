@@ -25,10 +25,12 @@ struct FormStep {
 //   r1 = @FIELD(r6)     r2 = &@FIELD(r6)     r3 = sizeof @FIELD(r6)     r4 = "TEXT"
 //   r2 = &VARIABLE      r2 = &STRUCT.MEMBER(r7)
 //   zero VARIABLE       copy VARIABLE, STRUCT.MEMBER(r7)     copy VARIABLE, @FIELD(r6)
+//   add MAP[KEY] VALUE
 //   call FUNCTION(ARGUMENT, ...)       an argument is what may stand behind "r1 =", or a form there
 //
 // A form changes the registers it names; copy changes r5, a call those that it passes, and what
-// each call does. Absent where the line is no form. Throws SourceError and AlreadyTold.
-std::optional<std::vector<FormStep>> parse_form(const AsmWork& work, std::size_t source, Span line);
+// each call does. What `add` adds to is noted in AsmWork::added_to. Absent where the line is no
+// form. Throws SourceError and AlreadyTold.
+std::optional<std::vector<FormStep>> parse_form(AsmWork& work, std::size_t source, Span line);
 
 }  // namespace gpufs

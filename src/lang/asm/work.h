@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostics.h"
@@ -34,6 +35,8 @@ struct AsmWork {
     // Of the functions that name theirs.
     std::map<std::string, std::vector<std::string>, std::less<>> parameters;
     std::vector<AsmUnit> units;
+    // The maps that `add` adds to, and the alignment of all keys it is given.
+    std::map<std::string, std::size_t, std::less<>> added_to;
     Diagnostics errors;
 };
 
@@ -41,6 +44,11 @@ struct AsmWork {
 // try_to_wake_up". Throws SourceError.
 std::vector<std::vector<ProbeTarget>> parse_probe_targets(const SourceText& source,
                                                           std::size_t source_index, Span range);
+
+// Is it the name of the function of a map in `added_to`?
+bool is_added(const AsmWork& work, std::string_view function);
+// Makes these functions.
+void define_added(AsmWork& work);
 
 // Fills the code of all units, and complains of what is wrong with their lines.
 void assemble_units(AsmWork& work);

@@ -13,8 +13,10 @@ namespace {
 using Kind = Aggregation::Kind;
 
 constexpr std::int64_t kWord = 8;
-// How often a compare-and-exchange is tried: each failure is another program's success.
-constexpr int kTries = 64;
+constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+// How often a compare-and-exchange is tried. Each failure is another program's larger extreme: of
+// one that interrupts on the same CPU, or of another CPU.
+constexpr int kTriesOnCpu = 4, kTriesOnAll = 32;
 
 Relocation reference(Relocation::Kind kind, std::string name) {
     Relocation relocation;
@@ -23,15 +25,18 @@ Relocation reference(Relocation::Kind kind, std::string name) {
     return relocation;
 }
 
-std::string zero_of(const MapDeclaration& map) {
-    return cat(map.name, "_zero");
-}
 std::string refused_of(const MapDeclaration& map) {
-    return cat(map.name, "_refused");
+    return cat(map.name, ".refused");
 }
 
 bool has_extremes(const Aggregation& how) {
-    return how.kind == Kind::min || how.kind == Kind::max || how.kind == Kind::stats;
+    return how.kind == Kind::min || how.kind == Kind::max || how.kind == Kind::stats ||
+           how.is_histogram();
+}
+
+// Has an index that can be too large.
+bool has_indexes(const MapDeclaration& map) {
+    return map.is_array() && (map.max_entries != 1 || !map.max_parameter.empty());
 }
 
 ValueType integer(std::size_t bytes) {
@@ -40,129 +45,181 @@ ValueType integer(std::size_t bytes) {
     return type;
 }
 
+// The code of a map's function.
 class AggregateWriter {
 public:
-    AggregateWriter(ir::Code& code, const MapDeclaration& map, ir::Slot key,
-                    const ir::Operand& value, bool is_signed)
-        : code_(code), map_(map), key_(key), value_(value), type_{8, is_signed} {}
+    AggregateWriter(const MapDeclaration& map, const AggregateKey& key, bool has_atomics)
+        : map_(map),
+          how_(map.aggregation),
+          key_(key),
+          has_atomics_(has_atomics),
+          type_{8, map.aggregation.is_signed} {}
 
-    void write() {
-        const ir::Label done = code_.new_label(), add = code_.new_label();
+    std::vector<CodeItem> write(std::string_view labels) {
+        code_.set_source(map_.at);
+        const ir::Temp key = code_.argument(1);
+        value_ = how_.kind == Kind::count ? ir::Operand(1) : ir::Operand(code_.argument(2));
+        const ir::Label done = code_.new_label(), add = code_.new_label(),
+                        refused = code_.new_label();
+        const ir::Temp address = map_.is_array() ? index_at(key, refused) : key_at(key);
         const ir::Temp entry = code_.new_temp(ir::kU64);
-        code_.assign(entry, look_up());
+        code_.assign(entry, look_up(address));
         code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, add);
         if (!map_.is_array()) {
-            create(done);
-            code_.assign(entry, look_up());
+            create(address);
+            code_.assign(entry, look_up(address));
             code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, add);
-            append_loss(code_, refused_of(map_));
         }
+        code_.bind(refused);
+        if (!map_.is_array() || has_indexes(map_)) append_loss(code_, refused_of(map_));
         code_.jump(done);
         code_.bind(add);
         add_to(entry);
         code_.bind(done);
+        code_.leave(0);
+        return code_.assemble(labels);
     }
 
 private:
-    ir::Temp look_up() {
-        return code_.call(
-            BPF_FUNC_map_lookup_elem,
-            {code_.symbol(reference(Relocation::Kind::map, map_.name)), code_.address(key_)});
+    ir::Temp map_address() { return code_.symbol(reference(Relocation::Kind::map, map_.name)); }
+
+    ir::Temp look_up(ir::Temp key) {
+        return code_.call(BPF_FUNC_map_lookup_elem, {map_address(), key});
     }
 
-    ir::Temp update(const ir::Operand& value) {
-        return code_.call(BPF_FUNC_map_update_elem,
-                          {code_.symbol(reference(Relocation::Kind::map, map_.name)),
-                           code_.address(key_), value, static_cast<int>(BPF_NOEXIST)});
+    // An entry of zeros, unless another program is faster.
+    void create(ir::Temp key) {
+        const ir::Slot zeros = code_.new_slot(how_.bytes());
+        for (std::size_t at = 0; at < how_.bytes(); at += kWord)
+            code_.store({zeros, static_cast<std::int64_t>(at)}, 0, ir::kU64);
+        code_.call(BPF_FUNC_map_update_elem,
+                   {map_address(), key, code_.address(zeros), static_cast<int>(BPF_NOEXIST)});
     }
 
-    // Makes the entry, unless another CPU was faster. An extreme is born with its first value,
-    // which is all there is to do then.
-    void create(ir::Label done) {
-        if (!has_extremes(map_.aggregation)) {
-            update(code_.symbol(reference(Relocation::Kind::map_value, zero_of(map_))));
-            return;
+    // Where the index of the element is, on the stack.
+    ir::Temp index_at(ir::Temp index, ir::Label refused) {
+        ir::Operand element = index;
+        if (has_indexes(map_)) code_.branch(ir::Cmp::ge, ir::kU64, index, entries(), refused);
+        if (how_.is_histogram()) {
+            if (map_.is_per_cpu()) {
+                const ir::Temp cpu = code_.call(BPF_FUNC_get_smp_processor_id, {});
+                element =
+                    has_indexes(map_)
+                        ? code_.compute(ir::Op::add, ir::kU64,
+                                        code_.compute(ir::Op::mul, ir::kU64, cpu, entries()), index)
+                        : cpu;
+            }
+            const ir::Temp first = code_.compute(ir::Op::mul, ir::kU64, element,
+                                                 static_cast<std::int64_t>(how_.buckets()));
+            element = code_.compute(ir::Op::add, ir::kU64, first, bucket());
         }
-        const bool is_stats = map_.aggregation.kind == Kind::stats;
-        const ir::Slot first = code_.new_slot(map_.aggregation.bytes());
-        const auto set = [&](std::int64_t word, const ir::Operand& value) {
-            code_.store({first, word * kWord}, value, ir::kU64);
-        };
-        if (is_stats) {
-            set(0, 1);
-            for (const std::int64_t word : {1, 2, 3}) set(word, value_);
-        } else {
-            set(0, value_);
-            set(1, 1);
-        }
-        code_.branch(ir::Cmp::eq, ir::kU64, update(code_.address(first)), 0, done);
+        const ir::Slot slot = code_.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
+        code_.store(slot, element, ir::kU32);
+        return code_.address(slot);
     }
 
+    ir::Operand entries() {
+        if (map_.max_parameter.empty()) return map_.max_entries;
+        return code_.symbol(reference(Relocation::Kind::parameter, map_.max_parameter));
+    }
+
+    // Where the whole key is.
+    ir::Temp key_at(ir::Temp given) {
+        if (!how_.is_histogram()) return given;
+        const std::size_t end = map_.bucket_at();
+        ir::Temp tail = bucket();
+        tail = code_.compute(ir::Op::shl, ir::kU64, tail, 16);
+        if (map_.is_per_cpu()) {
+            const ir::Temp cpu = code_.call(BPF_FUNC_get_smp_processor_id, {});
+            tail = code_.compute(ir::Op::bit_or, ir::kU64, tail, cpu);
+        }
+        const auto at = static_cast<std::int64_t>(end);
+        if (key_.has_room) {
+            code_.store({given, at}, tail, ir::kU32);
+            return given;
+        }
+        const ir::Slot whole = code_.new_slot(end + sizeof(std::uint32_t));
+        for (std::size_t from = 0; from < end;) {
+            const std::size_t left = map_.key.bytes - std::min(map_.key.bytes, from);
+            std::size_t bytes = std::min<std::size_t>(key_.alignment, kWord);
+            while (bytes > std::max<std::size_t>(left, 1)) bytes /= 2;
+            const ir::Type type{static_cast<std::uint8_t>(bytes), false};
+            const auto offset = static_cast<std::int64_t>(from);
+            const ir::Operand part =
+                left == 0 ? ir::Operand(0) : ir::Operand(code_.load({given, offset}, type));
+            code_.store({whole, offset}, part, type);
+            from += bytes;
+        }
+        code_.store({whole, at}, tail, ir::kU32);
+        return code_.address(whole);
+    }
+
+    // Extremes come first and the count last: who reads an entry in between, in this order, sees
+    // extremes that belong to what is counted.
     void add_to(ir::Temp entry) {
         const auto add = [&](std::int64_t word, const ir::Operand& value) {
             code_.atomic(AtomicOp::add, {entry, word * kWord}, value, ir::kU64);
         };
-        switch (map_.aggregation.kind) {
+        switch (how_.kind) {
             case Kind::none:
                 throw std::logic_error("a map of data is no aggregation");
             case Kind::count:
-                return add(0, 1);
             case Kind::sum:
                 return add(0, value_);
             case Kind::avg:
-                add(0, 1);
-                return add(1, value_);
-            case Kind::min:
-                return replace(entry, 0, ir::Cmp::lt);
-            case Kind::max:
-                return replace(entry, 0, ir::Cmp::gt);
-            case Kind::stats:
-                add(0, 1);
                 add(1, value_);
-                replace(entry, 2, ir::Cmp::lt);
-                return replace(entry, 3, ir::Cmp::gt);
+                return add(0, 1);
+            case Kind::min:
+            case Kind::max:
+                raise(entry, 0, how_.kind == Kind::min);
+                return code_.store({entry, kWord}, 1, ir::kU64);
+            case Kind::stats:
             case Kind::log2:
             case Kind::log_linear:
             case Kind::linear:
-                break;
+                raise(entry, 2, true);
+                raise(entry, 3, false);
+                add(1, value_);
+                return add(0, 1);
         }
-        const ir::Temp slot = code_.new_temp(ir::kU64);
-        if (map_.aggregation.kind == Kind::log2) log2_slot(slot);
-        if (map_.aggregation.kind == Kind::log_linear) log_linear_slot(slot);
-        if (map_.aggregation.kind == Kind::linear) linear_slot(slot);
-        add_to_slot(entry, slot);
     }
 
-    // Puts the value into the word while it is less, or greater, than what is there.
-    void replace(ir::Temp entry, std::int64_t word, ir::Cmp is_better) {
+    // Puts the value into the word while it is further than what is there.
+    void raise(ir::Temp entry, std::int64_t word, bool is_least) {
         const ir::Place place{entry, word * kWord};
+        const std::uint64_t flipped = (type_.is_signed ? kSignBit : 0) ^ (is_least ? ~0ULL : 0ULL);
+        const ir::Operand value =
+            flipped == 0 ? value_ : code_.compute(ir::Op::bit_xor, ir::kU64, value_, flipped);
         const ir::Label again = code_.new_label(), better = code_.new_label(),
                         done = code_.new_label();
-        const ir::Temp seen = code_.new_temp(type_), tries = code_.new_temp(ir::kU64);
-        code_.assign(seen, code_.load(place, type_));
+        const ir::Temp seen = code_.new_temp(ir::kU64), tries = code_.new_temp(ir::kU64);
+        code_.assign(seen, code_.load(place, ir::kU64));
         code_.assign(tries, 0);
         code_.bind(again);
-        code_.branch(is_better, type_, value_, seen, better);
+        code_.branch(ir::Cmp::gt, ir::kU64, value, seen, better);
         code_.jump(done);
         code_.bind(better);
-        const ir::Temp found = code_.compare_exchange(place, seen, value_, type_);
-        code_.branch(ir::Cmp::eq, type_, found, seen, done);
-        code_.assign(seen, found);
-        code_.assign(tries, code_.compute(ir::Op::add, ir::kU64, tries, 1));
-        code_.branch(ir::Cmp::lt, ir::kU64, tries, kTries, again);
-        append_loss(code_, refused_of(map_));
+        if (has_atomics_) {
+            const ir::Temp found = code_.compare_exchange(place, seen, value, ir::kU64);
+            code_.branch(ir::Cmp::eq, ir::kU64, found, seen, done);
+            code_.assign(seen, found);
+            code_.assign(tries, code_.compute(ir::Op::add, ir::kU64, tries, 1));
+            code_.branch(ir::Cmp::lt, ir::kU64, tries,
+                         map_.is_per_cpu() ? kTriesOnCpu : kTriesOnAll, again);
+            append_loss(code_, refused_of(map_));
+        } else {
+            code_.store(place, value, ir::kU64);
+        }
         code_.bind(done);
     }
 
-    void add_to_slot(ir::Temp entry, ir::Temp slot) {
-        const ir::Label done = code_.new_label();
-        const auto slots = static_cast<std::int64_t>(map_.aggregation.bytes()) / kWord;
-        // Never so; the verifier wants to see it.
-        code_.branch(ir::Cmp::ge, ir::kU64, slot, slots, done);
-        const ir::Temp offset = code_.compute(ir::Op::shl, ir::kU64, slot, 3);
-        const ir::Temp place = code_.compute(ir::Op::add, ir::kU64, entry, offset);
-        code_.atomic(AtomicOp::add, {place, 0}, 1, ir::kU64);
-        code_.bind(done);
+    ir::Temp bucket() {
+        const ir::Temp slot = code_.new_temp(ir::kU64);
+        if (how_.kind == Kind::linear)
+            linear_bucket(slot);
+        else
+            power_bucket(slot);
+        return slot;
     }
 
     // bits = how many bits `rest` has beyond its lowest; rest becomes 1, or stays 0. By halves: six
@@ -177,22 +234,10 @@ private:
         }
     }
 
-    // 0 for 0 and less, else the number of bits.
-    void log2_slot(ir::Temp slot) {
-        const ir::Label done = code_.new_label();
-        code_.assign(slot, 0);
-        code_.branch(ir::Cmp::le, type_, value_, 0, done);
-        const ir::Temp rest = code_.new_temp(ir::kU64);
-        code_.assign(rest, value_);
-        code_.assign(slot, 1);
-        count_bits(rest, slot);
-        code_.bind(done);
-    }
-
-    // Below 2^sub_bits the value itself. Above, every power of two has 2^sub_bits slots: the bits
+    // Below 2^sub_bits the value itself. Above, every power of two has 2^sub_bits buckets: the bits
     // behind the first say which.
-    void log_linear_slot(ir::Temp slot) {
-        const unsigned sub_bits = map_.aggregation.sub_bits;
+    void power_bucket(ir::Temp slot) {
+        const unsigned sub_bits = how_.bucket_bits();
         const std::int64_t each = std::int64_t{1} << sub_bits;
         const ir::Label done = code_.new_label();
         code_.assign(slot, 0);
@@ -211,9 +256,9 @@ private:
         code_.bind(done);
     }
 
-    void linear_slot(ir::Temp slot) {
-        const Aggregation& how = map_.aggregation;
-        const auto last = static_cast<std::int64_t>(how.bytes()) / kWord - 1;
+    void linear_bucket(ir::Temp slot) {
+        const Aggregation& how = how_;
+        const auto last = static_cast<std::int64_t>(how.buckets()) - 1;
         const ir::Label done = code_.new_label();
         code_.assign(slot, 0);
         // An unsigned value is never below a negative bound.
@@ -229,12 +274,31 @@ private:
         code_.bind(done);
     }
 
-    ir::Code& code_;
+    ir::Code code_;
     const MapDeclaration& map_;
-    ir::Slot key_;
-    ir::Operand value_;
+    const Aggregation& how_;
+    const AggregateKey& key_;
+    bool has_atomics_;
+    ir::Operand value_ = 1;
     ir::Type type_;  // of the value
 };
+
+// A guard of the program, as CodeItem has it: the feature "atomics" is there, or not.
+std::size_t atomics_guard(Program& program, bool is_there, const SourceRef& at) {
+    for (std::size_t i = 0; i < program.guards.size(); ++i) {
+        const Guard& guard = program.guards[i];
+        if (guard.kind == Guard::Kind::has_feature && guard.name == "atomics" &&
+            guard.negated != is_there && guard.outer == 0)
+            return i + 1;
+    }
+    Guard guard;
+    guard.kind = Guard::Kind::has_feature;
+    guard.name = "atomics";
+    guard.negated = !is_there;
+    guard.at = at;
+    program.guards.push_back(std::move(guard));
+    return program.guards.size();
+}
 
 }  // namespace
 
@@ -255,35 +319,52 @@ void append_loss(ir::Code& code, const std::string& name) {
     code.atomic(AtomicOp::add, {counter, 0}, 1, ir::kU64);
 }
 
+std::string add_function(const MapDeclaration& map) {
+    return cat("add.", map.name);
+}
+
+void define_add(Program& program, const MapDeclaration& map, const AggregateKey& key) {
+    Subprogram function;
+    function.name = add_function(map);
+    function.at = map.at;
+    if (!has_extremes(map.aggregation)) {
+        function.code = AggregateWriter(map, key, true).write(".");
+    } else {
+        for (const bool has_atomics : {true, false}) {
+            const std::size_t guard = atomics_guard(program, has_atomics, map.at);
+            for (CodeItem& item :
+                 AggregateWriter(map, key, has_atomics).write(has_atomics ? ".a" : ".b")) {
+                item.guard = guard;
+                function.code.push_back(std::move(item));
+            }
+        }
+    }
+    program.subprograms.push_back(std::move(function));
+    if (!map.is_array() || has_indexes(map) || has_extremes(map.aggregation))
+        declare_loss(program, refused_of(map),
+                     map.is_array() ? cat("values for indexes that '", map.name, "' does not have")
+                                    : cat("keys that found no room in '", map.name, "'"));
+}
+
 void declare_aggregation(Program& program, MapDeclaration map) {
-    if (has_extremes(map.aggregation) && map.type != BPF_MAP_TYPE_HASH)
-        throw std::logic_error("extremes need a hash map for all CPUs");
     if (map.key.members.empty()) map.key.add("key", integer(sizeof(std::uint32_t)));
     if (map.value.members.empty()) {
         ValueType value = integer(kWord);
         value.is_signed = map.aggregation.is_signed;
         map.value.add("value", std::move(value));
     }
-    if (!map.is_array() && !has_extremes(map.aggregation)) {
-        MapDeclaration zero;
-        zero.name = zero_of(map);
-        zero.type = BPF_MAP_TYPE_ARRAY;
-        zero.key.add("key", integer(sizeof(std::uint32_t)));
-        ValueType bytes = integer(map.aggregation.bytes());
-        bytes.kind = ValueType::Kind::raw_bytes;
-        zero.value.add("value", std::move(bytes));
-        zero.max_entries = 1;
-        zero.is_global = true;
-        program.maps.push_back(std::move(zero));
-    }
-    if (!map.is_array())
-        declare_loss(program, refused_of(map), cat("keys that found no room in '", map.name, "'"));
-    program.maps.push_back(std::move(map));
+    program.maps.push_back(map);
+    define_add(program, map, {kWord, true});
 }
 
 void append_aggregation(ir::Code& code, const MapDeclaration& map, ir::Slot key,
-                        const ir::Operand& value, bool is_signed) {
-    AggregateWriter(code, map, key, value, is_signed).write();
+                        const ir::Operand& value) {
+    const ir::Operand at =
+        map.is_array() ? ir::Operand(code.load(key, ir::kU32)) : ir::Operand(code.address(key));
+    if (map.aggregation.kind == Kind::count)
+        code.call(add_function(map), {at});
+    else
+        code.call(add_function(map), {at, value});
 }
 
 }  // namespace gpufs

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "lang/ir/ir.h"
@@ -7,26 +8,40 @@
 
 namespace gpufs {
 
-// Code that adds to the aggregations of maps: one look-up a hit, and an add in place.
+// Code that adds to the aggregations of maps: a function for each map, which all programs call that
+// add to it. It looks the entry up, makes it where there is none, and adds in place.
 //
 // What is exact. Every add is atomic, in per-CPU maps too: there nobody shares the cache line, so
 // it costs a few nanoseconds, and it holds where a program is interrupted between its load and its
-// store by another one on the same CPU (an interrupt's tracepoint, a sample's NMI). min, max and
-// stats exchange their extremes by compare-and-exchange (Linux 5.12). A key that the map has no
-// room for is counted as a loss.
+// store by another one on the same CPU (an interrupt's tracepoint, a sample's NMI). Extremes are
+// put in by compare-and-exchange, which Linux 5.12 has ("atomics"): on older kernels an
+// interrupting program's extreme can be lost, never its count or its total. An entry begins as
+// zeros, unless another program was faster. What found no room is counted as a loss.
 
-// Declares the map and what belongs to it. For hash maps: "NAME_refused", which counts the hits
-// whose key found no room, and "NAME_zero", what a new key begins with. A map without key members
-// gets a u32, as arrays have; one without value members a number. Throws std::logic_error for min,
-// max and stats in arrays and per-CPU maps: their extremes are exact only where an entry is born
-// with its first value, and once for all CPUs.
+// How a function is given the key.
+struct AggregateKey {
+    // Of the key's address. The kernel refuses to read the stack of programs across it.
+    std::size_t alignment = 8;
+    // Behind the key are the bytes for a histogram's bucket (MapDeclaration::bucket_at() + 4 in
+    // all), and the function may write them. Otherwise it copies the key.
+    bool has_room = false;
+};
+
+// "add.NAME"
+std::string add_function(const MapDeclaration& map);
+
+// Adds the function to the program, and "NAME.refused", which counts the values that found no room
+// (of an array of several: whose index is too large). Its arguments: the address of the key, or the
+// index of an array; then the value, 64 bits, which a count does not have. log2 and log_linear put
+// what is less than 0 into bucket 0.
+void define_add(Program& program, const MapDeclaration& map, const AggregateKey& key);
+
+// Declares the map, too, for generated programs, whose keys have room. A map without key members
+// gets a u32, as arrays have; one without value members a number.
 void declare_aggregation(Program& program, MapDeclaration map);
-
-// Adds a value of 64 bits, which a count does not look at, to the entry of the key: map.key.bytes
-// bytes on the stack, of which every one has a value. `is_signed` says what the value is; log2 and
-// log_linear put what is less than 0 into slot 0.
+// Calls the function. `key` has 8 bytes more than the map's key, which comes first.
 void append_aggregation(ir::Code& code, const MapDeclaration& map, ir::Slot key,
-                        const ir::Operand& value, bool is_signed);
+                        const ir::Operand& value);
 
 // A counter of losses, as `.lost NAME "WHAT"` declares it, and code that adds one to it.
 void declare_loss(Program& program, std::string name, std::string what);

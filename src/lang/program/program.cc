@@ -73,8 +73,21 @@ void Layout::embed(const std::string& name, const Layout& structure, bool is_ope
     }
 }
 
-std::size_t Aggregation::bytes() const {
+std::size_t Aggregation::buckets() const {
     constexpr std::size_t kBits = 64;
+    switch (kind) {
+        case Kind::log2:
+        case Kind::log_linear:
+            // Values below 2^bits have a bucket each; every power of two above has 2^bits.
+            return (kBits - bucket_bits() + 1) * (std::size_t{1} << bucket_bits());
+        case Kind::linear:
+            return static_cast<std::size_t>((high - low + step - 1) / step) + 2;
+        default:
+            return 1;
+    }
+}
+
+std::size_t Aggregation::bytes() const {
     switch (kind) {
         case Kind::none:
             return 0;
@@ -86,20 +99,36 @@ std::size_t Aggregation::bytes() const {
         case Kind::avg:
             return 2 * kSlot;
         case Kind::stats:
-            return 4 * kSlot;
         case Kind::log2:
-            return (kBits + 1) * kSlot;
         case Kind::log_linear:
-            // Values below 2^sub_bits have a slot each; every power of two above has 2^sub_bits.
-            return (kBits - sub_bits + 1) * (std::size_t{1} << sub_bits) * kSlot;
         case Kind::linear:
-            return (static_cast<std::size_t>((high - low + step - 1) / step) + 2) * kSlot;
+            return 4 * kSlot;
     }
     return 0;
 }
 
 std::size_t MapDeclaration::value_bytes() const {
     return aggregation.kind == Aggregation::Kind::none ? value.bytes : aggregation.bytes();
+}
+
+bool MapDeclaration::is_per_cpu() const {
+    return type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_PERCPU_HASH ||
+           type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+}
+
+std::size_t MapDeclaration::bucket_at() const {
+    return align_up(key.bytes, sizeof(std::uint32_t));
+}
+
+MapShape MapDeclaration::shape(std::uint64_t entries, std::size_t cpus) const {
+    if (!aggregation.is_histogram()) return {type, key.bytes, value_bytes(), entries};
+    const std::uint64_t copies = is_per_cpu() ? cpus : 1;
+    if (is_array())
+        return {BPF_MAP_TYPE_ARRAY, sizeof(std::uint32_t), value_bytes(),
+                entries * copies * aggregation.buckets()};
+    const bool is_lru = type == BPF_MAP_TYPE_LRU_HASH || type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+    return {is_lru ? BPF_MAP_TYPE_LRU_HASH : BPF_MAP_TYPE_HASH, bucket_at() + sizeof(std::uint32_t),
+            value_bytes(), entries * copies};
 }
 
 bool RecordLayout::is_for_freeze() const {

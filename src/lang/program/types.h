@@ -77,21 +77,31 @@ private:
     End end() const;
 };
 
-// What a map's values accumulate. Every kind is exact on all CPUs: in a per-CPU map each CPU
-// updates its own value and the reader merges them, otherwise updates are atomic.
+// What a map's values accumulate. The kernel's values begin as zeros, in every kind of map, and
+// every kind is exact, in per-CPU maps too.
+//
+// An extreme is kept as a number without a sign that only grows from 0: the largest value v as
+// v, and signed as v ^ 2^63; the least one as the complement of that (decoded_words()).
+//
+// A histogram is no single value: each of its buckets that is in use has an entry of its own, and a
+// bucket's value is a `stats`. So counts, sums and the two extremes are exact, and a percentile is
+// known as well as the bounds of what its bucket holds.
 struct Aggregation {
     enum class Kind {
         none,   // not an aggregation: MapDeclaration::value is the layout
         count,  // u64
         sum,    // u64, or s64 where signed
         min,
-        max,         // u64 or s64, then a u64 that is 1 once a value is set
+        max,         // the extreme, and a u64 that is 1 once there is a value
         avg,         // u64 count, s64 or u64 total
         stats,       // count, total, min, max
-        log2,        // u64[65]: slot 0 for 0 and negative values, slot n for values of n bits
-        log_linear,  // u64 slots: 2^sub_bits slots for each power of two
-        linear,      // u64 slots: one below `low`, (high - low) / step between, one above
+        log2,        // log_linear(kLog2Bits), drawn in powers of two
+        log_linear,  // 2^sub_bits buckets for each power of two; bucket 0 for 0 and less
+        linear,      // buckets: below `low`, (high - low) / step between, above
     };
+    // 32 buckets for each power of two: half of one is 1.6 % of what is in it.
+    static constexpr unsigned kLog2Bits = 5;
+
     Kind kind = Kind::none;
     bool is_signed = false;
     unsigned sub_bits = 0;                     // log_linear
@@ -100,6 +110,10 @@ struct Aggregation {
     bool is_histogram() const {
         return kind == Kind::log2 || kind == Kind::log_linear || kind == Kind::linear;
     }
+    // Of log2 and log_linear.
+    unsigned bucket_bits() const { return kind == Kind::log2 ? kLog2Bits : sub_bits; }
+    // How many buckets a histogram has; 1 for the other kinds.
+    std::size_t buckets() const;
     // Bytes of one value.
     std::size_t bytes() const;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <optional>
 
 #include "base/cat.h"
@@ -18,7 +17,7 @@ constexpr int kLabelWidth = 16, kCountWidth = 12;
 constexpr std::size_t kBarWidth = 52, kNarrowBar = 10;
 constexpr std::size_t kMostEmptyRows = 3;
 
-// A bound of a bucket. The bits of linear ones are signed; 2^64 is a 0 that is past all.
+// A bound of a bucket. The bits of linear ones are signed; bits == 0 with is_past_all means 2^64.
 struct Bound {
     std::uint64_t bits = 0;
     bool is_signed = false, is_past_all = false;
@@ -64,9 +63,41 @@ Bucket power_bucket(unsigned bits, std::size_t i) {
     return {Bound{from}, Bound{to, false, to == 0}};
 }
 
-Bucket bucket_of(const Aggregation& how, std::size_t i, std::size_t count) {
-    if (how.kind == Kind::linear) return linear_bucket(how, i, count);
-    return power_bucket(how.kind == Kind::log2 ? 0 : how.sub_bits, i);
+// The rows that are drawn: buckets, or the powers of two that log2 has several of.
+struct Rows {
+    std::vector<Bucket> bounds;
+    std::vector<std::uint64_t> counts;
+};
+
+// Of values of so many bits.
+std::size_t power_of(std::uint32_t bucket) {
+    const unsigned bits = Aggregation::kLog2Bits;
+    const std::uint32_t each = 1U << bits;
+    return bucket < each ? static_cast<std::size_t>(std::bit_width(bucket)) : bucket / each + bits;
+}
+
+Rows powers_of_two(std::span<const std::uint64_t> counts) {
+    Rows rows;
+    for (std::size_t i = 0; i < counts.size(); ++i) rows.bounds.push_back(power_bucket(0, i));
+    rows.counts.assign(counts.begin(), counts.end());
+    return rows;
+}
+
+Rows rows_of(const Aggregation& how, Buckets buckets) {
+    if (how.kind == Kind::log2) {
+        std::array<std::uint64_t, 65> counts{};
+        for (const HistogramBucket& one : buckets) counts[power_of(one.number)] += one.count;
+        return powers_of_two(counts);
+    }
+    Rows rows;
+    if (buckets.empty()) return rows;
+    const std::size_t first = buckets.front().number, last = buckets.back().number;
+    rows.counts.resize(last - first + 1);
+    for (std::size_t i = first; i <= last; ++i)
+        rows.bounds.push_back(how.kind == Kind::linear ? linear_bucket(how, i, how.buckets())
+                                                       : power_bucket(how.sub_bits, i));
+    for (const HistogramBucket& one : buckets) rows.counts[one.number - first] += one.count;
+    return rows;
 }
 
 std::string label_of(const Bucket& bucket) {
@@ -80,28 +111,14 @@ struct Percentile {
     std::string_view name;
     std::uint64_t per_mille;
 };
-constexpr Percentile kPercentiles[] = {
-    {"p50", 500}, {"p95", 950}, {"p99", 990}, {"p99.9", 999}, {"max", 1000}};
+constexpr Percentile kPercentiles[] = {{"p50", 500}, {"p95", 950}, {"p99", 990}, {"p99.9", 999}};
 
-// The upper bound of the bucket in which the value of this rank lies.
-std::optional<Bound> upper_bound_of(const Aggregation& how, std::span<const std::uint64_t> slots,
-                                    std::uint64_t per_mille) {
-    const auto all =
-        static_cast<long double>(std::accumulate(slots.begin(), slots.end(), std::uint64_t{0}));
-    const long double rank = all * static_cast<long double>(per_mille) / 1000;
-    std::uint64_t seen = 0;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        seen += slots[i];
-        if (slots[i] != 0 && static_cast<long double>(seen) >= rank)
-            return bucket_of(how, i, slots.size()).to;
-    }
-    return std::nullopt;
+std::string number(const Aggregation& how, std::uint64_t word) {
+    return how.is_signed ? cat(static_cast<std::int64_t>(word)) : cat(word);
 }
 
-}  // namespace
-
-std::string histogram_text(const Aggregation& how, std::span<const std::uint64_t> slots,
-                           std::string_view unit, const Screen& screen) {
+std::string text_of(const Rows& rows, std::string_view unit, const Screen& screen) {
+    const auto& slots = rows.counts;
     const auto used = [](std::uint64_t n) { return n != 0; };
     const auto first = static_cast<std::size_t>(std::ranges::find_if(slots, used) - slots.begin());
     if (first == slots.size()) return {};
@@ -110,7 +127,7 @@ std::string histogram_text(const Aggregation& how, std::span<const std::uint64_t
     std::vector<std::string> labels(slots.size());
     int width = kLabelWidth;
     for (std::size_t i = first; i <= last; ++i) {
-        labels[i] = label_of(bucket_of(how, i, slots.size()));
+        labels[i] = label_of(rows.bounds[i]);
         width = std::max(width, static_cast<int>(labels[i].size()) + 1);
     }
     const std::size_t around = static_cast<std::size_t>(width + kCountWidth) + 3;
@@ -141,48 +158,78 @@ std::string histogram_text(const Aggregation& how, std::span<const std::uint64_t
     return text;
 }
 
-std::string histogram_json(const Aggregation& how, std::span<const std::uint64_t> slots) {
-    JsonArray rows;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        if (slots[i] == 0) continue;
-        const Bucket bucket = bucket_of(how, i, slots.size());
+std::string json_of(const Rows& rows) {
+    JsonArray array;
+    for (std::size_t i = 0; i < rows.counts.size(); ++i) {
+        if (rows.counts[i] == 0) continue;
+        const Bucket& bucket = rows.bounds[i];
         JsonObject row;
         if (bucket.from) row.raw("from", bucket.from->number());
         if (bucket.to) row.raw("to", bucket.to->number());
-        rows.add(row.number("count", slots[i]).done());
+        array.add(row.number("count", rows.counts[i]).done());
     }
-    return rows.done();
+    return array.done();
 }
 
-std::string percentiles_text(const Aggregation& how, std::span<const std::uint64_t> slots,
-                             std::string_view unit) {
+}  // namespace
+
+std::string histogram_text(const Aggregation& how, Buckets buckets, std::string_view unit,
+                           const Screen& screen) {
+    return text_of(rows_of(how, buckets), unit, screen);
+}
+
+std::string histogram_json(const Aggregation& how, Buckets buckets) {
+    return json_of(rows_of(how, buckets));
+}
+
+std::uint64_t percentile(Buckets buckets, std::uint64_t per_mille) {
+    std::uint64_t all = 0;
+    for (const HistogramBucket& one : buckets) all += one.count;
+    // Rounded up: the rank of a value. In parts, as all * per_mille may have more than 64 bits.
+    const std::uint64_t rank =
+        std::max<std::uint64_t>(1, all / 1000 * per_mille + (all % 1000 * per_mille + 999) / 1000);
+    std::uint64_t before = 0;
+    for (const HistogramBucket& one : buckets) {
+        if (before + one.count < rank) {
+            before += one.count;
+            continue;
+        }
+        if (rank - before == 1) return one.least;
+        if (rank - before == one.count) return one.most;
+        return one.least + (one.most - one.least) / 2;  // of signed words, too
+    }
+    return buckets.back().most;
+}
+
+std::vector<std::pair<std::string_view, std::string>> percentiles(
+    const Aggregation& how, std::span<const std::uint64_t> words, Buckets buckets,
+    std::string_view unit) {
+    std::vector<std::pair<std::string_view, std::string>> all;
+    const bool has_any = !words.empty() && words[0] != 0;
+    const auto add = [&](std::string_view name, auto&& value) {
+        all.emplace_back(name, has_any ? quantity_text(value(), how.is_signed, unit) : "-");
+    };
+    add("min", [&] { return words[2]; });
+    add("avg", [&] { return mean_of(how, {words.begin(), words.end()}); });
+    for (const Percentile& one : kPercentiles)
+        add(one.name, [&] { return percentile(buckets, one.per_mille); });
+    add("max", [&] { return words[3]; });
+    return all;
+}
+
+std::string percentiles_text(const Aggregation& how, std::span<const std::uint64_t> words,
+                             Buckets buckets, std::string_view unit) {
     std::string text;
-    for (const auto& [name, value] : percentiles(how, slots, unit))
+    for (const auto& [name, value] : percentiles(how, words, buckets, unit))
         text += cat(text.empty() ? "" : ", ", name, ' ', value);
     return text;
 }
 
-std::vector<std::pair<std::string_view, std::string>> percentiles(
-    const Aggregation& how, std::span<const std::uint64_t> slots, std::string_view unit) {
-    std::vector<std::pair<std::string_view, std::string>> all;
-    for (const Percentile& one : kPercentiles) {
-        const auto bound = upper_bound_of(how, slots, one.per_mille);
-        std::string text = "-";
-        if (bound && bound->is_past_all)
-            text = "<16E";
-        else if (bound)
-            text = '<' + quantity_text(bound->bits, bound->is_signed, unit);
-        all.emplace_back(one.name, std::move(text));
-    }
-    return all;
-}
-
-std::string percentiles_json(const Aggregation& how, std::span<const std::uint64_t> slots) {
+std::string percentiles_json(const Aggregation& how, Buckets buckets) {
     JsonObject object;
-    for (const Percentile& one : kPercentiles) {
-        const auto bound = upper_bound_of(how, slots, one.per_mille);
-        object.raw(one.name, bound ? bound->number() : "null");
-    }
+    for (const Percentile& one : kPercentiles)
+        object.raw(one.name,
+                   buckets.empty() ? "null" : number(how, percentile(buckets, one.per_mille)));
     return object.done();
 }
 
@@ -195,11 +242,11 @@ bool Log2Histogram::empty() const {
 }
 
 std::string Log2Histogram::to_text(std::string_view unit) const {
-    return histogram_text(kHow, counts_, unit);
+    return text_of(powers_of_two(counts_), unit, {});
 }
 
 std::string Log2Histogram::to_json() const {
-    return histogram_json(kHow, counts_);
+    return json_of(powers_of_two(counts_));
 }
 
 }  // namespace gpufs

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/results/map_contents.h"
 #include "lang/program/types.h"
 #include "view/columns.h"
 
@@ -20,30 +21,36 @@ namespace gpufs {
 //   [64K, 128K)                 7 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 //   [128K, 256K)                1 |@@@@@                                   |
 //
-// A bucket holds its lower bound and not the upper one. K, M, G are powers of 1024; `(..., 0)` and
-// `[100, ...)` hold what is below and above all others. `slots` are an aggregation's, as many as it
-// has: log2, log_linear or linear.
+// A row holds its lower bound and not the upper one. K, M, G are powers of 1024; `(..., 0)` and
+// `[100, ...)` hold what is below and above all others. log2 has a row for each power of two,
+// log_linear and linear one for each of their buckets. `buckets` are a histogram's, by number.
+using Buckets = std::span<const HistogramBucket>;
 
-// The rows from the first bucket that is not empty to the last, below a line with the unit; more
-// than three empty ones in a row are one row of dots. Empty where nothing was counted. The bars get
+// The rows from the first that is not empty to the last, below a line with the unit; more than
+// three empty ones in a row are one row of dots. Empty where nothing was counted. The bars get
 // narrower where the screen is.
-std::string histogram_text(const Aggregation& how, std::span<const std::uint64_t> slots,
-                           std::string_view unit, const Screen& screen = {});
+std::string histogram_text(const Aggregation& how, Buckets buckets, std::string_view unit,
+                           const Screen& screen = {});
 
-// [{"from":65536,"to":131072,"count":7}]: `to` is not in the bucket; a bucket without a bound on
-// one side lacks that member; empty buckets are left out.
-std::string histogram_json(const Aggregation& how, std::span<const std::uint64_t> slots);
+// [{"from":65536,"to":131072,"count":7}]: `to` is not in the row; a row without a bound on one side
+// lacks that member; empty rows are left out.
+std::string histogram_json(const Aggregation& how, Buckets buckets);
 
-// "p50 <128.0 us, p95 <1.0 ms, p99 <1.0 ms, p99.9 <2.0 ms, max <2.0 ms": below which value so much
-// of all values is. These are upper bounds of buckets: what is said is true, and the value itself
-// may be less by up to the bucket's width. "-" where the last bucket has no bound.
-std::string percentiles_text(const Aggregation& how, std::span<const std::uint64_t> slots,
-                             std::string_view unit);
-// The same, each by its name.
+// The value that so many of a thousand values do not exceed. Exact where it is the least or the
+// most of its bucket, else the middle between these two: of log2 not 1.6 % away. `per_mille` is 1
+// to 1000, and there is a value. A word that has its histogram's sign.
+std::uint64_t percentile(Buckets buckets, std::uint64_t per_mille);
+
+// What is told of the values beside their count, in order: "min", "avg", "p50", "p95", "p99",
+// "p99.9", "max". `words` are those of a MapEntry; where there is no value, "-".
 std::vector<std::pair<std::string_view, std::string>> percentiles(
-    const Aggregation& how, std::span<const std::uint64_t> slots, std::string_view unit);
-// {"p50":131072,"p95":...,"p99":...,"p99.9":...,"max":...}, the same bounds; null for none.
-std::string percentiles_json(const Aggregation& how, std::span<const std::uint64_t> slots);
+    const Aggregation& how, std::span<const std::uint64_t> words, Buckets buckets,
+    std::string_view unit);
+// "min 1.0 us, avg 45.2 us, p50 41.1 us, p95 …, max 1.5 ms"
+std::string percentiles_text(const Aggregation& how, std::span<const std::uint64_t> words,
+                             Buckets buckets, std::string_view unit);
+// {"p50":41,"p95":...,"p99":...,"p99.9":...}
+std::string percentiles_json(const Aggregation& how, Buckets buckets);
 
 // Counts values by their power of two.
 class Log2Histogram {
@@ -55,9 +62,8 @@ public:
     std::string to_json() const;
 
 private:
-    static constexpr std::size_t kBuckets = 65;
-    static constexpr Aggregation kHow{Aggregation::Kind::log2};
-    std::array<std::uint64_t, kBuckets> counts_{};
+    static constexpr std::size_t kPowers = 65;
+    std::array<std::uint64_t, kPowers> counts_{};
 };
 
 }  // namespace gpufs

@@ -40,14 +40,18 @@ std::vector<Fact> facts_of(const Aggregation& how, const Words& words) {
             return {{"count", words[0], false, false},
                     {"avg", mean_of(how, words), is_signed, true}};
         case Kind::stats:
+        case Kind::log2:
+        case Kind::log_linear:
+        case Kind::linear:
             return {{"count", words[0], false, false},
                     {"sum", words[1], is_signed, true},
                     {"avg", mean_of(how, words), is_signed, true},
                     {"min", words[2], is_signed, true},
                     {"max", words[3], is_signed, true}};
-        default:
-            return {};
+        case Kind::none:
+            break;
     }
+    return {};
 }
 
 std::string_view unit_of(const MapDeclaration& map) {
@@ -156,19 +160,22 @@ std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, co
     return table.to_text(screen);
 }
 
-// A row for each histogram.
+// A row for each histogram. The least says little, and there is room for eight columns.
+constexpr std::string_view kLeftOut = "min";
+
 std::string table_of_percentiles(const MapDeclaration& map, const ReportRows& rows,
                                  const KeyPlans& plans, ValueWriter& values, const Screen& screen) {
     const Aggregation& how = map.aggregation;
     std::vector<Table::Column> columns = key_columns(plans);
     columns.push_back({"COUNT"});
-    for (const auto& [name, value] : percentiles(how, {}, "")) columns.push_back({upper(name)});
+    for (const auto& [name, value] : percentiles(how, {}, {}, ""))
+        if (name != kLeftOut) columns.push_back({upper(name)});
     Table table(std::move(columns));
     for (const MapEntry& entry : rows.entries) {
         std::vector<std::string> cells = key_cells(plans, entry.key, values);
         cells.push_back(cat(count_of(how, entry.words)));
-        for (auto& [name, value] : percentiles(how, entry.words, unit_of(map)))
-            cells.push_back(std::move(value));
+        for (auto& [name, value] : percentiles(how, entry.words, entry.buckets, unit_of(map)))
+            if (name != kLeftOut) cells.push_back(std::move(value));
         table.add(std::move(cells));
     }
     return table.to_text(screen);
@@ -252,8 +259,8 @@ std::string histograms(const MapDeclaration& map, const ReportRows& rows, const 
         if (!plans.stacks.empty())
             for (const std::string& frame : frames_of(plans, entry.key, values))
                 text += cat("        ", frame, '\n');
-        text += histogram_text(map.aggregation, entry.words, unit_of(map), screen);
-        text += percentiles_text(map.aggregation, entry.words, unit_of(map)) + '\n';
+        text += histogram_text(map.aggregation, entry.buckets, unit_of(map), screen);
+        text += percentiles_text(map.aggregation, entry.words, entry.buckets, unit_of(map)) + '\n';
     }
     return text;
 }
@@ -288,9 +295,8 @@ std::string entry_json(const MapDeclaration& map, const Layout& key, const MapEn
         row.raw(fact.name,
                 fact.is_signed ? cat(static_cast<std::int64_t>(fact.word)) : cat(fact.word));
     if (how.is_histogram())
-        row.number("count", count_of(how, entry.words))
-            .raw("histogram", histogram_json(how, entry.words))
-            .raw("below", percentiles_json(how, entry.words));
+        row.raw("percentiles", percentiles_json(how, entry.buckets))
+            .raw("histogram", histogram_json(how, entry.buckets));
     JsonArray data;
     for (const auto& value : entry.values)
         data.add(object_of(plan_values(map.value), value, values));

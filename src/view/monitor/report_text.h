@@ -23,8 +23,8 @@ std::string report_text(const MapDeclaration& map, const Report& report, ReportR
                         ValueWriter& values, const Screen& screen = {});
 
 // {"map":"calls","title":"System calls","entries":[{"key":{"comm":"make"},"count":321}]}. Numbers
-// are in their own unit, which stands in "unit" where there is one. Histograms have "histogram" and
-// "below" (percentiles); data has "values", one object a CPU.
+// are in their own unit, which stands in "unit" where there is one. Histograms have what `stats`
+// have, "percentiles" and "histogram"; data has "values", one object a CPU.
 std::string report_json(const MapDeclaration& map, const Report& report, const ReportRows& rows,
                         ValueWriter& values);
 

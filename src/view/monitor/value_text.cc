@@ -206,8 +206,8 @@ std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view
     const std::uint64_t most = is_negative ? ~number + 1 : number;
     const std::uint64_t ns = ns_of(unit);
     std::string text;
-    if (ns != 0 && most <= std::numeric_limits<std::uint64_t>::max() / ns)
-        text = duration_text(most * ns);
+    if (ns != 0 && most >= 1000 && most <= std::numeric_limits<std::uint64_t>::max() / ns)
+        text = precise_duration_text(most * ns);
     else if (unit == "bytes")
         text = size_words(most);
     else

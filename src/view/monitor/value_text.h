@@ -59,7 +59,8 @@ std::uint64_t integer_at(const ValuePlan& plan, std::span<const std::byte> bytes
 // The text up to its NUL, or all bytes if there is none.
 std::string_view text_at(const ValuePlan& plan, std::span<const std::byte> bytes);
 
-// A number of this unit for a person: "12.3 ms" for times, "1.5 KiB" for bytes; else "17 pages".
+// A number of this unit for a person: "41 us", "1.52 ms", "12.3 ms" for times; "1.5 KiB" for
+// bytes; else "17 pages".
 std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view unit);
 
 // Formats values. `bytes` is always the whole record, key or value, with the length of the layout.

@@ -23,9 +23,41 @@ constexpr std::uint64_t kMinusOne = ~std::uint64_t{0};
 
 BOOST_AUTO_TEST_SUITE(map_contents)
 
-BOOST_AUTO_TEST_CASE(counts_and_buckets_add_up) {
+// What a program leaves in the kernel is 0 before there is a value, and grows.
+Words decoded(Kind kind, bool is_signed, const Words& words) {
+    Aggregation how;
+    how.kind = kind;
+    how.is_signed = is_signed;
+    return decoded_words(how, std::as_bytes(std::span(words)));
+}
+
+BOOST_AUTO_TEST_CASE(extremes_are_kept_as_numbers_that_grow_from_0) {
+    constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+    BOOST_TEST((decoded(Kind::stats, false, {2, 9, ~std::uint64_t{4}, 5}) == Words{2, 9, 4, 5}));
+    BOOST_TEST((decoded(Kind::stats, true, {2, 4, ~(kSign ^ kMinusOne), kSign ^ 5}) ==
+                Words{2, 4, kMinusOne, 5}));
+    BOOST_TEST((decoded(Kind::log2, false, {1, 7, ~std::uint64_t{7}, 7}) == Words{1, 7, 7, 7}));
+    BOOST_TEST((decoded(Kind::min, false, {~std::uint64_t{4}, 1}) == Words{4, 1}));
+    BOOST_TEST((decoded(Kind::max, true, {kSign ^ kMinusOne, 1}) == Words{kMinusOne, 1}));
+    for (const bool is_signed : {false, true}) {
+        BOOST_TEST((decoded(Kind::stats, is_signed, {0, 0, 0, 0}) == Words{0, 0, 0, 0}));
+        BOOST_TEST((decoded(Kind::min, is_signed, {0, 0}) == Words{0, 0}));
+    }
+    BOOST_TEST((decoded(Kind::avg, true, {2, 9}) == Words{2, 9}));
+}
+
+BOOST_AUTO_TEST_CASE(buckets_of_several_histograms_become_one) {
+    Aggregation how;
+    how.kind = Kind::log2;
+    std::vector<HistogramBucket> all{{3, 1, 3, 3, 3}, {40, 2, 90, 44, 46}};
+    merge_buckets(how, {{4, 5, 20, 4, 4}, {40, 1, 45, 45, 45}, {41, 1, 47, 47, 47}}, all);
+    BOOST_TEST(
+        (all == std::vector<HistogramBucket>{
+                    {3, 1, 3, 3, 3}, {4, 5, 20, 4, 4}, {40, 3, 135, 44, 46}, {41, 1, 47, 47, 47}}));
+}
+
+BOOST_AUTO_TEST_CASE(counts_add_up) {
     BOOST_TEST(merged(Kind::count, {{3}, {0}, {4}}) == Words{7});
-    BOOST_TEST((merged(Kind::log2, {{1, 0, 5}, {0, 2, 5}}) == Words{1, 2, 10}));
     BOOST_TEST((merged(Kind::avg, {{2, 10}, {1, kMinusOne}}, true) == Words{3, 9}));
 }
 

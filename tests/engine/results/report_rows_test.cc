@@ -23,7 +23,7 @@ std::vector<Words> rows_of(const std::string& map,
         const Layout& layout = program.maps[0].key;
         LayoutBytes bytes(layout);
         bytes.set(layout.members[0].name, key);
-        all.push_back({bytes.bytes(), words, {}});
+        all.push_back({bytes.bytes(), words, {}, {}});
     }
     std::vector<Words> rows;
     for (const MapEntry& entry : report_rows(program.maps[0], program.reports[0], all).entries)
@@ -76,13 +76,16 @@ BOOST_AUTO_TEST_CASE(groups_merge_histograms_and_extremes_exactly) {
     };
     const ReportRows histograms =
         report_rows(program.maps[0], program.reports[0],
-                    {{key(1, 7), {1, 2, 3, 4}, {}}, {key(2, 7), {1, 0, 0, 1}, {}}});
+                    {{key(1, 7), {3, 2, 0, 1}, {{1, 1, 0, 0, 0}, {2, 2, 2, 1, 1}}, {}},
+                     {key(2, 7), {2, 10, 1, 9}, {{2, 1, 1, 1, 1}, {3, 1, 9, 9, 9}}, {}}});
     BOOST_TEST(histograms.key.members.size() == 1u);
     BOOST_TEST_REQUIRE(histograms.entries.size() == 1u);
-    BOOST_TEST((histograms.entries[0].words == Words{2, 2, 3, 5}));
+    BOOST_TEST((histograms.entries[0].words == Words{5, 12, 0, 9}));
+    BOOST_TEST((histograms.entries[0].buckets ==
+                std::vector<HistogramBucket>{{1, 1, 0, 0, 0}, {2, 3, 3, 1, 1}, {3, 1, 9, 9, 9}}));
     const ReportRows extremes =
         report_rows(program.maps[1], program.reports[1],
-                    {{key(1, 7), {kMinusOne, 1}, {}}, {key(2, 7), {kMinusOne - 1, 1}, {}}});
+                    {{key(1, 7), {kMinusOne, 1}, {}, {}}, {key(2, 7), {kMinusOne - 1, 1}, {}, {}}});
     BOOST_TEST((extremes.entries[0].words == Words{kMinusOne, 1}));
 }
 

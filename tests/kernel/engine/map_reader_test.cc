@@ -90,6 +90,25 @@ BOOST_AUTO_TEST_CASE(extremes_in_an_array_begin_anew) {
     BOOST_TEST(filled.read("n").empty());
 }
 
+// An array of histograms has an element for each bucket; the least is kept as its complement.
+BOOST_AUTO_TEST_CASE(of_histograms_in_an_array_a_bucket_has_what_came_since) {
+    Filled filled(".map n array value log2, max 2\n");
+    const auto set = [&](std::uint32_t bucket, std::uint64_t count, std::uint64_t total,
+                         std::uint64_t least, std::uint64_t most) {
+        filled.set("n", 1920 + bucket, {count, total, ~least, most});
+    };
+    set(40, 2, 90, 44, 46);
+    set(3, 1, 3, 3, 3);
+    BOOST_TEST((filled.take("n") == Contents{{1, {3, 93, 3, 46}}}));
+    BOOST_TEST(filled.read("n").empty());
+    set(40, 3, 137, 44, 47);
+    const std::vector<MapEntry> since = filled.reader().take("n");
+    BOOST_TEST((since.at(0).buckets == std::vector<HistogramBucket>{{40, 1, 47, 47, 47}}));
+    BOOST_TEST((since.at(0).words == Words{1, 47, 47, 47}));
+    set(3, 3, 9, 3, 3);
+    BOOST_TEST((filled.take("n") == Contents{{1, {2, 6, 3, 3}}}));
+}
+
 BOOST_AUTO_TEST_CASE(hash_maps_that_are_or_were_full_are_named) {
     Filled filled(
         ".map a hash key u32, value count, max 2\n"

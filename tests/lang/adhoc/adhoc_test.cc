@@ -3,7 +3,6 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <cstring>
-#include <numeric>
 
 #include "lang/adhoc/words.h"
 #include "lang/asm/probe_word.h"
@@ -203,7 +202,12 @@ BOOST_AUTO_TEST_CASE(histograms_count_the_fields_value_with_its_sign) {
     for (const std::int16_t delta :
          std::initializer_list<std::int16_t>{-3, -2, -1, -1, 0, 1, 2, 300})
         world.run(0, test::tracepoint(), Record().set("delta", delta).bytes);
-    BOOST_TEST(world.words("hist") == (Words{1, 1, 2, 1, 1, 2}));
+    const std::vector<MapEntry> entries = world.entries("hist");
+    Words counts;
+    for (const HistogramBucket& one : entries.at(0).buckets) counts.push_back(one.count);
+    BOOST_TEST(counts == (Words{1, 1, 2, 1, 1, 2}));
+    constexpr std::uint64_t kMinusThree = ~std::uint64_t{2};
+    BOOST_TEST(entries.at(0).words == (Words{8, 296, kMinusThree, 300}));
 }
 
 BOOST_AUTO_TEST_CASE(a_latency_is_from_the_last_start_to_the_next_end_of_its_key) {
@@ -235,11 +239,11 @@ BOOST_AUTO_TEST_CASE(a_latency_is_from_the_last_start_to_the_next_end_of_its_key
     at(4000, kEnd, 1);     // 4 us
     at(9000, kEnd, 2);     // 7 us: slow
     at(10000, kStart, 4);  // stays open
-    Words expected(65);
-    expected[3] = 2;  // 4 to 7
-    BOOST_TEST(world.contents("latency").size() == 1u);
-    const Words counted = world.words("latency", test::MapWorld::Bytes(1));
-    BOOST_TEST(counted == expected);
+    const std::vector<MapEntry> entries = world.entries("latency");
+    BOOST_TEST(entries.size() == 1u);
+    BOOST_TEST(entries.at(0).key == test::MapWorld::Bytes(1));
+    BOOST_TEST(
+        (entries.at(0).buckets == std::vector<HistogramBucket>{{4, 1, 4, 4, 4}, {7, 1, 7, 7, 7}}));
     BOOST_TEST(slow == (Words{2, 7}));
     BOOST_TEST(world.words("replaced") == Words{1});
     BOOST_TEST(world.words("unmatched") == Words{1});
@@ -265,10 +269,7 @@ BOOST_AUTO_TEST_CASE(a_thread_that_lives_keeps_its_place_among_the_starts) {
             world.run(program, test::tracepoint(), Record().bytes);
         }
     };
-    const auto latencies = [&] {
-        const Words found = world.words("latency");
-        return std::accumulate(found.begin(), found.end(), std::uint64_t{0});
-    };
+    const auto latencies = [&] { return world.entries("latency").at(0).words[0]; };
     run(7, {kStart, kEnd, kStart, kEnd, kEnd});
     BOOST_TEST(latencies() == 2u);
     BOOST_TEST(world.words("unmatched") == Words{1});

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
+#include "lang/insn/disasm.h"
 #include "lang/insn/insn.h"
 #include "lang/insn/listing.h"
 #include "support/assemble_text.h"
@@ -143,7 +144,7 @@ BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
     BOOST_TEST(map("d").key.members.empty());
     BOOST_TEST(map("e").value_bytes() == 127u * 8);
     BOOST_TEST(map("f").aggregation.low == -10);
-    BOOST_TEST(map("f").value_bytes() == 6u * 8);
+    BOOST_TEST(map("f").value_bytes() == 4u * 8);
     BOOST_TEST(map("g").is_global);
     BOOST_TEST(map("h").type == BPF_MAP_TYPE_PERCPU_ARRAY);
     BOOST_TEST(program.reports.size() == 4u);
@@ -167,6 +168,52 @@ BOOST_AUTO_TEST_CASE(a_ring_may_become_a_perf_ring) {
     BOOST_TEST(program.maps.at(0).or_perf_ring);
     BOOST_TEST(program.maps.at(0).type == BPF_MAP_TYPE_RINGBUF);
     BOOST_TEST(program.maps.at(0).max_entries == 262144u);
+}
+
+// The instructions of the program, as the disassembler says them, with the functions it calls.
+std::string code_of(const Program& program) {
+    std::string text;
+    for (const CodeItem& item : program.programs.at(0).code) {
+        const bpf_insn both[] = {item.insn, {}};
+        text += item.relocation.kind == Relocation::Kind::subprogram
+                    ? cat("call ", item.relocation.name, '\n')
+                    : disassemble(std::span(both).first(1)).at(0).text + '\n';
+    }
+    return text;
+}
+
+BOOST_AUTO_TEST_CASE(adding_to_a_map_is_a_call_of_its_function) {
+    const Program program = make(R"(
+.map n hash key { comm str16 }, value count
+.map s hash key u32, value sum
+.map a array value stats, max 4
+.stack v { key { comm str16 }, one u32 }
+.prog p begin
+        add n[&v.key]
+        add n[r6]
+        add s[&v.one] r7
+        add s[r2] r1
+        add s[r3] r1
+        add s[r2] r3
+        add a[3] -1
+        add a[r2] r2
+        r0 = 0
+        exit
+)");
+    BOOST_TEST(code_of(program) ==
+               "r1 = r10\nr1 += -24\ncall add.n\n"
+               "r1 = r6\ncall add.n\n"
+               "r1 = r10\nr1 += -8\nr2 = r7\ncall add.s\n"
+               "r0 = r1\nr1 = r2\nr2 = r0\ncall add.s\n"
+               "r2 = r1\nr1 = r3\ncall add.s\n"
+               "r1 = r2\nr2 = r3\ncall add.s\n"
+               "r1 = 3\nr2 = -1\ncall add.a\n"
+               "r1 = r2\ncall add.a\n"
+               "r0 = 0\nexit\n");
+    // Once for each map, with what counts the values that found no room.
+    BOOST_TEST(program.subprograms.size() == 3u);
+    for (const char* name : {"n.refused", "s.refused", "a.refused"})
+        BOOST_TEST(program.find_map(name)->loss != "");
 }
 
 BOOST_AUTO_TEST_CASE(losses_are_counted_under_their_name) {

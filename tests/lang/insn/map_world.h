@@ -4,9 +4,11 @@
 
 #include <cstring>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "engine/results/map_contents.h"
 #include "lang/insn/run.h"
 
 namespace gpufs::test {
@@ -15,15 +17,17 @@ class MapWorld {
 public:
     using Bytes = std::vector<std::byte>;
 
-    explicit MapWorld(Program made) : program(std::move(made)) {
+    explicit MapWorld(Program made, std::size_t cpus = 1) : program(std::move(made)) {
+        world.cpus = cpus;
         add_common_helpers(world);
         for (const MapDeclaration& map : program.maps) {
             BpfMapSpec spec;
-            spec.type = map.type;
+            const MapShape shape = map.shape(map.max_entries, world.cpus);
+            spec.type = shape.type;
             spec.name = map.name;
-            spec.key_bytes = static_cast<std::uint32_t>(map.key.bytes);
-            spec.value_bytes = static_cast<std::uint32_t>(map.value_bytes());
-            spec.max_entries = static_cast<std::uint32_t>(map.max_entries);
+            spec.key_bytes = static_cast<std::uint32_t>(shape.key_bytes);
+            spec.value_bytes = static_cast<std::uint32_t>(shape.value_bytes);
+            spec.max_entries = static_cast<std::uint32_t>(shape.max_entries);
             numbers_[map.name] = world.add_map(spec);
         }
     }
@@ -32,6 +36,7 @@ public:
     std::uint64_t run(std::size_t index, LinkTarget target = {},
                       std::span<const std::byte> context = {}) {
         target.map_fds = numbers_;
+        target.features.insert(features.begin(), features.end());
         for (std::size_t i = 0; i < program.records.size(); ++i)
             target.record_ids[program.records[i].name] = static_cast<std::uint32_t>(i + 1);
         const Linked linked = link(program, program.programs.at(index), target);
@@ -50,6 +55,19 @@ public:
         std::memcpy(bytes.data(), &key, sizeof key);
         return words(map, bytes);
     }
+    // An aggregation's entries, as reports read them.
+    std::vector<MapEntry> entries(const std::string& map) {
+        struct Running : RunningProgram {
+            explicit Running(MapWorld& its) : owner(its) {}
+            const Program& program() const override { return owner.program; }
+            ProgramMap* map(std::string_view name) const override {
+                return &owner.map_named(std::string(name));
+            }
+            MapWorld& owner;
+        };
+        const Running running(*this);
+        return MapReader(running).read(map);
+    }
     // Sorted by the keys.
     std::map<Bytes, Bytes> contents(const std::string& map) {
         std::map<Bytes, Bytes> found;
@@ -62,6 +80,7 @@ public:
 
     VmState world;
     Program program;
+    std::set<std::string> features{"atomics"};
 
 private:
     InterpretedMap& map_named(const std::string& map) { return world.map(numbers_.at(map)); }

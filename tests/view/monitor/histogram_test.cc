@@ -67,30 +67,38 @@ std::string rows_of(const std::string& text) {
     return rows;
 }
 
+// So many values in each bucket from the first, all of them the least that it holds.
+std::vector<HistogramBucket> buckets_of(std::initializer_list<std::pair<std::uint32_t, int>> all,
+                                        std::uint64_t least = 0) {
+    std::vector<HistogramBucket> buckets;
+    for (const auto& [number, count] : all) {
+        const auto n = static_cast<std::uint64_t>(count);
+        buckets.push_back({number, n, n * least, least, least});
+    }
+    return buckets;
+}
+
 BOOST_AUTO_TEST_CASE(linear_buckets_have_one_below_and_one_above) {
-    const std::uint64_t slots[] = {1, 2, 3, 4};
+    const auto buckets = buckets_of({{0, 1}, {1, 2}, {2, 3}, {3, 4}});
     const Aggregation how = linear(-10, 10, 10);
-    BOOST_TEST(rows_of(histogram_text(how, slots, "n")) ==
+    BOOST_TEST(rows_of(histogram_text(how, buckets, "n")) ==
                "n count\n"
                "(..., -10) 1\n"
                "[-10, 0) 2\n"
                "[0, 10) 3\n"
                "[10, ...) 4\n");
-    BOOST_TEST(histogram_json(how, slots) ==
+    BOOST_TEST(histogram_json(how, buckets) ==
                R"([{"to":-10,"count":1},{"from":-10,"to":0,"count":2},)"
                R"({"from":0,"to":10,"count":3},{"from":10,"count":4}])");
-    BOOST_TEST(percentiles_text(how, slots, "") == "p50 <10, p95 -, p99 -, p99.9 -, max -");
-    BOOST_TEST(percentiles_json(how, slots) ==
-               R"({"p50":10,"p95":null,"p99":null,"p99.9":null,"max":null})");
 }
 
 BOOST_AUTO_TEST_CASE(the_last_linear_bucket_ends_at_the_upper_bound) {
-    const std::uint64_t slots[] = {0, 1, 1, 1};
-    BOOST_TEST(rows_of(histogram_text(linear(0, 15, 10), slots, "n")) ==
-               "n count\n"
-               "[0, 10) 1\n"
-               "[10, 15) 1\n"
-               "[15, ...) 1\n");
+    BOOST_TEST(
+        rows_of(histogram_text(linear(0, 15, 10), buckets_of({{1, 1}, {2, 1}, {3, 1}}), "n")) ==
+        "n count\n"
+        "[0, 10) 1\n"
+        "[10, 15) 1\n"
+        "[15, ...) 1\n");
 }
 
 BOOST_AUTO_TEST_CASE(log_linear_buckets_split_each_power_of_two) {
@@ -98,8 +106,7 @@ BOOST_AUTO_TEST_CASE(log_linear_buckets_split_each_power_of_two) {
     Aggregation how;
     how.kind = Aggregation::Kind::log_linear;
     how.sub_bits = 1;
-    const std::uint64_t slots[] = {1, 0, 0, 2, 0, 3, 4};
-    BOOST_TEST(rows_of(histogram_text(how, slots, "n")) ==
+    BOOST_TEST(rows_of(histogram_text(how, buckets_of({{0, 1}, {3, 2}, {5, 3}, {6, 4}}), "n")) ==
                "n count\n"
                "[0] 1\n"
                "[1] 0\n"
@@ -108,21 +115,54 @@ BOOST_AUTO_TEST_CASE(log_linear_buckets_split_each_power_of_two) {
                "[4, 6) 0\n"
                "[6, 8) 3\n"
                "[8, 12) 4\n");
-    BOOST_TEST(percentiles_text(how, slots, "") == "p50 <8, p95 <12, p99 <12, p99.9 <12, max <12");
 }
 
-BOOST_AUTO_TEST_CASE(percentiles_are_bounds_of_the_bucket_where_the_rank_lies) {
+BOOST_AUTO_TEST_CASE(log2_is_drawn_in_powers_of_two) {
     Aggregation how;
     how.kind = Aggregation::Kind::log2;
-    const std::uint64_t slots[] = {0, 949, 0, 40, 0, 10, 0, 1};
-    BOOST_TEST(percentiles_text(how, slots, "") == "p50 <2, p95 <8, p99 <32, p99.9 <32, max <128");
+    // 31, 32, 62 to 63, 64 to 65, the largest.
+    const auto buckets = buckets_of({{31, 1}, {32, 1}, {63, 1}, {64, 1}, {1919, 1}});
+    BOOST_TEST(how.buckets() == 1920u);
+    BOOST_TEST(rows_of(histogram_text(how, buckets, "n")) ==
+               "n count\n"
+               "[16, 32) 1\n"
+               "[32, 64) 2\n"
+               "[64, 128) 1\n"
+               "...\n"
+               "[8E, 16E) 1\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_percentile_is_exact_at_the_ends_of_a_bucket_and_its_middle_between) {
+    const std::vector<HistogramBucket> buckets{
+        {1, 949, 949, 1, 1}, {40, 40, 1800, 44, 46}, {50, 10, 740, 72, 76}, {60, 1, 90, 90, 90}};
+    BOOST_TEST(percentile(buckets, 1) == 1u);
+    BOOST_TEST(percentile(buckets, 949) == 1u);
+    BOOST_TEST(percentile(buckets, 950) == 44u);
+    BOOST_TEST(percentile(buckets, 989) == 46u);
+    BOOST_TEST(percentile(buckets, 970) == 45u);
+    BOOST_TEST(percentile(buckets, 995) == 74u);
+    BOOST_TEST(percentile(buckets, 1000) == 90u);
+    const auto minus = [](std::uint64_t n) { return 0 - n; };
+    BOOST_TEST(percentile(std::vector<HistogramBucket>{{0, 3, minus(12), minus(8), 0}}, 500) ==
+               minus(4));
+}
+
+BOOST_AUTO_TEST_CASE(percentiles_stand_between_the_extremes_and_the_mean) {
+    Aggregation how;
+    how.kind = Aggregation::Kind::log2;
+    const std::vector<HistogramBucket> buckets{{1, 9, 9, 1, 1}, {40, 1, 45, 45, 45}};
+    const std::vector<std::uint64_t> words{10, 54, 1, 45};
+    BOOST_TEST(percentiles_text(how, words, buckets, "us") ==
+               "min 1 us, avg 5 us, p50 1 us, p95 45 us, p99 45 us, p99.9 45 us, max 45 us");
+    BOOST_TEST(percentiles_json(how, buckets) == R"({"p50":1,"p95":45,"p99":45,"p99.9":45})");
+    BOOST_TEST(percentiles_text(how, {}, {}, "us") ==
+               "min -, avg -, p50 -, p95 -, p99 -, p99.9 -, max -");
 }
 
 BOOST_AUTO_TEST_CASE(a_narrow_screen_gets_narrow_bars) {
-    const std::uint64_t slots[] = {0, 1};
     Aggregation how;
     how.kind = Aggregation::Kind::log2;
-    BOOST_TEST(histogram_text(how, slots, "us", {44, 0}) ==
+    BOOST_TEST(histogram_text(how, buckets_of({{1, 1}}), "us", {44, 0}) ==
                "us                     count\n"
                "[1]                        1 |@@@@@@@@@@@@@|\n");
 }

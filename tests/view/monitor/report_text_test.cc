@@ -20,12 +20,12 @@ public:
         : program_(declared(text)), map_(program_.maps.back()) {}
 
     LayoutBytes key() const { return LayoutBytes(map_.key); }
-    Reported& add(const LayoutBytes& key, Words words) {
-        entries_.push_back({key.bytes(), std::move(words), {}});
+    Reported& add(const LayoutBytes& key, Words words, std::vector<HistogramBucket> buckets = {}) {
+        entries_.push_back({key.bytes(), std::move(words), std::move(buckets), {}});
         return *this;
     }
     Reported& add_data(const LayoutBytes& key, std::vector<std::vector<std::byte>> values) {
-        entries_.push_back({key.bytes(), {}, std::move(values)});
+        entries_.push_back({key.bytes(), {}, {}, std::move(values)});
         return *this;
     }
     const MapDeclaration& map() const { return map_; }
@@ -89,9 +89,9 @@ BOOST_AUTO_TEST_CASE(rows_are_grouped_by_some_members_sorted_and_cut) {
         .add(key("c", 4), {1, 1, 1, 1});
     BOOST_TEST(waits.text() ==
                "Waits\n"
-               "COMM  COUNT      SUM     AVG      MIN      MAX\n"
-               "b         1   5.0 ms  5.0 ms   5.0 ms   5.0 ms\n"
-               "a         3  25.0 us  8.0 us  -5.0 us  20.0 us\n"
+               "COMM  COUNT      SUM      AVG      MIN      MAX\n"
+               "b         1  5.00 ms  5.00 ms  5.00 ms  5.00 ms\n"
+               "a         3    25 us     8 us    -5 us    20 us\n"
                "and 1 more\n");
     BOOST_TEST(waits.json() ==
                "{\"map\":\"m\",\"title\":\"Waits\",\"unit\":\"us\",\"entries\":["
@@ -101,29 +101,50 @@ BOOST_AUTO_TEST_CASE(rows_are_grouped_by_some_members_sorted_and_cut) {
                "{\"key\":{\"comm\":\"c\"},\"count\":1,\"sum\":1,\"avg\":1,\"min\":1,\"max\":1}]}");
 }
 
+// 3 us, and 99 times 1,040 us: bucket 32 + 5 * 32 is 1,024 to 1,055.
+constexpr HistogramBucket kThree{3, 1, 3, 3, 3}, kThousand{192, 99, 99 * 1040, 1030, 1050};
+
 BOOST_AUTO_TEST_CASE(histograms_stand_below_their_key_with_percentiles) {
     Reported waits(".map m hash key { comm str8, cpu u32 }, value log2 us, report \"Waits\"");
-    Words slots(65);
-    slots[0] = 1;
-    slots[11] = 99;
-    waits.add(waits.key().text("comm", "a").set("cpu", std::uint32_t{1}), slots);
+    waits.add(waits.key().text("comm", "a").set("cpu", std::uint32_t{1}),
+              {100, 3 + 99 * 1040, 3, 1050}, {kThree, kThousand});
     BOOST_TEST(waits.text() ==
                "Waits\n"
                "comm a, cpu 1:\n"
                "us                     count\n"
-               "[0]                        1 |" +
+               "[2, 4)                     1 |" +
                    std::string(52, ' ') +
                    "|\n"
                    "...\n"
                    "[1K, 2K)                  99 |" +
                    std::string(52, '@') +
                    "|\n"
-                   "p50 <2.0 ms, p95 <2.0 ms, p99 <2.0 ms, p99.9 <2.0 ms, max <2.0 ms\n");
+                   "min 3 us, avg 1.02 ms, p50 1.04 ms, p95 1.04 ms, p99 1.04 ms, p99.9 1.05 ms, "
+                   "max 1.05 ms\n");
     BOOST_TEST(waits.json() ==
                "{\"map\":\"m\",\"title\":\"Waits\",\"unit\":\"us\",\"entries\":["
-               "{\"key\":{\"comm\":\"a\",\"cpu\":1},\"count\":100,\"histogram\":["
-               "{\"from\":0,\"to\":1,\"count\":1},{\"from\":1024,\"to\":2048,\"count\":99}],"
-               "\"below\":{\"p50\":2048,\"p95\":2048,\"p99\":2048,\"p99.9\":2048,\"max\":2048}}]}");
+               "{\"key\":{\"comm\":\"a\",\"cpu\":1},\"count\":100,\"sum\":102963,\"avg\":1029,"
+               "\"min\":3,\"max\":1050,"
+               "\"percentiles\":{\"p50\":1040,\"p95\":1040,\"p99\":1040,\"p99.9\":1050},"
+               "\"histogram\":["
+               "{\"from\":2,\"to\":4,\"count\":1},{\"from\":1024,\"to\":2048,\"count\":99}]}]}");
+}
+
+BOOST_AUTO_TEST_CASE(histograms_in_a_table_are_rows_that_any_column_sorts) {
+    const auto table = [](const std::string& sort) {
+        Reported waits(cat(".map m hash key u32, value log2 us, report \"Waits\" table", sort));
+        waits.add(waits.key().set("key", std::uint32_t{1}), {2, 6, 3, 3}, {{3, 2, 6, 3, 3}});
+        waits.add(waits.key().set("key", std::uint32_t{2}), {99, 99 * 1040, 1030, 1050},
+                  {kThousand});
+        return waits.text();
+    };
+    BOOST_TEST(table("") ==
+               "Waits\n"
+               "KEY  COUNT      AVG      P50      P95      P99    P99.9      MAX\n"
+               "  2     99  1.04 ms  1.04 ms  1.04 ms  1.04 ms  1.05 ms  1.05 ms\n"
+               "  1      2     3 us     3 us     3 us     3 us     3 us     3 us\n");
+    BOOST_TEST(table(" sort min").find("  1      2") < table(" sort min").find("  2     99"));
+    BOOST_TEST(table(" sort max") == table(""));
 }
 
 BOOST_AUTO_TEST_CASE(what_has_one_value_needs_no_table) {

@@ -142,7 +142,12 @@ BOOST_AUTO_TEST_CASE(texts_that_fill_their_bytes_are_counted_as_cut) {
 
 BOOST_AUTO_TEST_CASE(quantities_have_units_for_people) {
     BOOST_TEST(quantity_text(12'345, false, "us") == "12.3 ms");
-    BOOST_TEST(quantity_text(static_cast<std::uint64_t>(-1500), true, "ns") == "-1.5 us");
+    BOOST_TEST(quantity_text(1'529, false, "us") == "1.52 ms");
+    BOOST_TEST(quantity_text(9'999, false, "us") == "9.99 ms");
+    BOOST_TEST(quantity_text(10'000, false, "us") == "10.0 ms");
+    BOOST_TEST(quantity_text(999, false, "us") == "999 us");
+    BOOST_TEST(quantity_text(1'500, false, "ms") == "1.500 s");
+    BOOST_TEST(quantity_text(static_cast<std::uint64_t>(-1500), true, "ns") == "-1.50 us");
     BOOST_TEST(quantity_text(1023, false, "bytes") == "1023 B");
     BOOST_TEST(quantity_text(1536, false, "bytes") == "1.5 KiB");
     BOOST_TEST(quantity_text(~std::uint64_t{0}, false, "bytes") == "15.9 EiB");

@@ -1,0 +1,151 @@
+#include <algorithm>
+
+#include "base/suggest.h"
+#include "lang/asm/form_parser.h"
+#include "lang/insn/disasm.h"
+#include "lang/ir/aggregate.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kWord = 8;
+
+// What the widest of the members is aligned to; texts and bytes may lie anywhere.
+std::size_t alignment_of(const Layout& layout) {
+    std::size_t alignment = 1;
+    for (const Member& member : layout.members) {
+        const bool is_bytes = member.type.kind == ValueType::Kind::text ||
+                              member.type.kind == ValueType::Kind::raw_bytes;
+        if (!is_bytes) alignment = std::max(alignment, std::min(member.type.bytes, kWord));
+    }
+    return alignment;
+}
+
+// The instruction of a generated function, with the names that it refers to.
+std::string text_of(const CodeItem& item, std::size_t distance) {
+    bpf_insn both[] = {item.insn, {}};
+    if (item.relocation.kind == Relocation::Kind::label)
+        both[0].off = static_cast<__s16>(distance);
+    if (is_wide(both[0])) {
+        both[0].imm = static_cast<__s32>(item.imm64);
+        both[1].imm = static_cast<__s32>(item.imm64 >> 32);
+    }
+    DisasmOptions options;
+    options.labels = false;
+    const std::string text =
+        disassemble(std::span(both).first(is_wide(both[0]) ? 2 : 1), options).front().text;
+    const std::string to = text.substr(0, text.find('=') + 1);
+    if (item.relocation.kind == Relocation::Kind::map)
+        return cat(to, " map[", item.relocation.name, "]");
+    if (item.relocation.kind == Relocation::Kind::map_value)
+        return cat(to, " map[", item.relocation.name, "][", item.relocation.addend, "]");
+    return text;
+}
+
+void name_instructions(std::vector<CodeItem>& code) {
+    std::map<std::string, std::size_t> labels;
+    const auto slots_of = [](const CodeItem& item) -> std::size_t {
+        if (item.kind == CodeItem::Kind::label) return 0;
+        return is_wide(item.insn) ? 2 : 1;
+    };
+    std::size_t slot = 0;
+    for (const CodeItem& item : code) {
+        if (item.kind == CodeItem::Kind::label) labels[item.name] = slot;
+        slot += slots_of(item);
+    }
+    slot = 0;
+    for (CodeItem& item : code) {
+        const bool is_jump = item.relocation.kind == Relocation::Kind::label;
+        if (item.kind != CodeItem::Kind::label)
+            item.text = text_of(item, is_jump ? labels.at(item.relocation.name) - slot - 1 : 0);
+        slot += slots_of(item);
+    }
+}
+
+}  // namespace
+
+const MapDeclaration& FormParser::aggregated_map(const AsmToken& name) const {
+    const MapDeclaration* map = work_.program.find_map(name.text);
+    if (!map && work_.symbols.is_forgiven(name.text)) throw AlreadyTold();
+    if (!map)
+        tokens_.fail(name.span, cat("no map is named '", name.text, "'"),
+                     did_you_mean(name.text, names_of(work_.program.maps)));
+    if (map->aggregation.kind == Aggregation::Kind::none)
+        tokens_.fail(name.span, cat("map '", name.text, "' keeps data"),
+                     "'add' is for values such as count, stats or log2");
+    return *map;
+}
+
+// What stands in the brackets, for r1.
+FormParser::Argument FormParser::key_of(const MapDeclaration& map) {
+    const AsmToken first = tokens_.peek();
+    for (int depth = 0; !tokens_.at_end(); tokens_.next()) {
+        if (depth == 0 && tokens_.is("]")) break;
+        depth += tokens_.is("[") ? 1 : tokens_.is("]") ? -1 : 0;
+    }
+    const Span span = tokens_.since(first);
+    const bool is_register = first.is_word() && find_register(first.text).has_value();
+    if (map.is_array() ? first.is("&") : !first.is("&") && !is_register)
+        tokens_.fail(span,
+                     map.is_array()
+                         ? cat("map '", map.name, "' is an array: its key is an index")
+                         : cat("map '", map.name, "' is a hash: its key is in memory"),
+                     map.is_array() ? "a register that holds it, or a number"
+                                    : "a register that points at it, or &VARIABLE");
+    Argument key = argument(Reg::r1, span);
+    const std::size_t wanted = map.key.bytes;
+    if (key.bytes && *key.bytes < wanted)
+        tokens_.fail(span, cat("this points at ", *key.bytes, " bytes: a key of map '", map.name,
+                               "' has ", wanted));
+    return key;
+}
+
+// add MAP[KEY] [VALUE]
+void FormParser::add() {
+    tokens_.next();
+    const AsmToken name = tokens_.expect_word("a map of an aggregation");
+    const MapDeclaration& map = aggregated_map(name);
+    tokens_.expect("[");
+    std::vector<Argument> arguments;
+    arguments.push_back(key_of(map));
+    const std::size_t alignment =
+        std::min(kWord, pointed_alignment_.value_or(alignment_of(map.key)));
+    tokens_.expect("]");
+    const AsmToken value = tokens_.peek();
+    if (map.aggregation.kind == Aggregation::Kind::count) {
+        if (!tokens_.at_end())
+            tokens_.fail(value.span, cat("map '", map.name, "' counts: it takes no value"));
+    } else {
+        if (tokens_.at_end()) tokens_.fail_expected("the value: a register or a number");
+        while (!tokens_.at_end()) tokens_.next();
+        arguments.push_back(argument(Reg::r2, tokens_.since(value)));
+    }
+    put(std::move(arguments));
+    FormStep call;
+    call.insn.insns.push_back(insn::call_local(0));
+    InsnRef& to = call.insn.refs.emplace_back();
+    to.to.kind = Relocation::Kind::subprogram;
+    to.to.name = add_function(map);
+    to.span = name.span;
+    to.slot = InsnRef::Slot::imm;
+    call.text = cat("call ", to.to.name);
+    steps_.push_back(std::move(call));
+    const auto known = work_.added_to.emplace(map.name, alignment).first;
+    known->second = std::min(known->second, alignment);
+}
+
+bool is_added(const AsmWork& work, std::string_view function) {
+    return std::ranges::any_of(work.added_to, [&](const auto& added) {
+        return add_function(*work.program.find_map(added.first)) == function;
+    });
+}
+
+void define_added(AsmWork& work) {
+    for (const auto& [name, alignment] : work.added_to) {
+        const MapDeclaration map = *work.program.find_map(name);  // more maps come
+        define_add(work.program, map, {alignment, false});
+        name_instructions(work.program.subprograms.back().code);
+    }
+}
+
+}  // namespace gpufs
