@@ -84,8 +84,10 @@ FormParser::Argument FormParser::key_of(const MapDeclaration& map) {
         depth += tokens_.is("[") ? 1 : tokens_.is("]") ? -1 : 0;
     }
     const Span span = tokens_.since(first);
-    const bool is_register = first.is_word() && find_register(first.text).has_value();
-    if (map.is_array() ? first.is("&") : !first.is("&") && !is_register)
+    AsmTokens inside(source_, span);
+    const bool is_variable = inside.accept("&") && inside.peek().is_word();
+    const auto reg = first.is_word() ? find_register(first.text) : std::nullopt;
+    if (map.is_array() ? first.is("&") : !is_variable && (!reg || reg->is_low))
         tokens_.fail(span,
                      map.is_array()
                          ? cat("map '", map.name, "' is an array: its key is an index")

@@ -174,10 +174,11 @@ BOOST_AUTO_TEST_CASE(a_ring_may_become_a_perf_ring) {
 std::string code_of(const Program& program) {
     std::string text;
     for (const CodeItem& item : program.programs.at(0).code) {
-        const bpf_insn both[] = {item.insn, {}};
+        bpf_insn both[] = {item.insn, {}};
+        if (is_wide(item.insn)) both[1].imm = static_cast<__s32>(item.imm64 >> 32);
         text += item.relocation.kind == Relocation::Kind::subprogram
                     ? cat("call ", item.relocation.name, '\n')
-                    : disassemble(std::span(both).first(1)).at(0).text + '\n';
+                    : disassemble(std::span(both).first(is_wide(item.insn) ? 2 : 1)).at(0).text + '\n';
     }
     return text;
 }
@@ -187,13 +188,14 @@ BOOST_AUTO_TEST_CASE(adding_to_a_map_is_a_call_of_its_function) {
 .map n hash key { comm str16 }, value count
 .map s hash key u32, value sum
 .map a array value stats, max 4
+.struct pair { a u32, b u32 }
 .stack v { key { comm str16 }, one u32 }
 .prog p begin
         add n[&v.key]
         add n[r6]
         add s[&v.one] r7
-        add s[r2] r1
         add s[r3] r1
+        add s[&pair.b(r7)] 0x123456789 ll
         add s[r2] r3
         add a[3] -1
         add a[r2] r2
@@ -204,8 +206,8 @@ BOOST_AUTO_TEST_CASE(adding_to_a_map_is_a_call_of_its_function) {
                "r1 = r10\nr1 += -24\ncall add.n\n"
                "r1 = r6\ncall add.n\n"
                "r1 = r10\nr1 += -8\nr2 = r7\ncall add.s\n"
-               "r0 = r1\nr1 = r2\nr2 = r0\ncall add.s\n"
                "r2 = r1\nr1 = r3\ncall add.s\n"
+               "r1 = r7\nr1 += 4\nr2 = 0x123456789 ll\ncall add.s\n"
                "r1 = r2\nr2 = r3\ncall add.s\n"
                "r1 = 3\nr2 = -1\ncall add.a\n"
                "r1 = r2\ncall add.a\n"

@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_print_action_says_how) {
     std::string out;
     for (const Action& action : layout.actions) text.print(out, layout, action, bytes);
     BOOST_TEST(out ==
-               "R cat   |   cat|a|    12|1010|-2|65534|fffe|1.5 ms| 2.0 KiB {}\n"
+               "R cat   |   cat|a|    12|1010|-2|65534|fffe|1.50 ms| 2.0 KiB {}\n"
                "R 10\n");
 }
 

@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(histograms_in_a_table_are_rows_that_any_column_sorts) {
     BOOST_TEST(table("") ==
                "Waits\n"
                "KEY  COUNT      AVG      P50      P95      P99    P99.9      MAX\n"
-               "  2     99  1.04 ms  1.04 ms  1.04 ms  1.04 ms  1.05 ms  1.05 ms\n"
+               "  2     99  1.04 ms  1.04 ms  1.04 ms  1.05 ms  1.05 ms  1.05 ms\n"
                "  1      2     3 us     3 us     3 us     3 us     3 us     3 us\n");
     BOOST_TEST(table(" sort min").find("  1      2") < table(" sort min").find("  2     99"));
     BOOST_TEST(table(" sort max") == table(""));
