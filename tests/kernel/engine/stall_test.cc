@@ -13,6 +13,7 @@
 #include "engine/stall/hunt.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/skip.h"
 #include "support/trace_instance.h"
 #include "support/workloads.h"
 #include "view/stall/text.h"
@@ -131,10 +132,7 @@ BOOST_AUTO_TEST_CASE(a_read_from_a_pipe_names_the_pipe) {
 }
 
 BOOST_AUTO_TEST_CASE(a_page_fault_is_a_sleep_without_a_system_call) {
-    if (!test::can_block_in_page_fault()) {
-        BOOST_TEST_MESSAGE("skipped: no userfaultfd here");
-        return;
-    }
+    if (!test::can_block_in_page_fault()) return test::skip("needs userfaultfd(2)");
     Worker worker([] {
         test::block_in_page_fault(100);
         return 0;
