@@ -9,6 +9,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
+
+#include "support/skip.h"
 
 namespace ut = boost::unit_test;
 
@@ -28,18 +31,38 @@ public:
     // Behind the collector of results, which we ask.
     int priority() override { return 1000; }
 
+    // A case that checks nothing cannot fail: it counts as failed.
     void test_unit_finish(const ut::test_unit& unit, unsigned long) override {
         if (unit.p_type != ut::TUT_CASE) return;
-        ++(ut::results_collector.results(unit.p_id).passed() ? passed_ : failed_);
+        const std::string reason = gpufs::test::take_skip_reason();
+        const ut::test_results& results = ut::results_collector.results(unit.p_id);
+        if (!results.passed()) {
+            ++failed_;
+        } else if (!reason.empty()) {
+            say_skipped(unit, 1, reason);
+        } else if (results.p_assertions_passed == 0) {
+            std::cout << "error: in \"" << unit.full_name() << "\": it checked nothing\n";
+            ++failed_;
+        } else {
+            ++passed_;
+        }
     }
     // A suite whose precondition fails is skipped as a whole.
-    void test_unit_skipped(const ut::test_unit& unit, ut::const_string) override {
+    void test_unit_skipped(const ut::test_unit& unit, ut::const_string reason) override {
         ut::test_case_counter counter;
         ut::traverse_test_tree(unit.p_id, counter, true);
-        skipped_ += counter.p_count;
+        if (counter.p_count != 0)
+            say_skipped(unit, counter.p_count, {reason.begin(), reason.end()});
     }
 
 private:
+    void say_skipped(const ut::test_unit& unit, unsigned long cases, const std::string& reason) {
+        std::cout << "skipped: " << unit.full_name();
+        if (cases > 1) std::cout << ", " << cases << " cases";
+        std::cout << ": " << reason << '\n';
+        skipped_ += cases;
+    }
+
     unsigned long passed_ = 0, failed_ = 0, skipped_ = 0;
 };
 BOOST_TEST_GLOBAL_FIXTURE(Tally);

@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(samples_have_the_keys_that_are_known_everywhere) {
     BOOST_TEST(count_behind(ran.out, "{\"comm\":\"gp-ours\"") > 0, ran.out + ran.err);
 }
 
-BOOST_AUTO_TEST_CASE(mistakes_are_found_before_anything_is_attached) {
+BOOST_AUTO_TEST_CASE(mistakes_are_found_before_anything_is_attached, *ut::label("pure")) {
     const auto refused = [](const std::vector<std::string>& args) {
         const Ended ended = test::gpufs(args);
         BOOST_TEST(ended.status == 2);

@@ -21,7 +21,7 @@ using test::TempFile;
 constexpr std::string_view kBare = "r0 = 1\nout: r0 += 2\nif r0 != 7 goto out\nexit\n";
 
 BOOST_AUTO_TEST_SUITE(cli)
-BOOST_AUTO_TEST_SUITE(assembling)
+BOOST_AUTO_TEST_SUITE(assembling, *ut::label("pure"))
 
 BOOST_AUTO_TEST_CASE(a_shipped_monitor_has_no_mistakes) {
     const Ended ended = test::gpufs_as_nobody({"asm", "bpf_asm/opens.bpf"});

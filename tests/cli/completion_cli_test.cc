@@ -50,7 +50,7 @@ const Case kCases[] = {
 };
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(completion)
+BOOST_AUTO_TEST_SUITE(completion, *ut::label("pure"))
 
 BOOST_DATA_TEST_CASE(bash_offers_what_there_is, ut::data::make(kCases), one) {
     BOOST_TEST(offered(one.words) == one.offered);

@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 // The same work, recorded in a guest, and what the device saw of it: chains of dependencies, jobs,
 // and a queue that was destroyed.
-BOOST_AUTO_TEST_SUITE(recorded_gpu)
+BOOST_AUTO_TEST_SUITE(recorded_gpu, *ut::label("pure"))
 
 const std::vector<bool> kLayouts = {false, true};
 

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(recipes_are_listed_with_their_question_and_what_is_missing)
                std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_user_without_rights_still_sees_the_recipes) {
+BOOST_AUTO_TEST_CASE(a_user_without_rights_still_sees_the_recipes, *ut::label("pure")) {
     const Ended ended = test::gpufs_as_nobody({"recipe", "list"});
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(ended.out.find("?        stall  ") != std::string::npos, ended.out);
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_user_without_rights_still_sees_the_recipes) {
     BOOST_TEST(test::gpufs_as_nobody({"recipe", "run", "oom"}).status == 3);
 }
 
-BOOST_AUTO_TEST_CASE(the_text_of_a_recipe_is_shown_as_it_is) {
+BOOST_AUTO_TEST_CASE(the_text_of_a_recipe_is_shown_as_it_is, *ut::label("pure")) {
     const Ended ended = recipe({"show", "stall"});
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(ended.out == read_file("triggers/stall.trig"));
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_text_of_a_recipe_is_shown_as_it_is) {
     BOOST_TEST(wrong.err == "gpufs: there is no recipe 'stal'\nhint: did you mean 'stall'?\n");
 }
 
-BOOST_AUTO_TEST_CASE(the_binary_alone_has_the_recipes) {
+BOOST_AUTO_TEST_CASE(the_binary_alone_has_the_recipes, *ut::label("pure")) {
     const std::string copy = cat("/tmp/gpufs-alone-", ::getpid());
     std::filesystem::copy_file(test::gpufs_binary(), copy);
     Child::Setup setup;
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(the_binary_alone_has_the_recipes) {
     std::filesystem::remove(copy);
 }
 
-BOOST_AUTO_TEST_CASE(a_recipe_of_ones_own_is_found_first) {
+BOOST_AUTO_TEST_CASE(a_recipe_of_ones_own_is_found_first, *ut::label("pure")) {
     OwnRecipes own;
     own.write("mine", "event sched:sched_switch\n");
     own.write("oom", "event nosuch:event\n");
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_recipe_of_ones_own_is_found_first) {
     BOOST_TEST(recipe({"run", "mine", "--duration", "0"}).status == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_recipe_that_others_can_write_is_refused_for_root) {
+BOOST_AUTO_TEST_CASE(a_recipe_that_others_can_write_is_refused_for_root, *ut::label("pure")) {
     OwnRecipes own;
     const std::string path = own.write("open", "event sched:sched_switch\n", 0666);
     for (const std::string& name : {std::string("open"), path}) {
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_recipe_that_others_can_write_is_refused_for_root) {
                list.out);
 }
 
-BOOST_AUTO_TEST_CASE(mistakes_in_a_file_are_told_with_status_2) {
+BOOST_AUTO_TEST_CASE(mistakes_in_a_file_are_told_with_status_2, *ut::label("pure")) {
     OwnRecipes own;
     const std::string path = own.write("bad", "evnt sched:sched_switch\n");
     const Ended ended = recipe({"run", path});
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(mistakes_in_a_file_are_told_with_status_2) {
     BOOST_TEST(recipe({"run", "other"}).status == 3);
 }
 
-BOOST_AUTO_TEST_CASE(wrong_words_are_told) {
+BOOST_AUTO_TEST_CASE(wrong_words_are_told, *ut::label("pure")) {
     const auto said = [](std::vector<std::string> args) {
         const Ended ended = recipe(std::move(args));
         BOOST_TEST(ended.status == 2);

@@ -137,6 +137,16 @@ bool records(const Child& child) {
         return has_events(instance) && instance.read_if_readable("tracing_on") == "1\n";
     });
 }
+// It waits for the signal: held back or handled, it no longer ends the program at once.
+bool hears(const Child& child, int signal) {
+    for (int i = 0; i < 2000; ++i, ::usleep(10'000)) {
+        const std::string status = read_file(cat("/proc/", child.pid(), "/status"));
+        for (const char* set : {"SigBlk:\t", "SigCgt:\t"})
+            if (std::stoull(status.substr(status.find(set) + 8), nullptr, 16) >> (signal - 1) & 1)
+                return true;
+    }
+    return false;
+}
 // The event has its trigger.
 bool has_trigger(const Child& child) {
     return comes_to(child, [](const Tracefs& instance) {
@@ -253,7 +263,8 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_a_recording_whole) {
     const Folder folder;
     Child child(background(folder.file(), {}));
     BOOST_TEST(records(child));
-    ::usleep(300'000);
+    BOOST_TEST(hears(child, SIGTERM));
+    test::block_in_d_state(2, 5);
     child.send(SIGTERM);
     const Ended ended = child.wait();
     BOOST_TEST(ended.signal == SIGTERM);
@@ -296,10 +307,11 @@ BOOST_AUTO_TEST_CASE(a_ring_keeps_the_last_records_and_writes_when_asked) {
     const Folder folder;
     Child child(background(folder.file(), {"--ring", "--buffer", "64k"}));
     BOOST_TEST(records(child));
-    ::usleep(200'000);
+    BOOST_TEST(hears(child, SIGUSR1));
+    test::block_in_d_state(2, 5);
     child.send(SIGUSR1);
-    BOOST_TEST(child.wait_for_error(folder.file() + "\n", 20s));
-    ::usleep(300'000);
+    BOOST_TEST(child.wait_for_error(folder.file() + "\n", 60s));
+    test::block_in_d_state(2, 5);
     child.send(SIGINT);
     const Ended ended = child.wait();
     BOOST_TEST(ended.signal == SIGINT);
@@ -334,8 +346,7 @@ BOOST_AUTO_TEST_CASE(a_recording_begins_when_a_trigger_says_so) {
     BOOST_TEST(has_trigger(child));
     ::usleep(200'000);
     const double before = uptime();
-    test::block_in_d_state(1, 5);
-    ::usleep(200'000);
+    test::block_in_d_state(2, 5);
     child.send(SIGINT);
     BOOST_TEST(child.wait().signal == SIGINT);
     const auto lines = report(folder.file());

@@ -16,7 +16,7 @@ using test::gpufs;
 const std::string kSched = "tests/data/trace_dat/sched-6.18.dat";
 
 BOOST_AUTO_TEST_SUITE(cli)
-BOOST_AUTO_TEST_SUITE(replay)
+BOOST_AUTO_TEST_SUITE(replay, *ut::label("pure"))
 
 BOOST_AUTO_TEST_CASE(a_monitor_reports_what_was_recorded_without_asking_this_machine) {
     const test::Ended ran = test::gpufs_as_nobody({"run", "irqs", "-i", kSched});

@@ -64,7 +64,7 @@ TempFile cut_file(const std::string& recording, std::size_t bytes) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli)
-BOOST_AUTO_TEST_SUITE(report_command)
+BOOST_AUTO_TEST_SUITE(report_command, *ut::label("pure"))
 
 BOOST_DATA_TEST_CASE(report_prints_what_trace_cmd_prints, ut::data::make(kRecordings), recording) {
     const Ended ended = report(recording);

@@ -75,7 +75,8 @@ std::vector<std::string> with(std::vector<std::string> args, const std::vector<s
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(run_command)
 
-BOOST_AUTO_TEST_CASE(without_a_name_it_lists_the_shipped_monitors_and_their_parameters) {
+BOOST_AUTO_TEST_CASE(without_a_name_it_lists_the_shipped_monitors_and_their_parameters,
+                     *ut::label("pure")) {
     const Ended list = run({});
     BOOST_TEST(list.status == 0);
     BOOST_TEST(has(list.out, "opens "));
@@ -132,7 +133,7 @@ BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end) {
                "hint: decimal, or hexadecimal as in 0x1f\n");
 }
 
-BOOST_AUTO_TEST_CASE(monitors_are_listed_and_shown) {
+BOOST_AUTO_TEST_CASE(monitors_are_listed_and_shown, *ut::label("pure")) {
     const Ended list = run({"--list"});
     BOOST_TEST(list.status == 0);
     BOOST_TEST(list.out == run({}).out);
@@ -149,7 +150,7 @@ BOOST_AUTO_TEST_CASE(monitors_are_listed_and_shown) {
                "gpufs: run needs a monitor\nhint: 'gpufs run --list' has their names\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_pid_is_that_of_a_process) {
+BOOST_AUTO_TEST_CASE(a_pid_is_that_of_a_process, *ut::label("pure")) {
     BOOST_TEST(run({"off-cpu", "-p", "99999999999"}).err ==
                "gpufs: --pid: no process has the number 99999999999\n");
     std::atomic<int> tid = 0;
@@ -293,7 +294,7 @@ BOOST_AUTO_TEST_CASE(mistakes_of_a_text_and_of_this_kernel_come_with_their_place
                "gpufs: there is no monitor 'opns'\nhint: did you mean 'opens'?\n");
 }
 
-BOOST_AUTO_TEST_CASE(root_runs_no_file_that_others_can_write) {
+BOOST_AUTO_TEST_CASE(root_runs_no_file_that_others_can_write, *ut::label("pure")) {
     const TempFile monitor(".prog p begin\n  r0 = 0\n  exit\n");
     ::chmod(monitor.path().c_str(), 0666);
     const Ended ran = run({monitor.path()});
@@ -301,7 +302,7 @@ BOOST_AUTO_TEST_CASE(root_runs_no_file_that_others_can_write) {
     BOOST_TEST(has(ran.err, "can be written by everybody"), ran.err);
 }
 
-BOOST_AUTO_TEST_CASE(who_may_not_trace_is_told_so) {
+BOOST_AUTO_TEST_CASE(who_may_not_trace_is_told_so, *ut::label("pure")) {
     const Ended ran = test::gpufs_as_nobody({"run", "opens"});
     BOOST_TEST(ran.status == 3, ran.err);
 }
@@ -312,7 +313,6 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_it_with_its_report) {
     setup.argv = {test::gpufs_binary(), "run", "--explain", monitor.path()};
     Child child(setup);
     BOOST_TEST(child.wait_for_error("instructions", 20s));
-    std::this_thread::sleep_for(300ms);
     child.send(SIGINT);
     const Ended ended = child.wait();
     BOOST_TEST(ended.signal == SIGINT);

@@ -91,15 +91,15 @@ BOOST_AUTO_TEST_CASE(follow_shows_events_as_they_come_and_ends_as_the_shell_expe
     Child::Setup setup;
     setup.argv = {test::gpufs_binary(), "show", "--follow", "--session", session.name()};
     Child follow(setup);
-    ::usleep(300'000);
-    test::block_in_d_state(2, 5);
-    BOOST_TEST(follow.wait_for_output("prev_state=D", 20s));
+    // Until it is at work, and shows what comes.
+    for (int i = 0; i < 600 && !follow.wait_for_output("prev_state=D", 100ms); ++i)
+        test::block_in_d_state(1, 5);
     follow.send(SIGINT);
     const Ended ended = follow.wait();
     BOOST_TEST(ended.signal == SIGINT);
     // On a slow machine more: code that is read from disk is waited for in state D, too.
     const auto shown = count_of(ended.out, "prev_state=D");
-    BOOST_TEST(shown >= 2u, ended.out);
+    BOOST_TEST(shown >= 1u, ended.out);
     BOOST_TEST(ended.err == cat(shown, " events, 0 lost\n"));
 }
 

@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(children_are_watched_when_asked_for) {
     BOOST_TEST(!has(test::gpufs(without).out, "nanosleep("));
 }
 
-BOOST_AUTO_TEST_CASE(a_command_that_cannot_run_is_a_failure) {
+BOOST_AUTO_TEST_CASE(a_command_that_cannot_run_is_a_failure, *ut::label("pure")) {
     const Ended ended = test::gpufs({"stall", "--", "/nonexistent"});
     BOOST_TEST(ended.status == 1);
     BOOST_TEST(has(ended.err, "gpufs: cannot run '/nonexistent': No such file or directory\n"));
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(freeze_does_not_touch_a_session_in_use) {
     test::gpufs({"reset", "--session", session.name()});
 }
 
-BOOST_AUTO_TEST_CASE(whom_to_watch_must_be_said_and_must_be_there) {
+BOOST_AUTO_TEST_CASE(whom_to_watch_must_be_said_and_must_be_there, *ut::label("pure")) {
     BOOST_TEST(test::gpufs({"stall"}).err ==
                "gpufs: stall needs processes to watch\nhint: -p PID, --comm GLOB or -- COMMAND\n");
     BOOST_TEST(test::gpufs({"stall"}).status == 2);

@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(several_monitors_take_parameters_by_their_names) {
                "gpufs: 'fence' is asked for twice\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_recording_is_watched_by_what_it_has) {
+BOOST_AUTO_TEST_CASE(a_recording_is_watched_by_what_it_has, *ut::label("pure")) {
     const Ended ran = test::gpufs_as_nobody({"watch", "-i", kRecording, "--json"});
     BOOST_TEST(ran.status == 0);
     BOOST_TEST(has(ran.err, "without vblank: "));

@@ -1,29 +1,21 @@
-# fuzz.mk: the fuzzers, with clang's libFuzzer and sanitizers. Read alone, beside the Makefile:
+# fuzz.mk: the library with clang's sanitizers, and the fuzzers on it. Read alone, beside the Makefile,
+# which makes what is in GEN:
 #   make -f tests/fuzz/fuzz.mk run SECONDS=15 SEED=1
-# SEED=0 takes another one each time.
-# The pure layers, the interpreter, and what reads recordings: what they read may come from anywhere.
+# SEED=0 takes another one each time. O=-O0 compiles in half the time, and runs slower.
 
 B       := build/fuzz
+GEN     := build/gen
+O       := -O1
 SECONDS ?= 3600
 SEED    ?= 0
-FLAGS   := -std=c++20 -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=address,undefined \
+FLAGS   := -std=c++20 $(O) -gline-tables-only -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -Isrc -Itests -isystem /usr/include/traceevent
-READER  := src/engine/trace/file \
-	src/engine/trace/file_header \
-	src/engine/trace/context \
-	src/engine/trace/cpu_pages \
-	src/engine/trace/events \
-	src/engine/trace/recorded_events
-INTERPRETER := src/vm/memory \
-	src/vm/world \
-	src/vm/map \
-	src/vm/key_index \
-	src/vm/interpreter \
-	src/vm/check \
-	src/vm/helpers_common \
-	src/vm/helpers_maps
-LIB     := $(patsubst %.cc,$(B)/%.o,$(wildcard src/base/*.cc src/lang/*.cc src/lang/*/*.cc) \
-	$(addsuffix .cc,$(READER) $(INTERPRETER)))
+COMPILE := clang++ $(FLAGS) -fsanitize=fuzzer-no-link
+
+# A folder is compiled as one source, so that what its files include is read once. Where two of its
+# files have a local name in common they are compiled one by one, which takes twice as long.
+FOLDERS := $(patsubst %/,%,$(sort $(dir $(filter-out src/cmd/%,$(wildcard src/*/*.cc src/*/*/*.cc)))))
+UNITS   := $(FOLDERS:%=$(B)/%/unit.o) $(B)/gen/recipes.o $(B)/gen/monitors.o
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 
 # Texts and bytes to begin with, besides tests/fuzz/corpus/NAME.
@@ -33,12 +25,27 @@ SEEDS_trace_dat := tests/data/trace_dat
 SEEDS_event_format := $(patsubst %,tests/data/formats/%,6.1/events/ftrace 6.12/events/sched 6.17-gpu 6.18/events/syscalls)
 
 all: $(FUZZERS:%=$(B)/%)
-$(B)/%.o: %.cc
+.SECONDEXPANSION:
+$(B)/%/unit.o: $$(wildcard %/*.cc) tests/fuzz/fuzz.mk
+	@echo "  FUZZ  $*"; mkdir -p $(@D)
+	@printf '#include "%s"\n' $(filter %.cc,$(abspath $^)) >$(@D)/unit.cc
+	@$(COMPILE) -I$(GEN) -w -MMD -MP -c $(@D)/unit.cc -o $@ 2>/dev/null || { \
+		echo "  FUZZ  $*, one by one"; \
+		for source in $(filter %.cc,$^); do \
+			$(COMPILE) -I$(GEN) -MMD -MP -MT $@ -c $$source -o $(@D)/$$(basename $$source .cc).o || exit; done; \
+		ld -r $(patsubst %.cc,$(B)/%.o,$(filter %.cc,$^)) -o $@; \
+		cat $(patsubst %.cc,$(B)/%.d,$(filter %.cc,$^)) >$(@D)/unit.d; }
+$(B)/gen/%.o: $(GEN)/%.cc
 	@echo "  FUZZ  $<"; mkdir -p $(@D)
-	@clang++ $(FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
--include $(LIB:.o=.d) $(FUZZERS:%=$(B)/tests/fuzz/%_fuzz.d)
-$(FUZZERS:%=$(B)/%): $(B)/%: $(B)/tests/fuzz/%_fuzz.o $(LIB)
-	@clang++ $(FLAGS) -fsanitize=fuzzer $^ -ltraceevent -lz -lzstd -o $@
+	@$(COMPILE) -c $< -o $@
+$(B)/tests/fuzz/%.o: tests/fuzz/%.cc
+	@echo "  FUZZ  $<"; mkdir -p $(@D)
+	@$(COMPILE) -MMD -MP -c $< -o $@
+-include $(FOLDERS:%=$(B)/%/unit.d) $(FUZZERS:%=$(B)/tests/fuzz/%_fuzz.d)
+$(B)/libgpufs.a: $(UNITS)
+	@rm -f $@; $(AR) qc $@ $^
+$(FUZZERS:%=$(B)/%): $(B)/%: $(B)/tests/fuzz/%_fuzz.o $(B)/libgpufs.a
+	@clang++ $(FLAGS) -fsanitize=fuzzer -fuse-ld=lld $^ -ltraceevent -lelf -lz -lzstd -o $@
 
 # What is found stays in build/fuzz/NAME-found; NAME.passed is there where nothing was.
 run: $(FUZZERS:%=run-%)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,8 @@ Child::Child(const Setup& setup) {
                            : ::open(setup.stdout_file.c_str(), O_WRONLY | O_CREAT, 0600);
         ::dup2(to, STDOUT_FILENO);
         ::dup2(err[1], STDERR_FILENO);
+        // Nothing goes on when the tests are killed.
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         // Boost.Test's own handlers must not be what the child starts with.
         ::signal(SIGPIPE, SIG_DFL);
         constexpr unsigned kNobody = 65534;

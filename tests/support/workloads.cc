@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,8 @@ Worker::Worker(const std::function<int()>& work) {
     pid_ = ::fork();
     if (pid_ == -1) throw std::runtime_error("fork failed");
     if (pid_ == 0) {
+        // It does not go on when the tests are killed.
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         ::close(go[1]);
         char byte = 0;
         if (::read(go[0], &byte, 1) != 1) ::_exit(126);

@@ -14,6 +14,7 @@
 #include "engine/stall/hunt.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/skip.h"
 #include "support/trace_instance.h"
 #include "support/workloads.h"
 #include "view/stall/text.h"
@@ -157,10 +158,7 @@ BOOST_DATA_TEST_CASE(a_read_from_a_pipe_names_the_pipe, kWays, way) {
 }
 
 BOOST_DATA_TEST_CASE(a_page_fault_is_a_sleep_without_a_system_call, kWays, way) {
-    if (!test::can_block_in_page_fault()) {
-        BOOST_TEST_MESSAGE("skipped: no userfaultfd here");
-        return;
-    }
+    if (!test::can_block_in_page_fault()) return test::skip("needs userfaultfd(2)");
     Worker worker([] {
         test::block_in_page_fault(100);
         return 0;

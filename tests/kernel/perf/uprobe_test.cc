@@ -11,6 +11,7 @@
 #include "kernel/elf/usdt_probe.h"
 #include "kernel/perf/attach.h"
 #include "support/needs.h"
+#include "support/skip.h"
 
 namespace ut = boost::unit_test;
 
@@ -29,7 +30,7 @@ BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bpf_uprobe)
 
 BOOST_DATA_TEST_CASE(a_uprobe_counts_each_way, ut::data::make(kUprobeWays), way) {
-    if (!is_here(way.hook)) return;
+    if (!is_here(way.hook)) return test::skip("needs BPF links for perf events");
     for (const bool at_return : {false, true}) {
         UprobePlace place;
         place.path = self();
@@ -72,7 +73,7 @@ private:
 };
 
 BOOST_DATA_TEST_CASE(a_uprobe_of_one_process_counts_no_other, ut::data::make(kUprobeWays), way) {
-    if (!is_here(way.hook)) return;
+    if (!is_here(way.hook)) return test::skip("needs BPF links for perf events");
     const BpfMap counters = make_counters();
     const Insns all = count_in(counters) + Insns{op::mov(0, 0), op::leave()};
     const Fd program = load(kKprobe, all);
@@ -89,7 +90,7 @@ BOOST_DATA_TEST_CASE(a_uprobe_of_one_process_counts_no_other, ut::data::make(kUp
 }
 
 BOOST_DATA_TEST_CASE(a_usdt_semaphore_is_up_while_attached, ut::data::make(kUprobeWays), way) {
-    if (!is_here(way.hook)) return;
+    if (!is_here(way.hook)) return test::skip("needs BPF links for perf events");
     const auto probes = find_usdt_probes(self(), "gpufs_test", "probe");
     BOOST_TEST_REQUIRE(probes.size() == 1u);
     UprobePlace place;

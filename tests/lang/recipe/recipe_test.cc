@@ -124,16 +124,20 @@ BOOST_AUTO_TEST_CASE(a_mistake_in_a_continued_condition_is_shown_in_its_own_line
                "hint: write == to compare");
 }
 
-BOOST_AUTO_TEST_CASE(text_that_is_cut_or_garbled_is_refused_and_no_more) {
+BOOST_AUTO_TEST_CASE(text_that_is_cut_or_garbled_is_taken_or_refused_with_its_place) {
+    const auto check = [](const std::string& text) {
+        const std::string said = complaint([&] { parse(text); });
+        BOOST_TEST((said == "nothing is wrong" || said.starts_with("x.trig:")), said);
+    };
     for (const EmbeddedFile& file : embedded_recipes()) {
         for (std::size_t n = 0; n < file.text.size(); n += 7) {
             std::string text(file.text.substr(0, n));
-            complaint([&] { parse(text); });
+            check(text);
             text = file.text;
             text.erase(n, 5);
-            complaint([&] { parse(text); });
+            check(text);
             text.insert(n, 1, "\0\"',$#&\xff\n"[n % 9]);
-            complaint([&] { parse(text); });
+            check(text);
         }
     }
 }
