@@ -19,8 +19,12 @@ B       := build$(if $(SAN),/san)
 Q := $(if $(V),,@)
 
 CXX      ?= g++
-# Lines of code for who looks into it; all of -g takes a quarter longer to compile.
-CXXFLAGS ?= -O2 -g1
+# Lines of code for who looks into it; all of -g takes a quarter longer to compile, and so does -O2,
+# which pays where each record goes through (HOT).
+ifndef CXXFLAGS
+CXXFLAGS := -O1 -g1
+HOT_CXXFLAGS := -O2
+endif
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
 override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)
@@ -71,12 +75,13 @@ $(PROGRAMS): Makefile | build/.deps
 	@echo "  CXX   $@"; mkdir -p $(@D)
 	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc,$^) -o $@
 
-# One file that runs on any Linux box of this architecture, made small, in a folder of its own; what
-# each record goes through is made fast there, too. The warnings are the matter of the usual build:
-# -Os has some that are none.
+# The folders that each record goes through.
 HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/expr src/lang/print_fmt \
        src/lang/trace_dat src/engine/trace src/view src/view/trace src/view/monitor))
-$(call obj,$(HOT)): private override CXXFLAGS += $(HOT_CXXFLAGS)
+$(call obj,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
+
+# One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its
+# own. The warnings are the matter of the usual build: -Os has some that are none.
 static:
 	$(Q)$(MAKE) B=build/static AR=gcc-ar CXXFLAGS='-Os -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
 		LDFLAGS='-static -s -Wl,--gc-sections' build/static/gpufs
@@ -85,22 +90,26 @@ static:
 # The headers that most files include are compiled once: they are 25,000 lines of a source, and
 # 80,000 of a test. g++ takes them only under the flags they were compiled with.
 PCH_SRC  := $(B)/src/base/precompiled.h
+PCH_HOT  := $(B)/$(if $(HOT_CXXFLAGS),hot/)src/base/precompiled.h
 PCH_TEST := $(B)/tests/support/precompiled.h
 PCH       = -Winvalid-pch -include $(PCH_SRC)
-$(call obj,$(LIB) $(APP)): $(PCH_SRC).gch
+$(call obj,$(filter-out $(HOT),$(LIB) $(APP))): $(PCH_SRC).gch
+$(call obj,$(HOT)): $(PCH_HOT).gch
+$(call obj,$(HOT)): private PCH = -Winvalid-pch -include $(PCH_HOT)
 $(call obj,$(TEST)): $(PCH_TEST).gch
 $(call obj,$(TEST)): private PCH = -Winvalid-pch -include $(PCH_TEST)
-# The one that defines Boost.Test's main().
-$(B)/tests/main.o: private PCH =
-$(if $(HOT_CXXFLAGS),$(call obj,$(HOT))): private PCH =
+# The one that defines Boost.Test's main(), and programs beside.
+$(call obj,tests/main.cc tests/demo/blocker.cc tests/bench/probe.cc): private PCH =
 $(PCH_SRC).gch $(PCH_TEST).gch: $(B)/%.gch: % Makefile | build/.deps
+$(B)/hot/src/base/precompiled.h.gch: src/base/precompiled.h Makefile | build/.deps
+$(sort $(PCH_SRC).gch $(PCH_HOT).gch $(PCH_TEST).gch):
 	@echo "  CXX   $<"; mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -x c++-header $< -o $@
 # -MMD writes the header list of each object next to it, so a changed header rebuilds its users.
 $(B)/%.o: %.cc Makefile | build/.deps
 	@echo "  CXX   $<"; mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(PCH) -MMD -MP -c $< -o $@
--include $(patsubst %.o,%.d,$(call obj,$(LIB) $(APP) $(TEST)) $(PCH_SRC).d $(PCH_TEST).d) $(B)/gen/recipes.d $(B)/gen/monitors.d
+-include $(patsubst %.o,%.d,$(call obj,$(LIB) $(APP) $(TEST)) $(PCH_SRC).d $(PCH_HOT).d $(PCH_TEST).d) $(B)/gen/recipes.d $(B)/gen/monitors.d
 
 # What is shipped as text is compiled in: the binary alone must do on a rescue box.
 $(B)/gen/recipes.cc: $(RECIPES) triggers

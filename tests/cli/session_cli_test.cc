@@ -1,13 +1,14 @@
 #define BOOST_TEST_DYN_LINK
 #include <fcntl.h>
-#include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <memory>
+#include <thread>
 
 #include "base/cat.h"
 #include "base/file.h"
@@ -307,49 +308,6 @@ BOOST_AUTO_TEST_CASE(list_shows_fields_by_name_and_place) {
         "gpufs: this kernel has no event 'sched_swich'\nhint: did you mean 'sched_switch'?\n");
 }
 
-// gpufs, let from one system call to the next. Killed and reaped at the end.
-class Stepped {
-public:
-    explicit Stepped(const std::vector<std::string>& args) : pid_(::fork()) {
-        if (pid_ == 0) {
-            const int null = ::open("/dev/null", O_RDWR);
-            ::dup2(null, STDOUT_FILENO);
-            ::dup2(null, STDERR_FILENO);
-            std::string binary = test::gpufs_binary();
-            std::vector<char*> argv = {binary.data()};
-            for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
-            argv.push_back(nullptr);
-            if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(126);
-            ::execv(argv[0], argv.data());
-            ::_exit(127);
-        }
-        // It stops behind its execve(2).
-        int status = 0;
-        ::waitpid(pid_, &status, 0);
-        BOOST_TEST_REQUIRE(WIFSTOPPED(status));
-    }
-    ~Stepped() {
-        if (pid_ == -1) return;
-        ::kill(pid_, SIGKILL);
-        ::waitpid(pid_, nullptr, 0);
-    }
-    Stepped(const Stepped&) = delete;
-    Stepped& operator=(const Stepped&) = delete;
-
-    // To where it enters or leaves its next system call; false when it has ended.
-    bool step() {
-        int status = 0;
-        ::ptrace(PTRACE_SYSCALL, pid_, nullptr, nullptr);
-        ::waitpid(pid_, &status, 0);
-        if (WIFSTOPPED(status)) return true;
-        pid_ = -1;
-        return false;
-    }
-
-private:
-    pid_t pid_;
-};
-
 BOOST_AUTO_TEST_CASE(nothing_is_left_behind_after_a_hundred_kills) {
     const TempSession session;
     const std::vector<std::vector<std::string>> commands = {
@@ -360,22 +318,35 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_behind_after_a_hundred_kills) {
         {"filter", "-e", "sched:sched_waking,sched:sched_wakeup", "--all"},
         {"reset"},
     };
-    constexpr int kRounds = 17;
+    const auto begin = [&](std::vector<std::string> command) {
+        command.insert(command.begin(), test::gpufs_binary());
+        command.insert(command.end(), {"--session", session.name()});
+        Child::Setup setup;
+        setup.argv = command;
+        return std::make_unique<Child>(setup);
+    };
+    // At moments spread over the time that the command takes here and now.
+    constexpr int kMoments = 20;
+    std::vector<std::chrono::nanoseconds> took(commands.size());
     int killed = 0;
-    // At each round a later part of the command's life is its last.
-    for (int round = 0; round < kRounds; ++round) {
-        for (std::vector<std::string> command : commands) {
-            command.insert(command.end(), {"--session", session.name()});
-            int steps = 0;
-            for (Stepped whole(command); whole.step();) ++steps;
-            Stepped cut(command);
-            int left = steps * round / kRounds;
-            while (left > 0 && cut.step()) --left;
-            killed += left == 0;
+    for (int round = 0; killed < 100 && round < 10 * kMoments; ++round) {
+        for (std::size_t i = 0; i < commands.size(); ++i) {
+            if (took[i] == std::chrono::nanoseconds(0)) {
+                const auto started = std::chrono::steady_clock::now();
+                begin(commands[i])->wait();
+                took[i] = std::chrono::steady_clock::now() - started;
+            }
+            const auto child = begin(commands[i]);
+            std::this_thread::sleep_for(took[i] * (round % kMoments + 1) / (kMoments + 1));
+            child->send(SIGKILL);
+            // It may have ended: then it is faster now.
+            if (child->wait().signal == SIGKILL)
+                ++killed;
+            else
+                took[i] = {};
         }
     }
-    // Some may end earlier than the one before: what it was to do was done.
-    BOOST_TEST(killed >= 80);
+    BOOST_TEST(killed >= 100);
     const Ended reset = in(session, {"reset"});
     BOOST_TEST(reset.status == 0, reset.err);
     BOOST_TEST(test::gpufs({"reset", "--stale"}).status == 0);

@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(follow_shows_events_as_they_come_and_ends_as_the_shell_expe
     // On a slow machine more: code that is read from disk is waited for in state D, too.
     const auto shown = count_of(ended.out, "prev_state=D");
     BOOST_TEST(shown >= 1u, ended.out);
-    BOOST_TEST(ended.err == cat(shown, " events, 0 lost\n"));
+    BOOST_TEST(ended.err == cat(shown, shown == 1 ? " event" : " events", ", 0 lost\n"));
 }
 
 BOOST_AUTO_TEST_CASE(follow_ends_by_itself_after_its_duration) {
