@@ -23,14 +23,14 @@ BOOST_AUTO_TEST_CASE(a_monitor_reports_what_was_recorded_without_asking_this_mac
     BOOST_TEST(ran.status == 0);
     BOOST_TEST(ran.out ==
                "Hard interrupts\n"
-               "IRQ  NAME           COUNT     SUM     AVG     MIN     MAX\n"
-               " 36  virtio1-req.0      1  3.0 us  3.0 us  3.0 us  3.0 us\n"
+               "IRQ  NAME           COUNT      SUM      AVG      MIN      MAX\n"
+               " 36  virtio1-req.0      1  3.08 us  3.08 us  3.08 us  3.08 us\n"
                "\n"
                "Soft interrupts\n"
-               "VEC    COUNT     SUM     AVG     MIN     MAX\n"
-               "TIMER      1  8.9 us  8.9 us  8.9 us  8.9 us\n"
-               "SCHED      2  3.3 us  1.6 us  1.4 us  1.8 us\n"
-               "RCU        1  1.4 us  1.4 us  1.4 us  1.4 us\n");
+               "VEC    COUNT      SUM      AVG      MIN      MAX\n"
+               "TIMER      1  8.96 us  8.96 us  8.96 us  8.96 us\n"
+               "SCHED      2  3.31 us  1.65 us  1.48 us  1.83 us\n"
+               "RCU        1  1.40 us  1.40 us  1.40 us  1.40 us\n");
     BOOST_TEST(ran.err == "0 records, 0 lost\n");
 }
 
