@@ -73,7 +73,7 @@ std::uint64_t current_comm(Interpreter& program, const BpfArguments& a) {
     const std::string_view comm = program.world().now.comm;
     const std::size_t kept = std::min({comm.size(), to.size() - 1, kCommBytes - 1});
     std::memset(to.data(), 0, to.size());
-    std::memcpy(to.data(), comm.data(), kept);
+    std::ranges::copy(std::as_bytes(std::span(comm.substr(0, kept))), to.begin());
     return 0;
 }
 

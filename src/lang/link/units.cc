@@ -271,7 +271,7 @@ private:
         definition.insn = unit.insns.size();
         for (const std::size_t branch : label.branches) unit.insns[branch].target = definition.insn;
         label.branches.clear();
-        if (label.placed == label.definitions.size()) return;
+        if (!guards_ || label.placed == label.definitions.size()) return;
         for (const std::size_t node : guards_->path_to(definition.node))
             label.branches.push_back(branches->add(node, at));
     }

@@ -169,6 +169,8 @@ BOOST_AUTO_TEST_CASE(a_snapshot_of_a_live_buffer_has_whole_records_in_order) {
     const TraceInstance instance;
     instance.set("buffer_size_kb", "64");
     instance.set("tracing_on", "1");
+    if (!BufferSnapshot::open(instance.tracefs()))
+        return test::skip("needs buffers that can be mapped: Linux 6.10 or later");
     std::atomic<bool> stop = false;
     std::vector<std::thread> writers;
     for (int w = 0; w < 2; ++w)
@@ -199,7 +201,7 @@ BOOST_AUTO_TEST_CASE(a_snapshot_of_a_live_buffer_has_whole_records_in_order) {
     stop = true;
     for (std::thread& t : writers) t.join();
     BOOST_TEST_MESSAGE("live snapshots: " << total << " records, " << gaps << " gaps");
-    if (BufferSnapshot::open(instance.tracefs())) BOOST_TEST(total >= 5000u);
+    BOOST_TEST(total >= 5000u);
 }
 
 BOOST_AUTO_TEST_CASE(live_reading_wakes_soon_and_keeps_the_order) {
