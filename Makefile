@@ -3,7 +3,7 @@
 #   make            build/gpufs                     make check    every test this machine can run
 #   make static     build/static/gpufs              make demo     what it does, on a real stall
 #   make install    PREFIX=/usr/local DESTDIR=      make lint     layers, format, man pages
-#   make check-X    unit, kernel, cli, fuzz, vm     make bench    beside the peers that are installed
+#   make check-X    unit kernel cli embed fuzz vm   make bench    beside the peers that are installed
 #   make fuzz       FUZZ_SECONDS=3600               make clean    all but the guests' kernels
 #   V=1 shows the commands, SAN=1 builds with ASan and UBSan into build/san.
 
@@ -28,15 +28,15 @@ endif
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
 override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)
-override CPPFLAGS += -Isrc -Itests -isystem /usr/include/traceevent
+override CPPFLAGS += -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
 LDLIBS   := -lboost_program_options -ltraceevent -lelf -lz -lzstd
 TESTLIBS := -lboost_unit_test_framework
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc src/*/*/*.cc))
 APP  := $(wildcard src/cmd/*.cc src/cmd/*/*.cc)
-TEST := $(filter-out tests/demo/% tests/fuzz/% tests/programs/% tests/bench/%,\
+TEST := $(filter-out tests/demo/% tests/fuzz/% tests/programs/% tests/bench/% tests/embed/%,\
         $(wildcard tests/*.cc tests/*/*.cc tests/*/*/*.cc))
-MAN  := $(wildcard man/*.[1578])
+MAN  := $(wildcard man/*.[13578])
 RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
 obj   = $(1:%.cc=$(B)/%.o)
@@ -141,7 +141,7 @@ $(B)/src/kernel/host/syscall_names.o: $(B)/gen/syscall_list.inc
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
               libboost-program-options-dev libboost-test-dev
-CHECK_PKGS := binutils clang gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
+CHECK_PKGS := binutils pkgconf clang gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
               lz4 llvm-19
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
@@ -160,12 +160,12 @@ $(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
 # Rings of tests, each with what it needs; tests/run.sh adds up what they say.
 KERNELS   ?= 6.1 6.12
 SANITIZED := build/sanitized
-check: check-unit-needs check-kernel-needs check-fuzz-needs check-vm-needs
-	$(Q)B=$(B) KERNELS='$(KERNELS)' bash tests/run.sh unit kernel cli fuzz vm
-check-unit check-kernel check-cli check-fuzz check-vm: check-%: check-%-needs
+check: check-unit-needs check-kernel-needs check-embed-needs check-fuzz-needs check-vm-needs
+	$(Q)B=$(B) KERNELS='$(KERNELS)' bash tests/run.sh unit kernel cli embed fuzz vm
+check-unit check-kernel check-cli check-embed check-fuzz check-vm: check-%: check-%-needs
 	$(Q)B=$(B) KERNELS='$(KERNELS)' bash tests/run.sh $*
 check-unit-needs: $(B)/gpufs-test-sanitized
-check-kernel-needs check-cli-needs: $(B)/gpufs $(B)/gpufs-test build/.deps-check
+check-kernel-needs check-cli-needs check-embed-needs: $(B)/gpufs $(B)/gpufs-test build/.deps-check
 check-fuzz-needs: sanitized
 check-vm-needs: $(B)/fixed/gpufs $(B)/gpufs-test build/.deps-check
 
@@ -197,8 +197,16 @@ $(B)/bench-probe: $(call obj,tests/bench/probe.cc)
 lint: build/.deps-lint $(B)/gpufs
 	$(Q)B=$(B) bash tests/lint.sh
 
+# The command, its pages, and the library with its interface.
 install: $(B)/gpufs
 	install -D -m 755 $(B)/gpufs $(DESTDIR)$(PREFIX)/bin/gpufs
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/gpufs include/gpufs/*.h
+	install -D -m 644 $(B)/libgpufs.a $(DESTDIR)$(PREFIX)/lib/libgpufs.a
+	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: gpufs' 'Description: tracing with tracefs and BPF' \
+		'Version: $(patsubst v%,%,$(VERSION))' 'Cflags: -I$${prefix}/include' \
+		'Libs: -L$${prefix}/lib -lgpufs -ltraceevent -lelf -lz -lzstd' \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/gpufs.pc
 	install -D -m 644 src/cmd/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpufs
 	for page in $(MAN); do install -D -m 644 $$page \
@@ -208,6 +216,6 @@ install: $(B)/gpufs
 clean:
 	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +
 force:
-.PHONY: all static demo check check-unit-needs check-kernel-needs check-cli-needs check-fuzz-needs check-vm-needs \
-        check-unit check-kernel check-cli check-fuzz check-vm sanitized fuzz bench lint install deps clean force
+.PHONY: all static demo check check-unit-needs check-kernel-needs check-cli-needs check-embed-needs check-fuzz-needs check-vm-needs \
+        check-unit check-kernel check-cli check-embed check-fuzz check-vm sanitized fuzz bench lint install deps clean force
 .DELETE_ON_ERROR:

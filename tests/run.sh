@@ -2,8 +2,9 @@
 # run.sh RING…: runs rings of tests and adds up what they say. The last line is
 #   N passed, N failed, N skipped
 # Rings: unit (no root, under ASan and UBSan), kernel (the real tracefs of this machine), cli (the
-# binary), fuzz, vm (kernel and cli inside Debian's kernels of the series in $KERNELS). A ring that
-# cannot run is a failure, never a silent skip. What failed is told once more at the end.
+# binary), embed (programs against the installed library), fuzz, vm (kernel and cli inside Debian's
+# kernels of the series in $KERNELS). A ring that cannot run is a failure, never a silent skip. What
+# failed is told once more at the end.
 set -u -o pipefail
 
 B=${B:-build}
@@ -52,6 +53,7 @@ ring_on_this_machine() {
 ring_unit() { GPUFS_TALLY=$tally/unit "$B/gpufs-test-sanitized" --run_test='!kernel:!cli'; }
 ring_kernel() { ring_on_this_machine kernel; }
 ring_cli() { ring_on_this_machine cli; }
+ring_embed() { mount_tracefs && GPUFS_TALLY=$tally/embed bash tests/embed/run.sh; }
 # Each fuzzer is one test of three seconds, with the same inputs in the same order.
 ring_fuzz() {
     local fuzzers passed

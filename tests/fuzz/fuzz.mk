@@ -9,7 +9,7 @@ O       := -O1
 SECONDS ?= 3600
 SEED    ?= 0
 FLAGS   := -std=c++20 $(O) -gline-tables-only -fno-omit-frame-pointer -fsanitize=address,undefined \
-	-fno-sanitize-recover=undefined -Isrc -Itests -isystem /usr/include/traceevent
+	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
 COMPILE := clang++ $(FLAGS) -fsanitize=fuzzer-no-link
 
 # A folder is compiled as one source, so that what its files include is read once. Where two of its

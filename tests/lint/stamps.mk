@@ -3,7 +3,7 @@
 #
 #   make -f Makefile -f tests/lint/stamps.mk lint-headers lint-format lint-tidy
 
-HEADERS := $(wildcard src/*/*.h src/*/*/*.h)
+HEADERS := $(wildcard include/gpufs/*.h src/*/*.h src/*/*/*.h)
 HEADER_STAMPS := $(HEADERS:%=$(B)/lint/%.alone)
 # Not the tests: the headers of their framework take ten times as long as all else.
 TIDY_STAMPS   := $(patsubst %,$(B)/lint/%.tidy,$(LIB) $(APP))
