@@ -28,13 +28,13 @@ all: $(FUZZERS:%=$(B)/%)
 .SECONDEXPANSION:
 $(B)/%/unit.o: $$(wildcard %/*.cc) tests/fuzz/fuzz.mk
 	@echo "  FUZZ  $*"; mkdir -p $(@D)
-	@printf '#include "%s"\n' $(filter %.cc,$(abspath $^)) >$(@D)/unit.cc
+	@printf '#include "%s"\n' $(abspath $(wildcard $*/*.cc)) >$(@D)/unit.cc
 	@$(COMPILE) -I$(GEN) -w -MMD -MP -c $(@D)/unit.cc -o $@ 2>/dev/null || { \
 		echo "  FUZZ  $*, one by one"; \
-		for source in $(filter %.cc,$^); do \
+		for source in $(wildcard $*/*.cc); do \
 			$(COMPILE) -I$(GEN) -MMD -MP -MT $@ -c $$source -o $(@D)/$$(basename $$source .cc).o || exit; done; \
-		ld -r $(patsubst %.cc,$(B)/%.o,$(filter %.cc,$^)) -o $@; \
-		cat $(patsubst %.cc,$(B)/%.d,$(filter %.cc,$^)) >$(@D)/unit.d; }
+		ld -r $(patsubst %.cc,$(B)/%.o,$(wildcard $*/*.cc)) -o $@; \
+		cat $(patsubst %.cc,$(B)/%.d,$(wildcard $*/*.cc)) >$(@D)/unit.d; }
 $(B)/gen/%.o: $(GEN)/%.cc
 	@echo "  FUZZ  $<"; mkdir -p $(@D)
 	@$(COMPILE) -c $< -o $@
