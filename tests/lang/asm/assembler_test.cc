@@ -176,9 +176,10 @@ std::string code_of(const Program& program) {
     for (const CodeItem& item : program.programs.at(0).code) {
         bpf_insn both[] = {item.insn, {}};
         if (is_wide(item.insn)) both[1].imm = static_cast<__s32>(item.imm64 >> 32);
-        text += item.relocation.kind == Relocation::Kind::subprogram
-                    ? cat("call ", item.relocation.name, '\n')
-                    : disassemble(std::span(both).first(is_wide(item.insn) ? 2 : 1)).at(0).text + '\n';
+        text +=
+            item.relocation.kind == Relocation::Kind::subprogram
+                ? cat("call ", item.relocation.name, '\n')
+                : disassemble(std::span(both).first(is_wide(item.insn) ? 2 : 1)).at(0).text + '\n';
     }
     return text;
 }
