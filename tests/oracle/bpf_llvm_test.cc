@@ -113,7 +113,7 @@ void check_same(const std::vector<bpf_insn>& theirs, const std::vector<bpf_insn>
             }
 }
 
-BOOST_AUTO_TEST_SUITE(oracle, *ut::precondition(has_llvm) * ut::timeout(120))
+BOOST_AUTO_TEST_SUITE(oracle, *ut::precondition(has_llvm))
 
 BOOST_AUTO_TEST_CASE(every_form_that_LLVM_reads_has_LLVMs_bytes) {
     Llvm llvm;
