@@ -49,8 +49,8 @@ Reg argument_register(std::size_t index) {
 
 }  // namespace
 
-// call FUNCTION(ARGUMENT, ...)
-bool FormParser::call() {
+// [REGISTER =] call FUNCTION(ARGUMENT, ...) [else LABEL]
+bool FormParser::call(const Target* result) {
     const AsmToken word = tokens_.next();
     const AsmToken function = tokens_.peek();
     if (!function.is_word()) return false;
@@ -79,7 +79,25 @@ bool FormParser::call() {
     made.insn = parse_insn(plain, names_);
     made.text = cat("call ", function.text);
     steps_.push_back(std::move(made));
+    if (tokens_.is("else")) go_without_result();
+    if (!result) return true;
+    require_writable(*result);
+    if (result->reg() != Reg::r0)
+        step(insn::mov(result->reg(), Reg::r0), cat(to_text(result->name), " = r0"));
     return true;
+}
+
+// else LABEL: where r0 is 0
+void FormParser::go_without_result() {
+    tokens_.next();
+    const AsmToken label = tokens_.expect_word("a label");
+    if (find_register(label.text))
+        tokens_.fail(label.span, cat("'", label.text, "' is a register; a label belongs here"));
+    step(insn::jump64(JumpOp::eq, Reg::r0, 0, 0), cat("if r0 == 0 goto ", label.text));
+    InsnRef ref{{}, label.span, InsnRef::Slot::off};
+    ref.to.kind = Relocation::Kind::label;
+    ref.to.name = label.text;
+    steps_.back().insn.refs = {std::move(ref)};
 }
 
 // Steps over an argument.

@@ -217,7 +217,8 @@ void DeclarationParser::lost() {
     map.loss = text("what is lost, in quotes");
 }
 
-// .enum NAME { NUMBER WORD, ... }: words for integers of the type "u32 NAME"
+// .enum NAME { NUMBER WORD, ... }: words for integers of the type "u32 NAME", and constants
+// NAME.WORD
 void DeclarationParser::enumeration() {
     const AsmToken name = declared_name("a name");
     EnumWords words;
@@ -231,6 +232,8 @@ void DeclarationParser::enumeration() {
         const bool is_quoted = tokens_.peek().kind == AsmToken::Kind::text;
         words.emplace_back(
             value, is_quoted ? text("a word") : std::string(tokens_.expect_word("a word").text));
+        if (!is_quoted)
+            work_.symbols.define_number(cat(name.text, '.', words.back().second), value);
         if (!tokens_.accept(",")) break;
     }
     tokens_.expect("}");

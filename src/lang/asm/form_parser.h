@@ -50,6 +50,7 @@ private:
     static Reg record_register(AsmTokens& tokens);
     void require_writable(const Target& dst) const;
     Operand operand(AsmTokens& tokens) const;
+    bool leave();
     void zero();
     void copy();
     void copy_field(const Operand& to);
@@ -68,7 +69,8 @@ private:
     Argument key_of(const MapDeclaration& map);
 
     // call_form.cc
-    bool call();
+    bool call(const Target* result = nullptr);
+    void go_without_result();
     Span argument_span();
     Argument argument(Reg dst, Span span);
     std::vector<std::string> parameters_of(const AsmToken& function) const;

@@ -24,6 +24,12 @@ std::string access_text(Width width, Reg base, std::string_view path, std::size_
     return text + ')';
 }
 
+std::optional<Width> width_of_number(std::size_t bytes) {
+    for (const Width width : {Width::b, Width::h, Width::w, Width::dw})
+        if (bytes_of(width) == bytes) return width;
+    return {};
+}
+
 bool is_field_name(const AsmToken& token) {
     return token.is_word() && token.text[0] == '@';
 }
@@ -41,14 +47,16 @@ std::optional<std::vector<FormStep>> FormParser::parse() {
     if (!first.is_word()) return {};
     if (const auto reg = find_register(first.text)) {
         tokens_.next();
-        if (!tokens_.accept("=") || !value(tokens_, {*reg, first.span})) return {};
+        if (!tokens_.accept("=")) return {};
+        const Target dst{*reg, first.span};
+        if (!(tokens_.is("call") && call(&dst)) && !value(tokens_, dst)) return {};
     } else if (first.is("zero")) {
         zero();
     } else if (first.is("copy")) {
         copy();
     } else if (first.is("add")) {
         add();
-    } else if (!first.is("call") || !call()) {
+    } else if (!(first.is("call") && call()) && !(first.is("exit") && leave())) {
         return {};
     }
     tokens_.expect_end();
@@ -165,6 +173,19 @@ FormParser::Operand FormParser::operand(AsmTokens& tokens) const {
     return made;
 }
 
+// exit NUMBER
+bool FormParser::leave() {
+    const AsmToken word = tokens_.next();
+    if (tokens_.at_end()) return false;
+    const AsmToken first = tokens_.peek();
+    FormStep set;
+    set.insn = parse_assigned(tokens_, {Reg::r0, false}, names_);
+    set.text = cat("r0 = ", tokens_.text_of(tokens_.since(first)));
+    steps_.push_back(std::move(set));
+    step(insn::leave(), std::string(word.text));
+    return true;
+}
+
 void FormParser::zero() {
     tokens_.next();
     const Operand to = operand(tokens_);
@@ -197,14 +218,23 @@ void FormParser::copy() {
     });
 }
 
-// copy OPERAND, @FIELD(r6), as if the field began at a multiple of 8: the linker checks that, and
-// that the field has so many bytes.
+// copy OPERAND, @FIELD(r6). Numbers take the operand's width, whatever the field's is. Texts are
+// copied as if the field began at a multiple of 8: the linker checks that, and that the field has
+// so many bytes.
 void FormParser::copy_field(const Operand& to) {
     const AsmToken field = tokens_.next();
     tokens_.expect("(");
     const Reg base = record_register(tokens_);
     tokens_.expect(")");
     require_copyable(to);
+    if (const auto width = width_of_number(to.bytes)) {
+        step(CodeItem::Kind::load_field, insn::make(0, kScratch, base, 0, 0),
+             Relocation::Kind::field_offset, field);
+        steps_.back().insn.refs[0].to.name.erase(0, 1);  // the '@'
+        steps_.back().text = cat("r5 = ", field.text, '(', to_text(RegName{base, false}), ')');
+        return step(insn::store(*width, to.base, static_cast<__s16>(to.offset), kScratch),
+                    cat(access_text(*width, to.base, to.path, 0), " = r5"));
+    }
     const Operand from{base, 0, to.bytes, std::string(field.text), field.span};
     for_each_access(to, from, [&](std::size_t at, Width width) {
         step(insn::load(width, kScratch, base, 0),

@@ -25,8 +25,9 @@ struct FormStep {
 //   r1 = @FIELD(r6)     r2 = &@FIELD(r6)     r3 = sizeof @FIELD(r6)     r4 = "TEXT"
 //   r2 = &VARIABLE      r2 = &STRUCT.MEMBER(r7)
 //   zero VARIABLE       copy VARIABLE, STRUCT.MEMBER(r7)     copy VARIABLE, @FIELD(r6)
+//   exit NUMBER         [r7 =] call FUNCTION(ARGUMENT, ...) [else LABEL]
 //   add MAP[KEY] VALUE
-//   call FUNCTION(ARGUMENT, ...)       an argument is what may stand behind "r1 =", or a form there
+// An argument is what may stand behind "r1 =", or a form there; so is an add's key or value.
 //
 // A form changes the registers it names; copy changes r5, a call those that it passes, and what
 // each call does. What `add` adds to is noted in AsmWork::added_to. Absent where the line is no

@@ -21,7 +21,7 @@ const std::string kDeclarations =
 
 // The instructions that a line of code becomes, as a listing tells them, one a line.
 std::string expanded(const std::string& line) {
-    const Tried tried = try_assemble(cat(kDeclarations, line, "\nexit\n"));
+    const Tried tried = try_assemble(cat(kDeclarations, line, "\nat: exit\n"));
     if (!tried.mistakes.empty()) return tried.mistakes;
     std::string said;
     const std::string listing = to_listing(tried.program);
@@ -34,7 +34,7 @@ std::string expanded(const std::string& line) {
 
 // The bytes of all instructions of program p, of fields their registers.
 std::string code_of(const std::string& lines) {
-    const Tried tried = try_assemble(cat(kDeclarations, lines, "\nexit\n"));
+    const Tried tried = try_assemble(cat(kDeclarations, lines, "\nat: exit\n"));
     BOOST_TEST(tried.mistakes == "", lines);
     std::string text;
     if (tried.program.programs.empty()) return text;
@@ -70,8 +70,15 @@ const Form kForms[] = {
      "r5 = *(u32 *)(r10 + v.odd.b)\n*(u32 *)(r10 + v.out.comm) = r5\n"
      "r5 = *(u64 *)(r10 + v.odd.b + 4)\n*(u64 *)(r10 + v.out.comm + 4) = r5\n"
      "r5 = *(u32 *)(r10 + v.odd.b + 12)\n*(u32 *)(r10 + v.out.comm + 12) = r5\n"},
-    {"copy v.now, @parent_comm(r6)",
-     "r5 = *(u64 *)(r6 + @parent_comm)\n*(u64 *)(r10 + v.now) = r5\n"},
+    {"copy v.now, @parent_pid(r6)", "r5 = @parent_pid(r6)\n*(u64 *)(r10 + v.now) = r5\n"},
+    {"copy job.step(r7), @parent_pid(r6)", "r5 = @parent_pid(r6)\n*(u32 *)(r7 + job.step) = r5\n"},
+    {"exit 0", "r0 = 0\nexit\n"},
+    {"exit 0x1122334455 ll", "r0 = 0x1122334455 ll\nexit\n"},
+    {"r7 = call map_lookup_elem(map[waiting], r2) else at",
+     "r1 = map[waiting]\ncall map_lookup_elem\nif r0 == 0 goto at\nr7 = r0\n"},
+    {"r0 = call ktime_get_ns()", "call ktime_get_ns\n"},
+    {"call map_lookup_elem(map[waiting], &v.tid) else at",
+     "r1 = map[waiting]\nr2 = r10\nr2 += v.tid\ncall map_lookup_elem\nif r0 == 0 goto at\n"},
     {"copy v.out.comm, @parent_comm(r6)",
      "r5 = *(u32 *)(r6 + @parent_comm)\n*(u32 *)(r10 + v.out.comm) = r5\n"
      "r5 = *(u32 *)(r6 + @parent_comm + 4)\n*(u32 *)(r10 + v.out.comm + 4) = r5\n"
