@@ -24,8 +24,7 @@ std::size_t alignment_of(const Layout& layout) {
 // The instruction of a generated function, with the names that it refers to.
 std::string text_of(const CodeItem& item, std::size_t distance) {
     bpf_insn both[] = {item.insn, {}};
-    if (item.relocation.kind == Relocation::Kind::label)
-        both[0].off = static_cast<__s16>(distance);
+    if (item.relocation.kind == Relocation::Kind::label) both[0].off = static_cast<__s16>(distance);
     if (is_wide(both[0])) {
         both[0].imm = static_cast<__s32>(item.imm64);
         both[1].imm = static_cast<__s32>(item.imm64 >> 32);
@@ -89,9 +88,8 @@ FormParser::Argument FormParser::key_of(const MapDeclaration& map) {
     const auto reg = first.is_word() ? find_register(first.text) : std::nullopt;
     if (map.is_array() ? first.is("&") : !is_variable && (!reg || reg->is_low))
         tokens_.fail(span,
-                     map.is_array()
-                         ? cat("map '", map.name, "' is an array: its key is an index")
-                         : cat("map '", map.name, "' is a hash: its key is in memory"),
+                     map.is_array() ? cat("map '", map.name, "' is an array: its key is an index")
+                                    : cat("map '", map.name, "' is a hash: its key is in memory"),
                      map.is_array() ? "a register that holds it, or a number"
                                     : "a register that points at it, or &VARIABLE");
     Argument key = argument(Reg::r1, span);

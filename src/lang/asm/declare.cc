@@ -229,11 +229,13 @@ void DeclarationParser::enumeration() {
                                           std::numeric_limits<std::int64_t>::max());
         if (std::ranges::count(words, value, &EnumWords::value_type::first) > 0)
             tokens_.fail(tokens_.since(first), cat(value, " has a word already"));
-        const bool is_quoted = tokens_.peek().kind == AsmToken::Kind::text;
-        words.emplace_back(
-            value, is_quoted ? text("a word") : std::string(tokens_.expect_word("a word").text));
-        if (!is_quoted)
-            work_.symbols.define_number(cat(name.text, '.', words.back().second), value);
+        std::string word;
+        if (tokens_.peek().kind != AsmToken::Kind::text) {
+            word = tokens_.expect_word("a word").text;
+            work_.symbols.define_number(cat(name.text, '.', word), value);
+        }
+        if (tokens_.peek().kind == AsmToken::Kind::text) word = text("a word");
+        words.emplace_back(value, std::move(word));
         if (!tokens_.accept(",")) break;
     }
     tokens_.expect("}");

@@ -131,7 +131,8 @@ void FormParser::address(AsmTokens& tokens, const Target& dst) {
              cat(name, " += ", to.path));
     pointed_bytes_ = to.bytes;
     if (to.base == Reg::fp)
-        pointed_alignment_ = std::size_t{1} << std::countr_zero(static_cast<std::uint64_t>(to.offset));
+        pointed_alignment_ = std::size_t{1}
+                             << std::countr_zero(static_cast<std::uint64_t>(to.offset));
 }
 
 void FormParser::require_writable(const Target& dst) const {
@@ -308,8 +309,7 @@ void FormParser::step(CodeItem::Kind kind, const bpf_insn& one, Relocation::Kind
     steps_.push_back(std::move(made));
 }
 
-std::optional<std::vector<FormStep>> parse_form(AsmWork& work, std::size_t source,
-                                                Span line) {
+std::optional<std::vector<FormStep>> parse_form(AsmWork& work, std::size_t source, Span line) {
     return FormParser(work, source, line).parse();
 }
 

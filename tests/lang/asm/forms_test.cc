@@ -165,6 +165,19 @@ BOOST_AUTO_TEST_CASE(a_types_name_is_the_type_though_a_structure_has_it_too) {
     BOOST_TEST(tried.program.programs.at(0).code.at(0).insn.imm == 4);
 }
 
+BOOST_AUTO_TEST_CASE(the_words_of_an_enum_are_constants_and_may_be_shown_as_a_text) {
+    const Tried tried = try_assemble(
+        ".enum state { 0 queued, 1 waits \"waits for a job\", -1 \"no job\" }\n"
+        ".map m hash key { state s32 state }, value u64\n"
+        ".prog p begin\nr1 = state.queued\nr1 = state.waits\nr0 = 0\nexit\n");
+    BOOST_TEST(tried.mistakes == "");
+    const std::vector<CodeItem>& code = tried.program.programs.at(0).code;
+    BOOST_TEST(code.at(0).insn.imm == 0);
+    BOOST_TEST(code.at(1).insn.imm == 1);
+    const EnumWords words = {{0, "queued"}, {1, "waits for a job"}, {-1, "no job"}};
+    BOOST_TEST((tried.program.maps.at(0).key.members.at(0).type.words == words));
+}
+
 BOOST_AUTO_TEST_CASE(a_named_condition_is_the_condition_where_it_is_asked_for) {
     const std::string code =
         " r0 = 1\n .else\n r0 = 2\n .endif\n .if ! {}\n r0 = 3\n .endif\n exit\n";
