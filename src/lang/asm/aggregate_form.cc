@@ -94,7 +94,7 @@ FormParser::Argument FormParser::key_of(const MapDeclaration& map) {
                                     : "a register that points at it, or &VARIABLE");
     Argument key = argument(Reg::r1, span);
     const std::size_t wanted = map.key.bytes;
-    if (key.bytes && *key.bytes < wanted)
+    if (key.bytes && *key.bytes != wanted)
         tokens_.fail(span, cat("this points at ", *key.bytes, " bytes: a key of map '", map.name,
                                "' has ", wanted));
     return key;
