@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(who_may_not_load_programs_watches_by_events,
                    "tasks are watched by events of tracefs, each read by gpufs: those "
                    "that come faster than it reads are lost\n"
                    "a BPF program cannot do it here:\n"
-                   "  cannot make map 'tasks': this user may not\n"),
+                   "  cannot make map 'events': this user may not\n"),
                ended.err);
     BOOST_TEST(has(ended.out, "wait4("), ended.out);
     BOOST_TEST(has(ended.err, "0 events lost; gpufs took "), ended.err);

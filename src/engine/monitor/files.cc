@@ -36,6 +36,10 @@ std::string folder_of(std::string_view path) {
     return std::string(path.substr(0, path.rfind('/') + 1));  // npos + 1 is 0
 }
 
+SourceText read_trusted_include(std::string_view file, const SourceText& from) {
+    return read_included(file, from, read_trusted);
+}
+
 }  // namespace
 
 std::vector<std::string> list_monitors() {
@@ -77,12 +81,13 @@ SourceText read_included(std::string_view file, const SourceText& from, const Fi
 Program assemble_monitor(const std::string& name_or_file, AsmScope shipped) {
     SourceText text = read_monitor(name_or_file, read_trusted);
     const AsmScope scope = is_shipped(text) ? shipped : AsmScope::checked;
-    return assemble(
-        std::move(text),
-        [](std::string_view file, const SourceText& from) {
-            return read_included(file, from, read_trusted);
-        },
-        scope);
+    return assemble(std::move(text), read_trusted_include, scope);
+}
+
+Program assemble_shipped(std::string_view file) {
+    const EmbeddedFile* shipped = find_shipped(file);
+    if (!shipped) throw Error(cat("no text '", file, "' is shipped"));
+    return assemble(text_of(*shipped), read_trusted_include, AsmScope::unchecked);
 }
 
 }  // namespace gpufs

@@ -32,4 +32,7 @@ SourceText read_included(std::string_view file, const SourceText& from, const Fi
 // others could have written.
 Program assemble_monitor(const std::string& name_or_file, AsmScope shipped = AsmScope::unchecked);
 
+// Assembles a text that is compiled in, by its file: "lib/stall.bpf".
+Program assemble_shipped(std::string_view file);
+
 }  // namespace gpufs

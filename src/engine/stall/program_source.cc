@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/embedded.h"
 #include "base/error.h"
+#include "engine/monitor/files.h"
 #include "kernel/host/cpus.h"
 #include "kernel/host/proc_task.h"
-#include "lang/asm/assembler.h"
 
 namespace gpufs {
 namespace {
@@ -61,10 +60,7 @@ std::optional<T> lookup(const ProgramMap& map, std::uint32_t key) {
 }
 
 Program stall_program(bool wants_waits) {
-    const auto files = embedded_monitors();
-    const auto file = std::ranges::find(files, kText, &EmbeddedFile::name);
-    if (file == files.end()) throw Error(cat("no text '", kText, "' is shipped"));
-    Program program = assemble({std::string(kText), std::string(file->text)});
+    Program program = assemble_shipped(kText);
     // It tells only on which CPU a task waits.
     if (!wants_waits)
         std::erase_if(program.programs, [](const ProbeProgram& p) { return p.name == "wakeup"; });

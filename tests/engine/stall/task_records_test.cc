@@ -5,8 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
-#include "base/file.h"
-#include "lang/asm/assembler.h"
+#include "support/assemble_text.h"
 
 namespace gpufs {
 namespace {
@@ -53,7 +52,7 @@ struct Fed : StallTracker {
 BOOST_AUTO_TEST_SUITE(stall_task_records)
 
 BOOST_AUTO_TEST_CASE(they_are_laid_out_as_the_program_lays_them_out) {
-    const Program program = assemble({"lib/stall.bpf", read_file("bpf_asm/lib/stall.bpf")});
+    const Program program = assemble_file("bpf_asm/lib/stall.bpf");
     const RecordLayout* task = program.find_record("task");
     BOOST_REQUIRE(task);
     BOOST_TEST(task->layout.bytes == sizeof(TaskRecord));
