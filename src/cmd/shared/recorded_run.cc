@@ -27,6 +27,8 @@ int RecordedRun::run() {
 // Ends with the recording, the duration, an exit action or a signal.
 void RecordedRun::loop(RunLoop& loop) {
     constexpr std::size_t kBatch = 4096;
+    // A record may bring thousands of interval runs with it.
+    constexpr std::size_t kLookForSignal = 64;
     for (std::size_t count = 0; const auto now = replay_.advance(); ++count) {
         if (count == 0) loop.begin(*now);
         if (loop.time_is_over(*now)) break;
@@ -34,9 +36,8 @@ void RecordedRun::loop(RunLoop& loop) {
         if (const auto moment = loop.tick(*now)) printer_.print_interval(*moment);
         replay_.run(print_);
         if (printer_.exit_status()) break;
-        if (count % kBatch != 0) continue;
-        printer_.flush();
-        if (loop.is_interrupted()) break;
+        if (count % kLookForSignal == 0 && loop.is_interrupted()) break;
+        if (count % kBatch == 0) printer_.flush();
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/saturate.h"
 
 namespace gpufs {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 
 std::uint64_t later(std::uint64_t from_ns, std::chrono::nanoseconds time) {
-    return from_ns + static_cast<std::uint64_t>(time.count());
+    return add_saturating(from_ns, static_cast<std::uint64_t>(time.count()));
 }
 
 }  // namespace
@@ -88,10 +89,11 @@ std::chrono::nanoseconds RunLoop::lasted() const {
 }
 
 std::optional<std::uint64_t> RunLoop::tick(std::uint64_t now_ns) {
-    if (now_ns < next_tick_ns_) return std::nullopt;
+    if (now_ns < next_tick_ns_ || next_tick_ns_ == kNever) return std::nullopt;
     const auto distance = static_cast<std::uint64_t>(interval_->count());
     const std::uint64_t moment = next_tick_ns_;
-    next_tick_ns_ += ((now_ns - moment) / distance + 1) * distance;
+    const std::uint64_t last_due = moment + (now_ns - moment) / distance * distance;
+    next_tick_ns_ = add_saturating(last_due, distance);
     return moment;
 }
 

@@ -71,7 +71,7 @@ public:
 
     // The time of the first tick due since the last call; skips further ones.
     std::optional<std::uint64_t> tick(std::uint64_t now_ns);
-    bool time_is_over(std::uint64_t now_ns) const { return now_ns >= end_ns_; }
+    bool time_is_over(std::uint64_t now_ns) const { return end_ns_ != kNever && now_ns >= end_ns_; }
     // Whether a signal was received.
     bool is_interrupted();
     enum class End { none, signal, command, time };

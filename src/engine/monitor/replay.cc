@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/saturate.h"
 #include "base/text.h"
 #include "lang/event/field_value.h"
 #include "lang/insn/helpers.h"
@@ -204,7 +205,7 @@ void Replay::run(const VisitRecord& visit) {
         world_.now.time_ns = record_->timestamp;
         run_all(Kind::begin, visit);
         for (Loaded* loaded : at_intervals_)
-            loaded->next_ns = record_->timestamp + loaded->how.site.target->period;
+            loaded->next_ns = add_saturating(record_->timestamp, loaded->how.site.target->period);
     }
     if (!at_intervals_.empty()) run_intervals(visit);
     const auto id = static_cast<std::size_t>(std::max(record_->id(), 0));
@@ -237,18 +238,22 @@ void Replay::run_intervals(const VisitRecord& visit) {
     // A recording may be silent for days, or have a damaged time.
     constexpr std::uint64_t kMostAtOnce = 10'000;
     visit_ = &visit;
+    const std::uint64_t now = record_->timestamp;
     for (Loaded* loaded : at_intervals_) {
+        if (loaded->next_ns > now) continue;
         const std::uint64_t period = loaded->how.site.target->period;
-        if (loaded->next_ns > record_->timestamp) continue;
-        const std::uint64_t due = (record_->timestamp - loaded->next_ns) / period + 1;
-        if (due > kMostAtOnce) {
-            left_out_ += due - kMostAtOnce;
-            loaded->next_ns += (due - kMostAtOnce) * period;
+        std::uint64_t more = (now - loaded->next_ns) / period;  // runs due behind the first
+        if (more >= kMostAtOnce) {
+            const std::uint64_t skipped = more + 1 - kMostAtOnce;
+            left_out_ = add_saturating(left_out_, skipped);
+            loaded->next_ns += skipped * period;
+            more = kMostAtOnce - 1;
         }
-        for (; loaded->next_ns <= record_->timestamp; loaded->next_ns += period) {
+        for (std::uint64_t i = 0; i <= more; ++i) {
             world_.now = {};
             world_.now.time_ns = loaded->next_ns;
             run_one(*loaded, {});
+            loaded->next_ns = add_saturating(loaded->next_ns, period);
         }
     }
 }
