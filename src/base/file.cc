@@ -42,6 +42,8 @@ std::string read_file(const std::string& path) {
 
 std::optional<std::string> read_file_if_readable(const std::string& path) {
     const Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    const int code = errno;
+    if (!fd && (code == EMFILE || code == ENFILE)) throw SysError(code, cat("open '", path, "'"));
     if (!fd) return std::nullopt;
     try {
         return read_all(fd.get(), path);
@@ -69,7 +71,8 @@ std::vector<std::string> list_directory(const std::string& path) {
 }
 
 bool file_exists(const std::string& path) {
-    return ::access(path.c_str(), F_OK) == 0;
+    struct stat facts;  // access(2) would ask for the real user, without capabilities
+    return ::stat(path.c_str(), &facts) == 0;
 }
 
 void write_all(int fd, std::string_view text, std::string_view name) {

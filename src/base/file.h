@@ -18,7 +18,7 @@ std::string read_file(const std::string& path);
 // The same, but at most `most` bytes.
 std::string read_all(int fd, std::string_view name, std::size_t most = std::string::npos);
 
-// The same; absent when the file does not exist or is not readable.
+// The same; absent if it does not exist or may not be read. Throws if too many files are open.
 std::optional<std::string> read_file_if_readable(const std::string& path);
 
 // The names in a directory, sorted, without "." and "..". Throws SysError.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/byte_order_mark.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/suggest.h"
@@ -25,8 +26,8 @@ struct Wanted {
 };
 
 SourceText read_source(const std::string& path) {
-    if (path == "-") return {"stdin", read_all(STDIN_FILENO, "stdin")};
-    return {path, read_file(path)};
+    if (path == "-") return {"stdin", without_byte_order_mark(read_all(STDIN_FILENO, "stdin"))};
+    return {path, without_byte_order_mark(read_file(path))};
 }
 
 void write_out(Context& ctx, const Wanted& wanted, std::string_view content) {

@@ -79,7 +79,11 @@ int run(Context& ctx, Args args) try {
     const bool lacks_permission = e.code() == EPERM || e.code() == EACCES;
     if (lacks_permission && e.hint().empty() && ::geteuid() != 0)
         ctx.err.line("hint: this needs root, or write permission on tracefs");
-    return lacks_permission && ::geteuid() != 0 ? kUnsupported : kFailed;
+    const bool has_too_many_files = e.code() == EMFILE || e.code() == ENFILE;
+    if (has_too_many_files && e.hint().empty())
+        ctx.err.line("hint: 'ulimit -n' shows and raises how many files a process may open");
+    const bool is_limit = (lacks_permission && ::geteuid() != 0) || has_too_many_files;
+    return is_limit ? kUnsupported : kFailed;
 } catch (const Error& e) {
     complain(ctx.err, e);
     return kFailed;

@@ -39,6 +39,12 @@ Moment parse_moment(const std::string& option, const std::string& text) {
     return moment;
 }
 
+// Of two in the same unit.
+bool is_after(const Moment& a, const Moment& b) {
+    if (a.time && b.time) return *a.time > *b.time;
+    return a.count && b.count && *a.count > *b.count;
+}
+
 struct ReportOptions {
     std::optional<std::string> file;
     std::optional<std::vector<unsigned>> cpus;
@@ -162,6 +168,8 @@ int cmd_report(Context& ctx, Args args) {
     if (!choices.file && !file_exists("trace.dat"))
         throw UsageError("there is no trace.dat here", "-i FILE names the recording");
     TraceFile file(choices.file.value_or("trace.dat"));
+    if (choices.from && choices.to && is_after(*choices.from, *choices.to))
+        throw UsageError(cat("--from ", choices.from->text, " is after --to ", choices.to->text));
     WantedRecords wanted(file, choice_of(file, choices));
     if (choices.statistics) {
         print_statistics(ctx, file, wanted, choices.json);

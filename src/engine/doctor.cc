@@ -46,7 +46,8 @@ Finding user() {
     const std::string who = ::geteuid() == 0 ? "root" : cat("uid ", ::geteuid());
     if (lacks.empty()) return {Answer::yes, "capabilities", cat(who, ", ", join(has, " ")), {}};
     return {Answer::no, "capabilities", cat(who, ", without ", join(lacks, " ")),
-            "run as root; for BPF alone, CAP_BPF and CAP_PERFMON suffice"};
+            "run as root; BPF programs need CAP_BPF and CAP_PERFMON, and tracefs must be readable: "
+            "CAP_DAC_READ_SEARCH, or the group that it is mounted for"};
 }
 
 Finding kernel() {
@@ -55,30 +56,29 @@ Finding kernel() {
     return {Answer::yes, "kernel", cat(name.release, " ", name.machine), {}};
 }
 
-Finding tracefs_mount() {
-    const auto mount = tracefs_mount_point();
-    if (!mount)
-        return {Answer::no, "tracefs", "not mounted",
-                "as root: mount -t tracefs nodev /sys/kernel/tracing"};
-    if (::access(cat(*mount, "/available_events").c_str(), R_OK) != 0)
-        return {Answer::no, "tracefs", *mount + ", not readable by this user",
-                "run as root, or as root: mount -o remount,gid=GROUP,mode=750 " + *mount};
-    if (::access(cat(*mount, "/tracing_on").c_str(), W_OK) != 0)
-        return {Answer::no, "tracefs", *mount + ", readable, not writable by this user",
+Finding tracefs_mount(const TracefsMount& found) {
+    if (!found.problem.empty()) return {Answer::no, "tracefs", found.problem, found.fix};
+    const Fd writable{::open(cat(found.root, "/tracing_on").c_str(), O_WRONLY | O_CLOEXEC)};
+    if (!writable && errno == EROFS)
+        return {Answer::no, "tracefs", found.root + " is mounted read-only",
+                "as root: mount -o remount,rw " + found.root};
+    if (!writable)
+        return {Answer::no, "tracefs", found.root + ", readable, not writable by this user",
                 "run as root to set filters and triggers"};
-    return {Answer::yes, "tracefs", *mount + ", readable and writable", {}};
-}
-
-// The tracefs this user can read, if any.
-std::optional<Tracefs> readable_tracefs() {
-    const auto mount = tracefs_mount_point();
-    if (!mount || ::access(cat(*mount, "/available_events").c_str(), R_OK) != 0)
-        return std::nullopt;
-    return Tracefs(*mount);
+    return {Answer::yes, "tracefs", found.root + ", readable and writable", {}};
 }
 
 Finding unseen(std::string what) {
     return {Answer::could_not_tell, std::move(what), "needs to read tracefs", {}};
+}
+
+// `path`: where the kernel shows it.
+Finding absent(std::string what, const std::string& path, std::string fix) {
+    if (std::string why = missing_mount(path); !why.empty())
+        return {Answer::could_not_tell, std::move(what), std::move(why),
+                path.starts_with("/proc") ? "as root: mount -t proc proc /proc"
+                                          : "as root: mount -t sysfs sysfs /sys"};
+    return {Answer::no, std::move(what), "no " + path, std::move(fix)};
 }
 
 Finding needs_config(std::string what, bool has, std::string detail, std::string_view config) {
@@ -95,20 +95,21 @@ std::vector<std::string> known_triggers(const Tracefs& tracefs,
 }
 
 void examine_tracefs(std::vector<Finding>& findings) {
-    findings.push_back(tracefs_mount());
-    const auto tracefs = readable_tracefs();
-    if (!tracefs) {
+    const TracefsMount found = find_tracefs_mount();
+    findings.push_back(tracefs_mount(found));
+    if (!found.problem.empty()) {
         for (const char* what :
              {"events", "triggers", "hist triggers", "synthetic events", "kprobe events",
               "uprobe events", "instances", "snapshot", "function tracer", "GPU events"})
             findings.push_back(unseen(what));
         return;
     }
-    const auto events = tracefs->events();
+    const Tracefs tracefs(found.root);
+    const auto events = tracefs.events();
     findings.push_back({events.empty() ? Answer::no : Answer::yes, "events",
                         counted(events.size(), "event"),
                         events.empty() ? "a kernel with CONFIG_EVENT_TRACING=y" : ""});
-    const auto triggers = known_triggers(*tracefs, events);
+    const auto triggers = known_triggers(tracefs, events);
     findings.push_back(
         {triggers.empty() ? Answer::could_not_tell : Answer::yes,
          "triggers",
@@ -128,16 +129,16 @@ void examine_tracefs(std::vector<Finding>& findings) {
     };
     for (const Feature& f : kFeatures)
         findings.push_back(
-            needs_config(f.what, tracefs->has(f.file), tracefs->path(f.file), f.config));
+            needs_config(f.what, tracefs.has(f.file), tracefs.path(f.file), f.config));
     const auto tracers =
-        split(trim(tracefs->read_if_readable("available_tracers").value_or("")), ' ');
+        split(trim(tracefs.read_if_readable("available_tracers").value_or("")), ' ');
     // "nop" is no tracer, only the name for none.
     const bool function = std::ranges::count(tracers, "function") > 0;
     findings.push_back(
         needs_config("function tracer", function, join(tracers, " "), "CONFIG_FUNCTION_TRACER"));
     std::vector<std::string> gpu;
     for (const std::string_view system : kGpuSystems)
-        if (tracefs->has(cat("events/", system))) gpu.emplace_back(system);
+        if (tracefs.has(cat("events/", system))) gpu.emplace_back(system);
     findings.push_back({gpu.empty() ? Answer::no : Answer::yes, "GPU events",
                         gpu.empty() ? "no GPU driver with events is loaded" : join(gpu, " "),
                         gpu.empty() ? "load the GPU's driver: its events come with it" : ""});
@@ -146,8 +147,8 @@ void examine_tracefs(std::vector<Finding>& findings) {
 Finding perf_paranoid() {
     const std::string level = first_line("/proc/sys/kernel/perf_event_paranoid");
     if (level.empty())
-        return {Answer::no, "perf_event_open", "no /proc/sys/kernel/perf_event_paranoid",
-                "a kernel with CONFIG_PERF_EVENTS=y"};
+        return absent("perf_event_open", "/proc/sys/kernel/perf_event_paranoid",
+                      "a kernel with CONFIG_PERF_EVENTS=y");
     const bool privileged = has_capability(Capability::perfmon) || ::geteuid() == 0;
     const bool open_to_all = level.starts_with('-');
     if (privileged || open_to_all)
@@ -158,7 +159,9 @@ Finding perf_paranoid() {
 
 Finding perf_pmu(const char* name, const char* config) {
     const std::string path = cat("/sys/bus/event_source/devices/", name, "/type");
-    return needs_config(cat(name, " by perf"), file_exists(path), path, config);
+    if (!file_exists(path))
+        return absent(cat(name, " by perf"), path, cat("a kernel with ", config, "=y"));
+    return {Answer::yes, cat(name, " by perf"), path, {}};
 }
 
 Finding bpf(BpfFeatures& features, const BpfFeatureName& name) {
@@ -201,6 +204,12 @@ Finding bpf_jit() {
     return {Answer::yes, "BPF JIT", "bpf_jit_enable is " + value, {}};
 }
 
+Finding btf() {
+    const std::string path = "/sys/kernel/btf/vmlinux";
+    if (!file_exists(path)) return absent("BTF", path, "a kernel with CONFIG_DEBUG_INFO_BTF=y");
+    return {Answer::yes, "BTF", path, {}};
+}
+
 Finding lockdown() {
     const std::string modes = first_line("/sys/kernel/security/lockdown");
     const auto open = modes.find('['), close = modes.find(']');
@@ -221,8 +230,7 @@ Finding kernel_symbols() {
     const std::string_view text(head, n > 0 ? static_cast<std::size_t>(n) : 0);
     const auto address = text.substr(0, text.find(' '));
     if (address.empty())
-        return {Answer::no, "kernel symbols", "no /proc/kallsyms",
-                "a kernel with CONFIG_KALLSYMS=y"};
+        return absent("kernel symbols", "/proc/kallsyms", "a kernel with CONFIG_KALLSYMS=y");
     // The first symbol is at 0 on some machines: look for any other digit in what was read.
     const bool hidden = address.find_first_not_of('0') == address.npos && ::geteuid() != 0;
     if (hidden)
@@ -246,8 +254,7 @@ std::vector<Finding> examine_machine() {
     findings.push_back(perf_pmu("uprobe", "CONFIG_UPROBE_EVENTS"));
     examine_bpf(findings);
     findings.push_back(bpf_jit());
-    findings.push_back(needs_config("BTF", file_exists("/sys/kernel/btf/vmlinux"),
-                                    "/sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF"));
+    findings.push_back(btf());
     findings.push_back(lockdown());
     return findings;
 }

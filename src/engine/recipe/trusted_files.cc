@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/byte_order_mark.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -82,7 +83,7 @@ SourceText read_trusted(const std::string& path) {
             throw Error(cat("root does not run '", path, "': ", why),
                         "whoever can write it would decide what root does; 'chown root' and "
                         "'chmod go-w' what is yours");
-    return {path, read_all(fd.get(), path)};
+    return {path, without_byte_order_mark(read_all(fd.get(), path))};
 }
 
 OwnFiles::OwnFiles(std::string_view folder, std::string_view suffix) : suffix_(suffix) {

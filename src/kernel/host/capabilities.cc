@@ -1,19 +1,17 @@
 #include "kernel/host/capabilities.h"
 
-#include <charconv>
-
-#include "base/file.h"
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace gpufs {
 
 bool has_capability(Capability capability) {
-    const std::string status = read_file_if_readable("/proc/self/status").value_or("");
-    constexpr std::string_view kKey = "CapEff:\t";
-    const auto at = status.find(kKey);
-    std::uint64_t bits = 0;
-    if (at != status.npos)
-        std::from_chars(status.data() + at + kKey.size(), status.data() + status.size(), bits, 16);
-    return bits >> static_cast<unsigned>(capability) & 1;
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
+    if (::syscall(SYS_capget, &header, sets) != 0) return false;
+    const auto number = static_cast<unsigned>(capability);
+    return sets[number / 32].effective >> (number % 32) & 1;
 }
 
 }  // namespace gpufs

@@ -6,7 +6,7 @@ namespace gpufs {
 // two newer ones off CAP_SYS_ADMIN.
 enum class Capability : unsigned { sys_admin = 21, perfmon = 38, bpf = 39 };
 
-// Whether this process has it in its effective set, from /proc/self/status.
+// Whether this process has it in its effective set.
 bool has_capability(Capability capability);
 
 }  // namespace gpufs

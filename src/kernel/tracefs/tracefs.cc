@@ -1,15 +1,31 @@
 #include "kernel/tracefs/tracefs.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
 
 namespace gpufs {
+
+namespace {
+
+constexpr std::string_view kUsualMount = "/sys/kernel/tracing";
+
+[[noreturn]] void throw_unwritable(int code, const std::string& doing, const std::string& root) {
+    if (code != EROFS) throw SysError(code, doing);
+    const std::string mount = root.substr(0, root.find("/instances/"));
+    throw UnsupportedError(cat(mount, " is mounted read-only"),
+                           cat("as root: mount -o remount,rw ", mount));
+}
+
+}  // namespace
 
 std::string Tracefs::path(std::string_view file) const {
     return cat(root_, '/', file);
@@ -28,7 +44,9 @@ std::optional<std::string> Tracefs::read_if_readable(std::string_view file) cons
 }
 
 void Tracefs::write(std::string_view file, std::string_view text, Write mode) const {
-    const Fd fd = open_file(path(file), O_WRONLY | (mode == Write::replace ? O_TRUNC : O_APPEND));
+    const int flags = O_WRONLY | (mode == Write::replace ? O_TRUNC : O_APPEND);
+    const Fd fd{::open(path(file).c_str(), flags | O_CLOEXEC)};
+    if (!fd) throw_unwritable(errno, cat("open '", path(file), "'"), root_);
     const ssize_t n = ::write(fd.get(), text.data(), text.size());
     if (n == -1) {
         const int code = errno;
@@ -76,35 +94,98 @@ std::string event_directory(std::string_view full_name) {
     return cat("events/", full_name.substr(0, colon), '/', full_name.substr(colon + 1));
 }
 
-std::optional<std::string> tracefs_mount_point() {
-    if (const char* chosen = std::getenv("GPUFS_TRACEFS"); chosen && *chosen) return chosen;
-    constexpr std::string_view kUsual = "/sys/kernel/tracing";
-    std::optional<std::string> found;
-    const std::string mounts = read_file_if_readable("/proc/self/mounts").value_or("");
-    for (const std::string_view line : lines_of(mounts)) {
+bool Tracefs::make() const {
+    if (::mkdir(root_.c_str(), 0750) == 0) return true;
+    const int code = errno;
+    if (code != EEXIST) throw_unwritable(code, cat("make the instance ", root_), root_);
+    return false;
+}
+
+namespace {
+
+// What is mounted where, as far as tracefs is concerned.
+struct Mounts {
+    std::string tracefs;   // a mount point that shows tracefs; empty if none does
+    std::string covered;   // else one that another file system covers,
+    std::string covering;  // and the type of that: "tmpfs"
+};
+
+Mounts read_mounts(std::string_view text) {
+    std::map<std::string, std::vector<std::string>> types;  // by mount point, the topmost last
+    for (const std::string_view line : lines_of(text)) {
         // "nodev /sys/kernel/tracing tracefs rw,relatime 0 0"
         const auto words = split(line, ' ');
-        if (words.size() < 3 || words[2] != "tracefs") continue;
-        if (!found || words[1] == kUsual) found = words[1];
+        if (words.size() >= 3) types[words[1]].push_back(words[2]);
+    }
+    Mounts found;
+    for (const auto& [point, stack] : types) {
+        if (stack.back() == "tracefs") {
+            if (found.tracefs.empty() || point == kUsualMount) found.tracefs = point;
+        } else if (std::ranges::count(stack, "tracefs") > 0) {
+            found.covered = point;
+            found.covering = stack.back();
+        }
+    }
+    return found;
+}
+
+TracefsMount missing_tracefs(const Mounts& mounts) {
+    if (!mounts.covered.empty())
+        return {{},
+                cat("tracefs is hidden: a ", mounts.covering, " is mounted over ", mounts.covered),
+                cat("as root: umount ", mounts.covered)};
+    if (std::string why = missing_mount(kUsualMount); !why.empty())
+        return {{},
+                cat("tracefs is not mounted, and ", why),
+                cat("as root: mount -t sysfs sysfs /sys; mount -t tracefs nodev ", kUsualMount)};
+    if (!file_exists(std::string(kUsualMount)))
+        return {{},
+                cat("this kernel has no tracefs: there is no ", kUsualMount),
+                "a kernel with CONFIG_TRACING=y"};
+    return {{}, "tracefs is not mounted", cat("as root: mount -t tracefs nodev ", kUsualMount)};
+}
+
+}  // namespace
+
+std::string missing_mount(std::string_view path) {
+    if (path.starts_with("/proc/") && !file_exists("/proc/self")) return "/proc is not mounted";
+    if (path.starts_with("/sys/") && !file_exists("/sys/kernel")) return "/sys is not mounted";
+    return {};
+}
+
+TracefsMount find_tracefs_mount() {
+    if (std::string why = missing_mount("/proc/self"); !why.empty())
+        return {{}, std::move(why), "as root: mount -t proc proc /proc"};
+    TracefsMount found;
+    if (const char* chosen = std::getenv("GPUFS_TRACEFS"); chosen && *chosen) {
+        found.root = chosen;
+    } else {
+        const Mounts mounts = read_mounts(read_file("/proc/self/mounts"));
+        if (mounts.tracefs.empty()) return missing_tracefs(mounts);
+        found.root = mounts.tracefs;
+    }
+    const std::string events = cat(found.root, "/available_events");
+    if (const Fd fd{::open(events.c_str(), O_RDONLY | O_CLOEXEC)}) return found;
+    const int code = errno;
+    if (code == EMFILE || code == ENFILE) throw SysError(code, cat("open '", events, "'"));
+    // A directory without search permission returns EACCES for every file in it.
+    if (code == EACCES || code == EPERM) {
+        found.problem = cat("this user may not read ", found.root);
+        found.fix =
+            cat("run gpufs as root or with CAP_DAC_READ_SEARCH, or let root remount it for "
+                "a group: mount -o remount,gid=GROUP,mode=750 ",
+                found.root);
+    } else {
+        found.problem = cat(found.root, " is not a tracefs: it has no available_events");
+        found.fix = cat("as root: mount -t tracefs nodev ", kUsualMount);
     }
     return found;
 }
 
 Tracefs find_tracefs() {
-    const auto mount = tracefs_mount_point();
-    if (!mount)
-        throw UnsupportedError("tracefs is not mounted",
-                               "as root: mount -t tracefs nodev /sys/kernel/tracing");
-    const std::string events = cat(*mount, "/available_events");
-    if (::access(events.c_str(), R_OK) == 0) return Tracefs(*mount);
-    // A directory without search permission returns EACCES for every file in it.
-    if (errno == EACCES)
-        throw UnsupportedError(cat("this user may not read ", *mount),
-                               "run gpufs as root, or let root remount it for a group: "
-                               "mount -o remount,gid=GROUP,mode=750 " +
-                                   *mount);
-    throw UnsupportedError(cat(*mount, " is not a tracefs: it has no available_events"),
-                           "as root: mount -t tracefs nodev /sys/kernel/tracing");
+    TracefsMount found = find_tracefs_mount();
+    if (!found.problem.empty()) throw UnsupportedError(found.problem, found.fix);
+    return Tracefs(std::move(found.root));
 }
 
 }  // namespace gpufs

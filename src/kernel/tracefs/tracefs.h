@@ -27,14 +27,19 @@ public:
     // Absent when the file does not exist or cannot be read.
     std::optional<std::string> read_if_readable(std::string_view file) const;
 
-    // Writes one command with one write(2), because the kernel parses each write on its own. If
-    // refused, throws SysError; its evidence is the kernel's reason from this directory's
-    // error_log, if there is one for this text.
+    // Writes one command with one write(2), because the kernel parses each write on its own. Throws
+    // UnsupportedError if tracefs is read-only. If the text is refused, throws SysError; its
+    // evidence is the kernel's reason from this directory's error_log, if there is one for this
+    // text.
     void write(std::string_view file, std::string_view text, Write mode) const;
 
     // The directory of an instance, which need not exist.
     Tracefs instance(std::string_view name) const;
     std::vector<std::string> instances() const;
+
+    // Makes the directory, for an instance. Returns false if it exists. Throws SysError, and
+    // UnsupportedError if tracefs is read-only.
+    bool make() const;
 
     // All events as "system:name", in the kernel's order. Reads one file.
     std::vector<std::string> events() const;
@@ -48,12 +53,21 @@ private:
 // "events/sched/sched_switch" for "sched:sched_switch".
 std::string event_directory(std::string_view full_name);
 
-// The mount point of tracefs: $GPUFS_TRACEFS if set, else from /proc/self/mounts, preferring
-// /sys/kernel/tracing. Throws UnsupportedError, with a hint, when it is not mounted or not readable
-// for this user.
+// The tracefs of this machine: $GPUFS_TRACEFS if set, else from /proc/self/mounts, preferring
+// /sys/kernel/tracing.
+struct TracefsMount {
+    std::string root;     // empty if there is none
+    std::string problem;  // why this user cannot read it; empty if it can be read
+    std::string fix;      // what helps
+};
+// Throws SysError if too many files are open.
+TracefsMount find_tracefs_mount();
+
+// The same; throws UnsupportedError with the problem and its fix.
 Tracefs find_tracefs();
 
-// The same without checking permissions; absent when tracefs is not mounted.
-std::optional<std::string> tracefs_mount_point();
+// Why the files at this path are missing, if /proc or /sys, where they belong, is not mounted:
+// "/proc is not mounted"; otherwise empty.
+std::string missing_mount(std::string_view path);
 
 }  // namespace gpufs
