@@ -1,6 +1,5 @@
 #include "engine/session/changes.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -11,10 +10,6 @@
 
 namespace gpufs {
 namespace {
-
-void make_directory(const std::string& path) {
-    check(::mkdir(path.c_str(), 0750), [&] { return cat("make the instance ", path); });
-}
 
 void remove_directory(const std::string& path) {
     check(::rmdir(path.c_str()), [&] { return cat("remove the instance ", path); });
@@ -67,17 +62,21 @@ std::vector<std::string> Changes::shell_lines() const {
     return lines;
 }
 
-void Changes::Step::run() const {
+bool Changes::Step::run() const {
     switch (kind) {
         case Kind::make_instance:
-            return make_directory(directory);
+            return Tracefs(directory).make();
         case Kind::remove_instance:
-            return remove_directory(directory);
+            remove_directory(directory);
+            break;
         case Kind::replace:
-            return Tracefs(directory).write(file, text + '\n', Write::replace);
+            Tracefs(directory).write(file, text + '\n', Write::replace);
+            break;
         case Kind::append:
-            return Tracefs(directory).write(file, text + '\n', Write::append);
+            Tracefs(directory).write(file, text + '\n', Write::append);
+            break;
     }
+    return true;
 }
 
 void Changes::Step::take_back() const {
@@ -106,8 +105,8 @@ void Changes::apply() const {
                 undo.push(cat(step.directory, "/", step.file), [&step] { step.take_back(); });
             };
             if (note_first) note();
-            step.run();
-            if (!note_first) note();
+            const bool has_changed = step.run();
+            if (!note_first && has_changed) note();
         }
     } catch (const SysError& e) {
         undo.run();

@@ -37,7 +37,8 @@ private:
         std::string directory;  // of the Tracefs
         std::string file;       // below it; empty for instances
         std::string text, undo;
-        void run() const;
+        // Returns whether it changed anything: an instance may exist already.
+        bool run() const;
         void take_back() const;
     };
     std::vector<Step> steps_;

@@ -1,41 +1,59 @@
 #include "engine/session/scratch_instance.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/scan.h"
 #include "base/text.h"
+#include "kernel/host/proc_task.h"
 
 namespace gpufs {
 namespace {
 
 constexpr std::string_view kInstancePrefix = "gpufs.";
 constexpr std::string_view kGroupPrefix = "gpufs_";
+constexpr std::string_view kDefaultGroup = "gpufs";
 
-// Field 22 of /proc/self/stat: clock ticks from boot to the start of this process. The second field
-// is the command in parentheses, which may contain any character.
-std::string start_time() {
-    const std::string stat = read_file("/proc/self/stat");
-    const auto words = split(std::string_view(stat).substr(stat.rfind(')') + 1), ' ');
-    if (words.size() < 20) throw Error("cannot read the start time in /proc/self/stat");
-    return words[19];
+// "gpufs.PID.STARTTIME" or "gpufs.PID.STARTTIME.SUFFIX".
+struct Owner {
+    int pid = 0;
+    std::uint64_t start_ticks = 0;
+};
+std::optional<Owner> owner_of(std::string_view instance) {
+    Scan scan(instance);
+    if (!scan.take(kInstancePrefix)) return std::nullopt;
+    const auto pid = scan.take_number<int>();
+    if (!pid || *pid <= 0 || !scan.take(".")) return std::nullopt;
+    const auto start = scan.take_number<std::uint64_t>();
+    if (!start) return std::nullopt;
+    while (scan.take("."))
+        if (scan.take_all(is_word_char).empty()) return std::nullopt;
+    return scan.at_end() ? std::optional(Owner{*pid, *start}) : std::nullopt;
 }
 
-// "123_456" for "gpufs_123_456"; empty for the group of a named session, whose name starts with a
-// letter.
-std::string_view owner_of_group(std::string_view group) {
+// Whether /proc shows the owner. It does not show processes of other pid namespaces.
+bool is_seen_alive(const Owner& owner) {
+    const auto stat = proc::stat(owner.pid);
+    return stat && stat->start_ticks == owner.start_ticks && stat->state != 'Z' &&
+           stat->state != 'X';
+}
+
+// The instance whose probes are in this group: "gpufs.123.456" for "gpufs_123_456", "gpufs-x" for
+// "gpufs_x", because a session's name begins with a letter. Empty for others' groups.
+std::string instance_of_group(std::string_view group) {
+    if (group == kDefaultGroup) return std::string(kDefaultGroup);
     if (!group.starts_with(kGroupPrefix)) return {};
-    group.remove_prefix(kGroupPrefix.size());
-    const bool is_owner = !group.empty() && std::ranges::all_of(group, [](char c) {
-        return is_digit(c) || c == '_';
-    });
-    return is_owner ? group : std::string_view();
+    std::string rest(group.substr(kGroupPrefix.size()));
+    if (rest.empty() || !std::ranges::all_of(rest, is_word_char)) return {};
+    if (!is_digit(rest[0])) return is_letter(rest[0]) ? cat("gpufs-", rest) : std::string();
+    std::ranges::replace(rest, '_', '.');
+    return cat(kInstancePrefix, rest);
 }
 
 // "p:gpufs/open vfs_open" and "p:probe_corosync/timer …": the group is between ':' and '/'.
@@ -55,21 +73,39 @@ constexpr std::string_view kDefinitionFiles[] = {"dynamic_events", "kprobe_event
 
 ScratchInstance::ScratchInstance(const Tracefs& top, std::string_view suffix)
     : top_(top), here_(top) {
-    const std::string started = start_time();
-    name_ = cat(kInstancePrefix, ::getpid(), '.', started);
-    if (!suffix.empty()) name_ += cat('.', suffix);
-    probe_group_ = cat(kGroupPrefix, ::getpid(), '_', started);
-    here_ = top.instance(name_);
-    // Another gpufs that cleans up may remove the instance before it is held: retry.
-    constexpr int kTries = 10;
-    for (int attempt = 0; !held_; ++attempt) {
-        check(::mkdir(here_.root().c_str(), 0750),
-              [&] { return cat("make the instance ", here_.root()); });
+    const auto stat = parse_task_stat(read_file("/proc/self/stat"));
+    if (!stat) throw Error("cannot read the start time in /proc/self/stat");
+    const std::string name =
+        cat(kInstancePrefix, ::getpid(), '.', stat->start_ticks, suffix.empty() ? "" : ".", suffix);
+    probe_group_ = cat(kGroupPrefix, ::getpid(), '_', stat->start_ticks);
+    here_ = top.instance(name);
+    const std::string group = probe_group_;
+    for (unsigned number = 2; !make(); ++number) {
+        here_ = top.instance(cat(name, '.', number));
+        probe_group_ = cat(group, '_', number);
+    }
+}
+
+// Makes the instance and holds it. Returns false if a living owner has one of this name.
+bool ScratchInstance::make() {
+    // Another gpufs, in whose /proc this process is not, may remove the instance before it is held.
+    // Each round needs one that comes at this very moment.
+    constexpr int kMostRounds = 1000;
+    for (int round = 1;; ++round) {
+        if (!here_.make()) {
+            if (round == kMostRounds)
+                throw SysError(EEXIST, cat("make the instance ", here_.root()));
+            // A dead owner's, unless it is in use.
+            if (::rmdir(here_.root().c_str()) == -1 && errno == EBUSY) return false;
+            continue;
+        }
         held_ = Fd{::open(here_.path("tracing_on").c_str(), O_RDONLY | O_CLOEXEC)};
-        if (held_) break;
+        if (held_) return true;
         const int code = errno;
-        if (code != ENOENT || attempt == kTries)
-            throw SysError(code, cat("open ", here_.path("tracing_on")));
+        // ENODEV: the instance was being removed (Linux 6.18).
+        if ((code == ENOENT || code == ENODEV) && round < kMostRounds) continue;
+        ::rmdir(here_.root().c_str());
+        throw SysError(code, cat("open ", here_.path("tracing_on")));
     }
 }
 
@@ -109,7 +145,9 @@ std::vector<std::string> remove_stale(const Tracefs& top) {
     std::vector<std::string> removed;
     if (!top.has("instances")) return removed;
     for (const std::string& instance : top.instances()) {
-        if (!instance.starts_with(kInstancePrefix)) continue;
+        const auto owner = owner_of(instance);
+        // An owner that has just made its instance does not hold it yet.
+        if (!owner || is_seen_alive(*owner)) continue;
         // Fails with EBUSY while the owner lives, and with EPERM without permission.
         if (::rmdir(top.instance(instance).root().c_str()) == 0)
             removed.push_back(cat("instance ", instance));
@@ -117,18 +155,16 @@ std::vector<std::string> remove_stale(const Tracefs& top) {
     std::set<std::string> groups;
     for (const std::string_view file : kDefinitionFiles) {
         const std::string text = top.read_if_readable(file).value_or("");
-        for (const std::string_view line : lines_of(text))
-            if (!owner_of_group(group_of(line)).empty()) groups.emplace(group_of(line));
+        for (const std::string_view line : lines_of(text)) groups.emplace(group_of(line));
     }
     for (const std::string& group : groups) {
-        std::string owner(owner_of_group(group));
-        std::ranges::replace(owner, '_', '.');
-        if (top.has(cat("instances/", kInstancePrefix, owner))) continue;  // alive
+        const std::string instance = instance_of_group(group);
+        if (instance.empty() || top.has(cat("instances/", instance))) continue;
         try {
             remove_probes(top, group);
             removed.push_back(cat("probes in group ", group));
         } catch (const SysError&) {
-            // Another process has them enabled: leave them.
+            // Another process has them enabled, or has just removed them.
         }
     }
     return removed;

@@ -11,7 +11,8 @@ namespace gpufs {
 
 // A temporary tracefs instance, removed by the destructor. It is named gpufs.PID.STARTTIME, and one
 // of its files stays open: rmdir(2) then distinguishes a living owner (EBUSY) from a dead one; a
-// pid cannot (namespaces, reuse).
+// pid cannot (namespaces, reuse). If a living owner in another pid namespace has that name already,
+// the name is gpufs.PID.STARTTIME.2, and so on.
 class ScratchInstance {
 public:
     // `suffix` distinguishes two instances of one process: gpufs.PID.STARTTIME.SUFFIX.
@@ -22,19 +23,21 @@ public:
 
     const Tracefs& tracefs() const noexcept { return here_; }
     const Tracefs& top() const noexcept { return top_; }
-    // The group for dynamic probes of this owner: gpufs_PID_STARTTIME.
+    // The group for dynamic probes of this owner: gpufs_PID_STARTTIME, and _2 after it where the
+    // instance has .2.
     const std::string& probe_group() const noexcept { return probe_group_; }
 
 private:
-    std::string name_;
-    std::string probe_group_;
+    bool make();
+
     Tracefs top_, here_;
+    std::string probe_group_;
     Fd held_;
 };
 
-// Removes what dead owners left behind: their instances and the dynamic probes in their groups.
-// Returns what was removed, one line each. Does not touch instances of others or of living owners.
-// Does nothing without permission.
+// Removes what dead owners left behind: their instances, and the dynamic probes of gpufs' groups
+// whose instance is gone. Returns what was removed, one line each. Does not touch instances that no
+// ScratchInstance can have made, or of living owners. Does nothing without permission.
 std::vector<std::string> remove_stale(const Tracefs& top);
 
 // Removes the dynamic probes of a group. Throws SysError when one is in use.

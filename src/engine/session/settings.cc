@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "engine/session/scratch_instance.h"
 #include "kernel/host/cpus.h"
+#include "kernel/host/pid_namespace.h"
 #include "lang/trace_dat/ring_page.h"
 
 namespace gpufs {
@@ -118,6 +119,7 @@ FileWrite set_pids(const Tracefs& at, const Setting& setting) {
     }
     if (pids.empty() && setting.value != kNone)
         throw UsageError("pids takes numbers, or 'none'", "such as pids=1234,1240");
+    if (!pids.empty()) require_initial_pids();
     const auto before = split(at.read_if_readable("set_event_pid").value_or(""), '\n');
     return {"set_event_pid", join(pids, " "), join(before, " ")};
 }

@@ -88,6 +88,8 @@ std::optional<TaskStat> parse_task_stat(std::string_view text) {
         return std::nullopt;
     stat.comm = text.substr(open + 1, close - open - 1);
     stat.state = words[0][0];
+    constexpr std::size_t kStart = 19;  // field 22
+    if (words.size() > kStart) parse_number(words[kStart], stat.start_ticks);
     stat.is_kernel_thread = (flags & kKernelThread) != 0;
     return stat;
 }

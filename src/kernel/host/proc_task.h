@@ -33,6 +33,7 @@ struct TaskStat {
     char state = '?';  // R, S, D, T, t, I, P, Z, X
     int parent = 0;
     bool is_kernel_thread = false;
+    std::uint64_t start_ticks = 0;  // clock ticks from boot to its start
 };
 std::optional<TaskStat> parse_task_stat(std::string_view text);
 

@@ -2,6 +2,7 @@
 #include "engine/session/session.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -120,16 +121,89 @@ BOOST_AUTO_TEST_CASE(what_a_dead_owner_left_is_removed_and_nothing_else) {
     BOOST_TEST(file_exists(other.directory()));
 }
 
+BOOST_AUTO_TEST_CASE(instances_that_no_command_made_stay) {
+    // Names that gpufs does not give: others may use them.
+    const std::vector<std::string> names{"gpufs.abc", "gpufs.", cat("gpufs.", ::getpid()),
+                                         cat("gpufs.", ::getpid(), ".1x"),
+                                         cat("gpufs.", ::getpid(), ".1.")};
+    for (const std::string& name : names)
+        BOOST_REQUIRE(::mkdir(kTop.instance(name).root().c_str(), 0750) == 0);
+    BOOST_TEST(remove_stale(kTop).empty());
+    for (const std::string& name : names)
+        BOOST_TEST(::rmdir(kTop.instance(name).root().c_str()) == 0, name);
+}
+
+// Removes what is not in use until it is killed, as a gpufs that does not see the owners.
+[[noreturn]] void clear_blindly() {
+    for (;;)
+        for (const std::string& name : kTop.instances())
+            if (name.starts_with("gpufs.")) ::rmdir(kTop.instance(name).root().c_str());
+}
+
+BOOST_AUTO_TEST_CASE(an_instance_is_made_while_others_clear_up) {
+    const pid_t cleaner = ::fork();
+    if (cleaner == 0) clear_blindly();
+    std::vector<pid_t> owners;
+    for (int i = 0; i < 4; ++i) {
+        owners.push_back(::fork());
+        if (owners.back() != 0) continue;
+        try {
+            for (int round = 0; round < 25; ++round) {
+                const ScratchInstance scratch(kTop);
+                remove_stale(kTop);
+                if (!scratch.tracefs().has("tracing_on")) ::_exit(2);
+            }
+        } catch (const Error&) {
+            ::_exit(1);
+        }
+        ::_exit(0);
+    }
+    for (const pid_t owner : owners) {
+        int status = -1;
+        BOOST_TEST(::waitpid(owner, &status, 0) == owner);
+        BOOST_TEST(status == 0);
+    }
+    ::kill(cleaner, SIGKILL);
+    ::waitpid(cleaner, nullptr, 0);
+}
+
+BOOST_AUTO_TEST_CASE(two_owners_of_one_name_have_instances_of_their_own) {
+    // As two processes of different pid namespaces may have.
+    const ScratchInstance one(kTop), other(kTop);
+    BOOST_TEST(other.tracefs().root() == one.tracefs().root() + ".2");
+    BOOST_TEST(other.probe_group() == one.probe_group() + "_2");
+    BOOST_TEST(remove_stale(kTop).empty());
+    BOOST_TEST(other.tracefs().has("tracing_on"));
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_another_command_made_first_is_used) {
+    const TempSession temp;
+    const Tracefs at = Session::named(kTop, temp.name()).tracefs();
+    Changes make;
+    make.make_instance(at);
+    make.apply();
+    BOOST_CHECK_NO_THROW(make.apply());
+    // A refused command does not remove it.
+    make.replace(at, "events/sched/sched_switch/filter", "nosuch == 1", "0");
+    BOOST_CHECK_THROW(make.apply(), SysError);
+    BOOST_TEST(file_exists(temp.directory()));
+}
+
 BOOST_AUTO_TEST_CASE(probes_of_a_dead_owner_are_removed_and_a_sessions_stay,
                      *ut::precondition(test::has_file{"uprobe_events"})) {
     const std::string dead_group = cat("gpufs_", ::getpid(), "_1");
-    const std::string session_group = cat("gpufs_test", ::getpid());
-    for (const std::string& group : {dead_group, session_group})
+    const TempSession session, gone;
+    const std::string session_group = Session::named(kTop, session.name()).probe_group();
+    const std::string gone_group = Session::named(kTop, gone.name()).probe_group();
+    BOOST_REQUIRE(::mkdir(session.directory().c_str(), 0750) == 0);
+    for (const std::string& group : {dead_group, session_group, gone_group})
         kTop.write("uprobe_events", cat("p:", group, "/probe ", test::gpufs_binary(), ":0x100\n"),
                    Write::append);
     BOOST_TEST(probes_of(kTop, dead_group).size() == 1u);
-    BOOST_TEST(join(remove_stale(kTop), "|") == "probes in group " + dead_group);
+    BOOST_TEST(join(remove_stale(kTop), "|") ==
+               cat("probes in group ", dead_group, "|probes in group ", gone_group));
     BOOST_TEST(probes_of(kTop, dead_group).empty());
+    BOOST_TEST(probes_of(kTop, gone_group).empty());
     BOOST_TEST(probes_of(kTop, session_group).size() == 1u);
     remove_probes(kTop, session_group);
     BOOST_TEST(probes_of(kTop, session_group).empty());
