@@ -3,16 +3,23 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.h"
+
 namespace gpufs {
 
 // Buffered text to a descriptor that it does not own. Throws every failure as SysError: a full disk
 // is a failed command, a closed pipe (EPIPE) ends it.
 class Output {
 public:
-    Output(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+    // `controls` escaped: for messages, in which there is nothing but lines of text.
+    Output(int fd, std::string name, Controls controls = Controls::raw)
+        : fd_(fd), name_(std::move(name)), controls_(controls) {}
 
     void write(std::string_view text) {
-        buffer_ += text;
+        if (controls_ == Controls::raw)
+            buffer_ += text;
+        else
+            buffer_ += printable_lines(text);
         if (buffer_.size() >= kFlushAt) flush();
     }
     void line(std::string_view text) {
@@ -26,6 +33,7 @@ private:
     static constexpr std::size_t kFlushAt = 64 << 10;
     int fd_;
     std::string name_;
+    Controls controls_;
     std::string buffer_;
 };
 

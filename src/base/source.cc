@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace gpufs {
 
 std::string_view SourceText::line(std::size_t n) const {
@@ -25,15 +27,16 @@ std::string point_at(const SourceText& source, Span at, std::string_view message
     const SourcePos pos = position_of(source, at.begin);
     const std::string_view line = source.line(pos.line);
     const std::size_t indent = std::min(pos.column - 1, line.size());
-    std::string pad(line.substr(0, indent));
+    std::string pad = printable_lines(line.substr(0, indent));
     for (char& c : pad)
         if (c != '\t')
             c = ' ';  // keep tabs, so that the terminal expands them as in the line above
     // A span may extend past the line's end; the underline stops there.
     const std::size_t width = std::min(at.end - std::min(at.begin, at.end), line.size() - indent);
-    const std::string tail(width > 1 ? width - 1 : 0, '~');
-    return cat(source.name, ':', pos.line, ':', pos.column, ": error: ", message, '\n', line, '\n',
-               pad, '^', tail);
+    const std::size_t underlined = printable_lines(line.substr(indent, width)).size();
+    const std::string tail(underlined > 1 ? underlined - 1 : 0, '~');
+    return cat(source.name, ':', pos.line, ':', pos.column, ": error: ", printable_lines(message),
+               '\n', printable_lines(line), '\n', pad, '^', tail);
 }
 
 }  // namespace gpufs

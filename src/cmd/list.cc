@@ -37,7 +37,7 @@ void print_event(Context& ctx, const EventFormat& event) {
         if (const std::string place = place_of(field); !place.empty()) line += ", " + place;
         ctx.out.line(line);
     }
-    ctx.out.line(cat("    print: ", event.print_format));
+    ctx.out.line(cat("    print: ", printable(event.print_format)));
 }
 
 std::string event_json(const EventFormat& event) {
@@ -76,7 +76,7 @@ int list_probes(Context& ctx, const Tracefs& top, bool json) {
         for (const std::string_view line : lines_of(text)) probes.emplace(line);
     }
     for (const std::string& probe : probes)
-        ctx.out.line(json ? JsonObject().text("probe", probe).done() : probe);
+        ctx.out.line(json ? JsonObject().text("probe", probe).done() : printable(probe));
     return kOk;
 }
 

@@ -95,7 +95,8 @@ int run(Context& ctx, Args args) try {
 int main_with(Args args) {
     // A closed pipe must end gpufs by an error from write(2), after everything is undone.
     ::signal(SIGPIPE, SIG_IGN);
-    Output out(STDOUT_FILENO, "stdout"), err(STDERR_FILENO, "stderr");
+    ::signal(SIGXFSZ, SIG_IGN);
+    Output out(STDOUT_FILENO, "stdout"), err(STDERR_FILENO, "stderr", Controls::escaped);
     Context ctx{out, err};
     int status = kFailed;
     bool pipe_closed = false;

@@ -25,6 +25,7 @@ struct RecipeOptions {
     std::vector<int> pids;
     std::optional<std::chrono::nanoseconds> duration;
     std::optional<std::string> session;
+    Controls controls = Controls::escaped;
     bool keep = false, dry_run = false, json = false;
 
     bool keeps() const { return keep || session; }
@@ -108,11 +109,13 @@ int print_recipes(Context& ctx, const RecipeOptions& choices) {
         }
         const std::string answer = listing.answer == "could not tell" ? "?" : listing.answer;
         const std::string indent(9 + width + 2, ' ');
-        ctx.out.line(cat(answer, std::string(9 - answer.size(), ' '), file.name,
-                         std::string(width - file.name.size() + 2, ' '), listing.question));
+        ctx.out.line(
+            printable(cat(answer, std::string(9 - answer.size(), ' '), file.name,
+                          std::string(width - file.name.size() + 2, ' '), listing.question)));
         for (const std::string& reason : listing.reasons)
             for (const std::string_view line : lines_of(reason))
-                ctx.out.line(cat(indent, listing.answer == "no" ? "missing: " : "", line));
+                ctx.out.line(
+                    printable(cat(indent, listing.answer == "no" ? "missing: " : "", line)));
     }
     return kOk;
 }
@@ -161,28 +164,29 @@ RecipeArguments arguments_of(const Recipe& recipe, const RecipeOptions& choices)
 
 // `status`: the settings while the recipe was running.
 void show_results(Context& ctx, const Recipe& recipe, const RecipeRun& run,
-                  const std::vector<std::string>& status, bool json) {
+                  const std::vector<std::string>& status, const ShowForm& form) {
     std::vector<RecordPairs::Wanted> longest;
     for (const RecipeShow& show : recipe.shows) {
         switch (show.what) {
             case RecipeShow::What::all:
-                print_buffer(ctx, run.session(), std::nullopt, json);
+                print_buffer(ctx, run.session(), std::nullopt, form);
                 break;
             case RecipeShow::What::last:
-                print_buffer(ctx, run.session(), show.most, json);
+                print_buffer(ctx, run.session(), show.most, form);
                 break;
             case RecipeShow::What::longest:
                 longest.push_back(pairs_wanted(recipe, show.pairs, run.session(), show.most));
                 break;
             case RecipeShow::What::status:
                 for (const std::string& command : status)
-                    ctx.out.line(json ? JsonObject().text("command", command).done() : command);
+                    ctx.out.line(form.json ? JsonObject().text("command", command).done()
+                                           : printable(command, form.controls));
         }
     }
     // Last, because it may consume the records.
     if (longest.empty()) return;
-    if (!json && longest.size() < recipe.shows.size()) ctx.out.line("");
-    print_longest(ctx, run.session(), longest, json);
+    if (!form.json && longest.size() < recipe.shows.size()) ctx.out.line("");
+    print_longest(ctx, run.session(), longest, form);
 }
 
 std::string words_for(const EndOfRun& end, HeldCommand* command) {
@@ -325,7 +329,7 @@ void wait_and_show(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_
     // Stop recording first, so that two `show` lines print the same records.
     if (!choices.keeps()) session.tracefs().write("tracing_on", "0\n", Write::replace);
     const BufferState buffer = read_buffer_state(session.tracefs());
-    show_results(ctx, recipe, run, status, choices.json);
+    show_results(ctx, recipe, run, status, {choices.json, choices.controls});
     print_end(ctx, recipe, end, buffer, loop.command(), choices.json);
     if (choices.keeps() && !choices.json)
         ctx.err.line(
@@ -394,7 +398,8 @@ int cmd_recipe(Context& ctx, Args args) {
         .flag("keep", choices.keep, "leave everything set, in the session 'gpufs'")
         .session_name(choices.session, "the same, in a session of this name")
         .dry_run(choices.dry_run)
-        .json(choices.json);
+        .json(choices.json)
+        .raw(choices.controls);
     choices.command = take_command(args);
     if (!options.parse(ctx, args, choices.words)) return kOk;
     if (choices.words.empty())

@@ -52,6 +52,7 @@ struct ReportOptions {
     std::vector<std::string> events;
     std::optional<Expression> condition;
     std::vector<int> pids;
+    Controls controls = Controls::escaped;
     bool stacks = false, json = false, csv = false, statistics = false, strict = false;
 };
 
@@ -83,15 +84,17 @@ std::string losses_text(const WantedRecords& wanted) {
 }
 
 // What stands in front of each buffer's lines: nothing where there is one buffer only.
-std::vector<std::string> prefixes(const TraceFile& file) {
+std::vector<std::string> prefixes(const TraceFile& file, Controls controls) {
+    std::vector<std::string> names, all;
     std::size_t width = 0;
-    for (const TraceFile::Buffer& buffer : file.buffers())
-        width = std::max(width, buffer.name.size());
-    std::vector<std::string> all;
-    for (const TraceFile::Buffer& buffer : file.buffers())
+    for (const TraceFile::Buffer& buffer : file.buffers()) {
+        names.push_back(printable(buffer.name, controls));
+        width = std::max(width, names.back().size());
+    }
+    for (const std::string& name : names)
         all.push_back(width == 0 ? ""
-                                 : cat(std::string(width - buffer.name.size(), ' '), buffer.name,
-                                       buffer.name.empty() ? "  " : ": "));
+                                 : cat(std::string(width - name.size(), ' '), name,
+                                       name.empty() ? "  " : ": "));
     return all;
 }
 
@@ -121,7 +124,7 @@ void print_all(Context& ctx, TraceFile& file, WantedRecords& wanted, bool stacks
 void print_text(Context& ctx, TraceFile& file, WantedRecords& wanted,
                 const ReportOptions& choices) {
     TraceCmdText text(file.context());
-    const std::vector<std::string> before = prefixes(file);
+    const std::vector<std::string> before = prefixes(file, choices.controls);
     ctx.out.line(cat("cpus=", file.facts().cpus));
     print_all(ctx, file, wanted, choices.stacks, [&](const TraceRecord& record, std::string& out) {
         const auto buffer = &file.buffer_of(record) - file.buffers().data();
@@ -159,7 +162,8 @@ int cmd_report(Context& ctx, Args args) {
         .flag("csv", choices.csv, "a table for spreadsheets")
         .flag("stat", choices.statistics, "how many of what, when, where")
         .strict(choices.strict)
-        .json(choices.json);
+        .json(choices.json)
+        .raw(choices.controls);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0, "the recording is given with -i");
     if (choices.csv && (choices.json || choices.statistics))
@@ -168,8 +172,7 @@ int cmd_report(Context& ctx, Args args) {
     if (!choices.file && !file_exists("trace.dat"))
         throw UsageError("there is no trace.dat here", "-i FILE names the recording");
     TraceFile file(choices.file.value_or("trace.dat"));
-    if (choices.from && choices.to && is_after(*choices.from, *choices.to))
-        throw UsageError(cat("--from ", choices.from->text, " is after --to ", choices.to->text));
+    file.context().controls = choices.controls;
     WantedRecords wanted(file, choice_of(file, choices));
     if (choices.statistics) {
         print_statistics(ctx, file, wanted, choices.json);

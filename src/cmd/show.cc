@@ -31,10 +31,11 @@ struct ShowOptions {
     std::optional<Expression> condition;
     std::optional<unsigned long> last;
     std::optional<std::chrono::nanoseconds> duration;
-    bool follow = false, consume = false, snapshot = false, json = false;
+    ShowForm form;
+    bool follow = false, consume = false, snapshot = false;
 
     // Whether records must be looked into, which the kernel's own text does not allow.
-    bool needs_fields() const { return json || condition || !events.empty(); }
+    bool needs_fields() const { return form.json || condition || !events.empty(); }
 };
 
 RecordChoice choice_of(const ShowOptions& choices) {
@@ -52,7 +53,9 @@ public:
           text_(trace_.context()),
           json_(trace_.context()),
           wanted_(trace_.context(), choice_of(choices)),
-          is_json_(choices.json) {}
+          is_json_(choices.form.json) {
+        trace_.context().controls = choices.form.controls;
+    }
 
     // Makes `lines` those of the next wanted record. Null when the source has none now.
     template <class Source>
@@ -121,20 +124,21 @@ void say_damage(Context& ctx, const std::vector<std::string>& damage) {
 }
 
 // The kernel's own text: `trace`, or `snapshot`.
-void copy_text(Context& ctx, const Tracefs& at, const char* file,
-               std::optional<unsigned long> last) {
+void copy_text(Context& ctx, const Tracefs& at, const char* file, const ShowOptions& choices) {
     const Fd fd = open_file(at.path(file), O_RDONLY);
-    if (!last) {
+    if (!choices.last) {
         std::string chunk(1 << 16, '\0');
         for (;;) {
             const ssize_t n = check(::read(fd.get(), chunk.data(), chunk.size()),
                                     [&] { return cat("read '", at.path(file), "'"); });
             if (n == 0) return;
-            ctx.out.write(std::string_view(chunk).substr(0, static_cast<std::size_t>(n)));
+            const auto text = std::string_view(chunk).substr(0, static_cast<std::size_t>(n));
+            ctx.out.write(printable_lines(text, choices.form.controls));
         }
     }
-    LastLines tail(*last);
-    const std::string text = read_all(fd.get(), at.path(file));
+    LastLines tail(*choices.last);
+    const std::string text =
+        printable_lines(read_all(fd.get(), at.path(file)), choices.form.controls);
     for (const std::string_view line : lines_of(text)) {
         if (line.starts_with('#')) continue;
         const bool is_stack = line.starts_with(" => ") || line.find("<stack trace>") != line.npos ||
@@ -146,7 +150,7 @@ void copy_text(Context& ctx, const Tracefs& at, const char* file,
 
 void show_once(Context& ctx, const Session& session, const ShowOptions& choices) {
     const Tracefs& at = session.tracefs();
-    if (!choices.needs_fields()) return copy_text(ctx, at, "trace", choices.last);
+    if (!choices.needs_fields()) return copy_text(ctx, at, "trace", choices);
     Printer printer(session, choices);  // complains about the expression first
     auto snapshot = BufferSnapshot::open(at);
     if (!snapshot)
@@ -238,8 +242,9 @@ void print_pairs(Context& ctx, const RecordPairs& pairs, TraceContext& trace, bo
 }  // namespace
 
 void print_longest(Context& ctx, const Session& session,
-                   const std::vector<RecordPairs::Wanted>& wanted, bool json) {
+                   const std::vector<RecordPairs::Wanted>& wanted, const ShowForm& form) {
     LiveTrace trace(session.top(), session.tracefs());
+    trace.context().controls = form.controls;
     trace.context().options.mark_cpu_starts = false;  // they are out of order
     std::vector<RecordPairs> pairs;
     pairs.reserve(wanted.size());
@@ -257,17 +262,17 @@ void print_longest(Context& ctx, const Session& session,
         read(buffer);
     }
     for (const RecordPairs& one : pairs) {
-        if (!json && &one != &pairs.front()) ctx.out.line("");
-        print_pairs(ctx, one, trace.context(), json);
+        if (!form.json && &one != &pairs.front()) ctx.out.line("");
+        print_pairs(ctx, one, trace.context(), form.json);
     }
 }
 
 void print_buffer(Context& ctx, const Session& session, std::optional<unsigned long> last,
-                  bool json) {
+                  const ShowForm& form) {
     ShowOptions choices;
     choices.last = last;
-    choices.json = json;
-    if (json && !BufferSnapshot::open(session.tracefs()))
+    choices.form = form;
+    if (form.json && !BufferSnapshot::open(session.tracefs()))
         consume(ctx, session, choices);
     else
         show_once(ctx, session, choices);
@@ -288,7 +293,8 @@ int cmd_show(Context& ctx, Args args) {
         .time("duration", choices.duration, "end --follow after this time (30s, 5m)")
         .events(choices.events)
         .condition(choices.condition)
-        .json(choices.json)
+        .json(choices.form.json)
+        .raw(choices.form.controls)
         .session(session_choice);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0);
@@ -307,7 +313,7 @@ int cmd_show(Context& ctx, Args args) {
         if (!session.tracefs().has("snapshot"))
             throw UnsupportedError("this kernel has no snapshots",
                                    "it was built without CONFIG_TRACER_SNAPSHOT");
-        copy_text(ctx, session.tracefs(), "snapshot", choices.last);
+        copy_text(ctx, session.tracefs(), "snapshot", choices);
     } else {
         show_once(ctx, session, choices);
     }

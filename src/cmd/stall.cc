@@ -27,6 +27,7 @@ struct StallOptions {
     std::optional<std::string> comm, session;
     std::optional<StateSet> states;
     std::optional<std::chrono::nanoseconds> over, duration;
+    Controls controls = Controls::escaped;
     bool children = false, freeze = false, json = false, strict = false, explain = false;
 };
 
@@ -80,7 +81,8 @@ public:
         } else {
             if (!ongoing.empty()) ctx_.out.line("\nNot over yet:");
             for (const Stall& stall : ongoing) tell(stall);
-            if (summary_.count() != 0) ctx_.out.write(cat("\n", summary_.to_text(), "\n"));
+            if (summary_.count() != 0)
+                ctx_.out.write(cat("\n", summary_.to_text(hunt_.context().controls), "\n"));
         }
         ctx_.out.flush();
         std::string line = cat(count_text(summary_.count()), " over ", duration_text(over_ns),
@@ -217,6 +219,7 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     const bool has_command = loop.command() != nullptr;
     if (has_command) targets.push_back({loop.command()->pid(), false});
     hunt.attach(targets, has_command);
+    hunt.context().controls = choices.controls;
     if (hunt.stacks() == Stacks::no)
         ctx.err.line(
             "on this kernel a session's stacks go to the top-level buffer: they are taken "
@@ -272,6 +275,7 @@ int cmd_stall(Context& ctx, Args args) {
         .time("over", choices.over, "only what takes this long or longer (default: 1ms)")
         .flag("children", choices.children, "processes that these have started or start, too")
         .duration(choices.duration)
+        .raw(choices.controls)
         .flag("freeze", choices.freeze, "stop a session's buffer at the first stall, and end")
         .strict(choices.strict)
         .flag("explain", choices.explain, "say how the tasks are watched, and why so, on stderr")

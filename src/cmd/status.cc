@@ -25,26 +25,30 @@ void print_json(Context& ctx, const Session& session, const std::vector<std::str
 }
 
 void print_text(Context& ctx, const Session& session, const std::vector<std::string>& commands,
-                const std::vector<std::string>& probes, const BufferState& buffer) {
+                const std::vector<std::string>& probes, const BufferState& buffer,
+                Controls controls) {
     std::string head = cat("# ", session.described(), ": ", session.tracefs().root(), ", ",
                            buffer.is_on ? "recording" : "stopped", ", ", buffer.entries,
                            buffer.entries == 1 ? " entry" : " entries", " in the buffer");
     if (buffer.overrun > 0) head += cat(", ", buffer.overrun, " overwritten");
     if (buffer.dropped > 0) head += cat(", ", buffer.dropped, " dropped");
     ctx.out.line(head);
+    const auto line = [&](const std::string& text) { ctx.out.line(printable(text, controls)); };
     for (const std::string& probe : probes)
-        ctx.out.line(
-            cat("echo ", shell_quote(probe), " >> ", session.top().path("dynamic_events")));
-    for (const std::string& command : commands) ctx.out.line(command);
+        line(cat("echo ", shell_quote(probe), " >> ", session.top().path("dynamic_events")));
+    for (const std::string& command : commands) line(command);
     if (commands.empty() && probes.empty()) ctx.out.line("# nothing is set");
 }
 
-void print_session(Context& ctx, const Session& session, bool json) {
+void print_session(Context& ctx, const Session& session, bool json, Controls controls) {
     const auto commands = commands_to_set_again(session, read_event_states(session));
     const auto probes = session.is_global() ? std::vector<std::string>()
                                             : probes_of(session.top(), session.probe_group());
     const BufferState buffer = read_buffer_state(session.tracefs());
-    (json ? print_json : print_text)(ctx, session, commands, probes, buffer);
+    if (json)
+        print_json(ctx, session, commands, probes, buffer);
+    else
+        print_text(ctx, session, commands, probes, buffer, controls);
 }
 
 }  // namespace
@@ -53,21 +57,22 @@ int cmd_status(Context& ctx, Args args) {
     std::vector<std::string> words;
     SessionChoice choice;
     bool json = false;
+    Controls controls = Controls::escaped;
     Options options(
         "status [--session NAME | --global] [--json]",
         "Prints what is set in every session of gpufs, as the commands that would set it\n"
         "again, and which other tracefs instances there are.");
-    options.session(choice).json(json);
+    options.session(choice).json(json).raw(controls);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0);
     const Session chosen = open_session(choice);
     if (choice.global || !choice.name.empty()) {
-        print_session(ctx, require_session(choice), json);
+        print_session(ctx, require_session(choice), json, controls);
         return kOk;
     }
     const Tracefs& top = chosen.top();
     const auto sessions = Session::all(top);
-    for (const Session& session : sessions) print_session(ctx, session, json);
+    for (const Session& session : sessions) print_session(ctx, session, json, controls);
     if (json) return kOk;
     if (sessions.empty()) ctx.out.line("# no session: nothing is set by gpufs");
     std::vector<std::string> others;
@@ -76,7 +81,8 @@ int cmd_status(Context& ctx, Args args) {
                 return session.tracefs().root() == top.instance(instance).root();
             }))
             others.push_back(instance);
-    if (!others.empty()) ctx.out.line(cat("# other instances, not ours: ", join(others, ", ")));
+    if (!others.empty())
+        ctx.out.line(printable(cat("# other instances, not ours: ", join(others, ", ")), controls));
     return kOk;
 }
 

@@ -25,7 +25,7 @@ std::string describe(const Gpu& gpu) {
     std::string text = cat(gpu.name, ": ", gpu.driver.empty() ? "no driver" : gpu.driver);
     for (const std::string& part : {gpu.model, gpu.device})
         if (!part.empty()) text += cat(", ", part);
-    return text + cat(", at ", gpu.slot);
+    return printable(cat(text, ", at ", gpu.slot));
 }
 
 std::string gpu_json(const Gpu& gpu) {

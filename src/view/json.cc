@@ -3,27 +3,10 @@
 #include <algorithm>
 
 #include "base/hex.h"
+#include "base/utf8.h"
 
 namespace gpufs {
 namespace {
-
-// The length of the UTF-8 sequence at the beginning; 0 if it is invalid. Overlong forms, surrogates
-// and code points beyond U+10FFFF are invalid.
-std::size_t utf8_length(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char lead = byte(0);
-    if (lead < 0x80) return 1;
-    const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
-    for (std::size_t i = 1; i < length; ++i)
-        if ((byte(i) & 0xc0) != 0x80) return 0;
-    const unsigned char second = byte(1);
-    if (lead == 0xe0 && second < 0xa0) return 0;
-    if (lead == 0xed && second > 0x9f) return 0;
-    if (lead == 0xf0 && second < 0x90) return 0;
-    if (lead == 0xf4 && second > 0x8f) return 0;
-    return length;
-}
 
 bool is_plain(char c) {
     return c >= ' ' && c <= '~' && c != '"' && c != '\\';
@@ -55,6 +38,17 @@ void append_escaped(std::string& out, char c) {
     }
 }
 
+// A character of two bytes or more. U+0080 to U+009f control terminals.
+void append_character(std::string& out, std::string_view character) {
+    const auto last = static_cast<unsigned char>(character.back());
+    if (character.size() == 2 && character[0] == '\xc2' && last < 0xa0) {
+        out += "\\u00";
+        append_hex_byte(out, last);
+    } else {
+        out += character;
+    }
+}
+
 }  // namespace
 
 void append_json_quoted(std::string& out, std::string_view text) {
@@ -72,7 +66,7 @@ void append_json_quoted(std::string& out, std::string_view text) {
         else if (length == 1)
             append_escaped(out, text[0]);
         else
-            out += text.substr(0, length);
+            append_character(out, text.substr(0, length));
         text.remove_prefix(length == 0 ? 1 : length);
     }
     out += '"';

@@ -86,6 +86,8 @@ struct Options::State {
 
     std::string usage, about;
     std::vector<Reader> readers;
+    bool is_raw = false;
+    Controls* controls = nullptr;  // of --raw
     po::options_description options{"options"};
 
     std::string help() const {
@@ -234,6 +236,11 @@ Options& Options::strict(bool& on) {
 }
 
 bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
+Options& Options::raw(Controls& controls) {
+    state_->controls = &controls;
+    return flag("raw", state_->is_raw, "control characters in names and texts as they are");
+}
+
     bool help = false;
     flag("help,h", help, "show this help");
     po::options_description all;
@@ -265,6 +272,7 @@ bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
     }
     for (const State::Reader& reader : state_->readers) reader.read(map);
     return true;
+    if (state_->is_raw) *state_->controls = Controls::raw;
 }
 
 void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.h"
 #include "cmd/shared/command.h"
 #include "lang/expr/expr.h"
 
@@ -40,6 +41,7 @@ public:
     Options& dry_run(bool& on);
     Options& json(bool& on);
     Options& strict(bool& on);
+    Options& raw(Controls& controls);
 
     // `help` says what a PID selects in this command (a task, its process, its children).
     Options& pids(std::vector<int>& pids, const std::string& help);

@@ -29,7 +29,7 @@ MonitorPrinter::MonitorPrinter(Context& ctx, const RunningProgram& running, Form
       form_(form),
       stacks_(running),
       names_(with_stacks(std::move(names), stacks_)),
-      values_(names_),
+      values_(names_, form.controls),
       records_(running.program(), values_),
       maps_(running) {
     begin_batch();

@@ -25,6 +25,7 @@ public:
         bool folded = false;  // only stacks of maps, in the input format of flamegraph.pl
         bool intervals =
             false;  // print_interval() will be called: the end has a time above it, too
+        Controls controls = Controls::escaped;
     };
     // Keeps references to the context and the program. `names` need not resolve stacks.
     MonitorPrinter(Context& ctx, const RunningProgram& running, Form form, ValueNames names);

@@ -45,6 +45,7 @@ void add_run_options(Options& options, RunChoices& choices) {
         .flag("dry-run", choices.dry_run,
               "load the programs and say where each would run; attach nothing")
         .json(choices.json)
+        .raw(choices.controls)
         .flag("verbose,v", choices.verbose, "show the verifier's whole log of what it refuses");
 }
 

@@ -26,13 +26,14 @@ struct RunChoices {
     TraceFile* recording = nullptr;    // the same, where it is open already
     std::optional<Expression> freeze_on;
     std::optional<std::string> session;
+    Controls controls = Controls::escaped;
     bool top = false;  // a full screen each interval
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,
          strict = false, verbose = false;
 
     // What an engine needs to know of them.
     PreparedProgram::Choice for_program() const { return {parameters, condition}; }
-    MonitorPrinter::Form form() const { return {json, folded, interval.has_value()}; }
+    MonitorPrinter::Form form() const { return {json, folded, interval.has_value(), controls}; }
 };
 
 // Declares the options that fill it, the same for all commands that run a Program; the command is

@@ -17,13 +17,6 @@ constexpr std::size_t kMostKnown = 8192;
 constexpr std::size_t kMostJits = 256, kMostJitBytes = 256 << 20;
 constexpr auto kLookAgain = std::chrono::milliseconds(100);
 
-// File names may contain any character; some would control the terminal.
-std::string printable(std::string name) {
-    for (char& c : name)
-        if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-    return name;
-}
-
 std::string read_modules() {
     return read_file_if_readable("/proc/modules").value_or("");
 }
@@ -93,14 +86,14 @@ Frame Symbols::in_file(MappedFiles::Id file, std::uint64_t offset) {
     constexpr unsigned kOffsetBits = 44;  // files of 16 TB
     const std::uint64_t key = std::uint64_t{file} << kOffsetBits ^ offset;
     if (const auto it = known_.find(key); it != known_.end()) return it->second;
-    Frame frame{{}, printable(files_.name(file)), offset, {}};
+    Frame frame{{}, files_.name(file), offset, {}};
     if (const CodeFile* code = files_.code(file)) {
         frame.offset = code->address_of(offset).value_or(offset);
         if (const auto function = code->find(offset)) {
-            frame.name = printable(function_name(function->name));
+            frame.name = function_name(function->name);
             frame.offset = function->past;
         }
-        frame.source = printable(files_.source_at(file, offset));
+        frame.source = files_.source_at(file, offset);
     }
     if (known_.size() >= kMostKnown) known_.clear();
     return known_.emplace(key, std::move(frame)).first->second;
@@ -125,7 +118,7 @@ Frame Symbols::in_jit(std::uint32_t pid, std::uint64_t address) {
         forget_jits();
     }
     if (!function) return {{}, {}, address, {}};
-    return {printable(std::string(function->name)), "[jit]", function->past, {}};
+    return {std::string(function->name), "[jit]", function->past, {}};
 }
 
 // Drops the least recently used maps; keeps the one just used.

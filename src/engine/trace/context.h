@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/printable.h"
 #include "base/symbol.h"
 #include "engine/trace/events.h"
 #include "lang/symbols/task_names.h"
@@ -41,6 +42,7 @@ struct TraceContext {
     TaskNames tasks;
     AddressNames addresses;
     TraceOptions options;
+    Controls controls = Controls::escaped;  // of the texts that records and recordings hold
 };
 
 }  // namespace gpufs

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "lang/insn/image.h"
 #include "lang/insn/names.h"
 #include "lang/insn/tokens.h"
@@ -177,8 +178,7 @@ std::string disassembly(const BpfSection& section, DisasmOptions options) {
         std::string note;
         for (const BpfSection::Name& reference : section.references)
             if (reference.insn == slot) note = reference.name;
-        std::ranges::replace(note, '\n', ' ');
-        return note;
+        return printable(note);
     };
     return disassembly(section.insns, options);
 }

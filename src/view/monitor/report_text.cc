@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <ranges>
 
 #include "base/cat.h"
 #include "base/text.h"
@@ -105,7 +106,8 @@ std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std:
     std::vector<std::string> frames;
     const auto add = [&](const ValuePlan& plan) {
         const std::vector<std::string> part = values.frames(plan, key);
-        frames.insert(frames.end(), part.rbegin(), part.rend());
+        for (const std::string& frame : std::views::reverse(part))
+            frames.push_back(values.shown(frame));
     };
     for (const ValueType::Kind kind :
          {ValueType::Kind::user_stack, ValueType::Kind::kernel_stack}) {

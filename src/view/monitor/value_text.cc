@@ -59,30 +59,6 @@ void append_number(std::string& out, std::uint64_t value, bool is_signed) {
         append(out, value);
 }
 
-bool is_control(char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
-
-// Escapes control characters, which would move the terminal's cursor or end the line.
-void append_shown(std::string& out, std::string_view text) {
-    while (!text.empty()) {
-        const auto plain =
-            static_cast<std::size_t>(std::ranges::find_if(text, is_control) - text.begin());
-        out += text.substr(0, plain);
-        if (plain == text.size()) return;
-        const char c = text[plain];
-        if (c == '\n') {
-            out += "\\n";
-        } else if (c == '\t') {
-            out += "\\t";
-        } else {
-            out += "\\x";
-            append_bytes(out, std::as_bytes(std::span(&c, 1)));
-        }
-        text.remove_prefix(plain + 1);
-    }
-}
-
 const std::string* word_of(const ValueType& type, std::uint64_t number) {
     for (const auto& [value, word] : type.words)
         if (value == static_cast<std::int64_t>(number)) return &word;
@@ -233,7 +209,7 @@ void ValueWriter::text(std::string& out, const ValuePlan& plan, std::span<const 
             break;
         }
         case Form::text:
-            append_shown(out, checked_text(plan, bytes));
+            append_printable(out, checked_text(plan, bytes), controls_);
             break;
         case Form::time:
             time(out, integer_at(plan, bytes));
@@ -275,11 +251,11 @@ void ValueWriter::other(std::string& out, const ValuePlan& plan, std::span<const
     if (has_name(plan.type.kind)) {
         out += name_of(plan, bytes);
     } else if (!plan.is_stack()) {
-        out += address(plan, bytes, integer_at(plan, bytes));
+        append_printable(out, address(plan, bytes, integer_at(plan, bytes)), controls_);
     } else {
         for (const std::string& frame : frames(plan, bytes)) {
             out += kFrameBegin;
-            out += frame;
+            append_printable(out, frame, controls_);
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "lang/program/types.h"
 #include "view/duration.h"
 
@@ -66,7 +67,8 @@ std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view
 // Formats values. `bytes` is always the whole record, key or value, with the length of the layout.
 class ValueWriter {
 public:
-    explicit ValueWriter(ValueNames names = {}) : names_(std::move(names)) {}
+    explicit ValueWriter(ValueNames names = {}, Controls controls = Controls::escaped)
+        : names_(std::move(names)), controls_(controls) {}
 
     // Appends the value for a person. Escapes control characters in texts. A stack has one line per
     // frame, each beginning with a newline.
@@ -75,7 +77,11 @@ public:
     // word; a stack is an array of its frames, innermost first.
     void json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
     // The frames of a stack as text, innermost first; a missing stack is one frame that says so.
+    // Control characters are as they are.
     std::vector<std::string> frames(const ValuePlan& plan, std::span<const std::byte> bytes) const;
+
+    // What a name from elsewhere looks like for a person.
+    std::string shown(std::string_view name) const { return printable(name, controls_); }
 
     // A time for a person; and as a JSON number of seconds.
     void time(std::string& out, std::uint64_t ns);
@@ -95,6 +101,7 @@ private:
                         ValueNames::Place place = ValueNames::Place::address) const;
 
     ValueNames names_;
+    Controls controls_;
     WallClock clock_;
     std::uint64_t cut_texts_ = 0;
 };

@@ -37,25 +37,25 @@ std::vector<StallSummary::Groups::const_iterator> StallSummary::by_time(const Gr
     return rows;
 }
 
-std::string StallSummary::table(const Groups& groups, const std::string& title) {
+std::string StallSummary::table(const Groups& groups, const std::string& title, Controls controls) {
     using enum Table::Align;
     Table table({{"COUNT"}, {"TOTAL"}, {"LONGEST"}, {"STATE", left}, {title, left}});
     const auto rows = by_time(groups);
     for (std::size_t i = 0; i < std::min(kMostRows, rows.size()); ++i) {
         const auto& [place, group] = *rows[i];
         table.add({cat(group.count), duration_text(group.total_ns), duration_text(group.longest_ns),
-                   std::string(1, place.first), place.second});
+                   std::string(1, place.first), printable(place.second, controls)});
     }
     std::string text = table.to_text();
     if (rows.size() > kMostRows) text += cat("and ", rows.size() - kMostRows, " more\n");
     return text;
 }
 
-std::string StallSummary::to_text() const {
+std::string StallSummary::to_text(Controls controls) const {
     if (all_.count == 0) return {};
-    std::string text = table(by_stack_, "KERNEL STACK");
+    std::string text = table(by_stack_, "KERNEL STACK", controls);
     text += "\n";
-    text += table(by_syscall_, "SYSTEM CALL");
+    text += table(by_syscall_, "SYSTEM CALL", controls);
     const auto rows = by_time(by_syscall_);
     for (std::size_t i = 0; i < std::min(kMostHistograms, rows.size()); ++i) {
         const auto& [place, group] = *rows[i];

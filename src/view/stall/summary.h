@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.h"
 #include "engine/stall/stall.h"
 #include "view/monitor/histogram.h"
 
@@ -19,7 +20,7 @@ public:
     std::uint64_t count() const { return all_.count; }
     // Two tables, sorted by total time in descending order, and a histogram for each system call.
     // Empty if no stall was added.
-    std::string to_text() const;
+    std::string to_text(Controls controls = Controls::escaped) const;
     // Adds the members "stalls", "total_ns", "longest_ns", "by_stack", "by_syscall".
     void add_to(class JsonObject& object) const;
 
@@ -31,7 +32,7 @@ private:
     };
     using Groups = std::map<std::pair<char, std::string>, Group>;  // key: state and text
     static std::vector<Groups::const_iterator> by_time(const Groups& groups);
-    static std::string table(const Groups& groups, const std::string& title);
+    static std::string table(const Groups& groups, const std::string& title, Controls controls);
     static std::string json(const Groups& groups, const std::string& key);
 
     Group all_;

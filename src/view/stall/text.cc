@@ -35,10 +35,19 @@ bool is_entry(std::string_view function) {
 
 constexpr std::size_t kIndent = 20, kLabel = 8;
 
-void add_line(std::string& out, std::string_view label, std::string_view text) {
-    out +=
-        cat(std::string(kIndent, ' '), label, std::string(kLabel - label.size(), ' '), text, "\n");
-}
+// Appends lines below the first one of a stall.
+class Lines {
+public:
+    Lines(std::string& out, Controls controls) : out_(out), controls_(controls) {}
+    void add(std::string_view label, std::string_view text) {
+        out_ += cat(std::string(kIndent, ' '), label, std::string(kLabel - label.size(), ' '),
+                    printable(text, controls_), "\n");
+    }
+
+private:
+    std::string& out_;
+    Controls controls_;
+};
 
 std::string waker_text(const Waker& waker) {
     if (!waker.from_interrupt) return cat("by ", task_text(waker.comm, waker.pid));
@@ -67,19 +76,19 @@ std::string meanwhile_text(const Stall& stall) {
     return text;
 }
 
-void add_notes(std::string& out, const Stall& stall) {
+void add_notes(Lines& lines, const Stall& stall) {
     if (stall.is_cut && stall.is_ongoing && stall.duration_ns() == 0)
-        add_line(out, "note", "blocked already when gpufs came");
+        lines.add("note", "blocked already when gpufs came");
     else if (stall.is_cut)
-        add_line(out, "note", "blocked already when gpufs came: it lasted longer");
+        lines.add("note", "blocked already when gpufs came: it lasted longer");
     if (stall.is_ongoing && !(stall.is_cut && stall.duration_ns() == 0))
-        add_line(out, "note", "still blocked");
+        lines.add("note", "still blocked");
     if (stall.wakeup_lost)
-        add_line(out, "note", "its wake-up was not seen: this is the time until it ran");
+        lines.add("note", "its wake-up was not seen: this is the time until it ran");
     else if (stall.is_end_late)
-        add_line(out, "note", "its switch to a CPU was not seen: it may have been shorter");
+        lines.add("note", "its switch to a CPU was not seen: it may have been shorter");
     if (stall.hides_losses)
-        add_line(out, "note", "events were lost meanwhile: it may be more than one stall");
+        lines.add("note", "events were lost meanwhile: it may be more than one stall");
 }
 
 }  // namespace
@@ -134,25 +143,27 @@ std::string StallText::print(const Stall& stall) {
                           "  ", std::string(kDuration - std::min(kDuration, duration.size()), ' '),
                           duration, "  ", task_text(stall.comm, stall.tid));
     if (stall.tgid != 0 && stall.tgid != stall.tid) out += cat(" (process ", stall.tgid, ")");
-    out += cat("  ", syscall(stall), "\n");
+    out += cat("  ", syscall(stall));
+    make_printable(out, 0, context_.controls);
+    out += '\n';
+    Lines lines(out, context_.controls);
     if (stall.file)
-        add_line(out, "file",
-                 cat(stall.file->path, " (fd ", stall.file->fd,
-                     stall.file->is_verified ? ")" : "; seen afterwards, unverified)"));
+        lines.add("file", cat(stall.file->path, " (fd ", stall.file->fd,
+                              stall.file->is_verified ? ")" : "; seen afterwards, unverified)"));
     if (stall.after)
-        add_line(out, "after", cat("a sleep in ", static_cast<char>(*stall.after)));
+        lines.add("after", cat("a sleep in ", static_cast<char>(*stall.after)));
     else if (stall.state == TaskState::runnable)
-        add_line(out, "after", "it was taken off the CPU");
-    if (stall.waker) add_line(out, "woken", waker_text(*stall.waker));
-    if (stall.cpu_before >= 0 || stall.cpu_after >= 0) add_line(out, "cpu", cpu_text(stall));
-    if (!stall.ran_meanwhile.empty()) add_line(out, "ran", meanwhile_text(stall));
-    add_notes(out, stall);
+        lines.add("after", "it was taken off the CPU");
+    if (stall.waker) lines.add("woken", waker_text(*stall.waker));
+    if (stall.cpu_before >= 0 || stall.cpu_after >= 0) lines.add("cpu", cpu_text(stall));
+    if (!stall.ran_meanwhile.empty()) lines.add("ran", meanwhile_text(stall));
+    add_notes(lines, stall);
     std::string_view label = "stack";
     for (const std::string& function : stack_functions(stall, context_.addresses)) {
-        add_line(out, label, function);
+        lines.add(label, function);
         label = "";
     }
-    if (!stall.wchan.empty()) add_line(out, "waits", cat("in ", stall.wchan));
+    if (!stall.wchan.empty()) lines.add("waits", cat("in ", stall.wchan));
     return out;
 }
 

@@ -9,7 +9,7 @@ namespace gpufs {
 namespace {
 
 // What a spreadsheet would take apart stands in quotes.
-void append_cell(std::string& out, std::string_view text) {
+void append_quoted(std::string& out, std::string_view text) {
     if (text.find_first_of(",\"\r\n") == text.npos) {
         out += text;
         return;
@@ -30,6 +30,10 @@ void append_value(std::string& out, const Field& field, RecordBytes record) {
 }
 
 }  // namespace
+
+void RecordCsv::append_cell(std::string& out, std::string_view text) const {
+    append_quoted(out, printable(text, context_.controls));
+}
 
 RecordCsv::RecordCsv(TraceContext& context, std::string_view only) : context_(context) {
     if (!only.empty()) only_ = context.events.find(only);

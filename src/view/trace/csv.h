@@ -27,6 +27,8 @@ public:
     void print(const TraceRecord& record, std::string& out);
 
 private:
+    void append_cell(std::string& out, std::string_view text) const;
+
     TraceContext& context_;
     const TraceEvent* only_ = nullptr;
     std::string cell_;

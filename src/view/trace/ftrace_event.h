@@ -25,6 +25,11 @@ struct FtraceEvent {
     //   kernel_stack  caller            binary_print  ip, fmt, buf
     //   user_stack    caller            puts          ip, str
     std::vector<const Field*> fields;
+
+    // A stack is printed in several lines.
+    bool is_stack() const {
+        return kind == FtraceKind::kernel_stack || kind == FtraceKind::user_stack;
+    }
 };
 
 // FtraceKind::none also if a field is missing. `format` must outlive the result.

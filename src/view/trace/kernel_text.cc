@@ -99,6 +99,21 @@ void append_irq_info(std::string& out, const CommonFields& common, bool lazy) {
     out.append(text, put_irq_info(text, common, lazy));
 }
 
+void append_comm(std::string& out, std::string_view comm, Controls controls) {
+    constexpr std::size_t kWidth = 16;
+    const std::size_t start = out.size();
+    append_printable(out, comm, controls);
+    const std::size_t has = out.size() - start;
+    if (has < kWidth) out.insert(start, kWidth - has, ' ');
+}
+
+void make_line_printable(std::string& out, std::size_t start, Controls controls) {
+    const bool is_ended = out.size() > start && out.back() == '\n';
+    if (is_ended) out.pop_back();
+    make_printable(out, start, controls);
+    if (is_ended) out += '\n';
+}
+
 void append_function(std::string& out, std::uint64_t address, const AddressNames& names,
                      bool with_offset) {
     const auto symbol = names.symbol ? names.symbol(address) : std::nullopt;
@@ -181,16 +196,17 @@ void TraceText::print(const TraceRecord& record, std::string& out) {
         is_first_ = false;
     }
     if (context_.options.context_info) print_context(record, out);
-    print_event(printers_.get(record.id(), [&](int id) { return make_printer(id); }), record, out);
+    const std::size_t start = out.size();
+    const Printer& p = printers_.get(record.id(), [&](int id) { return make_printer(id); });
+    print_event(p, record, out);
+    if (!p.ftrace.is_stack()) make_line_printable(out, start, context_.controls);
 }
 
 // Every line starts with it, so it is put together in one piece.
 void TraceText::print_context(const TraceRecord& record, std::string& out) {
     const CommonFields common = common_fields(record.bytes);
     const TraceOptions& options = context_.options;
-    const std::string_view comm = context_.tasks.comm(common.pid);
-    if (comm.size() < 16) out.append(16 - comm.size(), ' ');
-    out += comm;
+    append_comm(out, context_.tasks.comm(common.pid), context_.controls);
 
     char text[128];
     char* to = text;
@@ -357,11 +373,13 @@ void TraceText::print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::s
 void TraceText::print_stack(const Field& field, RecordBytes bytes, std::string& out) {
     out += "<stack trace>\n";
     for (const std::uint64_t address : stack_of(field, bytes, false)) {
+        const std::size_t start = out.size();
         out += " => ";
         if (address == kTrampoline)
             out += "[FTRACE TRAMPOLINE]";
         else
             print_address(address, context_.options.sym_offset, out);
+        make_printable(out, start, context_.controls);
         out += '\n';
     }
 }

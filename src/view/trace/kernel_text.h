@@ -66,6 +66,12 @@ private:
 // `lazy`: the kernel knows lazy rescheduling.
 void append_irq_info(std::string& out, const CommonFields& common, bool lazy);
 
+// The task's name in 16 characters, as "%16s".
+void append_comm(std::string& out, std::string_view comm, Controls controls);
+
+// Escapes control characters in the line from `start` on, but not the newline at its end.
+void make_line_printable(std::string& out, std::size_t start, Controls controls);
+
 // "[unknown/kretprobe'd]", or the function's name; "0x..." where it is not known.
 void append_function(std::string& out, std::uint64_t address, const AddressNames& names,
                      bool with_offset);

@@ -72,14 +72,15 @@ std::string TraceStatistics::to_text(const TraceFile& file, const Screen& screen
         out += value;
         out += '\n';
     };
-    line("machine", facts.uname);
-    line("recorder", facts.recorder);
+    const auto shown = [&](std::string_view text) { return printable(text, context_.controls); };
+    line("machine", shown(facts.uname));
+    line("recorder", shown(facts.recorder));
     line("format", cat("trace.dat version ", facts.version,
                        facts.compression.empty() ? "" : ", " + facts.compression));
-    line("clock", facts.clock);
+    line("clock", shown(facts.clock));
     for (const TraceFile::Buffer& buffer : file.buffers())
         if (!buffer.name.empty())
-            line("instance", cat(buffer.name, ", ", counted(buffer.bytes, "byte")));
+            line("instance", cat(shown(buffer.name), ", ", counted(buffer.bytes, "byte")));
     line("records", cat(count_));
     if (count_ > 0) {
         const bool is_time = context_.options.clock_is_ns;
@@ -91,16 +92,17 @@ std::string TraceStatistics::to_text(const TraceFile& file, const Screen& screen
     }
     Table events({{"EVENT", Table::Align::left}, {"COUNT"}, {"PER SECOND"}});
     for (const auto& [id, count] : by_count(events_))
-        events.add({event_name(id), cat(count), rate_text(count)});
+        events.add({shown(event_name(id)), cat(count), rate_text(count)});
     Table tasks({{"COMM", Table::Align::left}, {"PID"}, {"COUNT"}, {"PER SECOND"}});
     for (const auto& [pid, count] : by_count(tasks_))
-        tasks.add({std::string(context_.tasks.comm(pid)), cat(pid), cat(count), rate_text(count)});
+        tasks.add({shown(context_.tasks.comm(pid)), cat(pid), cat(count), rate_text(count)});
     Table cpus({{"CPU"}, {"COUNT"}, {"PER SECOND"}, {"LOST"}});
     for (const auto& [cpu, of] : cpus_)
         cpus.add({cat(cpu), cat(of.records), rate_text(of.records), lost_text(of.lost)});
     for (const Table* table : {&events, &tasks, &cpus}) out += '\n' + table->to_text(screen);
     if (!facts.statistics.empty())
-        out += cat("\nThe kernel's counters at the end:\n", facts.statistics);
+        out += cat("\nThe kernel's counters at the end:\n",
+                   printable_lines(facts.statistics, context_.controls));
     return out;
 }
 

@@ -101,19 +101,19 @@ void TraceCmdText::print(const TraceRecord& record, std::string_view buffer, std
         out += cat("unknown event ", record.id(), '\n');
         return;
     }
+    const std::size_t start = out.size();
     out += p.title;
     if (p.text)
         p.text->print(record.bytes, context_.addresses, out);
     else
         print_ftrace(p.ftrace, record, out);
     if (!out.ends_with('\n')) out += '\n';
+    if (!p.ftrace.is_stack()) make_line_printable(out, start, context_.controls);
 }
 
 void TraceCmdText::print_context(const TraceRecord& record, std::string& out) {
     const int pid = common_fields(record.bytes).pid;
-    const std::string_view comm = context_.tasks.comm(pid);
-    if (comm.size() < 16) out.append(16 - comm.size(), ' ');
-    out += comm;
+    append_comm(out, context_.tasks.comm(pid), context_.controls);
 
     char text[96];
     char* to = text;
@@ -183,7 +183,8 @@ void TraceCmdText::print_ftrace(const FtraceEvent& event, const TraceRecord& rec
                 out += "=> ";
                 const auto& find = context_.addresses.symbol;
                 if (const auto symbol = find ? find(address) : std::nullopt)
-                    out += cat(symbol->name, " (", hex(address).substr(2), ")\n");
+                    out += cat(printable(symbol->name, context_.controls), " (",
+                               hex(address).substr(2), ")\n");
                 else
                     out += cat(hex(address).substr(2), '\n');
             }

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace gpufs {
+
+// The length of the UTF-8 sequence at the beginning of a text that is not empty; 0 if it is
+// invalid. Overlong forms, surrogates and code points beyond U+10FFFF are invalid.
+std::size_t utf8_length(std::string_view text);
+
+}  // namespace gpufs

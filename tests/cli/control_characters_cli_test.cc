@@ -1,0 +1,117 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "base/file.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+#include "support/temp_file.h"
+
+namespace ut = boost::unit_test;
+
+// Names that others chose, and that would control a terminal.
+namespace gpufs {
+namespace {
+
+using test::Ended;
+using test::has;
+
+// As long as "trace-cmd", which it replaces.
+const std::string kEvil = "\x1b[31mE\a\xff\x01";
+const std::string kShown = "\\x1b[31mE\\x07\\xff\\x01";
+
+// A recording in which a task, and whatever else is called "trace-cmd", has that name.
+std::string evil_recording() {
+    std::string bytes = read_file("tests/data/trace_dat/sched-6.18.dat");
+    const std::string plain = "trace-cmd";
+    for (auto at = bytes.find(plain); at != bytes.npos; at = bytes.find(plain, at + 1))
+        bytes.replace(at, plain.size(), kEvil);
+    return bytes;
+}
+
+bool is_clean(const std::string& text) {
+    for (const char c : text)
+        if ((static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == 0x7f)
+            return false;
+    return true;
+}
+
+// A shell of that name, which sleeps again and again.
+const std::vector<std::string> kEvilCommand = {
+    "sh", "-c",
+    "printf '\\033[31mE\\007' > /proc/$$/comm; for i in 1 2 3 4 5; do sleep 0.01; done"};
+
+std::vector<std::string> with_evil_command(std::vector<std::string> args) {
+    args.emplace_back("--");
+    args.insert(args.end(), kEvilCommand.begin(), kEvilCommand.end());
+    return args;
+}
+
+BOOST_AUTO_TEST_SUITE(cli)
+BOOST_AUTO_TEST_SUITE(control_characters)
+
+BOOST_AUTO_TEST_CASE(reports_escape_names_of_tasks, *ut::label("pure")) {
+    const test::TempFile file(evil_recording());
+    const std::vector<std::vector<std::string>> commands = {
+        {"report", "-i", file.path()},
+        {"report", "-i", file.path(), "--csv"},
+        {"report", "-i", file.path(), "--stat"},
+        {"run", "wakeups", "-i", file.path()},
+        {"count", "sched:sched_switch", "by", "prev_comm", "-i", file.path()}};
+    for (std::vector<std::string> command : commands) {
+        const Ended escaped = test::gpufs(command);
+        BOOST_TEST(escaped.status == 0, escaped.err);
+        BOOST_TEST(is_clean(escaped.out), escaped.out);
+        BOOST_TEST(has(escaped.out, kShown), escaped.out);
+        command.emplace_back("--raw");
+        const Ended raw = test::gpufs(command);
+        BOOST_TEST(has(raw.out, kEvil), command[0]);
+        BOOST_TEST(!has(raw.out, kShown), command[0]);
+    }
+    const Ended json = test::gpufs({"report", "-i", file.path(), "--json"});
+    BOOST_TEST(is_clean(json.out));
+    BOOST_TEST(has(json.out, "\"comm\":\"\\u001b[31mE\\u0007\\ufffd\\u0001\""), json.out);
+}
+
+BOOST_AUTO_TEST_CASE(stalls_escape_names_of_tasks, *ut::precondition(test::can_trace)) {
+    const std::vector<std::string> args = {"stall", "--state", "S", "--over", "1ms"};
+    const Ended escaped = test::gpufs(with_evil_command(args));
+    BOOST_TEST(is_clean(escaped.out), escaped.out);
+    BOOST_TEST(has(escaped.out, "  \\x1b[31mE\\x07-"), escaped.out);
+    std::vector<std::string> raw = args;
+    raw.emplace_back("--raw");
+    BOOST_TEST(has(test::gpufs(with_evil_command(raw)).out, "  \x1b[31mE\a-"));
+}
+
+BOOST_AUTO_TEST_CASE(show_escapes_names_of_tasks, *ut::precondition(test::can_trace)) {
+    const test::TempSession session;
+    const auto in_session = [&](std::vector<std::string> args) {
+        args.insert(args.end(), {"--session", session.name()});
+        return test::gpufs(args);
+    };
+    BOOST_TEST(in_session({"filter", "next_comm == \"\x1b[31mE\a\""}).status == 0);
+    test::Child({kEvilCommand, {}, false, false, {}}).wait();
+    for (const std::vector<std::string>& args :
+         {std::vector<std::string>{"show"}, {"show", "--last", "1"}, {"status"}}) {
+        const Ended escaped = in_session(args);
+        BOOST_TEST(is_clean(escaped.out), escaped.out);
+        BOOST_TEST(has(escaped.out, "\\x1b[31mE\\x07"), escaped.out);
+        std::vector<std::string> raw = args;
+        raw.emplace_back("--raw");
+        BOOST_TEST(has(in_session(raw).out, "\x1b[31mE\a"));
+    }
+    const Ended consumed = in_session({"show", "--consume"});
+    BOOST_TEST(is_clean(consumed.out), consumed.out);
+    BOOST_TEST(has(consumed.out, "next_comm=\\x1b[31mE\\x07 "), consumed.out);
+    in_session({"reset"});
+}
+
+BOOST_AUTO_TEST_CASE(messages_escape_what_the_user_gave, *ut::label("pure")) {
+    const Ended ended = test::gpufs({"report", "-i", "/no/\x1b[31msuch"});
+    BOOST_TEST(ended.err == "gpufs: cannot open '/no/\\x1b[31msuch': No such file or directory\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
