@@ -31,7 +31,7 @@ SourceText read_source(const std::string& path) {
 }
 
 void write_out(Context& ctx, const Wanted& wanted, std::string_view content) {
-    if (!wanted.out) return ctx.out.write(content);
+    if (!wanted.out || *wanted.out == "-") return ctx.out.write(content);
     const std::string& path = *wanted.out;
     const Fd file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
     write_all(file.get(), content, path);

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,8 +93,18 @@ int run(Context& ctx, Args args) try {
     return kFailed;
 }
 
+// Opens the standard descriptors that are closed, on /dev/null. Otherwise files of tracefs and maps
+// would get their numbers, and messages would be written into them.
+void open_standard_descriptors() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        // open(2) returns the lowest number that is free: this one.
+        if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) == -1) return;
+}
+
 int main_with(Args args) {
-    // A closed pipe must end gpufs by an error from write(2), after everything is undone.
+    open_standard_descriptors();
+    // A closed pipe and a file that may not grow must end gpufs by an error from write(2), after
+    // everything is undone.
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGXFSZ, SIG_IGN);
     Output out(STDOUT_FILENO, "stdout"), err(STDERR_FILENO, "stderr", Controls::escaped);

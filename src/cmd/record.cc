@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -5,9 +8,11 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/signals.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "base/unnamed_file.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/run_loop.h"
@@ -39,13 +44,14 @@ struct RecordOptions {
     std::vector<int> pids;
     std::vector<std::string> command;
     std::optional<std::string> file;
+    int out = -1;  // where the recording is written instead of a file
     std::optional<std::uint64_t> max, buffer;
     std::optional<std::chrono::nanoseconds> duration;
     bool ring = false, compress = false, strict = false, json = false;
 };
 
 // Why a recording ended early.
-enum class Early { no, switched_off, file_is_full, disk_is_full };
+enum class Early { no, switched_off, file_has_its_size, file_may_not_grow, disk_is_full };
 
 bool is_full_disk(const SysError& e) {
     return e.code() == ENOSPC || e.code() == EDQUOT || e.code() == EFBIG;
@@ -86,7 +92,9 @@ public:
     void run_ring(RunLoop& loop);
 
     bool is_complete() const { return lost_ == 0; }
-    bool has_failed() const { return early_ == Early::disk_is_full; }
+    bool has_failed() const {
+        return early_ == Early::disk_is_full || early_ == Early::file_may_not_grow;
+    }
 
 private:
     trace_dat::Head read_head() const {
@@ -96,6 +104,10 @@ private:
     void follow(RunLoop& loop, RecordingFile& file, const trace_dat::Head& head);
     using Take = bool (Recorder::*)(RecordingFile&, std::uint64_t);
     bool take(RecordingFile& file, Take how);
+    RecordingFile open() const {
+        if (choices_.out != -1) return {open_unnamed_file(), "stdout"};
+        return RecordingFile(path_);
+    }
     void close(RecordingFile& file);
     void write_ring();
     void tell(const RecordingFile& file, bool has_gaps);
@@ -119,14 +131,13 @@ private:
 };
 
 void Recording::run(RunLoop& loop) {
-    RecordingFile file(path_);
+    RecordingFile file = open();
     const trace_dat::Head head = read_head();
     session_.start();
     loop.begin();
     follow(loop, file, head);
     session_.stop();
-    if (early_ != Early::disk_is_full && early_ != Early::file_is_full)
-        take(file, &Recorder::move_rest);
+    if (early_ == Early::no || early_ == Early::switched_off) take(file, &Recorder::move_rest);
     close(file);
 }
 
@@ -152,10 +163,11 @@ void Recording::follow(RunLoop& loop, RecordingFile& file, const trace_dat::Head
 bool Recording::take(RecordingFile& file, Take how) {
     try {
         if ((recorder_.*how)(file, max_)) return true;
-        early_ = Early::file_is_full;
+        early_ = file.bytes() + file.page_bytes() > max_ ? Early::file_has_its_size
+                                                         : Early::file_may_not_grow;
     } catch (const SysError& e) {
         if (!is_full_disk(e)) throw;
-        early_ = Early::disk_is_full;
+        early_ = e.code() == EFBIG ? Early::file_may_not_grow : Early::disk_is_full;
     }
     return false;
 }
@@ -171,6 +183,7 @@ void Recording::close(RecordingFile& file) {
             ctx_.err.line(cat("gpufs: '", file.path(), "' is not compressed: the disk is full"));
         }
     }
+    if (choices_.out != -1) file.write_to(choices_.out, "stdout");
     tell(file, has_gaps);
 }
 
@@ -208,10 +221,12 @@ void Recording::tell_early(const RecordingFile& file) {
         case Early::switched_off:
             ctx_.err.line("a trigger stopped the buffer");
             break;
-        case Early::file_is_full:
-            ctx_.err.line(file.bytes() + file.page_bytes() > max_
-                              ? std::string("the file has the size that --max allows")
-                              : cat("gpufs: '", file.path(), "' may not become larger here"));
+        case Early::file_has_its_size:
+            ctx_.err.line("the file has the size that --max allows");
+            break;
+        case Early::file_may_not_grow:
+            ctx_.err.line(cat("gpufs: '", file.path(),
+                              "' may not become larger here: it has what was recorded until then"));
             break;
         case Early::disk_is_full:
             ctx_.err.line(cat("gpufs: the disk is full: '", file.path(),
@@ -259,8 +274,18 @@ void Recording::tell(const RecordingFile& file, bool has_gaps) {
     ctx_.err.line(words);
     if (has_gaps)
         ctx_.err.line("there is no room to move its parts together: it has holes, and can be read");
-    ctx_.err.line(cat("look at it: gpufs report -i ", shell_quote(file.path())));
+    if (choices_.out == -1)
+        ctx_.err.line(cat("look at it: gpufs report -i ", shell_quote(file.path())));
     ctx_.err.flush();
+}
+
+// For -o -: the recording's own descriptor for stdout. Everything else that would go to stdout,
+// such as the command's output, goes to stderr.
+Fd take_stdout() {
+    Fd out{check(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0),
+                 [] { return std::string("write to stdout"); })};
+    check(::dup2(STDERR_FILENO, STDOUT_FILENO), [] { return std::string("write to stdout"); });
+    return out;
 }
 
 int record_events(Context& ctx, RecordOptions& choices) {
@@ -269,10 +294,16 @@ int record_events(Context& ctx, RecordOptions& choices) {
                          "such as: gpufs record -e sched_switch -- make");
     if (choices.ring && choices.max)
         throw UsageError("--max does not go with --ring", "--buffer says how much a ring keeps");
+    const bool is_to_stdout = choices.file == "-";
+    if (is_to_stdout && (choices.ring || choices.compress || choices.json))
+        throw UsageError("-o - does not go with --ring, --compress and --json",
+                         "a pipe takes one recording, once");
     RunLoop loop(choices.duration);
     const Tracefs top = find_tracefs();
     remove_stale(top);
     add_settings(choices.request, choices, top);
+    Fd out;
+    if (is_to_stdout) choices.out = (out = take_stdout()).get();
     loop.hold(choices.command);
     Recording recording(ctx, choices, top);
     if (choices.ring)
@@ -307,7 +338,7 @@ int cmd_record(Context& ctx, Args args) {
               })
         .pids(choices.pids,
               "this process with its threads, or a thread, and what they start; repeated")
-        .value("output,o", choices.file, "FILE", "where to; trace.dat by default")
+        .value("output,o", choices.file, "FILE", "where to; trace.dat by default, - is stdout")
         .size("max", choices.max, "end when the file has this size (500M, 2G)")
         .flag("ring", choices.ring, "keep the last records only; write at the end and at SIGUSR1")
         .size("buffer", choices.buffer, "the kernel's buffer of each CPU")

@@ -220,7 +220,8 @@ Options& Options::interval(std::optional<Time>& time) {
 }
 
 Options& Options::input(std::optional<std::string>& file) {
-    return value("input,i", file, "FILE", "read a recording (trace.dat) instead of this machine");
+    return value("input,i", file, "FILE",
+                 "read a recording (trace.dat, - is stdin) instead of this machine");
 }
 
 Options& Options::dry_run(bool& on) {
@@ -235,12 +236,12 @@ Options& Options::strict(bool& on) {
     return flag("strict", on, "exit status 4 when something is lost");
 }
 
-bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
 Options& Options::raw(Controls& controls) {
     state_->controls = &controls;
     return flag("raw", state_->is_raw, "control characters in names and texts as they are");
 }
 
+bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
     bool help = false;
     flag("help,h", help, "show this help");
     po::options_description all;
@@ -271,8 +272,8 @@ Options& Options::raw(Controls& controls) {
         return false;
     }
     for (const State::Reader& reader : state_->readers) reader.read(map);
-    return true;
     if (state_->is_raw) *state_->controls = Controls::raw;
+    return true;
 }
 
 void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint) {

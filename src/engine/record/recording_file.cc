@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/read_at.h"
 
 namespace gpufs {
 
@@ -18,6 +20,15 @@ RecordingFile::RecordingFile(std::string path)
     : path_(std::move(path)),
       is_new_(!file_exists(path_)),
       fd_(open_file(path_, O_RDWR | O_CREAT)) {
+    check_file();
+}
+
+RecordingFile::RecordingFile(Fd file, std::string name)
+    : path_(std::move(name)), is_new_(false), fd_(std::move(file)) {
+    check_file();
+}
+
+void RecordingFile::check_file() const {
     struct stat file {};
     check(::fstat(fd_.get(), &file), [&] { return cat("look at '", path_, "'"); });
     if (!S_ISREG(file.st_mode))
@@ -152,6 +163,13 @@ bool RecordingFile::close_gaps() {
     check(::ftruncate(fd_.get(), static_cast<off_t>(end)),
           [&] { return cat("shorten '", path_, "'"); });
     return true;
+}
+
+void RecordingFile::write_to(int out, std::string_view name) const {
+    std::string piece(std::size_t{1} << 20, '\0');
+    const auto room = std::as_writable_bytes(std::span(piece));
+    for (std::uint64_t at = 0; const std::size_t n = read_at(fd_.get(), at, room, path_); at += n)
+        write_all(out, std::string_view(piece).substr(0, n), name);
 }
 
 }  // namespace gpufs

@@ -18,6 +18,8 @@ public:
     // Opens or creates the file. Existing content remains until begin(); without begin(), a created
     // file is deleted. Throws SysError, and UnsupportedError if the file system has no holes.
     explicit RecordingFile(std::string path);
+    // The same for an open file; `name` is for messages.
+    RecordingFile(Fd file, std::string name);
     ~RecordingFile();
     RecordingFile(const RecordingFile&) = delete;
     RecordingFile& operator=(const RecordingFile&) = delete;
@@ -47,7 +49,11 @@ public:
     // keeps the gaps but is readable all the same.
     bool close_gaps();
 
+    // Writes the whole file to a descriptor, which may be a pipe. Throws SysError, naming `name`.
+    void write_to(int out, std::string_view name) const;
+
 private:
+    void check_file() const;
     void write(std::string_view bytes, std::uint64_t at) const;
     std::uint64_t room_for(std::uint64_t most, std::size_t cpus) const;
     bool copy(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) const;

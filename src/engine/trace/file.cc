@@ -1,13 +1,11 @@
 #include "engine/trace/file.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "engine/trace/cpu_pages.h"
 #include "engine/trace/file_header.h"
+#include "engine/trace/open_recording.h"
 
 namespace gpufs {
 namespace {
@@ -123,7 +121,7 @@ struct TraceFile::State {
 };
 
 TraceFile::TraceFile(const std::string& path)
-    : state_(std::make_unique<State>(open_file(path, O_RDONLY), path)) {
+    : state_(std::make_unique<State>(open_recording(path), path)) {
     rewind();
 }
 

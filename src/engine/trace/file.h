@@ -20,8 +20,8 @@ namespace gpufs {
 //   for (const std::string& what : file.damage()) ...
 class TraceFile {
 public:
-    // Throws SysError; UnsupportedError for unsupported formats; Error if it is not a trace.dat, or
-    // is truncated before its first record.
+    // "-" is stdin; the content of a pipe is copied first. Throws SysError; UnsupportedError for
+    // unsupported formats; Error if it is not a trace.dat, or is truncated before its first record.
     explicit TraceFile(const std::string& path);
     TraceFile(const TraceFile&) = delete;
     TraceFile& operator=(const TraceFile&) = delete;

@@ -16,6 +16,7 @@ namespace {
 // Runs in the child: only system calls are allowed.
 [[noreturn]] void run_child(int go, int failure, char* const* argv) {
     ::signal(SIGPIPE, SIG_DFL);
+    ::signal(SIGXFSZ, SIG_DFL);
     char byte = 0;
     ssize_t n = 0;
     do n = ::read(go, &byte, 1);
