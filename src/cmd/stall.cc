@@ -39,11 +39,7 @@ std::string count_text(std::uint64_t n) {
 std::vector<StallHunt::Target> find_targets(const StallOptions& choices) {
     std::vector<StallHunt::Target> targets;
     for (const int pid : choices.pids) {
-        const int tgid = proc::tgid(pid);
-        if (tgid == 0)
-            throw Error(cat("there is no process ", pid),
-                        "it may have ended; 'pgrep -a NAME' looks");
-        targets.push_back({pid, tgid != pid});
+        targets.push_back({pid, proc::require_tgid(pid) != pid});
     }
     if (!choices.comm) return targets;
     for (const int pid : proc::processes())
@@ -219,11 +215,11 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     const bool has_command = loop.command() != nullptr;
     if (has_command) targets.push_back({loop.command()->pid(), false});
     hunt.attach(targets, has_command);
-    hunt.context().controls = choices.controls;
     if (hunt.stacks() == Stacks::no)
         ctx.err.line(
             "on this kernel a session's stacks go to the top-level buffer: they are taken "
             "from /proc, for stalls that last");
+    hunt.context().controls = choices.controls;
     StallPrinter printer(ctx, hunt, choices.json);
     const double used_before = cpu_seconds();
     loop.begin();
@@ -275,11 +271,11 @@ int cmd_stall(Context& ctx, Args args) {
         .time("over", choices.over, "only what takes this long or longer (default: 1ms)")
         .flag("children", choices.children, "processes that these have started or start, too")
         .duration(choices.duration)
-        .raw(choices.controls)
         .flag("freeze", choices.freeze, "stop a session's buffer at the first stall, and end")
         .strict(choices.strict)
         .flag("explain", choices.explain, "say how the tasks are watched, and why so, on stderr")
         .json(choices.json)
+        .raw(choices.controls)
         .session_name(choices.session, "the session that --freeze stops (default: gpufs)");
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;

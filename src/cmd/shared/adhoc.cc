@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cmd/shared/run_loop.h"
 #include "engine/monitor/adhoc_events.h"
+#include "kernel/host/proc_task.h"
 
 namespace gpufs {
 
@@ -16,7 +17,10 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
         .count("max-keys", choices.max_keys,
                "keep at most N keys; hits of further keys are counted as lost");
     choices.run.command = take_command(args);
-    return options.parse(ctx, args, choices.words);
+    if (!options.parse(ctx, args, choices.words)) return false;
+    if (!choices.run.input)
+        for (const int pid : choices.pids) proc::require_tgid(pid);
+    return true;
 }
 
 std::size_t AdhocChoices::add_source(SourceText source) {

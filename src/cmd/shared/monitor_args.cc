@@ -15,8 +15,8 @@ void take_pid(const Program& program, const std::vector<int>& pids, bool is_live
                          "the process that runs");
     if (pids.size() > 1 || values.numbers.contains("pid"))
         throw UsageError("a monitor watches one process, or all: give one PID");
-    const int process = is_live ? proc::tgid(pids.front()) : 0;
-    if (process != 0 && process != pids.front())
+    const int process = is_live ? proc::require_tgid(pids.front()) : pids.front();
+    if (process != pids.front())
         throw UsageError(cat(pids.front(), " is a thread of process ", process),
                          cat("a monitor watches whole processes: -p ", process));
     values.numbers["pid"] = pids.front();

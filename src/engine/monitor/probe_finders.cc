@@ -86,6 +86,18 @@ std::string near_function(const std::string& path, std::string_view name) {
     return did_you_mean(name, names);
 }
 
+// An event of kprobe_events or uprobe_events. The kernel attaches only kprobe programs to it, which
+// get registers instead of its record (perf_event_set_bpf_prog() in kernel/events/core.c).
+bool is_dynamic_probe(const EventFormat& event) {
+    return event.find("__probe_ip") || event.find("__probe_ret_ip");
+}
+
+Absent no_program_at(const std::string& event) {
+    return {cat("'", event, "' is a dynamic probe: programs cannot read its record"),
+            cat("kprobe:FUNCTION or uprobe:PATH:FUNCTION is the place itself; 'gpufs record -e ",
+                event, "' records it")};
+}
+
 }  // namespace
 
 FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
@@ -96,6 +108,7 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
         if (!site.event)
             return Absent{cat(machine.described(), " has no event '", name, "'"),
                           machine.events().hint(name)};
+        if (!machine.is_recording() && is_dynamic_probe(*site.event)) return no_program_at(name);
         if (is_to_avoid(search, name))
             return Absent{cat("'", name, "' is to be left alone on ", running_release()), ""};
         return std::vector{std::move(site)};
@@ -103,7 +116,9 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
     std::vector<ProbeSite> sites;
     for (const std::string& one : machine.events().names(name)) {
         site.event = machine.events().find_format(one);
-        if (site.event && !is_to_avoid(search, one)) sites.push_back(site);
+        const bool is_unfit =
+            site.event && !machine.is_recording() && is_dynamic_probe(*site.event);
+        if (site.event && !is_unfit && !is_to_avoid(search, one)) sites.push_back(site);
     }
     if (sites.empty())
         return Absent{cat("no event of ", machine.described(), " matches '", name, "'"),

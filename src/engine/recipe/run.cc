@@ -18,10 +18,7 @@ std::string threads_of(const std::string& pids) {
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), pid);
         if (error != std::errc() || end != word.data() + word.size() || pid <= 0)
             throw UsageError(cat("'", word, "' is not the number of a process"));
-        const int tgid = proc::tgid(pid);
-        if (tgid == 0)
-            throw Error(cat("there is no process ", pid),
-                        "it may have ended; 'pgrep -a NAME' looks");
+        const int tgid = proc::require_tgid(pid);
         if (tgid != pid) threads.push_back(word);  // the user means one thread
         if (tgid == pid)
             for (const int tid : proc::threads(pid)) threads.push_back(cat(tid));

@@ -5,6 +5,7 @@
 
 #include "base/cat.h"
 #include "base/file.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
@@ -29,7 +30,14 @@ public:
         return search_all(id);
     }
     std::string described() const override { return "this kernel"; }
-    std::string advice(std::string_view) const override {
+    std::string advice(std::string_view word) const override {
+        const std::string_view system = word.substr(0, word.find(':'));
+        if (system.size() < word.size())
+            for (const ProbeKind& kind : kProbeKinds)
+                if (kind.name == system && kind.syntax == ProbeKind::Syntax::name)
+                    return cat("this is a place in code, not an event: 'gpufs count ", word,
+                               "' counts it, and a recipe with a probe there records it "
+                               "(gpufs-recipe(5))");
         return "'gpufs list' shows the events of this kernel; drivers bring theirs when loaded";
     }
 

@@ -131,6 +131,13 @@ int tgid(int tid) {
     return last_number(tid, "Tgid:");
 }
 
+int require_tgid(int tid) {
+    const int process = tgid(tid);
+    if (process == 0)
+        throw Error(cat("there is no process ", tid), "it may have ended; 'pgrep -a NAME' looks");
+    return process;
+}
+
 int innermost_pid(int tid) {
     return last_number(tid, "NSpid:");
 }

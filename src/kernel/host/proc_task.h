@@ -52,6 +52,8 @@ std::string wchan(int tid);
 std::string comm(int tid);
 // The process that a thread belongs to; 0 when there is no such task.
 int tgid(int tid);
+// The same; throws Error with a hint if there is none.
+int require_tgid(int tid);
 // Its number in the innermost pid namespace that it is in, which is its own getpid(); 0 when there
 // is no such task.
 int innermost_pid(int tid);
