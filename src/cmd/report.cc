@@ -168,6 +168,8 @@ int cmd_report(Context& ctx, Args args) {
     check_words(words, 0, "the recording is given with -i");
     if (choices.csv && (choices.json || choices.statistics))
         throw UsageError("--csv does not go with --json and --stat");
+    if (choices.from && choices.to && is_after(*choices.from, *choices.to))
+        throw UsageError(cat("--from ", choices.from->text, " is after --to ", choices.to->text));
 
     if (!choices.file && !file_exists("trace.dat"))
         throw UsageError("there is no trace.dat here", "-i FILE names the recording");

@@ -180,6 +180,8 @@ void TraceFileHeader::take_cpus(Cursor& cursor, std::size_t cpus, trace_dat::Buf
     if (!has_clock_text_) return;
     try {
         buffer.clock = chosen_clock(cursor.bytes(cursor.u64()));
+    } catch (const SysError&) {
+        throw;
     } catch (const Error&) {
         buffer.clock.clear();  // some recorders wrote none
     }
@@ -309,7 +311,12 @@ void TraceFileHeader::take_option(Option id, const std::string& data) {
                 facts.recorder = text_in(data);
                 break;
             case Option::cpu_count:
-                cpus_ = cursor.u32();
+                if (trace_dat::is_tgid_table(data)) {
+                    context.tasks.add_tgid_lines(data);
+                    context.options.record_tgid = true;
+                } else {
+                    cpus_ = cursor.u32();
+                }
                 break;
             case Option::time_shift:
                 clock.shifts = trace_dat::parse_time_shifts(cursor);

@@ -38,12 +38,15 @@ void TaskNames::add_lines(std::string_view saved_cmdlines) {
     for_each_task(saved_cmdlines, [&](int pid, std::string_view comm) { comms_[pid] = comm; });
 }
 
+void TaskNames::add_tgid_lines(std::string_view saved_tgids) {
+    for_each_task(saved_tgids, [&](int pid, std::string_view number) {
+        std::from_chars(number.data(), number.data() + number.size(), tgids_[pid]);
+    });
+}
+
 void TaskNames::refresh() {
     if (saved_cmdlines_) add_lines(saved_cmdlines_());
-    if (saved_tgids_)
-        for_each_task(saved_tgids_(), [&](int pid, std::string_view number) {
-            std::from_chars(number.data(), number.data() + number.size(), tgids_[pid]);
-        });
+    if (saved_tgids_) add_tgid_lines(saved_tgids_());
 }
 
 }  // namespace gpufs

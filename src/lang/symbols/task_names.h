@@ -30,6 +30,8 @@ public:
     void add(int pid, std::string_view comm) { comms_[pid] = comm; }
     // Those in a text of saved_cmdlines.
     void add_lines(std::string_view saved_cmdlines);
+    // The process ids in a text of saved_tgids.
+    void add_tgid_lines(std::string_view saved_tgids);
     const std::unordered_map<int, std::string>& comms() const { return comms_; }
 
 private:

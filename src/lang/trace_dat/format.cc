@@ -4,6 +4,8 @@
 #include <bit>
 #include <charconv>
 
+#include "base/scan.h"
+
 namespace gpufs::trace_dat {
 namespace {
 
@@ -72,6 +74,12 @@ void parse_event_formats(Cursor& cursor, const OnFormat& on_format) {
         for (std::uint32_t left = cursor.u32(); left > 0; --left)
             on_format(system, cursor.bytes(cursor.u64()));
     }
+}
+
+bool is_tgid_table(std::string_view data) {
+    // A number of CPUs has bytes that are 0: 4 characters are more than 500 million.
+    return data.find(' ') != data.npos &&
+           std::ranges::all_of(data, [](char c) { return is_digit(c) || c == ' ' || c == '\n'; });
 }
 
 Buffer parse_buffer(Cursor& cursor, unsigned version) {

@@ -34,7 +34,7 @@ enum class Option : std::uint16_t {
     uname,             // text: system, node, release and machine of uname(2)
     hook,              // text
     offset,            // text: nanoseconds to add to all times
-    cpu_count,         // 4 bytes
+    cpu_count,         // 4 bytes; of gpuvis' branch of trace-cmd, text: see is_tgid_table()
     version,           // text: of the program that recorded
     process_maps,      // text
     trace_id,          // 8 bytes
@@ -119,6 +119,10 @@ std::string parse_header_info(Cursor& cursor);
 using OnFormat = std::function<void(std::string_view system, std::string text)>;
 void parse_ftrace_formats(Cursor& cursor, const OnFormat& on_format);
 void parse_event_formats(Cursor& cursor, const OnFormat& on_format);
+
+// Whether the data of the option cpu_count is a table of lines "TID TGID", which the branch of
+// trace-cmd that gpuvis ships writes under this id.
+bool is_tgid_table(std::string_view data);
 
 // Parse the data of the options buffer, time_shift and tsc_to_ns.
 Buffer parse_buffer(Cursor& cursor, unsigned version);

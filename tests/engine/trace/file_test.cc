@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "lang/trace_dat/format.h"
+#include "support/temp_file.h"
 
 namespace gpufs {
 namespace {
@@ -115,6 +117,31 @@ BOOST_AUTO_TEST_CASE(tasks_and_symbols_are_those_of_the_recording) {
     const auto symbol = file.context().addresses.symbol(0xffffffff821f8c03);
     BOOST_REQUIRE(symbol);
     BOOST_TEST(symbol->name == "schedule");
+}
+
+BOOST_AUTO_TEST_CASE(a_table_of_processes_stands_where_others_have_the_number_of_cpus) {
+    // gpuvis' branch of trace-cmd writes lines "TID TGID" as option 8.
+    std::string bytes = read_file(kFolder + "sched-6.18.dat");
+    const std::string table = "13501 13500\n13502 13500\n123 456\n";
+    const auto at = bytes.find("Linux vm 6.18");  // the option of uname has the same size
+    BOOST_REQUIRE(at != bytes.npos);
+    bytes.replace(at, table.size(), table);
+    bytes.replace(at - 6, 1, "\x08");
+    const test::TempFile copy(bytes);
+    TraceFile whole(kFolder + "sched-6.18.dat"), file(copy.path());
+    BOOST_TEST(file.facts().cpus == 2u);
+    BOOST_TEST(file.context().tasks.tgid(13502) == 13500);
+    BOOST_TEST(file.context().tasks.tgid(123) == 456);
+    BOOST_TEST(seen_in(file) == seen_in(whole), boost::test_tools::per_element());
+    BOOST_TEST(file.damage().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_table_of_processes_is_told_from_a_number) {
+    BOOST_TEST(trace_dat::is_tgid_table("13501 13500\n13502 13500\n"));
+    BOOST_TEST(trace_dat::is_tgid_table("1 1\n"));
+    BOOST_TEST(!trace_dat::is_tgid_table(std::string("\x02\0\0\0", 4)));
+    BOOST_TEST(!trace_dat::is_tgid_table(std::string(" \0\0\0", 4)));  // 32 CPUs
+    BOOST_TEST(!trace_dat::is_tgid_table(""));
 }
 
 // Small recordings made by hand, each of 6 records in its first CPU's pages.
