@@ -142,7 +142,7 @@ $(B)/src/kernel/host/syscall_names.o: $(B)/gen/syscall_list.inc
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
               libboost-program-options-dev libboost-test-dev
 CHECK_PKGS := binutils pkgconf clang gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
-              lz4 llvm-19
+              lz4 llvm-19 debian-archive-keyring
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)

@@ -11,6 +11,8 @@
 namespace gpufs::test {
 namespace {
 
+constexpr const char* kRenamedEvents = "/renamed_events.ko";
+
 boost::test_tools::assertion_result is_there(const char* file, const char* need) {
     boost::test_tools::assertion_result result(file_exists(file));
     result.message() << need;
@@ -67,15 +69,22 @@ std::vector<GpuJob> gpu_jobs(const std::string& told) {
     return jobs;
 }
 
+std::vector<bool> scheduler_layouts() {
+    if (file_exists("/sys/kernel/tracing/events/gpu_scheduler/drm_sched_job_done")) return {true};
+    const char* modules = std::getenv("GPUFS_VM_MODULES");
+    if (modules && file_exists(cat(modules, kRenamedEvents))) return {false, true};
+    return {false};
+}
+
 RenamedEvents::RenamedEvents(bool are_wanted) {
-    if (!are_wanted) return;
-    are_there_ = runs("exec insmod \"$GPUFS_VM_MODULES\"/renamed_events.ko");
-    BOOST_TEST_REQUIRE(are_there_);
+    if (!are_wanted || scheduler_layouts().front()) return;
+    are_loaded_ = runs(cat("exec insmod \"$GPUFS_VM_MODULES\"", kRenamedEvents));
+    BOOST_TEST_REQUIRE(are_loaded_);
 }
 
 RenamedEvents::~RenamedEvents() {
     // Probes let go of a module some time after they are closed.
-    if (are_there_) runs("until rmmod renamed_events; do sleep 0.1; done");
+    if (are_loaded_) runs("until rmmod renamed_events; do sleep 0.1; done");
 }
 
 }  // namespace gpufs::test

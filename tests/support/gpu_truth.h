@@ -31,6 +31,10 @@ struct GpuJob {
 // Those that the work told of.
 std::vector<GpuJob> gpu_jobs(const std::string& told);
 
+// Which names the scheduler's events can have here; the first are the kernel's own. false: those
+// before Linux 6.17; true: those since then, of which an older kernel may have a module.
+std::vector<bool> scheduler_layouts();
+
 // While this lives, the scheduler's events are told by the names of Linux 6.17, too.
 class RenamedEvents {
 public:
@@ -40,7 +44,7 @@ public:
     RenamedEvents& operator=(const RenamedEvents&) = delete;
 
 private:
-    bool are_there_ = false;
+    bool are_loaded_ = false;
 };
 
 }  // namespace gpufs::test

@@ -4,7 +4,9 @@
 # usage: build-modules.sh SERIES
 #
 # Debian's headers of that kernel are unpacked beside it, into $GPUFS_VM_KERNELS/SERIES/headers
-# (build/vm/SERIES/headers); nothing is installed. Does nothing when all is up to date.
+# (build/vm/SERIES/headers), and where the table in debian.sh names the compiler of another suite,
+# that into $GPUFS_VM_KERNELS/COMPILER@SUITE; nothing is installed. Does nothing when all is up to
+# date.
 set -euo pipefail
 export LC_ALL=C
 
@@ -13,9 +15,12 @@ fail() {
     exit 1
 }
 
-[[ $# -eq 1 && $1 =~ ^[0-9]+\.[0-9]+$ ]] || fail "usage: build-modules.sh SERIES"
+[ $# -eq 1 ] || fail "usage: build-modules.sh SERIES"
 top=$(cd "$(dirname "$0")/../.." && pwd)
-kernel=${GPUFS_VM_KERNELS:-$top/build/vm}/$1
+# shellcheck source=tests/vm/debian.sh
+. "$top/tests/vm/debian.sh"
+know_series "$1"
+kernel=$downloads/$1
 out=$top/build/vm/$1/modules
 headers=$kernel/headers
 [ -s "$kernel/kernel" ] || fail "no kernel in $kernel (tests/vm/fetch-kernel.sh $1 puts one there)"
@@ -24,7 +29,7 @@ read -r release package version <"$kernel/kernel"
 # Prints PACKAGE=VERSION of the headers, of those that all variants share, and of the build tools.
 header_packages() {
     local own="linux-headers-$release=$version" needed
-    needed=$(apt-cache show "$own" 2>/dev/null | sed -n 's/^Depends: //p') || return
+    needed=$(apt_of "$suite" apt-cache show "$own" 2>/dev/null | sed -n 's/^Depends: //p') || return
     printf '%s\n' "$own"
     tr ',' '\n' <<<"$needed" | awk -v version="$version" \
         '$1 ~ /^linux-(headers-.*-common|kbuild-.*)$/ {print $1 "=" version}'
@@ -33,22 +38,57 @@ header_packages() {
 fetch_headers() {
     local work=$kernel/fetch-headers packages
     mapfile -t packages < <(header_packages)
-    [ ${#packages[@]} -eq 3 ] || fail "apt offers no headers for $package $version (try: apt-get update)"
-    rm -rf "$work"
-    mkdir "$work"
-    echo "fetching ${packages[0]}"
-    (cd "$work" && apt-get -qq download "${packages[@]}") >"$work/log" 2>&1 ||
-        fail "cannot download ${packages[*]}: $(grep -m1 '^E:' "$work/log" || tail -n 1 "$work/log")"
-    for deb in "$work"/*.deb; do dpkg -x "$deb" "$work/root"; done
-    # It names its common part by the place where it would be installed.
-    sed -i "s|^include /usr/src/|include $headers/usr/src/|" \
-        "$work/root/usr/src/linux-headers-$release/Makefile"
+    [ ${#packages[@]} -eq 3 ] || fail "Debian's $suite has no headers for $package $version"
+    download_and_unpack "$suite" "$work" "${packages[@]}"
+    # They name their parts by the place where they would be installed.
+    # shellcheck disable=SC2016  # the variable is make's
+    sed -i 's|/usr/src/|$(CURDIR)/../|' "$work/root/usr/src/linux-headers-$release/Makefile"
     echo "$version" >"$work/root/version"
     rm -rf "$headers"
     mv "$work/root" "$headers"
     rm -rf "$work"
 }
 
+# A root directory with the compiler of another suite and what its kernels' build tools need.
+fetch_compiler() {
+    local suite=${compiler#*@} root=$downloads/$compiler cache
+    cache=$downloads/apt/$suite/cache/archives
+    update_suite "$suite"
+    echo "fetching ${compiler%@*} of $suite"
+    rm -rf "$root" "$root.new" "$cache"
+    mkdir -p "$cache/partial" "$root.new"
+    apt_of "$suite" apt-get install -y --no-install-recommends --download-only base-files dash \
+        coreutils findutils grep mawk sed make libelf1 "${compiler%@*}" >"$root.log" 2>&1 ||
+        fail "cannot download $compiler: $(grep -m1 '^E:' "$root.log" || tail -n 1 "$root.log")"
+    # The first brings the links from /bin and /lib to those of /usr.
+    for deb in "$cache"/base-files_*.deb "$cache"/*.deb; do dpkg -x "$deb" "$root.new"; done
+    rm -rf "$cache"
+    # What its package does when it is installed.
+    ln -s mawk "$root.new/usr/bin/awk"
+    mv "$root.new" "$root"
+}
+
+# Runs a command among the compiler's own programs; the kernel and the modules are where they are.
+with_compiler() {
+    local root=$downloads/$compiler
+    case $compiler in
+    *@*) ;;
+    *) "$@"; return ;;
+    esac
+    mkdir -p "$root"{"$kernel","$out"}
+    # shellcheck disable=SC2016  # the arguments are those of the shell in the name space
+    unshare --mount sh -euc 'root=$1 kernel=$2 out=$3
+        shift 3
+        mount --bind "$kernel" "$root$kernel"
+        mount --bind "$out" "$root$out"
+        mount -t proc proc "$root/proc"
+        exec chroot "$root" "$@"' sh "$root" "$kernel" "$out" "$@"
+}
+
+mkdir -p "$downloads"
+exec 9>"$downloads/$compiler.lock"
+flock 9
+case $compiler in *@*) [ -d "$downloads/$compiler" ] || fetch_compiler ;; esac
 exec 9>"$kernel/headers.lock"
 flock 9
 [ "$(cat "$headers/version" 2>/dev/null)" = "$version" ] || fetch_headers
@@ -61,7 +101,8 @@ flock 9
 [ "$(cat "$out/version" 2>/dev/null)" = "$version" ] || rm -rf "${out:?}"/*
 cp -u "$top"/tests/vm/modules/* "$out"
 # Without BTF, which would take pahole: the monitors do without that of modules.
-env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$headers/usr/src/linux-headers-$release" \
-    M="$out" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/log" 2>&1 ||
+with_compiler env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s \
+    -C "$headers/usr/src/linux-headers-$release" M="$out" CC="${compiler%@*}" \
+    CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/log" 2>&1 ||
     { cat "$out/log" >&2; fail "cannot build tests/vm/modules for $release"; }
 echo "$version" >"$out/version"

@@ -1,12 +1,12 @@
 #!/bin/bash
 # Gets Debian's newest kernel of one series, ready to boot under QEMU. Nothing is installed.
 #
-# usage: fetch-kernel.sh SERIES [DIR]      SERIES is 6.1 or 6.12; DIR is build/vm/SERIES
-#                                          ($GPUFS_VM_KERNELS/SERIES when that is set)
+# usage: fetch-kernel.sh SERIES      one of the table in debian.sh
 #
-# Makes DIR/root (the unpacked package, with modules.dep), DIR/vmlinux (the ELF image, which boots
-# by PVH and so skips the decompressor and KASLR) and DIR/kernel ("RELEASE PACKAGE VERSION").
-# Downloads only when apt's lists name a newer package than the one in DIR.
+# Makes in DIR, which is build/vm/SERIES ($GPUFS_VM_KERNELS/SERIES when that is set), root (the
+# unpacked packages, with modules.dep), vmlinux (the ELF image, which boots by PVH and so skips the
+# decompressor and KASLR) and kernel ("RELEASE PACKAGE VERSION"). Downloads only when Debian has a
+# newer package than the one in DIR; asks it once a day.
 set -euo pipefail
 export LC_ALL=C PATH=$PATH:/usr/sbin:/sbin
 
@@ -19,10 +19,21 @@ fail() {
 # downloaded: pkgnames also lists what is merely installed or depended on.
 newest_package() {
     local series=$1 names
-    mapfile -t names < <(apt-cache pkgnames "linux-image-$series." |
+    mapfile -t names < <(apt_of "$suite" apt-cache pkgnames "linux-image-$series." |
         grep -E -- '^[^_]*-amd64$' | grep -Ev -- '-(rt|cloud)-amd64$')
     [ ${#names[@]} -gt 0 ] || return 0
-    apt-cache madison "${names[@]}" | awk '{print $3, $1}' | sort -V | awk 'END {print $2, $1}'
+    apt_of "$suite" apt-cache madison "${names[@]}" | awk '{print $3, $1}' | sort -V |
+        awk 'END {print $2, $1}'
+}
+
+# Prints PACKAGE=VERSION of a kernel's package and of those that it is made of: since Linux 7,
+# linux-base-RELEASE, linux-binary-RELEASE and linux-modules-RELEASE.
+parts_of() {
+    local package=$1 version=$2
+    echo "$package=$version"
+    apt_of "$suite" apt-cache show "$package=$version" | sed -n 's/^Depends: //p' | tr ',' '\n' |
+        awk -v release="-${package#linux-image-}" -v version="$version" \
+            'index($1, "linux-") == 1 && index($1, release) {print $1 "=" version}'
 }
 
 # A little-endian number of WIDTH bytes at OFFSET of FILE.
@@ -56,17 +67,20 @@ extract_vmlinux() {
     [ "$(od -An -c -N 4 "$out" | tr -d ' ')" = '177ELF' ] || fail "$image holds no ELF image"
 }
 
-[[ $# -ge 1 && $# -le 2 && $1 =~ ^[0-9]+\.[0-9]+$ ]] || fail "usage: fetch-kernel.sh SERIES [DIR]"
+[ $# -eq 1 ] || fail "usage: fetch-kernel.sh SERIES"
 series=$1
 top=$(cd "$(dirname "$0")/../.." && pwd)
-dir=${2:-${GPUFS_VM_KERNELS:-$top/build/vm}/$series}
+# shellcheck source=tests/vm/debian.sh
+. "$top/tests/vm/debian.sh"
+know_series "$series"
+dir=$downloads/$series
 for tool in apt-cache dpkg depmod; do
     command -v $tool >/dev/null || fail "needs $tool, which is not installed"
 done
 
+update_suite "$suite"
 read -r package version <<<"$(newest_package "$series")"
-[ -n "$package" ] ||
-    fail "apt offers no linux-image-$series.*-amd64 (try: apt-get update, or bookworm-security in the sources)"
+[ -n "$package" ] || fail "Debian's $suite has no linux-image-$series.*-amd64"
 release=${package#linux-image-}
 newest="$release $package $version"
 have_newest() { [ "$(cat "$dir/kernel" 2>/dev/null)" = "$newest" ]; }
@@ -80,14 +94,14 @@ flock 9
 work=$dir/fetch
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-rm -rf "$work"
-mkdir "$work"
-echo "fetching $package $version"
-(cd "$work" && apt-get -qq download "$package=$version") >"$work/log" 2>&1 ||
-    fail "cannot download $package $version: $(grep -m1 '^E:' "$work/log" || tail -n 1 "$work/log")"
-dpkg -x "$work"/*.deb "$work/root"
+mapfile -t parts < <(parts_of "$package" "$version")
+download_and_unpack "$suite" "$work" "${parts[@]}"
+# Newer packages have it all below /usr.
+[ -e "$work/root/lib" ] || ln -s usr/lib "$work/root/lib"
+image=$work/root/boot/vmlinuz-$release
+[ -e "$image" ] || image=$work/root/lib/modules/$release/vmlinuz
 depmod -b "$work/root" "$release"
-extract_vmlinux "$work/root/boot/vmlinuz-$release" "$work/vmlinux"
+extract_vmlinux "$image" "$work/vmlinux"
 
 rm -rf "$dir/root" "$dir/kernel" "$dir/initrd"
 mv "$work/root" "$work/vmlinux" "$dir"

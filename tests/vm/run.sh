@@ -31,8 +31,9 @@ done
 command=("$@")
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
-kernel=${GPUFS_VM_KERNELS:-$top/build/vm}/$series
-dir=$top/build/vm/$series
+# Without symbolic links: the guest keeps these directories at their places.
+kernel=$(realpath -m "${GPUFS_VM_KERNELS:-$top/build/vm}/$series")
+dir=$(realpath -m "$top/build/vm/$series")
 export GPUFS_VM_MODULES=$dir/modules
 [ -s "$kernel/kernel" ] || fail "no kernel in $kernel (tests/vm/fetch-kernel.sh $series puts one there)"
 command -v qemu-system-x86_64 >/dev/null || fail "needs qemu-system-x86_64 (Debian: qemu-system-x86)"

@@ -4,7 +4,6 @@
  * ends each frame. Parameters are those of the first card's displays, but for run and late_us.
  * Used by DRM_IOCTL_WAIT_VBLANK and by the parameters.
  */
-#include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <drm/drm_crtc.h>
@@ -17,6 +16,8 @@
 #include <drm/drm_mode_config.h>
 #include <drm/drm_plane.h>
 #include <drm/drm_vblank.h>
+
+#include "timers.h"
 
 #define CARDS 2
 #define DISPLAYS 2
@@ -142,13 +143,27 @@ static bool vblank_timestamp(struct drm_crtc *crtc, int *max_error, ktime_t *tim
 	return true;
 }
 
+#ifndef CRTC_IS_MANAGED
+static void destroy_crtc(struct drm_crtc *crtc)
+{
+	drm_crtc_cleanup(crtc);
+	kfree(crtc);
+}
+#endif
+
 static const struct drm_crtc_funcs crtc_funcs = {
+#ifndef CRTC_IS_MANAGED
+	.destroy = destroy_crtc,
+#endif
 	.enable_vblank = enable_vblank,
 	.disable_vblank = disable_vblank,
 	.get_vblank_counter = vblank_counter,
 	.get_vblank_timestamp = vblank_timestamp,
 };
 
+static const u32 formats[] = { DRM_FORMAT_XRGB8888 };
+
+#ifdef CRTC_IS_MANAGED
 struct toy_crtc {
 	struct drm_crtc base;
 };
@@ -156,9 +171,8 @@ struct toy_plane {
 	struct drm_plane base;
 };
 static const struct drm_plane_funcs plane_funcs = {};
-static const u32 formats[] = { DRM_FORMAT_XRGB8888 };
 
-static int add_display(struct drm_device *card, struct display *display)
+static struct drm_crtc *add_crtc(struct drm_device *card)
 {
 	struct toy_plane *plane;
 	struct toy_crtc *crtc;
@@ -166,20 +180,57 @@ static int add_display(struct drm_device *card, struct display *display)
 	plane = drmm_universal_plane_alloc(card, struct toy_plane, base, 0, &plane_funcs, formats,
 					   ARRAY_SIZE(formats), NULL, DRM_PLANE_TYPE_PRIMARY, NULL);
 	if (IS_ERR(plane))
-		return PTR_ERR(plane);
+		return ERR_CAST(plane);
 	crtc = drmm_crtc_alloc_with_planes(card, struct toy_crtc, base, &plane->base, NULL,
 					   &crtc_funcs, NULL);
-	if (IS_ERR(crtc))
-		return PTR_ERR(crtc);
-	display->crtc = &crtc->base;
-	hrtimer_init(&display->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	display->timer.function = frame_interrupt;
+	return IS_ERR(crtc) ? ERR_CAST(crtc) : &crtc->base;
+}
+#else
+/* Before Linux 5.12 they are the driver's to free. */
+static void destroy_plane(struct drm_plane *plane)
+{
+	drm_plane_cleanup(plane);
+	kfree(plane);
+}
+
+static const struct drm_plane_funcs plane_funcs = { .destroy = destroy_plane };
+
+static struct drm_crtc *add_crtc(struct drm_device *card)
+{
+	struct drm_plane *plane = kzalloc(sizeof(*plane), GFP_KERNEL);
+	struct drm_crtc *crtc = kzalloc(sizeof(*crtc), GFP_KERNEL);
+	int error = plane && crtc ? 0 : -ENOMEM;
+
+	if (!error)
+		error = drm_universal_plane_init(card, plane, 0, &plane_funcs, formats,
+						 ARRAY_SIZE(formats), NULL, DRM_PLANE_TYPE_PRIMARY,
+						 NULL);
+	if (error)
+		goto free_plane;
+	error = drm_crtc_init_with_planes(card, crtc, plane, NULL, &crtc_funcs, NULL);
+	if (!error)
+		return crtc;
+	/* The card frees planes that it has. */
+	plane = NULL;
+free_plane:
+	kfree(plane);
+	kfree(crtc);
+	return ERR_PTR(error);
+}
+#endif
+
+static int add_display(struct drm_device *card, struct display *display)
+{
+	display->crtc = add_crtc(card);
+	if (IS_ERR(display->crtc))
+		return PTR_ERR(display->crtc);
+	hrtimer_setup(&display->timer, frame_interrupt, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	return 0;
 }
 
 DEFINE_DRM_GEM_FOPS(toy_fops);
 
-static const struct drm_driver toy_driver = {
+static struct drm_driver toy_driver = {
 	.driver_features = DRIVER_MODESET | DRIVER_GEM,
 	.fops = &toy_fops,
 	.name = "toy_display",

@@ -5,7 +5,6 @@
  */
 #include <linux/dma-fence.h>
 #include <linux/fs.h>
-#include <linux/hrtimer.h>
 #include <linux/kref.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -15,6 +14,7 @@
 #include <linux/uaccess.h>
 #include <drm/gpu_scheduler.h>
 
+#include "timers.h"
 #include "toy_gpu.h"
 
 static uint slots = 4;
@@ -54,6 +54,7 @@ struct job {
 	struct client *client;
 	struct record *record;
 	struct dma_fence *hw;
+	struct dma_fence *after;	/* where the scheduler keeps no dependencies itself */
 	bool hangs;
 };
 
@@ -168,33 +169,42 @@ static struct dma_fence *run_job(struct drm_sched_job *base)
 	return &hw->base;
 }
 
-static enum drm_gpu_sched_stat timedout_job(struct drm_sched_job *base)
-{
-	struct drm_gpu_scheduler *sched = base->sched;
-
-	/* The scheduler took it from its list, for a reset that we do not need. */
-	spin_lock(&sched->job_list_lock);
-	list_add(&base->list, &sched->pending_list);
-	spin_unlock(&sched->job_list_lock);
-	end_first(container_of(sched, struct ring, sched), -ETIME);
-	return DRM_GPU_SCHED_STAT_NOMINAL;
-}
-
 static void free_job(struct drm_sched_job *base)
 {
 	struct job *job = container_of(base, struct job, base);
 
 	drm_sched_job_cleanup(base);
 	dma_fence_put(job->hw);
+	dma_fence_put(job->after);
 	kref_put(&job->client->kref, free_client);
 	kfree(job);
 }
 
-static const struct drm_sched_backend_ops sched_ops = {
-	.run_job = run_job,
-	.timedout_job = timedout_job,
-	.free_job = free_job,
-};
+/* The scheduler took it from its list of those at work, for a reset that we do not need. */
+static void give_back(struct drm_sched_job *base, struct list_head *job, struct list_head *jobs)
+{
+	spin_lock(&base->sched->job_list_lock);
+	list_add(job, jobs);
+	spin_unlock(&base->sched->job_list_lock);
+	end_first(container_of(base->sched, struct ring, sched), -ETIME);
+}
+
+#if defined(TIMEOUT_IS_RESET) || defined(TIMEOUT_IS_NOMINAL)
+static enum drm_gpu_sched_stat timedout_job(struct drm_sched_job *base)
+{
+	give_back(base, &base->list, &base->sched->pending_list);
+#ifdef TIMEOUT_IS_RESET
+	return DRM_GPU_SCHED_STAT_RESET;
+#else
+	return DRM_GPU_SCHED_STAT_NOMINAL;
+#endif
+}
+#else
+static void timedout_job(struct drm_sched_job *base)
+{
+	give_back(base, &base->node, &base->sched->ring_mirror_list);
+}
+#endif
 
 static int init_job(struct drm_sched_job *job, struct drm_sched_entity *queue, void *owner)
 {
@@ -206,6 +216,52 @@ static int init_job(struct drm_sched_job *job, struct drm_sched_entity *queue, v
 	return drm_sched_job_init(job, queue, owner);
 #endif
 }
+
+#ifdef JOB_HAS_DEPENDENCIES
+static int add_dependency(struct job *job, struct dma_fence *after)
+{
+	return drm_sched_job_add_dependency(&job->base, dma_fence_get(after));
+}
+
+static void push_job(struct job *job)
+{
+	drm_sched_entity_push_job(&job->base);
+}
+#else
+/* Before Linux 5.16 the scheduler asks the driver, until there is none left. */
+static struct dma_fence *next_dependency(struct drm_sched_job *base, struct drm_sched_entity *queue)
+{
+	struct job *job = container_of(base, struct job, base);
+	struct dma_fence *after = job->after;
+
+	job->after = NULL;
+	return after;
+}
+
+static int add_dependency(struct job *job, struct dma_fence *after)
+{
+	job->after = dma_fence_get(after);
+	return 0;
+}
+
+static void drm_sched_job_arm(struct drm_sched_job *base)
+{
+}
+
+static void push_job(struct job *job)
+{
+	drm_sched_entity_push_job(&job->base, job->base.entity);
+}
+#endif
+
+static const struct drm_sched_backend_ops sched_ops = {
+#ifndef JOB_HAS_DEPENDENCIES
+	.dependency = next_dependency,
+#endif
+	.run_job = run_job,
+	.timedout_job = timedout_job,
+	.free_job = free_job,
+};
 
 /* With the client's lock. */
 static int submit(struct client *client, const struct toy_submit *wish)
@@ -230,7 +286,7 @@ static int submit(struct client *client, const struct toy_submit *wish)
 	if (wish->after != TOY_NO_RING)
 		after = client->last[wish->after];
 	if (after) {
-		error = drm_sched_job_add_dependency(&job->base, dma_fence_get(after));
+		error = add_dependency(job, after);
 		if (error)
 			goto cleanup;
 		record->job.dep_context = after->context;
@@ -246,7 +302,7 @@ static int submit(struct client *client, const struct toy_submit *wish)
 	record->job.exec_us = wish->exec_us;
 	list_add_tail(&record->node, &client->records);
 	record->job.queued_ns = ktime_get_ns();
-	drm_sched_entity_push_job(&job->base);
+	push_job(job);
 	return 0;
 
 cleanup:
@@ -380,8 +436,10 @@ static struct miscdevice toy_misc = {
 	.fops = &toy_fops,
 };
 
-static int ring_init(struct ring *ring)
+static int scheduler_init(struct ring *ring)
 {
+	const long timeout = msecs_to_jiffies(timeout_ms);
+#ifdef SCHED_HAS_ARGS
 	const struct drm_sched_init_args args = {
 		.ops = &sched_ops,
 #ifdef SCHED_HAS_RQS
@@ -389,18 +447,25 @@ static int ring_init(struct ring *ring)
 #endif
 		.credit_limit = slots,
 		.hang_limit = 1,
-		.timeout = msecs_to_jiffies(timeout_ms),
+		.timeout = timeout,
 		.name = ring->name,
 		.dev = &device->dev,
 	};
 
+	return drm_sched_init(&ring->sched, &args);
+#else
+	return drm_sched_init(&ring->sched, &sched_ops, slots, 1, timeout, ring->name);
+#endif
+}
+
+static int ring_init(struct ring *ring)
+{
 	spin_lock_init(&ring->lock);
 	INIT_LIST_HEAD(&ring->busy);
-	hrtimer_init(&ring->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	ring->timer.function = timer_interrupt;
+	hrtimer_setup(&ring->timer, timer_interrupt, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 	ring->context = dma_fence_context_alloc(1);
 	ring->sched_list[0] = &ring->sched;
-	return drm_sched_init(&ring->sched, &args);
+	return scheduler_init(ring);
 }
 
 static int __init toy_init(void)
