@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <optional>
 
 #include "base/suggest.h"
@@ -22,11 +20,6 @@ std::int64_t imm64_of(const bpf_insn& low, const bpf_insn& high) {
                                          << 32);
 }
 
-std::size_t slots_of(const CodeItem& item) {
-    if (item.kind == CodeItem::Kind::label) return 0;
-    return is_wide(item.insn) ? 2 : 1;
-}
-
 // The lines of one unit become its code.
 class UnitAssembler {
 public:
@@ -38,7 +31,6 @@ public:
         code_ = &code;
         for (const AsmUnit::Line& line : unit.lines) add(line);
         end_log();
-        resolve_jumps();
         return is_complete_ && work_.errors.size() == before;
     }
 
@@ -139,14 +131,14 @@ private:
         }
     }
 
-    // An item has one hole; a jump that needs a second one for its number goes by distance.
+    // An item has one relocation; a jump that needs it for its number has its label as its name.
     bool refer(const ParsedInsn& parsed, CodeItem& item) {
         for (const InsnRef& ref : parsed.refs) {
             Relocation relocation = ref.to;
             relocation.at = {line_.source, ref.span};
             if (!check_name(relocation, item)) return false;
             if (relocation.kind == Relocation::Kind::label && parsed.refs.size() > 1) {
-                jumps_.push_back({code_->size(), std::move(relocation)});
+                item.name = relocation.name;
             } else if (item.relocation.kind == Relocation::Kind::none) {
                 item.relocation = std::move(relocation);
             } else {
@@ -251,39 +243,6 @@ private:
         line_ = after;
     }
 
-    void resolve_jumps() {
-        std::vector<std::int64_t> slots(1, 0);  // in front of each item
-        for (const CodeItem& item : *code_)
-            slots.push_back(slots.back() + static_cast<std::int64_t>(slots_of(item)));
-        for (const Jump& jump : jumps_) resolve(jump, slots);
-        jumps_.clear();
-    }
-
-    struct Jump {
-        std::size_t item;
-        Relocation to;
-    };
-    void resolve(const Jump& jump, const std::vector<std::int64_t>& slots) {
-        std::vector<std::string> known;
-        std::optional<std::size_t> target;
-        for (std::size_t i = 0; i < code_->size(); ++i) {
-            if ((*code_)[i].kind != CodeItem::Kind::label) continue;
-            known.push_back((*code_)[i].name);
-            if (known.back() == jump.to.name) target = i;
-        }
-        if (!target)
-            return complain(jump.to.at, cat("no label is named '", jump.to.name, "'"),
-                            did_you_mean(jump.to.name, known));
-        const std::int64_t distance = slots[*target] - slots[jump.item] - 1;
-        if (distance != static_cast<__s16>(distance))
-            return complain(
-                jump.to.at,
-                cat("'", jump.to.name, "' is ", distance, " instructions away: this jump reaches ",
-                    distance < 0 ? "-32768" : "32767"),
-                "put the parameter into a register, then the jump is lengthened");
-        (*code_)[jump.item].insn.off = static_cast<__s16>(distance);
-    }
-
     AsmWork& work_;
     std::vector<CodeItem>* code_ = nullptr;
     AsmUnit::Line line_;
@@ -291,7 +250,6 @@ private:
     bool is_complete_ = true;
     InsnSequence log_;
     std::optional<AsmUnit::Line> log_start_;  // while lines of a log come
-    std::vector<Jump> jumps_;
 };
 
 }  // namespace

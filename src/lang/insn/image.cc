@@ -74,8 +74,8 @@ std::string code_listing(const Program& program, const std::vector<CodeItem>& co
         const bool is_insn = item.kind == CodeItem::Kind::insn;
         bpf_insn first = item.insn;
         if (is_wide(first)) first.imm = static_cast<__s32>(item.imm64);
-        if (item.relocation.kind == Relocation::Kind::label) {
-            const std::size_t distance = labels.at(item.relocation.name) - slot - 1;
+        if (const std::string& label = is_open ? item.name : item.relocation.name; !label.empty()) {
+            const std::size_t distance = labels.at(label) - slot - 1;
             if (first.code == (BPF_JMP32 | BPF_JA))
                 first.imm = static_cast<__s32>(distance);
             else

@@ -309,6 +309,8 @@ private:
         const auto distance = jump_distance(insn.op);
         if (relocation.kind == Kind::label)
             references_.push_back({at, relocation.name, 0, node_of(item), relocation.at});
+        else if (!item.name.empty())
+            references_.push_back({at, item.name, 0, node_of(item), item.at});
         else if (distance)
             references_.push_back({at, "", slot + 1 + *distance, node_of(item), item.at});
     }

@@ -75,7 +75,7 @@ struct CodeItem {
     Kind kind = Kind::insn;
     bpf_insn insn{};
     std::int64_t imm64 = 0;
-    std::string name;
+    std::string name;  // and of a jump whose relocation is its number: the label that it goes to
     // The instruction as text, where a line of the source says more than one ("zero v.new"); empty
     // where `at` has it.
     std::string text;

@@ -1,10 +1,11 @@
 #define BOOST_TEST_DYN_LINK
+#include "lang/link/link.h"
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
 #include "base/text.h"
-#include "lang/link/link.h"
 #include "support/assemble_text.h"
 
 namespace gpufs {
@@ -137,6 +138,35 @@ out:    r0 = record(done)
     BOOST_TEST(linked.insns[5].src_reg == BPF_PSEUDO_MAP_VALUE);
     BOOST_TEST(linked.insns[7].imm == 10);
     BOOST_TEST(linked.insns[9].imm == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_comparison_with_a_parameter_goes_to_the_label_that_the_machine_has) {
+    const Program program = assemble({"t.bpf", R"(.param min = 5
+.prog p begin
+        r1 = 0
+again:  r0 = 0
+        if r1 == min goto end
+        .if feature ringbuf
+        r0 = 1
+        r0 = 2
+end:    exit
+        .else
+        r0 = 3
+        if r1 == min goto again
+end:    r0 = 4
+        exit
+        .endif
+)"});
+    const auto jumps_of = [&](std::set<std::string, std::less<>> features) {
+        LinkTarget machine;
+        machine.features = std::move(features);
+        std::vector<int> jumps;
+        for (const bpf_insn& insn : link(program, program.programs[0], machine).insns)
+            if (insn.code == (BPF_JMP | BPF_JEQ)) jumps.push_back(insn.off);
+        return jumps;
+    };
+    BOOST_TEST(jumps_of({"ringbuf"}) == (std::vector{2}), boost::test_tools::per_element());
+    BOOST_TEST(jumps_of({}) == (std::vector{2, -4}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_field_that_a_kernel_lacks_is_shown_in_the_text) {
