@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cmd/shared/command.h"
+#include "cmd/shared/error_text.h"
 
 namespace gpufs {
 namespace {
@@ -56,11 +57,9 @@ int dispatch(Context& ctx, Args args) {
     return it->run(ctx, rest);
 }
 
-// The only place that prints an error,
+// The only place that prints the error that ends a command,
 void complain(Output& err, const Error& e) {
-    err.line(cat("gpufs: ", e.what()));
-    for (const std::string_view line : lines_of(e.evidence())) err.line(cat("    ", line));
-    if (!e.hint().empty()) err.line(cat("hint: ", e.hint()));
+    err.line(cat("gpufs: ", error_text(e)));
 }
 
 // and that turns one into an exit status.

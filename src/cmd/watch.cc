@@ -120,6 +120,7 @@ int cmd_watch(Context& ctx, Args args) {
         }
         programs = choose(ctx, choices, kernel);
     }
+    if (programs.size() > 1) choices.parts = programs;
     Program program = merge_programs(std::move(programs));
     choices.parameters = parse_program_arguments(program, parameters);
     take_pid(program, pids, !choices.input, choices.parameters);

@@ -7,6 +7,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <set>
 
 #include "base/cat.h"
 #include "base/fd.h"
@@ -15,6 +16,7 @@
 #include "support/json.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 
 namespace ut = boost::unit_test;
 
@@ -158,6 +160,41 @@ BOOST_AUTO_TEST_CASE(several_monitors_take_parameters_by_their_names) {
     BOOST_TEST(has(wrong.err, "this program has no parameter 'min_us'"));
     BOOST_TEST(test::gpufs({"watch", "fence", "fence"}).err ==
                "gpufs: 'fence' is asked for twice\n");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_kernel_refuses_is_told_and_the_others_run) {
+    const std::string text =
+        " \"reads at 0\"\n"
+        ".prog p tracepoint sched:sched_switch\n"
+        "  r1 = 0\n"
+        "  r0 = *(u64 *)(r1 + 0)\n"
+        "  exit\n";
+    const test::TempFile refused(".monitor one" + text, ".bpf");
+    const test::TempFile refused_too(".monitor two" + text, ".bpf");
+    const auto told_of = [](const std::string& name, const test::TempFile& file) {
+        return cat("without ", name, ": ", file.path(),
+                   ":4:3: error: the kernel's verifier refused this\n"
+                   "  r0 = *(u64 *)(r1 + 0)\n"
+                   "  ^~~~~~~~~~~~~~~~~~~~~\n");
+    };
+    const Ended ran =
+        test::gpufs({"watch", refused.path(), "sched-wait", refused_too.path(), "fence",
+                     "sched-wait.min_us=1s", "--duration", "10ms", "--json"});
+    BOOST_TEST(ran.status == 1);
+    BOOST_TEST(has(ran.err, told_of("one", refused)));
+    BOOST_TEST(has(ran.err, told_of("two", refused_too)));
+    BOOST_TEST(has(ran.err, "hint: -v shows the verifier's whole log\n"));
+    std::set<std::string> monitors;
+    for (const Json& told : parse_json_lines(ran.out))
+        if (told.members.contains("map"))
+            monitors.insert(told["map"].text.substr(0, told["map"].text.find('.')));
+    BOOST_TEST(monitors.contains("sched-wait"));
+    BOOST_TEST(!monitors.contains("one"));
+
+    const Ended none = test::gpufs({"watch", refused.path(), refused_too.path()});
+    BOOST_TEST(none.status == 1);
+    BOOST_TEST(none.err.starts_with("gpufs: "));
+    BOOST_TEST(!has(none.err, "without "));
 }
 
 BOOST_AUTO_TEST_CASE(a_recording_is_watched_by_what_it_has, *ut::label("pure")) {

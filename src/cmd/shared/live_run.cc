@@ -4,8 +4,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cmd/shared/error_text.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load.h"
+#include "lang/program/merge_programs.h"
 #include "view/monitor/explanation.h"
 
 namespace gpufs {
@@ -17,6 +19,27 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
 } catch (const RefusedProgram& e) {
     throw Error(e.what(), choices.verbose ? "" : "-v shows the verifier's whole log",
                 choices.verbose ? e.log() : e.evidence());
+}
+
+// The program, or as much of it as can be loaded. Adds lines about the rest to `left_out`.
+Monitor make_of_parts(const Program& program, const RunChoices& choices, KernelFacts& machine,
+                      std::vector<std::string>& left_out) {
+    try {
+        return make_monitor(program, choices, machine);
+    } catch (const Error&) {
+        std::vector<Program> loadable;
+        for (const Program& part : choices.parts) {
+            try {
+                make_monitor(merge_programs({part}, MergedNames::prefixed), choices, machine);
+                loadable.push_back(part);
+            } catch (const Error& e) {
+                left_out.push_back(cat("without ", part.name, ": ", error_text(e)));
+            }
+        }
+        if (left_out.empty() || loadable.empty()) throw;
+        return make_monitor(merge_programs(std::move(loadable), MergedNames::prefixed), choices,
+                            machine);
+    }
 }
 
 // The value of the parameter `pid`, if the program has it and it was given; else 0.
@@ -32,12 +55,14 @@ LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
     : ctx_(ctx),
       choices_(choices),
       loop_(choices.duration, choices.interval),
-      monitor_(make_monitor(std::move(program), choices, machine_)) {}
+      monitor_(choices.parts.empty() ? make_monitor(std::move(program), choices, machine_)
+                                     : make_of_parts(program, choices, machine_, left_out_)) {}
 
 int LiveRun::run() {
+    for (const std::string& line : left_out_) ctx_.err.line(line);
     if (!explain(ctx_, explanation(monitor_.sites(), monitor_.prepared()), monitor_.cautions(),
                  choices_))
-        return kOk;
+        return status(kOk);
     open();
     loop();
     return finish();
@@ -112,7 +137,11 @@ int LiveRun::finish() {
     if (const std::string line = loop_.command_end(); !line.empty()) ctx_.err.line(line);
     ctx_.out.flush();
     ctx_.err.flush();
-    return loop_.exit_status(status_of(*printer_, is_complete, choices_));
+    return loop_.exit_status(status(status_of(*printer_, is_complete, choices_)));
+}
+
+int LiveRun::status(int status) const {
+    return status == kOk && !left_out_.empty() ? kFailed : status;
 }
 
 }  // namespace gpufs

@@ -3,6 +3,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "cmd/shared/freeze_on.h"
 #include "cmd/shared/monitor_printer.h"
@@ -17,7 +19,7 @@
 namespace gpufs {
 
 // A run of a Program on this machine. The constructor loads it; run() attaches it and prints its
-// output until the end.
+// output until the end. See RunChoices::parts.
 class LiveRun {
 public:
     // Keeps references to the context and the choices. Throws the errors of Monitor's constructor.
@@ -36,11 +38,13 @@ private:
     void drain();
     void tick();
     bool goes_on();
+    int status(int status) const;
 
     Context& ctx_;
     const RunChoices& choices_;
     RunLoop loop_;  // first, because it blocks signals
     KernelFacts machine_;
+    std::vector<std::string> left_out_;  // why parts of the program are left out
     Monitor monitor_;
     // Set by open(); the last two only if requested.
     std::optional<MonitorReader> reader_;

@@ -28,6 +28,10 @@ struct RunChoices {
     std::optional<std::string> session;
     Controls controls = Controls::escaped;
     bool top = false;  // a full screen each interval
+    // The programs that this one was merged from; empty: it is one. Live, those that cannot be
+    // loaded are left out: their errors are printed, and the exit status is kFailed where it would
+    // be kOk.
+    std::vector<Program> parts;
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,
          strict = false, verbose = false;
 

@@ -235,8 +235,9 @@ private:
 
 }  // namespace
 
-Program merge_programs(std::vector<Program> programs) {
-    if (programs.size() == 1) return std::move(programs.front());
+Program merge_programs(std::vector<Program> programs, MergedNames names) {
+    if (programs.size() == 1 && names == MergedNames::own_if_single)
+        return std::move(programs.front());
     Merger merger(std::move(programs.at(0)));
     for (std::size_t i = 1; i < programs.size(); ++i) merger.add(std::move(programs[i]));
     return merger.finish();

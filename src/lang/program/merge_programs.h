@@ -8,7 +8,7 @@ namespace gpufs {
 
 // Merges programs into one that does what all of them do. They share one ring, so that their
 // records are in one order, and are loaded and detached together. A single program is returned
-// unchanged.
+// unchanged, unless its names are to be as they are beside others.
 //
 // Declarations from a text that several programs include are kept once, under their own name; such
 // a parameter has one value for all. All other names get their program's name as a prefix:
@@ -16,6 +16,8 @@ namespace gpufs {
 //
 // Throws UsageError when two programs have the same name, when included texts of the same name
 // differ, and when only some licences are GPL-compatible.
-Program merge_programs(std::vector<Program> programs);
+enum class MergedNames { own_if_single, prefixed };
+Program merge_programs(std::vector<Program> programs,
+                       MergedNames names = MergedNames::own_if_single);
 
 }  // namespace gpufs

@@ -82,6 +82,14 @@ BOOST_AUTO_TEST_CASE(one_program_stays_as_it_is) {
                boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_single_program_can_have_the_names_that_it_has_beside_others) {
+    const Program merged = merge_programs({one("drm")}, MergedNames::prefixed);
+    BOOST_TEST(merged.name == "drm");
+    BOOST_TEST(names_of(merged.maps) == (Names{"events", "unsent", "drm.stacks", "drm.seen"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(names_of(merged.programs) == (Names{"drm.main"}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(names_tell_the_programs_apart_and_what_both_include_is_there_once) {
     const Program merged = merge_programs({one("drm"), one("fence")});
     BOOST_TEST(merged.name == "drm, fence");
