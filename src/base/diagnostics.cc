@@ -1,8 +1,17 @@
 #include "base/diagnostics.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
 
 namespace gpufs {
+namespace {
+
+constexpr std::size_t kMostShown = 20;
+
+}  // namespace
 
 void Diagnostics::add(const SourceText& source, Span at, std::string text) {
     const auto known = std::ranges::find(names_, source.name);
@@ -22,14 +31,13 @@ void Diagnostics::error(const SourceText& source, const SourceError& mistake) {
 }
 
 void Diagnostics::add(const Diagnostics& others) {
+    std::set<std::pair<std::size_t, std::string>> told;
+    for (const Entry& entry : entries_) told.emplace(entry.source, entry.text);
     for (const Entry& entry : others.entries_) {
         const std::string& name = others.names_[entry.source];
         const auto known = std::ranges::find(names_, name);
         const auto index = static_cast<std::size_t>(known - names_.begin());
-        const bool is_told = std::ranges::any_of(entries_, [&](const Entry& own) {
-            return own.source == index && own.text == entry.text;
-        });
-        if (is_told) continue;
+        if (!told.emplace(index, entry.text).second) continue;
         if (known == names_.end()) names_.push_back(name);
         entries_.push_back({index, entry.at, entry.text});
     }
@@ -42,7 +50,11 @@ std::string Diagnostics::to_text() const {
         return a->source != b->source ? a->source < b->source : a->at.begin < b->at.begin;
     });
     std::string text;
-    for (const Entry* entry : order) text += cat(text.empty() ? "" : "\n", entry->text);
+    const std::size_t shown = std::min(order.size(), kMostShown);
+    for (std::size_t i = 0; i < shown; ++i) text += cat(i == 0 ? "" : "\n", order[i]->text);
+    if (shown < order.size())
+        text += cat("\nand ", counted(order.size() - shown, "more mistake"),
+                    is_full() ? "; the rest was not looked at" : "");
     return text;
 }
 

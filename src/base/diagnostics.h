@@ -22,14 +22,19 @@ public:
     bool empty() const noexcept { return entries_.empty(); }
     std::size_t size() const noexcept { return entries_.size(); }
 
-    // All mistakes, each with its three lines and its hint, without a final newline. Texts are
-    // ordered by their first mistake, and mistakes within a text by position.
+    // So many that whoever looks for mistakes may stop: nobody mends them one by one.
+    bool is_full() const noexcept { return entries_.size() >= kEnough; }
+
+    // The first 20 mistakes, each with its three lines and its hint, and how many more there are,
+    // without a final newline. Texts are ordered by their first mistake, and mistakes within a text
+    // by position.
     std::string to_text() const;
 
     // Throws UsageError with to_text() if there is a mistake.
     void throw_if_any() const;
 
 private:
+    static constexpr std::size_t kEnough = 1000;
     struct Entry {
         std::size_t source;  // index into names_
         Span at;

@@ -5,6 +5,27 @@
 #include "base/printable.h"
 
 namespace gpufs {
+namespace {
+
+// Lines up to kWholeLine are shown whole; of longer ones kShown bytes, kBefore of them in front of
+// the caret.
+constexpr std::size_t kWholeLine = 240, kShown = 160, kBefore = 60;
+constexpr std::string_view kMore = "...";
+
+// The next place that is not inside of a character of UTF-8.
+std::size_t character_from(std::string_view line, std::size_t at) {
+    while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xc0) == 0x80) ++at;
+    return at;
+}
+
+// The part of a line that is shown for a caret at `indent`.
+Span shown_part(std::string_view line, std::size_t indent) {
+    if (line.size() <= kWholeLine) return {0, line.size()};
+    const std::size_t begin = character_from(line, indent - std::min(indent, kBefore));
+    return {begin, character_from(line, std::min(begin + kShown, line.size()))};
+}
+
+}  // namespace
 
 std::string_view SourceText::line(std::size_t n) const {
     std::string_view rest = text;
@@ -27,16 +48,22 @@ std::string point_at(const SourceText& source, Span at, std::string_view message
     const SourcePos pos = position_of(source, at.begin);
     const std::string_view line = source.line(pos.line);
     const std::size_t indent = std::min(pos.column - 1, line.size());
-    std::string pad = printable_lines(line.substr(0, indent));
+    const Span shown = shown_part(line, indent);
+    const auto shown_text = [&](std::size_t begin, std::size_t end) {
+        return printable_lines(line.substr(begin, end - begin));
+    };
+    std::string pad(shown.begin == 0 ? 0 : kMore.size(), ' ');
+    pad += shown_text(shown.begin, indent);
     for (char& c : pad)
         if (c != '\t')
             c = ' ';  // keep tabs, so that the terminal expands them as in the line above
-    // A span may extend past the line's end; the underline stops there.
-    const std::size_t width = std::min(at.end - std::min(at.begin, at.end), line.size() - indent);
-    const std::size_t underlined = printable_lines(line.substr(indent, width)).size();
+    // A span may extend past what is shown; the underline stops there.
+    const std::size_t width = std::min(at.end - std::min(at.begin, at.end), shown.end - indent);
+    const std::size_t underlined = shown_text(indent, indent + width).size();
     const std::string tail(underlined > 1 ? underlined - 1 : 0, '~');
     return cat(source.name, ':', pos.line, ':', pos.column, ": error: ", printable_lines(message),
-               '\n', printable_lines(line), '\n', pad, '^', tail);
+               '\n', shown.begin == 0 ? "" : kMore, shown_text(shown.begin, shown.end),
+               shown.end == line.size() ? "" : kMore, '\n', pad, '^', tail);
 }
 
 }  // namespace gpufs

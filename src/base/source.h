@@ -28,7 +28,8 @@ struct SourcePos {
 };
 SourcePos position_of(const SourceText& source, std::size_t offset);
 
-// A mistake in three lines: "name:line:col: error: message", the source line, the caret.
+// A mistake in three lines: "name:line:col: error: message", the source line, the caret. Of a long
+// line what is around the caret is shown, with "..." where more is left out.
 //
 //   watch.bpf:7:23: error: dma_fence:dma_fence_init has no field 'seqn'
 //   w6 = *(u32 *)(r1 + @seqn)

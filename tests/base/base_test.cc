@@ -39,6 +39,29 @@ BOOST_AUTO_TEST_CASE(an_underline_stops_at_the_end_of_its_line) {
     BOOST_TEST(point_at(source, {1, 7}, "m") == "f:1:2: error: m\nabc\n ^~");
 }
 
+BOOST_AUTO_TEST_CASE(of_a_long_line_the_part_around_the_caret_is_shown) {
+    const std::string dots(500'000, '.');
+    const SourceText source{"long", cat("first\n", dots, "wrong", dots, '\n')};
+    const std::size_t at = 6 + dots.size();
+    BOOST_TEST(point_at(source, {at, at + 5}, "m") ==
+               cat("long:2:500001: error: m\n...", std::string(60, '.'), "wrong",
+                   std::string(95, '.'), "...\n", std::string(63, ' '), "^~~~~"));
+    BOOST_TEST(point_at(source, {6, at}, "m") ==
+               cat("long:2:1: error: m\n", std::string(160, '.'), "...\n^", std::string(159, '~')));
+    BOOST_TEST(point_at(source, {source.text.size() - 1, source.text.size()}, "m") ==
+               cat("long:2:1000006: error: m\n...", std::string(60, '.'), '\n',
+                   std::string(63, ' '), '^'));
+}
+
+BOOST_AUTO_TEST_CASE(a_long_line_is_not_cut_within_a_character) {
+    std::string text;
+    while (text.size() < 999) text += "\u20ac";  // of 3 bytes
+    const SourceText source{"long", text};
+    const std::string shown = point_at(source, {500, 501}, "m");
+    BOOST_TEST(shown.starts_with("long:1:501: error: m\n...\u20ac"));
+    BOOST_TEST(shown.find("\u20ac...\n") != shown.npos);
+}
+
 BOOST_AUTO_TEST_CASE(slips_of_the_pen_are_recognised_and_other_words_are_not) {
     const std::vector<std::string> names = {"prev_state", "prev_pid", "next_pid", "pid"};
     BOOST_TEST(did_you_mean("prv_state", names) == "did you mean 'prev_state'?");

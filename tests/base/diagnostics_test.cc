@@ -1,5 +1,7 @@
 #include "base/diagnostics.h"
 
+#include "base/cat.h"
+
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
@@ -49,6 +51,21 @@ BOOST_AUTO_TEST_CASE(what_others_found_is_added_but_for_what_is_known) {
     BOOST_TEST(found.to_text() ==
                "a.bpf:1:1: error: first\none\n^\nhint: this\n"
                "b.bpf:1:1: error: wrong\nfour\n^~~~");
+}
+
+BOOST_AUTO_TEST_CASE(the_first_twenty_are_shown_and_the_others_counted) {
+    std::string text, shown;
+    for (int i = 1; i <= 22; ++i) {
+        text += "bad\n";
+        if (i <= 20) shown += cat("many.bpf:", i, ":1: error: wrong\nbad\n^~~\n");
+    }
+    const SourceText many{"many.bpf", text};
+    Diagnostics found;
+    for (std::size_t i = 22; i-- > 0;) {
+        found.error(many, {4 * i, 4 * i + 3}, "wrong");
+        if (i == 1) BOOST_TEST(found.to_text().ends_with("^~~\nand 1 more mistake"));
+    }
+    BOOST_TEST(found.to_text() == shown + "and 2 more mistakes");
 }
 
 BOOST_AUTO_TEST_CASE(they_are_thrown_as_one_error_if_there_are_any) {

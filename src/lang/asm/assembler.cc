@@ -30,6 +30,14 @@ Span directive_of(const SourceText& source, Span line) {
     return {begin, begin + word.size()};
 }
 
+// Whether a line has no code: nothing, or a comment.
+bool is_blank(const SourceText& source, Span line) {
+    const std::string_view text =
+        std::string_view(source.text).substr(line.begin, line.end - line.begin);
+    const auto first = text.find_first_not_of(" \t\r");
+    return first == text.npos || text[first] == '#' || text[first] == ';';
+}
+
 // How a line leaves its directive: so many braces deeper, or with a comma or a bar that wants more.
 struct LineEnd {
     int depth = 0;
@@ -65,7 +73,7 @@ public:
 
     Program assemble() {
         read_source(0);
-        end_conditions();
+        if (!work_.errors.is_full()) end_conditions();
         if (work_.program.programs.empty() && work_.errors.empty())
             complain({0, {0, 0}}, "there is no .prog in this text",
                      "a .prog line says what the instructions behind it are attached to");
@@ -73,7 +81,7 @@ public:
         Program& program = work_.program;
         if (program.name.empty()) program.name = stem_of(work_.sources[0].name);
         program.sources.assign(work_.sources.begin(), work_.sources.end());
-        if (scope_ == AsmScope::checked) check();
+        if (scope_ == AsmScope::checked && !work_.errors.is_full()) check();
         work_.errors.throw_if_any();
         return std::move(program);
     }
@@ -107,6 +115,7 @@ private:
         const SourceText& source = work_.sources[index];
         const std::vector<Span> lines = line_spans(source);
         for (std::size_t i = 0; i < lines.size(); ++i) {
+            if (work_.errors.is_full()) return;
             const Span word = directive_of(source, lines[i]);
             if (word.begin == word.end) {
                 code_line({index, lines[i]});
@@ -135,17 +144,26 @@ private:
     }
 
     void code_line(const SourceRef& line) {
-        if (!work_.units.empty()) {
-            const std::size_t guard = conditions_.empty() ? 0 : conditions_.back().guard;
-            work_.units.back().lines.push_back({line.source, line.span, guard});
-            return;
-        }
+        if (is_blank(work_.sources[line.source], line.span)) return;
+        if (!work_.units.empty()) return add_line(work_.units.back(), line);
         if (complained_of_stray_) return;
         const AsmLine parts = split_asm_line(work_.sources[line.source], line.span, false);
         if (parts.kind == AsmLine::Kind::empty && parts.labels.empty()) return;
         complained_of_stray_ = true;
         complain({line.source, parts.kind == AsmLine::Kind::code ? parts.code : line.span},
                  "instructions belong behind a .prog or a .func line");
+    }
+
+    void add_line(AsmUnit& unit, const SourceRef& line) {
+        if (has_too_many_) return;
+        if (unit.lines.size() == kMostInsns) {
+            has_too_many_ = true;
+            unit.lines.clear();
+            unit.is_complete = false;
+            return complain_of_too_many(work_.errors, work_.sources[line.source], line.span);
+        }
+        const std::size_t guard = conditions_.empty() ? 0 : conditions_.back().guard;
+        unit.lines.push_back({line.source, line.span, guard});
     }
 
     void directive(const SourceRef& word, Span whole) {
@@ -376,7 +394,7 @@ private:
     AsmWork work_;
     std::vector<Condition> conditions_;
     std::map<std::string, Guard, std::less<>> named_;  // by .when
-    bool complained_of_stray_ = false;
+    bool complained_of_stray_ = false, has_too_many_ = false;
 };
 
 const std::array<Assembler::Structure, Assembler::kStructureCount> Assembler::kStructures = {{

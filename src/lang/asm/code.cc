@@ -29,7 +29,10 @@ public:
     bool assemble(const AsmUnit& unit, std::vector<CodeItem>& code) {
         const std::size_t before = work_.errors.size();
         code_ = &code;
-        for (const AsmUnit::Line& line : unit.lines) add(line);
+        for (const AsmUnit::Line& line : unit.lines) {
+            if (work_.errors.is_full()) return false;
+            add(line);
+        }
         end_log();
         return is_complete_ && work_.errors.size() == before;
     }

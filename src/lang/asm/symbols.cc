@@ -37,10 +37,11 @@ void AsmSymbols::declare(const SourceText& source, Span name) {
     if (is_field(text) || text.find('.') != text.npos)
         throw SourceError(source, name, cat("'", text, "' is no name to declare"),
                           "names have letters, digits and '_'");
-    const auto [it, is_new] = declared_.emplace(text, position_of(source, name.begin).line);
-    if (!is_new)
-        throw SourceError(source, name, cat("'", text, "' is declared twice"),
-                          cat("line ", it->second, " declares it first"));
+    const auto [it, is_new] = declared_.emplace(text, Declaration{&source, name.begin});
+    if (is_new) return;
+    const auto line = position_of(*it->second.source, it->second.offset).line;
+    throw SourceError(source, name, cat("'", text, "' is declared twice"),
+                      cat("line ", line, " declares it first"));
 }
 
 bool AsmSymbols::is_forgiven(std::string_view name) const {

@@ -18,7 +18,8 @@ struct AlreadyTold {};
 class AsmSymbols {
 public:
     // Takes a name for a constant, parameter, structure, map or record: each has one meaning only.
-    // Throws SourceError where it is taken already, or is a register's.
+    // Throws SourceError where it is taken already, or is a register's. Keeps a reference to the
+    // source.
     void declare(const SourceText& source, Span name);
 
     // What a name means is not known, and its declaration was complained of: whoever uses it makes
@@ -60,7 +61,11 @@ private:
     NameMeaning find_call(const NameUse& use, const SourceText& source) const;
     std::vector<std::string> known() const;
 
-    std::map<std::string, std::size_t, std::less<>> declared_;  // the line
+    struct Declaration {
+        const SourceText* source = nullptr;
+        std::size_t offset = 0;
+    };
+    std::map<std::string, Declaration, std::less<>> declared_;
     std::map<std::string, Int128, std::less<>> numbers_;
     std::map<std::string, Int128, std::less<>> sizes_;
     std::map<std::string, Place, std::less<>> places_;

@@ -10,9 +10,6 @@
 namespace gpufs {
 namespace {
 
-// A larger index in a log is a typing error; the kernel accepts a million instructions.
-constexpr std::size_t kMaxIndex = 1'000'000;
-
 bool is_local(Relocation::Kind kind) {
     return kind == Relocation::Kind::label || kind == Relocation::Kind::subprogram ||
            kind == Relocation::Kind::callback;
@@ -85,11 +82,11 @@ void InsnSequence::add(const SourceText& source, const ParsedInsn& parsed,
     }
     if (!log_base_) log_base_ = next_ - *index;
     const std::size_t at = *log_base_ + *index;
-    if (*index > kMaxIndex || at > kMaxIndex) {
+    if (*index > kMostInsns || at > kMostInsns) {
         diagnostics_->error(source, parsed.span,
                             cat("instruction ", *index,
-                                *index > kMaxIndex ? " is beyond what a program has"
-                                                   : " comes before the first one of this log"));
+                                *index > kMostInsns ? " is beyond what a program has"
+                                                    : " comes before the first one of this log"));
         return;
     }
     const State before = at < states_.size() ? states_[at] : State::missing;
@@ -200,6 +197,11 @@ bool add_asm_line(InsnSequence& sequence, const SourceText& source, Span line,
     return parts.is_from_log();
 }
 
+void complain_of_too_many(Diagnostics& errors, const SourceText& source, Span line) {
+    errors.error(source, line,
+                 cat("more than ", kMostInsns, " instructions: no kernel takes them"));
+}
+
 std::vector<Span> line_spans(const SourceText& source) {
     std::vector<Span> lines;
     for (std::size_t begin = 0; begin < source.text.size();) {
@@ -214,8 +216,13 @@ Listing assemble_bare(const SourceText& source, const AsmNames& names) {
     Listing listing;
     InsnSequence sequence(listing.errors);
     bool after_log = false;
-    for (const Span line : line_spans(source))
+    for (const Span line : line_spans(source)) {
         after_log = add_asm_line(sequence, source, line, names, listing.errors, after_log);
+        if (listing.errors.is_full()) break;
+        if (sequence.insns().size() <= kMostInsns) continue;
+        complain_of_too_many(listing.errors, source, line);
+        break;
+    }
     sequence.link_labels();
     for (const InsnSequence::Ref& ref : sequence.refs()) {
         const std::string_view what = what_is(ref.symbol.to.kind);

@@ -12,6 +12,9 @@
 
 namespace gpufs {
 
+// As many instructions as any kernel takes in a program, with its functions.
+inline constexpr std::size_t kMostInsns = 1'000'000;
+
 // Collects the instructions of one program. Lines of a verifier's log are placed by their index.
 // Keeps references to the source texts and the diagnostics.
 class InsnSequence {
@@ -81,6 +84,9 @@ private:
 // line.
 bool add_asm_line(InsnSequence& sequence, const SourceText& source, Span line,
                   const AsmNames& names, Diagnostics& diagnostics, bool after_log);
+
+// Reports that there are more than kMostInsns, from this line on.
+void complain_of_too_many(Diagnostics& errors, const SourceText& source, Span line);
 
 // The lines of a text as spans without their newlines.
 std::vector<Span> line_spans(const SourceText& source);

@@ -85,6 +85,7 @@ Insn at_place(const bpf_insn& op, const SourceRef& at) {
 }  // namespace
 
 void LinkContext::error(const SourceRef& at, std::string_view message, const std::string& hint) {
+    if (mistakes.is_full()) return;
     // Code that was generated has no text.
     const SourceText none{program.name.empty() ? probe.name : program.name, {}};
     const bool is_known = at.source < program.sources.size();

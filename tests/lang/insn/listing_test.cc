@@ -179,6 +179,14 @@ BOOST_AUTO_TEST_CASE(noise_is_refused_in_peace) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(bare_instructions_are_no_more_than_a_kernel_takes) {
+    std::string text;
+    for (std::size_t i = 0; i < 1'000'002; ++i) text += "exit\n";
+    BOOST_TEST(assemble_bare({"test", text}).errors.to_text() ==
+               "test:1000001:1: error: more than 1000000 instructions: no kernel takes them\n"
+               "exit\n^~~~");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
