@@ -61,13 +61,15 @@ BOOST_AUTO_TEST_CASE(a_dynamic_probe_is_no_event_for_programs,
                      *ut::precondition(test::has_file{"uprobe_events"})) {
     const DynamicProbe probe;
     const Ended ended = test::gpufs({"count", DynamicProbe::event(), "--duration", "1ms"});
-    BOOST_TEST(ended.status == 3);
+    const std::string event = DynamicProbe::event();
+    BOOST_TEST(ended.status == 2);
     BOOST_TEST(ended.err ==
-               cat("gpufs: 'count' cannot run here: p0: '", DynamicProbe::event(),
-                   "' is a dynamic probe: programs cannot read its record\n"
-                   "hint: kprobe:FUNCTION or uprobe:PATH:FUNCTION is the place itself; 'gpufs "
+               cat("gpufs: count:1:1: error: '", event,
+                   "' is a dynamic probe: programs cannot read its record\n", event, "\n^",
+                   std::string(event.size() - 1, '~'),
+                   "\nhint: kprobe:FUNCTION or uprobe:PATH:FUNCTION is the place itself; 'gpufs "
                    "record -e ",
-                   DynamicProbe::event(), "' records it\n"));
+                   event, "' records it\n"));
 }
 
 BOOST_AUTO_TEST_CASE(a_place_in_code_is_no_event_to_record) {

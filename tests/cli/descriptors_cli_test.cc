@@ -61,10 +61,20 @@ BOOST_AUTO_TEST_CASE(a_pipe_without_a_writer_is_not_waited_for, *ut::label("pure
                                     "' is a pipe, and nothing was written into "
                                     "it\nhint: such as: gpufs report -i - < FILE\n"));
     }
-    // One with a writer is read to its end.
-    const Ended piped = shell(cat("cat ", kRecording, " > ", path, " & exec 3<>", path,
-                                  "; $GPUFS report -i ", path, " & wait $!"));
     ::unlink(path.c_str());
+}
+
+BOOST_AUTO_TEST_CASE(a_pipe_with_a_writer_is_read_to_its_end,
+                     *ut::label("pure") * ut::precondition(test::has_program{"bash"})) {
+    const Ended piped =
+        test::Child({{"bash", "-c", cat("$GPUFS report -i <(cat ", kRecording, ")")},
+                     {cat("GPUFS=", test::gpufs_binary())},
+                     false,
+                     false,
+                     {}})
+            .wait();
+    BOOST_TEST(piped.status == 0, piped.err);
+    BOOST_TEST(piped.out == test::gpufs({"report", "-i", kRecording}).out);
 }
 
 BOOST_AUTO_TEST_CASE(a_recording_is_written_to_stdout, *ut::precondition(test::can_trace)) {

@@ -34,7 +34,8 @@ const Case kCases[] = {
     {"mount -t tmpfs none /sys/kernel/tracing",
      "tracefs is hidden: a tmpfs is mounted over /sys/kernel/tracing",
      "as root: umount /sys/kernel/tracing"},
-    {"umount -l /sys/kernel/debug 2>/dev/null; umount -l /sys/kernel/tracing",
+    {"umount -l /sys/kernel/debug 2>/dev/null; umount -l /sys/kernel/tracing; "
+     "umount -l /sys/kernel/tracing",
      "tracefs is not mounted", "as root: mount -t tracefs nodev /sys/kernel/tracing"},
     {"umount -l /proc", "/proc is not mounted", "as root: mount -t proc proc /proc"},
     {"umount -l /sys", "tracefs is not mounted, and /sys is not mounted",
@@ -72,14 +73,22 @@ BOOST_AUTO_TEST_CASE(commands_and_doctor_tell_the_same_cause) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(too_few_descriptors_are_the_cause_that_is_told) {
-    for (const char* const command : {"doctor", "filter 'prev_state == 2'", "list"}) {
-        const Ended ended = shell_apart(cat("ulimit -n 3; $GPUFS ", command));
-        BOOST_TEST(ended.status == 3, command);
-        BOOST_TEST(has(ended.err,
-                       ": Too many open files\nhint: 'ulimit -n' shows and raises how "
-                       "many files a process may open\n"),
-                   ended.err);
+BOOST_AUTO_TEST_CASE(too_few_descriptors_are_the_cause_that_is_told,
+                     *ut::precondition(test::has_program{"prlimit"})) {
+    for (const char* const limit : {"--nofile=6", "--nofile=8"}) {
+        for (const std::vector<std::string>& args :
+             {std::vector<std::string>{"count", "sched:sched_switch"},
+              {"record", "-e", "sched_switch", "-o", "/tmp/gpufs-test-mounts.dat"},
+              {"stall", "--", "true"}}) {
+            std::vector<std::string> argv{"prlimit", limit, test::gpufs_binary()};
+            argv.insert(argv.end(), args.begin(), args.end());
+            const Ended ended = test::Child({argv, {}, false, false, {}}).wait();
+            BOOST_TEST(ended.status == 3, args[0]);
+            BOOST_TEST(has(ended.err,
+                           ": Too many open files\nhint: 'ulimit -n' shows and raises how many "
+                           "files a process may open\n"),
+                       ended.err);
+        }
     }
 }
 
@@ -117,13 +126,10 @@ BOOST_AUTO_TEST_CASE(ids_of_a_pid_namespace_are_not_written_into_tracefs) {
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_name_of_a_session_is_a_mistake) {
-    for (const char* const option : {"--session=", "--session"}) {
-        std::vector<std::string> args = {"reset", option};
-        if (std::string_view(option) == "--session") args.emplace_back("");
-        const Ended ended = test::gpufs(args);
-        BOOST_TEST(ended.status == 2, option);
-        BOOST_TEST(ended.err == "gpufs: --session: NAME is empty\n", option);
-    }
+    const Ended ended = test::gpufs({"reset", "--session", ""});
+    BOOST_TEST(ended.status == 2);
+    BOOST_TEST(ended.err == "gpufs: --session: NAME is empty\n");
+    BOOST_TEST(test::gpufs({"reset", "--session="}).status == 2);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -177,7 +177,7 @@ std::string with_page_times(std::uint64_t time) {
     std::string bytes = read_file(kSched);
     const Fd file = open_file(kSched, O_RDONLY);
     const TraceFileHeader header(file.get(), kSched);
-    for (const trace_dat::CpuData& cpu : header.buffers.at(0).cpus)
+    for (const trace_dat::CpuData& cpu : header.buffers.at(1).cpus)
         if (cpu.size != 0) std::memcpy(bytes.data() + cpu.offset, &time, sizeof time);
     return bytes;
 }
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(intervals_jump_over_the_gap_to_a_damaged_time) {
     const Fd file = open_file(kSched, O_RDONLY);
     const TraceFileHeader header(file.get(), kSched);
     const std::uint64_t early = 1;
-    std::memcpy(bytes.data() + header.buffers.at(0).cpus.at(0).offset, &early, sizeof early);
+    std::memcpy(bytes.data() + header.buffers.at(1).cpus.at(0).offset, &early, sizeof early);
     const test::TempFile gap(bytes);
     Run jump(gap.path(), telling("interval 1s") + other);
     BOOST_TEST(jump.records() == 10'000u);
