@@ -1,6 +1,7 @@
 #include "engine/session/scratch_instance.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,12 @@ std::optional<Owner> owner_of(std::string_view instance) {
     while (scan.take("."))
         if (scan.take_all(is_word_char).empty()) return std::nullopt;
     return scan.at_end() ? std::optional(Owner{*pid, *start}) : std::nullopt;
+}
+
+bool is_file_at(const Fd& file, const std::string& path) {
+    struct stat held, found;
+    return ::fstat(file.get(), &held) == 0 && ::stat(path.c_str(), &found) == 0 &&
+           held.st_dev == found.st_dev && held.st_ino == found.st_ino;
 }
 
 // Whether /proc shows the owner. It does not show processes of other pid namespaces.
@@ -100,8 +107,11 @@ bool ScratchInstance::make() {
             continue;
         }
         held_ = Fd{::open(here_.path("tracing_on").c_str(), O_RDONLY | O_CLOEXEC)};
-        if (held_) return true;
-        const int code = errno;
+        const int code = held_ ? ENODEV : errno;
+        // The kernel knows an instance by the address of its trace_array: the file of one that is
+        // being removed can be opened when another has got that address, and holds the other.
+        if (held_ && is_file_at(held_, here_.path("tracing_on"))) return true;
+        held_ = Fd();
         // ENODEV: the instance was being removed (Linux 6.18).
         if ((code == ENOENT || code == ENODEV) && round < kMostRounds) continue;
         ::rmdir(here_.root().c_str());
