@@ -10,6 +10,7 @@
 
 #include "base/cat.h"
 #include "base/scan.h"
+#include "lang/symbols/rust_name.h"
 
 namespace gpufs {
 namespace {
@@ -109,6 +110,7 @@ BareName without_types(std::string_view demangled) {
 }
 
 std::string function_name(const std::string& symbol) {
+    if (symbol.starts_with("_R")) return rust_name(symbol).value_or(symbol);
     if (!symbol.starts_with("_Z")) return symbol;
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text{

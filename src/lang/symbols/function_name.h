@@ -7,7 +7,7 @@ namespace gpufs {
 
 // The readable form of a symbol's name: demangles a C++ name (_Z...) and removes its parameters and
 // return type, "std::vector<int, std::allocator<int> >::push_back"; removes the hash of a Rust
-// name. Other names are unchanged.
+// name, of the old form (_ZN...) and of the new one (_R...). Other names are unchanged.
 std::string function_name(const std::string& symbol);
 
 // Removes parameters and return type of a demangled name: "f<int>" for "void f<int>(int) const".
