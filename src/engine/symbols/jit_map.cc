@@ -52,13 +52,14 @@ std::optional<PerfMap::Function> PerfMap::find(std::uint64_t address) const {
                     address - entry.start};
 }
 
-std::optional<std::string> read_perf_map(std::uint32_t pid, std::size_t known_bytes) {
+std::optional<std::string> read_perf_map(std::uint32_t pid, std::uint32_t user,
+                                         std::size_t known_bytes) {
     const auto root = RootDirectory::of(static_cast<int>(pid)).value_or(RootDirectory());
     const int inner = proc::innermost_pid(static_cast<int>(pid));
     const std::string path = cat("/tmp/perf-", inner ? static_cast<unsigned>(inner) : pid, ".map");
-    const Fd file = root.open(path);
+    const Fd file = root.open(path, RootDirectory::LastLink::refused);
     struct stat status;
-    if (!file || ::fstat(file.get(), &status) != 0 ||
+    if (!file || !is_only_from(file.get(), user) || ::fstat(file.get(), &status) != 0 ||
         std::min(static_cast<std::size_t>(status.st_size), kMostBytes) == known_bytes)
         return std::nullopt;
     return read_all(file.get(), path, kMostBytes);

@@ -35,8 +35,10 @@ private:
 };
 
 // The text of a running or past process's perf map: below the process's root directory, named after
-// its pid in its own pid namespace. Since anyone can create such a file, reads only a regular file,
-// and at most 128 MB of it. Absent if there is none, or if its size is still `known_bytes`.
-std::optional<std::string> read_perf_map(std::uint32_t pid, std::size_t known_bytes);
+// its pid in its own pid namespace. Anyone can create such a file: reads only a regular file, no
+// symbolic link, that only root and `user`, whose process it is, can have written, and at most
+// 128 MB of it. Absent if there is none, or if its size is still `known_bytes`.
+std::optional<std::string> read_perf_map(std::uint32_t pid, std::uint32_t user,
+                                         std::size_t known_bytes);
 
 }  // namespace gpufs

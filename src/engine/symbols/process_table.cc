@@ -58,7 +58,12 @@ void ProcessTable::add(Process& process, const Range& range) {
     ranges.push_back(range);
 }
 
+void ProcessTable::look_at_owner(std::uint32_t task, Process& process) {
+    if (const auto user = proc::owner(static_cast<int>(task))) process.owner = user;
+}
+
 void ProcessTable::read_maps(std::uint32_t pid, Process& process) {
+    look_at_owner(pid, process);
     std::vector<Range> ranges;
     const auto read_of = [&](int task) {
         const std::string text = proc::maps(task);
@@ -131,6 +136,7 @@ void ProcessTable::fork(const SideBandRecord& record) {
     if (child.lives.back().begin_ns > record.time_ns) return;
     revive(record.pid, child);
     child.is_complete = parent.is_complete;
+    child.owner = parent.owner;
     child.nothing_at.clear();
     child.lives.push_back({record.time_ns, parent.lives.back().ranges});
     if (child.lives.size() > kMostLives) child.lives.pop_front();
@@ -150,6 +156,7 @@ void ProcessTable::exec(const SideBandRecord& record) {
     // A thread that execs ends all others first, then takes the main thread's place and number.
     revive(record.pid, process);
     process.is_complete = true;
+    process.owner.reset();  // a set-user-ID program
     process.nothing_at.clear();
     process.lives.push_back({record.time_ns, {}});
     if (process.lives.size() > kMostLives) process.lives.pop_front();
@@ -183,6 +190,7 @@ void ProcessTable::take(const SideBandRecord& record) {
             if (process.is_gone) return;
             // /proc/PID leads nowhere without a main thread.
             const std::uint32_t task = process.has_no_leader ? record.tid : record.pid;
+            if (!process.owner) look_at_owner(task, process);
             const MappedFiles::Id file = files_.add(
                 static_cast<int>(task), {record.start, record.end, record.offset, record.device,
                                          record.inode, record.generation, record.text});
@@ -198,6 +206,12 @@ void ProcessTable::take(const SideBandRecord& record) {
         case SideBandRecord::Kind::comm:
             return;
     }
+}
+
+std::uint32_t ProcessTable::owner(std::uint32_t pid) {
+    Process& process = process_of(pid);
+    if (!process.is_gone) look_at_owner(pid, process);
+    return process.owner.value_or(0);
 }
 
 bool ProcessTable::is_gone(std::uint32_t pid) const {

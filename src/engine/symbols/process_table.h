@@ -43,6 +43,8 @@ public:
     void take(const SideBandRecord& record);
 
     bool is_gone(std::uint32_t pid) const;
+    // The user of a process, also of one that is gone; 0 if it is unknown.
+    std::uint32_t owner(std::uint32_t pid);
     // Number of exited processes that were forgotten.
     std::uint64_t forgotten() const noexcept { return forgotten_; }
 
@@ -62,10 +64,12 @@ private:
         std::deque<Life> lives;    // oldest first
         bool is_complete = false;  // all mappings are known
         bool is_gone = false;
+        std::optional<std::uint32_t> owner;  // the user, when it was last looked at
         bool has_no_leader = false;          // its main thread exited before the others
         std::set<std::uint64_t> nothing_at;  // pages without a mapping at the last read
     };
 
+    static void look_at_owner(std::uint32_t task, Process& process);
     void read_maps(std::uint32_t pid, Process& process);
     void fork(const SideBandRecord& record);
     void exec(const SideBandRecord& record);

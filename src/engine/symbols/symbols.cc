@@ -110,7 +110,7 @@ Frame Symbols::in_jit(std::uint32_t pid, std::uint64_t address) {
     const bool may_be_old = !function || !processes_.is_gone(pid);
     if (is_new || (may_be_old && now - jit.last_look >= kLookAgain)) {
         jit.last_look = now;
-        if (auto text = read_perf_map(pid, jit.bytes)) {
+        if (auto text = read_perf_map(pid, processes_.owner(pid), jit.bytes)) {
             jit.bytes = text->size();
             jit.map = PerfMap(std::move(*text));
             function = jit.map.find(address);

@@ -1,5 +1,6 @@
 #include "kernel/elf/debug_file.h"
 
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <cstdint>
@@ -86,7 +87,10 @@ std::unique_ptr<ElfFile> open_debug_file(const ElfFile& of, const std::string& d
     }
     const auto link = debug_link(of);
     if (!link) return nullptr;
+    struct stat program;
+    if (::fstat(of.fd(), &program) != 0) return nullptr;
     const auto is_right = [&](const ElfFile& f) {
+        if (!is_only_from(f.fd(), program.st_uid)) return false;
         const std::string other = f.build_id();
         if (!id.empty() && !other.empty()) return id == other;
         return checksum_of(f) == link->crc;

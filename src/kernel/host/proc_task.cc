@@ -1,5 +1,6 @@
 #include "kernel/host/proc_task.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -140,6 +141,12 @@ int require_tgid(int tid) {
 
 int innermost_pid(int tid) {
     return last_number(tid, "NSpid:");
+}
+
+std::optional<std::uint32_t> owner(int tid) {
+    struct stat status;
+    if (::stat(cat("/proc/", tid).c_str(), &status) != 0) return std::nullopt;
+    return status.st_uid;
 }
 
 std::vector<int> threads(int pid) {

@@ -57,6 +57,9 @@ int require_tgid(int tid);
 // Its number in the innermost pid namespace that it is in, which is its own getpid(); 0 when there
 // is no such task.
 int innermost_pid(int tid);
+// The user whose files it can write: its effective user, root for one that does not let itself be
+// looked at (prctl(2), PR_SET_DUMPABLE); absent when there is no such task.
+std::optional<std::uint32_t> owner(int tid);
 std::vector<int> threads(int pid);
 // The processes that were started by a process's threads and still live.
 std::vector<int> children(int pid);

@@ -53,18 +53,26 @@ void RootDirectory::close() noexcept {
     device_ = inode_ = 0;
 }
 
-Fd RootDirectory::open(const std::string& path) const {
-    if (is_own()) return open_regular(Fd{::open(path.c_str(), O_PATH | O_CLOEXEC)});
+Fd RootDirectory::open(const std::string& path, LastLink last) const {
+    // Together with O_PATH, O_NOFOLLOW opens the link, which is no regular file.
+    const int flags = O_PATH | O_CLOEXEC | (last == LastLink::refused ? O_NOFOLLOW : 0);
+    if (is_own()) return open_regular(Fd{::open(path.c_str(), flags)});
     if (!directory_) return {};
     open_how how{};
-    how.flags = O_PATH | O_CLOEXEC;
+    how.flags = static_cast<__u64>(flags);
     how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
     Fd place{
         static_cast<int>(::syscall(SYS_openat2, directory_.get(), path.c_str(), &how, sizeof how))};
     // EPERM: a seccomp sandbox that does not know the call.
     if (!place && (errno == ENOSYS || errno == EPERM))
-        place = Fd{::openat(directory_.get(), cat('.', path).c_str(), O_PATH | O_CLOEXEC)};
+        place = Fd{::openat(directory_.get(), cat('.', path).c_str(), flags)};
     return open_regular(place);
+}
+
+bool is_only_from(int fd, std::uint32_t user) {
+    struct stat status;
+    return ::fstat(fd, &status) == 0 && (status.st_uid == 0 || status.st_uid == user) &&
+           (status.st_mode & S_IWOTH) == 0;
 }
 
 Fd open_mapped(int pid, std::uint64_t start, std::uint64_t end) {

@@ -26,14 +26,20 @@ public:
 
     // Opens a regular file for reading; empty if there is none. Symbolic links and ".." in the
     // path, even in a hostile file system, cannot leave this root (openat2(2), Linux 5.6; before
-    // that, absolute links can). Never opens devices or pipes.
-    Fd open(const std::string& path) const;
+    // that, absolute links can). Never opens devices or pipes. With LastLink::refused, what the
+    // path names must not be a symbolic link itself.
+    enum class LastLink { followed, refused };
+    Fd open(const std::string& path, LastLink last = LastLink::followed) const;
 
 private:
     Fd directory_;
     bool is_own_ = true;
     std::uint64_t device_ = 0, inode_ = 0;
 };
+
+// Whether only root and this user can have written what is in the file: it belongs to one of them,
+// and not everybody may write it.
+bool is_only_from(int fd, std::uint32_t user);
 
 // Opens the regular file that a process has mapped at these addresses (/proc/PID/map_files), even
 // if it is deleted. Empty if there is none or this user lacks CAP_SYS_ADMIN or

@@ -18,6 +18,7 @@
 #include "kernel/bpf/mapping.h"
 #include "lang/symbols/proc_maps.h"
 #include "support/nest.h"
+#include "support/skip.h"
 #include "support/temp_file.h"
 #include "view/trace/frame_text.h"
 
@@ -97,17 +98,41 @@ BOOST_AUTO_TEST_CASE(of_a_list_of_code_the_begin_of_a_regular_file_is_read) {
     const OwnPerfMap list;
     const auto pid = static_cast<std::uint32_t>(::getpid());
     constexpr std::size_t kMost = 128 << 20;
-    BOOST_TEST(!read_perf_map(pid, 0).has_value());
+    BOOST_TEST(!read_perf_map(pid, ::geteuid(), 0).has_value());
     list.append("1000 20 made\n");
-    BOOST_TEST(read_perf_map(pid, 0).value() == "1000 20 made\n");
-    BOOST_TEST(!read_perf_map(pid, 13).has_value());
+    BOOST_TEST(read_perf_map(pid, ::geteuid(), 0).value() == "1000 20 made\n");
+    BOOST_TEST(!read_perf_map(pid, ::geteuid(), 13).has_value());
     BOOST_TEST_REQUIRE(::truncate(list.path().c_str(), kMost + 4096) == 0);
-    BOOST_TEST(read_perf_map(pid, 13).value().size() == kMost);
-    BOOST_TEST(!read_perf_map(pid, kMost).has_value());
+    BOOST_TEST(read_perf_map(pid, ::geteuid(), 13).value().size() == kMost);
+    BOOST_TEST(!read_perf_map(pid, ::geteuid(), kMost).has_value());
     // Nobody writes to it: who opens it waits.
     BOOST_TEST_REQUIRE(::unlink(list.path().c_str()) == 0);
     BOOST_TEST_REQUIRE(::mkfifo(list.path().c_str(), 0600) == 0);
-    BOOST_TEST(!read_perf_map(pid, 13).has_value());
+    BOOST_TEST(!read_perf_map(pid, ::geteuid(), 13).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_list_of_code_is_only_taken_from_the_process_s_user_or_root) {
+    if (::geteuid() != 0) return test::skip("only root gives files away");
+    constexpr std::uint32_t kUser = 4711, kOther = 4712;
+    const OwnPerfMap list;
+    const auto pid = static_cast<std::uint32_t>(::getpid());
+    const auto is_taken = [&](std::uint32_t owner, mode_t mode) {
+        BOOST_TEST_REQUIRE(::chown(list.path().c_str(), owner, owner) == 0);
+        BOOST_TEST_REQUIRE(::chmod(list.path().c_str(), mode) == 0);
+        return read_perf_map(pid, kUser, 0).has_value();
+    };
+    list.append("1000 20 made\n");
+    BOOST_TEST(is_taken(kUser, 0644));
+    BOOST_TEST(is_taken(kUser, 0664));
+    BOOST_TEST(is_taken(0, 0644));
+    BOOST_TEST(!is_taken(kOther, 0644));
+    BOOST_TEST(!is_taken(kUser, 0646));
+    // A link, too, may be another's.
+    const std::string real = cat(list.path(), ".real");
+    BOOST_TEST_REQUIRE(::rename(list.path().c_str(), real.c_str()) == 0);
+    BOOST_TEST_REQUIRE(::symlink(real.c_str(), list.path().c_str()) == 0);
+    BOOST_TEST(!read_perf_map(pid, kUser, 0).has_value());
+    BOOST_TEST_REQUIRE(::unlink(real.c_str()) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_place_of_code_that_is_used_again_has_its_new_name) {

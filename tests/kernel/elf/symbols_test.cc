@@ -81,6 +81,16 @@ BOOST_AUTO_TEST_CASE(a_stripped_program_has_its_debug_file_next_to_it,
     const auto found = find_functions(temp.file("it"), "gpufs_test_target");
     BOOST_TEST_REQUIRE(found.size() == 1u);
     BOOST_TEST(found[0].offset == before.at(0).offset);
+    if (::geteuid() ==
+        0) {  // the program is root's: another's debug file beside it is not believed
+        BOOST_TEST_REQUIRE(temp.run("chown 4711 $D/it.debug"));
+        BOOST_TEST(find_functions(temp.file("it"), "gpufs_test_target").empty());
+        BOOST_TEST_REQUIRE(temp.run("chown 4711 $D/it"));
+        BOOST_TEST(find_functions(temp.file("it"), "gpufs_test_target").size() == 1u);
+        BOOST_TEST_REQUIRE(temp.run("chmod o+w $D/it.debug"));
+        BOOST_TEST(find_functions(temp.file("it"), "gpufs_test_target").empty());
+        BOOST_TEST_REQUIRE(temp.run("chmod o-w $D/it.debug && chown root $D/it $D/it.debug"));
+    }
     // In .debug, too; and one of another build is not believed.
     BOOST_TEST_REQUIRE(temp.run("mkdir $D/.debug && mv $D/it.debug $D/.debug/"));
     BOOST_TEST(find_functions(temp.file("it"), "gpufs_test_target").size() == 1u);
