@@ -4,9 +4,11 @@
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <fstream>
 
 #include "base/cat.h"
 #include "base/file.h"
+#include "support/nest.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 
@@ -42,6 +44,39 @@ BOOST_AUTO_TEST_CASE(mistakes_are_told_with_their_place_and_status_2) {
                    "hint: registers are r0 to r10, and w0 to w10 for their low 32 bits\n",
                    file.path(), ":3:9: error: no instruction begins with 'exti'\n",
                    "        exti\n", "        ^~~~\n", "hint: did you mean 'exit'?\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_text_includes_only_what_is_in_its_folder_and_below) {
+    const test::TempDirectory temp;
+    BOOST_TEST_REQUIRE(
+        temp.run("mkdir -p $D/mine/lib && cd $D && echo secret > secret && "
+                 "echo secret > mine/lib/real && "
+                 "printf '.func f\\nr0 = 0\\nexit\\n' > mine/lib/f.bpf && "
+                 "ln -s ../secret mine/link && ln -s lib/f.bpf mine/near.bpf"));
+    const auto ended = [&](std::string_view file) {
+        std::ofstream(temp.file("mine/t.bpf"))
+            << ".include \"" << file << "\"\n.prog p begin\n  call f\n  exit\n";
+        return test::gpufs({"asm", temp.file("mine/t.bpf")});
+    };
+    BOOST_TEST(ended("lib/f.bpf").status == 0);
+    BOOST_TEST(ended("near.bpf").status == 0);
+    const std::string hint =
+        "hint: a text includes what is in its own folder and in the folders there, or what is "
+        "shipped\n";
+    for (const std::string& file : {temp.file("secret"), std::string("../secret"),
+                                    std::string("lib/../../secret"), std::string("/etc/passwd")}) {
+        const Ended refused = ended(file);
+        BOOST_TEST(refused.status == 2);
+        BOOST_TEST(
+            refused.err.starts_with(cat("gpufs: ", temp.file("mine/t.bpf"), ":1:10: error: '", file,
+                                        "' is not beside this file or below\n")));
+        BOOST_TEST(refused.err.find(hint) != std::string::npos);
+        BOOST_TEST(refused.err.find("secret\n  ") == std::string::npos);
+    }
+    const Ended link = ended("link");
+    BOOST_TEST(link.status == 2);
+    BOOST_TEST(link.err.find(cat("'", temp.file("mine/link"), "' is a link to another folder\n")) !=
+               std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(bytes_come_back_through_the_disassembler) {

@@ -1,10 +1,13 @@
 #include "engine/monitor/files.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "engine/recipe/trusted_files.h"
 
 namespace gpufs {
@@ -30,6 +33,26 @@ OwnFiles own_monitors() {
 
 bool is_shipped(const SourceText& text) {
     return text.name.starts_with(kShipped);
+}
+
+constexpr const char* kIncludes =
+    "a text includes what is in its own folder and in the folders there, or what is shipped";
+
+// A name in it is "..".
+bool has_parent(std::string_view path) {
+    const std::vector<std::string> names = split(path, '/');
+    return std::ranges::find(names, "..") != names.end();
+}
+
+std::string real_path(const std::string& path) {
+    std::error_code failure;
+    return std::filesystem::canonical(path, failure).string();
+}
+
+// Whether the file is in the folder or in one below it, links followed.
+bool is_below(const std::string& folder, const std::string& file) {
+    const std::string inner = real_path(file), outer = real_path(folder);
+    return inner.starts_with(outer.ends_with('/') ? outer : outer + '/');
 }
 
 std::string folder_of(std::string_view path) {
@@ -69,12 +92,17 @@ SourceText read_included(std::string_view file, const SourceText& from, const Fi
     const bool from_shipped = is_shipped(from);
     const std::string_view own =
         from_shipped ? std::string_view(from.name).substr(kShipped.size()) : from.name;
-    const std::string beside =
-        file.starts_with('/') ? std::string(file) : cat(folder_of(own), file);
-    if (!from_shipped && file_exists(beside)) return read(beside);
+    const std::string folder = folder_of(own), beside = cat(folder, file);
+    const bool stays = !file.starts_with('/') && !has_parent(file);
+    if (!from_shipped && stays && file_exists(beside)) {
+        if (!is_below(folder.empty() ? "." : folder, beside))
+            throw Error(cat("'", beside, "' is a link to another folder"), kIncludes);
+        return read(beside);
+    }
     if (const EmbeddedFile* shipped = find_shipped(from_shipped ? std::string_view(beside) : file))
         return text_of(*shipped);
     if (from_shipped) throw Error(cat("no text '", file, "' is shipped"));
+    if (!stays) throw Error(cat("'", file, "' is not beside this file or below"), kIncludes);
     return read(beside);
 }
 

@@ -22,8 +22,9 @@ using FileReader = std::function<SourceText(const std::string& path)>;
 // UsageError when there is none, with a "did you mean", and what `read` throws.
 SourceText read_monitor(const std::string& name_or_file, const FileReader& read);
 
-// For assemble(): what `from` includes is a file next to it, or one that is compiled in
-// ("lib/bits.bpf"). Compiled-in texts include only each other.
+// For assemble(): what `from` includes is a file in its own folder or in a folder below that, or
+// one that is compiled in ("lib/bits.bpf"). Compiled-in texts include only each other. Throws
+// Error.
 SourceText read_included(std::string_view file, const SourceText& from, const FileReader& read);
 
 // Assembles a monitor that is to be run, by its name or file, as read_monitor() finds it. The build
