@@ -65,8 +65,8 @@ BOOST_AUTO_TEST_CASE(a_rust_name_becomes_its_path) {
                "a::f::<for<'a> fn(&'a u8), (u32,), &mut i64, [[i32]; 2]>");
     BOOST_TEST(function_name("_RINvC1a1fFUKCPhEOcE") ==
                "a::f::<unsafe extern \"C\" fn(*const u8) -> *mut char>");
-    BOOST_TEST(function_name("_RNvC10backtrace3foo.llvm.A5310EB9") == "backtrace::foo");
-    BOOST_TEST(function_name("_RNvC10backtrace3foo.cold") == "backtrace::foo [clone .cold]");
+    BOOST_TEST(function_name("_RNvC9backtrace3foo.llvm.A5310EB9") == "backtrace::foo");
+    BOOST_TEST(function_name("_RNvC9backtrace3foo.cold") == "backtrace::foo [clone .cold]");
     BOOST_TEST(function_name("_RNvC1au7grn_jka") == "a::punycode{grn_jka}");
 }
 
