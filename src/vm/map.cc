@@ -202,13 +202,20 @@ void InterpretedMap::take_each(const Visit& visit) {
 
 std::vector<std::int32_t> InterpretedMap::stack_ids() const {
     std::vector<std::int32_t> ids;
-    for (std::uint32_t slot = 0; slot < index_.end(); ++slot)
-        if (index_.holds(slot)) ids.push_back(static_cast<std::int32_t>(slot));
+    for (std::uint32_t slot = 0; slot < index_.end(); ++slot) {
+        if (!index_.holds(slot)) continue;
+        auto id = static_cast<std::int32_t>(slot);
+        if (kind_ == Kind::hash) std::memcpy(&id, index_.key(slot).data(), sizeof id);
+        ids.push_back(id);
+    }
     return ids;
 }
 
 void InterpretedMap::remove_stack(std::int32_t id) {
-    index_.erase(static_cast<std::uint32_t>(id));
+    if (kind_ == Kind::hash)
+        erase(std::as_bytes(std::span(&id, 1)));
+    else
+        index_.erase(static_cast<std::uint32_t>(id));
 }
 
 void InterpretedMap::link_newest(std::uint32_t slot) {

@@ -30,7 +30,7 @@ public:
     // The same, and takes the entries out, for hash maps.
     virtual void take_each(const Visit& visit) = 0;
 
-    // Of a stack_trace map: the stacks it holds, and one of them taken out.
+    // Of a map of stacks: the ids of those it holds, and one of them taken out.
     virtual std::vector<std::int32_t> stack_ids() const = 0;
     virtual void remove_stack(std::int32_t id) = 0;
 };

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "engine/monitor/probe_providers.h"
 #include "lang/expr/bpf.h"
+#include "lang/ir/ir.h"
 #include "lang/program/probe_kinds.h"
 
 namespace gpufs {
@@ -18,6 +19,27 @@ using Kind = ProbeTarget::Kind;
 // Not about the machine's work: no condition applies to it.
 bool runs_by_itself(Kind kind) {
     return probe_kind(kind).place == ProbeKind::Place::own;
+}
+
+// Events of the running task's own system calls.
+bool is_system_call(const ProbeSite& site) {
+    return site.event && (site.event->system == "syscalls" || site.event->system == "raw_syscalls");
+}
+
+// In front of a program: ends it where the process runs.
+std::vector<CodeItem> code_without(std::uint32_t process, const SourceRef& at) {
+    constexpr int kProcess = 32;
+    ir::Code code;
+    code.set_source(at);
+    const ir::Temp context = code.argument(1);
+    const ir::Label goes_on = code.new_label();
+    const ir::Temp running =
+        code.compute(ir::Op::shr, ir::kU64, code.call(BPF_FUNC_get_current_pid_tgid, {}), kProcess);
+    code.branch(ir::Cmp::ne, ir::kU64, running, process, goes_on);
+    code.leave(0);
+    code.bind(goes_on);
+    code.fall_through(context);
+    return code.assemble(".own");
 }
 
 // The fields of an event whose program sees the tracepoint's arguments: what every task has, and of
@@ -43,6 +65,7 @@ PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& ma
         program_, machine_,
         choice_.condition ? fields_of(*choice_.condition) : std::vector<std::string>());
     prepare_sites();
+    if (choice_.left_out != 0) leave_out_process();
     pool_ = make_string_pool(program_, choice_.parameters);
 }
 
@@ -67,6 +90,8 @@ void PreparedProgram::check_features() {
     for (MapDeclaration& map : program_.maps)
         if (map.or_perf_ring && !features_.contains("ringbuf"))
             map.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY;
+    for (MapDeclaration& map : program_.maps)
+        map.keeps_stacks = map.keeps_stacks && features_.contains("bounded_loops");
     for (const std::string& name : program_.needed_features) {
         if (features_.contains(name)) continue;
         const auto feature = find_bpf_feature(name);
@@ -173,6 +198,16 @@ void PreparedProgram::prepare_sites() {
     }
     if (!is_used && refusal) throw *refusal;
     if (!is_used) refuse_condition();
+}
+
+void PreparedProgram::leave_out_process() {
+    for (Site& made : sites_) {
+        if (!is_system_call(made.site)) continue;
+        ProbeProgram& program = guarded_.emplace_back(*made.site.program);
+        const std::vector<CodeItem> test = code_without(choice_.left_out, program.at);
+        program.code.insert(program.code.begin(), test.begin(), test.end());
+        made.site.program = &program;
+    }
 }
 
 ConditionUse PreparedProgram::unused_at(const ProbeSite& site) const {

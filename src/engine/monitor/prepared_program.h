@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <set>
@@ -27,6 +28,8 @@ public:
         // Each probe runs only where it holds; absent: always. Probes whose event lacks a field of
         // it run always.
         std::optional<Expression> condition;
+        // Programs on system calls do not run for the calls of this process; 0: for those of all.
+        std::uint32_t left_out = 0;
     };
     // The condition goes in front of the programs whose place has all that it names: of programs
     // that begin something and such that end it, on one side only.
@@ -66,6 +69,7 @@ private:
     void check_features();
     void add_condition();
     void prepare_sites();
+    void leave_out_process();
     ConditionUse unused_at(const ProbeSite& site) const;
     static EventFormat event_at(const ProbeSite& site);
     bool knows_condition(const ProbeSite& site) const;
@@ -80,7 +84,7 @@ private:
     ProbeSites found_;
     std::set<std::string, std::less<>> features_;
     StringPool pool_;
-    std::deque<ProbeProgram> guarded_;  // with the condition in front
+    std::deque<ProbeProgram> guarded_;  // with code in front
     std::vector<Site> sites_;
 };
 

@@ -31,6 +31,8 @@ std::vector<std::uint64_t> StackMaps::frames(std::string_view map, std::int32_t 
         const auto it = released_.find(Name(std::string(map), id));
         return it == released_.end() ? std::vector<std::uint64_t>() : it->second;
     }
+    // In front of a whole stack's frames is its hash.
+    if (stacks->spec().type == BPF_MAP_TYPE_HASH) frames.erase(frames.begin());
     // The kernel fills unused entries with 0.
     while (!frames.empty() && frames.back() == 0) frames.pop_back();
     return frames;

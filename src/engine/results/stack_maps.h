@@ -13,8 +13,8 @@
 
 namespace gpufs {
 
-// The stacks in a program's stack_trace maps. The kernel stores a stack in the slot of its hash and
-// never removes it: over a long run all slots would be occupied and new stacks be refused.
+// The stacks in a program's maps of stacks. Neither the kernel nor a program removes a stack: over
+// a long run the map would be full and new stacks be refused.
 class StackMaps {
 public:
     // Keeps a reference to the program.

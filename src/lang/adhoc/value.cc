@@ -7,6 +7,7 @@
 
 #include "base/suggest.h"
 #include "lang/ir/aggregate.h"
+#include "lang/ir/stack_map.h"
 
 namespace gpufs {
 namespace {
@@ -165,22 +166,21 @@ ir::Temp AdhocValueCode::number(const AdhocValue& value) {
     throw std::logic_error("a text is no number");
 }
 
-// The stack's id, or a negative errno, which the reader counts.
+// The stack's id, or a negative errno, which the reader tells.
 ir::Temp AdhocValueCode::stack(bool is_user) {
     if (!program_.find_map(kStackMap)) {
         MapDeclaration map;
         map.name = kStackMap;
         map.type = BPF_MAP_TYPE_STACK_TRACE;
+        map.keeps_stacks = true;
         map.key.add("key", type_of(Kind::integer, 4));
         map.value.add("value", type_of(Kind::raw_bytes, kStackFrames * kWord));
         map.max_entries = kStacks;
-        program_.maps.push_back(std::move(map));
+        program_.maps.push_back(map);
+        define_stack_function(program_, map);
     }
-    Relocation map;
-    map.kind = Relocation::Kind::map;
-    map.name = kStackMap;
-    return code_.call(BPF_FUNC_get_stackid,
-                      {context_, code_.symbol(std::move(map)), is_user ? BPF_F_USER_STACK : 0});
+    return code_.call(stack_function(*program_.find_map(kStackMap)),
+                      {context_, is_user ? BPF_F_USER_STACK : 0});
 }
 
 void AdhocValueCode::store(const AdhocValue& value, const ValueType& type, ir::Slot slot,

@@ -4,6 +4,7 @@
 #include "lang/asm/form_parser.h"
 #include "lang/insn/disasm.h"
 #include "lang/ir/aggregate.h"
+#include "lang/ir/stack_map.h"
 
 namespace gpufs {
 namespace {
@@ -121,31 +122,48 @@ void FormParser::add() {
         arguments.push_back(argument(Reg::r2, tokens_.since(value)));
     }
     put(std::move(arguments));
-    FormStep call;
-    call.insn.insns.push_back(insn::call_local(0));
-    InsnRef& to = call.insn.refs.emplace_back();
-    to.to.kind = Relocation::Kind::subprogram;
-    to.to.name = add_function(map);
-    to.span = name.span;
-    to.slot = InsnRef::Slot::imm;
-    call.text = cat("call ", to.to.name);
-    steps_.push_back(std::move(call));
+    call_generated(add_function(map), name.span);
     const auto known = work_.added_to.emplace(map.name, alignment).first;
     known->second = std::min(known->second, alignment);
 }
 
-bool is_added(const AsmWork& work, std::string_view function) {
-    return std::ranges::any_of(work.added_to, [&](const auto& added) {
-        return add_function(*work.program.find_map(added.first)) == function;
-    });
+// Calls a function that the assembler makes; `at`: what asks for it.
+void FormParser::call_generated(std::string function, Span at) {
+    FormStep call;
+    call.insn.insns.push_back(insn::call_local(0));
+    InsnRef& to = call.insn.refs.emplace_back();
+    to.to.kind = Relocation::Kind::subprogram;
+    to.to.name = std::move(function);
+    to.span = at;
+    to.slot = InsnRef::Slot::imm;
+    call.text = cat("call ", to.to.name);
+    steps_.push_back(std::move(call));
 }
 
-void define_added(AsmWork& work) {
+bool is_generated(const AsmWork& work, std::string_view function) {
+    const auto map = [&](const std::string& name) -> const MapDeclaration& {
+        return *work.program.find_map(name);
+    };
+    return std::ranges::any_of(
+               work.added_to,
+               [&](const auto& added) { return add_function(map(added.first)) == function; }) ||
+           std::ranges::any_of(work.stacks_asked, [&](const std::string& name) {
+               return stack_function(map(name)) == function;
+           });
+}
+
+void define_generated(AsmWork& work) {
+    std::vector<Subprogram>& functions = work.program.subprograms;
+    const std::size_t first = functions.size();
     for (const auto& [name, alignment] : work.added_to) {
         const MapDeclaration map = *work.program.find_map(name);  // more maps come
         define_add(work.program, map, {alignment, false});
-        name_instructions(work.program.subprograms.back().code);
     }
+    for (const std::string& name : work.stacks_asked) {
+        const MapDeclaration map = *work.program.find_map(name);
+        define_stack_function(work.program, map);
+    }
+    for (std::size_t i = first; i < functions.size(); ++i) name_instructions(functions[i].code);
 }
 
 }  // namespace gpufs

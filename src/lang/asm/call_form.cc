@@ -5,6 +5,7 @@
 #include "lang/asm/form_parser.h"
 #include "lang/insn/effects.h"
 #include "lang/insn/helpers.h"
+#include "lang/ir/stack_map.h"
 
 namespace gpufs {
 namespace {
@@ -68,17 +69,19 @@ bool FormParser::call(const Target* result) {
         tokens_.fail(spans[kMaxArguments], "a function has 5 arguments at most");
     check_count(function, list, spans.size());
 
-    std::vector<Argument> arguments;
-    for (const Span& span : spans)
-        arguments.push_back(argument(argument_register(arguments.size()), span));
-    check_sizes(function, arguments);
-    put(std::move(arguments));
+    if (!asks_stacks(function, spans)) {
+        std::vector<Argument> arguments;
+        for (const Span& span : spans)
+            arguments.push_back(argument(argument_register(arguments.size()), span));
+        check_sizes(function, arguments);
+        put(std::move(arguments));
 
-    AsmTokens plain(source_, {word.span.begin, function.span.end});
-    FormStep made;
-    made.insn = parse_insn(plain, names_);
-    made.text = cat("call ", function.text);
-    steps_.push_back(std::move(made));
+        AsmTokens plain(source_, {word.span.begin, function.span.end});
+        FormStep made;
+        made.insn = parse_insn(plain, names_);
+        made.text = cat("call ", function.text);
+        steps_.push_back(std::move(made));
+    }
     if (tokens_.is("else")) go_without_result();
     if (!result) return true;
     require_writable(*result);
@@ -98,6 +101,20 @@ void FormParser::go_without_result() {
     ref.to.kind = Relocation::Kind::label;
     ref.to.name = label.text;
     steps_.back().insn.refs = {std::move(ref)};
+}
+
+// call get_stackid(CONTEXT, map[STACKS], FLAGS), where the map keeps whole stacks: calls the map's
+// own function.
+bool FormParser::asks_stacks(const AsmToken& function, const std::vector<Span>& arguments) {
+    const auto helper = find_helper(function.text);
+    if (!helper || *helper != BPF_FUNC_get_stackid || arguments.size() != 3) return false;
+    const std::string name = argument(Reg::r2, arguments[1]).map;
+    const MapDeclaration* map = work_.program.find_map(name);
+    if (!map || !map->keeps_stacks) return false;
+    put({argument(Reg::r1, arguments[0]), argument(Reg::r2, arguments[2])});
+    call_generated(stack_function(*map), function.span);
+    work_.stacks_asked.insert(name);
+    return true;
 }
 
 // Steps over an argument.

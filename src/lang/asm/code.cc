@@ -170,7 +170,7 @@ private:
                 return check_map(to);
             case Relocation::Kind::subprogram:
             case Relocation::Kind::callback: {
-                if (program.find_subprogram(name) || is_added(work_, name)) return true;
+                if (program.find_subprogram(name) || is_generated(work_, name)) return true;
                 std::vector<std::string> known = names_of(program.subprograms);
                 const bool is_call = to.kind == Relocation::Kind::subprogram;
                 if (is_call)
@@ -262,7 +262,7 @@ void assemble_units(AsmWork& work) {
         unit.is_complete &= UnitAssembler(work).assemble(
             unit, unit.is_program ? work.program.programs[unit.index].code
                                   : work.program.subprograms[unit.index].code);
-    define_added(work);
+    define_generated(work);
 }
 
 }  // namespace gpufs

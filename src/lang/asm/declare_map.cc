@@ -22,6 +22,7 @@ struct MapType {
     KeyRule key;
     std::uint64_t max;  // where none is given; 0: it must be
     bool or_perf_ring = false;
+    bool keeps_stacks = false;
 };
 constexpr MapType kMapTypes[] = {
     {"hash", BPF_MAP_TYPE_HASH, KeyRule::own, 10240},
@@ -31,6 +32,7 @@ constexpr MapType kMapTypes[] = {
     {"array", BPF_MAP_TYPE_ARRAY, KeyRule::index, 0},
     {"percpu_array", BPF_MAP_TYPE_PERCPU_ARRAY, KeyRule::index, 0},
     {"stack_trace", BPF_MAP_TYPE_STACK_TRACE, KeyRule::index, 1024},
+    {"stacks", BPF_MAP_TYPE_STACK_TRACE, KeyRule::index, 1024, false, true},
     {"ringbuf", BPF_MAP_TYPE_RINGBUF, KeyRule::none, 256 << 10},
     {"ring", BPF_MAP_TYPE_RINGBUF, KeyRule::none, 256 << 10, true},
     {"perf_event_array", BPF_MAP_TYPE_PERF_EVENT_ARRAY, KeyRule::none, 0},
@@ -99,6 +101,7 @@ void DeclarationParser::map() {
     made.name = name.text;
     made.type = known->type;
     made.or_perf_ring = known->or_perf_ring;
+    made.keeps_stacks = known->keeps_stacks;
     std::vector<Report> reports;
     if (!tokens_.at_end()) do
             map_clause(made, reports);
@@ -227,6 +230,11 @@ void DeclarationParser::complete(const AsmToken& name, MapDeclaration& map) {
         frames.kind = ValueType::Kind::raw_bytes;
         map.value.add("value", std::move(frames));
     }
+    if (map.keeps_stacks && (map.value.bytes % sizeof(std::uint64_t) != 0 ||
+                             map.value.bytes > kStackFrames * sizeof(std::uint64_t)))
+        tokens_.fail(name.span,
+                     cat("map '", name.text, "' cannot keep stacks of ", map.value.bytes, " bytes"),
+                     cat("a frame has 8 bytes, a stack has ", kStackFrames, " frames at most"));
     if (rule.key != KeyRule::none && map.value.members.empty())
         lacks("value", "as in value u64, or value count");
     if (map.is_array() && map.aggregation.is_histogram() && !map.max_parameter.empty())

@@ -67,10 +67,12 @@ private:
     void add();
     const MapDeclaration& aggregated_map(const AsmToken& name) const;
     Argument key_of(const MapDeclaration& map);
+    void call_generated(std::string function, Span at);
 
     // call_form.cc
     bool call(const Target* result = nullptr);
     void go_without_result();
+    bool asks_stacks(const AsmToken& function, const std::vector<Span>& arguments);
     Span argument_span();
     Argument argument(Reg dst, Span span);
     std::vector<std::string> parameters_of(const AsmToken& function) const;

@@ -207,7 +207,7 @@ std::string AsmLayoutParser::stack_map() {
                      did_you_mean(name.text, names_of(work_.program.maps)));
     if (map->type != BPF_MAP_TYPE_STACK_TRACE)
         tokens_.fail(name.span, cat("map '", name.text, "' holds no stacks"),
-                     "declare it as stack_trace");
+                     "declare it as stacks or stack_trace");
     tokens_.expect(")");
     return std::string(name.text);
 }

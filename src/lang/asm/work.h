@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ struct AsmWork {
     std::vector<AsmUnit> units;
     // The maps that `add` adds to, and the alignment of all keys it is given.
     std::map<std::string, std::size_t, std::less<>> added_to;
+    // The maps of whole stacks that `call get_stackid(...)` asks.
+    std::set<std::string, std::less<>> stacks_asked;
     Diagnostics errors;
 };
 
@@ -45,10 +48,10 @@ struct AsmWork {
 std::vector<std::vector<ProbeTarget>> parse_probe_targets(const SourceText& source,
                                                           std::size_t source_index, Span range);
 
-// Is it the name of the function of a map in `added_to`?
-bool is_added(const AsmWork& work, std::string_view function);
+// Is it the name of the function of a map in `added_to` or `stacks_asked`?
+bool is_generated(const AsmWork& work, std::string_view function);
 // Makes these functions.
-void define_added(AsmWork& work);
+void define_generated(AsmWork& work);
 
 // Fills the code of all units, and complains of what is wrong with their lines.
 void assemble_units(AsmWork& work);

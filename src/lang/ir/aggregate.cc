@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/cat.h"
+#include "lang/ir/feature_guard.h"
 
 namespace gpufs {
 namespace {
@@ -283,23 +284,6 @@ private:
     ir::Type type_;  // of the value
 };
 
-// A guard of the program, as CodeItem has it: the feature "atomics" is there, or not.
-std::size_t atomics_guard(Program& program, bool is_there, const SourceRef& at) {
-    for (std::size_t i = 0; i < program.guards.size(); ++i) {
-        const Guard& guard = program.guards[i];
-        if (guard.kind == Guard::Kind::has_feature && guard.name == "atomics" &&
-            guard.negated != is_there && guard.outer == 0)
-            return i + 1;
-    }
-    Guard guard;
-    guard.kind = Guard::Kind::has_feature;
-    guard.name = "atomics";
-    guard.negated = !is_there;
-    guard.at = at;
-    program.guards.push_back(std::move(guard));
-    return program.guards.size();
-}
-
 }  // namespace
 
 void declare_loss(Program& program, std::string name, std::string what) {
@@ -331,7 +315,7 @@ void define_add(Program& program, const MapDeclaration& map, const AggregateKey&
         function.code = AggregateWriter(map, key, true).write(".");
     } else {
         for (const bool has_atomics : {true, false}) {
-            const std::size_t guard = atomics_guard(program, has_atomics, map.at);
+            const std::size_t guard = feature_guard(program, "atomics", has_atomics, map.at);
             for (CodeItem& item :
                  AggregateWriter(map, key, has_atomics).write(has_atomics ? ".a" : ".b")) {
                 item.guard = guard;

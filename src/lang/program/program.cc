@@ -121,6 +121,7 @@ std::size_t MapDeclaration::bucket_at() const {
 }
 
 MapShape MapDeclaration::shape(std::uint64_t entries, std::size_t cpus) const {
+    if (keeps_stacks) return {BPF_MAP_TYPE_HASH, key.bytes, kSlot + value_bytes(), entries};
     if (!aggregation.is_histogram()) return {type, key.bytes, value_bytes(), entries};
     const std::uint64_t copies = is_per_cpu() ? cpus : 1;
     if (is_array())

@@ -44,8 +44,11 @@ struct MapDeclaration {
     std::uint64_t max_entries = 0;  // bytes for a ring
     std::string max_parameter;      // name of the parameter that gives max_entries, if any
     bool or_perf_ring = false;      // use a perf_event_array on kernels without ringbuf
-    bool is_global = false;         // an array of one value that holds the named globals
-    std::string loss;               // if its one u64 counts losses: what was lost, "keys refused"
+    // Of stack_trace: a hash map of whole stacks (lang/ir/stack_map.h), but on kernels without
+    // bounded loops the kernel's map.
+    bool keeps_stacks = false;
+    bool is_global = false;  // an array of one value that holds the named globals
+    std::string loss;        // if its one u64 counts losses: what was lost, "keys refused"
     // If one number of it is printed at the end, that is not a loss: what it counts, "starts
     // without an end". For an array it is the counter; for a hash map, the number of remaining
     // entries that are not all zero.
@@ -57,7 +60,8 @@ struct MapDeclaration {
     // The kernel's map for `entries` of this one on a machine with so many CPUs. A histogram's is a
     // hash with an entry for each key and bucket in use, or an array with one for each index and
     // bucket. A per-CPU histogram is no per-CPU map of the kernel's, whose making takes 0.6 us an
-    // entry: the CPU is a part of the key, and there are `entries` for each CPU.
+    // entry: the CPU is a part of the key, and there are `entries` for each CPU. A value of a map
+    // that keeps whole stacks has a word in front of the frames.
     MapShape shape(std::uint64_t entries, std::size_t cpus) const;
     // Of a histogram in a hash: where in the kernel's key, behind the map's, a u32 begins that is
     // the bucket << 16 | the CPU (0 unless per CPU). In an array the index is

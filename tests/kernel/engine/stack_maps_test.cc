@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "engine/monitor/monitor.h"
+#include "engine/results/losses.h"
 #include "lang/asm/assembler.h"
 #include "support/needs.h"
 
@@ -108,6 +109,66 @@ BOOST_AUTO_TEST_CASE(a_stack_goes_when_nothing_names_it_any_more) {
     BOOST_TEST(counting.stacks().frames(map, id) == frames);
     BOOST_TEST(counting.tell().empty());
     BOOST_TEST(counting.stacks().frames(map, id).empty());
+}
+
+// Counts this process's getpgid() by user stack.
+const std::string kManyStacks =
+    ".licence \"GPL\"\n"
+    ".map s stacks max 4096\n"
+    ".map counts hash key ustack(s), value count, max 4096\n"
+    ".stack v { id u32 }\n"
+    ".prog p tracepoint syscalls:sys_enter_getpgid\n"
+    "  call get_stackid(r1, map[s], 1 << 8)\n"
+    "  *(u32 *)(r10 + v.id) = w0\n"
+    "  add counts[&v.id]\n"
+    "  r0 = 0\n"
+    "  exit\n";
+
+// As many stacks as there are numbers of so many bits: each bit is a call from another place.
+[[gnu::noinline, gnu::optimize("O0")]] int call_by_bits(unsigned bits, unsigned left) {
+    if (left == 0) return ::getpgid(0) != 0 ? 1 : 0;
+    if (bits & 1) return call_by_bits(bits >> 1, left - 1) + 1;
+    return call_by_bits(bits >> 1, left - 1);
+}
+
+BOOST_AUTO_TEST_CASE(no_stack_takes_the_place_of_another) {
+    constexpr unsigned kBits = 10;
+    KernelFacts machine;
+    Monitor monitor(assemble({"t.bpf", kManyStacks}, {}), {}, machine);
+    monitor.attach();
+    for (int turn = 0; turn < 2; ++turn)
+        for (unsigned bits = 0; bits < 1u << kBits; ++bits) call_by_bits(bits, kBits);
+    monitor.detach();
+    MapReader reader(monitor);
+    const StackMaps stacks(monitor);
+    std::set<std::vector<std::uint64_t>> seen;
+    for (const MapEntry& entry : reader.read("counts")) {
+        BOOST_TEST(entry.words.at(0) == 2u);
+        std::int32_t id = 0;
+        std::memcpy(&id, entry.key.data(), sizeof id);
+        BOOST_TEST(id >= 0);
+        seen.insert(stacks.frames("s", id));
+    }
+    BOOST_TEST(seen.size() == 1u << kBits);
+    BOOST_TEST(!seen.contains({}));
+    for (const Loss& loss : read_losses({}, monitor, reader).parts)
+        BOOST_TEST(loss.count == 0u, loss.what);
+}
+
+BOOST_AUTO_TEST_CASE(a_stack_that_finds_no_room_is_counted) {
+    std::string small = kManyStacks;
+    small.replace(small.find("s stacks max 4096"), 17, "s stacks max 8");
+    KernelFacts machine;
+    Monitor monitor(assemble({"t.bpf", small}, {}), {}, machine);
+    monitor.attach();
+    for (unsigned bits = 0; bits < 16; ++bits) call_by_bits(bits, 4);
+    monitor.detach();
+    MapReader reader(monitor);
+    std::uint64_t lost = 0;
+    for (const Loss& loss : read_losses({}, monitor, reader).parts)
+        if (loss.what == "stacks that found no room in 's'") lost += loss.count;
+    BOOST_TEST(lost == 8u);
+    BOOST_TEST(monitor.map("s")->stack_ids().size() == 8u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -55,6 +55,12 @@ public:
         std::memcpy(bytes.data(), &key, sizeof key);
         return words(map, bytes);
     }
+    // Sets the first word of an array's value, on CPU 0.
+    void set_word(const std::string& map, std::uint32_t index, std::uint64_t word) {
+        std::vector<std::uint64_t> all = words(map, index);
+        all.at(0) = word;
+        map_named(map).update(std::as_bytes(std::span(&index, 1)), std::as_bytes(std::span(all)));
+    }
     // An aggregation's entries, as reports read them.
     std::vector<MapEntry> entries(const std::string& map) {
         struct Running : RunningProgram {

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "lang/program/program.h"
+
+namespace gpufs {
+
+// Code that keeps whole stacks: a function for each map of type `stacks`, which programs call
+// instead of the kernel's get_stackid.
+//
+// The kernel's stack_trace map has one place for all stacks that share the low bits of their hash:
+// it keeps the first one and refuses the others, however empty it is. A map of whole stacks is a
+// hash map, whose values are a 64-bit hash of the frames and the frames. A stack's id, the key, is
+// made of 31 bits of that hash; where another stack has the id already, the next one is tried.
+// So an id fits where get_stackid's does, and two stacks share one only if all 64 bits are equal.
+//
+// The frames are taken into memory of the CPU. It has room for several stacks at a time, because
+// programs interrupt each other and, on new kernels, are preempted.
+//
+// The code takes a bounded loop (Linux 5.3). The function falls back to the kernel's get_stackid on
+// kernels without it, where the map is a stack_trace map (MapDeclaration::keeps_stacks).
+
+// "get_stackid.NAME"
+std::string stack_function(const MapDeclaration& map);
+
+// Adds the function to the program, "NAME.scratch", the memory of the CPUs, and "NAME.refused",
+// which counts the stacks that found no room. Its arguments: the context, and the flags of
+// get_stackid. It returns the stack's id or, as get_stackid, a negative errno: -E2BIG where the map
+// is full.
+void define_stack_function(Program& program, const MapDeclaration& map);
+
+}  // namespace gpufs
