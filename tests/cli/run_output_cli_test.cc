@@ -2,8 +2,10 @@
 #include <pty.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <set>
 
 #include "base/cat.h"
 #include "base/fd.h"
@@ -156,6 +158,73 @@ BOOST_AUTO_TEST_CASE(intervals_of_arrays_add_up_to_all) {
     }
     BOOST_TEST(count == kWrites);
     BOOST_TEST(intervals > 0);
+}
+
+// The innermost frames of the kernel's stacks at a probe, while a program writes. None where this
+// kernel has no such probe.
+std::set<std::string> innermost_at(const std::string& probe,
+                                   const std::vector<std::string>& options) {
+    const TempFile monitor(
+        cat(".licence \"GPL\"\n"
+            ".map    stacks stacks max 1024\n"
+            ".map    n      percpu_hash key { at kstack(stacks) }, value count, max 1024\n"
+            ".stack  v      { at u32 }\n"
+            ".prog   p      ",
+            probe,
+            "\n"
+            "        call get_stackid(r1, map[stacks], 0)\n"
+            "        *(u32 *)(r10 + v.at) = w0\n"
+            "        add n[&v.at]\n"
+            "        r0 = 0\n  exit\n"));
+    std::vector<std::string> all{"--folded"};
+    all.insert(all.end(), options.begin(), options.end());
+    const Ended ran = run(monitor, all, kWriter);
+    if (ran.status == 3) return {};
+    BOOST_TEST(ran.status == 0, cat(probe, ": ", ran.err));
+    std::set<std::string> frames;
+    for (std::string_view line : lines_of(ran.out)) {
+        line = line.substr(0, line.rfind(' '));
+        line = line.substr(line.rfind(';') + 1);
+        frames.emplace(line.substr(0, line.find(' ')));
+    }
+    BOOST_TEST(!frames.empty(), probe);
+    return frames;
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_stack_begins_where_the_probe_is) {
+    using Names = std::vector<std::string_view>;
+    const Names scheduler{"__schedule"}, entry{"syscall_", "do_syscall", "__do_", "trace_syscall"},
+        write{"vfs_write"};
+    const std::vector<std::pair<std::string, Names>> probes = {
+        {"tracepoint sched:sched_switch", scheduler},
+        {"raw_tracepoint sched:sched_switch", scheduler},
+        {"tracepoint raw_syscalls:sys_enter", entry},
+        {"raw_tracepoint raw_syscalls:sys_enter", entry},
+        {"tracepoint syscalls:sys_enter_write", entry},
+        {"kprobe vfs_write", write},
+        {"fentry vfs_write", write}};
+    for (const auto& [probe, names] : probes) {
+        for (const std::string& frame : innermost_at(probe, {}))
+            BOOST_TEST(
+                std::ranges::any_of(names, [&](auto name) { return frame.starts_with(name); }),
+                cat(probe, ": ", frame));
+    }
+    const auto all = innermost_at("raw_tracepoint sched:sched_switch", {"--probe-frames"});
+    BOOST_TEST(std::ranges::all_of(
+        all, [](const std::string& frame) { return frame.starts_with("bpf_"); }));
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_gpufs_itself_are_not_told) {
+    const auto tasks = [](std::vector<std::string> options) {
+        std::vector<std::string> args{"count", "syscalls:sys_enter_write", "by", "comm"};
+        args.insert(args.end(), options.begin(), options.end());
+        args.insert(args.end(), {"--interval", "100ms", "--duration", "400ms"});
+        const Ended ran = test::gpufs(args);
+        BOOST_TEST(ran.status == 0, ran.err);
+        return ran.out;
+    };
+    BOOST_TEST(!has(tasks({}), "gpufs"));
+    BOOST_TEST(has(tasks({"--self"}), "gpufs"));
 }
 
 BOOST_AUTO_TEST_CASE(stacks_are_folded_for_a_flame_graph) {

@@ -15,7 +15,9 @@ namespace {
 
 // For a refused program, shows the relevant line of the verifier's log, or all of it with -v.
 Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& machine) try {
-    return {std::move(program), {choices.for_program(), {}}, machine};
+    Monitor::Choice choice{choices.for_program(), {}};
+    if (!choices.self) choice.left_out = static_cast<std::uint32_t>(::getpid());
+    return {std::move(program), std::move(choice), machine};
 } catch (const RefusedProgram& e) {
     throw Error(e.what(), choices.verbose ? "" : "-v shows the verifier's whole log",
                 choices.verbose ? e.log() : e.evidence());
@@ -79,7 +81,9 @@ void LiveRun::open() {
     symbols_.emplace(monitor_, choices_.lines ? CodeFile::Lines::yes : CodeFile::Lines::no);
     symbols_->watch(wanted_process(program, choices_.parameters));
     for (const int fd : symbols_->fds()) loop_.wake_for(fd);
-    printer_.emplace(ctx_, monitor_, choices_.form(), symbols_->names());
+    printer_.emplace(ctx_, monitor_, choices_.form(),
+                     symbols_->names(choices_.probe_frames ? LiveSymbols::ProbeFrames::shown
+                                                           : LiveSymbols::ProbeFrames::left_out));
     if (!choices_.top || ::isatty(ctx_.out.fd()) == 0) return;
     top_.emplace(ctx_, program, *printer_, *choices_.interval);
     if (top_->key_fd() != -1) loop_.wake_for(top_->key_fd());

@@ -41,6 +41,9 @@ void add_run_options(Options& options, RunChoices& choices) {
         .strict(choices.strict)
         .flag("folded", choices.folded, "stacks that maps counted, as flamegraph.pl reads them")
         .flag("lines", choices.lines, "source lines in stacks, where debug information has them")
+        .flag("probe-frames", choices.probe_frames,
+              "kernel stacks begin with the functions of the probe itself")
+        .flag("self", choices.self, "system calls of gpufs itself, too")
         .flag("explain", choices.explain, "say where each program runs and how, on stderr")
         .flag("dry-run", choices.dry_run,
               "load the programs and say where each would run; attach nothing")

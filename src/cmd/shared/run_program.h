@@ -33,10 +33,10 @@ struct RunChoices {
     // be kOk.
     std::vector<Program> parts;
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,
-         strict = false, verbose = false;
+         probe_frames = false, self = false, strict = false, verbose = false;
 
     // What an engine needs to know of them.
-    PreparedProgram::Choice for_program() const { return {parameters, condition}; }
+    PreparedProgram::Choice for_program() const { return {parameters, condition, 0}; }
     MonitorPrinter::Form form() const { return {json, folded, interval.has_value(), controls}; }
 };
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "lang/event/field_value.h"
 #include "lang/insn/helpers.h"
+#include "lang/symbols/probe_functions.h"
 
 namespace gpufs {
 namespace {
@@ -156,8 +157,7 @@ void Replay::drop_tracer(std::vector<std::uint64_t>& frames) {
         if (!is_new || !symbol) return known->second;
         const auto found = symbol(address);
         if (!found) return false;
-        return known->second = found->name.starts_with("trace_event_raw_event_") ||
-                               found->name.starts_with("__traceiter_");
+        return known->second = is_probe_function(found->name);
     };
     frames.erase(frames.begin(), std::ranges::find_if_not(frames, is_tracer));
 }

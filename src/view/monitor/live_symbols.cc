@@ -2,6 +2,7 @@
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "lang/symbols/probe_functions.h"
 #include "view/trace/frame_text.h"
 
 namespace gpufs {
@@ -25,7 +26,6 @@ LiveSymbols::LiveSymbols(const RunningProgram& running, CodeFile::Lines lines) :
     const auto look = [this](const Layout& layout) {
         for (const Member& member : layout.members) {
             const Kind kind = member.type.kind;
-            has_kernel_ |= kind == Kind::kernel_address || kind == Kind::kernel_stack;
             has_user_ |= kind == Kind::user_address || kind == Kind::user_stack;
         }
     };
@@ -49,11 +49,16 @@ void LiveSymbols::watch(std::uint32_t pid) {
         symbols_.remember_all();
 }
 
-ValueNames LiveSymbols::names() {
+ValueNames LiveSymbols::names(ProbeFrames frames) {
     ValueNames names;
     names.kernel = [this](std::uint64_t address, ValueNames::Place place) {
+        names_kernel_ = true;
         return text_of(symbols_.kernel(address, at_of(place)), place);
     };
+    if (frames == ProbeFrames::left_out)
+        names.is_probe = [this](std::uint64_t address, ValueNames::Place place) {
+            return is_probe_function(symbols_.kernel(address, at_of(place)).name);
+        };
     names.user = [this](std::uint32_t pid, std::uint64_t address, ValueNames::Place place) {
         return text_of(symbols_.user(pid, address, at_of(place)), place);
     };
@@ -62,7 +67,7 @@ ValueNames LiveSymbols::names() {
 
 std::vector<std::string> LiveSymbols::notes() {
     std::vector<std::string> notes;
-    if (has_kernel_)
+    if (names_kernel_)
         if (std::string why = symbols_.why_no_kernel_names(); !why.empty())
             notes.push_back(std::move(why));
     if (!why_not_watched_.empty())

@@ -11,7 +11,7 @@
 namespace gpufs {
 
 // Names for the addresses in a running monitor's maps and records. Follows processes only if the
-// monitor has user addresses.
+// monitor has user addresses; reads the kernel's names when the first address is shown.
 class LiveSymbols {
 public:
     LiveSymbols(const RunningProgram& running, CodeFile::Lines lines);
@@ -23,14 +23,17 @@ public:
     std::vector<int> fds() const { return symbols_.fds(); }
     void drain() { symbols_.drain(); }
 
+    // Whether stacks begin with the functions of the probe itself, or where it is.
+    enum class ProbeFrames { left_out, shown };
     // Valid as long as this object.
-    ValueNames names();
+    ValueNames names(ProbeFrames frames = ProbeFrames::left_out);
     // Sentences about missing names and the reasons; to be printed at the end.
     std::vector<std::string> notes();
 
 private:
     Symbols symbols_;
-    bool has_kernel_ = false, has_user_ = false;
+    bool names_kernel_ = false;  // it was asked for a name of the kernel's
+    bool has_user_ = false;
     std::string why_not_watched_;
 };
 

@@ -308,14 +308,21 @@ std::vector<std::string> ValueWriter::frames(const ValuePlan& plan,
                                              std::span<const std::byte> bytes) const {
     const auto id = static_cast<std::int64_t>(integer_at(plan, bytes));
     if (id == -EEXIST) return {"[stack not kept: its place was taken]"};
+    if (id == -E2BIG) return {"[stack not kept: the map is full]"};
     if (id < 0) return {"[no stack]"};
-    std::vector<std::string> words;
     if (!names_.frames) return {cat("[stack ", id, "]")};
-    for (const std::uint64_t at : names_.frames(plan.type.stack_map, static_cast<std::int32_t>(id)))
-        words.push_back(address(
-            plan, bytes, at,
-            words.empty() ? ValueNames::Place::inner_frame : ValueNames::Place::outer_frame));
-    if (words.empty()) words.push_back("[stack gone]");
+    const std::vector<std::uint64_t> stack =
+        names_.frames(plan.type.stack_map, static_cast<std::int32_t>(id));
+    if (stack.empty()) return {"[stack gone]"};
+    const auto place_of = [](std::size_t i) {
+        return i == 0 ? ValueNames::Place::inner_frame : ValueNames::Place::outer_frame;
+    };
+    std::size_t first = 0;
+    if (names_.is_probe && plan.type.kind == Kind::kernel_stack)
+        while (first + 1 < stack.size() && names_.is_probe(stack[first], place_of(first))) ++first;
+    std::vector<std::string> words;
+    for (std::size_t i = first; i < stack.size(); ++i)
+        words.push_back(address(plan, bytes, stack[i], place_of(i)));
     return words;
 }
 

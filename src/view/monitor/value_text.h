@@ -27,6 +27,9 @@ struct ValueNames {
     std::function<std::string(std::uint32_t pid, std::uint64_t address, Place place)> user;
     // The addresses of a stack, innermost first. Empty if it is no longer in the map.
     std::function<std::vector<std::uint64_t>(std::string_view map, std::int32_t id)> frames;
+    // Whether a kernel address is in a function of the probe itself (is_probe_function()). Such
+    // frames are left out at the top of stacks. If this function is empty, none is.
+    std::function<bool(std::uint64_t address, Place place)> is_probe;
     // A time as text, which must also be a JSON number. If this function is empty, times are
     // CLOCK_MONOTONIC and shown as time of day.
     std::function<std::string(std::uint64_t ns)> time;

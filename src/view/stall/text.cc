@@ -3,21 +3,13 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "lang/symbols/probe_functions.h"
 #include "view/duration.h"
 #include "view/json.h"
 #include "view/trace/kernel_text.h"
 
 namespace gpufs {
 namespace {
-
-// On top of a stack that an event took.
-bool is_tracer(std::string_view function) {
-    constexpr std::string_view kPrefixes[] = {
-        "trace_event_", "__traceiter_", "stacktrace_trigger", "event_triggers_",
-        "__trace_",     "ftrace_",      "bpf_trace",          "__bpf_trace",
-        "perf_trace_",  "__bpf_prog",   "bpf_prog_",          "bpf_get_stack"};
-    return std::ranges::any_of(kPrefixes, [&](auto p) { return function.starts_with(p); });
-}
 
 // Every sleep goes through these.
 bool is_scheduler(std::string_view function) {
@@ -103,7 +95,7 @@ std::vector<std::string> stack_functions(const Stall& stall, const AddressNames&
             functions.push_back(std::move(name));
         }
     }
-    functions.erase(functions.begin(), std::ranges::find_if_not(functions, is_tracer));
+    functions.erase(functions.begin(), std::ranges::find_if_not(functions, is_probe_function));
     return functions;
 }
 

@@ -1,4 +1,6 @@
 #define BOOST_TEST_DYN_LINK
+#include "engine/symbols/symbols.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,10 +16,12 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "engine/symbols/symbols.h"
+#include "engine/monitor/monitor.h"
 #include "kernel/elf/symbols.h"
+#include "lang/asm/assembler.h"
 #include "support/needs.h"
 #include "support/nest.h"
+#include "view/monitor/live_symbols.h"
 #include "view/trace/frame_text.h"
 
 namespace ut = boost::unit_test;
@@ -366,6 +370,35 @@ BOOST_AUTO_TEST_CASE(addresses_of_the_kernel_have_names) {
     const auto address = std::stoull(all.substr(all.rfind('\n', place) + 1, 16), nullptr, 16);
     BOOST_TEST(to_text(symbols.kernel(address + 4)) == "schedule+0x4");
     BOOST_TEST(to_text(symbols.kernel(address + 1, At::after_call)) == "schedule+0x1");
+}
+
+// How much this process has read since it began.
+std::uint64_t bytes_read() {
+    const std::string io = read_file("/proc/self/io");
+    return std::stoull(io.substr(io.find("rchar: ") + 7));
+}
+
+BOOST_AUTO_TEST_CASE(the_kernel_s_names_are_read_when_the_first_one_is_shown) {
+    constexpr std::uint64_t kKallsyms = 1 << 20;
+    KernelFacts machine;
+    const Monitor monitor(assemble({"t.bpf",
+                                    ".map stacks stacks max 8\n"
+                                    ".map n hash key kstack(stacks), value count, max 8\n"
+                                    ".prog p begin\nr0 = 0\nexit\n"},
+                                   {}),
+                          {}, machine);
+    LiveSymbols symbols(monitor, CodeFile::Lines::no);
+    const std::uint64_t before = bytes_read();
+    symbols.watch(0);
+    const ValueNames names = symbols.names();
+    BOOST_TEST(symbols.notes().empty());
+    BOOST_TEST(bytes_read() - before < kKallsyms);
+    names.kernel(~std::uint64_t{0} >> 1, ValueNames::Place::address);
+    const std::uint64_t once = bytes_read();
+    BOOST_TEST(once - before > kKallsyms);
+    names.kernel(~std::uint64_t{0} >> 1, ValueNames::Place::address);
+    symbols.notes();
+    BOOST_TEST(bytes_read() - once < kKallsyms);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_side_band_wakes_its_reader) {

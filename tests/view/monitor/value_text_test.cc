@@ -125,6 +125,41 @@ BOOST_AUTO_TEST_CASE(addresses_and_stacks_have_the_names_that_are_given) {
                "[\"[no stack]\"],[\"[stack not kept: its place was taken]\"]");
 }
 
+BOOST_AUTO_TEST_CASE(a_kernel_stack_begins_below_the_functions_of_the_probe) {
+    const Program program = declared(
+        ".map stacks stack_trace max 8\n"
+        ".record r { k kstack(stacks), u ustack(stacks), all kstack(stacks),\n"
+        "            full kstack(stacks) }");
+    const Layout& layout = program.records[0].layout;
+    const auto bytes = LayoutBytes(layout)
+                           .set("k", std::int32_t{1})
+                           .set("u", std::int32_t{1})
+                           .set("all", std::int32_t{2})
+                           .set("full", std::int32_t{-7})
+                           .bytes();
+    ValueNames names;
+    names.kernel = [](std::uint64_t at, ValueNames::Place place) {
+        return cat(place == ValueNames::Place::inner_frame ? "in" : "out", at);
+    };
+    names.user = [](std::uint32_t, std::uint64_t at, ValueNames::Place) { return cat("u", at); };
+    names.frames = [](std::string_view, std::int32_t id) {
+        return id == 1 ? std::vector<std::uint64_t>{100, 101, 5, 102, 6}
+                       : std::vector<std::uint64_t>{100, 101};
+    };
+    const auto shown = [&] {
+        ValueWriter values(names);
+        return as_json(values, layout, bytes);
+    };
+    constexpr const char* kFull = "[\"[stack not kept: the map is full]\"]";
+    BOOST_TEST(shown() == cat(R"(["in100","out101","out5","out102","out6"],)",
+                              R"(["u100","u101","u5","u102","u6"],["in100","out101"],)", kFull));
+    names.is_probe = [](std::uint64_t at, ValueNames::Place) { return at >= 100; };
+    // Only on top, and never all of it.
+    BOOST_TEST(
+        shown() ==
+        cat(R"(["out5","out102","out6"],["u100","u101","u5","u102","u6"],["out101"],)", kFull));
+}
+
 BOOST_AUTO_TEST_CASE(texts_that_fill_their_bytes_are_counted_as_cut) {
     const Program program = declared(".record r { comm str16, file str32, raw str20 }");
     const Layout& layout = program.records[0].layout;
