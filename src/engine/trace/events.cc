@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "lang/event/printed_label.h"
 
 namespace gpufs {
 namespace {
@@ -16,6 +17,16 @@ std::string_view system_of(std::string_view full_name) {
 
 std::string_view name_of(std::string_view full_name) {
     return full_name.substr(full_name.find(':') + 1);
+}
+
+// Which event prints a field of another name under this one.
+std::string hint_at_label(Events& events, const std::string& label) {
+    for (const std::string& name : events.names()) {
+        const EventFormat* event = events.find_format(name);
+        const std::string field = event ? field_printed_as(*event, label) : std::string();
+        if (!field.empty()) return cat(name, " prints its field '", field, "' as ", label, "=");
+    }
+    return {};
 }
 
 // Every word a user could have meant, for suggestions.
@@ -204,7 +215,9 @@ void Events::throw_no_fields(const Expression& expression, const std::vector<std
         throw SourceError(expression.source, at,
                           cat("no event of ", described(), " has all of ", join(fields, ", ")),
                           "name the events with -e, and filter each by its own fields");
-    std::string near = did_you_mean(culprit, std::vector<std::string>(known.begin(), known.end()));
+    std::string near = hint_at_label(*this, culprit);
+    if (near.empty())
+        near = did_you_mean(culprit, std::vector<std::string>(known.begin(), known.end()));
     if (near.empty()) near = "'gpufs list -v EVENT' shows the fields of an event";
     throw SourceError(expression.source, at,
                       cat("no event of ", described(), " has a field '", culprit, "'"), near);

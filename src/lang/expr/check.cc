@@ -7,6 +7,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "lang/event/event_format.h"
+#include "lang/event/printed_label.h"
 #include "lang/expr/expr.h"
 
 namespace gpufs {
@@ -259,6 +260,8 @@ private:
             if (field.is_common) known.push_back(field.name);
         for (const char* name : {"CPU", "COMM", "cpu", "comm"}) known.emplace_back(name);
         std::string hint = did_you_mean(p.field, known);
+        if (const std::string field = field_printed_as(event_, p.field); !field.empty())
+            hint = cat("its field '", field, "' is printed as ", p.field, "=");
         if (hint.empty())
             hint = own.empty() ? "it has no fields of its own; there are common_pid, CPU and COMM"
                                : cat("its fields are ", join(own, ", "));

@@ -3,7 +3,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include "base/cat.h"
+#include "base/file.h"
 #include "lang/event/event_format.h"
+#include "lang/event/printed_label.h"
 #include "lang/expr/expr.h"
 #include "lang/expr/gen.h"
 
@@ -100,6 +102,18 @@ void expect(const Mistake& c, const EventFormat& event) {
         BOOST_TEST(e.hint() == c.hint);
         return true;
     });
+}
+
+// What is named as the text of an event shows it.
+BOOST_AUTO_TEST_CASE(a_field_is_found_by_what_its_event_prints_in_front_of_it) {
+    const EventFormat job = parse_event_format(
+        "gpu_scheduler",
+        read_file("tests/data/formats/6.12/events/gpu_scheduler/drm_sched_job/format"));
+    expect({R"(ring == "gfx")", "^~~~", "gpu_scheduler:drm_sched_job has no field 'ring'",
+            "its field 'name' is printed as ring="},
+           job);
+    BOOST_TEST(field_printed_as(job, "count") == "");
+    BOOST_TEST(field_printed_as(job, "fence") == "fence");
 }
 
 const Mistake kMistakes[] = {
