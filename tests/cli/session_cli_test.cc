@@ -177,6 +177,28 @@ BOOST_AUTO_TEST_CASE(a_trigger_of_ours_is_replaced_and_that_is_said) {
                "stacktrace:count=3 if prev_prio == 12345\n");
 }
 
+// The kernel refuses the second with "File exists".
+BOOST_AUTO_TEST_CASE(a_trigger_and_its_reverse_replace_each_other) {
+    using Words = std::vector<std::string>;
+    for (const auto& [first, second] : {std::pair(Words{"traceoff"}, Words{"traceon"}),
+                                        std::pair(Words{"enable_event", "sched_wakeup"},
+                                                  Words{"disable_event", "sched_wakeup"})}) {
+        const TempSession session;
+        const auto set = [&](Words words) {
+            words.insert(words.begin(), "trigger");
+            words.insert(words.end(), {"-e", "sched_switch", "--if", kNever});
+            return in(session, words);
+        };
+        BOOST_TEST(set(first).status == 0);
+        const Ended ended = set(second);
+        BOOST_TEST(ended.status == 0, ended.err);
+        BOOST_TEST(test::has(ended.err, cat("it replaces '", first[0])), ended.err);
+        const std::string left = session.read("events/sched/sched_switch/trigger");
+        BOOST_TEST(left.starts_with(second[0]), left);
+        BOOST_TEST(!test::has(left, first[0]), left);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(triggers_are_cleared_by_action_or_all) {
     const TempSession session;
     in(session, {"filter", "prev_state == 2"});

@@ -227,7 +227,9 @@ private:
                 line.fail(action.span,
                           cat("an event has one trigger '", t.trigger.kind(),
                               "', and this is the second"),
-                          "join two conditions with ||");
+                          other.trigger.action == t.trigger.action
+                              ? "join two conditions with ||"
+                              : "the kernel lets an event have one of the two");
         recipe_.events.back().triggers.push_back(std::move(t));
     }
 

@@ -30,7 +30,9 @@ bool parse_count(std::string_view word, std::optional<unsigned long>& count) {
 }  // namespace
 
 std::string Trigger::kind() const {
-    return takes_event(action) ? cat(action, ':', argument) : action;
+    if (action == "traceon" || action == "traceoff") return "traceon or traceoff";
+    if (takes_event(action)) return cat("enable_event or disable_event:", argument);
+    return action;
 }
 
 std::string Trigger::to_text() const {
@@ -42,7 +44,7 @@ std::string Trigger::to_text() const {
 }
 
 std::string Trigger::removal() const {
-    return '!' + kind();
+    return '!' + (takes_event(action) ? cat(action, ':', argument) : action);
 }
 
 bool Trigger::is_known() const {

@@ -18,7 +18,8 @@ struct Trigger {
     std::optional<unsigned long> count;  // how many times it still fires; absent: unlimited
     std::string condition;               // a filter, or empty
 
-    // The kernel's key for triggers: an event has at most one trigger of a kind.
+    // The kernel's key for triggers: an event has at most one trigger of a kind. An action and its
+    // reverse are one kind.
     std::string kind() const;
     // The line for the `trigger` file that sets it; removal(): the one that removes it.
     std::string to_text() const;
