@@ -61,12 +61,14 @@ FreezeSession::FreezeSession(const Session& session, Disable disable)
                         session_.option(), "' removes it; or --session NAME"));
     }
     if (!is_ours_) before_ = all_settings(session_);
+    mark_.emplace(session_.tracefs(), is_ours_ ? RunMark::Of::instance : RunMark::Of::events);
     session_.tracefs().write("tracing_on", "1\n", Write::replace);
 }
 
 void FreezeSession::freeze() {
     session_.tracefs().write("tracing_on", "0\n", Write::replace);
     is_frozen_ = true;
+    mark_->remove();
     disable_(session_.tracefs());
 }
 
@@ -88,6 +90,7 @@ FreezeSession::~FreezeSession() {
     try {
         disable_(session_.tracefs());
         restore_settings();
+        mark_->remove();
     } catch (const Error&) {
         // Never enabled, or reset by someone meanwhile: nothing is left to undo.
     }

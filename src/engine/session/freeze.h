@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/session/run_mark.h"
 #include "engine/session/session.h"
 #include "engine/session/settings.h"
 #include "lang/program/program.h"
@@ -25,7 +27,8 @@ public:
     FreezeSession(const FreezeSession&) = delete;
     FreezeSession& operator=(const FreezeSession&) = delete;
 
-    // Stops the buffer, then disables the events: the records remain and cost nothing.
+    // Stops the buffer, then disables the events: the records remain and cost nothing, and the
+    // session outlives the run.
     void freeze();
 
 private:
@@ -35,6 +38,7 @@ private:
     Disable disable_;
     std::vector<Setting> before_;  // settings of a session that existed before
     bool is_ours_ = false, is_frozen_ = false;
+    std::optional<RunMark> mark_;
 };
 
 // The session whose buffer a monitor stops when a record satisfies a condition. A session that

@@ -49,13 +49,19 @@ std::vector<std::string> users_of(const std::string& directory) {
     return {users.begin(), users.end()};
 }
 
-SessionPlan plan_reset(const Session& session) {
+SessionPlan plan_reset_states(const Session& session) {
     SessionPlan plan;
+    for (const EventState& state : read_event_states(session))
+        plan_event_reset(plan, session.tracefs(), state);
+    return plan;
+}
+
+SessionPlan plan_reset(const Session& session) {
     const Tracefs& at = session.tracefs();
     if (const auto users = users_of(at.root()); !users.empty())
         throw Error(cat(session.described(), " is in use by ", join(users, ", ")),
                     "end it first, then reset again");
-    for (const EventState& state : read_event_states(session)) plan_event_reset(plan, at, state);
+    SessionPlan plan = plan_reset_states(session);
     for (const std::string& probe : probes_of(session.top(), session.probe_group())) {
         const auto colon = probe.find(':');
         plan.changes.append(session.top(), "dynamic_events",

@@ -13,6 +13,9 @@ namespace gpufs {
 // Throws Error, naming the processes, when the instance is in use.
 SessionPlan plan_reset(const Session& session);
 
+// Removes triggers, filters and enabled events of the session, and nothing else.
+SessionPlan plan_reset_states(const Session& session);
+
 // On the top level: removes the triggers and filters of these events and disables them.
 SessionPlan plan_reset_events(const Session& session, const std::vector<std::string>& events);
 

@@ -35,9 +35,10 @@ private:
     Fd held_;
 };
 
-// Removes what dead owners left behind: their instances, and the dynamic probes of gpufs' groups
-// whose instance is gone. Returns what was removed, one line each. Does not touch instances that no
-// ScratchInstance can have made, or of living owners. Does nothing without permission.
+// Removes what dead owners left behind: their instances, the dynamic probes of gpufs' groups whose
+// instance is gone, and what they recorded into sessions (run_mark.h). Returns what was removed, one
+// line each. Does not touch other instances that no ScratchInstance can have made, or of living
+// owners. Does nothing without permission.
 std::vector<std::string> remove_stale(const Tracefs& top);
 
 // Removes the dynamic probes of a group. Throws SysError when one is in use.

@@ -1,0 +1,66 @@
+#include "engine/session/run_mark.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "engine/session/reset.h"
+#include "engine/session/session.h"
+
+namespace gpufs {
+namespace {
+
+// Neither has a meaning for directories of tracefs.
+constexpr mode_t kOfInstance = S_ISVTX, kOfEvents = S_ISGID;
+
+mode_t mode_of(const Fd& directory) {
+    struct stat facts {};
+    return ::fstat(directory.get(), &facts) == 0 ? facts.st_mode & 07777 : 0;
+}
+
+Fd open_directory(const Tracefs& instance) {
+    return Fd{::open(instance.root().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+}
+
+}  // namespace
+
+RunMark::RunMark(const Tracefs& instance, Of what) : directory_(open_directory(instance)) {
+    const auto doing = [&] { return cat("mark the instance ", instance.root()); };
+    if (!directory_) throw SysError(errno, doing());
+    // The lock first: a mark without it is that of a killed run.
+    check(::flock(directory_.get(), LOCK_EX), doing);
+    const mode_t bit = what == Of::instance ? kOfInstance : kOfEvents;
+    check(::fchmod(directory_.get(), mode_of(directory_) | bit), doing);
+}
+
+void RunMark::remove() {
+    ::fchmod(directory_.get(), mode_of(directory_) & ~(kOfInstance | kOfEvents));
+    directory_ = Fd();
+}
+
+std::vector<std::string> remove_marked(const Tracefs& top) {
+    std::vector<std::string> removed;
+    for (const Session& session : Session::all(top)) {
+        const Fd directory = open_directory(session.tracefs());
+        if (!directory || (mode_of(directory) & (kOfInstance | kOfEvents)) == 0) continue;
+        if (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) continue;  // its run lives
+        const mode_t mode = mode_of(directory);
+        if ((mode & kOfInstance) != 0) {
+            if (::rmdir(session.tracefs().root().c_str()) == 0)
+                removed.push_back(session.described());
+        } else if ((mode & kOfEvents) != 0) {
+            try {
+                plan_reset_states(session).changes.apply();
+                ::fchmod(directory.get(), mode & ~kOfEvents);
+                removed.push_back(cat("events of ", session.described()));
+            } catch (const Error&) {
+                // Without permission, or somebody else resets it: leave it.
+            }
+        }
+    }
+    return removed;
+}
+
+}  // namespace gpufs
