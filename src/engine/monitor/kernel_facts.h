@@ -53,7 +53,8 @@ public:
     };
     std::optional<BtfFunctionId> find_btf_function(std::string_view name);
     // Where a kernel structure keeps a member: "task_struct.pid", or that of a module, which may be
-    // built into the kernel: "gpu_sched:drm_sched_fence.finished". Absent without BTF, and where
+    // built into the kernel: "gpu_sched:drm_sched_fence.finished"; or where the second of two
+    // structures in a row is: "dma_fence[1]". Absent without BTF, and where
     // there is no such member or a pointer is on the way to it.
     std::optional<std::int64_t> btf_offset(std::string_view path);
 

@@ -217,7 +217,7 @@ std::vector<PathWord> words_of(std::string_view path) {
         }
         words.push_back(std::move(word));
     }
-    if (words.size() < 2) bad();
+    if (words.empty() || (words.size() == 1 && !words.front().index)) bad();
     return words;
 }
 
@@ -284,10 +284,12 @@ BtfAccess Btf::resolve(std::string_view path) const {
     const Types types(*reader_);
     constexpr std::uint32_t kRoots[] = {BTF_KIND_STRUCT, BTF_KIND_UNION, BTF_KIND_TYPEDEF};
     const auto root = reader_->find(words[0].name, kRoots);
-    if (!root || words[0].index)
+    if (!root)
         throw NoSuchMember(cat("'", path, "': this kernel has no structure '", words[0].name, "'"));
     BtfAccess access;
     std::uint32_t id = *root;
+    if (words[0].index)
+        access.offset = static_cast<std::uint32_t>(*words[0].index * types.size(types.bare(id)));
     FoundMember last;
     for (std::size_t i = 1; i < words.size(); ++i) {
         auto in = types.bare(id);

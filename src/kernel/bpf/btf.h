@@ -70,7 +70,8 @@ public:
     std::optional<BtfFunction> function(std::string_view name) const;
 
     // "task_struct.real_parent->tgid", "task_struct.comm[0]": a structure's name, then members;
-    // anonymous members are looked through, "." and "->" mean the same. Throws Error, with a hint
+    // anonymous members are looked through, "." and "->" mean the same. "dma_fence[1]" is the
+    // structure behind another one of its kind. Throws Error, with a hint
     // at the member that was meant.
     BtfAccess resolve(std::string_view path) const;
 

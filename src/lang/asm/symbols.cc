@@ -154,7 +154,8 @@ NameMeaning AsmSymbols::find_call(const NameUse& use, const SourceText& source) 
     if (name == "btf") {
         NameMeaning member = later(Relocation::Kind::btf_offset, argument);
         const auto dot = argument.find('.');
-        if (dot == 0 || dot == argument.npos || argument.ends_with('.') ||
+        const bool is_place = dot != argument.npos || argument.ends_with(']');
+        if (dot == 0 || !is_place || argument.ends_with('.') ||
             std::ranges::count(argument, ':') > 1)
             throw SourceError(source, use.argument_span, "expected STRUCT.MEMBER",
                               "as in btf(task_struct.pid ? 2468)");

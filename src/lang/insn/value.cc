@@ -131,6 +131,11 @@ private:
             tokens_.next();
             const AsmToken argument = tokens_.expect_word("a name");
             while (tokens_.accept(":")) tokens_.expect_word("the name in the module");
+            if (tokens_.accept("[")) {
+                if (!tokens_.peek().is_number()) tokens_.fail_expected("a number");
+                tokens_.next();
+                tokens_.expect("]");
+            }
             use.argument_span = tokens_.since(argument);
             use.argument = tokens_.text_of(use.argument_span);
             if (tokens_.accept("?")) use.fallback = fallback();
