@@ -102,6 +102,17 @@ BOOST_AUTO_TEST_CASE(counts_are_exact_while_two_cpus_are_busy) {
             by.out);
 }
 
+// More tasks than CPUs: they preempt each other in the kernel's own tracepoint code.
+BOOST_AUTO_TEST_CASE(counts_are_exact_while_tasks_preempt_each_other) {
+    constexpr int kTasks = 4, kCalls = 10'000;
+    std::string words;
+    for (int i = 0; i < kTasks; ++i) words += cat(test::work_binary(), " calls ", kCalls, " 0 & ");
+    const Ended ended = test::gpufs({"count", "syscalls:sys_enter_getppid", "by", "comm", "--json",
+                                     "--strict", "--", "sh", "-c", words + "wait"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(count_behind(ended.out, "{\"comm\":\"gpufs-work\"}") == kTasks * kCalls, ended.out);
+}
+
 BOOST_AUTO_TEST_CASE(a_histogram_has_each_value_in_its_slot_on_all_cpus) {
     const auto work = [] {
         const auto seek_all = [] {

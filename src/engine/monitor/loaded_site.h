@@ -24,6 +24,7 @@ struct LoadedSite {
         as_written,      // as the text says
         raw_tracepoint,  // a tracepoint whose record is not read, at the raw one
         raw_syscall,     // the same at raw_syscalls:sys_enter, for one system call
+        all_syscalls,    // a system call's event, at that of all of them
         recording,       // by the interpreter, for each record
     };
     ProbeSite site;

@@ -7,6 +7,7 @@
 #include "engine/monitor/load.h"
 #include "engine/monitor/probe_providers.h"
 #include "kernel/bpf/info.h"
+#include "kernel/bpf/preemption.h"
 #include "kernel/bpf/test_run.h"
 #include "kernel/host/cpus.h"
 #include "kernel/host/kernel_version.h"
@@ -19,7 +20,7 @@ namespace {
 
 using Kind = ProbeTarget::Kind;
 
-constexpr std::string_view kSysEnter = "sys_enter_";
+constexpr std::string_view kSysEnter = "sys_enter_", kSysExit = "sys_exit_";
 
 // How a task shows that it makes a system call of another architecture: those have other numbers.
 // TS_COMPAT of arch/x86/include/asm/thread_info.h, TIF_32BIT of arch/arm64's.
@@ -89,12 +90,10 @@ LinkTarget Monitor::target_for(const ProbeSite& site) const {
     return target;
 }
 
-// A program on syscalls:sys_enter_X that reads no field of it runs at the raw tracepoint of all
-// system calls, behind a check of the number: perf copies no arguments then. (At exit it would save
-// nothing: the number is not among the arguments there.)
-std::optional<SyscallCheck> Monitor::raw_syscall_check(const EventFormat& event) const {
-    if (!event.name.starts_with(kSysEnter) || !kCompatWord) return {};
-    const auto number = syscall_number(std::string_view(event.name).substr(kSysEnter.size()));
+// How a program at all system calls knows one of them.
+std::optional<SyscallCheck> Monitor::syscall_check(std::string_view call) const {
+    if (!kCompatWord) return {};
+    const auto number = syscall_number(call);
     const auto compat = machine_.btf_offset(kCompatWord);
     if (!number || !compat) return {};
     SyscallCheck check;
@@ -106,18 +105,42 @@ std::optional<SyscallCheck> Monitor::raw_syscall_check(const EventFormat& event)
     return check;
 }
 
-// A tracepoint's program that reads no field goes to the raw tracepoint, where there is one.
+// A tracepoint's program that reads no field goes to the raw tracepoint, where there is one: of a
+// system call's begin to that of all system calls, behind a check of the number, because perf
+// copies no arguments then. (At exit it would save nothing: the number is not among the arguments
+// there.)
 void Monitor::choose_raw(Loaded& loaded, Linked& linked) const {
     const EventFormat& event = *loaded.how.site.event;
-    if (linked.reads_context || machine_.is_dynamic_event(event.full_name())) return;
+    if (machine_.is_dynamic_event(event.full_name())) return;
+    if (preempts_raw_tracepoints()) return choose_all_syscalls(loaded, linked);
+    if (linked.reads_context) return;
     if (event.system != "syscalls") {
         loaded.how.way = LoadedSite::Way::raw_tracepoint;
         loaded.raw_name = event.name;
-    } else if (const auto check = raw_syscall_check(event)) {
-        add_syscall_check(*check, linked);
-        loaded.how.way = LoadedSite::Way::raw_syscall;
-        loaded.raw_name = "sys_enter";
+        return;
     }
+    if (!event.name.starts_with(kSysEnter)) return;
+    const auto check = syscall_check(std::string_view(event.name).substr(kSysEnter.size()));
+    if (!check) return;
+    add_syscall_check(*check, linked);
+    loaded.how.way = LoadedSite::Way::raw_syscall;
+    loaded.raw_name = "sys_enter";
+}
+
+// The records of one system call's events are those of all: the number, then arguments or result. A
+// pattern's stay where they are: each of them would run for every call.
+void Monitor::choose_all_syscalls(Loaded& loaded, Linked& linked) const {
+    const EventFormat& event = *loaded.how.site.event;
+    if (event.system != "syscalls" || loaded.how.site.target->has_glob) return;
+    const bool at_exit = event.name.starts_with(kSysExit);
+    const std::string_view prefix = at_exit ? kSysExit : kSysEnter;
+    const EventFormat* all =
+        machine_.events().find_format(at_exit ? "raw_syscalls:sys_exit" : "raw_syscalls:sys_enter");
+    const auto check = syscall_check(std::string_view(event.name).substr(prefix.size()));
+    if (!all || !check) return;
+    add_syscall_check(*check, linked);
+    loaded.how.way = LoadedSite::Way::all_syscalls;
+    loaded.instead = all;
 }
 
 void Monitor::load(const PreparedProgram::Site& prepared) {
@@ -202,8 +225,9 @@ bool Monitor::makes_probe_events() const {
 std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
     const ProbeProvider& provider = probe_provider(loaded.how.site.target->kind);
     if (!provider.attach) return {};
-    return provider.attach(
-        {loaded.how.site, loaded.program.get(), loaded.is_multi, loaded.raw_name}, how_);
+    ProbeSite site = loaded.how.site;
+    if (loaded.instead) site.event = loaded.instead;
+    return provider.attach({site, loaded.program.get(), loaded.is_multi, loaded.raw_name}, how_);
 }
 
 void Monitor::attach() {

@@ -62,8 +62,9 @@ private:
     struct Loaded {
         LoadedSite how;
         Fd program;
-        bool is_multi = false;  // one link for all places
-        std::string raw_name;   // of the raw tracepoint, where it goes to one
+        bool is_multi = false;                 // one link for all places
+        std::string raw_name;                  // of the raw tracepoint, where it goes to one
+        const EventFormat* instead = nullptr;  // the event that it goes to, where not the site's
     };
 
     KernelMap* find_map(std::string_view name) const;
@@ -71,7 +72,8 @@ private:
     LinkTarget target_for(const ProbeSite& site) const;
     void load(const PreparedProgram::Site& prepared);
     void choose_raw(Loaded& loaded, Linked& linked) const;
-    std::optional<SyscallCheck> raw_syscall_check(const EventFormat& event) const;
+    std::optional<SyscallCheck> syscall_check(std::string_view call) const;
+    void choose_all_syscalls(Loaded& loaded, Linked& linked) const;
     Fd load_in_kernel(const Linked& linked, const Loaded& loaded);
     bool makes_probe_events() const;
     Fd load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec);

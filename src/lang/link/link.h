@@ -83,7 +83,8 @@ struct Linked {
 // caret and a hint.
 Linked link(const Program& program, const ProbeProgram& probe, const LinkTarget& target);
 
-// For a program that runs at raw_syscalls:sys_enter in the place of syscalls:sys_enter_X.
+// For a program that runs at raw_syscalls:sys_enter in the place of syscalls:sys_enter_X, or at
+// sys_exit.
 struct SyscallCheck {
     std::int64_t number = 0;
     // Where the kernel marks a task that makes a system call of another architecture, whose

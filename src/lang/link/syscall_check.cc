@@ -9,7 +9,8 @@ namespace {
 // It uses no register that the program may count on but r1, and the topmost 8 bytes of the stack
 // before the program does.
 std::vector<bpf_insn> code_of(const SyscallCheck& check) {
-    constexpr __s16 kNumber = 8;  // raw sys_enter has (struct pt_regs *, long number)
+    // Raw sys_enter has (struct pt_regs *, long number), and records have the number there, too.
+    constexpr __s16 kNumber = 8;
     constexpr __s16 kToEnd = -1;  // stands for the distance while the code is written
     std::vector<bpf_insn> code;
     code.push_back(insn::load(Width::dw, Reg::r0, Reg::r1, kNumber));

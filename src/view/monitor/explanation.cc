@@ -15,6 +15,8 @@ std::string text_of(const LoadedSite& loaded) {
             return cat(", as raw tracepoint ", site.event->name, ": it reads no field");
         case Way::raw_syscall:
             return ", as raw tracepoint sys_enter with its number checked: it reads no field";
+        case Way::all_syscalls:
+            return ", at the event of all system calls with its number checked: no hit is left out";
         case Way::recording:
             return ", over the recording";
     }
