@@ -40,7 +40,8 @@ void print_list(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
         for (const Gpu& gpu : gpus) ctx.out.line(choices.json ? gpu_json(gpu) : describe(gpu));
         if (gpus.empty() && !choices.json) ctx.out.line("no GPU: none has a driver here");
     }
-    const std::vector<GpuMonitor> monitors = find_gpu_monitors(kernel);
+    std::vector<GpuMonitor> monitors = find_gpu_monitors(kernel);
+    if (!choices.input) try_gpu_monitors(monitors, kernel);
     std::size_t width = 0;
     for (const GpuMonitor& one : monitors) width = std::max(width, one.program.name.size());
     for (const GpuMonitor& one : monitors) {

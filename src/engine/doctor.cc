@@ -12,10 +12,12 @@
 #include <system_error>
 
 #include "base/cat.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "kernel/features.h"
 #include "kernel/host/capabilities.h"
+#include "kernel/perf/event.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/event/gpu_systems.h"
 #include "lang/recipe/trigger.h"
@@ -44,8 +46,10 @@ Finding user() {
     for (const auto& [capability, name] : kCapabilities)
         (has_capability(capability) ? has : lacks).emplace_back(name);
     const std::string who = ::geteuid() == 0 ? "root" : cat("uid ", ::geteuid());
-    if (lacks.empty()) return {Answer::yes, "capabilities", cat(who, ", ", join(has, " ")), {}};
-    return {Answer::no, "capabilities", cat(who, ", without ", join(lacks, " ")),
+    std::string detail = has.empty() ? who : cat(who, ", ", join(has, " "));
+    if (!lacks.empty()) detail += cat(", without ", join(lacks, " "));
+    if (can_load_bpf()) return {Answer::yes, "capabilities", detail, {}};
+    return {Answer::no, "capabilities", detail,
             "run as root; BPF programs need CAP_BPF and CAP_PERFMON, and tracefs must be readable: "
             "CAP_DAC_READ_SEARCH, or the group that it is mounted for"};
 }
@@ -144,17 +148,26 @@ void examine_tracefs(std::vector<Finding>& findings) {
                         gpu.empty() ? "load the GPU's driver: its events come with it" : ""});
 }
 
-Finding perf_paranoid() {
+// Tries what probes need: an event of all processes on a CPU. Whom perf_event_paranoid lets do that
+// differs between kernels: at 3, Debian's demands CAP_SYS_ADMIN.
+Finding perf_events() {
     const std::string level = first_line("/proc/sys/kernel/perf_event_paranoid");
     if (level.empty())
         return absent("perf_event_open", "/proc/sys/kernel/perf_event_paranoid",
                       "a kernel with CONFIG_PERF_EVENTS=y");
-    const bool privileged = has_capability(Capability::perfmon) || ::geteuid() == 0;
-    const bool open_to_all = level.starts_with('-');
-    if (privileged || open_to_all)
-        return {Answer::yes, "perf_event_open", "perf_event_paranoid is " + level, {}};
-    return {Answer::no, "perf_event_open", "perf_event_paranoid is " + level,
-            "root or CAP_PERFMON, or as root: sysctl kernel.perf_event_paranoid=-1"};
+    const std::string detail = "perf_event_paranoid is " + level;
+    try {
+        open_perf_event(perf_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY), -1, 0,
+                        "open a perf event");
+        return {Answer::yes, "perf_event_open", "tried, works; " + detail, {}};
+    } catch (const UnsupportedError&) {
+    }
+    if (has_capability(Capability::sys_admin))
+        return {Answer::no, "perf_event_open", detail, "a policy of this machine forbids it"};
+    return {Answer::no, "perf_event_open", detail,
+            has_capability(Capability::perfmon)
+                ? "root, or as root: sysctl kernel.perf_event_paranoid=2"
+                : "root or CAP_PERFMON, or as root: sysctl kernel.perf_event_paranoid=-1"};
 }
 
 Finding perf_pmu(const char* name, const char* config) {
@@ -249,7 +262,7 @@ std::vector<Finding> examine_machine() {
     std::vector<Finding> findings = {kernel(), user()};
     examine_tracefs(findings);
     findings.push_back(kernel_symbols());
-    findings.push_back(perf_paranoid());
+    findings.push_back(perf_events());
     findings.push_back(perf_pmu("kprobe", "CONFIG_KPROBE_EVENTS"));
     findings.push_back(perf_pmu("uprobe", "CONFIG_UPROBE_EVENTS"));
     examine_bpf(findings);

@@ -106,6 +106,12 @@ SourceText read_included(std::string_view file, const SourceText& from, const Fi
     return read(beside);
 }
 
+std::optional<std::string> shipped_name(const SourceText& text) {
+    if (!is_shipped(text)) return std::nullopt;
+    const std::size_t around = kShipped.size() + kSuffix.size();
+    return text.name.substr(kShipped.size(), text.name.size() - around);
+}
+
 Program assemble_monitor(const std::string& name_or_file, AsmScope shipped) {
     SourceText text = read_monitor(name_or_file, read_trusted);
     const AsmScope scope = is_shipped(text) ? shipped : AsmScope::checked;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ SourceText read_monitor(const std::string& name_or_file, const FileReader& read)
 // one that is compiled in ("lib/bits.bpf"). Compiled-in texts include only each other. Throws
 // Error.
 SourceText read_included(std::string_view file, const SourceText& from, const FileReader& read);
+
+// The name of a text that is compiled in ("drm", "lib/bits"); absent for all others.
+std::optional<std::string> shipped_name(const SourceText& text);
 
 // Assembles a monitor that is to be run, by its name or file, as read_monitor() finds it. The build
 // has checked the texts that are compiled in: of these it makes what `shipped` says; it checks all

@@ -5,13 +5,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/monitor/files.h"
+#include "engine/monitor/monitor.h"
 #include "engine/monitor/prepared_program.h"
 #include "lang/event/gpu_systems.h"
 
 namespace gpufs {
 namespace {
-
-constexpr const char* kDriverHint = "load the driver of the GPU; 'gpufs list --gpu' has its events";
 
 bool is_about_gpus(const Program& program) {
     for (const ProbeProgram& probe : program.programs)
@@ -37,7 +36,7 @@ void find_what_lacks(GpuMonitor& monitor, KernelFacts& kernel) try {
     monitor.hint = e.hint();
 } catch (const UsageError& e) {  // an event that is not there, under the monitor's text
     monitor.why_not = reason(e);
-    monitor.hint = e.hint().empty() ? kDriverHint : e.hint();
+    monitor.hint = e.hint().empty() ? kLoadDriver : e.hint();
 }
 
 }  // namespace
@@ -56,6 +55,18 @@ std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel) {
         found.push_back(std::move(one));
     }
     return found;
+}
+
+void try_gpu_monitors(std::vector<GpuMonitor>& monitors, KernelFacts& kernel) {
+    for (GpuMonitor& one : monitors) {
+        if (!one.fits()) continue;
+        try {
+            Monitor(one.program, {}, kernel).attach();
+        } catch (const Error& e) {
+            one.why_not = reason(e);
+            one.hint = e.hint();
+        }
+    }
 }
 
 }  // namespace gpufs

@@ -20,4 +20,8 @@ struct GpuMonitor {
 // lacks in this kernel or recording. Loads nothing. Monitors with mistakes are left out.
 std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel);
 
+// Loads and attaches each that fits, for a moment: what this user or this kernel refuses then
+// becomes what the monitor lacks.
+void try_gpu_monitors(std::vector<GpuMonitor>& monitors, KernelFacts& kernel);
+
 }  // namespace gpufs

@@ -5,7 +5,10 @@
 
 #include "base/diagnostics.h"
 #include "base/text.h"
+#include "engine/monitor/files.h"
 #include "engine/monitor/probe_providers.h"
+#include "kernel/bpf/preemption.h"
+#include "lang/event/gpu_systems.h"
 #include "lang/program/probe_kinds.h"
 
 namespace gpufs {
@@ -54,6 +57,10 @@ private:
         const SourceRef& at = alternatives.front().at;
         std::string message = why.why;
         if (alternatives.size() > 1) message += ", nor any of its alternatives";
+        // The text is right: it is the kernel that lacks something.
+        if (const auto name = shipped_name(program_.sources[at.source]))
+            throw UnsupportedError(cat(message, ": '", *name, "' cannot run here"),
+                                   is_gpu_event(alternatives.front().name) ? kLoadDriver : "");
         mistakes_.error(program_.sources[at.source], at.span, message, why.hint);
     }
 
@@ -102,8 +109,12 @@ private:
     // not tell what they point at, and where fields are asked for. Only syscalls have their
     // arguments in recordings, and as fields.
     std::optional<Absent> why_not_raw(const ProbeProgram& probe, const ProbeSite& site) {
-        if (site.target->kind != Kind::raw_tracepoint || raw_syscall_argument(*site.event))
-            return {};
+        if (site.target->kind != Kind::raw_tracepoint) return {};
+        if (raw_syscall_argument(*site.event)) {
+            // Tasks can be preempted there; the others are mostly in interrupts and the scheduler.
+            if (machine_.is_recording() || !preempts_raw_tracepoints()) return {};
+            return Absent{"a program there misses the calls of whoever preempts it", ""};
+        }
         if (machine_.is_recording())
             return Absent{"a recording has fields, no arguments of tracepoints", ""};
         const auto is_own = [&](const std::string& name) {

@@ -19,4 +19,8 @@ inline bool is_gpu_event(std::string_view full_name) {
            full_name == "power:gpu_frequency";
 }
 
+// The hint where such an event is missing.
+inline constexpr const char* kLoadDriver =
+    "load the driver of the GPU; 'gpufs list --gpu' has its events";
+
 }  // namespace gpufs
