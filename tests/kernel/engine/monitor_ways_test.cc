@@ -170,8 +170,10 @@ std::string sending(std::string_view ring, std::string_view call) {
                ".prog p tracepoint syscalls:sys_enter_getppid\n"
                "  r6 = r1\n"
                "  r7 = map[count][0]\n"
-               "  w8 = 1\n"
-               "  w8 = atomic_fetch_add((u32 *)(r7 + 0), w8)\n"
+               "  w8 = *(u32 *)(r7 + 0)\n"
+               "  w1 = w8\n"
+               "  w1 += 1\n"
+               "  *(u32 *)(r7 + 0) = w1\n"
                "  *(u32 *)(r10 + v.out.id) = record(hit)\n"
                "  *(u32 *)(r10 + v.out.n) = w8\n",
                call, "  r0 = 0\n  exit\n");
