@@ -102,6 +102,22 @@ BOOST_AUTO_TEST_CASE(a_user_without_rights_still_sees_the_recipes, *ut::label("p
     BOOST_TEST(test::gpufs_as_nobody({"recipe", "run", "oom"}).status == 3);
 }
 
+// The function that reports it fires the event that says what happened.
+BOOST_AUTO_TEST_CASE(gpu_hang_keeps_what_nvidias_driver_says,
+                     *ut::precondition(test::owns_the_machine)) {
+    const std::string load = "insmod \"$GPUFS_VM_MODULES\"/nvidia.ko";
+    BOOST_REQUIRE(Child({{"sh", "-c", load}, {}, false, false, {}}).wait().status == 0);
+    const Ended ended = recipe({"run", "gpu-hang", "--", "sh", "-c",
+                                "echo 31 >/sys/module/nvidia/parameters/report"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(test::has(ended.out,
+                         "nvidia_dev_xid: Xid (PCI:0000:01:00): 31, pid=0, name=toy, "
+                         "Ch 00000010\n"),
+               ended.out);
+    BOOST_TEST(test::has(ended.out, "xid=31\n"), ended.out);
+    Child({{"rmmod", "nvidia"}, {}, false, false, {}}).wait();
+}
+
 BOOST_AUTO_TEST_CASE(the_text_of_a_recipe_is_shown_as_it_is, *ut::label("pure")) {
     const Ended ended = recipe({"show", "stall"});
     BOOST_TEST(ended.status == 0);

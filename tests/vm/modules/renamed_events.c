@@ -6,15 +6,9 @@
 #include <linux/dma-fence.h>
 #include <linux/module.h>
 #include <linux/tracepoint.h>
-#include <linux/version.h>
 #include <drm/gpu_scheduler.h>
 
-/* The source of a string is named once only since Linux 6.10. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
-#define ASSIGN_STRING(to, from) __assign_str(to)
-#else
-#define ASSIGN_STRING(to, from) __assign_str(to, from)
-#endif
+#include "assign_string.h"
 #define CREATE_TRACE_POINTS
 #include "renamed_events.h"
 
