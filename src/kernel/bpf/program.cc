@@ -147,6 +147,19 @@ int try_load(bpf_attr& attr, const BpfProgramSpec& spec) {
     return sys_bpf_charged(BPF_PROG_LOAD, attr);
 }
 
+// Linux 7.3 explains some refusals, at length and behind the line that says what is wrong.
+struct ExplainedLog {
+    std::string_view log, explanation;
+
+    explicit ExplainedLog(std::string_view text) : log(text) {
+        constexpr std::string_view kBegin = "Verification failed: ";
+        const auto at = text.starts_with(kBegin) ? 0 : text.find(cat("\n", kBegin));
+        if (at == text.npos) return;
+        log = text.substr(0, at);
+        explanation = text.substr(at);
+    }
+};
+
 }  // namespace
 
 VerifierError::VerifierError(std::string_view program, std::string log)
@@ -155,11 +168,14 @@ VerifierError::VerifierError(std::string_view program, std::string log)
       log_(std::move(log)) {}
 
 std::string_view VerifierLog::useful_line() const {
+    const ExplainedLog parts(text);
     std::string_view found;
-    for (const std::string_view raw : lines_of(text)) {
+    for (const std::string_view raw : lines_of(parts.log)) {
         const std::string_view row = trim(raw);
         if (!is_narration(row) && !(is_afterthought(row) && !found.empty())) found = row;
     }
+    if (found.empty() && !parts.explanation.empty())
+        return lines_of(trim(parts.explanation)).front();
     return found;
 }
 
@@ -172,10 +188,18 @@ std::optional<std::size_t> VerifierLog::insn() const {
         line.remove_prefix(at + kInsn.size());
         if (const auto number = take_number(line)) return number;
     }
+    const ExplainedLog parts(text);
     std::optional<std::size_t> last;
-    for (const std::string_view row : lines_of(text))
+    for (const std::string_view row : lines_of(parts.log))
         if (const auto number = insn_of_row(row)) last = number;
-    return last;
+    if (last) return last;
+    for (std::string_view row : lines_of(parts.explanation)) {
+        row = trim(row);
+        if (!row.starts_with(kInsn)) continue;
+        row.remove_prefix(kInsn.size());
+        return take_number(row);
+    }
+    return std::nullopt;
 }
 
 Fd load_btf(std::span<const std::byte> btf) {

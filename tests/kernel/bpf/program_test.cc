@@ -24,7 +24,7 @@ namespace {
 
 using namespace test;
 
-// What a verifier wrote, and what we make of it. From Linux 4.19, 6.1 and 6.18.
+// What a verifier wrote, and what we make of it. From Linux 4.19, 6.1, 6.18 and 7.3.
 struct Log {
     const char* text;
     const char* useful;
@@ -70,6 +70,33 @@ const Log kLogs[] = {
      "old state: R1=ctx() R10=fp0\n"
      "processed 2 insns\n",
      "infinite loop detected at insn 1", 1},
+    {"0: R1=ctx() R10=fp0\n"
+     "0: (95) exit\n"
+     "R0 !read_ok\n"
+     "\n"
+     "Verification failed: Register Type Safety: Unreadable register\n"
+     "\n"
+     "Reason:\n"
+     "  R0 has never been initialized on this path, so the verifier cannot use it as an input.\n"
+     "\n"
+     "At:\n"
+     "  insn 0\n"
+     "       | ^-- error: R0 is not readable\n"
+     "  Instruction context:\n"
+     "  >>> 0 | (95) exit\n"
+     "\n"
+     "Suggestion:\n"
+     "  Initialize R0 on every path before this instruction.\n"
+     "\n"
+     "processed 1 insns (limit 1000000) max_states_per_insn 0 total_states 0 peak_states 0\n",
+     "R0 !read_ok", 0},
+    {"Verification failed: Register Type Safety: Unreadable register\n"
+     "\n"
+     "At:\n"
+     "  insn 3\n"
+     "\n"
+     "processed 1 insns (limit 1000000) max_states_per_insn 0 total_states 0 peak_states 0\n",
+     "Verification failed: Register Type Safety: Unreadable register", 3},
     {"jump out of range from insn 2 to 9\n", "jump out of range from insn 2 to 9", 2},
     {"last insn is not an exit or jmp\n", "last insn is not an exit or jmp", -1},
 };
