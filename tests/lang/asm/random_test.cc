@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "lang/link/link.h"
 #include "support/assemble_text.h"
+#include "support/rounds.h"
 
 namespace gpufs {
 namespace {
@@ -125,7 +126,6 @@ void link_somewhere(const Program& program) {
 BOOST_AUTO_TEST_SUITE(assembler_random)
 
 BOOST_AUTO_TEST_CASE(any_text_becomes_a_program_or_mistakes_at_places_of_it) {
-    constexpr int kRounds = 3000;
     std::mt19937 random(4);
     const std::vector<std::string> texts = shipped_texts();
     const auto read = [](std::string_view file, const SourceText& from) {
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(any_text_becomes_a_program_or_mistakes_at_places_of_it) {
         return SourceText{"lib.bpf", from.text.substr(0, 200)};
     };
     int programs = 0;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < test::rounds(3000); ++round) {
         const std::string text = mutated(texts[random() % texts.size()], random);
         const Tried tried = try_assemble(text, read);
         if (tried.mistakes.empty()) {

@@ -11,6 +11,7 @@
 #include "lang/insn/disasm.h"
 #include "lang/insn/run.h"
 #include "lang/ir/ir.h"
+#include "support/rounds.h"
 
 namespace gpufs {
 namespace {
@@ -54,7 +55,7 @@ BOOST_AUTO_TEST_CASE(generated_conditions_agree_with_the_evaluator) {
     VmState world;
     add_common_helpers(world);
     std::size_t held = 0, tried = 0;
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = test::rounds(3000); i > 0; --i) {
         const Expression expression = generator.expression();
         const Condition condition(expression, event, &symbols);
         const auto insns = program_of(expression, event, {&symbols, 0});
@@ -93,7 +94,7 @@ BOOST_AUTO_TEST_CASE(patterns_match_as_the_evaluator_says) {
     VmState world;
     add_common_helpers(world);
     std::size_t matched = 0, tried = 0;
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = test::rounds(3000); i > 0; --i) {
         const std::string pattern = word("ab*?[]!-\\c", 9);
         Expression expression{{"--if", ""}, {}};
         Predicate& p = expression.root.predicate;

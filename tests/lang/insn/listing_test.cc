@@ -6,6 +6,7 @@
 #include "base/cat.h"
 #include "lang/insn/forms.h"
 #include "lang/insn/gen.h"
+#include "support/rounds.h"
 
 namespace gpufs {
 namespace {
@@ -169,7 +170,7 @@ BOOST_AUTO_TEST_CASE(noise_is_refused_in_peace) {
                                        "\xff",
                                        std::string_view("\0", 1),
                                        "99999999999999999999"};
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = test::rounds(3000); round > 0; --round) {
         std::string text;
         for (int i = 0; i < 12; ++i) {
             text += pieces[gen.bits() % std::size(pieces)];

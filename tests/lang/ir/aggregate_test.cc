@@ -9,6 +9,7 @@
 
 #include "engine/results/map_contents.h"
 #include "lang/insn/map_world.h"
+#include "support/rounds.h"
 #include "view/monitor/histogram.h"
 
 namespace gpufs {
@@ -243,7 +244,7 @@ BOOST_AUTO_TEST_CASE(an_index_that_an_array_does_not_have_is_counted) {
 
 BOOST_AUTO_TEST_CASE(percentiles_of_log2_are_less_than_1_6_percent_from_the_truth) {
     std::mt19937_64 random(2);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = test::rounds(20); round > 0; --round) {
         Adder adder(of(Kind::log2), BPF_MAP_TYPE_ARRAY, 1);
         std::vector<std::uint64_t> values;
         const std::uint64_t span = std::uint64_t{1} << (10 + random() % 30);
@@ -269,7 +270,7 @@ BOOST_AUTO_TEST_CASE(whatever_is_added_is_what_a_model_has) {
         const std::uint64_t bits = random() >> (random() % 64);
         return random() % 4 == 0 ? minus(bits) : bits;
     };
-    for (int round = 0; round < 60; ++round) {
+    for (int round = test::rounds(60); round > 0; --round) {
         const Kind kinds[] = {Kind::count, Kind::sum,  Kind::min,        Kind::max,   Kind::avg,
                               Kind::stats, Kind::log2, Kind::log_linear, Kind::linear};
         Aggregation how = of(kinds[random() % std::size(kinds)], random() % 2 == 0);

@@ -5,6 +5,7 @@
 #include "lang/insn/run.h"
 #include "lang/ir/gen.h"
 #include "lang/ir/ir.h"
+#include "support/rounds.h"
 
 namespace gpufs {
 namespace {
@@ -58,7 +59,7 @@ std::vector<bpf_insn> linked(const test::RandomProgram& program) {
 
 BOOST_AUTO_TEST_CASE(programs_compute_what_the_model_computes) {
     std::size_t instructions = 0;
-    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    for (std::uint64_t seed = test::rounds(3000); seed > 0; --seed) {
         test::RandomProgram program(seed, 1 + seed % 15, 4 + seed % 37);
         const auto insns = linked(program);
         instructions += insns.size();

@@ -7,6 +7,7 @@
 #include "base/cat.h"
 #include "lang/link/link.h"
 #include "support/assemble_text.h"
+#include "support/rounds.h"
 
 namespace gpufs {
 namespace {
@@ -80,10 +81,10 @@ std::string mistake_on_some_machine(const Program& program) {
 BOOST_AUTO_TEST_SUITE(check_code_test)
 
 BOOST_AUTO_TEST_CASE(what_is_accepted_links_on_every_machine) {
-    constexpr int kRounds = 20'000;
+    const int rounds = test::rounds(20'000);
     std::mt19937 random(13);
     int accepted = 0, refused = 0, too_strict = 0;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < rounds; ++round) {
         const std::string text = random_code(random);
         const Program program = assemble({"t.bpf", text}, {}, AsmScope::unchecked);
         Diagnostics mistakes;
@@ -95,10 +96,10 @@ BOOST_AUTO_TEST_CASE(what_is_accepted_links_on_every_machine) {
             too_strict += mistake.empty();
         ++(mistakes.empty() ? accepted : refused);
     }
-    BOOST_TEST(accepted > kRounds / 10);
-    BOOST_TEST(refused > kRounds / 10);
+    BOOST_TEST(accepted > rounds / 10);
+    BOOST_TEST(refused > rounds / 10);
     // It does not follow all that the .if of a text have to do with one another.
-    BOOST_TEST(too_strict < kRounds / 1000);
+    BOOST_TEST(too_strict < rounds / 1000);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
