@@ -1,10 +1,10 @@
 #!/bin/bash
 # run.sh RING…: runs rings of tests and adds up what they say. The last line is
 #   N passed, N failed, N skipped
-# Rings: unit (no root, under ASan and UBSan), kernel (the real tracefs of this machine), cli (the
-# binary), embed (programs against the installed library), fuzz, vm (kernel and cli inside Debian's
-# kernels of the series in $KERNELS). A ring that cannot run is a failure, never a silent skip. What
-# failed is told once more at the end.
+# Rings: unit (no root), sanitized (the same under ASan and UBSan), kernel (the real tracefs of this
+# machine), cli (the binary), embed (programs against the installed library), fuzz, vm (kernel and cli
+# inside Debian's kernels of the series in $KERNELS). A ring that cannot run is a failure, never a
+# silent skip. What failed is told once more at the end.
 set -u -o pipefail
 
 B=${B:-build}
@@ -14,6 +14,7 @@ sanitized=build/sanitized
 KERNELS=${KERNELS:-6.1 6.12}
 rm -rf "$tally" "$logs"
 mkdir -p "$tally" "$logs"
+unset MAKEFLAGS MFLAGS MAKELEVEL
 export GPUFS_BIN=$B/gpufs BOOST_TEST_COLOR_OUTPUT=no
 
 mount_tracefs() {
@@ -49,8 +50,8 @@ ring_on_this_machine() {
     GPUFS_TALLY=$tally/$1 "$B/gpufs-test" --run_test="$1"
 }
 
-# On the library that the sanitizers watch.
-ring_unit() { GPUFS_TALLY=$tally/unit "$B/gpufs-test-sanitized" --run_test='!kernel:!cli'; }
+ring_unit() { GPUFS_TALLY=$tally/unit "$B/gpufs-test" --run_test='!kernel:!cli'; }
+ring_sanitized() { GPUFS_TALLY=$tally/sanitized "$B/gpufs-test-sanitized" --run_test='!kernel:!cli'; }
 ring_kernel() { ring_on_this_machine kernel; }
 ring_cli() { ring_on_this_machine cli; }
 ring_embed() { mount_tracefs && GPUFS_TALLY=$tally/embed bash tests/embed/run.sh; }
@@ -66,7 +67,6 @@ ring_fuzz() {
 # What does not depend on the kernel is not asked again.
 run_guest() {
     local series=$1
-    tests/vm/fetch-kernel.sh "$series" && tests/vm/build-modules.sh "$series" || return
     # shellcheck disable=SC2016  # the variable is the guest's
     GPUFS_BIN=$B/fixed/gpufs tests/vm/run.sh "$series" --timeout 1800 \
         --modules drm,gpu-sched,vgem,virtio-gpu,toy_gpu,toy_display -- sh -c \
@@ -89,12 +89,29 @@ ring_vm() {
     return $failed
 }
 
+run_ring() {
+    "ring_$1" >"$logs/$1" 2>&1
+    echo $? >"$logs/$1.status"
+}
+# What asks nothing of this machine's kernel runs beside the rings that mostly wait for it. The guests
+# take all CPUs, so they come when that is done.
+aside=()
+for ring in "$@"; do
+    case $ring in sanitized | fuzz) aside+=("$ring") ;; esac
+done
+for ring in "${aside[@]}"; do run_ring "$ring"; done &
+beside=$!
 uncounted=0 failed_rings=()
 for ring in "$@"; do
+    case $ring in
+    sanitized | fuzz) wait "$beside" ;;
+    vm) wait "$beside"; run_ring vm ;;
+    *) run_ring "$ring" ;;
+    esac
     echo "== $ring"
-    "ring_$ring" 2>&1 | tee "$logs/$ring"
+    cat "$logs/$ring"
     # A case that checked nothing fails here and nowhere else.
-    if [ "${PIPESTATUS[0]}" != 0 ] || grep -qs '^[0-9]* [1-9]' "$tally/$ring" "$tally/$ring"-*; then
+    if [ "$(<"$logs/$ring.status")" != 0 ] || grep -qs '^[0-9]* [1-9]' "$tally/$ring" "$tally/$ring"-*; then
         failed_rings+=("$ring")
         # A ring that died before it counted is one failure more than it counted.
         grep -qs '^[0-9]* [1-9]' "$tally/$ring" "$tally/$ring"-* || uncounted=$((uncounted + 1))
