@@ -73,7 +73,7 @@ void take_words(const Aggregation& how, const std::vector<std::uint64_t>& words,
     }
 }
 
-const MapDeclaration& require_map(const Program& program, const std::string& name) {
+const MapDeclaration& require_map(const gpufs::Program& program, const std::string& name) {
     std::vector<std::string> names;
     for (const MapDeclaration* map : reported_maps(program)) {
         if (map->name == name) return *map;

@@ -10,7 +10,6 @@
 namespace gpufs {
 namespace {
 
-constexpr unsigned kFramePointer = 10;
 // The only undefined jump operation.
 constexpr int kNoJump = 0xf0;
 

@@ -17,7 +17,6 @@ namespace {
 // The kernel's limit of may_goto.
 constexpr std::size_t kMaxMayGoto = std::size_t{8} << 20;
 
-constexpr unsigned kFramePointer = 10;
 // The value of r1 to r5 after a call: an invalid address.
 constexpr std::uint64_t kLost = 0xdead'dead'dead'dead;
 

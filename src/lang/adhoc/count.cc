@@ -6,14 +6,8 @@
 namespace gpufs {
 namespace {
 
-// Room for keys of counts, and for buckets of all keys of histograms, about 100 bytes each.
-constexpr std::size_t kCountKeys = 16384, kHistogramEntries = 16384;
-
-ValueType number(std::string unit = {}) {
-    ValueType type;
-    type.unit = std::move(unit);
-    return type;
-}
+// Room for keys of counts, about 100 bytes each.
+constexpr std::size_t kCountKeys = 16384;
 
 Aggregation aggregation(Aggregation::Kind kind) {
     Aggregation how;
@@ -31,7 +25,7 @@ Program count_hits(const AdhocQuestion& question, const std::string& map,
     Program program = begin_program(question, map);
     add_report(program, map, question.title, key,
                question.max_keys ? question.max_keys : kCountKeys,
-               aggregation(Aggregation::Kind::count), number());
+               aggregation(Aggregation::Kind::count), ValueType());
     for (const AdhocEvent& event : question.events) {
         AdhocProbe probe(event, program);
         probe.filter(question.filter);
@@ -80,7 +74,7 @@ Program make_hist(const AdhocQuestion& question, const AdhocWord& field, const A
     check_filter(question.filter, question.events, mistakes);
     mistakes.throw_if_any();
     Program program = begin_program(question, "hist");
-    ValueType value = number();
+    ValueType value;
     value.is_signed = is_signed;
     Aggregation own = how;
     own.is_signed = is_signed;

@@ -5,8 +5,6 @@
 namespace gpufs {
 namespace {
 
-constexpr std::size_t kWord = 8;
-
 bool is_in_words(const ValueType& type) {
     return type.kind == ValueType::Kind::text || type.kind == ValueType::Kind::raw_bytes;
 }

@@ -11,8 +11,8 @@
 namespace gpufs {
 namespace {
 
-// Room for starts that wait for their end, and for buckets of all keys of histograms.
-constexpr std::size_t kStarts = 65536, kHistogramEntries = 16384;
+// Room for starts that wait for their end.
+constexpr std::size_t kStarts = 65536;
 // The stack has the keys twice, once in a record.
 constexpr std::size_t kMaxPairBytes = 80, kMaxByBytes = 120;
 
@@ -23,12 +23,6 @@ constexpr const char* kUnmatched = "unmatched";
 constexpr const char* kLatency = "latency";
 constexpr const char* kSlow = "slow";
 constexpr const char* kSlowRing = "slow_ring";
-
-ValueType number(std::size_t bytes = 8) {
-    ValueType type;
-    type.bytes = bytes;
-    return type;
-}
 
 Relocation reference(Relocation::Kind kind, std::string name) {
     Relocation relocation;
@@ -110,7 +104,7 @@ private:
         starts.name = kStartMap;
         starts.type = BPF_MAP_TYPE_HASH;
         starts.key = key_;
-        ValueType time = number();
+        ValueType time;
         time.kind = ValueType::Kind::time;
         starts.value.add("value", time);
         starts.max_entries = kStarts;
@@ -120,7 +114,7 @@ private:
 
         Aggregation how;
         how.kind = Aggregation::Kind::log2;
-        ValueType value = number();
+        ValueType value;
         value.unit = latency_.unit;
         add_report(program_, kLatency, question_.title, by_,
                    question_.max_keys ? question_.max_keys : kHistogramEntries, how, value);
@@ -147,12 +141,14 @@ private:
         RecordLayout slow;
         slow.name = kSlow;
         slow.title = "SLOW";
-        add_member(slow.layout, "id", number(4));
+        ValueType id;
+        id.bytes = sizeof(std::uint32_t);
+        add_member(slow.layout, "id", id);
         for (const Layout* part : {&key_, &by_})
             for (const Member& member : part->members)
                 if (!slow.layout.find(name_in_record(member)))
                     add_member(slow.layout, name_in_record(member), member.type);
-        ValueType taken = number();
+        ValueType taken;
         taken.unit = latency_.unit;
         add_member(slow.layout, latency_.unit, taken);
         program_.records.push_back(std::move(slow));

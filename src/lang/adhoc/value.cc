@@ -15,7 +15,6 @@ namespace {
 using Source = AdhocValue::Source;
 using Kind = ValueType::Kind;
 
-constexpr std::size_t kWord = 8;
 constexpr std::size_t kCommBytes = 16;  // TASK_COMM_LEN
 // The maximum size of a text without a fixed length, including the NUL.
 constexpr std::size_t kTextBytes = 64;

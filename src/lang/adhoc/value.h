@@ -10,6 +10,10 @@ namespace gpufs {
 
 // Always means the process id, even if an event has a field `pid`.
 inline constexpr const char* kProcess = "process";
+// Texts and raw bytes are written in words.
+inline constexpr std::size_t kWord = 8;
+// Room for the buckets of all keys of a histogram, about 100 bytes each.
+inline constexpr std::size_t kHistogramEntries = 16384;
 
 // The meaning of a name at an event.
 struct AdhocValue {

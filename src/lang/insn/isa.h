@@ -17,6 +17,7 @@ inline constexpr int kBpfLoadAcquire = 0x100;   // BPF_LOAD_ACQ, 6.15: `imm` of 
 inline constexpr int kBpfStoreRelease = 0x110;  // BPF_STORE_REL, 6.15
 
 enum class Reg : __u8 { r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, fp = r10 };
+inline constexpr unsigned kFramePointer = static_cast<unsigned>(Reg::fp);
 enum class Width : __u8 { b = BPF_B, h = BPF_H, w = BPF_W, dw = BPF_DW };
 
 // Operations on registers. sdiv and smod are encoded with off = 1, here the high byte.

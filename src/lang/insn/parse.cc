@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::string_view kRegisters =
     "registers are r0 to r10, and w0 to w10 for their low 32 bits";
-constexpr Int128 kMax31 = std::numeric_limits<__s32>::max();
-constexpr Int128 kMin31 = std::numeric_limits<__s32>::min();
 constexpr Int128 kMax32 = std::numeric_limits<__u32>::max();
 
 bool looks_like_register(std::string_view word) {

@@ -5,12 +5,7 @@
 #include "lang/insn/parser.h"
 
 namespace gpufs {
-namespace {
-
-constexpr Int128 kMax31 = std::numeric_limits<__s32>::max();
-constexpr Int128 kMin31 = std::numeric_limits<__s32>::min();
-
-}  // namespace
+namespace {}  // namespace
 
 void InsnParser::assignment() {
     const Operand dst = expect_register();

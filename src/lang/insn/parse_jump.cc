@@ -7,9 +7,6 @@
 namespace gpufs {
 namespace {
 
-constexpr Int128 kMax31 = std::numeric_limits<__s32>::max();
-constexpr Int128 kMin31 = std::numeric_limits<__s32>::min();
-
 // The kernel's names of the fetch operations, and LLVM's where they differ. LLVM's exchange
 // operations have the width in their name and no type.
 struct Exchange {

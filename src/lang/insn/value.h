@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace gpufs {
 
 // Holds every 64-bit number, signed or unsigned, so that arithmetic is exact.
 __extension__ typedef __int128 Int128;
+// What the signed field of an instruction holds: its immediate, a long jump.
+inline constexpr Int128 kMax31 = std::numeric_limits<std::int32_t>::max();
+inline constexpr Int128 kMin31 = std::numeric_limits<std::int32_t>::min();
 
 // A use of a name in an expression: `name`, or `name(argument)` such as sizeof(key), or
 // `name(argument ? fallback)` such as btf(task_struct.pid ? 2468).

@@ -20,9 +20,9 @@ struct TypeWord {
     std::string_view word;
     Type type;
 };
-constexpr TypeWord kTypes[] = {{"integer", Type::integer}, {"time", Type::time},
-                               {"size", Type::size},       {"text", Type::text},
-                               {"file", Type::file},       {"pid", Type::pid}};
+constexpr TypeWord kParameterTypes[] = {{"integer", Type::integer}, {"time", Type::time},
+                                        {"size", Type::size},       {"text", Type::text},
+                                        {"file", Type::file},       {"pid", Type::pid}};
 constexpr std::string_view kTimeUnits[] = {"ns", "us", "ms", "s"};
 
 struct KindWord {
@@ -143,10 +143,10 @@ private:
         if (has_preset)
             preset = line.is_at_quote() ? line.quoted("a default") : line.word("a default");
         const RecipeWord type = line.word("a type");
-        const auto it = std::ranges::find(kTypes, type.text, &TypeWord::word);
-        if (it == std::end(kTypes))
+        const auto it = std::ranges::find(kParameterTypes, type.text, &TypeWord::word);
+        if (it == std::end(kParameterTypes))
             line.fail(type.span, cat("'", type.text, "' is no type"),
-                      choose(type.text, words_of(kTypes), "types: "));
+                      choose(type.text, words_of(kParameterTypes), "types: "));
         p.type = it->type;
         if (p.type == Type::time)
             for (const std::string_view unit : kTimeUnits)
@@ -346,7 +346,7 @@ private:
 }  // namespace
 
 std::string_view to_text(RecipeParameter::Type type) {
-    return std::ranges::find(kTypes, type, &TypeWord::type)->word;
+    return std::ranges::find(kParameterTypes, type, &TypeWord::type)->word;
 }
 
 const RecipeParameter* Recipe::find_parameter(std::string_view parameter) const {

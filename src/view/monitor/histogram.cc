@@ -11,8 +11,6 @@
 namespace gpufs {
 namespace {
 
-using Kind = Aggregation::Kind;
-
 constexpr int kLabelWidth = 16, kCountWidth = 12;
 constexpr std::size_t kBarWidth = 52, kNarrowBar = 10;
 constexpr std::size_t kMostEmptyRows = 3;
@@ -84,7 +82,7 @@ Rows powers_of_two(std::span<const std::uint64_t> counts) {
 }
 
 Rows rows_of(const Aggregation& how, Buckets buckets) {
-    if (how.kind == Kind::log2) {
+    if (how.kind == Aggregation::Kind::log2) {
         std::array<std::uint64_t, 65> counts{};
         for (const HistogramBucket& one : buckets) counts[power_of(one.number)] += one.count;
         return powers_of_two(counts);
@@ -94,8 +92,9 @@ Rows rows_of(const Aggregation& how, Buckets buckets) {
     const std::size_t first = buckets.front().number, last = buckets.back().number;
     rows.counts.resize(last - first + 1);
     for (std::size_t i = first; i <= last; ++i)
-        rows.bounds.push_back(how.kind == Kind::linear ? linear_bucket(how, i, how.buckets())
-                                                       : power_bucket(how.sub_bits, i));
+        rows.bounds.push_back(how.kind == Aggregation::Kind::linear
+                                  ? linear_bucket(how, i, how.buckets())
+                                  : power_bucket(how.sub_bits, i));
     for (const HistogramBucket& one : buckets) rows.counts[one.number - first] += one.count;
     return rows;
 }

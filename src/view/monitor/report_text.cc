@@ -15,7 +15,7 @@
 namespace gpufs {
 namespace {
 
-using Kind = Aggregation::Kind;
+using Aggregate = Aggregation::Kind;
 using Words = std::vector<std::uint64_t>;
 
 // One thing that an aggregation knows.
@@ -29,27 +29,27 @@ struct Fact {
 std::vector<Fact> facts_of(const Aggregation& how, const Words& words) {
     const bool is_signed = how.is_signed;
     switch (how.kind) {
-        case Kind::count:
+        case Aggregate::count:
             return {{"count", words[0], false, false}};
-        case Kind::sum:
+        case Aggregate::sum:
             return {{"sum", words[0], is_signed, true}};
-        case Kind::min:
+        case Aggregate::min:
             return {{"min", words[0], is_signed, true}};
-        case Kind::max:
+        case Aggregate::max:
             return {{"max", words[0], is_signed, true}};
-        case Kind::avg:
+        case Aggregate::avg:
             return {{"count", words[0], false, false},
                     {"avg", mean_of(how, words), is_signed, true}};
-        case Kind::stats:
-        case Kind::log2:
-        case Kind::log_linear:
-        case Kind::linear:
+        case Aggregate::stats:
+        case Aggregate::log2:
+        case Aggregate::log_linear:
+        case Aggregate::linear:
             return {{"count", words[0], false, false},
                     {"sum", words[1], is_signed, true},
                     {"avg", mean_of(how, words), is_signed, true},
                     {"min", words[2], is_signed, true},
                     {"max", words[3], is_signed, true}};
-        case Kind::none:
+        case Aggregate::none:
             break;
     }
     return {};
@@ -123,12 +123,12 @@ std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std:
 
 // What a stack weighs in a tree: the sum where there is one that only grows, else the count.
 bool weighs_sum(const Aggregation& how) {
-    return !how.is_signed &&
-           (how.kind == Kind::sum || how.kind == Kind::avg || how.kind == Kind::stats);
+    return !how.is_signed && (how.kind == Aggregate::sum || how.kind == Aggregate::avg ||
+                              how.kind == Aggregate::stats);
 }
 std::uint64_t weight_of(const Aggregation& how, const Words& words) {
     if (!weighs_sum(how)) return count_of(how, words);
-    return how.kind == Kind::sum ? words[0] : words[1];
+    return how.kind == Aggregate::sum ? words[0] : words[1];
 }
 
 std::vector<std::string> key_cells(const KeyPlans& plans, const std::vector<std::byte>& key,
@@ -327,7 +327,7 @@ std::string report_text(const MapDeclaration& map, const Report& report, ReportR
         rows.entries.resize(report.top);
     }
     const KeyPlans plans(map, rows.key);
-    const bool is_data = map.aggregation.kind == Kind::none;
+    const bool is_data = map.aggregation.kind == Aggregate::none;
     const bool is_drawn = map.aggregation.is_histogram();
     if (is_single(map) && !is_data && !is_drawn)
         return single_line(map, report, rows.entries.front());
