@@ -7,9 +7,9 @@
 namespace gpufs {
 namespace {
 
-// Lines up to kWholeLine are shown whole; of longer ones kShown bytes, kBefore of them in front of
-// the caret.
-constexpr std::size_t kWholeLine = 240, kShown = 160, kBefore = 60;
+// Lines up to kWholeLine, as a comparison with the longest text is, are shown whole; of longer ones
+// kShown bytes, kBefore of them in front of the caret.
+constexpr std::size_t kWholeLine = 400, kShown = 160, kBefore = 60;
 constexpr std::string_view kMore = "...";
 
 // The next place that is not inside of a character of UTF-8.

@@ -197,6 +197,7 @@ void define_stack_function(Program& program, const MapDeclaration& map) {
     Subprogram function;
     function.name = stack_function(map);
     function.at = map.at;
+    function.leaves_record_alone = true;
     const std::size_t loops = feature_guard(program, "bounded_loops", true, map.at);
     for (const bool has_atomics : {true, false})
         append(function.code, StackWriter(map).write(has_atomics ? ".a" : ".b", has_atomics),

@@ -176,6 +176,7 @@ private:
     void step_over_call(const Insn& insn, State& state) {
         bool gives_context = false;
         for (std::size_t i = 1; i <= 5; ++i) gives_context |= state.r[i].may_be_context;
+        if (insn.is_local_call() && units_[insn.callee].leaves_record_alone) gives_context = false;
         if (gives_context && insn.is_local_call()) {
             if (!may_get_context_[insn.callee]) work_.push_back(insn.callee);
             may_get_context_[insn.callee] = true;

@@ -41,6 +41,7 @@ struct Unit {
     std::string name;
     SourceRef at;
     bool is_program = true;
+    bool leaves_record_alone = false;  // see Subprogram
     std::vector<Insn> insns = {};
     std::size_t stack_bytes = 0;
 

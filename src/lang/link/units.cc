@@ -149,7 +149,8 @@ public:
         // Functions are added behind while calls of them are found.
         for (std::size_t next = 0; next < wanted_.size(); ++next) {
             const Subprogram& function = *wanted_[next];
-            add_unit({function.name, function.at, false}, function.code, true);
+            add_unit({function.name, function.at, false, function.leaves_record_alone},
+                     function.code, true);
         }
         return std::move(units_);
     }
@@ -160,8 +161,8 @@ public:
         for (const ProbeProgram& probe : job_.program.programs)
             add_unit({probe.name, probe.at}, probe.code, !incomplete.contains(probe.name));
         for (const Subprogram& function : job_.program.subprograms)
-            add_unit({function.name, function.at, false}, function.code,
-                     !incomplete.contains(function.name));
+            add_unit({function.name, function.at, false, function.leaves_record_alone},
+                     function.code, !incomplete.contains(function.name));
         return std::move(units_);
     }
 

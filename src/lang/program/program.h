@@ -119,6 +119,8 @@ struct Subprogram {
     std::string name;
     std::vector<CodeItem> code;
     SourceRef at;
+    // It is given the context, and gives it only to helpers that do not read the record.
+    bool leaves_record_alone = false;
 };
 
 // What the reader does with a received record; actions run in order. `freeze`: only tests the

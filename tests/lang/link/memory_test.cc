@@ -4,6 +4,7 @@
 #include "base/cat.h"
 #include "base/text.h"
 #include "lang/insn/run.h"
+#include "support/assemble_text.h"
 
 namespace gpufs {
 namespace {
@@ -196,6 +197,22 @@ BOOST_AUTO_TEST_CASE(functions_may_read_the_record_too) {
     };
     BOOST_TEST(reads(true));
     BOOST_TEST(!reads(false));
+}
+
+// The function keeps the context on the stack, which would count as reading the record.
+BOOST_AUTO_TEST_CASE(taking_a_whole_stack_reads_no_field) {
+    const Program program = assemble({"t.bpf",
+                                      ".map stacks stacks\n"
+                                      ".prog p tracepoint a:b\n"
+                                      "  call get_stackid(r1, map[stacks], 0)\n"
+                                      "  exit 0\n"},
+                                     {});
+    LinkTarget target;
+    target.features = {"bounded_loops", "atomics"};
+    target.context = LinkTarget::Context::record;
+    for (std::size_t i = 0; i < program.maps.size(); ++i)
+        target.map_fds[program.maps[i].name] = static_cast<int>(i);
+    BOOST_TEST(!link(program, program.programs.at(0), target).reads_context);
 }
 
 BOOST_AUTO_TEST_CASE(raw_sys_enter_is_narrowed_to_one_call) {
