@@ -36,8 +36,8 @@ using OnRecord = std::function<void(const Record&)>;
 // Something that is missing in the results.
 struct Loss {
     std::string what;         // "records, a ring was full"
-    std::uint64_t count = 0;  // exact, or a lower bound
-    bool at_least = false;    // `count` is a lower bound
+    std::uint64_t count = 0;  // how much at least; exactly that if `most` is the same
+    std::uint64_t most = 0;   // how much at most; UINT64_MAX if that is unknown
 };
 
 }  // namespace gpufs::api

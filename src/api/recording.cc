@@ -1,6 +1,7 @@
 #include "gpufs/recording.h"
 
 #include "api/event_info.h"
+#include "api/rows.h"
 #include "base/cat.h"
 #include "base/text.h"
 #include "engine/trace/file.h"
@@ -86,7 +87,7 @@ std::optional<Value> Event::field(std::string_view name) const {
 std::string Event::to_text() const {
     std::string text;
     TraceRecord alone = *state_.record;
-    alone.lost_before = 0;
+    alone.lost_before = {};
     state_.text.print(alone, {}, text);
     return std::string(trim(text));
 }
@@ -122,13 +123,9 @@ std::vector<EventInfo> Recording::events() const {
 }
 
 std::vector<Loss> Recording::losses() const {
-    std::vector<Loss> all;
-    const WantedRecords& wanted = state_->begin();
-    if (wanted.gaps() > 0)
-        all.push_back(
-            {"events, lost when they were recorded", wanted.lost(), wanted.lost_is_partial()});
-    for (const std::string& what : state_->file.damage()) all.push_back({what, 1, true});
-    return all;
+    LossLedger all = state_->begin().losses();
+    for (const std::string& what : state_->file.damage()) all.add(what, gpufs::Loss::exactly(1));
+    return losses_of(all);
 }
 
 }  // namespace gpufs::api

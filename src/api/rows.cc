@@ -110,15 +110,16 @@ VisitRecord visit_with(const OnRecord& on_record, ValueWriter& values) {
     };
 }
 
-std::vector<Loss> losses_of(const RunningProgram& running, std::vector<gpufs::Loss> known) {
-    MapReader maps(running);
-    const Losses losses = read_losses(std::move(known), running, maps);
+std::vector<Loss> losses_of(const LossLedger& losses) {
     std::vector<Loss> missing;
-    for (const gpufs::Loss& part : losses.parts)
-        if (part.count != 0) missing.push_back({part.what, part.count, false});
-    for (const std::string& map : losses.full_maps)
-        missing.push_back({cat("keys, map ", map, " is full"), 1, true});
+    for (const auto& [what, loss] : losses.kinds())
+        if (!loss.is_zero()) missing.push_back({what, loss.least, loss.most});
     return missing;
+}
+
+std::vector<Loss> losses_of(const RunningProgram& running, LossLedger known) {
+    MapReader maps(running);
+    return losses_of(read_losses(std::move(known), running, maps));
 }
 
 }  // namespace gpufs::api

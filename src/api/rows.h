@@ -22,6 +22,8 @@ std::vector<Row> rows_of(const RunningProgram& running, const std::string& map,
 VisitRecord visit_with(const OnRecord& on_record, ValueWriter& values);
 
 // `known`: what the reader or the interpreter missed.
-std::vector<Loss> losses_of(const RunningProgram& running, std::vector<gpufs::Loss> known);
+std::vector<Loss> losses_of(const RunningProgram& running, LossLedger known);
+// The kinds that are not zero.
+std::vector<Loss> losses_of(const LossLedger& losses);
 
 }  // namespace gpufs::api

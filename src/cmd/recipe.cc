@@ -15,6 +15,7 @@
 #include "engine/recipe/run.h"
 #include "view/duration.h"
 #include "view/json.h"
+#include "view/losses.h"
 
 namespace gpufs {
 namespace {
@@ -306,11 +307,10 @@ EndOfRun begin_and_wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel
         loop.begin();
         const EndOfRun end = wait_for_end(loop, own_end);
         const PairWatch* pairs = own_end.pairs();
-        if (pairs && (pairs->buffer().lost() > 0 || pairs->buffer().lost_is_partial()))
-            ctx.err.line(cat(pairs->buffer().lost(),
-                             pairs->buffer().lost_is_partial() ? " or more" : "",
-                             " events were lost to the watch for the limit: more may have been "
-                             "over it"));
+        if (const LossLedger losses = pairs ? pairs->losses() : LossLedger();
+            !losses.is_complete())
+            ctx.err.line(cat("the watch for the limit: ", losses_text(losses),
+                             ": more may have been over it"));
         return end;
     } catch (const SysError&) {  // no such command
         run.undo();

@@ -25,6 +25,7 @@
 #include "engine/trace/raw_buffer.h"
 #include "kernel/host/real_time.h"
 #include "view/json.h"
+#include "view/losses.h"
 
 namespace gpufs {
 namespace {
@@ -91,7 +92,7 @@ public:
     // The kernel keeps the latest pages; writes them to the file at the end and at each SIGUSR1.
     void run_ring(RunLoop& loop);
 
-    bool is_complete() const { return lost_ == 0; }
+    const LossLedger& losses() const { return lost_; }
     bool has_failed() const {
         return early_ == Early::disk_is_full || early_ == Early::file_may_not_grow;
     }
@@ -126,7 +127,7 @@ private:
     Recorder recorder_;
     Early early_ = Early::no;
     std::vector<Recorder::Counts> told_;  // at the last file
-    std::uint64_t lost_ = 0;
+    LossLedger lost_;  // in all files
     std::size_t files_ = 0;
 };
 
@@ -237,31 +238,30 @@ void Recording::tell_early(const RecordingFile& file) {
 
 void Recording::tell(const RecordingFile& file, bool has_gaps) {
     const std::vector<Recorder::Counts> counts = recorder_.counts();
-    std::uint64_t records = 0, lost = 0, overwritten = 0;
-    std::vector<std::string> losers;
+    std::uint64_t records = 0, overwritten = 0;
+    LossLedger losses;
     JsonArray cpus;
     for (std::size_t i = 0; i < counts.size(); ++i) {
         const Recorder::Counts &now = counts[i], &before = told_[i];
         // Overwriting old records of a ring is not a loss.
         const std::uint64_t over = choices_.ring ? now.overrun - before.overrun : 0;
-        const std::uint64_t lost_here = now.lost() - before.lost() - over;
+        const Loss lost = Loss::exactly(now.lost() - before.lost() - over);
         records += now.read - before.read;
         overwritten += over;
-        lost += lost_here;
-        if (lost_here > 0) losers.push_back(cat(lost_here, " on CPU ", now.cpu));
-        cpus.add(JsonObject()
-                     .number("cpu", now.cpu)
-                     .number("records", now.read - before.read)
-                     .number("lost", lost_here)
-                     .done());
+        losses.add(cat("on CPU ", now.cpu), lost);
+        JsonObject cpu;
+        cpu.number("cpu", now.cpu).number("records", now.read - before.read);
+        cpus.add(add_loss(cpu, "lost", lost).done());
     }
     told_ = counts;
-    lost_ += lost;
+    lost_.add(losses);
     tell_early(file);
     if (choices_.json) {
         JsonObject line;
         line.text("file", file.path()).number("bytes", file.bytes()).number("records", records);
-        line.number("lost", lost).number("overwritten", overwritten).raw("cpus", cpus.done());
+        add_loss(line, "lost", losses.total())
+            .number("overwritten", overwritten)
+            .raw("cpus", cpus.done());
         ctx_.out.line(line.done());
         ctx_.out.flush();
         return;
@@ -269,9 +269,7 @@ void Recording::tell(const RecordingFile& file, bool has_gaps) {
     std::string words = cat(counted(records, "record"), " in ", file.path(), " (",
                             size_to_text(file.bytes()), "), ");
     if (choices_.ring) words += cat(overwritten, " older overwritten, ");
-    words += cat(lost, " lost");
-    if (!losers.empty()) words += cat(": ", join(losers, ", "));
-    ctx_.err.line(words);
+    ctx_.err.line(words + losses_text(losses));
     if (has_gaps)
         ctx_.err.line("there is no room to move its parts together: it has holes, and can be read");
     if (choices_.out == -1)
@@ -313,7 +311,7 @@ int record_events(Context& ctx, RecordOptions& choices) {
     if (const std::string line = loop.command_end(); !line.empty()) ctx.err.line(line);
     ctx.err.flush();
     if (recording.has_failed()) return loop.exit_status(kFailed);
-    return loop.exit_status(choices.strict && !recording.is_complete() ? kLostData : kOk);
+    return loop.exit_status(status_of(choices.strict, recording.losses()));
 }
 
 }  // namespace

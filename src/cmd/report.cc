@@ -8,7 +8,7 @@
 #include "cmd/shared/command_line.h"
 #include "engine/trace/file.h"
 #include "engine/trace/wanted_records.h"
-#include "view/json.h"
+#include "view/losses.h"
 #include "view/monitor/stack_order.h"
 #include "view/trace/csv.h"
 #include "view/trace/json.h"
@@ -76,11 +76,6 @@ RecordChoice choice_of(TraceFile& file, const ReportOptions& choices) {
     if (choices.from) choice.from = clock_time(file, "--from", *choices.from);
     if (choices.to) choice.to = clock_time(file, "--to", *choices.to);
     return choice;
-}
-
-std::string losses_text(const WantedRecords& wanted) {
-    return cat(wanted.lost(), wanted.lost_is_partial() ? " or more" : "", " lost, in ",
-               counted(wanted.gaps(), "place"));
 }
 
 // What stands in front of each buffer's lines: nothing where there is one buffer only.
@@ -193,8 +188,10 @@ int cmd_report(Context& ctx, Args args) {
     ctx.out.flush();
     const std::vector<std::string> damage = file.damage();
     for (const std::string& what : damage) ctx.err.line(cat("gpufs: ", what));
-    if (wanted.gaps() > 0) ctx.err.line(losses_text(wanted));
-    return choices.strict && (wanted.gaps() > 0 || !damage.empty()) ? kLostData : kOk;
+    LossLedger losses = wanted.losses();
+    losses.add("damaged places in the recording", Loss::exactly(damage.size()));
+    if (!losses.is_complete()) ctx.err.line(losses_text(losses));
+    return status_of(choices.strict, losses);
 }
 
 }  // namespace gpufs

@@ -20,6 +20,7 @@
 #include "engine/trace/wanted_records.h"
 #include "view/duration.h"
 #include "view/json.h"
+#include "view/losses.h"
 #include "view/trace/json.h"
 #include "view/trace/kernel_text.h"
 
@@ -32,7 +33,7 @@ struct ShowOptions {
     std::optional<unsigned long> last;
     std::optional<std::chrono::nanoseconds> duration;
     ShowForm form;
-    bool follow = false, consume = false, snapshot = false;
+    bool follow = false, consume = false, snapshot = false, strict = false;
 
     // Whether records must be looked into, which the kernel's own text does not allow.
     bool needs_fields() const { return form.json || condition || !events.empty(); }
@@ -103,20 +104,24 @@ private:
     std::deque<std::pair<std::string, bool>> held_;
 };
 
-// Prints what `next` gives, all of it or the last N events.
+// Prints what `next` gives, all of it or the last N events. Returns how many events it gave.
 template <class Source>
-void print_records(Context& ctx, Source& source, Printer& printer,
+std::size_t print_records(Context& ctx, Source& source, Printer& printer,
                    std::optional<unsigned long> last) {
     std::optional<LastLines> tail;
     if (last) tail.emplace(*last);
     std::string lines;
+    std::size_t events = 0;
     while (const TraceRecord* record = printer.next(source, lines)) {
+        const bool is_event = !printer.is_stack(*record);
+        events += is_event;
         if (tail)
-            tail->add(lines, !printer.is_stack(*record));
+            tail->add(lines, is_event);
         else
             ctx.out.write(lines);
     }
     if (tail) tail->print(ctx.out);
+    return events;
 }
 
 void say_damage(Context& ctx, const std::vector<std::string>& damage) {
@@ -165,18 +170,30 @@ void show_once(Context& ctx, const Session& session, const ShowOptions& choices)
         ctx.err.line(cat(counted(overrun, "older event"), " overwritten in the buffer"));
 }
 
-// The kernel does not always say how many.
-std::string lost_text(const RawBuffer& buffer) {
-    return cat(buffer.lost(), buffer.lost_is_partial() ? " or more" : "", " lost");
+// What was read, and what is missing of it: a line on `err`, or a last object of JSON.
+void print_end(Context& ctx, const ShowOptions& choices, std::size_t shown, std::string_view what,
+               const LossLedger& losses) {
+    if (choices.form.json) {
+        JsonObject summary;
+        summary.number("events", shown);
+        add_loss(summary, "lost", losses.total()).raw("losses", losses_json(losses));
+        ctx.out.line(JsonObject().raw("summary", summary.done()).done());
+    } else {
+        ctx.err.line(cat(what, losses_text(losses)));
+    }
+    ctx.out.flush();
+    ctx.err.flush();
 }
 
-void consume(Context& ctx, const Session& session, const ShowOptions& choices) {
+int consume(Context& ctx, const Session& session, const ShowOptions& choices) {
     Printer printer(session, choices);
     RawBuffer buffer(session.tracefs());
     buffer.drain_rest();
-    print_records(ctx, buffer, printer, choices.last);
+    const std::size_t events = print_records(ctx, buffer, printer, choices.last);
     say_damage(ctx, buffer.damage());
-    ctx.err.line(cat("read and removed; ", lost_text(buffer)));
+    const LossLedger losses = buffer.losses();
+    print_end(ctx, choices, events, "read and removed; ", losses);
+    return status_of(choices.strict, losses);
 }
 
 int show_live(Context& ctx, const Session& session, const ShowOptions& choices) {
@@ -202,9 +219,9 @@ int show_live(Context& ctx, const Session& session, const ShowOptions& choices) 
     buffer.drain_rest();
     print_ready();
     say_damage(ctx, buffer.damage());
-    ctx.err.line(cat(counted(shown, "event"), ", ", lost_text(buffer)));
-    ctx.err.flush();
-    return loop.exit_status(kOk);
+    const LossLedger losses = buffer.losses();
+    print_end(ctx, choices, shown, cat(counted(shown, "event"), ", "), losses);
+    return loop.exit_status(status_of(choices.strict, losses));
 }
 
 // "The longest of 80 irq:softirq_entry to irq:softirq_exit; 1 without the other half:", or "No
@@ -224,7 +241,7 @@ void print_pairs(Context& ctx, const RecordPairs& pairs, TraceContext& trace, bo
     for (const RecordPairs::Pair& pair : pairs.longest()) {
         TraceRecord begin = pair.begin;
         begin.bytes = pair.bytes;
-        begin.lost_before = 0;
+        begin.lost_before = {};
         std::string line;
         if (json) {
             as_json.print(begin, line);
@@ -283,7 +300,7 @@ int cmd_show(Context& ctx, Args args) {
     SessionChoice session_choice;
     ShowOptions choices;
     Options options(
-        "show [--follow | --consume | --snapshot] [--last N] [-e EVENT…] [--if EXPR] [--json]",
+        "show [--follow | --consume | --snapshot] [--last N] [-e EVENT…] [--if EXPR] [--strict] [--json]",
         "Shows what the session recorded, in the kernel's own trace form. Plain show leaves the\n"
         "records in the buffer; --consume and --follow take them out of it.");
     options.flag("follow,f", choices.follow, "live, until Ctrl-C; consumes what it shows")
@@ -293,6 +310,7 @@ int cmd_show(Context& ctx, Args args) {
         .time("duration", choices.duration, "end --follow after this time (30s, 5m)")
         .events(choices.events)
         .condition(choices.condition)
+        .strict(choices.strict)
         .json(choices.form.json)
         .raw(choices.form.controls)
         .session(session_choice);
@@ -302,14 +320,16 @@ int cmd_show(Context& ctx, Args args) {
         throw UsageError("--follow, --consume and --snapshot exclude each other");
     if (choices.follow && choices.last) throw UsageError("--last does not go with --follow");
     if (choices.duration && !choices.follow) throw UsageError("--duration goes with --follow");
+    if (choices.strict && !choices.follow && !choices.consume)
+        throw UsageError("--strict goes with --follow and --consume",
+                         "what stays in the buffer can be read again");
     if (choices.snapshot && choices.needs_fields())
         throw UsageError(
             "--snapshot shows the kernel's text: -e, --if and --json do not go with it");
     const Session session = require_session(session_choice);
     if (choices.follow) return show_live(ctx, session, choices);
-    if (choices.consume) {
-        consume(ctx, session, choices);
-    } else if (choices.snapshot) {
+    if (choices.consume) return consume(ctx, session, choices);
+    if (choices.snapshot) {
         if (!session.tracefs().has("snapshot"))
             throw UnsupportedError("this kernel has no snapshots",
                                    "it was built without CONFIG_TRACER_SNAPSHOT");

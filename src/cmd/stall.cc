@@ -15,6 +15,7 @@
 #include "engine/stall/hunt.h"
 #include "view/duration.h"
 #include "view/json.h"
+#include "view/losses.h"
 #include "view/stall/summary.h"
 #include "view/stall/text.h"
 
@@ -66,14 +67,15 @@ public:
         ctx_.out.flush();
     }
 
-    void tell_end(double cpu_share, const StateSet& states, std::uint64_t over_ns) {
+    void tell_end(double cpu_share, const StateSet& states, std::uint64_t over_ns,
+                  const LossLedger& losses) {
         const std::vector<Stall> ongoing = hunt_.ongoing();
         for (const Stall& stall : ongoing) summary_.add(stall, place(stall), call(stall));
         if (is_json_) {
             for (const Stall& stall : ongoing) tell(stall);
             tell_summary_json(
                 static_cast<std::size_t>(std::ranges::count_if(ongoing, &Stall::is_ongoing)),
-                cpu_share);
+                cpu_share, losses);
         } else {
             if (!ongoing.empty()) ctx_.out.line("\nNot over yet:");
             for (const Stall& stall : ongoing) tell(stall);
@@ -89,8 +91,7 @@ public:
         tell_others();
         char share[32];
         std::snprintf(share, sizeof share, "%.1f", cpu_share * 100);
-        ctx_.err.line(cat(hunt_.lost(), hunt_.lost_is_partial() ? " or more" : "",
-                          " events lost; gpufs took ", static_cast<const char*>(share),
+        ctx_.err.line(cat(losses_text(losses), "; gpufs took ", static_cast<const char*>(share),
                           " % of a CPU and ", hunt_.buffer_bytes() >> 10, " kB of trace buffer"));
         for (const std::string& what : hunt_.damage())
             ctx_.err.line(cat("gpufs: damaged page: ", what));
@@ -123,7 +124,7 @@ private:
         if (!text.empty())
             ctx_.err.line(cat("not shown: ", text, "; --state ", states, " shows them"));
     }
-    void tell_summary_json(std::size_t ongoing, double cpu_share) {
+    void tell_summary_json(std::size_t ongoing, double cpu_share, const LossLedger& losses) {
         JsonObject summary;
         summary_.add_to(summary);
         JsonArray others;
@@ -135,10 +136,9 @@ private:
                            .done());
         char share[32];
         std::snprintf(share, sizeof share, "%.4f", cpu_share);
-        summary.number("ongoing", ongoing)
-            .raw("not_shown", others.done())
-            .number("lost", hunt_.lost())
-            .boolean("lost_is_partial", hunt_.lost_is_partial())
+        summary.number("ongoing", ongoing).raw("not_shown", others.done());
+        add_loss(summary, "lost", losses.total())
+            .raw("losses", losses_json(losses))
             .raw("cpu_share", share)
             .number("buffer_bytes", hunt_.buffer_bytes());
         ctx_.out.line(JsonObject().raw("summary", summary.done()).done());
@@ -239,8 +239,9 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     hunt.finish();
     printer.tell_new();
     const std::chrono::duration<double> took = loop.lasted();
+    const LossLedger losses = hunt.losses();
     printer.tell_end((cpu_seconds() - used_before) / std::max(took.count(), 1e-3), what.states,
-                     what.over_ns);
+                     what.over_ns, losses);
     if (const std::string line = loop.command_end(); !line.empty()) ctx.err.line(line);
     if (is_frozen)
         ctx.err.line(cat(session.described(), " stopped at the first of them: 'gpufs show",
@@ -249,8 +250,7 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     else if (choices.freeze)
         ctx.err.line("nothing to freeze for");
     ctx.err.flush();
-    const bool is_complete = hunt.lost() == 0 && !hunt.lost_is_partial() && hunt.damage().empty();
-    return loop.exit_status(choices.strict && !is_complete ? kLostData : kOk);
+    return loop.exit_status(status_of(choices.strict, losses));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "engine/session/scratch_instance.h"
 #include "engine/session/settings.h"
 #include "view/json.h"
+#include "view/losses.h"
 
 namespace gpufs {
 namespace {
@@ -19,7 +20,7 @@ void print_json(Context& ctx, const Session& session, const std::vector<std::str
     JsonObject line;
     line.text("session", session.described()).text("tracefs", session.tracefs().root());
     line.boolean("tracing_on", buffer.is_on).number("entries", buffer.entries);
-    line.number("lost", buffer.overrun + buffer.dropped);
+    add_loss(line, "lost", Loss::exactly(buffer.lost()));
     line.raw("commands", command_list.done()).raw("probes", probe_list.done());
     ctx.out.line(line.done());
 }

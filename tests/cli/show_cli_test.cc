@@ -1,13 +1,18 @@
 #define BOOST_TEST_DYN_LINK
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <thread>
 
 #include "base/cat.h"
+#include "base/file.h"
 #include "base/text.h"
+#include "engine/trace/buffer_counts.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/workloads.h"
 
 namespace ut = boost::unit_test;
 
@@ -161,6 +166,35 @@ BOOST_AUTO_TEST_CASE(lost_events_are_counted) {
     const Ended ended = in(session, {"show", "--consume"});
     BOOST_TEST(ended.out.find(" EVENTS]") != std::string::npos, ended.out.substr(0, 400));
     BOOST_TEST(ended.err.find("read and removed; 0 lost") == std::string::npos, ended.err);
+}
+
+// Pages that are full to the last byte have no room for the number of events lost before them.
+BOOST_AUTO_TEST_CASE(the_kernels_counters_say_how_many_were_lost_where_pages_do_not) {
+    const TempSession session;
+    in(session, {"options", "buffer=8k"});
+    in(session, {"stop"});
+    const Ended calm = in(session, {"show", "--consume", "--strict", "--json"});
+    BOOST_TEST(calm.status == 0);
+    BOOST_TEST(calm.out ==
+               "{\"summary\":{\"events\":0,\"lost\":0,\"losses\":["
+               "{\"what\":\"events, overwritten before they were read\",\"count\":0},"
+               "{\"what\":\"events, the buffer was full\",\"count\":0},"
+               "{\"what\":\"damaged pages\",\"count\":0}]}}\n");
+    in(session, {"start"});
+    constexpr int kMarks = 2000;
+    // On one CPU, and such that 102 records of 40 bytes fill a page.
+    std::thread([&session] {
+        test::pin_to_cpu(0);
+        const Fd marker = open_file(session.directory() + "/trace_marker", O_WRONLY);
+        for (int i = 0; i < kMarks; ++i) write_all(marker.get(), "123456789012345678", "marker");
+    }).join();
+    in(session, {"stop"});
+    const auto overrun = parse_buffer_counts(session.read("per_cpu/cpu0/stats")).overrun;
+    BOOST_TEST(overrun > 1000u);
+    const Ended ended = in(session, {"show", "--follow", "--duration", "10ms", "--strict"});
+    BOOST_TEST(ended.status == 4);
+    BOOST_TEST(ended.err == cat(kMarks - overrun, " events, ", overrun, " lost: ", overrun,
+                                " events, overwritten before they were read\n"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_session_says_how_to_make_one) {

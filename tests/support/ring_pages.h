@@ -41,11 +41,13 @@ public:
         data_ += bytes;
         return *this;
     }
-    // Events lost before this page; kLostUnknown for a kernel that does not say how many.
+    // Events lost before this page.
     PageBuilder& lost(std::uint64_t count) {
         lost_ = count;
         return *this;
     }
+    // The same from a kernel that does not say how many.
+    PageBuilder& lost_some() { return lost(kSome); }
 
     std::string text() const {
         std::string page(layout_.page_bytes, '\0');
@@ -53,7 +55,7 @@ public:
         std::uint64_t commit = data_.size();
         const bool room = page.size() - layout_.data_offset - data_.size() >= 8;
         if (lost_ != 0) commit |= 0xffffffff80000000;  // an int's top bit, as a long
-        if (lost_ != 0 && lost_ != kLostUnknown && room) commit |= 1u << 30;
+        if (lost_ != 0 && lost_ != kSome && room) commit |= 1u << 30;
         std::memcpy(page.data() + layout_.commit_offset, &commit, layout_.commit_size);
         std::memcpy(page.data() + layout_.data_offset, data_.data(), data_.size());
         if (commit & (1u << 30))
@@ -85,6 +87,7 @@ private:
 
     PageLayout layout_;
     std::uint64_t timestamp_;
+    static constexpr std::uint64_t kSome = ~std::uint64_t{0};
     std::uint64_t lost_ = 0;
     std::string data_;
 };

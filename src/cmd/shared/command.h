@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/loss.h"
 #include "base/output.h"
 
 namespace gpufs {
@@ -11,6 +12,12 @@ namespace gpufs {
 using Args = std::span<const std::string>;
 
 enum Exit { kOk = 0, kFailed = 1, kUsage = 2, kUnsupported = 3, kLostData = 4 };
+
+// The exit status of work whose result is `status`: with --strict, kLostData if something is
+// missing, or may be.
+inline int status_of(bool is_strict, const LossLedger& losses, int status = kOk) {
+    return is_strict && !losses.is_complete() ? kLostData : status;
+}
 
 // The outputs of a command: data on `out`, everything about the run on `err`.
 struct Context {

@@ -133,7 +133,7 @@ int LiveRun::finish() {
     monitor_.run_end();
     printer_->print_on();
     drain();
-    const bool is_complete = printer_->print_end(monotonic_ns(), reader_->losses());
+    const LossLedger losses = printer_->print_end(monotonic_ns(), reader_->losses());
     if (freeze_on_ && choices_.json) ctx_.out.line(freeze_on_->end_json());
     for (const std::string& note : symbols_->notes()) ctx_.err.line(note);
     if (freeze_on_) ctx_.err.line(freeze_on_->end_text());
@@ -141,7 +141,8 @@ int LiveRun::finish() {
     if (const std::string line = loop_.command_end(); !line.empty()) ctx_.err.line(line);
     ctx_.out.flush();
     ctx_.err.flush();
-    return loop_.exit_status(status(status_of(*printer_, is_complete, choices_)));
+    return loop_.exit_status(
+        status(status_of(choices_.strict, losses, printer_->exit_status().value_or(kOk))));
 }
 
 int LiveRun::status(int status) const {

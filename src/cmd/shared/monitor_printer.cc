@@ -6,6 +6,7 @@
 #include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
 #include "view/json.h"
+#include "view/losses.h"
 #include "view/monitor/report_text.h"
 
 namespace gpufs {
@@ -136,7 +137,7 @@ void MonitorPrinter::release_stacks(const std::vector<Taken>& taken) {
     stacks_.release(std::move(used));
 }
 
-bool MonitorPrinter::print_end(std::uint64_t now_ns, std::vector<Loss> known) {
+LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
     begin_batch();
     if (form_.intervals) print_time(now_ns);
     maps_.keep();
@@ -146,45 +147,31 @@ bool MonitorPrinter::print_end(std::uint64_t now_ns, std::vector<Loss> known) {
         print_map(*map, entries);
     }
     flush();
-    Losses losses = read_losses(std::move(known), running_, maps_);
-    losses.parts.push_back(
-        {"stacks, their place was taken", stack_collisions_ + records_.stack_collisions()});
-    if (!losses.counts_itself) losses.parts.push_back({"texts cut", values_.cut_texts()});
+    LossLedger losses = read_losses(std::move(known), running_, maps_);
+    losses.add("stacks, their place was taken",
+               Loss::exactly(stack_collisions_ + records_.stack_collisions()));
+    if (!counts_losses(running_.program()))
+        losses.add("texts cut", Loss::exactly(values_.cut_texts()));
     print_summary(losses, read_tallies(running_, maps_));
-    return losses.is_complete();
+    return losses;
 }
 
-void MonitorPrinter::print_summary(const Losses& losses, const std::vector<Loss>& tallies) {
+void MonitorPrinter::print_summary(const LossLedger& losses, const std::vector<Tally>& tallies) {
     if (form_.json) {
-        JsonArray parts, full, told;
-        for (const Loss& part : losses.parts)
-            parts.add(JsonObject().text("what", part.what).number("count", part.count).done());
-        for (const std::string& map : losses.full_maps) full.add_text(map);
-        for (const Loss& tally : tallies)
+        JsonArray told;
+        for (const Tally& tally : tallies)
             told.add(JsonObject().text("what", tally.what).number("count", tally.count).done());
-        ctx_.out.line(JsonObject()
-                          .raw("summary", JsonObject()
-                                              .number("records", count_)
-                                              .number("lost", losses.total())
-                                              .raw("losses", parts.done())
-                                              .raw("full_maps", full.done())
-                                              .raw("tallies", told.done())
-                                              .done())
-                          .done());
+        JsonObject summary;
+        summary.number("records", count_);
+        add_loss(summary, "lost", losses.total());
+        summary.raw("losses", losses_json(losses)).raw("tallies", told.done());
+        ctx_.out.line(JsonObject().raw("summary", summary.done()).done());
         return;
     }
     std::string line =
-        cat(counted(static_cast<std::size_t>(count_), "record"), ", ", losses.total(), " lost");
-    std::string_view before = ": ";
-    for (const Loss& part : losses.parts) {
-        if (part.count == 0) continue;
-        line += cat(before, part.count, ' ', part.what);
-        before = "; ";
-    }
-    for (const Loss& tally : tallies)
+        cat(counted(static_cast<std::size_t>(count_), "record"), ", ", losses_text(losses));
+    for (const Tally& tally : tallies)
         if (tally.count != 0) line += cat("; ", tally.count, ' ', tally.what);
-    for (const std::string& map : losses.full_maps)
-        line += cat("; map '", map, "' is full: keys may be missing");
     ctx_.err.line(line);
 }
 

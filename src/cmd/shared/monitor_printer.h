@@ -58,16 +58,16 @@ public:
     const ValueNames& names() const noexcept { return names_; }
     // Counts a record without printing it.
     void pass() { ++count_; }
-    // Prints the final map contents and the losses. Returns false if something was lost. `known`:
-    // see read_losses(). `now_ns`: the time for the last, incomplete interval.
-    bool print_end(std::uint64_t now_ns, std::vector<Loss> known);
+    // Prints the final map contents and the losses, and returns these. `known`: see read_losses().
+    // `now_ns`: the time for the last, incomplete interval.
+    LossLedger print_end(std::uint64_t now_ns, LossLedger known);
 
 private:
     void print_time(std::uint64_t now_ns);
     void print_map(const MapDeclaration& map, const std::vector<MapEntry>& entries);
     void print_report(const MapDeclaration& map, const Report& report,
                       const std::vector<MapEntry>& entries);
-    void print_summary(const Losses& losses, const std::vector<Loss>& tallies);
+    void print_summary(const LossLedger& losses, const std::vector<Tally>& tallies);
 
     Context& ctx_;
     const RunningProgram& running_;

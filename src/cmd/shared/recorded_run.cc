@@ -44,11 +44,11 @@ void RecordedRun::loop(RunLoop& loop) {
 int RecordedRun::finish(const RunLoop& loop) {
     printer_.print_on();
     replay_.run_end(print_);
-    const bool is_complete = printer_.print_end(now_ns_, replay_.losses());
+    const LossLedger losses = printer_.print_end(now_ns_, replay_.losses());
     for (const std::string& note : replay_.notes()) ctx_.err.line(note);
     ctx_.out.flush();
     ctx_.err.flush();
-    return loop.exit_status(status_of(printer_, is_complete, choices_));
+    return loop.exit_status(status_of(choices_.strict, losses, printer_.exit_status().value_or(kOk)));
 }
 
 }  // namespace gpufs

@@ -78,9 +78,4 @@ bool explain(Context& ctx, const std::vector<std::string>& lines,
     return true;
 }
 
-int status_of(const MonitorPrinter& printer, bool is_complete, const RunChoices& choices) {
-    if (!is_complete && choices.strict) return kLostData;
-    return printer.exit_status().value_or(kOk);
-}
-
 }  // namespace gpufs

@@ -58,7 +58,5 @@ int run_program(Context& ctx, Program program, RunChoices choices);
 // that was all there is to do.
 bool explain(Context& ctx, const std::vector<std::string>& lines,
              const std::vector<std::string>& cautions, const RunChoices& choices);
-// The exit status of a run that ended by itself.
-int status_of(const MonitorPrinter& printer, bool is_complete, const RunChoices& choices);
 
 }  // namespace gpufs

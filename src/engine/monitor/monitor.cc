@@ -262,10 +262,14 @@ void Monitor::detach() {
     probe_owner_.reset();
 }
 
-std::uint64_t Monitor::missed() const {
-    std::uint64_t all = 0;
-    for (const Attachment& one : attachments_) all += one.missed().value_or(0);
-    for (const Loaded& loaded : loaded_) all += program_info(loaded.program.get()).recursion_misses;
+Loss Monitor::missed() const {
+    Loss all;
+    for (const Attachment& one : attachments_) all += Loss::exactly(one.missed().value_or(0));
+    for (const Loaded& loaded : loaded_) {
+        const std::uint64_t misses = program_info(loaded.program.get()).recursion_misses;
+        all += loaded.how.way == LoadedSite::Way::raw_syscall ? Loss::at_most(misses)
+                                                              : Loss::exactly(misses);
+    }
     return all;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/loss.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/prepared_program.h"
 #include "engine/monitor/probe_sites.h"
@@ -50,8 +51,9 @@ public:
     // Takes the programs off, without waiting for the kernel.
     void detach();
     // Hits that the kernel says it could not deliver: a probe that was hit while it was being
-    // handled, a program that was running on the same CPU.
-    std::uint64_t missed() const;
+    // handled, a program that was running on the same CPU. A program that stands for one system
+    // call at the tracepoint of all may have missed others: no more than so many are lost.
+    Loss missed() const;
 
     ProgramMap* map(std::string_view name) const override { return find_map(name); }
     // For what only the kernel's have: rings and links. Throws std::out_of_range.

@@ -98,11 +98,11 @@ void MonitorReader::drain(const VisitRecord& visit) {
     for (PerfRing& ring : perf_rings_) drain_one(ring, visit);
 }
 
-std::vector<Loss> MonitorReader::losses() const {
+LossLedger MonitorReader::losses() const {
     std::uint64_t lost = 0;
     for (const PerfRing& ring : perf_rings_) lost += ring.lost();
-    return {{"records, a ring was full", lost},
-            {"records of no declared layout", unknown_},
+    return {{"records, a ring was full", Loss::exactly(lost)},
+            {"records of no declared layout", Loss::exactly(unknown_)},
             {"hits missed by the kernel", monitor_.missed()}};
 }
 

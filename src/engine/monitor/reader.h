@@ -35,7 +35,7 @@ public:
     void drain(const VisitRecord& visit);
 
     // Losses reported by the kernel. Losses of a ring buffer map are known only to the program.
-    std::vector<Loss> losses() const;
+    LossLedger losses() const;
 
 private:
     void take(std::span<const std::byte> record, const VisitRecord& visit);

@@ -144,8 +144,7 @@ void Replay::refuse(const Linked& linked, const BpfFault& fault) const {
 std::optional<std::uint64_t> Replay::advance() {
     record_ = file_.next();
     if (!record_) return std::nullopt;
-    if (record_->lost_before != 0)
-        lost_ += record_->lost_before == kLostUnknown ? 1 : record_->lost_before;
+    lost_ += record_->lost_before;
     return record_->timestamp;
 }
 
@@ -171,7 +170,7 @@ void Replay::take_stacks() {
     kept_record_.bytes = kept_;
     record_ = &kept_record_;
     while (const TraceRecord* next = file_.peek_behind()) {
-        if (next->lost_before != 0) break;  // something else was behind it
+        if (!next->lost_before.is_zero()) break;  // something else was behind it
         const TraceEvent* event = file_.context().events.find(next->id());
         const auto [caller, is_user] = event ? stack_field(event->format) : StackField();
         if (!caller) break;
@@ -271,11 +270,11 @@ void Replay::run_end(const VisitRecord& visit) {
     run_all(Kind::end, visit);
 }
 
-std::vector<Loss> Replay::losses() const {
-    return {{"records of no declared layout", unknown_},
+LossLedger Replay::losses() const {
+    return {{"records of no declared layout", Loss::exactly(unknown_)},
             {"events that the recording lost", lost_},
-            {"runs of interval programs in long gaps", left_out_},
-            {"damaged places in the recording", file_.damage().size()}};
+            {"runs of interval programs in long gaps", Loss::exactly(left_out_)},
+            {"damaged places in the recording", Loss::exactly(file_.damage().size())}};
 }
 
 std::vector<std::string> Replay::notes() const {

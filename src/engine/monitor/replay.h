@@ -54,7 +54,7 @@ public:
     void run_end(const VisitRecord& visit);
 
     // Losses so far: of the records that programs sent, and in the recording.
-    std::vector<Loss> losses() const;
+    LossLedger losses() const;
     // Sentences about what the recording does not contain; to be printed at the end.
     std::vector<std::string> notes() const;
 
@@ -101,7 +101,7 @@ private:
     std::vector<std::uint64_t> kernel_stack_, user_stack_;
     std::unordered_map<std::uint64_t, bool>
         tracer_frames_;           // by address: whether it is in the tracer
-    std::uint64_t lost_ = 0;      // events lost in the recording
+    Loss lost_;                   // events lost in the recording
     std::uint64_t left_out_ = 0;  // interval runs skipped in long gaps
     std::uint64_t unknown_ = 0;   // records without a layout
 };

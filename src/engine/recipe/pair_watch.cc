@@ -49,7 +49,7 @@ std::optional<PairWatch::Over> PairWatch::look() {
     buffer_->drain();
     while (const TraceRecord* record = buffer_->next()) {
         for (Watched& watched : watched_) {
-            if (record->lost_before != 0) watched.pairs.forget_open();
+            if (!record->lost_before.is_zero()) watched.pairs.forget_open();
             watched.pairs.add(*record);
             if (over || watched.pairs.longest_ns() <= watched.over_ns) continue;
             const RecordPairs::Wanted& wanted = watched.pairs.wanted();

@@ -35,8 +35,8 @@ public:
     // pair counts when its end has come, and none does that lost records may lie in. A record that
     // another CPU's may still precede is kept for the next call.
     std::optional<Over> look();
-    // Records lost so far, as RawBuffer says it: a pair over its limit may have been among them.
-    const RawBuffer& buffer() const { return *buffer_; }
+    // What was lost so far: a pair over its limit may have been among it.
+    LossLedger losses() const { return buffer_->losses(); }
 
 private:
     struct Watched {

@@ -7,7 +7,7 @@
 
 #include "base/fd.h"
 #include "engine/record/recording_file.h"
-#include "engine/session/settings.h"
+#include "engine/trace/buffer_counts.h"
 #include "kernel/tracefs/page_mover.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/symbols/task_names.h"

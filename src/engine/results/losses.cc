@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/cat.h"
+
 namespace gpufs {
 namespace {
 
@@ -20,26 +22,23 @@ bool holds_something(const MapEntry& entry) {
 
 }  // namespace
 
-std::uint64_t Losses::total() const {
-    std::uint64_t all = 0;
-    for (const Loss& part : parts) all += part.count;
-    return all;
+bool counts_losses(const Program& program) {
+    return std::ranges::any_of(program.maps,
+                               [](const MapDeclaration& map) { return !map.loss.empty(); });
 }
 
-Losses read_losses(std::vector<Loss> known, const RunningProgram& running, MapReader& maps) {
-    Losses losses;
-    losses.parts = std::move(known);
-    for (const MapDeclaration& map : running.program().maps) {
-        if (map.loss.empty()) continue;
-        losses.counts_itself = true;
-        losses.parts.push_back({map.loss, counted_in(*running.map(map.name))});
-    }
-    if (!losses.counts_itself) losses.full_maps = maps.full_maps();
+LossLedger read_losses(LossLedger losses, const RunningProgram& running, MapReader& maps) {
+    for (const MapDeclaration& map : running.program().maps)
+        if (!map.loss.empty())
+            losses.add(map.loss, Loss::exactly(counted_in(*running.map(map.name))));
+    if (counts_losses(running.program())) return losses;
+    for (const std::string& map : maps.full_maps())
+        losses.add(cat("keys: map '", map, "' is full"), Loss::at_least(0));
     return losses;
 }
 
-std::vector<Loss> read_tallies(const RunningProgram& running, MapReader& maps) {
-    std::vector<Loss> tallies;
+std::vector<Tally> read_tallies(const RunningProgram& running, MapReader& maps) {
+    std::vector<Tally> tallies;
     for (const MapDeclaration& map : running.program().maps) {
         if (map.tally.empty()) continue;
         const std::vector<MapEntry> entries = maps.read(map.name);

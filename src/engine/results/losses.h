@@ -4,35 +4,27 @@
 #include <string>
 #include <vector>
 
+#include "base/loss.h"
 #include "engine/results/map_contents.h"
 #include "engine/results/running_program.h"
 
 namespace gpufs {
 
-// A kind of loss and its count.
-struct Loss {
-    std::string what;  // "records, a ring was full"
+// Whether the program has its own loss counters. Otherwise keys that a map refused can only be
+// guessed.
+bool counts_losses(const Program& program);
+
+// Adds to the losses that the reader and the loader have counted the current values of the
+// program's own `.lost` counters. If it has none, its full hash maps may have refused keys. Never
+// blocks.
+LossLedger read_losses(LossLedger known, const RunningProgram& running, MapReader& maps);
+
+// A number that is told at the end and is no loss: "starts without an end".
+struct Tally {
+    std::string what;
     std::uint64_t count = 0;
 };
-
-// All known losses of a program's results.
-struct Losses {
-    std::vector<Loss> parts;  // including those with count 0
-    // Whether the program has its own loss counters, which are then in `parts`. Otherwise they are
-    // only guessed, from full_maps.
-    bool counts_itself = false;
-    // Full hash maps of a program without counters. They refused an unknown number of keys.
-    std::vector<std::string> full_maps;
-
-    std::uint64_t total() const;
-    bool is_complete() const { return total() == 0 && full_maps.empty(); }
-};
-
-// `known`: losses that the reader and the loader have counted. Adds the current values of the
-// program's own `.lost` counters. Never blocks.
-Losses read_losses(std::vector<Loss> known, const RunningProgram& running, MapReader& maps);
-
-// The current values of maps with a `tally`, which are no losses.
-std::vector<Loss> read_tallies(const RunningProgram& running, MapReader& maps);
+// The current values of maps with a `tally`.
+std::vector<Tally> read_tallies(const RunningProgram& running, MapReader& maps);
 
 }  // namespace gpufs

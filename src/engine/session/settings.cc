@@ -239,33 +239,6 @@ std::vector<std::string> commands_to_set_again(const Session& session,
     return commands;
 }
 
-BufferCounts& BufferCounts::operator+=(const BufferCounts& other) {
-    entries += other.entries;
-    read += other.read;
-    overrun += other.overrun;
-    dropped += other.dropped;
-    commit_overrun += other.commit_overrun;
-    return *this;
-}
-
-BufferCounts parse_buffer_counts(std::string_view stats) {
-    BufferCounts counts;
-    const std::pair<std::string_view, unsigned long long*> known[] = {
-        {"entries", &counts.entries},
-        {"read events", &counts.read},
-        {"overrun", &counts.overrun},
-        {"dropped events", &counts.dropped},
-        {"commit overrun", &counts.commit_overrun}};
-    for (const std::string_view line : lines_of(stats)) {
-        const auto colon = line.find(": ");
-        if (colon == line.npos) continue;
-        for (const auto& [name, count] : known)
-            if (name == line.substr(0, colon))
-                std::from_chars(line.data() + colon + 2, line.data() + line.size(), *count);
-    }
-    return counts;
-}
-
 BufferState read_buffer_state(const Tracefs& at) {
     BufferState state;
     state.is_on = first_line(at, "tracing_on") == "1";

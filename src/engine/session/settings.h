@@ -6,6 +6,7 @@
 
 #include "engine/session/filters.h"
 #include "engine/session/session.h"
+#include "engine/trace/buffer_counts.h"
 
 namespace gpufs {
 
@@ -28,21 +29,6 @@ SessionPlan plan_settings(const Session& session, const std::vector<Setting>& se
 // The gpufs commands that would restore everything that is set, in the order to run them.
 std::vector<std::string> commands_to_set_again(const Session& session,
                                                const std::vector<EventState>& states);
-
-// Counters of records of a buffer, or of one CPU's part.
-struct BufferCounts {
-    unsigned long long entries = 0;  // recorded and not yet read or overwritten
-    unsigned long long read = 0;     // consumed
-    unsigned long long overrun = 0;  // overwritten before they were read
-    unsigned long long dropped = 0;  // rejected by a full buffer
-    // Rejected because interrupts filled the buffer during a write.
-    unsigned long long commit_overrun = 0;
-
-    unsigned long long lost() const { return overrun + dropped + commit_overrun; }
-    BufferCounts& operator+=(const BufferCounts& other);
-};
-// Parses a file per_cpu/cpuN/stats.
-BufferCounts parse_buffer_counts(std::string_view stats);
 
 // The current counters, summed over all CPUs.
 struct BufferState : BufferCounts {

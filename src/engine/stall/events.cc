@@ -149,7 +149,7 @@ void StallReader::add(Events& events, std::string_view system, std::string_view 
 
 void StallReader::read(const TraceRecord& record) {
     std::uint64_t& last = last_ns_[record.cpu];
-    if (record.lost_before != 0) tracker_.on_loss(last);
+    if (!record.lost_before.is_zero()) tracker_.on_loss(last);
     last = record.timestamp;
     const auto id = static_cast<std::size_t>(record.id());
     if (id >= plans_.size()) return;

@@ -73,8 +73,7 @@ public:
     TraceContext& context() { return trace_.context(); }
     SyscallText& syscalls() { return syscalls_; }
     // As the source says: StallSource.
-    std::uint64_t lost() const { return source_->lost(); }
-    bool lost_is_partial() const { return source_->lost_is_partial(); }
+    LossLedger losses() const { return source_->losses(); }
     std::vector<std::string> damage() const { return source_->damage(); }
     std::uint64_t buffer_bytes() const { return source_->buffer_bytes(); }
     // No: events are used, the kernel lets a stacktrace trigger of an instance write elsewhere, and

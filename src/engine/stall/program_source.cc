@@ -307,10 +307,9 @@ std::uint64_t ProgramSource::count_refused() const {
     return all;
 }
 
-std::uint64_t ProgramSource::lost() const {
-    std::uint64_t all = count_refused();
-    for (const Loss& loss : reader_->losses()) all += loss.count;
-    return all;
+LossLedger ProgramSource::losses() const {
+    MapReader maps(*monitor_);
+    return read_losses(reader_->losses(), *monitor_, maps);
 }
 
 std::uint64_t ProgramSource::buffer_bytes() const {

@@ -30,8 +30,7 @@ public:
     bool add_runs(Stall& wait, bool is_last) override;
     void forget_runs_before(std::uint64_t ns) override { runs_.forget_before(ns); }
     void add_others(StallTracker::Others& others) const override;
-    std::uint64_t lost() const override;
-    bool lost_is_partial() const override { return false; }
+    LossLedger losses() const override;
     std::vector<std::string> damage() const override { return {}; }
     std::uint64_t buffer_bytes() const override;
     std::string described() const override;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/loss.h"
 #include "engine/stall/stall.h"
 #include "engine/stall/tracker.h"
 
@@ -40,9 +41,8 @@ public:
     // told.
     virtual void add_others(StallTracker::Others& others) const = 0;
 
-    // What is missing so far; partial when the kernel did not always say how much.
-    virtual std::uint64_t lost() const = 0;
-    virtual bool lost_is_partial() const = 0;
+    // What is missing so far.
+    virtual LossLedger losses() const = 0;
     virtual std::vector<std::string> damage() const = 0;
     // Bytes that the kernel keeps for it, all CPUs.
     virtual std::uint64_t buffer_bytes() const = 0;

@@ -88,7 +88,7 @@ void TracefsSource::read() {
         is_busy_ = i == 0 ? records >= kBusy : is_busy_ || records >= kBusy;
         if (!any) break;
     }
-    if (is_thinned_ || (buffer_->lost() == 0 && !buffer_->lost_is_partial())) return;
+    if (is_thinned_ || !buffer_->has_lost()) return;
     disable_syscall_events(instance_.tracefs());
     reader_.ignore_syscalls();
     is_thinned_ = true;
@@ -112,12 +112,10 @@ bool TracefsSource::add_runs(Stall& wait, bool is_last) {
     return true;
 }
 
-std::uint64_t TracefsSource::lost() const {
-    return buffer_->lost() + (runs_buffer_ ? runs_buffer_->lost() : 0);
-}
-
-bool TracefsSource::lost_is_partial() const {
-    return buffer_->lost_is_partial() || (runs_buffer_ && runs_buffer_->lost_is_partial());
+LossLedger TracefsSource::losses() const {
+    LossLedger losses = buffer_->losses();
+    if (runs_buffer_) losses.add(runs_buffer_->losses());
+    return losses;
 }
 
 std::vector<std::string> TracefsSource::damage() const {

@@ -29,8 +29,7 @@ public:
     bool add_runs(Stall& wait, bool is_last) override;
     void forget_runs_before(std::uint64_t ns) override { runs_.forget_before(ns); }
     void add_others(StallTracker::Others&) const override {}
-    std::uint64_t lost() const override;
-    bool lost_is_partial() const override;
+    LossLedger losses() const override;
     std::vector<std::string> damage() const override;
     std::uint64_t buffer_bytes() const override { return buffer_bytes_; }
     std::string described() const override;

@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/read_at.h"
 
 namespace gpufs {
 namespace {
@@ -22,6 +25,18 @@ constexpr std::chrono::milliseconds kLook{20};
 // All pages held at once, over all CPUs.
 constexpr std::size_t kPagesHeld = 256, kLeastPages = 4;
 constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
+
+// Of an open per_cpu/cpuN/stats.
+BufferCounts read_counts(const Fd& stats) {
+    std::array<char, 512> text{};
+    const std::size_t n = read_at(stats.get(), 0, std::as_writable_bytes(std::span(text)), "stats");
+    return parse_buffer_counts({text.data(), n});
+}
+
+// Somebody who empties the buffer sets its counters to 0.
+std::uint64_t since(std::uint64_t now, std::uint64_t before) {
+    return now >= before ? now - before : now;
+}
 
 }  // namespace
 
@@ -48,6 +63,8 @@ RawBuffer::RawBuffer(const Tracefs& tracefs) : layout_(page_layout(tracefs)) {
         const std::string directory = tracefs.path(cat("per_cpu/cpu", cpu));
         cpus_.back().fd = open_file(directory + "/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
         cpus_.back().size_file = directory + "/buffer_size_kb";
+        cpus_.back().stats = open_file(directory + "/stats", O_RDONLY);
+        cpus_.back().at_start = read_counts(cpus_.back().stats);
     }
     // poll(2) on trace_pipe_raw waits until the buffer is buffer_percent full. On trace_pipe, which
     // is about all CPUs, it returns for the first record (ring_buffer_poll_wait). It is never read.
@@ -91,10 +108,7 @@ bool RawBuffer::read_page(Cpu& cpu) {
     const RingPage walk(page, layout_);
     cpu.complete_to = std::max(cpu.complete_to, walk.first_timestamp());
     reached_ = std::max(reached_, cpu.complete_to);
-    if (walk.lost_before() == kLostUnknown)
-        lost_is_partial_ = true;
-    else
-        lost_ += walk.lost_before();
+    cpu.overwritten += walk.lost_before();
     cpu.pages.push_back(std::move(page));
     return true;
 }
@@ -144,6 +158,29 @@ std::size_t RawBuffer::pages_of(const Cpu& cpu) const {
     return parse_buffer_kb(read_file(cpu.size_file)) * 1024 /
                (layout_.page_bytes - layout_.data_offset) +
            3;
+}
+
+LossLedger RawBuffer::losses() const {
+    Loss overwritten, rejected;
+    for (const Cpu& cpu : cpus_) {
+        const BufferCounts now = read_counts(cpu.stats);
+        rejected += Loss::exactly(since(now.rejected(), cpu.at_start.rejected()));
+        Loss here = cpu.overwritten;
+        if (!here.is_exact()) {
+            // What was overwritten before somebody else read the buffer was not lost to us.
+            const std::uint64_t others = cpu.at_start.read == 0 ? 0 : cpu.at_start.overrun;
+            here.least = std::max<std::uint64_t>(here.least, since(now.overrun, others));
+            here.most = std::max<std::uint64_t>(here.least, now.overrun);
+        }
+        overwritten += here;
+    }
+    return {{"events, overwritten before they were read", overwritten},
+            {"events, the buffer was full", rejected},
+            {"damaged pages", Loss::exactly(damage().size())}};
+}
+
+bool RawBuffer::has_lost() const {
+    return std::ranges::any_of(cpus_, [](const Cpu& cpu) { return !cpu.overwritten.is_zero(); });
 }
 
 const TraceRecord* RawBuffer::next() {

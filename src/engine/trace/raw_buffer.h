@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "engine/trace/buffer_counts.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/trace_dat/record_merge.h"
 
@@ -53,10 +54,12 @@ public:
     // prevents that (then wait() polls every few milliseconds).
     int wake_fd() const { return wake_.get(); }
     const std::vector<std::string>& damage() const { return merge_->damage(); }
-    // Events lost so far, as far as the kernel reported the number; `lost_is_partial` if it did not
-    // always.
-    std::uint64_t lost() const { return lost_; }
-    bool lost_is_partial() const { return lost_is_partial_; }
+    // What was lost so far: events that were overwritten since the buffer was last read, events
+    // that it had no room for since this object came, and damaged pages. Where a page does not say
+    // how many were overwritten, per_cpu's counters do. Throws SysError.
+    LossLedger losses() const;
+    // Whether a page that was read said that events were lost before it.
+    bool has_lost() const;
 
 private:
     using Bytes = std::vector<std::byte>;
@@ -67,6 +70,9 @@ private:
         std::uint64_t complete_to = 0;  // the kernel has no earlier records left
         bool is_empty = true;           // the last read found no more
         std::string size_file;
+        Fd stats;
+        BufferCounts at_start;
+        Loss overwritten;  // what pages said
         std::size_t may_pull = 0;
     };
     bool read_page(Cpu& cpu);
@@ -84,8 +90,6 @@ private:
     std::uint64_t horizon_ = 0;  // records up to this time are in order
     bool found_some_ = false, has_more_ = false;  // results of the last drain
     bool pulls_ = false;                          // next() reads pages
-    std::uint64_t lost_ = 0;
-    bool lost_is_partial_ = false;
     std::unique_ptr<RecordMerge> merge_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "lang/event/field_value.h"
 
@@ -52,15 +53,8 @@ WantedRecords::Decision WantedRecords::decide(int id) {
     return decision;
 }
 
-void WantedRecords::count_lost(std::uint64_t lost, Stream& stream) {
-    ++gaps_;
-    if (lost == kLostUnknown) {
-        lost_is_partial_ = true;
-        stream.lost = kLostUnknown;
-    } else {
-        lost_ += lost;
-        if (stream.lost != kLostUnknown) stream.lost += lost;
-    }
+LossLedger WantedRecords::losses() const {
+    return {{cat("events that the recording lost, in ", counted(gaps_, "place")), lost_}};
 }
 
 bool WantedRecords::wants(const TraceRecord& record, Stream& stream) {
@@ -87,14 +81,16 @@ bool WantedRecords::holds(const Decision& about, const TraceRecord& record, int 
 const TraceRecord* WantedRecords::take(const TraceRecord& record) {
     if (record.stream >= streams_.size()) streams_.resize(record.stream + 1);
     Stream& stream = streams_[record.stream];
-    if (record.lost_before != 0) count_lost(record.lost_before, stream);
-    if (!wants(record, stream)) return nullptr;
-    if (stream.lost == record.lost_before) {
-        stream.lost = 0;
-        return &record;
+    if (!record.lost_before.is_zero()) {
+        ++gaps_;
+        lost_ += record.lost_before;
+        stream.lost += record.lost_before;
     }
+    if (!wants(record, stream)) return nullptr;
+    const Loss lost = std::exchange(stream.lost, {});
+    if (lost == record.lost_before) return &record;
     told_ = record;
-    told_.lost_before = std::exchange(stream.lost, 0);
+    told_.lost_before = lost;
     return &told_;
 }
 

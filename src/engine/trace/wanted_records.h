@@ -49,11 +49,8 @@ public:
     }
     bool is_stack(int id) { return decision(id).is_stack; }
 
-    // What was lost among all records that the source gave out: events, as far as their number is
-    // known, and the places where some were lost.
-    std::uint64_t lost() const { return lost_; }
-    bool lost_is_partial() const { return lost_is_partial_; }
-    std::size_t gaps() const { return gaps_; }
+    // What was lost among all records that the source gave out.
+    LossLedger losses() const;
 
 private:
     // What is decided about all records of one event.
@@ -65,12 +62,11 @@ private:
     };
     struct Stream {
         bool last_was_wanted = false;
-        std::uint64_t lost = 0;  // to be told with the next record
+        Loss lost;  // to be told with the next record
     };
     const TraceRecord* take(const TraceRecord& record);
     bool wants(const TraceRecord& record, Stream& stream);
     bool holds(const Decision& about, const TraceRecord& record, int pid) const;
-    void count_lost(std::uint64_t lost, Stream& stream);
     const Decision& decision(int id) {
         return decisions_.get(id, [this](int one) { return decide(one); });
     }
@@ -81,9 +77,8 @@ private:
     ByEventId<Decision> decisions_;
     std::vector<Stream> streams_;
     TraceRecord told_;  // a record with what was lost before others
-    std::uint64_t lost_ = 0;
-    bool lost_is_partial_ = false;
-    std::size_t gaps_ = 0;
+    Loss lost_;
+    std::size_t gaps_ = 0;  // the places where some were lost
 };
 
 }  // namespace gpufs

@@ -41,19 +41,17 @@ bool RecordMerge::advance(std::size_t i) {
                     cat("CPU ", s.record.cpu, ": a ring buffer page is damaged ", s.page.damage()));
             else if (damage_.size() == kMostTold)
                 damage_.push_back("more pages are damaged");
-            s.lost = kLostUnknown;
+            s.lost += Loss::at_least(0);
         }
         auto page = next_page_(i);
         s.is_dry = !page;
         s.page = page ? std::move(*page) : RingPage();
         if (!page) return false;
-        const std::uint64_t lost = s.page.lost_before();
-        // An unknown count stays unknown.
-        s.lost = lost == kLostUnknown || s.lost == kLostUnknown ? kLostUnknown : s.lost + lost;
+        s.lost += s.page.lost_before();
     }
     s.record.timestamp = found.timestamp;
     s.record.bytes = found.bytes;
-    s.record.lost_before = std::exchange(s.lost, 0);
+    s.record.lost_before = std::exchange(s.lost, {});
     return true;
 }
 

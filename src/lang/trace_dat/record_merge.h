@@ -15,8 +15,8 @@ namespace gpufs {
 struct TraceRecord {
     std::uint64_t timestamp = 0;  // in units of the trace_clock
     int cpu = 0;
-    // Number of this CPU's events lost right before this one, or kLostUnknown.
-    std::uint64_t lost_before = 0;
+    // This CPU's events that were lost right before this one.
+    Loss lost_before;
     RecordBytes bytes;
     std::size_t stream = 0;  // index of its sequence in RecordMerge
 
@@ -44,15 +44,15 @@ public:
     void skip_behind();
     // Asks sequences that had no page for one again.
     void refill();
-    // Damage found in pages, one line each, at most a hundred. The rest of a damaged page counts as
-    // lost.
+    // Damage found in pages, one line each, at most a hundred. What the rest of a damaged page held
+    // is lost with it, and nobody knows how much that was.
     const std::vector<std::string>& damage() const { return damage_; }
 
 private:
     struct Stream {
         RingPage page;
         TraceRecord record;
-        std::uint64_t lost = 0;  // events lost, to be reported with the next record
+        Loss lost;  // to be reported with the next record
         bool is_dry = true;
     };
     bool advance(std::size_t i);

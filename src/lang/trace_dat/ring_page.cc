@@ -101,12 +101,12 @@ RingPage::RingPage(std::span<const std::byte> page, const PageLayout& layout)
     std::size_t length = commit & kLengthMask;
     const std::size_t room = page.size() - layout.data_offset;
     if (commit & kMissedEvents) {
-        lost_ = kLostUnknown;
+        lost_ = Loss::at_least(1);
         // The count is a long behind the data, if there is room for it.
         if ((commit & kMissedStored) && length <= room && room - length >= layout.commit_size) {
             const std::byte* count = page.data() + layout.data_offset + length;
-            lost_ =
-                layout.commit_size == 8 ? load<std::uint64_t>(count) : load<std::uint32_t>(count);
+            lost_ = Loss::exactly(layout.commit_size == 8 ? load<std::uint64_t>(count)
+                                                          : load<std::uint32_t>(count));
         }
     }
     if (length > room) {

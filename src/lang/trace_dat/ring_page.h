@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/loss.h"
 #include "lang/event/field_value.h"
 
 namespace gpufs {
@@ -31,9 +32,6 @@ struct RingRecord {
     RecordBytes bytes;
 };
 
-// An unknown number of events was lost.
-inline constexpr std::uint64_t kLostUnknown = ~std::uint64_t{0};
-
 // Iterates over the records of one sub-buffer, in time order, without copying: records point into
 // `page`, which must outlive them. Lengths in the page are not trusted: nothing outside it is read.
 class RingPage {
@@ -44,10 +42,10 @@ public:
     // Moves to the next record. False at the end of the page and where the page is damaged.
     bool next(RingRecord& record);
 
-    // Number of events lost between the previous page and this one, or kLostUnknown.
-    std::uint64_t lost_before() const { return lost_; }
-    // Sets lost_before() to kLostUnknown, for a reader that detected a gap before this page.
-    void mark_lost() { lost_ = kLostUnknown; }
+    // The events lost between the previous page and this one.
+    const Loss& lost_before() const { return lost_; }
+    // For a reader that detected a gap before this page: an unknown number was lost there.
+    void mark_lost() { lost_ = Loss::at_least(1); }
     // The damage found and its offset in bytes; empty if none so far.
     const std::string& damage() const { return damage_; }
     // Bytes of data consumed so far, as in the kernel's `read` position of a sub-buffer.
@@ -64,7 +62,7 @@ private:
     std::size_t at_ = 0;
     std::uint64_t timestamp_ = 0;
     std::uint64_t first_timestamp_ = 0;
-    std::uint64_t lost_ = 0;
+    Loss lost_;
     std::string damage_;
 };
 

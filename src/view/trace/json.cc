@@ -6,6 +6,7 @@
 
 #include "base/cat.h"
 #include "view/json.h"
+#include "view/losses.h"
 #include "view/trace/kernel_text.h"
 
 namespace gpufs {
@@ -87,10 +88,10 @@ TraceJson::Plan TraceJson::make_plan(int id) {
 }
 
 void TraceJson::print(const TraceRecord& record, std::string& out) {
-    if (record.lost_before != 0) {
-        const bool known = record.lost_before != kLostUnknown;
-        out += cat("{\"lost\":", known ? cat(record.lost_before) : "null", ",\"cpu\":", record.cpu,
-                   "}\n");
+    if (!record.lost_before.is_zero()) {
+        JsonObject lost;
+        out += add_loss(lost, "lost", record.lost_before).number("cpu", record.cpu).done();
+        out += '\n';
     }
     const Plan& p = plans_.get(record.id(), [&](int id) { return make_plan(id); });
     const CommonFields common = common_fields(record.bytes);

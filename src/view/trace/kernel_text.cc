@@ -177,12 +177,12 @@ TraceText::Printer TraceText::make_printer(int id) {
 }
 
 void TraceText::print(const TraceRecord& record, std::string& out) {
-    if (record.lost_before != 0) {
+    if (!record.lost_before.is_zero()) {
         append(out, "CPU:");
         append(out, record.cpu);
         append(out, " [LOST ");
-        if (record.lost_before != kLostUnknown) {
-            append(out, record.lost_before);
+        if (record.lost_before.is_exact()) {
+            append(out, record.lost_before.least);
             out += ' ';
         }
         append(out, "EVENTS]\n");

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "view/duration.h"
 #include "view/json.h"
+#include "view/losses.h"
 #include "view/table.h"
 #include "view/trace/json.h"
 #include "view/trace/kernel_text.h"
@@ -23,10 +24,6 @@ Counts by_count(const std::map<int, std::uint64_t>& counts) {
     return sorted;
 }
 
-std::string lost_text(std::uint64_t lost) {
-    return lost == kLostUnknown ? "?" : cat(lost);
-}
-
 }  // namespace
 
 void TraceStatistics::add(const TraceRecord& record) {
@@ -39,10 +36,7 @@ void TraceStatistics::add(const TraceRecord& record) {
     ++tasks_[common_fields(record.bytes).pid];
     CpuCount& cpu = cpus_[record.cpu];
     ++cpu.records;
-    if (record.lost_before == kLostUnknown)
-        cpu.lost = kLostUnknown;
-    else if (cpu.lost != kLostUnknown)
-        cpu.lost += record.lost_before;
+    cpu.lost += record.lost_before;
 }
 
 std::string TraceStatistics::time_text(std::uint64_t time) const {
@@ -98,7 +92,7 @@ std::string TraceStatistics::to_text(const TraceFile& file, const Screen& screen
         tasks.add({shown(context_.tasks.comm(pid)), cat(pid), cat(count), rate_text(count)});
     Table cpus({{"CPU"}, {"COUNT"}, {"PER SECOND"}, {"LOST"}});
     for (const auto& [cpu, of] : cpus_)
-        cpus.add({cat(cpu), cat(of.records), rate_text(of.records), lost_text(of.lost)});
+        cpus.add({cat(cpu), cat(of.records), rate_text(of.records), loss_text(of.lost)});
     for (const Table* table : {&events, &tasks, &cpus}) out += '\n' + table->to_text(screen);
     if (!facts.statistics.empty())
         out += cat("\nThe kernel's counters at the end:\n",
@@ -117,12 +111,11 @@ std::string TraceStatistics::to_json(const TraceFile& file) const {
                       .number("pid", pid)
                       .number("count", count)
                       .done());
-    for (const auto& [cpu, of] : cpus_)
-        cpus.add(JsonObject()
-                     .number("cpu", cpu)
-                     .number("count", of.records)
-                     .raw("lost", of.lost == kLostUnknown ? "null" : cat(of.lost))
-                     .done());
+    for (const auto& [cpu, of] : cpus_) {
+        JsonObject one;
+        one.number("cpu", cpu).number("count", of.records);
+        cpus.add(add_loss(one, "lost", of.lost).done());
+    }
     JsonObject all;
     all.text("machine", facts.uname)
         .text("recorder", facts.recorder)

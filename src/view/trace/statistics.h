@@ -30,7 +30,7 @@ private:
     };
     struct CpuCount {
         std::uint64_t records = 0;
-        std::uint64_t lost = 0;  // kLostUnknown: lost, but the number is unknown
+        Loss lost;
     };
     std::string time_text(std::uint64_t time) const;
     std::string rate_text(std::uint64_t count) const;

@@ -84,12 +84,12 @@ TraceCmdText::Printer TraceCmdText::make_printer(int id) {
 }
 
 void TraceCmdText::print(const TraceRecord& record, std::string_view buffer, std::string& out) {
-    if (record.lost_before != 0) {
+    if (!record.lost_before.is_zero()) {
         append(out, "CPU:");
         append(out, record.cpu);
         append(out, " [");
-        if (record.lost_before != kLostUnknown) {
-            append(out, record.lost_before);
+        if (record.lost_before.is_exact()) {
+            append(out, record.lost_before.least);
             out += ' ';
         }
         append(out, "EVENTS DROPPED]\n");

@@ -8,6 +8,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "engine/trace/recorded_events.h"
+#include "view/losses.h"
 
 namespace gpufs {
 namespace {
@@ -23,7 +24,7 @@ Events soft_interrupts() {
 class Source {
 public:
     void add(std::uint64_t time, std::size_t stream, const char* event, int pid, unsigned vec,
-             std::uint64_t lost_before = 0) {
+             Loss lost_before = {}) {
         const EventFormat& format = *events_.find_format(cat("irq:", event));
         std::vector<std::byte>& bytes = bytes_.emplace_back(12);
         const auto id = static_cast<std::uint16_t>(format.id);
@@ -71,15 +72,10 @@ std::string picked(Source source, RecordChoice choice) {
     std::string text;
     while (const TraceRecord* record = wanted.next(source)) {
         text += cat(text.empty() ? "" : " ", record->timestamp);
-        if (record->lost_before == kLostUnknown)
-            text += "+?";
-        else if (record->lost_before != 0)
-            text += cat("+", record->lost_before);
+        if (!record->lost_before.is_zero()) text += cat("+", loss_text(record->lost_before));
     }
-    return wanted.gaps() == 0
-               ? text
-               : cat(text, "; ", wanted.lost(), wanted.lost_is_partial() ? " or more" : "", " in ",
-                     wanted.gaps());
+    const LossLedger losses = wanted.losses();
+    return losses.is_complete() ? text : cat(text, "; ", losses_text(losses));
 }
 
 BOOST_AUTO_TEST_SUITE(wanted_records)
@@ -104,16 +100,17 @@ BOOST_AUTO_TEST_CASE(records_are_picked_by_event_condition_task_cpu_and_time) {
 
 BOOST_AUTO_TEST_CASE(what_was_lost_before_others_is_told_with_the_next_of_the_same_stream) {
     Source source;
-    source.add(10, 0, "softirq_exit", 7, 1, 3);
-    source.add(20, 0, "softirq_exit", 7, 1, 2);
-    source.add(30, 1, "softirq_entry", 7, 1, 4);
+    source.add(10, 0, "softirq_exit", 7, 1, Loss::exactly(3));
+    source.add(20, 0, "softirq_exit", 7, 1, Loss::exactly(2));
+    source.add(30, 1, "softirq_entry", 7, 1, Loss::exactly(4));
     source.add(40, 0, "softirq_entry", 7, 1);
     source.add(50, 0, "softirq_entry", 7, 1);
-    source.add(60, 1, "softirq_exit", 7, 1, kLostUnknown);
-    source.add(70, 1, "softirq_entry", 7, 1, 1);
+    source.add(60, 1, "softirq_exit", 7, 1, Loss::at_least(1));
+    source.add(70, 1, "softirq_entry", 7, 1, Loss::exactly(1));
     source.add(80, 1, "softirq_entry", 7, 1);
     BOOST_TEST(picked(std::move(source), of_event("softirq_entry")) ==
-               "30+4 40+5 50 70+? 80; 10 or more in 5");
+               "30+4 40+5 50 70+2 or more 80; "
+               "11 or more lost: 11 or more events that the recording lost, in 5 places");
 }
 
 BOOST_AUTO_TEST_CASE(an_event_without_the_field_is_not_wanted) {

@@ -42,7 +42,8 @@ const auto kWays = bdata::make({Way::best, Way::events});
 struct Hunted {
     std::vector<Stall> ended, noted, ongoing;
     std::vector<std::string> texts;  // of `ended`
-    std::uint64_t lost = 0, buffer_bytes = 0;
+    std::uint64_t lost = 0;  // 1 at least if the number is not known
+    std::uint64_t buffer_bytes = 0;
 
     void take(StallHunt& hunt, StallText& text) {
         for (Stall& stall : hunt.take_ended()) {
@@ -55,7 +56,8 @@ struct Hunted {
         hunt.finish();
         take(hunt, text);
         ongoing = hunt.ongoing();
-        lost = hunt.lost();
+        const Loss all = hunt.losses().total();
+        lost = std::min<std::uint64_t>(all.most, std::max<std::uint64_t>(all.least, 1));
         buffer_bytes = hunt.buffer_bytes();
     }
 };

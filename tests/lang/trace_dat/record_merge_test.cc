@@ -7,6 +7,7 @@
 #include "base/cat.h"
 #include "base/text.h"
 #include "support/ring_pages.h"
+#include "view/losses.h"
 
 namespace gpufs {
 namespace {
@@ -35,10 +36,8 @@ struct Source {
 std::string all(RecordMerge& merge, std::uint64_t limit = ~std::uint64_t{0}) {
     std::vector<std::string> seen;
     while (const TraceRecord* r = merge.next(limit)) {
-        const std::string lost = r->lost_before == 0 ? ""
-                                 : r->lost_before == kLostUnknown
-                                     ? "(lost ?)"
-                                     : cat("(lost ", r->lost_before, ')');
+        const std::string lost =
+            r->lost_before.is_zero() ? "" : cat('(', loss_text(r->lost_before), " lost)");
         seen.push_back(cat(lost, as_string(r->bytes), '@', r->timestamp, '/', r->cpu));
     }
     return join(seen, " ");
@@ -102,7 +101,7 @@ BOOST_AUTO_TEST_CASE(losses_are_told_with_the_next_record) {
                     PageBuilder(40).record(0, "a3__").lost(4).record(1, "a4__").bytes()}},
                   {}};
     RecordMerge merge = source.merge();
-    BOOST_TEST(all(merge) == "a1__@10/0 (lost 5)a2__@20/0 (lost 7)a3__@40/0 a4__@41/0");
+    BOOST_TEST(all(merge) == "a1__@10/0 (5 lost)a2__@20/0 (7 lost)a3__@40/0 a4__@41/0");
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_page_is_named_and_its_rest_is_lost) {
@@ -110,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_page_is_named_and_its_rest_is_lost) {
                     PageBuilder(20).record(0, "a2__").lost(5).bytes()}},
                   {}};
     RecordMerge merge = source.merge();
-    BOOST_TEST(all(merge) == "a1__@10/0 (lost ?)a2__@20/0");
+    BOOST_TEST(all(merge) == "a1__@10/0 (5 or more lost)a2__@20/0");
     BOOST_REQUIRE(merge.damage().size() == 1u);
     BOOST_TEST(merge.damage()[0] ==
                "CPU 0: a ring buffer page is damaged at byte 24: an event header is cut after 2 "

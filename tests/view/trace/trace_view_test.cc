@@ -97,16 +97,16 @@ std::string words(std::initializer_list<std::uint64_t> values) {
 constexpr std::uint64_t kTime = 220'941'431'456;
 
 template <class View>
-std::string print(World& world, const std::string& bytes, std::uint64_t lost = 0) {
+std::string print(World& world, const std::string& bytes, Loss lost = {}) {
     View view(world.context);
     std::string out;
     view.print({kTime, 1, lost, test::as_record(bytes)}, out);
     return out;
 }
-std::string text(World& world, const std::string& bytes, std::uint64_t lost = 0) {
+std::string text(World& world, const std::string& bytes, Loss lost = {}) {
     return print<TraceText>(world, bytes, lost);
 }
-std::string json(World& world, const std::string& bytes, std::uint64_t lost = 0) {
+std::string json(World& world, const std::string& bytes, Loss lost = {}) {
     return print<TraceJson>(world, bytes, lost);
 }
 
@@ -175,9 +175,9 @@ BOOST_AUTO_TEST_CASE(flags_print_as_letters) {
 
 BOOST_AUTO_TEST_CASE(losses_stand_in_front) {
     World world;
-    BOOST_TEST(text(world, plain_record(), 5) ==
+    BOOST_TEST(text(world, plain_record(), Loss::exactly(5)) ==
                cat("CPU:1 [LOST 5 EVENTS]\n", kLine, "plain: n=-5 text=ab\"c\n"));
-    BOOST_TEST(text(world, plain_record(), kLostUnknown) ==
+    BOOST_TEST(text(world, plain_record(), Loss::at_least(1)) ==
                cat("CPU:1 [LOST EVENTS]\n", kLine, "plain: n=-5 text=ab\"c\n"));
 }
 
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(an_overrun_buffer_marks_where_each_cpu_starts) {
     TraceText view(world.context);
     std::string out;
     const std::string record = head(999);
-    for (const int cpu : {0, 1, 0, 1}) view.print({kTime, cpu, 0, test::as_record(record)}, out);
+    for (const int cpu : {0, 1, 0, 1}) view.print({kTime, cpu, {}, test::as_record(record)}, out);
     BOOST_TEST(out ==
                "Unknown type 999\n##### CPU 1 buffer started ####\nUnknown type 999\n"
                "Unknown type 999\nUnknown type 999\n");
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(cut_records_are_no_danger) {
             std::string out;
             TraceText text_view(world.context);
             TraceJson json_view(world.context);
-            const TraceRecord cut{kTime, 1, 0, test::as_record({exact.get(), length})};
+            const TraceRecord cut{kTime, 1, {}, test::as_record({exact.get(), length})};
             text_view.print(cut, out);
             json_view.print(cut, out);
             BOOST_TEST(!out.empty());
@@ -313,9 +313,9 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_of_json) {
 
 BOOST_AUTO_TEST_CASE(losses_are_lines_of_their_own) {
     World world;
-    BOOST_TEST(json(world, plain_record(), 5).starts_with("{\"lost\":5,\"cpu\":1}\n{\"ts\":"));
-    BOOST_TEST(json(world, plain_record(), kLostUnknown)
-                   .starts_with("{\"lost\":null,\"cpu\":1}\n{\"ts\":"));
+    BOOST_TEST(json(world, plain_record(), Loss::exactly(5)).starts_with("{\"lost\":5,\"cpu\":1}\n{\"ts\":"));
+    BOOST_TEST(json(world, plain_record(), Loss::at_least(1))
+                   .starts_with("{\"lost\":1,\"lost_most\":null,\"cpu\":1}\n{\"ts\":"));
 }
 
 BOOST_AUTO_TEST_CASE(any_comm_makes_valid_json) {

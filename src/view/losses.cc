@@ -1,0 +1,42 @@
+#include "view/losses.h"
+
+#include "base/cat.h"
+
+namespace gpufs {
+
+std::string loss_text(const Loss& loss) {
+    if (loss.is_exact()) return cat(loss.least);
+    if (loss.most == Loss::kUnbounded) return cat(loss.least, " or more");
+    if (loss.least == 0) return cat("up to ", loss.most);
+    return cat(loss.least, " to ", loss.most);
+}
+
+std::string losses_text(const LossLedger& losses) {
+    std::string text = cat(loss_text(losses.total()), " lost");
+    std::string_view before = ": ";
+    for (const auto& [what, loss] : losses.kinds()) {
+        if (loss.is_zero()) continue;
+        text += cat(before, loss_text(loss), ' ', what);
+        before = "; ";
+    }
+    return text;
+}
+
+JsonObject& add_loss(JsonObject& to, std::string_view key, const Loss& loss) {
+    to.number(key, loss.least);
+    if (loss.is_exact()) return to;
+    const std::string most = cat(key, "_most");
+    return loss.most == Loss::kUnbounded ? to.raw(most, "null") : to.number(most, loss.most);
+}
+
+std::string losses_json(const LossLedger& losses) {
+    JsonArray kinds;
+    for (const auto& [what, loss] : losses.kinds()) {
+        JsonObject kind;
+        kind.text("what", what);
+        kinds.add(add_loss(kind, "count", loss).done());
+    }
+    return kinds.done();
+}
+
+}  // namespace gpufs

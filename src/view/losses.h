@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/loss.h"
+#include "view/json.h"
+
+namespace gpufs {
+
+// Losses in words and in JSON, the same in every command.
+
+// "5"; "5 or more", "up to 5" or "3 to 5" where the number is not known.
+std::string loss_text(const Loss& loss);
+// "0 lost", "5 lost: 3 keys refused; 2 texts cut".
+std::string losses_text(const LossLedger& losses);
+
+// Adds the member `key` with the number, or the least of it. Where the number is not known, also
+// KEY_most with the most that it can be: null if that is unknown, too.
+JsonObject& add_loss(JsonObject& to, std::string_view key, const Loss& loss);
+// All kinds as an array: [{"what":"keys refused","count":3}].
+std::string losses_json(const LossLedger& losses);
+
+}  // namespace gpufs
