@@ -22,6 +22,13 @@ void LossLedger::add(std::string what, Loss loss) {
         known->loss += loss;
 }
 
+void LossLedger::add_same(std::string what, Loss loss) {
+    const auto known = std::ranges::find(kinds_, what, &KindOfLoss::what);
+    if (known == kinds_.end()) return add(std::move(what), loss);
+    known->loss.least = std::max(known->loss.least, loss.least);
+    known->loss.most = std::max(known->loss.most, loss.most);
+}
+
 void LossLedger::add(const LossLedger& other) {
     for (const auto& [what, loss] : other.kinds_) add(what, loss);
 }

@@ -44,6 +44,8 @@ public:
     // Adds to the kind of this name.
     void add(std::string what, Loss loss);
     void add(const LossLedger& other);
+    // Another count of the loss of this name, which may have seen more or less of it.
+    void add_same(std::string what, Loss loss);
 
     // In the order in which they were added first, including those that are zero.
     const std::vector<KindOfLoss>& kinds() const { return kinds_; }

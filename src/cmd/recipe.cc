@@ -307,8 +307,7 @@ EndOfRun begin_and_wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel
         loop.begin();
         const EndOfRun end = wait_for_end(loop, own_end);
         const PairWatch* pairs = own_end.pairs();
-        if (const LossLedger losses = pairs ? pairs->losses() : LossLedger();
-            !losses.is_complete())
+        if (const LossLedger losses = pairs ? pairs->losses() : LossLedger(); !losses.is_complete())
             ctx.err.line(cat("the watch for the limit: ", losses_text(losses),
                              ": more may have been over it"));
         return end;

@@ -127,7 +127,7 @@ private:
     Recorder recorder_;
     Early early_ = Early::no;
     std::vector<Recorder::Counts> told_;  // at the last file
-    LossLedger lost_;  // in all files
+    LossLedger lost_;                     // in all files
     std::size_t files_ = 0;
 };
 

@@ -107,7 +107,7 @@ private:
 // Prints what `next` gives, all of it or the last N events. Returns how many events it gave.
 template <class Source>
 std::size_t print_records(Context& ctx, Source& source, Printer& printer,
-                   std::optional<unsigned long> last) {
+                          std::optional<unsigned long> last) {
     std::optional<LastLines> tail;
     if (last) tail.emplace(*last);
     std::string lines;
@@ -300,7 +300,8 @@ int cmd_show(Context& ctx, Args args) {
     SessionChoice session_choice;
     ShowOptions choices;
     Options options(
-        "show [--follow | --consume | --snapshot] [--last N] [-e EVENT…] [--if EXPR] [--strict] [--json]",
+        "show [--follow | --consume | --snapshot] [--last N] [-e EVENT…] [--if EXPR] [--strict] "
+        "[--json]",
         "Shows what the session recorded, in the kernel's own trace form. Plain show leaves the\n"
         "records in the buffer; --consume and --follow take them out of it.");
     options.flag("follow,f", choices.follow, "live, until Ctrl-C; consumes what it shows")

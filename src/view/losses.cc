@@ -1,8 +1,28 @@
 #include "view/losses.h"
 
+#include <algorithm>
+
 #include "base/cat.h"
 
 namespace gpufs {
+
+std::string counted_of(std::uint64_t n, std::string_view plural) {
+    std::string words = cat(n, ' ', plural);
+    if (n != 1) return words;
+    const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+    for (auto begin = words.begin(); begin != words.end();) {
+        const auto end = std::find_if_not(begin, words.end(), is_letter);
+        const std::string_view word(begin, end);
+        const bool is_plural = word.size() > 3 && word.ends_with('s') && !word.ends_with("ss") &&
+                               !word.ends_with("us") && !word.ends_with("is");
+        if (is_plural) {
+            words.erase(end - 1);
+            break;
+        }
+        begin = end == words.end() ? end : end + 1;
+    }
+    return words;
+}
 
 std::string loss_text(const Loss& loss) {
     if (loss.is_exact()) return cat(loss.least);
@@ -16,7 +36,8 @@ std::string losses_text(const LossLedger& losses) {
     std::string_view before = ": ";
     for (const auto& [what, loss] : losses.kinds()) {
         if (loss.is_zero()) continue;
-        text += cat(before, loss_text(loss), ' ', what);
+        text += before;
+        text += loss.is_exact() ? counted_of(loss.least, what) : cat(loss_text(loss), ' ', what);
         before = "; ";
     }
     return text;

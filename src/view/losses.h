@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,10 @@
 namespace gpufs {
 
 // Losses in words and in JSON, the same in every command.
+
+// "1 key refused", "2 keys refused", from words in the plural: the first that ends like one loses
+// its s.
+std::string counted_of(std::uint64_t n, std::string_view plural);
 
 // "5"; "5 or more", "up to 5" or "3 to 5" where the number is not known.
 std::string loss_text(const Loss& loss);

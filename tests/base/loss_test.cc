@@ -55,6 +55,19 @@ BOOST_AUTO_TEST_CASE(a_ledger_names_the_kinds_that_are_not_zero) {
                                       R"({"what":"texts cut","count":0},)"
                                       R"({"what":"keys","count":0,"count_most":3}])");
     BOOST_TEST(losses_text({}) == "0 lost");
+    BOOST_TEST(
+        losses_text({{"keys refused", Loss::exactly(1)}, {"texts cut", Loss::at_least(1)}}) ==
+        "2 or more lost: 1 key refused; 1 or more texts cut");
+}
+
+BOOST_AUTO_TEST_CASE(two_counts_of_one_loss_do_not_add_up) {
+    LossLedger losses{{"ends", Loss::at_most(54)}};
+    losses.add_same("ends", Loss::exactly(50));
+    BOOST_TEST(losses_text(losses) == "50 to 54 lost: 50 to 54 ends");
+    losses.add_same("ends", Loss::exactly(54));
+    BOOST_TEST(losses_text(losses) == "54 lost: 54 ends");
+    losses.add_same("keys", Loss::exactly(1));
+    BOOST_TEST(losses_text(losses) == "55 lost: 54 ends; 1 key");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/cat.h"
+#include "support/json.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/workloads.h"
@@ -24,6 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::Child;
 using test::Ended;
+using test::Json;
 
 bool has(const std::string& text, const std::string& piece) {
     return text.find(piece) != std::string::npos;
@@ -150,6 +152,60 @@ BOOST_AUTO_TEST_CASE(keys_that_find_no_room_are_counted_one_by_one) {
     BOOST_TEST(has(ran.out, cat("\"lost\":", kKeys - kRoom, ',')), ran.out.substr(0, 200));
 }
 
+// Other programs may run meanwhile: those that count are named dd.
+std::string dd_writes(int count) {
+    return cat("dd if=/dev/zero of=/dev/null bs=1 status=none count=", count);
+}
+
+BOOST_AUTO_TEST_CASE(slow_lines_that_found_no_room_are_lost_also_behind_the_last_that_did) {
+    constexpr int kWrites = 40'000;
+    // The shell stops its parent, which reads the lines, while dd writes.
+    const Ended ran =
+        test::gpufs({"latency", "syscalls:sys_enter_write", "syscalls:sys_exit_write", "--comm",
+                     "dd", "--over", "1ns", "--json", "--strict", "--", "sh", "-c",
+                     cat("kill -STOP $PPID; ", dd_writes(kWrites), "; kill -CONT $PPID")});
+    const std::vector<Json> lines = test::parse_json_lines(ran.out);
+    const Json& summary = lines.back()["summary"];
+    BOOST_TEST(ran.status == 4, ran.err);
+    BOOST_TEST(summary["lost"].number() > 0);
+    BOOST_TEST(!summary.members.contains("lost_most"));
+    BOOST_TEST(summary["records"].number() + summary["lost"].number() == kWrites);
+}
+
+BOOST_AUTO_TEST_CASE(intervals_add_up_to_all_and_say_how_long_they_were) {
+    constexpr int kWrites = 100'000;
+    const std::string writes = dd_writes(kWrites / 2);
+    const Ended ran = test::gpufs({"count", "syscalls:sys_enter_write", "by", "pid", "--comm", "dd",
+                                   "--interval", "5ms", "--json", "--strict", "--", "sh", "-c",
+                                   cat(writes, " & ", writes, "; wait")});
+    BOOST_TEST(ran.status == 0, ran.out + ran.err);
+    long long count = 0, intervals = 0;
+    std::string to;
+    for (const Json& line : test::parse_json_lines(ran.out)) {
+        if (line.members.contains("interval")) {
+            const Json& times = line["interval"];
+            BOOST_TEST((to.empty() || times["from"].text == to));
+            BOOST_TEST(times["from"].text < times["to"].text);
+            to = times["to"].text;
+            ++intervals;
+        }
+        if (!line.members.contains("map")) continue;
+        for (const Json& entry : line["entries"].items) count += entry["count"].number();
+    }
+    BOOST_TEST(count == kWrites);
+    BOOST_TEST(intervals > 1);
+}
+
+// A tick that is due at the end is the end.
+BOOST_AUTO_TEST_CASE(there_is_no_empty_interval_behind_the_last) {
+    const Ended ran = test::gpufs({"count", "syscalls:sys_enter_getppid", "--interval", "200ms",
+                                   "--duration", "400ms", "--json"});
+    std::size_t intervals = 0;
+    for (const Json& line : test::parse_json_lines(ran.out))
+        intervals += line.members.contains("interval");
+    BOOST_TEST(intervals == 2u, ran.out);
+}
+
 BOOST_AUTO_TEST_CASE(a_latency_has_every_pair_and_tells_what_was_none) {
     const Ended ran =
         trace({"latency", "raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "by", "comm", "--if",
@@ -180,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_latency_has_every_pair_and_tells_what_was_none) {
               });
     BOOST_TEST(unpaired.status == 0, unpaired.err);
     BOOST_TEST(has(unpaired.err,
-                   "0 records, 0 lost; 1 starts without an end; "
+                   "0 records, 0 lost; 1 start without an end; "
                    "2 starts that a later one replaced\n"),
                unpaired.err);
 }

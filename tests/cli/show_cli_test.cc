@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(the_kernels_counters_say_how_many_were_lost_where_pages_do_
     BOOST_TEST(calm.status == 0);
     BOOST_TEST(calm.out ==
                "{\"summary\":{\"events\":0,\"lost\":0,\"losses\":["
-               "{\"what\":\"events, overwritten before they were read\",\"count\":0},"
+               "{\"what\":\"events, overwritten unread\",\"count\":0},"
                "{\"what\":\"events, the buffer was full\",\"count\":0},"
                "{\"what\":\"damaged pages\",\"count\":0}]}}\n");
     in(session, {"start"});
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(the_kernels_counters_say_how_many_were_lost_where_pages_do_
     const Ended ended = in(session, {"show", "--follow", "--duration", "10ms", "--strict"});
     BOOST_TEST(ended.status == 4);
     BOOST_TEST(ended.err == cat(kMarks - overrun, " events, ", overrun, " lost: ", overrun,
-                                " events, overwritten before they were read\n"));
+                                " events, overwritten unread\n"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_session_says_how_to_make_one) {

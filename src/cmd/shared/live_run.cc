@@ -7,6 +7,7 @@
 #include "cmd/shared/error_text.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load.h"
+#include "kernel/host/real_time.h"
 #include "lang/program/merge_programs.h"
 #include "view/monitor/explanation.h"
 
@@ -17,6 +18,7 @@ namespace {
 Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& machine) try {
     Monitor::Choice choice{choices.for_program(), {}};
     if (!choices.self) choice.left_out = static_cast<std::uint32_t>(::getpid());
+    choice.turns = choices.interval.has_value();
     return {std::move(program), std::move(choice), machine};
 } catch (const RefusedProgram& e) {
     throw Error(e.what(), choices.verbose ? "" : "-v shows the verifier's whole log",
@@ -77,6 +79,7 @@ void LiveRun::open() {
                            open_session({choices_.session.value_or(""), false}));
     loop_.hold(choices_.command);
     reader_.emplace(monitor_, loop_.wake_fd());
+    const std::uint64_t attached_ns = monotonic_ns();
     monitor_.attach();
     symbols_.emplace(monitor_, choices_.lines ? CodeFile::Lines::yes : CodeFile::Lines::no);
     symbols_->watch(wanted_process(program, choices_.parameters));
@@ -84,27 +87,27 @@ void LiveRun::open() {
     printer_.emplace(ctx_, monitor_, choices_.form(),
                      symbols_->names(choices_.probe_frames ? LiveSymbols::ProbeFrames::shown
                                                            : LiveSymbols::ProbeFrames::left_out));
+    printer_->begin_intervals(attached_ns);
     if (!choices_.top || ::isatty(ctx_.out.fd()) == 0) return;
     top_.emplace(ctx_, program, *printer_, *choices_.interval);
     if (top_->key_fd() != -1) loop_.wake_for(top_->key_fd());
 }
 
+// The part up to the end is the last interval, printed by finish(), whether a tick is due or not.
 void LiveRun::loop() {
+    std::optional<RealTime> first;  // else a busy machine would make the intervals longer
+    if (choices_.interval) first.emplace();
     loop_.begin();
-    do {
+    for (;;) {
         reader_->wait(loop_.left());
         printer_->begin_batch();
         symbols_->drain();
-        drain();
-        if (loop_.tick(monotonic_ns())) tick();
+        reader_->drain(take_);
+        const bool is_over = !goes_on();
+        if (!is_over && loop_.tick(monotonic_ns())) tick();
         printer_->flush();
-    } while (goes_on());
-}
-
-void LiveRun::drain() {
-    reader_->drain([this](const RecordLayout& layout, std::span<const std::byte> record) {
-        take(layout, record);
-    });
+        if (is_over) return;
+    }
 }
 
 void LiveRun::take(const RecordLayout& layout, std::span<const std::byte> record) {
@@ -132,7 +135,7 @@ int LiveRun::finish() {
     top_.reset();
     monitor_.run_end();
     printer_->print_on();
-    drain();
+    reader_->drain_rest(take_);
     const LossLedger losses = printer_->print_end(monotonic_ns(), reader_->losses());
     if (freeze_on_ && choices_.json) ctx_.out.line(freeze_on_->end_json());
     for (const std::string& note : symbols_->notes()) ctx_.err.line(note);

@@ -35,7 +35,6 @@ private:
     void loop();
     int finish();
     void take(const RecordLayout& layout, std::span<const std::byte> record);
-    void drain();
     void tick();
     bool goes_on();
     int status(int status) const;
@@ -52,6 +51,8 @@ private:
     std::optional<MonitorPrinter> printer_;
     std::optional<FreezeOn> freeze_on_;
     std::optional<Top> top_;
+    const VisitRecord take_ = [this](const RecordLayout& layout,
+                                     std::span<const std::byte> record) { take(layout, record); };
 };
 
 }  // namespace gpufs

@@ -1,6 +1,7 @@
 #include "cmd/shared/monitor_printer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "cmd/shared/screen.h"
@@ -23,8 +24,7 @@ ValueNames with_stacks(ValueNames names, const StackMaps& stacks) {
 
 }  // namespace
 
-MonitorPrinter::MonitorPrinter(Context& ctx, const RunningProgram& running, Form form,
-                               ValueNames names)
+MonitorPrinter::MonitorPrinter(Context& ctx, RunningProgram& running, Form form, ValueNames names)
     : ctx_(ctx),
       running_(running),
       form_(form),
@@ -66,7 +66,7 @@ void MonitorPrinter::print(const RecordLayout& layout, std::span<const std::byte
                 print_map(*running_.program().find_map(action.map), maps_.read(action.map));
                 break;
             case Action::Kind::clear_map:
-                maps_.take(action.map);
+                maps_.clear(action.map);
                 break;
             case Action::Kind::freeze:
                 break;
@@ -103,6 +103,7 @@ void MonitorPrinter::print_map(const MapDeclaration& map, const std::vector<MapE
 }
 
 std::vector<MonitorPrinter::Taken> MonitorPrinter::take() {
+    running_.turn();
     std::vector<Taken> taken;
     for (const MapDeclaration* map : reported_maps(running_.program())) {
         taken.push_back({map, maps_.take(map->name)});
@@ -111,11 +112,16 @@ std::vector<MonitorPrinter::Taken> MonitorPrinter::take() {
     return taken;
 }
 
-void MonitorPrinter::print_time(std::uint64_t now_ns) {
+void MonitorPrinter::print_times(std::uint64_t now_ns) {
+    const std::uint64_t from_ns = std::exchange(interval_from_ns_, now_ns);
     if (form_.json) {
-        text_ += cat(JsonObject().raw("interval", values_.json_time(now_ns)).done(), '\n');
+        JsonObject times;
+        times.raw("from", values_.json_time(from_ns)).raw("to", values_.json_time(now_ns));
+        text_ += cat(JsonObject().raw("interval", times.done()).done(), '\n');
     } else if (!form_.folded) {
         text_ += '\n';
+        values_.time(text_, from_ns);
+        text_ += " to ";
         values_.time(text_, now_ns);
         text_ += '\n';
     }
@@ -123,9 +129,9 @@ void MonitorPrinter::print_time(std::uint64_t now_ns) {
 }
 
 void MonitorPrinter::print_interval(std::uint64_t now_ns) {
-    begin_batch();
-    print_time(now_ns);
     const std::vector<Taken> all = take();
+    begin_batch();
+    print_times(now_ns);
     for (const Taken& taken : all) print_map(*taken.map, taken.entries);
     is_below_text_ = true;
     release_stacks(all);
@@ -139,7 +145,7 @@ void MonitorPrinter::release_stacks(const std::vector<Taken>& taken) {
 
 LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
     begin_batch();
-    if (form_.intervals) print_time(now_ns);
+    if (form_.intervals) print_times(now_ns);
     maps_.keep();
     for (const MapDeclaration* map : reported_maps(running_.program())) {
         const std::vector<MapEntry> entries = maps_.read(map->name);
@@ -171,7 +177,7 @@ void MonitorPrinter::print_summary(const LossLedger& losses, const std::vector<T
     std::string line =
         cat(counted(static_cast<std::size_t>(count_), "record"), ", ", losses_text(losses));
     for (const Tally& tally : tallies)
-        if (tally.count != 0) line += cat("; ", tally.count, ' ', tally.what);
+        if (tally.count != 0) line += cat("; ", counted_of(tally.count, tally.what));
     ctx_.err.line(line);
 }
 

@@ -28,7 +28,7 @@ public:
         Controls controls = Controls::escaped;
     };
     // Keeps references to the context and the program. `names` need not resolve stacks.
-    MonitorPrinter(Context& ctx, const RunningProgram& running, Form form, ValueNames names);
+    MonitorPrinter(Context& ctx, RunningProgram& running, Form form, ValueNames names);
     MonitorPrinter(const MonitorPrinter&) = delete;
     MonitorPrinter& operator=(const MonitorPrinter&) = delete;
 
@@ -43,8 +43,9 @@ public:
     // Resumes printing for the records of the end programs.
     void print_on() { is_silent_ = false; }
 
-    // Prints a timestamp line and the maps' contents since the last call. The time has the format
-    // of `names`.
+    // When the first interval begins. The times have the format of `names`.
+    void begin_intervals(std::uint64_t now_ns) { interval_from_ns_ = now_ns; }
+    // Prints a line with the times of the interval that ends now, and the maps' contents of it.
     void print_interval(std::uint64_t now_ns);
     // The same as data, for a display with its own format.
     struct Taken {
@@ -63,14 +64,14 @@ public:
     LossLedger print_end(std::uint64_t now_ns, LossLedger known);
 
 private:
-    void print_time(std::uint64_t now_ns);
+    void print_times(std::uint64_t now_ns);
     void print_map(const MapDeclaration& map, const std::vector<MapEntry>& entries);
     void print_report(const MapDeclaration& map, const Report& report,
                       const std::vector<MapEntry>& entries);
     void print_summary(const LossLedger& losses, const std::vector<Tally>& tallies);
 
     Context& ctx_;
-    const RunningProgram& running_;
+    RunningProgram& running_;
     Form form_;
     StackMaps stacks_;
     ValueNames names_;
@@ -80,6 +81,7 @@ private:
     Screen screen_;
     std::string text_;
     std::uint64_t count_ = 0;
+    std::uint64_t interval_from_ns_ = 0;
     std::uint64_t stack_collisions_ = 0;  // in the contents of maps
     std::optional<int> exit_status_;
     bool is_silent_ = false;

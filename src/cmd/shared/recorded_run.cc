@@ -30,7 +30,10 @@ void RecordedRun::loop(RunLoop& loop) {
     // A record may bring thousands of interval runs with it.
     constexpr std::size_t kLookForSignal = 64;
     for (std::size_t count = 0; const auto now = replay_.advance(); ++count) {
-        if (count == 0) loop.begin(*now);
+        if (count == 0) {
+            loop.begin(*now);
+            printer_.begin_intervals(*now);
+        }
         if (loop.time_is_over(*now)) break;
         now_ns_ = *now;
         if (const auto moment = loop.tick(*now)) printer_.print_interval(*moment);
@@ -48,7 +51,8 @@ int RecordedRun::finish(const RunLoop& loop) {
     for (const std::string& note : replay_.notes()) ctx_.err.line(note);
     ctx_.out.flush();
     ctx_.err.flush();
-    return loop.exit_status(status_of(choices_.strict, losses, printer_.exit_status().value_or(kOk)));
+    return loop.exit_status(
+        status_of(choices_.strict, losses, printer_.exit_status().value_or(kOk)));
 }
 
 }  // namespace gpufs

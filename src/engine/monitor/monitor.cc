@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "base/text.h"
 #include "engine/monitor/load.h"
 #include "engine/monitor/probe_providers.h"
+#include "engine/results/report_rows.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/preemption.h"
 #include "kernel/bpf/test_run.h"
@@ -51,22 +53,50 @@ std::optional<LinkTarget::PidNamespace> pid_namespace_to_ask() {
     return LinkTarget::PidNamespace{own.device, own.inode};
 }
 
+bool refers_to_map(const bpf_insn& insn) {
+    return insn.code == (BPF_LD | BPF_IMM | BPF_DW) &&
+           (insn.src_reg == BPF_PSEUDO_MAP_FD || insn.src_reg == BPF_PSEUDO_MAP_VALUE);
+}
+
+// A program that goes on as the one in the first place of an array of programs.
+std::vector<bpf_insn> jump_through(int programs) {
+    const auto insn = [](int code, int dst, int src, std::int32_t imm) {
+        bpf_insn made{};
+        made.code = static_cast<__u8>(code);
+        made.dst_reg = static_cast<__u8>(dst) & 0xf;
+        made.src_reg = static_cast<__u8>(src) & 0xf;
+        made.imm = imm;
+        return made;
+    };
+    return {insn(BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_MAP_FD, programs),
+            insn(0, 0, 0, 0),
+            insn(BPF_ALU64 | BPF_MOV | BPF_K, 3, 0, 0),
+            insn(BPF_JMP | BPF_CALL, 0, 0, BPF_FUNC_tail_call),
+            insn(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0),
+            insn(BPF_JMP | BPF_EXIT, 0, 0, 0)};
+}
+
 }  // namespace
 
 Monitor::Monitor(Program program, Choice choice, KernelFacts& machine)
-    : machine_(machine),
-      how_(choice.attach),
-      prepared_(std::make_unique<PreparedProgram>(std::move(program), std::move(choice), machine)),
-      pid_namespace_(pid_namespace_to_ask()) {
-    make_maps();
+    : machine_(machine), how_(choice.attach), pid_namespace_(pid_namespace_to_ask()) {
+    const bool turns = choice.turns;
+    prepared_ = std::make_unique<PreparedProgram>(std::move(program), std::move(choice), machine);
+    make_maps(turns);
     for (const PreparedProgram::Site& site : prepared_->sites()) load(site);
 }
 
-void Monitor::make_maps() {
+void Monitor::make_maps(bool turns) {
     const std::size_t cpus = possible_cpus().back() + 1;
-    for (const MapDeclaration& map : program().maps)
-        maps_.emplace(map.name,
-                      std::make_unique<KernelMap>(BpfMap::create(prepared_->spec_of(map, cpus))));
+    const auto make = [&](const MapDeclaration& map) {
+        return std::make_unique<KernelMap>(BpfMap::create(prepared_->spec_of(map, cpus)));
+    };
+    for (const MapDeclaration& map : program().maps) maps_.emplace(map.name, make(map));
+    if (turns) {
+        grace_period_.emplace();
+        for (const MapDeclaration* map : reported_maps(program()))
+            second_maps_.emplace(map->name, make(*map));
+    }
     const StringPool& pool = prepared_->pool();
     if (pool.empty()) return;
     BpfMapSpec spec = prepared_->pool_spec();
@@ -78,8 +108,29 @@ void Monitor::make_maps() {
 }
 
 KernelMap* Monitor::find_map(std::string_view name) const {
+    const auto second = second_maps_.find(name);
+    if (whose_turn_ == 1 && second != second_maps_.end()) return second->second.get();
     const auto it = maps_.find(name);
     return it == maps_.end() ? nullptr : it->second.get();
+}
+
+ProgramMap* Monitor::settled_map(std::string_view name) const {
+    const auto second = second_maps_.find(name);
+    if (second == second_maps_.end()) return nullptr;
+    return whose_turn_ == 0 ? second->second.get() : maps_.find(name)->second.get();
+}
+
+void Monitor::turn() {
+    if (second_maps_.empty()) return;
+    whose_turn_ ^= 1;
+    const std::uint32_t key = 0;
+    for (const Loaded& loaded : loaded_) {
+        if (!loaded.turn) continue;
+        const int program = loaded.by_turn[whose_turn_].get();
+        loaded.turn->update(std::as_bytes(std::span(&key, 1)),
+                            std::as_bytes(std::span(&program, 1)));
+    }
+    grace_period_->wait();
 }
 
 LinkTarget Monitor::target_for(const ProbeSite& site) const {
@@ -157,8 +208,50 @@ void Monitor::load(const PreparedProgram::Site& prepared) {
                       (is_user_probe(probe_kind(kind)) && site.places.size() > 1 &&
                        machine_.features().has(BpfFeature::uprobe_multi));
     loaded.how.insns = linked.insns.size();
-    loaded.program = load_in_kernel(linked, loaded);
+    if (uses_turned_maps(linked))
+        load_by_turn(linked, loaded);
+    else
+        loaded.program = load_in_kernel(linked, loaded);
     loaded_.push_back(std::move(loaded));
+}
+
+bool Monitor::uses_turned_maps(const Linked& linked) const {
+    return std::ranges::any_of(second_maps_, [&](const auto& second) {
+        const int first = maps_.find(second.first)->second->bpf().fd();
+        return std::ranges::any_of(linked.insns, [first](const bpf_insn& insn) {
+            return refers_to_map(insn) && insn.imm == first;
+        });
+    });
+}
+
+// What is attached jumps to the program whose turn it is. A jump that always goes to the same place
+// of an array costs next to nothing: the kernel patches it into the code.
+void Monitor::load_by_turn(const Linked& linked, Loaded& loaded) {
+    Linked second = linked;
+    for (const auto& [name, map] : second_maps_)
+        for (bpf_insn& insn : second.insns)
+            if (refers_to_map(insn) && insn.imm == maps_.find(name)->second->bpf().fd())
+                insn.imm = map->bpf().fd();
+    loaded.by_turn.push_back(load_in_kernel(linked, loaded));
+    loaded.by_turn.push_back(load_in_kernel(second, loaded));
+    if (!probe_provider(loaded.how.site.target->kind).attach) return;
+    BpfMapSpec spec;
+    spec.type = BPF_MAP_TYPE_PROG_ARRAY;
+    spec.name = "turn";
+    spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
+    spec.max_entries = 1;
+    loaded.turn = BpfMap::create(spec);
+    Linked jump;
+    jump.insns = jump_through(loaded.turn->fd());
+    jump.functions = {linked.functions.front()};
+    loaded.program = load_in_kernel(jump, loaded);
+    const std::uint32_t key = 0;
+    const int first = loaded.by_turn.front().get();
+    loaded.turn->update(std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&first, 1)));
+}
+
+int Monitor::program_to_run(const Loaded& loaded) const {
+    return loaded.by_turn.empty() ? loaded.program.get() : loaded.by_turn[whose_turn_].get();
 }
 
 std::vector<LoadedSite> Monitor::sites() const {
@@ -238,8 +331,7 @@ void Monitor::attach() {
         how_.group = probe_owner_->probe_group();
     }
     try {
-        for (const Loaded& loaded : loaded_)
-            for (Attachment& one : attach_one(loaded)) attachments_.push_back(std::move(one));
+        for (Loaded& loaded : loaded_) loaded.attachments = attach_one(loaded);
         run(Kind::begin);
     } catch (...) {
         detach();
@@ -253,24 +345,41 @@ void Monitor::run_end() {
 
 void Monitor::run(Kind kind) const {
     for (const Loaded& loaded : loaded_)
-        if (loaded.how.site.target->kind == kind) test_run(loaded.program.get(), {});
+        if (loaded.how.site.target->kind == kind) test_run(program_to_run(loaded), {});
 }
 
 void Monitor::detach() {
-    detach_in_background(std::move(attachments_));
-    attachments_.clear();
+    std::vector<Attachment> all;
+    for (Loaded& loaded : loaded_) {
+        std::ranges::move(loaded.attachments, std::back_inserter(all));
+        loaded.attachments.clear();
+    }
+    detach_in_background(std::move(all));
     probe_owner_.reset();
 }
 
-Loss Monitor::missed() const {
-    Loss all;
-    for (const Attachment& one : attachments_) all += Loss::exactly(one.missed().value_or(0));
+LossLedger Monitor::missed() const {
+    const auto& maps = program().maps;
+    const auto kind_of = [&](const Loaded& loaded) {
+        const auto own = std::ranges::find_if(maps, [&](const MapDeclaration& map) {
+            return std::ranges::count(map.misses_of, loaded.how.site.program->name) != 0;
+        });
+        return own == maps.end() ? nullptr : &*own;
+    };
+    LossLedger losses{{"hits missed by the kernel", {}}};
     for (const Loaded& loaded : loaded_) {
-        const std::uint64_t misses = program_info(loaded.program.get()).recursion_misses;
-        all += loaded.how.way == LoadedSite::Way::raw_syscall ? Loss::at_most(misses)
-                                                              : Loss::exactly(misses);
+        std::uint64_t misses = 0;
+        for (const Attachment& one : loaded.attachments) misses += one.missed().value_or(0);
+        if (loaded.program) misses += program_info(loaded.program.get()).recursion_misses;
+        const bool may_be_others = loaded.how.way == LoadedSite::Way::raw_syscall ||
+                                   loaded.how.way == LoadedSite::Way::all_syscalls;
+        if (const MapDeclaration* own = kind_of(loaded))
+            losses.add(own->loss, Loss::at_most(misses));
+        else
+            losses.add("hits missed by the kernel",
+                       may_be_others ? Loss::at_most(misses) : Loss::exactly(misses));
     }
-    return all;
+    return losses;
 }
 
 }  // namespace gpufs

@@ -14,6 +14,7 @@
 #include "engine/results/kernel_map.h"
 #include "engine/results/running_program.h"
 #include "engine/session/scratch_instance.h"
+#include "kernel/bpf/grace_period.h"
 #include "kernel/bpf/program.h"
 #include "kernel/perf/attach.h"
 #include "lang/link/link.h"
@@ -28,6 +29,8 @@ public:
     struct Choice : PreparedProgram::Choice {
         // How probes are attached, when not the newest way: for tests. The group is the monitor's.
         AttachOptions attach;
+        // turn() will be called: the maps that are reported are made twice, and each program too.
+        bool turns = false;
     };
 
     // Throws UsageError with all mistakes of the program's text as far as this machine shows them;
@@ -52,10 +55,14 @@ public:
     void detach();
     // Hits that the kernel says it could not deliver: a probe that was hit while it was being
     // handled, a program that was running on the same CPU. A program that stands for one system
-    // call at the tracepoint of all may have missed others: no more than so many are lost.
-    Loss missed() const;
+    // call at the tracepoint of all may have missed others: no more than so many are lost. Those of
+    // programs whose misses the monitor counts itself are added to that kind of loss: it knows
+    // better which of them matter.
+    LossLedger missed() const;
 
     ProgramMap* map(std::string_view name) const override { return find_map(name); }
+    void turn() override;
+    ProgramMap* settled_map(std::string_view name) const override;
     // For what only the kernel's have: rings and links. Throws std::out_of_range.
     const BpfMap& bpf_map(const std::string& name) const { return maps_.at(name)->bpf(); }
 
@@ -63,16 +70,24 @@ private:
     // A loaded program and the places it serves.
     struct Loaded {
         LoadedSite how;
-        Fd program;
-        bool is_multi = false;                 // one link for all places
+        Fd program;             // what is attached
+        bool is_multi = false;  // one link for all places
+        // Of a program that writes to maps with two copies: the program for each of them, and
+        // where the attached one finds the one whose turn it is.
+        std::vector<Fd> by_turn;
+        std::optional<BpfMap> turn;
+        std::vector<Attachment> attachments;
         std::string raw_name;                  // of the raw tracepoint, where it goes to one
         const EventFormat* instead = nullptr;  // the event that it goes to, where not the site's
     };
 
     KernelMap* find_map(std::string_view name) const;
-    void make_maps();
+    void make_maps(bool turns);
     LinkTarget target_for(const ProbeSite& site) const;
     void load(const PreparedProgram::Site& prepared);
+    void load_by_turn(const Linked& linked, Loaded& loaded);
+    bool uses_turned_maps(const Linked& linked) const;
+    int program_to_run(const Loaded& loaded) const;
     void choose_raw(Loaded& loaded, Linked& linked) const;
     std::optional<SyscallCheck> syscall_check(std::string_view call) const;
     void choose_all_syscalls(Loaded& loaded, Linked& linked) const;
@@ -87,10 +102,13 @@ private:
     std::unique_ptr<PreparedProgram> prepared_;
     std::optional<LinkTarget::PidNamespace> pid_namespace_;  // where it is not the initial one
     std::map<std::string, std::unique_ptr<KernelMap>, std::less<>> maps_;
+    // The second copies of the maps that are reported, and which copy the programs write to.
+    std::map<std::string, std::unique_ptr<KernelMap>, std::less<>> second_maps_;
+    std::size_t whose_turn_ = 0;
+    std::optional<GracePeriod> grace_period_;
     std::optional<BpfMap> pool_map_;
+    std::optional<ScratchInstance> probe_owner_;  // of the events that attachments made
     std::vector<Loaded> loaded_;
-    std::optional<ScratchInstance> probe_owner_;  // of the events that attachments_ made
-    std::vector<Attachment> attachments_;
 };
 
 }  // namespace gpufs

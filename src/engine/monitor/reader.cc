@@ -35,13 +35,14 @@ MonitorReader::MonitorReader(const Monitor& monitor, int stop_fd)
     for (const MapDeclaration& map : monitor.program().maps) {
         if (map.type == BPF_MAP_TYPE_RINGBUF) rings_.emplace_back(monitor.bpf_map(map.name));
         if (map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY) continue;
-        for (PerfRing& ring : open_perf_rings(monitor.bpf_map(map.name), kPerfRingBytes))
-            perf_rings_.push_back(std::move(ring));
+        const BpfMap& rings = monitor.bpf_map(map.name);
+        perf_rings_.push_back({rings, open_perf_rings(rings, kPerfRingBytes)});
     }
     epoll_ = Fd(check(::epoll_create1(EPOLL_CLOEXEC), [] { return std::string("make an epoll"); }));
     if (stop_fd != -1) watch(epoll_.get(), stop_fd);
     for (const RingBuffer& ring : rings_) watch(epoll_.get(), ring.fd());
-    for (const PerfRing& ring : perf_rings_) watch(epoll_.get(), ring.fd());
+    for (const PerfRings& of : perf_rings_)
+        for (const PerfRing& ring : of.rings) watch(epoll_.get(), ring.fd());
 }
 
 void MonitorReader::wait(std::chrono::milliseconds longest) const {
@@ -95,15 +96,24 @@ void MonitorReader::drain_one(Ring& ring, const VisitRecord& visit) {
 void MonitorReader::drain(const VisitRecord& visit) {
     is_busy_ = is_filling_ = false;
     for (RingBuffer& ring : rings_) drain_one(ring, visit);
-    for (PerfRing& ring : perf_rings_) drain_one(ring, visit);
+    for (PerfRings& of : perf_rings_)
+        for (PerfRing& ring : of.rings) drain_one(ring, visit);
+}
+
+void MonitorReader::drain_rest(const VisitRecord& visit) {
+    drain(visit);
+    for (const PerfRings& of : perf_rings_) send_end_marks(of.map, of.rings);
+    drain(visit);
 }
 
 LossLedger MonitorReader::losses() const {
-    std::uint64_t lost = 0;
-    for (const PerfRing& ring : perf_rings_) lost += ring.lost();
-    return {{"records, a ring was full", Loss::exactly(lost)},
-            {"records of no declared layout", Loss::exactly(unknown_)},
-            {"hits missed by the kernel", monitor_.missed()}};
+    Loss lost;
+    for (const PerfRings& of : perf_rings_)
+        for (const PerfRing& ring : of.rings) lost += ring.lost();
+    LossLedger losses{{"records, a ring was full", lost},
+                      {"records of no declared layout", Loss::exactly(unknown_)}};
+    losses.add(monitor_.missed());
+    return losses;
 }
 
 }  // namespace gpufs

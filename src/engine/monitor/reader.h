@@ -34,6 +34,9 @@ public:
     // over all CPUs; perf rings are read one after the other.
     void drain(const VisitRecord& visit);
 
+    // The last drain: afterwards perf rings know all that they lost.
+    void drain_rest(const VisitRecord& visit);
+
     // Losses reported by the kernel. Losses of a ring buffer map are known only to the program.
     LossLedger losses() const;
 
@@ -44,7 +47,11 @@ private:
 
     const Monitor& monitor_;
     std::vector<RingBuffer> rings_;
-    std::vector<PerfRing> perf_rings_;
+    struct PerfRings {
+        const BpfMap& map;
+        std::vector<PerfRing> rings;  // one for each CPU
+    };
+    std::vector<PerfRings> perf_rings_;
     int stop_fd_;
     Fd epoll_;
     bool is_busy_ = false, is_filling_ = false;  // result of the last drain()

@@ -38,6 +38,8 @@ public:
 
     const Program& program() const noexcept override { return prepared_->program(); }
     ProgramMap* map(std::string_view name) const override;
+    // Programs run in run() only.
+    ProgramMap* settled_map(std::string_view name) const override { return map(name); }
     const PreparedProgram& prepared() const noexcept { return *prepared_; }
     // What each program runs for.
     std::vector<LoadedSite> sites() const;

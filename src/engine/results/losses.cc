@@ -28,9 +28,14 @@ bool counts_losses(const Program& program) {
 }
 
 LossLedger read_losses(LossLedger losses, const RunningProgram& running, MapReader& maps) {
-    for (const MapDeclaration& map : running.program().maps)
-        if (!map.loss.empty())
-            losses.add(map.loss, Loss::exactly(counted_in(*running.map(map.name))));
+    for (const MapDeclaration& map : running.program().maps) {
+        if (map.loss.empty()) continue;
+        const Loss counted = Loss::exactly(counted_in(*running.map(map.name)));
+        if (map.misses_of.empty())
+            losses.add(map.loss, counted);
+        else
+            losses.add_same(map.loss, counted);
+    }
     if (counts_losses(running.program())) return losses;
     for (const std::string& map : maps.full_maps())
         losses.add(cat("keys: map '", map, "' is full"), Loss::at_least(0));

@@ -191,7 +191,7 @@ void MapReader::read_histograms(const MapDeclaration& declared, std::span<const 
 }
 
 MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramMap& map,
-                                        bool take) const {
+                                        Taking taking) const {
     Contents read;
     std::vector<MapEntry>& entries = read.entries;
     const Aggregation& how = declared.aggregation;
@@ -200,6 +200,8 @@ MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramM
     const auto visit = [&](std::span<const std::byte> key, std::span<const std::byte> value) {
         ++read.places;
         if (declared.is_array() && is_zero(value)) return;
+        if (declared.is_array() && taking == Taking::yes)
+            read.elements.emplace_back(key.begin(), key.end());
         if (how.is_histogram()) return read_histograms(declared, key, value, places, entries);
         MapEntry entry;
         entry.key.assign(key.begin(), key.end());
@@ -212,7 +214,7 @@ MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramM
         }
         entries.push_back(std::move(entry));
     };
-    if (take && !declared.is_array())
+    if (taking == Taking::yes && !declared.is_array())
         map.take_each(visit);
     else
         map.for_each(visit);
@@ -221,14 +223,14 @@ MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramM
     return read;
 }
 
-void MapReader::subtract_taken(const MapDeclaration& declared,
-                               std::vector<MapEntry>& entries) const {
-    const auto taken = taken_.find(declared.name);
-    if (taken == taken_.end()) return;
+void MapReader::subtract_cleared(const MapDeclaration& declared,
+                                 std::vector<MapEntry>& entries) const {
+    const auto cleared = cleared_.find(declared.name);
+    if (cleared == cleared_.end()) return;
     std::map<std::vector<std::byte>, std::size_t> places;
     for (std::size_t i = 0; i < entries.size(); ++i) places.emplace(entries[i].key, i);
     const bool is_histogram = declared.aggregation.is_histogram();
-    for (const MapEntry& before : taken->second) {
+    for (const MapEntry& before : cleared->second) {
         const auto [place, is_gone] = places.emplace(before.key, entries.size());
         // A sum that is 0 again was left out.
         if (is_gone)
@@ -250,35 +252,40 @@ std::vector<MapEntry> MapReader::read(std::string_view name) {
     ProgramMap* map = running_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
     std::vector<MapEntry> entries = current(*declared, *map).entries;
-    subtract_taken(*declared, entries);
+    subtract_cleared(*declared, entries);
     return entries;
 }
 
 const MapReader::Contents& MapReader::current(const MapDeclaration& declared, ProgramMap& map) {
     const auto known = kept_.find(declared.name);
     if (keeps_ && known != kept_.end()) return known->second;
-    return kept_[declared.name] = contents(declared, map, false);
+    return kept_[declared.name] = contents(declared, map, Taking::no);
 }
 
 std::vector<MapEntry> MapReader::take(std::string_view name) {
     const MapDeclaration* declared = running_.program().find_map(name);
-    ProgramMap* map = running_.map(name);
+    ProgramMap* map = running_.settled_map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
-    auto [entries, places] = contents(*declared, *map, true);
-    if (!declared->is_array()) {
-        if (refuses_keys(*declared) && places >= map->spec().max_entries)
-            full_when_taken_.insert(declared->name);
-        return entries;
-    }
-    if (adds_up(declared->aggregation)) {
-        std::vector<MapEntry> all = entries;
-        subtract_taken(*declared, entries);
-        taken_[declared->name] = std::move(all);
-        return entries;
-    }
-    const std::vector<std::byte> zeros(map->whole_value_bytes());
-    for (const MapEntry& entry : entries) map->update(entry.key, zeros);
-    return entries;
+    return take_out(*declared, *map);
+}
+
+void MapReader::clear(std::string_view name) {
+    const MapDeclaration* declared = running_.program().find_map(name);
+    ProgramMap* map = running_.map(name);
+    if (!declared || !map || !holds_entries(declared->type)) return;
+    if (declared->is_array() && adds_up(declared->aggregation) && !running_.settled_map(name))
+        cleared_[declared->name] = contents(*declared, *map, Taking::no).entries;
+    else
+        take_out(*declared, *map);
+}
+
+std::vector<MapEntry> MapReader::take_out(const MapDeclaration& declared, ProgramMap& map) {
+    Contents taken = contents(declared, map, Taking::yes);
+    if (refuses_keys(declared) && taken.places >= map.spec().max_entries)
+        full_when_taken_.insert(declared.name);
+    const std::vector<std::byte> zeros(map.whole_value_bytes());
+    for (const std::vector<std::byte>& element : taken.elements) map.update(element, zeros);
+    return std::move(taken.entries);
 }
 
 std::vector<std::string> MapReader::full_maps() {

@@ -44,36 +44,42 @@ public:
     explicit MapReader(const RunningProgram& running) : running_(running) {}
 
     std::vector<MapEntry> read(std::string_view name);
-    // What came since it was taken last, or all; from then on only what comes is there. No update
-    // is lost in arrays of counts, sums and histograms, whose old contents are remembered, and not
-    // taken out: an extreme of a bucket that was further before stays what it was, which is less
-    // than the bucket's width away. In hash maps an update in the moment between reading an entry
-    // and removing it may be.
+    // What the programs had written when they turned away from it (RunningProgram::turn()), and
+    // empties it: nothing is lost.
     std::vector<MapEntry> take(std::string_view name);
+    // From now on only what comes is there. No update is lost in arrays of counts, sums and
+    // histograms, whose old contents are remembered, and not taken out: an extreme of a bucket that
+    // was further before stays what it was, which is less than the bucket's width away. In other
+    // maps what comes meanwhile may be lost.
+    void clear(std::string_view name);
 
     // For the end of a run: from now on each map is read from the kernel once, when its contents
     // are first requested.
     void keep() { keeps_ = true; }
 
-    // Hash maps that are full, or were when they were taken: keys may have been refused.
+    // Hash maps that are full, or were when they were taken or cleared: keys may have been refused.
     std::vector<std::string> full_maps();
 
 private:
     struct Contents {
         std::vector<MapEntry> entries;
         std::size_t places = 0;  // how many of the kernel's entries they were
+        // Of an array that is taken: the keys of the elements that are not zero.
+        std::vector<std::vector<std::byte>> elements;
     };
-    Contents contents(const MapDeclaration& declared, ProgramMap& map, bool take) const;
+    enum class Taking { no, yes };
+    Contents contents(const MapDeclaration& declared, ProgramMap& map, Taking taking) const;
+    std::vector<MapEntry> take_out(const MapDeclaration& declared, ProgramMap& map);
     void read_histograms(const MapDeclaration& declared, std::span<const std::byte> key,
                          std::span<const std::byte> value,
                          std::map<std::vector<std::byte>, std::size_t>& places,
                          std::vector<MapEntry>& entries) const;
     const Contents& current(const MapDeclaration& declared, ProgramMap& map);
-    void subtract_taken(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
+    void subtract_cleared(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
 
     const RunningProgram& running_;
-    // Of arrays: what was taken by name.
-    std::map<std::string, std::vector<MapEntry>, std::less<>> taken_;
+    // What arrays held when they were cleared, by name.
+    std::map<std::string, std::vector<MapEntry>, std::less<>> cleared_;
     std::set<std::string> full_when_taken_;
     bool keeps_ = false;
     std::map<std::string, Contents, std::less<>> kept_;  // by map, what was read last

@@ -19,6 +19,13 @@ public:
     virtual const Program& program() const = 0;
     // Null when there is no such map.
     virtual ProgramMap* map(std::string_view name) const = 0;
+
+    // From now on programs write to other copies of the maps that are reported. Returns when no
+    // program writes to the previous ones any more, which settled_map() gives until the next call:
+    // whoever called empties them.
+    virtual void turn() {}
+    // Null where programs may write to the map while it is read and emptied.
+    virtual ProgramMap* settled_map(std::string_view) const { return nullptr; }
 };
 
 // Visits a record that programs sent: its layout, and its bytes with the id in front, which are

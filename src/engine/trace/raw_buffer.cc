@@ -174,7 +174,7 @@ LossLedger RawBuffer::losses() const {
         }
         overwritten += here;
     }
-    return {{"events, overwritten before they were read", overwritten},
+    return {{"events, overwritten unread", overwritten},
             {"events, the buffer was full", rejected},
             {"damaged pages", Loss::exactly(damage().size())}};
 }

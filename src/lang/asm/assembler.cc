@@ -88,6 +88,10 @@ public:
 
 private:
     void check() {
+        for (const MapDeclaration& map : work_.program.maps)
+            for (const std::string& name : map.misses_of)
+                if (!std::ranges::count(work_.program.programs, name, &ProbeProgram::name))
+                    complain(map.at, cat("no program is named '", name, "'"));
         IncompleteCode incomplete;
         for (const AsmUnit& unit : work_.units)
             if (!unit.is_complete)

@@ -207,7 +207,8 @@ void DeclarationParser::scratch() {
     one_value_map(name, BPF_MAP_TYPE_PERCPU_ARRAY, types_.layout("value"));
 }
 
-// .lost NAME "WHAT": a u64 for all CPUs that counts what is missing in the result
+// .lost NAME "WHAT" [misses PROGRAM...]: a u64 for all CPUs that counts what is missing in the
+// result
 void DeclarationParser::lost() {
     const AsmToken name = declared_name("a name");
     Layout count;
@@ -215,6 +216,9 @@ void DeclarationParser::lost() {
     MapDeclaration& map = one_value_map(name, BPF_MAP_TYPE_ARRAY, std::move(count));
     map.is_global = true;
     map.loss = text("what is lost, in quotes");
+    if (!tokens_.accept("misses")) return;
+    do map.misses_of.emplace_back(tokens_.expect_word("a program's name").text);
+    while (!tokens_.at_end());
 }
 
 // .enum NAME { NUMBER WORD, ... }: words for integers of the type "u32 NAME", and constants

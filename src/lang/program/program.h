@@ -49,6 +49,9 @@ struct MapDeclaration {
     bool keeps_stacks = false;
     bool is_global = false;  // an array of one value that holds the named globals
     std::string loss;        // if its one u64 counts losses: what was lost, "keys refused"
+    // The programs whose missed hits a loss counts, too, as far as it can: the kernel's count of
+    // them is of the same loss.
+    std::vector<std::string> misses_of;
     // If one number of it is printed at the end, that is not a loss: what it counts, "starts
     // without an end". For an array it is the counter; for a hash map, the number of remaining
     // entries that are not all zero.

@@ -123,8 +123,7 @@ Losses read_losses(const TraceInstance& instance) {
     }
     RawBuffer buffer(instance.tracefs());
     buffer.drain_rest();
-    for (; const TraceRecord* r = buffer.next(); ++found.read)
-        found.lost += r->lost_before;
+    for (; const TraceRecord* r = buffer.next(); ++found.read) found.lost += r->lost_before;
     // Whatever the pages say, nobody else has read the buffer.
     const std::uint64_t overrun = found.overrun;
     BOOST_TEST((buffer.losses().total() == Loss::exactly(overrun)));

@@ -42,7 +42,7 @@ const auto kWays = bdata::make({Way::best, Way::events});
 struct Hunted {
     std::vector<Stall> ended, noted, ongoing;
     std::vector<std::string> texts;  // of `ended`
-    std::uint64_t lost = 0;  // 1 at least if the number is not known
+    std::uint64_t lost = 0;          // 1 at least if the number is not known
     std::uint64_t buffer_bytes = 0;
 
     void take(StallHunt& hunt, StallText& text) {

@@ -556,6 +556,20 @@ BOOST_AUTO_TEST_CASE(places_point_into_the_text) {
     BOOST_TEST(text.substr(at.begin, at.end - at.begin) == "r0 = 5");
 }
 
+BOOST_AUTO_TEST_CASE(a_loss_may_count_what_programs_miss) {
+    const auto text = [](const char* programs) {
+        return cat(".lost unseen \"ends, not seen\" misses ", programs,
+                   "\n.prog a begin\n  r0 = 0\n  exit\n.prog b begin\n  r0 = 0\n  exit\n");
+    };
+    const Program program = assemble({"t.bpf", text("a b")}, {});
+    BOOST_TEST(program.find_map("unseen")->loss == "ends, not seen");
+    BOOST_TEST((program.find_map("unseen")->misses_of == std::vector<std::string>{"a", "b"}));
+    BOOST_CHECK_EXCEPTION(assemble({"t.bpf", text("a c")}, {}), Error, [](const Error& e) {
+        return std::string_view(e.what()).find("error: no program is named 'c'") !=
+               std::string_view::npos;
+    });
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(lost_events_are_counted_where_the_kernel_counted_them) {
     const auto lost = [](const PageBuilder& builder) {
         return RingPage(builder.bytes(), {}).lost_before();
     };
-    BOOST_TEST(lost(PageBuilder(1).record(0, "aaaa")) .is_zero());
+    BOOST_TEST(lost(PageBuilder(1).record(0, "aaaa")).is_zero());
     BOOST_TEST((lost(PageBuilder(1).record(0, "aaaa").lost(5)) == Loss::exactly(5)));
     BOOST_TEST((lost(PageBuilder(1).record(0, "aaaa").lost_some()) == Loss::at_least(1)));
     // A full page has no room for the number.

@@ -313,7 +313,8 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_of_json) {
 
 BOOST_AUTO_TEST_CASE(losses_are_lines_of_their_own) {
     World world;
-    BOOST_TEST(json(world, plain_record(), Loss::exactly(5)).starts_with("{\"lost\":5,\"cpu\":1}\n{\"ts\":"));
+    BOOST_TEST(json(world, plain_record(), Loss::exactly(5))
+                   .starts_with("{\"lost\":5,\"cpu\":1}\n{\"ts\":"));
     BOOST_TEST(json(world, plain_record(), Loss::at_least(1))
                    .starts_with("{\"lost\":1,\"lost_most\":null,\"cpu\":1}\n{\"ts\":"));
 }
