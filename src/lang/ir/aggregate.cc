@@ -26,10 +26,6 @@ Relocation reference(Relocation::Kind kind, std::string name) {
     return relocation;
 }
 
-std::string refused_of(const MapDeclaration& map) {
-    return cat(map.name, ".refused");
-}
-
 bool has_extremes(const Aggregation& how) {
     return how.kind == Kind::min || how.kind == Kind::max || how.kind == Kind::stats ||
            how.is_histogram();
@@ -296,6 +292,10 @@ void declare_loss(Program& program, std::string name, std::string what) {
     map.is_global = true;
     map.loss = std::move(what);
     program.maps.push_back(std::move(map));
+}
+
+std::string refused_of(const MapDeclaration& map) {
+    return cat(map.name, ".refused");
 }
 
 void append_loss(ir::Code& code, const std::string& name) {

@@ -11,9 +11,9 @@
 namespace gpufs {
 namespace {
 
-constexpr std::int64_t kWord = 8;
+constexpr std::int64_t kFrameBytes = 8;
 // Scratch memory of a CPU, for each stack: whether it is in use; then what becomes the map's value.
-constexpr std::int64_t kHashAt = kWord, kFramesAt = 2 * kWord;
+constexpr std::int64_t kHashAt = kFrameBytes, kFramesAt = 2 * kFrameBytes;
 // At a time on a CPU: one of a task, one each of a soft interrupt, an interrupt and an NMI that
 // come on top of each other, and some of tasks that were preempted.
 constexpr std::int64_t kStacksAtOnce = 8;
@@ -34,10 +34,6 @@ ValueType bytes_of(std::size_t bytes) {
 
 std::string scratch_of(const MapDeclaration& map) {
     return cat(map.name, ".scratch");
-}
-
-std::string refused_of(const MapDeclaration& map) {
-    return cat(map.name, ".refused");
 }
 
 // The code of a map's function on one kind of kernel.
@@ -134,7 +130,7 @@ private:
                           code_.compute(ir::Op::bit_xor, ir::kU64, hash, frame), kMultiplier);
         code_.assign(hash, code_.compute(ir::Op::bit_xor, ir::kU64, mixed,
                                          code_.compute(ir::Op::shr, ir::kU64, mixed, kHalf)));
-        code_.assign(at, code_.compute(ir::Op::add, ir::kU64, at, kWord));
+        code_.assign(at, code_.compute(ir::Op::add, ir::kU64, at, kFrameBytes));
         // The verifier follows `at`, which it knows, up to the largest number of bytes.
         code_.branch(ir::Cmp::gt, ir::kU64, bytes, at, again);
         return hash;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <ranges>
 
 #include "base/cat.h"
 #include "base/text.h"
@@ -105,9 +104,9 @@ std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std:
                                    const ValueWriter& values) {
     std::vector<std::string> frames;
     const auto add = [&](const ValuePlan& plan) {
-        const std::vector<std::string> part = values.frames(plan, key);
-        for (const std::string& frame : std::views::reverse(part))
-            frames.push_back(values.shown(frame));
+        std::vector<std::string> part = values.frames(plan, key);
+        std::ranges::reverse(part);
+        for (const std::string& frame : part) frames.push_back(values.shown(frame));
     };
     for (const ValueType::Kind kind :
          {ValueType::Kind::user_stack, ValueType::Kind::kernel_stack}) {
