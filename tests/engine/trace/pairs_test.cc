@@ -30,7 +30,7 @@ private:
         const auto id = static_cast<std::uint16_t>(format.id);
         std::memcpy(bytes, &id, sizeof id);
         std::memcpy(bytes + format.find("vec")->offset, &vec, sizeof vec);
-        pairs.add({time, cpu, 0, bytes});
+        pairs.add({time, cpu, {}, bytes});
     }
 
     Events events_ = kernel_events(Tracefs("tests/data/formats/6.18"));
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(halves_without_the_other_are_counted) {
 BOOST_AUTO_TEST_CASE(an_event_that_nobody_knows_makes_no_pair) {
     Events none;
     RecordPairs pairs(none, {"no:such", "no:other", {"f"}, 1});
-    pairs.add({1, 0, 0, {}});
+    pairs.add({1, 0, {}, {}});
     BOOST_TEST(pairs.count() == 0u);
     BOOST_TEST(pairs.unpaired() == 0u);
 }

@@ -16,10 +16,10 @@
 #include "kernel/tracefs/tracefs.h"
 
 extern "C" {
-[[gnu::noipa]] int gpufs_test_target(int n) {
+[[gnu::noinline]] int gpufs_test_target(int n) {
     return n + 1;
 }
-[[gnu::noipa]] int gpufs_test_other(int n) {
+[[gnu::noinline]] int gpufs_test_other(int n) {
     return n + 2;
 }
 }

@@ -9,7 +9,7 @@ namespace {
 
 // The note is three words (place, base, semaphore) and three strings; its owner is "stapsdt", its
 // type 3: https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation.
-[[gnu::noipa]] void fire_usdt_probe(int value) {
+[[gnu::noinline]] void fire_usdt_probe(int value) {
     asm volatile(
         "990: nop\n"
         ".pushsection .note.stapsdt, \"\", \"note\"\n"
