@@ -174,6 +174,12 @@ BOOST_AUTO_TEST_CASE(LLVM_reads_our_disassembly_of_noise_to_the_same_bytes) {
     for (int i = 0; i < 10000; ++i) insns.push_back(insn_of(gen.bits()));
     for (const bpf_insn& one : gen.program(10000))
         insns.push_back(insn_of(bits_of(one) ^ 1ull << gen.between(0, 63)));
+    // A wrong bit may make one that this LLVM does not know.
+    std::erase_if(insns, [&](const bpf_insn& one) {
+        return !with_acquire && BPF_CLASS(one.code) == BPF_STX &&
+               BPF_MODE(one.code) == BPF_ATOMIC &&
+               (one.imm == kBpfLoadAcquire || one.imm == kBpfStoreRelease);
+    });
     check_same(llvm.assemble(disassembly(insns)), insns);
 }
 

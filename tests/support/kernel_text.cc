@@ -57,6 +57,7 @@ std::unique_ptr<LiveTrace> context_of(const TraceInstance& instance) {
     static LiveTrace shared(top(), top());
     auto live = std::make_unique<LiveTrace>(top(), instance.tracefs());
     live->context().addresses = shared.context().addresses;
+    live->context().controls = Controls::raw;  // as the kernel prints them
     return live;
 }
 

@@ -50,7 +50,7 @@ const std::string kCounts =
 class Counting {
 public:
     Counting()
-        : monitor_(assemble({"t.bpf", kCounts}, {}), {}, machine_),
+        : monitor_(assemble({"t.bpf", kCounts}, {}), by_turns(), machine_),
           stacks_(monitor_),
           reader_(monitor_) {
         monitor_.attach();
@@ -62,6 +62,7 @@ public:
     // What an interval does: the stacks that were counted meanwhile.
     std::set<StackMaps::Name> tell() {
         std::set<StackMaps::Name> named;
+        monitor_.turn();
         StackMaps::add_names(*monitor_.program().find_map("counts"), reader_.take("counts"), named);
         stacks_.release(named);
         return named;
@@ -74,6 +75,12 @@ public:
     std::size_t held() const { return monitor_.map("s")->stack_ids().size(); }
 
 private:
+    static Monitor::Choice by_turns() {
+        Monitor::Choice choice;
+        choice.turns = true;
+        return choice;
+    }
+
     KernelFacts machine_;
     Monitor monitor_;
     StackMaps stacks_;
