@@ -179,7 +179,8 @@ BOOST_AUTO_TEST_CASE(report_reads_a_cut_recording_as_far_as_it_goes) {
                "gpufs: gpufs.t1: CPU 1: the file ends at byte 45056, 4096 bytes of its pages are "
                "missing\n"
                "gpufs: CPU 0: a ring buffer page is damaged at byte 1072: an event of 0 bytes has "
-               "96 left\n");
+               "96 left\n"
+               "3 lost: 3 damaged places in the recording\n");
     BOOST_TEST(lines_of(ended.out).size() > 20u);
     BOOST_TEST(test::gpufs({"report", "--strict", "-i", cut.path()}).status == 4);
 }

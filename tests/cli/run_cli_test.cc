@@ -192,9 +192,11 @@ BOOST_AUTO_TEST_CASE(a_process_is_the_monitors_own_parameter) {
         "  r1 = pid ll\n  *(u32 *)(r10 + v.key) = w1\n  *(u64 *)(r10 + v.one) = 1\n"
         "  r1 = map[n]\n  r2 = r10\n  r2 += v.key\n  r3 = r10\n  r3 += v.one\n  r4 = 0\n"
         "  call map_update_elem\n  r0 = 0\n  exit\n");
-    const Ended ran = run({monitor.path(), "-p", "4711", "--duration", "1ms"});
+    const std::string pid = std::to_string(::getpid());
+    const Ended ran = run({monitor.path(), "-p", pid, "--duration", "1ms"});
     BOOST_TEST(ran.status == 0, ran.err);
-    BOOST_TEST(ran.out == "n\n KEY  COUNT\n4711      1\n");
+    BOOST_TEST(ran.out ==
+               cat("n\n", std::string(pid.size() - 3, ' '), "KEY  COUNT\n", pid, "      1\n"));
     const Ended none = run({"wakeups", "-p", "1"});
     BOOST_TEST(none.status == 2);
     BOOST_TEST(none.err ==
