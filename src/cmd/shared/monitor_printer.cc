@@ -113,17 +113,22 @@ std::vector<MonitorPrinter::Taken> MonitorPrinter::take() {
 }
 
 void MonitorPrinter::print_times(std::uint64_t now_ns) {
-    const std::uint64_t from_ns = std::exchange(interval_from_ns_, now_ns);
+    const auto shown = [&](std::uint64_t ns) {
+        if (form_.json) return values_.json_time(ns);
+        std::string text;
+        values_.time(text, ns);
+        return text;
+    };
+    // The wall clock is read again for each batch: the same moment is not told twice in two ways.
+    const std::string to = shown(now_ns);
+    const std::string from = interval_from_.empty() ? shown(intervals_begin_ns_) : interval_from_;
+    interval_from_ = to;
     if (form_.json) {
         JsonObject times;
-        times.raw("from", values_.json_time(from_ns)).raw("to", values_.json_time(now_ns));
+        times.raw("from", from).raw("to", to);
         text_ += cat(JsonObject().raw("interval", times.done()).done(), '\n');
     } else if (!form_.folded) {
-        text_ += '\n';
-        values_.time(text_, from_ns);
-        text_ += " to ";
-        values_.time(text_, now_ns);
-        text_ += '\n';
+        text_ += cat('\n', from, " to ", to, '\n');
     }
     is_below_text_ = false;
 }
