@@ -46,7 +46,8 @@ BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) *
                                ut::precondition(test::has_program{"unshare"}))
 BOOST_AUTO_TEST_SUITE(missing_mounts)
 
-BOOST_AUTO_TEST_CASE(commands_and_doctor_tell_the_same_cause) {
+// Not in guests: below their /proc and /sys lie those of the host.
+BOOST_AUTO_TEST_CASE(commands_and_doctor_tell_the_same_cause, *ut::label("pure")) {
     // In each of them tracefs is where it usually is.
     const std::string usual =
         "mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing; "
