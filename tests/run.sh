@@ -93,19 +93,24 @@ run_ring() {
     "ring_$1" >"$logs/$1" 2>&1
     echo $? >"$logs/$1.status"
 }
-# What asks nothing of this machine's kernel runs beside the rings that mostly wait for it. The guests
-# take all CPUs, so they come when that is done.
-aside=()
+# The rings that ask this machine's kernel run one by one, and mostly wait for it. Beside them run the
+# guests, and what needs nothing but a CPU.
+aside() {
+    local ring
+    for ring in "$@"; do run_ring "$ring"; done
+}
+beside=() alone=()
 for ring in "$@"; do
-    case $ring in sanitized | fuzz) aside+=("$ring") ;; esac
+    case $ring in
+    sanitized | fuzz) alone+=("$ring") ;;
+    vm) aside vm & beside+=($!) ;;
+    esac
 done
-for ring in "${aside[@]}"; do run_ring "$ring"; done &
-beside=$!
+aside "${alone[@]}" & beside+=($!)
 uncounted=0 failed_rings=()
 for ring in "$@"; do
     case $ring in
-    sanitized | fuzz) wait "$beside" ;;
-    vm) wait "$beside"; run_ring vm ;;
+    sanitized | fuzz | vm) wait "${beside[@]}"; beside=() ;;
     *) run_ring "$ring" ;;
     esac
     echo "== $ring"
