@@ -47,9 +47,9 @@ std::vector<std::string> with_evil_command(std::vector<std::string> args) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli)
-BOOST_AUTO_TEST_SUITE(control_characters)
+BOOST_AUTO_TEST_SUITE(control_characters, *ut::label("pure"))
 
-BOOST_AUTO_TEST_CASE(reports_escape_names_of_tasks, *ut::label("pure")) {
+BOOST_AUTO_TEST_CASE(reports_escape_names_of_tasks) {
     const test::TempFile file(evil_recording());
     const std::vector<std::vector<std::string>> commands = {
         {"report", "-i", file.path()},
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(show_escapes_names_of_tasks, *ut::precondition(test::can_tr
     in_session({"reset"});
 }
 
-BOOST_AUTO_TEST_CASE(messages_escape_what_the_user_gave, *ut::label("pure")) {
+BOOST_AUTO_TEST_CASE(messages_escape_what_the_user_gave) {
     const Ended ended = test::gpufs({"report", "-i", "/no/\x1b[31msuch"});
     BOOST_TEST(ended.err == "gpufs: cannot open '/no/\\x1b[31msuch': No such file or directory\n");
 }

@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_SUITE(cli)
 BOOST_AUTO_TEST_SUITE(descriptors)
 
 BOOST_AUTO_TEST_CASE(closed_descriptors_are_not_given_to_files,
-                     *ut::precondition(test::can_trace)) {
+                     *ut::label("pure") * ut::precondition(test::can_trace)) {
     for (const std::string closed : {"0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"}) {
         const Ended ended = shell(cat("$GPUFS count sched:sched_switch --duration 10ms ", closed));
         BOOST_TEST(ended.status == 0, closed);

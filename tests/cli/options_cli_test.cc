@@ -91,7 +91,7 @@ void check_options_of(const std::string& command) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli)
-BOOST_AUTO_TEST_SUITE(options)
+BOOST_AUTO_TEST_SUITE(options, *boost::unit_test::label("pure"))
 
 BOOST_AUTO_TEST_CASE(what_is_no_value_of_an_option_is_refused_before_anything_else) {
     const std::vector<std::string> commands = all_commands();
