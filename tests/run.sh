@@ -93,24 +93,18 @@ run_ring() {
     "ring_$1" >"$logs/$1" 2>&1
     echo $? >"$logs/$1.status"
 }
-# The rings that ask this machine's kernel run one by one, and mostly wait for it. Beside them run the
-# guests, and what needs nothing but a CPU.
-aside() {
-    local ring
-    for ring in "$@"; do run_ring "$ring"; done
-}
-beside=() alone=()
+# What needs nothing but a CPU runs beside the rings that ask this machine's kernel, which mostly wait
+# for it. The guests take all CPUs: they come behind.
+aside=()
 for ring in "$@"; do
-    case $ring in
-    sanitized | fuzz) alone+=("$ring") ;;
-    vm) aside vm & beside+=($!) ;;
-    esac
+    case $ring in sanitized | fuzz) aside+=("$ring") ;; esac
 done
-aside "${alone[@]}" & beside+=($!)
+for ring in "${aside[@]}"; do run_ring "$ring"; done &
 uncounted=0 failed_rings=()
 for ring in "$@"; do
     case $ring in
-    sanitized | fuzz | vm) wait "${beside[@]}"; beside=() ;;
+    sanitized | fuzz) wait ;;
+    vm) wait; run_ring vm ;;
     *) run_ring "$ring" ;;
     esac
     echo "== $ring"
