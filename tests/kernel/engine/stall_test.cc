@@ -92,9 +92,10 @@ Hunted hunt(Way way, const Choice& choice, Worker& worker) {
 
 using test::has;
 
-// The time that the workload took, within the noise: it may be scheduled late on both sides.
+// The time that the workload slept, within the noise. A task is in state D before it is switched
+// out, so a sleep may look shorter than it was asked for; it ends late on a busy machine.
 void check_duration(const Stall& stall, std::uint64_t ms) {
-    BOOST_TEST(stall.duration_ns() >= ms * kMs);
+    BOOST_TEST(stall.duration_ns() >= ms * kMs * 4 / 5);
     BOOST_TEST(stall.duration_ns() < (ms * 3 + 5000) * kMs);
 }
 
