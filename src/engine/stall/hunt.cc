@@ -105,14 +105,17 @@ void StallHunt::watch_all(const std::vector<Target>& targets, std::vector<int>& 
 void StallHunt::attach(const std::vector<Target>& targets, bool is_held) {
     require_initial_pids();
     for (const Tracefs& recorder : recorders_) prepare_buffer(recorder);
-    std::vector<int> tids;
-    watch_all(targets, tids);
+    std::vector<int> tids = list_new(targets);
     if (tids.empty()) throw SysError(ESRCH, "watch the process");
     real_time_.emplace();
-    for (const Tracefs& recorder : recorders_)
+    // The recorders first, so that they record the beginning of each stall that the source sees.
+    for (const Tracefs& recorder : recorders_) {
+        follow_tasks(recorder, tids);
         enable_stall_events(recorder, choice_.states, stacks_in_instances(top_));
+    }
+    source_->follow(tids);
     source_->start();
-    // What was started between the last listing and the events.
+    // What was started since the listing.
     watch_all(targets, tids);
     if (is_held) return;
     for (const int tid : tids) {
