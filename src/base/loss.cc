@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/saturate.h"
+
 namespace gpufs {
 
 Loss& Loss::operator+=(const Loss& other) {
-    const auto sum = [](std::uint64_t a, std::uint64_t b) {
-        return a > kUnbounded - b ? kUnbounded : a + b;
-    };
-    least = sum(least, other.least);
-    most = sum(most, other.most);
+    least = add_saturating(least, other.least);
+    most = add_saturating(most, other.most);
     return *this;
 }
 

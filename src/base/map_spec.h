@@ -17,6 +17,7 @@ struct BpfMapSpec {
     std::uint32_t value_bytes = 0;
     std::uint32_t max_entries = 0;
     std::uint32_t flags = 0;  // BPF_F_NO_PREALLOC, BPF_F_MMAPABLE, ...
+    int inner_fd = -1;        // of a map of maps: a map that is made like those in it
 
     // Each CPU has values of its own.
     constexpr bool is_per_cpu() const noexcept {

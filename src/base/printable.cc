@@ -41,12 +41,6 @@ void append_escaped(std::string& out, char c) {
     }
 }
 
-// U+0080 to U+009f: U+009b begins what "\x1b[" begins.
-bool is_control(std::string_view sequence) {
-    return sequence.size() == 2 && sequence[0] == '\xc2' &&
-           static_cast<unsigned char>(sequence[1]) < 0xa0;
-}
-
 void append(std::string& out, std::string_view text, bool keeps_lines) {
     for (;;) {
         const std::size_t plain = plain_length(text);
@@ -57,7 +51,7 @@ void append(std::string& out, std::string_view text, bool keeps_lines) {
         const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
         text.remove_prefix(sequence.size());
         const bool is_layout = sequence == "\n" || sequence == "\t";
-        if ((length > 1 && !is_control(sequence)) || (is_layout && keeps_lines))
+        if ((length > 1 && !is_wide_control(sequence)) || (is_layout && keeps_lines))
             out += sequence;
         else
             for (const char c : sequence) append_escaped(out, c);

@@ -18,4 +18,9 @@ std::size_t utf8_length(std::string_view text) {
     return length;
 }
 
+bool is_wide_control(std::string_view sequence) {
+    return sequence.size() == 2 && sequence[0] == '\xc2' &&
+           static_cast<unsigned char>(sequence[1]) < 0xa0;
+}
+
 }  // namespace gpufs

@@ -189,7 +189,7 @@ int cmd_report(Context& ctx, Args args) {
     const std::vector<std::string> damage = file.damage();
     for (const std::string& what : damage) ctx.err.line(cat("gpufs: ", what));
     LossLedger losses = wanted.losses();
-    losses.add("damaged places in the recording", Loss::exactly(damage.size()));
+    losses.add(file.damage_losses());
     if (!losses.is_complete()) ctx.err.line(losses_text(losses));
     return status_of(choices.strict, losses);
 }

@@ -63,9 +63,10 @@ Finding kernel() {
 Finding tracefs_mount(const TracefsMount& found) {
     if (!found.problem.empty()) return {Answer::no, "tracefs", found.problem, found.fix};
     const Fd writable{::open(cat(found.root, "/tracing_on").c_str(), O_WRONLY | O_CLOEXEC)};
-    if (!writable && errno == EROFS)
-        return {Answer::no, "tracefs", found.root + " is mounted read-only",
-                "as root: mount -o remount,rw " + found.root};
+    if (!writable && errno == EROFS) {
+        const Trouble trouble = read_only_tracefs(found.root);
+        return {Answer::no, "tracefs", trouble.what, trouble.fix};
+    }
     if (!writable)
         return {Answer::no, "tracefs", found.root + ", readable, not writable by this user",
                 "run as root to set filters and triggers"};
@@ -78,10 +79,8 @@ Finding unseen(std::string what) {
 
 // `path`: where the kernel shows it.
 Finding absent(std::string what, const std::string& path, std::string fix) {
-    if (std::string why = missing_mount(path); !why.empty())
-        return {Answer::could_not_tell, std::move(what), std::move(why),
-                path.starts_with("/proc") ? "as root: mount -t proc proc /proc"
-                                          : "as root: mount -t sysfs sysfs /sys"};
+    if (const auto trouble = missing_mount(path))
+        return {Answer::could_not_tell, std::move(what), trouble->what, trouble->fix};
     return {Answer::no, std::move(what), "no " + path, std::move(fix)};
 }
 

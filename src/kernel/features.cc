@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "kernel/bpf/btf.h"
 #include "kernel/bpf/mapping.h"
+#include "kernel/bpf/op.h"
 #include "kernel/bpf/syscall.h"
 #include "kernel/perf/attach.h"
 
@@ -45,24 +46,9 @@ constexpr BpfFeatureName kNames[] = {
      "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y"},
 };
 
-constexpr bpf_insn insn(int code, int dst, int src, int off, std::int32_t imm) {
-    bpf_insn made{};
-    made.code = static_cast<__u8>(code);
-    made.dst_reg = static_cast<__u8>(dst) & 0xf;
-    made.src_reg = static_cast<__u8>(src) & 0xf;
-    made.off = static_cast<__s16>(off);
-    made.imm = imm;
-    return made;
-}
-constexpr bpf_insn mov(int dst, std::int32_t value) {
-    return insn(BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, value);
-}
-constexpr bpf_insn leave() {
-    return insn(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-}
-constexpr bpf_insn call(unsigned helper) {
-    return insn(BPF_JMP | BPF_CALL, 0, 0, 0, static_cast<std::int32_t>(helper));
-}
+using op::call;
+using op::leave;
+using op::mov;
 
 ProbeAnswer answer(int code) {
     if (code == 0) return {Support::yes, 0};
@@ -128,8 +114,9 @@ TriedMap try_map(std::uint32_t type, __u32 key, __u32 value, __u32 entries, __u3
 ProbeAnswer try_global_data() {
     const TriedMap map = try_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1);
     if (map.code) return answer(map.code);
-    return try_program({insn(BPF_LD | BPF_IMM | BPF_DW, 1, BPF_PSEUDO_MAP_VALUE, 0, map.fd.get()),
-                        insn(0, 0, 0, 0, 0), mov(0, 0), leave()});
+    return try_program(
+        {op::make(BPF_LD | BPF_IMM | BPF_DW, 1, BPF_PSEUDO_MAP_VALUE, 0, map.fd.get()),
+         op::make(0, 0, 0, 0, 0), mov(0, 0), leave()});
 }
 
 ProbeAnswer try_freeze() {
@@ -239,10 +226,10 @@ ProbeAnswer try_feature(BpfFeature feature, BpfFeatures& features) {
         case BpfFeature::bpf:
             return try_program({mov(0, 0), leave()});
         case BpfFeature::subprograms:
-            return try_program(
-                {insn(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 1), leave(), mov(0, 0), leave()});
+            return try_program({op::make(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 1), leave(),
+                                mov(0, 0), leave()});
         case BpfFeature::jmp32:
-            return try_program({mov(0, 0), insn(kJmp32, 0, 0, 0, 1), leave()});
+            return try_program({mov(0, 0), op::make(kJmp32, 0, 0, 0, 1), leave()});
         case BpfFeature::large_programs: {
             std::vector<bpf_insn> insns(5000, mov(0, 0));
             insns.push_back(leave());
@@ -251,8 +238,8 @@ ProbeAnswer try_feature(BpfFeature feature, BpfFeatures& features) {
         case BpfFeature::global_data:
             return try_global_data();
         case BpfFeature::bounded_loops:
-            return try_program({mov(0, 9), insn(BPF_ALU64 | BPF_SUB | BPF_K, 0, 0, 0, 1),
-                                insn(BPF_JMP | BPF_JNE | BPF_K, 0, 0, -2, 0), leave()});
+            return try_program({mov(0, 9), op::make(BPF_ALU64 | BPF_SUB | BPF_K, 0, 0, 0, 1),
+                                op::make(BPF_JMP | BPF_JNE | BPF_K, 0, 0, -2, 0), leave()});
         case BpfFeature::mmapable:
             return answer(try_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1, BPF_F_MMAPABLE).code);
         case BpfFeature::freeze:
@@ -264,9 +251,10 @@ ProbeAnswer try_feature(BpfFeature feature, BpfFeatures& features) {
         case BpfFeature::test_run:
             return try_test_run();
         case BpfFeature::atomics:
-            return try_program({mov(0, 1), insn(BPF_STX | BPF_MEM | BPF_DW, 10, 0, -8, 0),
-                                insn(BPF_STX | BPF_ATOMIC | BPF_DW, 10, 0, -8, BPF_ADD | BPF_FETCH),
-                                mov(0, 0), leave()});
+            return try_program(
+                {mov(0, 1), op::make(BPF_STX | BPF_MEM | BPF_DW, 10, 0, -8, 0),
+                 op::make(BPF_STX | BPF_ATOMIC | BPF_DW, 10, 0, -8, BPF_ADD | BPF_FETCH), mov(0, 0),
+                 leave()});
         case BpfFeature::perf_link:
             return try_perf_link();
         case BpfFeature::callbacks:
@@ -274,13 +262,13 @@ ProbeAnswer try_feature(BpfFeature feature, BpfFeatures& features) {
         case BpfFeature::sleepable_uprobe:
             return try_sleepable();
         case BpfFeature::isa_v4:  // r0 = (s8)r0; r0 = bswap64 r0; r0 s/= 3; gotol +0
-            return try_program({mov(0, 1), insn(BPF_ALU64 | BPF_MOV | BPF_X, 0, 0, 8, 0),
-                                insn(BPF_ALU64 | BPF_END, 0, 0, 0, 64),
-                                insn(BPF_ALU64 | BPF_DIV | BPF_K, 0, 0, 1, 3),
-                                insn(BPF_JMP32 | BPF_JA, 0, 0, 0, 0), mov(0, 0), leave()});
+            return try_program({mov(0, 1), op::make(BPF_ALU64 | BPF_MOV | BPF_X, 0, 0, 8, 0),
+                                op::make(BPF_ALU64 | BPF_END, 0, 0, 0, 64),
+                                op::make(BPF_ALU64 | BPF_DIV | BPF_K, 0, 0, 1, 3),
+                                op::make(BPF_JMP32 | BPF_JA, 0, 0, 0, 0), mov(0, 0), leave()});
         case BpfFeature::may_goto:
-            return try_program({mov(0, 0), insn(BPF_JMP | 0xe0, 0, 0, 1, 0),
-                                insn(BPF_JMP | BPF_JA, 0, 0, -2, 0), leave()});
+            return try_program({mov(0, 0), op::make(BPF_JMP | 0xe0, 0, 0, 1, 0),
+                                op::make(BPF_JMP | BPF_JA, 0, 0, -2, 0), leave()});
         case BpfFeature::kprobe_multi:
             return try_kprobe_multi();
         case BpfFeature::uprobe_multi:

@@ -38,12 +38,11 @@ void append_escaped(std::string& out, char c) {
     }
 }
 
-// A character of two bytes or more. U+0080 to U+009f control terminals.
+// A character of two bytes or more.
 void append_character(std::string& out, std::string_view character) {
-    const auto last = static_cast<unsigned char>(character.back());
-    if (character.size() == 2 && character[0] == '\xc2' && last < 0xa0) {
+    if (is_wide_control(character)) {
         out += "\\u00";
-        append_hex_byte(out, last);
+        append_hex_byte(out, static_cast<unsigned char>(character[1]));
     } else {
         out += character;
     }

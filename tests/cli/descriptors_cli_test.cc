@@ -19,15 +19,9 @@ namespace {
 
 using test::Ended;
 using test::has;
+using test::shell;
 
 const std::string kRecording = "tests/data/trace_dat/sched-6.18.dat";
-
-// Runs a line of the shell, in which $GPUFS is the binary.
-Ended shell(const std::string& line) {
-    return test::Child(
-               {{"sh", "-c", line}, {cat("GPUFS=", test::gpufs_binary())}, false, false, {}})
-        .wait();
-}
 
 BOOST_AUTO_TEST_SUITE(cli)
 BOOST_AUTO_TEST_SUITE(descriptors)

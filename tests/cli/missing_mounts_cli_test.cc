@@ -15,14 +15,9 @@ namespace {
 using test::Ended;
 using test::has;
 
-// Runs a line of the shell in a mount namespace of its own. $GPUFS is the binary.
+// In a mount namespace of its own.
 Ended shell_apart(const std::string& line) {
-    return test::Child({{"unshare", "-m", "sh", "-c", line},
-                        {cat("GPUFS=", test::gpufs_binary())},
-                        false,
-                        false,
-                        {}})
-        .wait();
+    return test::shell(line, {"unshare", "-m"});
 }
 
 struct Case {

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "base/cat.h"
+
 namespace gpufs::test {
 
 Child::Child(const Setup& setup) {
@@ -142,6 +144,12 @@ Ended gpufs_as_nobody(const std::vector<std::string>& args) {
     Child::Setup setup = setup_for(args);
     setup.as_nobody = true;
     return Child(setup).wait();
+}
+
+Ended shell(const std::string& line, std::vector<std::string> wrapper) {
+    for (const std::string& word : {std::string("sh"), std::string("-c"), line})
+        wrapper.push_back(word);
+    return Child({std::move(wrapper), {cat("GPUFS=", gpufs_binary())}, false, false, {}}).wait();
 }
 
 }  // namespace gpufs::test

@@ -65,4 +65,8 @@ std::string work_binary();
 Ended gpufs(const std::vector<std::string>& args);
 Ended gpufs_as_nobody(const std::vector<std::string>& args);
 
+// Runs a line of the shell, in which $GPUFS is the binary. `wrapper`: a program with its arguments
+// that runs the shell.
+Ended shell(const std::string& line, std::vector<std::string> wrapper = {});
+
 }  // namespace gpufs::test

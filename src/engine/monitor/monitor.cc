@@ -15,6 +15,7 @@
 #include "kernel/host/kernel_version.h"
 #include "kernel/host/pid_namespace.h"
 #include "kernel/host/syscall_names.h"
+#include "lang/insn/insn.h"
 #include "lang/program/probe_kinds.h"
 
 namespace gpufs {
@@ -60,20 +61,20 @@ bool refers_to_map(const bpf_insn& insn) {
 
 // A program that goes on as the one in the first place of an array of programs.
 std::vector<bpf_insn> jump_through(int programs) {
-    const auto insn = [](int code, int dst, int src, std::int32_t imm) {
-        bpf_insn made{};
-        made.code = static_cast<__u8>(code);
-        made.dst_reg = static_cast<__u8>(dst) & 0xf;
-        made.src_reg = static_cast<__u8>(src) & 0xf;
-        made.imm = imm;
-        return made;
-    };
-    return {insn(BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_MAP_FD, programs),
-            insn(0, 0, 0, 0),
-            insn(BPF_ALU64 | BPF_MOV | BPF_K, 3, 0, 0),
-            insn(BPF_JMP | BPF_CALL, 0, 0, BPF_FUNC_tail_call),
-            insn(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0),
-            insn(BPF_JMP | BPF_EXIT, 0, 0, 0)};
+    const auto array = insn::load_pseudo(Reg::r2, Pseudo::map_fd, programs);
+    return {array[0],
+            array[1],
+            insn::mov(Reg::r3, 0),
+            insn::call(BPF_FUNC_tail_call),
+            insn::mov(Reg::r0, 0),
+            insn::leave()};
+}
+
+// Puts a program into the first place.
+void put(const BpfMap& programs, const Fd& program) {
+    const std::uint32_t key = 0;
+    const int fd = program.get();
+    programs.update(std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&fd, 1)));
 }
 
 }  // namespace
@@ -123,13 +124,8 @@ ProgramMap* Monitor::settled_map(std::string_view name) const {
 void Monitor::turn() {
     if (second_maps_.empty()) return;
     whose_turn_ ^= 1;
-    const std::uint32_t key = 0;
-    for (const Loaded& loaded : loaded_) {
-        if (!loaded.turn) continue;
-        const int program = loaded.by_turn[whose_turn_].get();
-        loaded.turn->update(std::as_bytes(std::span(&key, 1)),
-                            std::as_bytes(std::span(&program, 1)));
-    }
+    for (const Loaded& loaded : loaded_)
+        if (loaded.turn) put(*loaded.turn, loaded.by_turn[whose_turn_]);
     grace_period_->wait();
 }
 
@@ -245,9 +241,7 @@ void Monitor::load_by_turn(const Linked& linked, Loaded& loaded) {
     jump.insns = jump_through(loaded.turn->fd());
     jump.functions = {linked.functions.front()};
     loaded.program = load_in_kernel(jump, loaded);
-    const std::uint32_t key = 0;
-    const int first = loaded.by_turn.front().get();
-    loaded.turn->update(std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&first, 1)));
+    put(*loaded.turn, loaded.by_turn.front());
 }
 
 int Monitor::program_to_run(const Loaded& loaded) const {

@@ -271,10 +271,11 @@ void Replay::run_end(const VisitRecord& visit) {
 }
 
 LossLedger Replay::losses() const {
-    return {{"records of no declared layout", Loss::exactly(unknown_)},
-            {"events that the recording lost", lost_},
-            {"runs of interval programs in long gaps", Loss::exactly(left_out_)},
-            {"damaged places in the recording", Loss::exactly(file_.damage().size())}};
+    LossLedger losses{{"records of no declared layout", Loss::exactly(unknown_)},
+                      {"events that the recording lost", lost_},
+                      {"runs of interval programs in long gaps", Loss::exactly(left_out_)}};
+    losses.add(file_.damage_losses());
+    return losses;
 }
 
 std::vector<std::string> Replay::notes() const {

@@ -189,6 +189,10 @@ const TraceFile::Facts& TraceFile::facts() const {
     return state_->index.facts;
 }
 
+LossLedger TraceFile::damage_losses() const {
+    return {{"damaged places in the recording", Loss::exactly(damage().size())}};
+}
+
 std::vector<std::string> TraceFile::damage() const {
     std::vector<std::string> all = state_->index.damage;
     for (const State::Stream* stream : state_->chosen)

@@ -73,6 +73,8 @@ public:
 
     // Missing or damaged parts found so far, one line each.
     std::vector<std::string> damage() const;
+    // How many of them there are, as what is missing.
+    LossLedger damage_losses() const;
 
 private:
     struct State;

@@ -1,39 +1,30 @@
 #include "kernel/bpf/grace_period.h"
 
-#include <cerrno>
-
-#include "kernel/bpf/syscall.h"
+#include <span>
 
 namespace gpufs {
 namespace {
 
-Fd make_array(bpf_map_type type, const char* name, std::uint32_t value_bytes, int inner) {
-    bpf_attr attr = zeroed_attr();
-    attr.map_type = type;
-    attr.key_size = sizeof(std::uint32_t);
-    attr.value_size = value_bytes;
-    attr.max_entries = 1;
-    if (inner != -1) attr.inner_map_fd = static_cast<__u32>(inner);
-    set_object_name(attr.map_name, name);
-    const int fd = sys_bpf_charged(BPF_MAP_CREATE, attr);
-    if (fd == -1) throw_bpf_error(errno, "make a map to wait for BPF programs with");
-    return Fd(fd);
+BpfMap make_array(std::uint32_t type, const char* name, int inner_fd = -1) {
+    BpfMapSpec spec;
+    spec.type = type;
+    spec.name = name;
+    spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
+    spec.max_entries = 1;
+    spec.inner_fd = inner_fd;
+    return BpfMap::create(spec);
 }
 
 }  // namespace
 
 GracePeriod::GracePeriod()
-    : inner_(make_array(BPF_MAP_TYPE_ARRAY, "wait_inner", 8, -1)),
-      outer_(make_array(BPF_MAP_TYPE_ARRAY_OF_MAPS, "wait", sizeof(std::uint32_t), inner_.get())) {}
+    : inner_(make_array(BPF_MAP_TYPE_ARRAY, "wait_inner")),
+      outer_(make_array(BPF_MAP_TYPE_ARRAY_OF_MAPS, "wait", inner_.fd())) {}
 
 void GracePeriod::wait() const {
     const std::uint32_t key = 0;
-    const auto value = static_cast<std::uint32_t>(inner_.get());
-    bpf_attr attr = zeroed_attr();
-    attr.map_fd = static_cast<__u32>(outer_.get());
-    attr.key = address_of(&key);
-    attr.value = address_of(&value);
-    if (sys_bpf(BPF_MAP_UPDATE_ELEM, attr) != 0) throw_bpf_error(errno, "wait for BPF programs");
+    const int inner = inner_.fd();
+    outer_.update(std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&inner, 1)));
 }
 
 }  // namespace gpufs

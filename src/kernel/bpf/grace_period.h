@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/fd.h"
+#include "kernel/bpf/map.h"
 
 namespace gpufs {
 
@@ -16,7 +16,7 @@ public:
     void wait() const;
 
 private:
-    Fd inner_, outer_;
+    BpfMap inner_, outer_;
 };
 
 }  // namespace gpufs

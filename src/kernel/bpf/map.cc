@@ -62,6 +62,7 @@ BpfMap BpfMap::create(const BpfMapSpec& spec) {
     attr.value_size = spec.value_bytes;
     attr.max_entries = spec.max_entries;
     attr.map_flags = spec.flags;
+    if (spec.inner_fd != -1) attr.inner_map_fd = static_cast<__u32>(spec.inner_fd);
     Fd fd{try_create(attr, spec.name)};
     if (!fd) {
         const int code = errno;

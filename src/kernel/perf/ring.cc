@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "kernel/bpf/op.h"
 #include "kernel/bpf/program.h"
 #include "kernel/bpf/test_run.h"
 #include "kernel/host/cpus.h"
@@ -53,30 +54,19 @@ Fd open_output(unsigned cpu, std::size_t wake_up_bytes, PerfRing::Way way, bool&
     return open_output(cpu, wake_up_bytes, 0);
 }
 
-constexpr bpf_insn insn(int code, int dst, int src, int off, std::int32_t imm) {
-    bpf_insn made{};
-    made.code = static_cast<__u8>(code);
-    made.dst_reg = static_cast<__u8>(dst) & 0xf;
-    made.src_reg = static_cast<__u8>(src) & 0xf;
-    made.off = static_cast<__s16>(off);
-    made.imm = imm;
-    return made;
-}
-
 // A program that sends an end mark to the ring of the CPU that it runs on.
 Fd load_marker(const BpfMap& rings) {
-    constexpr int kMov = BPF_ALU64 | BPF_MOV;
     const bpf_insn insns[] = {
-        insn(BPF_ST | BPF_MEM | BPF_W, 10, 0, -4, kEndMark),
-        insn(BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_MAP_FD, 0, rings.fd()),
-        insn(0, 0, 0, 0, 0),
-        insn(BPF_ALU | BPF_MOV | BPF_K, 3, 0, 0, -1),  // BPF_F_CURRENT_CPU
-        insn(kMov | BPF_X, 4, 10, 0, 0),
-        insn(BPF_ALU64 | BPF_ADD | BPF_K, 4, 0, 0, -4),
-        insn(kMov | BPF_K, 5, 0, 0, sizeof kEndMark),
-        insn(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_perf_event_output),
-        insn(kMov | BPF_K, 0, 0, 0, 0),
-        insn(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+        op::store_value(BPF_W, 10, -4, kEndMark),
+        op::make(BPF_LD | BPF_IMM | BPF_DW, 2, BPF_PSEUDO_MAP_FD, 0, rings.fd()),
+        op::make(0, 0, 0, 0, 0),
+        op::make(BPF_ALU | BPF_MOV | BPF_K, 3, 0, 0, -1),  // BPF_F_CURRENT_CPU
+        op::copy(4, 10),
+        op::add(4, -4),
+        op::mov(5, sizeof kEndMark),
+        op::call(BPF_FUNC_perf_event_output),
+        op::mov(0, 0),
+        op::leave(),
     };
     BpfProgramSpec spec;
     spec.type = BPF_PROG_TYPE_RAW_TRACEPOINT;

@@ -20,9 +20,8 @@ constexpr std::string_view kUsualMount = "/sys/kernel/tracing";
 
 [[noreturn]] void throw_unwritable(int code, const std::string& doing, const std::string& root) {
     if (code != EROFS) throw SysError(code, doing);
-    const std::string mount = root.substr(0, root.find("/instances/"));
-    throw UnsupportedError(cat(mount, " is mounted read-only"),
-                           cat("as root: mount -o remount,rw ", mount));
+    const Trouble trouble = read_only_tracefs(root.substr(0, root.find("/instances/")));
+    throw UnsupportedError(trouble.what, trouble.fix);
 }
 
 }  // namespace
@@ -134,10 +133,10 @@ TracefsMount missing_tracefs(const Mounts& mounts) {
         return {{},
                 cat("tracefs is hidden: a ", mounts.covering, " is mounted over ", mounts.covered),
                 cat("as root: umount ", mounts.covered)};
-    if (std::string why = missing_mount(kUsualMount); !why.empty())
+    if (const auto trouble = missing_mount(kUsualMount))
         return {{},
-                cat("tracefs is not mounted, and ", why),
-                cat("as root: mount -t sysfs sysfs /sys; mount -t tracefs nodev ", kUsualMount)};
+                cat("tracefs is not mounted, and ", trouble->what),
+                cat(trouble->fix, "; mount -t tracefs nodev ", kUsualMount)};
     if (!file_exists(std::string(kUsualMount)))
         return {{},
                 cat("this kernel has no tracefs: there is no ", kUsualMount),
@@ -147,15 +146,21 @@ TracefsMount missing_tracefs(const Mounts& mounts) {
 
 }  // namespace
 
-std::string missing_mount(std::string_view path) {
-    if (path.starts_with("/proc/") && !file_exists("/proc/self")) return "/proc is not mounted";
-    if (path.starts_with("/sys/") && !file_exists("/sys/kernel")) return "/sys is not mounted";
+std::optional<Trouble> missing_mount(std::string_view path) {
+    if (path.starts_with("/proc/") && !file_exists("/proc/self"))
+        return Trouble{"/proc is not mounted", "as root: mount -t proc proc /proc"};
+    if (path.starts_with("/sys/") && !file_exists("/sys/kernel"))
+        return Trouble{"/sys is not mounted", "as root: mount -t sysfs sysfs /sys"};
     return {};
 }
 
+Trouble read_only_tracefs(const std::string& mount) {
+    return {cat(mount, " is mounted read-only"), cat("as root: mount -o remount,rw ", mount)};
+}
+
 TracefsMount find_tracefs_mount() {
-    if (std::string why = missing_mount("/proc/self"); !why.empty())
-        return {{}, std::move(why), "as root: mount -t proc proc /proc"};
+    if (auto trouble = missing_mount("/proc/self"))
+        return {{}, std::move(trouble->what), std::move(trouble->fix)};
     TracefsMount found;
     if (const char* chosen = std::getenv("GPUFS_TRACEFS"); chosen && *chosen) {
         found.root = chosen;

@@ -66,8 +66,13 @@ TracefsMount find_tracefs_mount();
 // The same; throws UnsupportedError with the problem and its fix.
 Tracefs find_tracefs();
 
-// Why the files at this path are missing, if /proc or /sys, where they belong, is not mounted:
-// "/proc is not mounted"; otherwise empty.
-std::string missing_mount(std::string_view path);
+// What is wrong, and what helps: "/proc is not mounted", "as root: mount -t proc proc /proc".
+struct Trouble {
+    std::string what, fix;
+};
+// Why the files at this path are missing, if /proc or /sys, where they belong, is not mounted.
+std::optional<Trouble> missing_mount(std::string_view path);
+// That the tracefs at this mount point is read-only.
+Trouble read_only_tracefs(const std::string& mount);
 
 }  // namespace gpufs

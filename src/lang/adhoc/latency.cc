@@ -24,13 +24,6 @@ constexpr const char* kLatency = "latency";
 constexpr const char* kSlow = "slow";
 constexpr const char* kSlowRing = "slow_ring";
 
-Relocation reference(Relocation::Kind kind, std::string name) {
-    Relocation relocation;
-    relocation.kind = kind;
-    relocation.name = std::move(name);
-    return relocation;
-}
-
 // Happens in the thread's own code, or in a system call that it makes: never before the thread
 // begins, never after it ended.
 bool is_of_user_code(const AdhocEvent& event) {
@@ -155,7 +148,7 @@ private:
     }
 
     ir::Temp starts(ir::Code& code) {
-        return code.symbol(reference(Relocation::Kind::map, kStartMap));
+        return code.symbol(Relocation::to(Relocation::Kind::map, kStartMap));
     }
 
     // The time of the start that has this key, 0 once it had its end; or null.
@@ -255,7 +248,8 @@ private:
             end = to.offset + to.type.bytes;
             const auto at = static_cast<std::int64_t>(to.offset);
             if (to.offset == 0)
-                code.store({record, at}, code.symbol(reference(Relocation::Kind::record_id, kSlow)),
+                code.store({record, at},
+                           code.symbol(Relocation::to(Relocation::Kind::record_id, kSlow)),
                            ir::kU32);
             else if (const Member* from = find_for(key_, to))
                 copy(code, key, *from, record, to);
@@ -265,7 +259,7 @@ private:
                 code.store({record, at}, taken, ir::kU64);
         }
         code.call(BPF_FUNC_perf_event_output,
-                  {probe.context(), code.symbol(reference(Relocation::Kind::map, kSlowRing)),
+                  {probe.context(), code.symbol(Relocation::to(Relocation::Kind::map, kSlowRing)),
                    static_cast<std::uint64_t>(BPF_F_CURRENT_CPU), code.address(record),
                    slow.layout.bytes});
     }

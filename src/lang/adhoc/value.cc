@@ -123,9 +123,7 @@ std::string hint_for_value(const AdhocEvent& event, std::string_view name) {
 }
 
 Relocation AdhocValueCode::field_reference(const Field& field, std::int64_t addend) const {
-    Relocation relocation;
-    relocation.kind = Relocation::Kind::field_offset;
-    relocation.name = field.name;
+    Relocation relocation = Relocation::to(Relocation::Kind::field_offset, field.name);
     relocation.addend = addend;
     return relocation;
 }

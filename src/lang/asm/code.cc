@@ -12,8 +12,6 @@
 namespace gpufs {
 namespace {
 
-constexpr int kFramePointer = 10;
-
 std::int64_t imm64_of(const bpf_insn& low, const bpf_insn& high) {
     return static_cast<std::int64_t>(static_cast<__u32>(low.imm) |
                                      static_cast<std::uint64_t>(static_cast<__u32>(high.imm))

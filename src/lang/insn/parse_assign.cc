@@ -5,7 +5,6 @@
 #include "lang/insn/parser.h"
 
 namespace gpufs {
-namespace {}  // namespace
 
 void InsnParser::assignment() {
     const Operand dst = expect_register();

@@ -19,13 +19,6 @@ constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 // one that interrupts on the same CPU, or of another CPU.
 constexpr int kTriesOnCpu = 4, kTriesOnAll = 32;
 
-Relocation reference(Relocation::Kind kind, std::string name) {
-    Relocation relocation;
-    relocation.kind = kind;
-    relocation.name = std::move(name);
-    return relocation;
-}
-
 bool has_extremes(const Aggregation& how) {
     return how.kind == Kind::min || how.kind == Kind::max || how.kind == Kind::stats ||
            how.is_histogram();
@@ -78,7 +71,9 @@ public:
     }
 
 private:
-    ir::Temp map_address() { return code_.symbol(reference(Relocation::Kind::map, map_.name)); }
+    ir::Temp map_address() {
+        return code_.symbol(Relocation::to(Relocation::Kind::map, map_.name));
+    }
 
     ir::Temp look_up(ir::Temp key) {
         return code_.call(BPF_FUNC_map_lookup_elem, {map_address(), key});
@@ -117,7 +112,7 @@ private:
 
     ir::Operand entries() {
         if (map_.max_parameter.empty()) return map_.max_entries;
-        return code_.symbol(reference(Relocation::Kind::parameter, map_.max_parameter));
+        return code_.symbol(Relocation::to(Relocation::Kind::parameter, map_.max_parameter));
     }
 
     // Where the whole key is.
@@ -299,7 +294,7 @@ std::string refused_of(const MapDeclaration& map) {
 }
 
 void append_loss(ir::Code& code, const std::string& name) {
-    const ir::Temp counter = code.symbol(reference(Relocation::Kind::map_value, name));
+    const ir::Temp counter = code.symbol(Relocation::to(Relocation::Kind::map_value, name));
     code.atomic(AtomicOp::add, {counter, 0}, 1, ir::kU64);
 }
 

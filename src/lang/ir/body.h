@@ -12,7 +12,6 @@ namespace gpufs::ir {
 
 // 0 to 10 are hardware registers, the others are temps.
 using RegId = std::uint32_t;
-constexpr RegId kFramePointer = 10;
 constexpr RegId kFirstTemp = 11;
 constexpr bool is_temp(RegId reg) {
     return reg >= kFirstTemp;

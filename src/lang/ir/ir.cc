@@ -395,9 +395,7 @@ Temp Code::call(std::string function, std::initializer_list<Operand> arguments) 
     const Temp result = call(0, arguments);
     Item& item = *(body_->items.end() - 2);
     item.op = insn::call_local(0);
-    Relocation target;
-    target.kind = Relocation::Kind::subprogram;
-    target.name = std::move(function);
+    Relocation target = Relocation::to(Relocation::Kind::subprogram, std::move(function));
     target.at = body_->at;
     item.relocation = add_relocation(*body_, std::move(target));
     return result;

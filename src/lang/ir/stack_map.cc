@@ -68,10 +68,7 @@ public:
 
 private:
     ir::Temp map_address(std::string name) {
-        Relocation map;
-        map.kind = Relocation::Kind::map;
-        map.name = std::move(name);
-        return code_.symbol(std::move(map));
+        return code_.symbol(Relocation::to(Relocation::Kind::map, std::move(name)));
     }
 
     ir::Temp look_up(const std::string& map, ir::Slot key) {

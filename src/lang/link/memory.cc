@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::int32_t kStackBytes = 512;
 constexpr std::size_t kMaxFrames = 8;
-constexpr unsigned kFramePointer = 10;
 
 // What a register holds, as far as it is known on every way to an instruction.
 struct Value {

@@ -41,6 +41,8 @@ struct Relocation {
     std::int64_t addend = 0;
     std::optional<std::int64_t> fallback;  // for btf_offset on kernels without BTF
     SourceRef at;
+
+    static Relocation to(Kind kind, std::string name) { return {kind, std::move(name), 0, {}, {}}; }
 };
 
 // A condition under which code is assembled (.if). Guards nest: `outer` must hold, too.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernel/bpf/map.h"
+#include "kernel/bpf/op.h"
 #include "kernel/bpf/program.h"
 #include "kernel/features.h"
 #include "kernel/perf/attach.h"
@@ -21,29 +22,9 @@ int gpufs_test_target(int n);
 int gpufs_test_other(int n);
 }
 
-namespace gpufs::test {
+// More instructions by hand: a test of the kernel layer needs no assembler.
+namespace gpufs::op {
 
-// Instructions by hand: a test of the kernel door leans on no assembler.
-namespace op {
-
-constexpr bpf_insn make(int code, int dst, int src, int off, std::int32_t imm) {
-    bpf_insn made{};
-    made.code = static_cast<__u8>(code);
-    made.dst_reg = static_cast<__u8>(dst) & 0xf;
-    made.src_reg = static_cast<__u8>(src) & 0xf;
-    made.off = static_cast<__s16>(off);
-    made.imm = imm;
-    return made;
-}
-constexpr bpf_insn mov(int dst, std::int32_t value) {
-    return make(BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, value);
-}
-constexpr bpf_insn copy(int dst, int src) {
-    return make(BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
-}
-constexpr bpf_insn add(int dst, std::int32_t value) {
-    return make(BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, value);
-}
 constexpr bpf_insn shift_right(int dst, std::int32_t bits) {
     return make(BPF_ALU64 | BPF_RSH | BPF_K, dst, 0, 0, bits);
 }
@@ -52,9 +33,6 @@ constexpr bpf_insn load(int width, int dst, int base, int off) {
 }
 constexpr bpf_insn store(int width, int base, int off, int src) {
     return make(BPF_STX | BPF_MEM | width, base, src, off, 0);
-}
-constexpr bpf_insn store_value(int width, int base, int off, std::int32_t value) {
-    return make(BPF_ST | BPF_MEM | width, base, 0, off, value);
 }
 constexpr bpf_insn jump(int off) {
     return make(BPF_JMP | BPF_JA, 0, 0, off, 0);
@@ -65,14 +43,10 @@ constexpr bpf_insn jump_if_zero(int reg, int off) {
 constexpr bpf_insn jump_unless(int reg, std::int32_t value, int off) {
     return make(BPF_JMP | BPF_JNE | BPF_K, reg, 0, off, value);
 }
-constexpr bpf_insn call(int helper) {
-    return make(BPF_JMP | BPF_CALL, 0, 0, 0, helper);
-}
-constexpr bpf_insn leave() {
-    return make(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-}
 
-}  // namespace op
+}  // namespace gpufs::op
+
+namespace gpufs::test {
 
 using Insns = std::vector<bpf_insn>;
 Insns operator+(Insns a, const Insns& b);
