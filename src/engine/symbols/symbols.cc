@@ -17,10 +17,6 @@ constexpr std::size_t kMostKnown = 8192;
 constexpr std::size_t kMostJits = 256, kMostJitBytes = 256 << 20;
 constexpr auto kLookAgain = std::chrono::milliseconds(100);
 
-std::string read_modules() {
-    return read_file_if_readable("/proc/modules").value_or("");
-}
-
 }  // namespace
 
 void Symbols::watch() {
@@ -50,17 +46,7 @@ Frame Symbols::kernel(std::uint64_t address, At at) {
     const std::uint64_t back = at == At::after_call ? 1 : 0;
     Frame frame{{}, {}, address, {}};
     try {
-        if (!modules_) modules_ = read_modules();
-        auto symbol = kallsyms_.find(address - back);
-        if (!symbol) {
-            // The address may belong to a module loaded since kallsyms was read.
-            std::string now = read_modules();
-            if (now != *modules_) {
-                kallsyms_.reload();
-                modules_ = std::move(now);
-                symbol = kallsyms_.find(address - back);
-            }
-        }
+        const auto symbol = kernel_.find(address - back);
         if (!symbol) return frame;
         frame.name = symbol->name;
         frame.module = symbol->module.empty() ? "" : cat('[', symbol->module, ']');
@@ -133,20 +119,6 @@ void Symbols::forget_jits() {
     };
     while (jits_.size() > kMostJits || (jits_.size() > 1 && bytes() > kMostJitBytes))
         jits_.erase(std::ranges::min_element(jits_, by_question));
-}
-
-std::string Symbols::why_no_kernel_names() {
-    constexpr const char* kRestrict = "/proc/sys/kernel/kptr_restrict";
-    try {
-        if (!kallsyms_.is_hidden()) return {};
-    } catch (const SysError& e) {
-        return cat(e.what(), ": it takes a kernel with CONFIG_KALLSYMS=y");
-    }
-    const std::string level(trim(read_file_if_readable(kRestrict).value_or("")));
-    return cat("the kernel hides its addresses from this user (kernel.kptr_restrict is ", level,
-               "): ",
-               level == "2" ? "as root, 'sysctl kernel.kptr_restrict=1'"
-                            : "run as root, or with CAP_SYSLOG");
 }
 
 }  // namespace gpufs

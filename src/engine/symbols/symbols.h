@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "engine/symbols/jit_map.h"
+#include "engine/symbols/kernel_symbols.h"
 #include "engine/symbols/mapped_files.h"
 #include "engine/symbols/process_table.h"
-#include "kernel/host/kallsyms.h"
 #include "kernel/perf/side_band.h"
-#include "lang/symbols/kallsyms.h"
 
 namespace gpufs {
 
@@ -65,9 +64,8 @@ public:
     Frame user(std::uint32_t pid, std::uint64_t address, At at = At::code,
                std::uint64_t time_ns = ProcessTable::kLatest);
 
-    // Why addresses of the kernel have no names, with what helps behind the colon; empty where they
-    // have.
-    std::string why_no_kernel_names();
+    // KernelSymbols::why_no_names().
+    std::string why_no_kernel_names() { return kernel_.why_no_names(); }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -83,8 +81,7 @@ private:
 
     MappedFiles files_;
     ProcessTable processes_;
-    Kallsyms kallsyms_{kallsyms_text()};
-    std::optional<std::string> modules_;  // /proc/modules when kallsyms_ was read
+    KernelSymbols kernel_;
     std::optional<SideBand> side_band_;
     std::map<std::uint32_t, Jit> jits_;
     std::unordered_map<std::uint64_t, Frame> known_;  // by file and offset

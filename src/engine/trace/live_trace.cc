@@ -1,7 +1,6 @@
 #include "engine/trace/live_trace.h"
 
 #include "engine/trace/kernel_events.h"
-#include "kernel/host/kallsyms.h"
 #include "kernel/host/kernel_version.h"
 
 namespace gpufs {
@@ -25,11 +24,11 @@ TaskNames kernel_task_names(const Tracefs& top) {
 }
 
 LiveTrace::LiveTrace(const Tracefs& top, const Tracefs& instance)
-    : kallsyms_(kallsyms_text()), printk_formats_(text_of(top, "printk_formats")) {
+    : printk_formats_(text_of(top, "printk_formats")) {
     context_.events = kernel_events(top);
     context_.tasks = kernel_task_names(top);
     context_.tasks.refresh();
-    context_.addresses.symbol = [this](std::uint64_t address) { return kallsyms_.find(address); };
+    context_.addresses.symbol = [this](std::uint64_t address) { return symbols_.find(address); };
     context_.addresses.text = [this](std::uint64_t address) {
         return printk_formats_.find(address);
     };

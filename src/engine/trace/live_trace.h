@@ -1,8 +1,8 @@
 #pragma once
 
+#include "engine/symbols/kernel_symbols.h"
 #include "engine/trace/context.h"
 #include "kernel/tracefs/tracefs.h"
-#include "lang/symbols/kallsyms.h"
 #include "lang/symbols/printk_formats.h"
 
 namespace gpufs {
@@ -24,7 +24,7 @@ public:
     TraceContext& context() { return context_; }
 
 private:
-    Kallsyms kallsyms_;
+    KernelSymbols symbols_;
     PrintkFormats printk_formats_;
     TraceContext context_;
 };

@@ -25,6 +25,12 @@ constexpr bpf_insn copy(int dst, int src) {
 constexpr bpf_insn add(int dst, std::int32_t value) {
     return make(BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, value);
 }
+constexpr bpf_insn load(int width, int dst, int base, int off) {
+    return make(BPF_LDX | BPF_MEM | width, dst, base, off, 0);
+}
+constexpr bpf_insn store(int width, int base, int off, int src) {
+    return make(BPF_STX | BPF_MEM | width, base, src, off, 0);
+}
 constexpr bpf_insn store_value(int width, int base, int off, std::int32_t value) {
     return make(BPF_ST | BPF_MEM | width, base, 0, off, value);
 }

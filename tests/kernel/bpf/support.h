@@ -28,12 +28,6 @@ namespace gpufs::op {
 constexpr bpf_insn shift_right(int dst, std::int32_t bits) {
     return make(BPF_ALU64 | BPF_RSH | BPF_K, dst, 0, 0, bits);
 }
-constexpr bpf_insn load(int width, int dst, int base, int off) {
-    return make(BPF_LDX | BPF_MEM | width, dst, base, off, 0);
-}
-constexpr bpf_insn store(int width, int base, int off, int src) {
-    return make(BPF_STX | BPF_MEM | width, base, src, off, 0);
-}
 constexpr bpf_insn jump(int off) {
     return make(BPF_JMP | BPF_JA, 0, 0, off, 0);
 }

@@ -15,12 +15,17 @@
 
 #include "base/cat.h"
 #include "base/file.h"
+#include "base/hex.h"
 #include "base/text.h"
 #include "engine/monitor/monitor.h"
+#include "engine/symbols/kernel_symbols.h"
 #include "kernel/elf/symbols.h"
+#include "kernel/host/kallsyms.h"
 #include "lang/asm/assembler.h"
+#include "lang/symbols/kernel_functions.h"
 #include "support/needs.h"
 #include "support/nest.h"
+#include "support/skip.h"
 #include "view/monitor/live_symbols.h"
 #include "view/trace/frame_text.h"
 
@@ -378,8 +383,20 @@ std::uint64_t bytes_read() {
     return std::stoull(io.substr(io.find("rchar: ") + 7));
 }
 
-BOOST_AUTO_TEST_CASE(the_kernel_s_names_are_read_when_the_first_one_is_shown) {
-    constexpr std::uint64_t kKallsyms = 1 << 20;
+BOOST_AUTO_TEST_CASE(the_kernel_s_names_are_read_when_the_first_one_is_asked_for) {
+    constexpr std::uint64_t kKallsyms = 1 << 20, kNowhere = ~std::uint64_t{0} >> 1;
+    const std::uint64_t before = bytes_read();
+    KernelSymbols symbols(KernelSymbols::Way::kallsyms);
+    BOOST_TEST(bytes_read() - before < kKallsyms);
+    BOOST_TEST(!symbols.find(kNowhere).has_value());
+    const std::uint64_t once = bytes_read();
+    BOOST_TEST(once - before > kKallsyms);
+    BOOST_TEST(!symbols.find(kNowhere).has_value());
+    BOOST_TEST(symbols.why_no_names() == "");
+    BOOST_TEST(bytes_read() - once < kKallsyms);
+}
+
+BOOST_AUTO_TEST_CASE(notes_read_no_names_of_the_kernel) {
     KernelFacts machine;
     const Monitor monitor(assemble({"t.bpf",
                                     ".map stacks stacks max 8\n"
@@ -390,15 +407,36 @@ BOOST_AUTO_TEST_CASE(the_kernel_s_names_are_read_when_the_first_one_is_shown) {
     LiveSymbols symbols(monitor, CodeFile::Lines::no);
     const std::uint64_t before = bytes_read();
     symbols.watch(0);
-    const ValueNames names = symbols.names();
     BOOST_TEST(symbols.notes().empty());
-    BOOST_TEST(bytes_read() - before < kKallsyms);
-    names.kernel(~std::uint64_t{0} >> 1, ValueNames::Place::address);
-    const std::uint64_t once = bytes_read();
-    BOOST_TEST(once - before > kKallsyms);
-    names.kernel(~std::uint64_t{0} >> 1, ValueNames::Place::address);
-    symbols.notes();
-    BOOST_TEST(bytes_read() - once < kKallsyms);
+    BOOST_TEST(bytes_read() - before < 1u << 20);
+}
+
+// Each function of the kernel and of its modules, with what lies 3 bytes behind its begin.
+BOOST_AUTO_TEST_CASE(the_kernel_names_addresses_as_its_list_does) {
+    if (!KernelNamer::load()) return test::skip("needs bpf_snprintf: Linux 5.13 or later");
+    KernelSymbols asked, listed(KernelSymbols::Way::kallsyms);
+    std::vector<std::uint64_t> addresses;
+    std::size_t lines = 0;
+    for_each_line(kallsyms_text(), [&](std::string_view line) {
+        const auto symbol = parse_kallsyms_line(line);
+        // What programs of others are called may change meanwhile.
+        if (symbol && symbol->is_code() && symbol->module != "bpf" && ++lines % 16 == 0)
+            addresses.push_back(symbol->address + 3);
+    });
+    BOOST_TEST(addresses.size() > 1000u);
+    const std::uint64_t before = bytes_read();
+    for (const std::uint64_t address : addresses) asked.find(address);
+    BOOST_TEST(bytes_read() - before < 1u << 20);
+    std::size_t differ = 0;
+    for (const std::uint64_t address : addresses) {
+        const auto a = asked.find(address), b = listed.find(address);
+        const bool is_same =
+            a && b && a->name == b->name && a->module == b->module && a->offset == b->offset;
+        if (!is_same && ++differ < 5)
+            BOOST_ERROR(hex(address) << ": " << (a ? cat(a->name, '+', a->offset) : "nothing")
+                                     << ", " << (b ? cat(b->name, '+', b->offset) : "nothing"));
+    }
+    BOOST_TEST(differ == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_side_band_wakes_its_reader) {
