@@ -166,6 +166,7 @@ unsigned long number_before(const std::string& text, const std::string& word) {
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) *
                                ut::precondition(test::has_program{"trace-cmd"}))
+BOOST_AUTO_TEST_SUITE(recording, *ut::label("first_guest"))
 
 BOOST_AUTO_TEST_CASE(a_recording_has_every_event_for_trace_cmd) {
     const Folder folder;
@@ -428,6 +429,7 @@ BOOST_AUTO_TEST_CASE(the_timeline_of_gpus_has_fences_and_tasks) {
     BOOST_TEST(!has(bytes, "_reg_rw\n"));
 }
 
+BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

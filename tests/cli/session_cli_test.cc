@@ -45,6 +45,7 @@ std::string commands_in(const std::string& status) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(sessions, *ut::label("first_guest"))
 
 BOOST_AUTO_TEST_CASE(filter_finds_the_event_by_its_field) {
     const TempSession session;
@@ -414,6 +415,7 @@ BOOST_AUTO_TEST_CASE(a_refused_global_filter_never_reaches_the_event,
     BOOST_TEST(test::our_instances() == "");
 }
 
+BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "engine/trace/kernel_events.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/trace_instance.h"
 
 namespace ut = boost::unit_test;
 
@@ -148,7 +149,7 @@ BOOST_AUTO_TEST_CASE(an_instance_is_made_while_others_clear_up) {
         owners.push_back(::fork());
         if (owners.back() != 0) continue;
         try {
-            for (int round = 0; round < 25; ++round) {
+            for (int round = 0; round < test::scaled(25); ++round) {
                 const ScratchInstance scratch(kTop);
                 remove_stale(kTop);
                 if (!scratch.tracefs().has("tracing_on")) ::_exit(2);
