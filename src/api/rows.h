@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/results/losses.h"
+#include "engine/results/lost_counters.h"
 #include "engine/results/map_contents.h"
 #include "engine/results/running_program.h"
 #include "gpufs/results.h"

@@ -35,7 +35,10 @@ struct KindOfLoss {
     bool operator==(const KindOfLoss&) const = default;
 };
 
-// The account of all that is missing in a result.
+// The account of all that is missing in a result. Losses are counted where records are read
+// (engine/trace/raw_buffer.cc the kernel's buffer, engine/monitor/reader.cc rings,
+// engine/monitor/replay.cc recordings, engine/record/ what it writes), by the kernel
+// (engine/monitor/monitor.cc missed()), and by programs (engine/results/lost_counters.cc).
 class LossLedger {
 public:
     LossLedger() = default;
@@ -44,7 +47,7 @@ public:
     // Adds to the kind of this name.
     void add(std::string what, Loss loss);
     void add(const LossLedger& other);
-    // Another count of the loss of this name, which may have seen more or less of it.
+    // A second count of the same losses: the larger one is kept.
     void add_same(std::string what, Loss loss);
 
     // In the order in which they were added first, including those that are zero.

@@ -7,13 +7,11 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/kernel_abi.h"
 #include "base/text.h"
 
 namespace gpufs {
 namespace {
-
-// Larger than any machine; keeps a typo from filling memory.
-constexpr unsigned kMaxCpu = 8191;
 
 bool parse_whole(std::string_view text, std::uint64_t& n, int base = 10) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n, base);
@@ -114,7 +112,7 @@ std::vector<unsigned> parse_cpu_list(std::string_view what, std::string_view tex
             parse_whole(std::string_view(piece).substr(0, dash), first) &&
             (dash == piece.npos ? (last = first, true)
                                 : parse_whole(std::string_view(piece).substr(dash + 1), last));
-        if (!ok || last < first || last > kMaxCpu)
+        if (!ok || last < first || last >= kMaxCpus)
             throw UsageError(cat(what, " takes a list of CPUs, not '", text, "'"), "such as 0-3,7");
         for (; first <= last; ++first) cpus.push_back(static_cast<unsigned>(first));
     }

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
-#include "engine/monitor/dump.h"
+#include "engine/monitor/loaded_program_text.h"
 #include "lang/insn/image.h"
 #include "lang/insn/object.h"
 

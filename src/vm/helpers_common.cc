@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/kernel_abi.h"
 #include "vm/helper_support.h"
 #include "vm/interpreter.h"
 #include "vm/world.h"
@@ -14,7 +15,6 @@ namespace {
 
 using Gap = VmState::Gap;
 
-constexpr std::size_t kCommBytes = 16;
 // INVALID_UID of the kernel.
 constexpr std::uint64_t kNobody = 0xffffffff;
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/extend.h"
+#include "base/kernel_abi.h"
 #include "lang/insn/effects.h"
 
 namespace gpufs {
@@ -148,17 +149,16 @@ Interpreter::Interpreter(std::span<const bpf_insn> insns, VmState& world)
       insns_(insns.begin(), insns.end()),
       wide_(insns.size()),
       helpers_(insns.size()),
-      stack_(kFrames * VmMemory::kStackBytes) {
+      stack_(kBpfCallFrames * kBpfStackBytes) {
     check();
     resolve();
     for (const bpf_insn& insn : insns_) {
         reads_.push_back(insn.code == (BPF_JMP | BPF_EXIT) ? 0 : registers_read(insn));
         writes_.push_back(registers_written(insn));
     }
-    for (std::size_t i = 0; i < kFrames; ++i)
+    for (std::size_t i = 0; i < kBpfCallFrames; ++i)
         frame_addresses_.push_back(world_.memory.add(
-            VmMemory::Kind::stack,
-            std::span(stack_).subspan(i * VmMemory::kStackBytes, VmMemory::kStackBytes)));
+            VmMemory::Kind::stack, std::span(stack_).subspan(i * kBpfStackBytes, kBpfStackBytes)));
 }
 
 Interpreter::~Interpreter() {
@@ -234,16 +234,15 @@ std::uint64_t Interpreter::required(const std::optional<std::uint64_t>& result) 
 
 std::optional<std::uint64_t> Interpreter::execute(std::size_t slot, const BpfArguments& arguments,
                                                   std::uint16_t written) {
-    if (depth_ == kFrames) fail(cat("calls nest more than ", kFrames, " deep"));
+    if (depth_ == kBpfCallFrames) fail(cat("calls nest more than ", kBpfCallFrames, " deep"));
     // Marks the new frame's stack as never written.
     const std::uint64_t stack = frame_addresses_[depth_];
-    world_.memory.rebind(
-        stack, std::span(stack_).subspan(depth_ * VmMemory::kStackBytes, VmMemory::kStackBytes));
+    world_.memory.rebind(stack, std::span(stack_).subspan(depth_ * kBpfStackBytes, kBpfStackBytes));
     ++depth_;
     Frame frame;
     frame.written = static_cast<std::uint16_t>(frame.written | written);
     std::copy_n(arguments.begin(), arguments.size(), &frame.r[1]);
-    frame.r[kFramePointer] = stack + VmMemory::kStackBytes;
+    frame.r[kFramePointer] = stack + kBpfStackBytes;
     for (std::size_t next = slot;;) {
         slot_ = next;
         if (next >= insns_.size()) fail("runs off the end of the program");

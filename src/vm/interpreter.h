@@ -59,7 +59,6 @@ public:
     VmState& world() { return world_; }
 
 private:
-    static constexpr std::size_t kFrames = 8;
     // Base address of the program's functions, as passed to helpers that call them.
     static constexpr std::uint64_t kCodeBase = 0x4bf2'0000'0000'0000;
     struct Frame;

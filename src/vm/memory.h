@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "base/kernel_abi.h"
+
 namespace gpufs {
 
 // The memory of interpreted programs: regions at synthetic addresses. The addresses are in a range
@@ -23,7 +25,6 @@ public:
         user,      // readable with probe_read_user and similar helpers only
     };
     // The kernel's limit of a stack frame.
-    static constexpr std::size_t kStackBytes = 512;
 
     // Adds a region and returns its address, a multiple of 8. `bytes` must stay valid until
     // remove().
@@ -60,7 +61,7 @@ private:
         Kind kind = Kind::constant;
         std::byte* bytes = nullptr;  // written to only if the kind allows it
         std::size_t size = 0;
-        std::bitset<kStackBytes> written;  // Kind::stack
+        std::bitset<kBpfStackBytes> written;  // Kind::stack
 
         void write_zeros(std::size_t offset, std::size_t count);
         bool is_used = false;

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "cmd/shared/error_text.h"
 #include "cmd/shared/session_choice.h"
-#include "engine/monitor/load.h"
+#include "engine/monitor/load_linked.h"
 #include "kernel/host/real_time.h"
 #include "lang/program/merge_programs.h"
 #include "view/monitor/explanation.h"

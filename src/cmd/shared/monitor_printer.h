@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cmd/shared/command.h"
-#include "engine/results/losses.h"
+#include "engine/results/lost_counters.h"
 #include "engine/results/map_contents.h"
 #include "engine/results/running_program.h"
 #include "engine/results/stack_maps.h"

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "engine/monitor/load.h"
+#include "engine/monitor/load_linked.h"
 #include "engine/monitor/probe_providers.h"
 #include "engine/results/report_rows.h"
 #include "kernel/bpf/info.h"

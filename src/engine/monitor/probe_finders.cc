@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "kernel/elf/symbols.h"
+#include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kernel_version.h"
 #include "lang/program/probe_kinds.h"
 

@@ -25,8 +25,8 @@ struct SiteSearch {
     ProbeSites& found;  // takes notes and cautions
 };
 
-// Each completes a site, which has its program and its target: one for each event, or one for all
-// functions or places.
+// `site` has its program and its target; each function fills in the rest. They return one site for
+// each event, or one for all functions or places.
 FoundSites find_event_sites(const SiteSearch& search, ProbeSite site);
 // The kernel lists what it has; asking costs tens of milliseconds, so only where there is another
 // way. Otherwise attaching tells.

@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "engine/monitor/monitor.h"
-#include "engine/results/losses.h"
+#include "engine/results/lost_counters.h"
 #include "kernel/bpf/ring_buffer.h"
 #include "kernel/perf/ring.h"
 

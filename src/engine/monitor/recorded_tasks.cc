@@ -1,17 +1,14 @@
 #include "engine/monitor/recorded_tasks.h"
 
 #include "base/cat.h"
+#include "base/kernel_abi.h"
 #include "lang/event/field_value.h"
 
 namespace gpufs {
 namespace {
 
-// The kernel keeps so much of a name (TASK_COMM_LEN).
-constexpr std::size_t kCommBytes = 15;
 // What TaskNames says of a task that it does not know.
 constexpr std::string_view kUnknown = "<...>";
-// A new task of the same process (include/uapi/linux/sched.h).
-constexpr std::uint64_t kCloneThread = 0x10000;
 
 // Which fields of which events name a task.
 struct NamingEvent {
@@ -103,7 +100,7 @@ void RecordedTasks::apply(const Naming& naming, const TraceRecord& record, std::
     const std::uint32_t tid = naming.tid ? number_of(*naming.tid, record.bytes) : running;
     if (tid == 0) return;
     std::string_view name = text_of(naming.comm ? *naming.comm : *naming.file, record.bytes);
-    if (naming.file) name = name.substr(name.rfind('/') + 1).substr(0, kCommBytes);
+    if (naming.file) name = name.substr(name.rfind('/') + 1).substr(0, kCommBytes - 1);
     Task& named = task(tid);
     if (sees_changes_ || named.comm == kUnknown) {
         if (named.comm != name) named.comm = name;

@@ -13,7 +13,7 @@
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/prepared_program.h"
 #include "engine/monitor/recorded_tasks.h"
-#include "engine/results/losses.h"
+#include "engine/results/lost_counters.h"
 #include "engine/results/running_program.h"
 #include "engine/trace/file.h"
 #include "vm/interpreter.h"

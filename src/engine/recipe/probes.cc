@@ -7,7 +7,7 @@
 #include "base/hex.h"
 #include "base/scan.h"
 #include "base/suggest.h"
-#include "kernel/elf/symbols.h"
+#include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kallsyms.h"
 
 namespace gpufs {

@@ -15,7 +15,7 @@
 #include "base/read_at.h"
 #include "lang/trace_dat/bytes.h"
 #include "lang/trace_dat/compression.h"
-#include "lang/trace_dat/format.h"
+#include "lang/trace_dat/header.h"
 
 namespace gpufs {
 namespace {

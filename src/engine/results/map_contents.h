@@ -47,10 +47,9 @@ public:
     // What the programs had written when they turned away from it (RunningProgram::turn()), and
     // empties it: nothing is lost.
     std::vector<MapEntry> take(std::string_view name);
-    // From now on only what comes is there. No update is lost in arrays of counts, sums and
-    // histograms, whose old contents are remembered, and not taken out: an extreme of a bucket that
-    // was further before stays what it was, which is less than the bucket's width away. In other
-    // maps what comes meanwhile may be lost.
+    // Empties the map. Arrays of counts, sums and histograms lose no update: their old contents
+    // are remembered and subtracted from later ones. A bucket's old extreme may remain, which is
+    // less than the bucket's width away. Other maps may lose updates made meanwhile.
     void clear(std::string_view name);
 
     // For the end of a run: from now on each map is read from the kernel once, when its contents

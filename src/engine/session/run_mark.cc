@@ -40,7 +40,7 @@ void RunMark::remove() {
     directory_ = Fd();
 }
 
-std::vector<std::string> remove_marked(const Tracefs& top) {
+std::vector<std::string> remove_stale_marked(const Tracefs& top) {
     std::vector<std::string> removed;
     for (const Session& session : Session::all(top)) {
         const Fd directory = open_directory(session.tracefs());

@@ -10,7 +10,7 @@ namespace gpufs {
 
 // Marks a session's instance for as long as a run records into it: `gpufs reset --stale` finds by
 // the mark what a killed run left there. The mark is two mode bits of the instance's directory, on
-// which the run holds a lock that ends with its process.
+// which the run holds a lock that ends with its process: marked without a lock is stale.
 class RunMark {
 public:
     enum class Of {
@@ -28,6 +28,6 @@ private:
 // Removes what killed runs left in sessions: the instances that they made, and the enabled events,
 // filters and triggers of those that existed before. Returns what was removed, one line each. Does
 // nothing without permission.
-std::vector<std::string> remove_marked(const Tracefs& top);
+std::vector<std::string> remove_stale_marked(const Tracefs& top);
 
 }  // namespace gpufs

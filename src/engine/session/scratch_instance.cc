@@ -163,7 +163,7 @@ std::vector<std::string> remove_stale(const Tracefs& top) {
         if (::rmdir(top.instance(instance).root().c_str()) == 0)
             removed.push_back(cat("instance ", instance));
     }
-    std::ranges::move(remove_marked(top), std::back_inserter(removed));
+    std::ranges::move(remove_stale_marked(top), std::back_inserter(removed));
     std::set<std::string> groups;
     for (const std::string_view file : kDefinitionFiles) {
         const std::string text = top.read_if_readable(file).value_or("");

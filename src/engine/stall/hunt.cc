@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "engine/monitor/load.h"
+#include "engine/monitor/load_linked.h"
 #include "engine/session/triggers.h"
 #include "engine/stall/program_source.h"
 #include "engine/stall/tracefs_source.h"

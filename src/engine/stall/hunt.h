@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/stall/events.h"
 #include "engine/stall/look.h"
 #include "engine/stall/source.h"
 #include "engine/stall/syscall_text.h"
+#include "engine/stall/tracefs_events.h"
 #include "engine/stall/tracker.h"
 #include "engine/trace/live_trace.h"
 #include "kernel/host/real_time.h"

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/kernel_abi.h"
 #include "engine/monitor/files.h"
 #include "kernel/host/cpus.h"
 #include "kernel/host/proc_task.h"
@@ -28,7 +29,7 @@ constexpr std::uint64_t kRuns = 2048;
 struct RunRecord {
     std::uint64_t begin = 0, end = 0, ns = 0;
     std::uint32_t pid = 0, unused = 0;
-    std::array<char, 16> comm{};
+    std::array<char, kCommBytes> comm{};
 };
 struct LogRecord {
     std::uint64_t since = 0, count = 0;
@@ -186,8 +187,8 @@ void ProgramSource::take(const RecordLayout& layout, std::span<const std::byte> 
         last_ns_ = task.back;
         records_.take(task);
     } else if (layout.name == "newtask") {
-        const auto comm =
-            value_from<std::array<char, 16>>(record.subspan(layout.layout.find("comm")->offset));
+        const auto comm = value_from<std::array<char, kCommBytes>>(
+            record.subspan(layout.layout.find("comm")->offset));
         records_.take_newtask(
             pid("parent"), pid("tid"), {comm.data(), ::strnlen(comm.data(), comm.size())},
             value_from<std::uint64_t>(record.subspan(layout.layout.find("flags")->offset)));

@@ -5,12 +5,14 @@
 #include <string>
 #include <utility>
 
+#include "base/kernel_abi.h"
+
 namespace gpufs {
 namespace {
 
 constexpr std::uint32_t kNoCall = 1, kInCall = 2;
 
-std::string_view text_of(const std::array<char, 16>& comm) {
+std::string_view text_of(const std::array<char, kCommBytes>& comm) {
     return {comm.data(), ::strnlen(comm.data(), comm.size())};
 }
 

@@ -74,8 +74,8 @@ std::size_t TracefsSource::read_buffers() {
     return records;
 }
 
-// A drain takes a bounded number of pages. Where it gave many records, more have come meanwhile,
-// even if the next one gives none because it only lets go what was held back.
+// A drain takes a bounded number of pages. After one with many records, more have come meanwhile:
+// drains go on until two in a row give few, as one may only release what was held back.
 void TracefsSource::read() {
     constexpr int kMostDrains = 64;
     constexpr std::size_t kMany = 1000, kBusy = 50;

@@ -3,14 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/kernel_abi.h"
+
 namespace gpufs {
-namespace {
-
-// include/uapi/linux/sched.h
-constexpr std::uint64_t kCloneThread = 0x00010000;
-
-}  // namespace
-
 StallTracker::Task* StallTracker::find(int tid) {
     const auto it = tasks_.find(tid);
     return it == tasks_.end() ? nullptr : &it->second;

@@ -20,15 +20,16 @@ namespace gpufs {
 struct Frame {
     std::string name;    // of the function: "std::vector<int, std::allocator<int> >::push_back"
     std::string module;  // "libc.so.6", "[amdgpu]"; empty for the kernel itself
-    std::uint64_t offset =
-        0;               // from the function's begin; without one, in the module's file as its
-                         // own headers count (what addr2line takes); without that, the address
+    // From the function's begin. Without a function, in the module's file as its own headers count
+    // (what addr2line takes). Without a module, the address.
+    std::uint64_t offset = 0;
     std::string source;  // "main.cc:42"
 
     bool operator==(const Frame&) const = default;
 };
 
-// Names addresses of the kernel and of processes, also of those that are gone. Symbols are read at
+// Names addresses of the kernel and of processes, as a frame each, also of those that are gone.
+// Symbols are read at
 // the first question that needs them; nothing is ever asked of a process itself.
 class Symbols {
 public:

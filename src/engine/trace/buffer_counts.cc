@@ -34,4 +34,13 @@ BufferCounts parse_buffer_counts(std::string_view stats) {
     return counts;
 }
 
+std::uint64_t parse_buffer_kb(std::string_view text) {
+    constexpr std::string_view kExpanded = "expanded: ";
+    if (const auto at = text.find(kExpanded); at != text.npos)
+        text.remove_prefix(at + kExpanded.size());
+    std::uint64_t kb = 0;
+    std::from_chars(text.data(), text.data() + text.size(), kb);
+    return kb;
+}
+
 }  // namespace gpufs

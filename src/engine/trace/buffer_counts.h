@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace gpufs {
@@ -19,5 +20,10 @@ struct BufferCounts {
 };
 // Parses a file per_cpu/cpuN/stats.
 BufferCounts parse_buffer_counts(std::string_view stats);
+
+// The size of a ring buffer in KiB, from the text of buffer_size_kb or buffer_total_size_kb:
+// "1408", or "7 (expanded: 1408)" before the first use of the buffer, which makes it as large as it
+// will be. 0 when the text is neither.
+std::uint64_t parse_buffer_kb(std::string_view text);
 
 }  // namespace gpufs

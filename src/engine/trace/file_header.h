@@ -9,7 +9,7 @@
 #include "lang/symbols/printk_formats.h"
 #include "lang/trace_dat/clock.h"
 #include "lang/trace_dat/compression.h"
-#include "lang/trace_dat/format.h"
+#include "lang/trace_dat/header.h"
 #include "lang/trace_dat/ring_page.h"
 
 namespace gpufs {

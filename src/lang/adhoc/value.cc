@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/kernel_abi.h"
 #include "base/suggest.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/stack_map.h"
@@ -15,10 +16,8 @@ namespace {
 using Source = AdhocValue::Source;
 using Kind = ValueType::Kind;
 
-constexpr std::size_t kCommBytes = 16;  // TASK_COMM_LEN
 // The maximum size of a text without a fixed length, including the NUL.
 constexpr std::size_t kTextBytes = 64;
-constexpr std::size_t kStackFrames = 127;  // PERF_MAX_STACK_DEPTH
 constexpr std::size_t kStacks = 16384;
 constexpr const char* kStackMap = "stacks";
 
@@ -171,7 +170,7 @@ ir::Temp AdhocValueCode::stack(bool is_user) {
         map.type = BPF_MAP_TYPE_STACK_TRACE;
         map.keeps_stacks = true;
         map.key.add("key", type_of(Kind::integer, 4));
-        map.value.add("value", type_of(Kind::raw_bytes, kStackFrames * kWord));
+        map.value.add("value", type_of(Kind::raw_bytes, kStackTraceFrames * kWord));
         map.max_entries = kStacks;
         program_.maps.push_back(map);
         define_stack_function(program_, map);

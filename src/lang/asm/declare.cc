@@ -4,12 +4,12 @@
 #include <iterator>
 #include <limits>
 
+#include "base/kernel_abi.h"
 #include "base/suggest.h"
 
 namespace gpufs {
 namespace {
 
-constexpr std::size_t kStackBytes = 512;
 constexpr std::size_t kSlot = 8;
 
 Parameter::Type type_of_unit(std::string_view unit) {
@@ -180,9 +180,9 @@ void DeclarationParser::stack() {
         bytes = align_up(bytes, kSlot);
         pieces.push_back({std::string(member.text), std::move(layout), bytes});
         bytes += pieces.back().layout.bytes;
-        if (bytes > kStackBytes)
+        if (bytes > kBpfStackBytes)
             tokens_.fail(member.span,
-                         cat("the stack has ", kStackBytes, " bytes; this needs ", bytes),
+                         cat("the stack has ", kBpfStackBytes, " bytes; this needs ", bytes),
                          "keep what is large in .scratch");
     } while (tokens_.accept(","));
     if (!tokens_.is("}")) tokens_.fail_expected("',' or '}'");

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <limits>
 
+#include "base/kernel_abi.h"
 #include "base/suggest.h"
 #include "lang/asm/declare.h"
 
@@ -10,7 +11,6 @@ namespace gpufs {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kStackFrames = 127;  // PERF_MAX_STACK_DEPTH
 constexpr std::uint64_t kMaxEntries = std::numeric_limits<std::uint32_t>::max();
 
 // What a map of this type is asked by: a key of the program's, an index, or nothing.
@@ -226,15 +226,16 @@ void DeclarationParser::complete(const AsmToken& name, MapDeclaration& map) {
     if (rule.key == KeyRule::own && map.key.members.empty()) lacks("key", "as in key u32");
     if (rule.key == KeyRule::index) map.key.add("key", integer(sizeof(std::uint32_t)));
     if (rule.type == BPF_MAP_TYPE_STACK_TRACE && map.value.members.empty()) {
-        ValueType frames = integer(kStackFrames * sizeof(std::uint64_t));
+        ValueType frames = integer(kStackTraceFrames * sizeof(std::uint64_t));
         frames.kind = ValueType::Kind::raw_bytes;
         map.value.add("value", std::move(frames));
     }
     if (map.keeps_stacks && (map.value.bytes % sizeof(std::uint64_t) != 0 ||
-                             map.value.bytes > kStackFrames * sizeof(std::uint64_t)))
-        tokens_.fail(name.span,
-                     cat("map '", name.text, "' cannot keep stacks of ", map.value.bytes, " bytes"),
-                     cat("a frame has 8 bytes, a stack has ", kStackFrames, " frames at most"));
+                             map.value.bytes > kStackTraceFrames * sizeof(std::uint64_t)))
+        tokens_.fail(
+            name.span,
+            cat("map '", name.text, "' cannot keep stacks of ", map.value.bytes, " bytes"),
+            cat("a frame has 8 bytes, a stack has ", kStackTraceFrames, " frames at most"));
     if (rule.key != KeyRule::none && map.value.members.empty())
         lacks("value", "as in value u64, or value count");
     if (map.is_array() && map.aggregation.is_histogram() && !map.max_parameter.empty())

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/cat.h"
+#include "base/kernel_abi.h"
 #include "lang/ir/glob.h"
 
 namespace gpufs {
@@ -14,8 +15,6 @@ namespace {
 
 // Bytes of a text that a pattern is matched against, including the NUL.
 constexpr std::size_t kTextBytes = 256;
-// TASK_COMM_LEN.
-constexpr std::size_t kCommBytes = 16;
 // Bytes of a CPU mask that are compared: 2048 CPUs.
 constexpr std::size_t kMaskBytes = 256;
 constexpr std::size_t kWordBytes = sizeof(std::uint64_t);

@@ -4,6 +4,7 @@
 
 #include "base/cat.h"
 #include "base/hex.h"
+#include "base/kernel_abi.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "lang/event/event_format.h"
@@ -17,8 +18,7 @@ using Kind = Subject::Kind;
 
 // MAX_FILTER_STR_VAL - 1 in the kernel.
 constexpr std::size_t kMaxText = 255;
-// TASK_COMM_LEN - 1.
-constexpr std::size_t kMaxComm = 15;
+constexpr std::size_t kMaxComm = kCommBytes - 1;
 
 bool is_equality(CompareOp op) {
     return op == CompareOp::eq || op == CompareOp::ne;
@@ -224,7 +224,7 @@ private:
             subject.kind == Kind::text && !subject.field->is_dynamic() && subject.field->size > 0;
         const bool is_task_name =
             subject.kind == Kind::comm ||
-            (is_array && subject.field->size == kMaxComm + 1 && p.field.ends_with("comm"));
+            (is_array && subject.field->size == kCommBytes && p.field.ends_with("comm"));
         if (is_task_name && text.size() > kMaxComm)
             fail(p.value.span,
                  cat("the name of a task has at most ", kMaxComm, " bytes; this one has ",
@@ -362,7 +362,6 @@ std::optional<Subject> find_subject(const EventFormat& event, std::string_view n
 
 std::optional<std::vector<bool>> parse_cpu_list(std::string_view list) {
     constexpr std::string_view kSpaces = " \t\n\v\f\r";
-    constexpr std::size_t kMaxCpus = 8192;  // the largest NR_CPUS of any architecture
     std::vector<bool> cpus;
     std::size_t at = 0;
     const auto number = [&]() -> std::optional<std::size_t> {

@@ -2,13 +2,12 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/kernel_abi.h"
 #include "lang/ir/body.h"
 
 // Finds out which slots may share bytes of the stack, and assigns their offsets.
 namespace gpufs::ir {
 namespace {
-
-constexpr int kStackBytes = 512;
 
 // The slots whose address each register may hold, anywhere in the code. A slot whose address is
 // stored to memory lives through all of the code, because the address may be loaded again at any
@@ -150,9 +149,9 @@ std::vector<int> place_slots(const std::vector<StackSlot>& slots,
         placed.push_back(slot);
         deepest = std::max(deepest, -begin);
     }
-    if (deepest > kStackBytes)
-        throw Error(
-            cat("the generated code needs ", deepest, " bytes of stack; there are ", kStackBytes));
+    if (deepest > static_cast<int>(kBpfStackBytes))
+        throw Error(cat("the generated code needs ", deepest, " bytes of stack; there are ",
+                        kBpfStackBytes));
     return begins;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "lang/trace_dat/format.h"
+#include "lang/trace_dat/header.h"
 
 namespace gpufs::trace_dat {
 

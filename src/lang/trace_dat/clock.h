@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "lang/trace_dat/format.h"
+#include "lang/trace_dat/header.h"
 
 namespace gpufs {
 

@@ -79,15 +79,6 @@ PageLayout parse_page_layout(std::string_view header_page) {
     return layout;
 }
 
-std::uint64_t parse_buffer_kb(std::string_view text) {
-    constexpr std::string_view kExpanded = "expanded: ";
-    if (const auto at = text.find(kExpanded); at != text.npos)
-        text.remove_prefix(at + kExpanded.size());
-    std::uint64_t kb = 0;
-    std::from_chars(text.data(), text.data() + text.size(), kb);
-    return kb;
-}
-
 RingPage::RingPage(std::span<const std::byte> page, const PageLayout& layout)
     : data_offset_(layout.data_offset) {
     if (page.size() < layout.data_offset) {

@@ -21,11 +21,6 @@ struct PageLayout {
 // Parses events/header_page. Throws Error when the text is not such a file.
 PageLayout parse_page_layout(std::string_view header_page);
 
-// The size of a ring buffer in KiB, from the text of buffer_size_kb or buffer_total_size_kb:
-// "1408", or "7 (expanded: 1408)" before the first use of the buffer, which makes it as large as it
-// will be. 0 when the text is neither.
-std::uint64_t parse_buffer_kb(std::string_view text);
-
 // One event in a sub-buffer.
 struct RingRecord {
     std::uint64_t timestamp = 0;  // in units of the buffer's trace_clock

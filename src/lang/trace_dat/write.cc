@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "lang/trace_dat/bytes.h"
-#include "lang/trace_dat/format.h"
+#include "lang/trace_dat/header.h"
 
 namespace gpufs::trace_dat {
 namespace {

@@ -36,9 +36,10 @@ std::string histogram_text(const Aggregation& how, Buckets buckets, std::string_
 // lacks that member; empty rows are left out.
 std::string histogram_json(const Aggregation& how, Buckets buckets);
 
-// The value that so many of a thousand values do not exceed. Exact where it is the least or the
-// most of its bucket, else the middle between these two: of log2 not 1.6 % away. `per_mille` is 1
-// to 1000, and there is a value. A word that has its histogram's sign.
+// The smallest value that `per_mille` (1 to 1000) of a thousand values do not exceed. Exact where
+// it is its bucket's least or greatest value; between them the middle, which of log2 is less
+// than 1.6 % away. The histogram must not be empty. Of a signed histogram, the result is an int64's
+// bits.
 std::uint64_t percentile(Buckets buckets, std::uint64_t per_mille);
 
 // What is told of the values beside their count, in order: "min", "avg", "p50", "p95", "p99",

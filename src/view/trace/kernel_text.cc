@@ -4,22 +4,13 @@
 #include <cstring>
 
 #include "base/cat.h"
+#include "base/kernel_abi.h"
 #include "lang/print_fmt/binary_printf.h"
 #include "view/trace/padded.h"
 #include "view/trace/record_bytes.h"
 
 namespace gpufs {
 namespace {
-
-// common_flags (include/linux/trace_events.h, enum trace_flag_type).
-constexpr unsigned kIrqsOff = 0x01;
-constexpr unsigned kReschedLazy = 0x02;  // since 6.13; before, "interrupts are not supported"
-constexpr unsigned kNeedResched = 0x04;
-constexpr unsigned kHardirq = 0x08;
-constexpr unsigned kSoftirq = 0x10;
-constexpr unsigned kPreemptResched = 0x20;
-constexpr unsigned kNmi = 0x40;
-constexpr unsigned kBhOff = 0x80;
 
 // A place in a stack where ftrace's own code was (kernel/trace/trace.h).
 constexpr std::uint64_t kTrampoline = 0x7fffffff;
@@ -40,23 +31,23 @@ std::uint64_t word_of(const Field* field, RecordBytes record) {
 char* put_irq_info(char* to, const CommonFields& common, bool lazy) {
     const auto has = [&](unsigned flag) { return (common.flags & flag) != 0; };
     char irqs = '.';
-    if (has(kIrqsOff))
-        irqs = has(kBhOff) ? 'D' : 'd';
-    else if (has(kBhOff))
+    if (has(kTraceIrqsOff))
+        irqs = has(kTraceBhOff) ? 'D' : 'd';
+    else if (has(kTraceBhOff))
         irqs = 'b';
-    else if (!lazy && has(kReschedLazy))
+    else if (!lazy && has(kTraceReschedLazy))
         irqs = 'X';
     // need-resched, lazy, preempt-resched, as a number of three bits.
     constexpr std::string_view kResched = ".nlbpNLB";
     const char resched =
-        kResched[(has(kNeedResched) ? 1u : 0u) | (lazy && has(kReschedLazy) ? 2u : 0u) |
-                 (has(kPreemptResched) ? 4u : 0u)];
+        kResched[(has(kTraceNeedResched) ? 1u : 0u) | (lazy && has(kTraceReschedLazy) ? 2u : 0u) |
+                 (has(kTracePreemptResched) ? 4u : 0u)];
     char context = '.';
-    if (has(kNmi))
-        context = has(kHardirq) ? 'Z' : 'z';
-    else if (has(kHardirq))
-        context = has(kSoftirq) ? 'H' : 'h';
-    else if (has(kSoftirq))
+    if (has(kTraceNmi))
+        context = has(kTraceHardirq) ? 'Z' : 'z';
+    else if (has(kTraceHardirq))
+        context = has(kTraceSoftirq) ? 'H' : 'h';
+    else if (has(kTraceSoftirq))
         context = 's';
     constexpr std::string_view kDepth = ".123456789abcdef";
     *to++ = irqs;

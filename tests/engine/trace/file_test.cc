@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "lang/trace_dat/format.h"
+#include "lang/trace_dat/header.h"
 #include "support/temp_file.h"
 
 namespace gpufs {

@@ -10,7 +10,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "kernel/bpf/info.h"
-#include "kernel/elf/symbols.h"
+#include "kernel/elf/probe_offsets.h"
 #include "kernel/host/cpus.h"
 #include "kernel/perf/event.h"
 #include "kernel/tracefs/tracefs.h"

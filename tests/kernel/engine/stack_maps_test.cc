@@ -6,7 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "engine/monitor/monitor.h"
-#include "engine/results/losses.h"
+#include "engine/results/lost_counters.h"
 #include "lang/asm/assembler.h"
 #include "support/needs.h"
 

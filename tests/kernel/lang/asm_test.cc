@@ -1,7 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "engine/monitor/dump.h"
+#include "engine/monitor/loaded_program_text.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/map.h"
 #include "kernel/bpf/program.h"

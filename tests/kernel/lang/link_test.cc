@@ -11,7 +11,7 @@
 
 #include "base/cat.h"
 #include "base/text.h"
-#include "engine/monitor/load.h"
+#include "engine/monitor/load_linked.h"
 #include "kernel/bpf/map.h"
 #include "kernel/bpf/program.h"
 #include "kernel/bpf/support.h"

@@ -180,12 +180,6 @@ BOOST_AUTO_TEST_CASE(header_page_describes_the_layout) {
     BOOST_CHECK_THROW(parse_page_layout("\tfield: local_t commit;\toffset:8;\tsize:8;\n"), Error);
 }
 
-BOOST_AUTO_TEST_CASE(a_buffer_that_is_not_used_yet_has_the_size_it_will_have) {
-    BOOST_TEST(parse_buffer_kb("1408\n") == 1408u);
-    BOOST_TEST(parse_buffer_kb("7 (expanded: 1408)\n") == 1408u);
-    BOOST_TEST(parse_buffer_kb("X\n") == 0u);  // of CPUs that differ
-}
-
 BOOST_AUTO_TEST_CASE(a_header_page_whose_numbers_wrap_around_is_refused) {
     const auto is_taken = [](std::string_view commit, std::string_view data) {
         try {

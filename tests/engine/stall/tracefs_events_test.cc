@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "engine/stall/events.h"
+#include "engine/stall/tracefs_events.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "kernel/elf/symbols.h"
+#include "kernel/elf/probe_offsets.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "engine/monitor/load.h"
+#include "engine/monitor/load_linked.h"
 
 #include <algorithm>
 #include <utility>

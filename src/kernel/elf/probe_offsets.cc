@@ -1,4 +1,4 @@
-#include "kernel/elf/symbols.h"
+#include "kernel/elf/probe_offsets.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "engine/monitor/load.h"
+#include "engine/monitor/load_linked.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>

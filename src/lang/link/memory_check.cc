@@ -1,13 +1,14 @@
 #include <algorithm>
 
+#include "base/kernel_abi.h"
 #include "lang/link/unit.h"
 
-// Where the frame pointer and the context go: what of it can be known without running the code.
+// Follows the frame pointer and the context through the code, and reports the accesses that are
+// certainly wrong.
 namespace gpufs::linking {
 namespace {
 
-constexpr std::int32_t kStackBytes = 512;
-constexpr std::size_t kMaxFrames = 8;
+constexpr auto kStackBytes = static_cast<std::int32_t>(kBpfStackBytes);
 
 // What a register holds, as far as it is known on every way to an instruction.
 struct Value {
@@ -264,14 +265,14 @@ private:
         if (std::ranges::find(chain_, insn.callee) != chain_.end())
             job_.error(insn.at, cat("function '", callee.name, "' calls itself"),
                        "the kernel knows no recursion");
-        else if (above + counted_stack(callee) > static_cast<std::size_t>(kStackBytes))
+        else if (above + counted_stack(callee) > kBpfStackBytes)
             job_.error(insn.at,
                        cat("function '", callee.name, "' uses ", callee.stack_bytes,
                            " bytes of stack and its callers ", above, ": there are ", kStackBytes,
                            " for all of them"),
                        "keep what is large in a map");
-        else if (depth == kMaxFrames)
-            job_.error(insn.at, cat("calls nest at most ", kMaxFrames, " deep"));
+        else if (depth == kBpfCallFrames)
+            job_.error(insn.at, cat("calls nest at most ", kBpfCallFrames, " deep"));
         else
             return true;
         return false;

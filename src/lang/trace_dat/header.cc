@@ -1,4 +1,4 @@
-#include "lang/trace_dat/format.h"
+#include "lang/trace_dat/header.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,18 +1,18 @@
-#include "engine/stall/events.h"
+#include "engine/stall/tracefs_events.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/error.h"
+#include "base/kernel_abi.h"
 #include "engine/trace/raw_buffer.h"
 #include "lang/event/field_value.h"
 
 namespace gpufs {
 namespace {
 
-// kernel/trace: TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ, TRACE_FLAG_NMI
-constexpr std::uint64_t kInInterrupt = 0x08 | 0x10 | 0x40;
+constexpr unsigned kInInterrupt = kTraceHardirq | kTraceSoftirq | kTraceNmi;
 
 struct StallEvent {
     const char* name;
@@ -38,6 +38,11 @@ void enable(const Tracefs& instance, const std::string& event) {
 
 int pid_of(const Field& field, RecordBytes record) {
     return static_cast<int>(static_cast<std::int64_t>(integer_of(field, record)));
+}
+
+// Of sched_switch. Without the "!" that removes it.
+std::string stack_trigger(const StateSet& states) {
+    return cat("stacktrace if ", states.condition(), "\n");
 }
 
 }  // namespace
@@ -71,8 +76,7 @@ void enable_stall_events(const Tracefs& instance, const StateSet& states, Stacks
                                    "'gpufs doctor' says what it can do");
     const std::string trigger = event_directory("sched:sched_switch") + "/trigger";
     try {
-        if (stacks == Stacks::yes)
-            instance.write(trigger, cat("stacktrace if ", states.condition(), "\n"), Write::append);
+        if (stacks == Stacks::yes) instance.write(trigger, stack_trigger(states), Write::append);
     } catch (const SysError& e) {
         throw UnsupportedError("this kernel does not take a stack where a task is switched out",
                                "it was built without CONFIG_STACKTRACE; 'gpufs doctor' says more",
@@ -94,8 +98,8 @@ void disable_stall_events(const Tracefs& instance, const StateSet& states) {
     };
     for (const StallEvent& event : kStallEvents)
         write(event_directory(event.name) + "/enable", "0\n", Write::replace);
-    write(event_directory("sched:sched_switch") + "/trigger",
-          cat("!stacktrace if ", states.condition(), "\n"), Write::append);
+    write(event_directory("sched:sched_switch") + "/trigger", "!" + stack_trigger(states),
+          Write::append);
     write("set_event_pid", "\n", Write::replace);
 }
 

@@ -1,4 +1,4 @@
-#include "engine/results/losses.h"
+#include "engine/results/lost_counters.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "engine/monitor/dump.h"
+#include "engine/monitor/loaded_program_text.h"
 
 #include <map>
 #include <optional>
