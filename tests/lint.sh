@@ -41,6 +41,7 @@ includes() {
             allowed["gelf.h"] = "src/kernel/elf/elf_file.h"
             allowed["boost/program_options.hpp"] = "src/cmd/shared/command_line.cc"
             allowed["boost/test/"] = "tests/"
+            allowed["gpufs/"] = "tests/embed/"
             allowed["zlib.h"] = "src/lang/trace_dat/compression.cc src/kernel/elf/debug_file.cc"
             allowed["zstd.h"] = "src/lang/trace_dat/compression.cc"
             allowed["cxxabi.h"] = "src/lang/symbols/function_name.cc"

@@ -107,8 +107,8 @@ BOOST_AUTO_TEST_CASE(gpu_hang_keeps_what_nvidias_driver_says,
                      *ut::precondition(test::owns_the_machine)) {
     const std::string load = "insmod \"$GPUFS_VM_MODULES\"/nvidia.ko";
     BOOST_REQUIRE(Child({{"sh", "-c", load}, {}, false, false, {}}).wait().status == 0);
-    const Ended ended = recipe({"run", "gpu-hang", "--", "sh", "-c",
-                                "echo 31 >/sys/module/nvidia/parameters/report"});
+    const Ended ended = recipe(
+        {"run", "gpu-hang", "--", "sh", "-c", "echo 31 >/sys/module/nvidia/parameters/report"});
     BOOST_TEST(ended.status == 0, ended.err);
     BOOST_TEST(test::has(ended.out,
                          "nvidia_dev_xid: Xid (PCI:0000:01:00): 31, pid=0, name=toy, "

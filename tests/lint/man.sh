@@ -89,7 +89,8 @@ for page in man/*.[1578]; do
     source=${source:-$page}
     text=$(as_text "$source")
 
-    groff -man -t -Tutf8 -rLL=78n -ww -z "$source" 2>&1 |
+    # man(1) shows a page in one piece: where sheets of paper would end does not matter.
+    groff -man -t -Tutf8 -rLL=78n -ww -z "$source" 2>&1 | grep -v 'will not fit on one page' |
         sed "s/^troff: //; s/^warning: file '\(.*\)', around line \([0-9]*\):/\1:\2:/; s/warning: //
             /:[0-9]*:$/ { N; s/\n *\(warning: \)*/ / }"
     for title in NAME SYNOPSIS DESCRIPTION "SEE ALSO"; do

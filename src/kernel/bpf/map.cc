@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/align.h"
 #include "base/error.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/syscall.h"
@@ -15,10 +16,6 @@
 
 namespace gpufs {
 namespace {
-
-std::size_t round_up(std::size_t n, std::size_t to) {
-    return (n + to - 1) / to * to;
-}
 
 // Array keys are never deleted, so a walk cannot restart.
 bool is_array_type(std::uint32_t type) {
@@ -88,7 +85,7 @@ bool BpfMap::is_per_cpu() const noexcept {
 }
 
 std::size_t BpfMap::copy_bytes() const noexcept {
-    return is_per_cpu() ? round_up(spec_.value_bytes, 8) : spec_.value_bytes;
+    return is_per_cpu() ? align_up(spec_.value_bytes, 8) : spec_.value_bytes;
 }
 
 std::string BpfMap::described() const {
@@ -244,7 +241,7 @@ bool BpfMap::take_each(const Visit& visit, Walk walk) const {
 
 Mapping BpfMap::map_values(bool writable) const {
     const std::size_t bytes =
-        round_up(round_up(spec_.value_bytes, 8) * spec_.max_entries, page_bytes());
+        align_up(align_up(spec_.value_bytes, 8) * spec_.max_entries, page_bytes());
     return Mapping(fd(), bytes, PROT_READ | (writable ? PROT_WRITE : 0), 0, described().c_str());
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "base/align.h"
 #include "base/kernel_abi.h"
 #include "base/suggest.h"
 
@@ -15,10 +16,6 @@ constexpr std::size_t kSlot = 8;
 Parameter::Type type_of_unit(std::string_view unit) {
     if (unit == "bytes" || unit == "pages") return Parameter::Type::size;
     return unit.empty() ? Parameter::Type::integer : Parameter::Type::time;
-}
-
-std::size_t align_up(std::size_t n, std::size_t to) {
-    return (n + to - 1) / to * to;
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ std::string_view sign_of(JumpOp op) {
 
 const std::vector<std::string>& statement_words() {
     static const std::vector<std::string> words = {
-        "if",   "goto", "gotol",         "may_goto",  "call", "callx",
-        "exit", "lock", "store_release", "ld_pseudo", ".quad", "zero", "copy"};
+        "if",   "goto",          "gotol",     "may_goto", "call", "callx", "exit",
+        "lock", "store_release", "ld_pseudo", ".quad",    "zero", "copy"};
     return words;
 }
 

@@ -1,8 +1,8 @@
 #define BOOST_TEST_DYN_LINK
+#include "lang/symbols/dwarf_lines.h"
+
 #include <boost/test/unit_test.hpp>
 #include <cstring>
-
-#include "lang/symbols/dwarf_lines.h"
 
 namespace gpufs {
 

@@ -1,9 +1,9 @@
 #define BOOST_TEST_DYN_LINK
+#include "lang/trace_dat/write.h"
+
 #include <array>
 #include <bit>
 #include <boost/test/unit_test.hpp>
-
-#include "lang/trace_dat/write.h"
 
 namespace gpufs::trace_dat {
 namespace {
