@@ -42,7 +42,7 @@ int cmd_doctor(Context& ctx, Args args) {
             JsonObject line;
             line.text("what", finding.what).text("answer", to_text(finding.answer));
             line.text("detail", finding.detail);
-            if (!finding.fix.empty()) line.text("fix", finding.fix);
+            line.text_or_null("fix", finding.fix);
             ctx.out.line(line.done());
             continue;
         }

@@ -1,4 +1,6 @@
 #include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"
@@ -6,6 +8,31 @@
 #include "view/json.h"
 
 namespace gpufs {
+namespace {
+
+// All settings as one object: numbers are numbers, switches true or false, lists arrays.
+std::string settings_json(const std::vector<Setting>& settings) {
+    JsonObject line;
+    for (const auto& [name, value] : settings) {
+        JsonArray list;
+        if (name == "buffer") {
+            line.number("buffer_bytes", parse_size(name, value));
+        } else if (name == "clock") {
+            line.text(name, value);
+        } else if (name == "cpus") {
+            for (const unsigned cpu : parse_cpu_list(name, value)) list.add_number(cpu);
+            line.raw(name, list.done());
+        } else if (name == "pids") {
+            for (const std::string& pid : split(value, ',')) list.add(pid);
+            line.raw(name, value == "none" ? "null" : list.done());
+        } else {
+            line.boolean(name, value == "on");
+        }
+    }
+    return line.done();
+}
+
+}  // namespace
 
 int cmd_options(Context& ctx, Args args) {
     std::vector<std::string> words;
@@ -22,14 +49,11 @@ int cmd_options(Context& ctx, Args args) {
     options.session(choice).dry_run(dry_run).json(json);
     if (!options.parse(ctx, args, words)) return kOk;
     if (words.empty()) {
-        JsonObject line;
-        for (const Setting& setting : all_settings(require_session(choice))) {
-            if (json)
-                line.text(setting.name, setting.value);
-            else
-                ctx.out.line(cat(setting.name, "=", setting.value));
-        }
-        if (json) ctx.out.line(line.done());
+        const std::vector<Setting> settings = all_settings(require_session(choice));
+        if (json)
+            ctx.out.line(settings_json(settings));
+        else
+            for (const auto& [name, value] : settings) ctx.out.line(cat(name, "=", value));
         return kOk;
     }
     std::vector<Setting> settings;

@@ -103,8 +103,8 @@ int print_recipes(Context& ctx, const RecipeOptions& choices) {
             for (const std::string& reason : listing.reasons) reasons.add_text(reason);
             JsonObject line;
             line.text("recipe", file.name).text("question", listing.question);
-            line.text("runs", listing.answer).raw("reasons", reasons.done());
-            if (!file.path.empty()) line.text("file", file.path);
+            line.text("answer", listing.answer).raw("reasons", reasons.done());
+            line.text_or_null("file", file.path);
             ctx.out.line(line.done());
             continue;
         }
@@ -225,13 +225,16 @@ void print_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const Bu
     const bool is_commands = end.why == EndOfRun::Why::command;
     const std::string of_command = command && !is_commands ? end_command(*command) : "";
     if (json) {
+        LossLedger losses;
+        losses.add("overwritten", Loss::exactly(buffer.overrun));
+        losses.add("dropped", Loss::exactly(buffer.dropped));
         JsonObject line;
         line.text("recipe", recipe.name.text);
         line.text("ended", kWhy[static_cast<std::size_t>(end.why)]);
         line.number("lasted_ns", end.lasted.count()).number("records", buffer.entries);
-        line.number("overwritten", buffer.overrun).number("dropped", buffer.dropped);
+        add_loss(line, "lost", losses.total()).raw("losses", losses_json(losses));
         if (command && command->ended()) line.number("command_status", *command->ended());
-        ctx.out.line(line.done());
+        ctx.out.line(JsonObject().raw("summary", line.done()).done());
         return;
     }
     ctx.err.line(cat(recipe.name.text, ": ", words_for(end, command), " after ",

@@ -250,7 +250,8 @@ void Recording::tell(const RecordingFile& file, bool has_gaps) {
         overwritten += over;
         losses.add(cat("on CPU ", now.cpu), lost);
         JsonObject cpu;
-        cpu.number("cpu", now.cpu).number("records", now.read - before.read);
+        cpu.raw("key", JsonObject().number("cpu", now.cpu).done())
+            .number("count", now.read - before.read);
         cpus.add(add_loss(cpu, "lost", lost).done());
     }
     told_ = counts;

@@ -100,20 +100,26 @@ std::string only_event(TraceFile& file, const std::vector<std::string>& words) {
     return meant.size() == 1 ? meant[0] : std::string();
 }
 
-// Prints each record by `print`, with --stacks each stack below its event.
+// Prints each record by `print`, with --stacks each stack below its event. Returns how many records
+// there were, without the stacks.
 template <class Print>
-void print_all(Context& ctx, TraceFile& file, WantedRecords& wanted, bool stacks, Print&& print) {
+std::size_t print_all(Context& ctx, TraceFile& file, WantedRecords& wanted, bool stacks,
+                      Print&& print) {
+    std::size_t shown = 0;
     std::string lines;
     StackOrder order([&](std::string_view text) { ctx.out.write(text); });
     while (const TraceRecord* record = wanted.next(file)) {
         lines.clear();
         print(*record, lines);
+        const bool is_stack = wanted.is_stack(record->id());
+        shown += !is_stack;
         if (stacks)
-            order.add(record->stream, wanted.is_stack(record->id()), lines);
+            order.add(record->stream, is_stack, lines);
         else
             ctx.out.write(lines);
     }
     order.flush();
+    return shown;
 }
 
 void print_text(Context& ctx, TraceFile& file, WantedRecords& wanted,
@@ -171,12 +177,14 @@ int cmd_report(Context& ctx, Args args) {
     TraceFile file(choices.file.value_or("trace.dat"));
     file.context().controls = choices.controls;
     WantedRecords wanted(file, choice_of(file, choices));
+    std::size_t shown = 0;
     if (choices.statistics) {
         print_statistics(ctx, file, wanted, choices.json);
     } else if (choices.json) {
         TraceJson json(file.context());
-        print_all(ctx, file, wanted, choices.stacks,
-                  [&](const TraceRecord& record, std::string& out) { json.print(record, out); });
+        shown = print_all(
+            ctx, file, wanted, choices.stacks,
+            [&](const TraceRecord& record, std::string& out) { json.print(record, out); });
     } else if (choices.csv) {
         RecordCsv csv(file.context(), only_event(file, choices.events));
         ctx.out.write(csv.header());
@@ -185,11 +193,12 @@ int cmd_report(Context& ctx, Args args) {
     } else {
         print_text(ctx, file, wanted, choices);
     }
-    ctx.out.flush();
     const std::vector<std::string> damage = file.damage();
-    for (const std::string& what : damage) ctx.err.line(cat("gpufs: ", what));
     LossLedger losses = wanted.losses();
     losses.add(file.damage_losses());
+    if (choices.json && !choices.statistics) ctx.out.line(records_summary_json(shown, losses));
+    ctx.out.flush();
+    for (const std::string& what : damage) ctx.err.line(cat("gpufs: ", what));
     if (!losses.is_complete()) ctx.err.line(losses_text(losses));
     return status_of(choices.strict, losses);
 }

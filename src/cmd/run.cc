@@ -33,15 +33,15 @@ void print_monitor(Context& ctx, const std::string& name, std::size_t width, boo
                 parameter.text("default", one.text);
             else
                 parameter.number("default", one.value);
-            parameters.add(parameter.text("unit", one.unit).text("help", one.help).done());
+            parameters.add(parameter.text_or_null("unit", one.unit).text("help", one.help).done());
         }
-        line.text("summary", program.summary).raw("parameters", parameters.done());
+        line.text("summary", program.summary).raw("parameters", parameters.done()).null("mistake");
     } catch (const Error& e) {
         const std::string mistake(lines_of(e.what()).front());
         if (!is_json)
             ctx.out.line(cat(name, std::string(width + 2 - name.size(), ' '),
                              "(cannot be used: ", mistake, ")"));
-        line.text("mistake", mistake);
+        line.null("summary").null("parameters").text("mistake", mistake);
     }
     if (is_json) ctx.out.line(line.done());
 }

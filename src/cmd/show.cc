@@ -174,10 +174,7 @@ void show_once(Context& ctx, const Session& session, const ShowOptions& choices)
 void print_end(Context& ctx, const ShowOptions& choices, std::size_t shown, std::string_view what,
                const LossLedger& losses) {
     if (choices.form.json) {
-        JsonObject summary;
-        summary.number("events", shown);
-        add_loss(summary, "lost", losses.total()).raw("losses", losses_json(losses));
-        ctx.out.line(JsonObject().raw("summary", summary.done()).done());
+        ctx.out.line(records_summary_json(shown, losses));
     } else {
         ctx.err.line(cat(what, losses_text(losses)));
     }

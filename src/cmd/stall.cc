@@ -106,7 +106,7 @@ private:
         else
             ctx_.out.write(text_.print(stall));
     }
-    std::string place(const Stall& stall) {
+    std::vector<std::string> place(const Stall& stall) {
         return stack_in_short(stack_functions(stall, hunt_.context().addresses), kShortStack);
     }
     std::string call(const Stall& stall) {
@@ -125,6 +125,7 @@ private:
             ctx_.err.line(cat("not shown: ", text, "; --state ", states, " shows them"));
     }
     void tell_summary_json(std::size_t ongoing, double cpu_share, const LossLedger& losses) {
+        ctx_.out.write(summary_.to_json());
         JsonObject summary;
         summary_.add_to(summary);
         JsonArray others;

@@ -18,8 +18,9 @@ void print_json(Context& ctx, const Session& session, const std::vector<std::str
     for (const std::string& command : commands) command_list.add_text(command);
     for (const std::string& probe : probes) probe_list.add_text(probe);
     JsonObject line;
-    line.text("session", session.described()).text("tracefs", session.tracefs().root());
-    line.boolean("tracing_on", buffer.is_on).number("entries", buffer.entries);
+    line.text_or_null("session", session.name());
+    line.text("tracefs", session.tracefs().root());
+    line.boolean("tracing_on", buffer.is_on).number("records", buffer.entries);
     add_loss(line, "lost", Loss::exactly(buffer.lost()));
     line.raw("commands", command_list.done()).raw("probes", probe_list.done());
     ctx.out.line(line.done());

@@ -104,9 +104,9 @@ int show_triggers(Context& ctx, const Session& session, const std::vector<std::s
             }
             JsonObject line;
             line.text("event", state.event).text("action", trigger.action);
-            if (!trigger.argument.empty()) line.text("argument", trigger.argument);
-            if (trigger.count) line.number("count", *trigger.count);
-            if (!trigger.condition.empty()) line.text("condition", trigger.condition);
+            line.text_or_null("argument", trigger.argument)
+                .raw("count", trigger.count ? cat(*trigger.count) : "null")
+                .text_or_null("condition", trigger.condition);
             ctx.out.line(line.done());
         }
     }

@@ -30,8 +30,8 @@ std::string describe(const Gpu& gpu) {
 
 std::string gpu_json(const Gpu& gpu) {
     JsonObject line;
-    line.text("gpu", gpu.name).text("driver", gpu.driver).text("device", gpu.device);
-    return line.text("slot", gpu.slot).text("model", gpu.model).done();
+    line.text("gpu", gpu.name).text_or_null("driver", gpu.driver).text("device", gpu.device);
+    return line.text("slot", gpu.slot).text_or_null("model", gpu.model).done();
 }
 
 void print_list(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
@@ -48,8 +48,9 @@ void print_list(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
         if (choices.json) {
             JsonObject line;
             line.text("monitor", one.program.name).text("summary", one.program.summary);
-            line.boolean("fits", one.fits());
-            if (!one.fits()) line.text("why_not", one.why_not).text("hint", one.hint);
+            line.text("answer", one.fits() ? "yes" : "no")
+                .text_or_null("detail", one.why_not)
+                .text_or_null("fix", one.hint);
             ctx.out.line(line.done());
             continue;
         }

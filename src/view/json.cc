@@ -85,6 +85,13 @@ JsonObject& JsonObject::raw(std::string_view key, std::string_view json) {
     return *this;
 }
 
+std::string json_texts_or_null(const std::vector<std::string>& texts) {
+    if (texts.empty()) return "null";
+    JsonArray array;
+    for (const std::string& text : texts) array.add_text(text);
+    return array.done();
+}
+
 JsonArray& JsonArray::add(std::string_view json) {
     body_ += body_.empty() ? '[' : ',';
     body_ += json;

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/cat.h"
 
@@ -27,6 +28,11 @@ public:
     JsonObject& boolean(std::string_view key, bool value) {
         return raw(key, value ? "true" : "false");
     }
+    JsonObject& null(std::string_view key) { return raw(key, "null"); }
+    // null where there is no value.
+    JsonObject& text_or_null(std::string_view key, std::string_view value) {
+        return value.empty() ? null(key) : text(key, value);
+    }
     // `json` is a complete JSON value.
     JsonObject& raw(std::string_view key, std::string_view json);
 
@@ -36,11 +42,18 @@ private:
     std::string body_;
 };
 
+// An array of texts; null where there is none, which is how a stack is told that is not there.
+std::string json_texts_or_null(const std::vector<std::string>& texts);
+
 // Builds a JSON array of complete values.
 class JsonArray {
 public:
     JsonArray& add(std::string_view json);
     JsonArray& add_text(std::string_view value) { return add(json_quote(value)); }
+    template <std::integral T>
+    JsonArray& add_number(T value) {
+        return add(cat(value));
+    }
     std::string done() const { return body_.empty() ? "[]" : body_ + ']'; }
 
 private:

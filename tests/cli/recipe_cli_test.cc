@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(recipes_are_listed_with_their_question_and_what_is_missing)
         BOOST_TEST(ended.out.find(cat("  ", name, "  ")) != std::string::npos, name);
     const Ended json = recipe({"list", "--json"});
     BOOST_TEST(json.out.find("{\"recipe\":\"stall\",\"question\":\"Which kernel function keeps a "
-                             "process from running?\",\"runs\":\"yes\",\"reasons\":[]") !=
+                             "process from running?\",\"answer\":\"yes\",\"reasons\":[]") !=
                std::string::npos);
 }
 
@@ -366,9 +366,9 @@ BOOST_AUTO_TEST_CASE(a_run_says_in_json_what_it_found) {
     BOOST_TEST(ended.out.find("\"stack\":[") != std::string::npos);
     const auto last = ended.out.rfind("\n{", ended.out.size() - 2);
     BOOST_TEST(ended.out.substr(last + 1).starts_with(
-                   "{\"recipe\":\"wakeups\",\"ended\":\"command\",\"lasted_ns\":"),
+                   "{\"summary\":{\"recipe\":\"wakeups\",\"ended\":\"command\",\"lasted_ns\":"),
                ended.out);
-    BOOST_TEST(ended.out.ends_with("\"command_status\":0}\n"));
+    BOOST_TEST(ended.out.ends_with("\"command_status\":0}}\n"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_kept_stays_until_it_is_reset) {

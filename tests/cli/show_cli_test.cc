@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(the_kernels_counters_say_how_many_were_lost_where_pages_do_
     const Ended calm = in(session, {"show", "--consume", "--strict", "--json"});
     BOOST_TEST(calm.status == 0);
     BOOST_TEST(calm.out ==
-               "{\"summary\":{\"events\":0,\"lost\":0,\"losses\":["
+               "{\"summary\":{\"records\":0,\"lost\":0,\"losses\":["
                "{\"what\":\"events, overwritten unread\",\"count\":0},"
                "{\"what\":\"events, the buffer was full\",\"count\":0},"
                "{\"what\":\"damaged pages\",\"count\":0}]}}\n");

@@ -129,17 +129,21 @@ BOOST_AUTO_TEST_CASE(a_closed_pipe_ends_it_and_leaves_nothing) {
     BOOST_TEST(!has(test::our_instances(), cat("gpufs.", pid, ".")));
 }
 
-BOOST_AUTO_TEST_CASE(json_is_one_object_a_stall_and_a_summary) {
+BOOST_AUTO_TEST_CASE(json_is_one_object_a_stall_two_maps_and_a_summary) {
     const Ended ended = test::gpufs({"stall", "--json", "--state", "S", "--over", "100ms", "--",
                                      "sh", "-c", "sleep 0.3; exit 0"});
     BOOST_TEST(ended.status == 0);
     const auto lines = lines_of(ended.out);
-    BOOST_REQUIRE_EQUAL(lines.size(), 2);
+    BOOST_REQUIRE_EQUAL(lines.size(), 4);
     BOOST_TEST(lines[0].starts_with("{\"time\":1"));
     BOOST_TEST(has(std::string(lines[0]), "\"syscall\":{\"nr\":"));
     BOOST_TEST(has(std::string(lines[0]), "\"cut\":false,\"ongoing\":false,"));
-    BOOST_TEST(lines[1].starts_with("{\"summary\":{\"stalls\":1,"));
-    BOOST_TEST(has(std::string(lines[1]), "\"lost\":0,"));
+    BOOST_TEST(
+        lines[1].starts_with("{\"map\":\"by_stack\",\"title\":\"By kernel stack\",\"unit\":"
+                             "\"ns\",\"entries\":[{\"key\":{\"state\":\"S\",\"stack\":["));
+    BOOST_TEST(has(std::string(lines[2]), "{\"key\":{\"state\":\"S\",\"syscall\":\""));
+    BOOST_TEST(lines[3].starts_with("{\"summary\":{\"stalls\":1,"));
+    BOOST_TEST(has(std::string(lines[3]), "\"lost\":0,"));
 }
 
 BOOST_AUTO_TEST_CASE(freeze_stops_the_session_at_the_first_stall) {

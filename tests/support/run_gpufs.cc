@@ -7,15 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 
 #include "base/cat.h"
+#include "support/json_page.h"
 
 namespace gpufs::test {
 
-Child::Child(const Setup& setup) {
+Child::Child(const Setup& setup) : argv_(setup.argv) {
     int out[2], err[2];
     if (::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0)
         throw std::runtime_error("pipe failed");
@@ -112,6 +114,11 @@ Ended Child::wait() {
     pid_ = -1;
     if (WIFEXITED(status)) ended_.status = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) ended_.signal = WTERMSIG(status);
+    if (argv_.at(0) == gpufs_binary() && !ended_.out.empty()) {
+        const std::vector<std::string> args(argv_.begin() + 1, argv_.end());
+        const auto end = std::ranges::find(args, "--");
+        if (std::find(args.begin(), end, "--json") != end) check_json(args, ended_.out);
+    }
     return ended_;
 }
 

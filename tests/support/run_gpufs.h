@@ -42,7 +42,7 @@ public:
     bool wait_for_output(const std::string& text, std::chrono::milliseconds limit);
     // The same for stderr.
     bool wait_for_error(const std::string& text, std::chrono::milliseconds limit);
-    // Reads to the end and reaps.
+    // Reads to the end and reaps. What gpufs printed with --json must be what gpufs-json(5) says.
     Ended wait();
 
 private:
@@ -50,6 +50,7 @@ private:
     bool wait_for(const std::string& stream, const std::string& text,
                   std::chrono::milliseconds limit);
 
+    std::vector<std::string> argv_;
     int pid_ = -1;
     int out_ = -1, err_ = -1;
     Ended ended_;

@@ -136,8 +136,9 @@ int LiveRun::finish() {
     monitor_.run_end();
     printer_->print_on();
     reader_->drain_rest(take_);
-    const LossLedger losses = printer_->print_end(monotonic_ns(), reader_->losses());
+    printer_->flush();
     if (freeze_on_ && choices_.json) ctx_.out.line(freeze_on_->end_json());
+    const LossLedger losses = printer_->print_end(monotonic_ns(), reader_->losses());
     for (const std::string& note : symbols_->notes()) ctx_.err.line(note);
     if (freeze_on_) ctx_.err.line(freeze_on_->end_text());
     monitor_.detach();

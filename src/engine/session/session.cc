@@ -60,10 +60,15 @@ std::vector<Session> Session::all(const Tracefs& top) {
     return sessions;
 }
 
+std::string Session::name() const {
+    if (global_) return {};
+    return name_.empty() ? std::string(kDefaultInstance) : name_;
+}
+
 std::string Session::described() const {
     if (global_) return "the top-level buffer";
     if (!scratch_group_.empty()) return "this run's own session";
-    return cat("session '", name_.empty() ? kDefaultInstance : name_, "'");
+    return cat("session '", name(), "'");
 }
 
 std::string Session::option() const {

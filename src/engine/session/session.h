@@ -32,6 +32,8 @@ public:
     // The instance's directory, or the top-level one.
     const Tracefs& tracefs() const noexcept { return here_; }
     const Tracefs& top() const noexcept { return top_; }
+    // The name given by the user, "gpufs" of the default session; empty for the top-level buffer.
+    std::string name() const;
     // "session 'gpufs'", "the top-level buffer": for messages.
     std::string described() const;
     // The option that selects it, with a leading space: "", " --session NAME", " --global". Empty

@@ -163,8 +163,8 @@ std::string json_of(const Rows& rows) {
         if (rows.counts[i] == 0) continue;
         const Bucket& bucket = rows.bounds[i];
         JsonObject row;
-        if (bucket.from) row.raw("from", bucket.from->number());
-        if (bucket.to) row.raw("to", bucket.to->number());
+        row.raw("from", bucket.from ? bucket.from->number() : "null");
+        row.raw("to", bucket.to ? bucket.to->number() : "null");
         array.add(row.number("count", rows.counts[i]).done());
     }
     return array.done();
@@ -244,8 +244,18 @@ std::string Log2Histogram::to_text(std::string_view unit) const {
     return text_of(powers_of_two(counts_), unit, {});
 }
 
-std::string Log2Histogram::to_json() const {
-    return json_of(powers_of_two(counts_));
+std::string Log2Histogram::to_json(std::uint64_t times) const {
+    Rows rows = powers_of_two(counts_);
+    for (Bucket& bucket : rows.bounds) {
+        for (std::optional<Bound>* bound : {&bucket.from, &bucket.to}) {
+            const bool is_past_all = (*bound)->bits > ~std::uint64_t{0} / times;
+            if ((*bound)->is_past_all || is_past_all)
+                **bound = {0, false, true};
+            else
+                (*bound)->bits *= times;
+        }
+    }
+    return json_of(rows);
 }
 
 }  // namespace gpufs

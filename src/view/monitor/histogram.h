@@ -32,8 +32,8 @@ using Buckets = std::span<const HistogramBucket>;
 std::string histogram_text(const Aggregation& how, Buckets buckets, std::string_view unit,
                            const Screen& screen = {});
 
-// [{"from":65536,"to":131072,"count":7}]: `to` is not in the row; a row without a bound on one side
-// lacks that member; empty rows are left out.
+// [{"from":65536,"to":131072,"count":7}]: `to` is not in the row; a missing bound is null; empty
+// rows are left out.
 std::string histogram_json(const Aggregation& how, Buckets buckets);
 
 // The smallest value that `per_mille` (1 to 1000) of a thousand values do not exceed. Exact where
@@ -60,7 +60,9 @@ public:
 
     bool empty() const;
     std::string to_text(std::string_view unit) const;
-    std::string to_json() const;
+    // The rows of histogram_json(), of values that are `times` as large: 1000 for those in us, to
+    // have them in ns.
+    std::string to_json(std::uint64_t times = 1) const;
 
 private:
     static constexpr std::size_t kPowers = 65;

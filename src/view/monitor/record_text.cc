@@ -66,6 +66,8 @@ RecordText::RecordText(const Program& program, ValueWriter& values)
         for (const ValuePlan& value : plan.json_values)
             plan.json_names.push_back(
                 cat(plan.json_names.empty() ? "" : ",", json_quote(value.name), ':'));
+        const std::string units = units_json(plan.json_values);
+        plan.json_back = units.empty() ? "}}\n" : cat("},\"units\":", units, "}\n");
         plans_.push_back(std::move(plan));
     }
 }
@@ -166,7 +168,7 @@ void RecordText::json(std::string& out, const RecordLayout& layout,
         out += plan.json_names[i];
         values_.json(out, plan.json_values[i], record);
     }
-    out += "}}\n";
+    out += plan.json_back;
 }
 
 }  // namespace gpufs

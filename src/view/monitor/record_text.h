@@ -34,7 +34,8 @@ public:
     // Appends the output of a print action of the layout, after the title, as one line.
     void print(std::string& out, const RecordLayout& layout, const Action& action,
                std::span<const std::byte> record);
-    // Appends {"record":"opened","values":{"pid":21300,...}} and a newline.
+    // Appends {"record":"opened","values":{"pid":21300,...}} and a newline; before the last brace
+    // the "units" of members that have one.
     void json(std::string& out, const RecordLayout& layout, std::span<const std::byte> record);
 
     // Number of stacks missing in records because their slot in the stack map was occupied.
@@ -59,7 +60,7 @@ private:
         std::vector<std::vector<Piece>> prints;  // per action
         std::vector<std::string> json_names;     // `,"pid":`
         std::vector<ValuePlan> json_values;
-        std::string json_front;
+        std::string json_front, json_back;
         bool has_names = false;      // they have been printed
         std::size_t lines_left = 0;  // lines until the names are repeated
     };

@@ -287,11 +287,11 @@ std::string object_of(const std::vector<ValuePlan>& plans, std::span<const std::
     return object.done();
 }
 
-std::string entry_json(const MapDeclaration& map, const Layout& key, const MapEntry& entry,
-                       ValueWriter& values) {
+std::string entry_json(const MapDeclaration& map, const std::vector<ValuePlan>& key,
+                       const MapEntry& entry, ValueWriter& values) {
     const Aggregation& how = map.aggregation;
     JsonObject row;
-    row.raw("key", object_of(plan_values(key), entry.key, values));
+    row.raw("key", object_of(key, entry.key, values));
     for (const Fact& fact : facts_of(how, entry.words))
         row.raw(fact.name,
                 fact.is_signed ? cat(static_cast<std::int64_t>(fact.word)) : cat(fact.word));
@@ -347,12 +347,15 @@ std::string report_text(const MapDeclaration& map, const Report& report, ReportR
 
 std::string report_json(const MapDeclaration& map, const Report& report, const ReportRows& rows,
                         ValueWriter& values) {
+    const bool is_data = map.aggregation.kind == Aggregate::none;
+    std::vector<ValuePlan> key = is_single(map) ? std::vector<ValuePlan>() : plan_values(rows.key);
     JsonArray entries;
-    for (const MapEntry& entry : rows.entries)
-        entries.add(entry_json(map, rows.key, entry, values));
+    for (const MapEntry& entry : rows.entries) entries.add(entry_json(map, key, entry, values));
     JsonObject object;
     object.text("map", map.name).text("title", report.title);
-    if (!unit_of(map).empty()) object.text("unit", unit_of(map));
+    if (!is_data && !unit_of(map).empty()) object.text("unit", unit_of(map));
+    if (is_data) std::ranges::move(plan_values(map.value), std::back_inserter(key));
+    if (const std::string units = units_json(key); !units.empty()) object.raw("units", units);
     object.raw("entries", entries.done());
     return object.done();
 }

@@ -23,8 +23,9 @@ std::string report_text(const MapDeclaration& map, const Report& report, ReportR
                         ValueWriter& values, const Screen& screen = {});
 
 // {"map":"calls","title":"System calls","entries":[{"key":{"comm":"make"},"count":321}]}. Numbers
-// are in their own unit, which stands in "unit" where there is one. Histograms have what `stats`
-// have, "percentiles" and "histogram"; data has "values", one object a CPU.
+// are in their own unit: "unit" is that of what is aggregated, "units" those of the key's and the
+// data's members, where there are some. The key of a map of one element is {}. Histograms have what
+// `stats` have, "percentiles" and "histogram"; data has "values", one object a CPU.
 std::string report_json(const MapDeclaration& map, const Report& report, const ReportRows& rows,
                         ValueWriter& values);
 

@@ -111,6 +111,10 @@ std::string size_words(std::uint64_t bytes) {
     return cat(tenths / 10, '.', tenths % 10, ' ', kUnits[unit]);
 }
 
+ValueNames::Place place_in_stack(std::size_t frame) {
+    return frame == 0 ? ValueNames::Place::inner_frame : ValueNames::Place::outer_frame;
+}
+
 }  // namespace
 
 bool ValuePlan::is_number() const noexcept {
@@ -155,6 +159,17 @@ std::vector<ValuePlan> plan_values(const Layout& layout, std::string_view skip) 
     for (const Member& member : layout.members)
         if (skip.empty() || member.name != skip) plans.push_back(plan_value(layout, member));
     return plans;
+}
+
+std::string units_json(std::span<const ValuePlan> plans) {
+    JsonObject units;
+    bool has_units = false;
+    for (const ValuePlan& plan : plans) {
+        if (plan.type.unit.empty()) continue;
+        units.text(plan.name, plan.type.unit);
+        has_units = true;
+    }
+    return has_units ? units.done() : std::string();
 }
 
 std::uint64_t integer_at(const ValuePlan& plan, std::span<const std::byte> bytes) {
@@ -262,7 +277,6 @@ void ValueWriter::other(std::string& out, const ValuePlan& plan, std::span<const
 
 void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes) {
     const Kind kind = plan.type.kind;
-    const std::size_t start = out.size();
     if (kind == Kind::text) {
         append_json_quoted(out, checked_text(plan, bytes));
     } else if (kind == Kind::raw_bytes) {
@@ -270,11 +284,9 @@ void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const 
         append_bytes(out, bytes.subspan(plan.offset, plan.type.bytes));
         out += '"';
     } else if (plan.is_stack()) {
-        for (const std::string& frame : frames(plan, bytes)) {
-            out += out.size() == start ? '[' : ',';
-            append_json_quoted(out, frame);
-        }
-        out += ']';
+        out += json_texts_or_null(names_of(stack(plan, bytes), plan, bytes));
+    } else if (kind == Kind::time) {
+        out += json_time(integer_at(plan, bytes));
     } else if (has_name(kind)) {
         append_json_quoted(out, name_of(plan, bytes));
     } else if (kind == Kind::kernel_address || kind == Kind::user_address) {
@@ -304,26 +316,35 @@ std::string ValueWriter::address(const ValuePlan& plan, std::span<const std::byt
     return text;
 }
 
-std::vector<std::string> ValueWriter::frames(const ValuePlan& plan,
-                                             std::span<const std::byte> bytes) const {
+ValueWriter::Stack ValueWriter::stack(const ValuePlan& plan,
+                                      std::span<const std::byte> bytes) const {
     const auto id = static_cast<std::int64_t>(integer_at(plan, bytes));
-    if (id == -EEXIST) return {"[stack not kept: its place was taken]"};
-    if (id == -E2BIG) return {"[stack not kept: the map is full]"};
-    if (id < 0) return {"[no stack]"};
-    if (!names_.frames) return {cat("[stack ", id, "]")};
-    const std::vector<std::uint64_t> stack =
-        names_.frames(plan.type.stack_map, static_cast<std::int32_t>(id));
-    if (stack.empty()) return {"[stack gone]"};
-    const auto place_of = [](std::size_t i) {
-        return i == 0 ? ValueNames::Place::inner_frame : ValueNames::Place::outer_frame;
-    };
+    if (id == -EEXIST) return {{}, "[stack not kept: its place was taken]"};
+    if (id == -E2BIG) return {{}, "[stack not kept: the map is full]"};
+    if (id < 0) return {{}, "[no stack]"};
+    if (!names_.frames) return {{}, cat("[stack ", id, "]")};
+    Stack stack{names_.frames(plan.type.stack_map, static_cast<std::int32_t>(id)), {}};
+    if (stack.addresses.empty()) stack.missing = "[stack gone]";
+    return stack;
+}
+
+std::vector<std::string> ValueWriter::names_of(const Stack& stack, const ValuePlan& plan,
+                                               std::span<const std::byte> bytes) const {
+    const std::vector<std::uint64_t>& at = stack.addresses;
     std::size_t first = 0;
     if (names_.is_probe && plan.type.kind == Kind::kernel_stack)
-        while (first + 1 < stack.size() && names_.is_probe(stack[first], place_of(first))) ++first;
-    std::vector<std::string> words;
-    for (std::size_t i = first; i < stack.size(); ++i)
-        words.push_back(address(plan, bytes, stack[i], place_of(i)));
-    return words;
+        while (first + 1 < at.size() && names_.is_probe(at[first], place_in_stack(first))) ++first;
+    std::vector<std::string> names;
+    for (std::size_t i = first; i < at.size(); ++i)
+        names.push_back(address(plan, bytes, at[i], place_in_stack(i)));
+    return names;
+}
+
+std::vector<std::string> ValueWriter::frames(const ValuePlan& plan,
+                                             std::span<const std::byte> bytes) const {
+    Stack found = stack(plan, bytes);
+    if (!found.missing.empty()) return {std::move(found.missing)};
+    return names_of(found, plan, bytes);
 }
 
 }  // namespace gpufs

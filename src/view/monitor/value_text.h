@@ -31,7 +31,7 @@ struct ValueNames {
     // frames are left out at the top of stacks. If this function is empty, none is.
     std::function<bool(std::uint64_t address, Place place)> is_probe;
     // A time as text, which must also be a JSON number. If this function is empty, times are
-    // CLOCK_MONOTONIC and shown as time of day.
+    // CLOCK_MONOTONIC: shown as time of day, in JSON as seconds since 1970.
     std::function<std::string(std::uint64_t ns)> time;
 };
 
@@ -58,6 +58,9 @@ ValuePlan plan_value(const Layout& layout, const Member& member, std::string_vie
 // Plans all members except the one named `skip`.
 std::vector<ValuePlan> plan_values(const Layout& layout, std::string_view skip = {});
 
+// {"waited":"us"}: the units of the members that have one; empty if none has.
+std::string units_json(std::span<const ValuePlan> plans);
+
 // The integer at the member's offset, sign-extended to 64 bits if its type is signed.
 std::uint64_t integer_at(const ValuePlan& plan, std::span<const std::byte> bytes);
 // The text up to its NUL, or all bytes if there is none.
@@ -77,7 +80,8 @@ public:
     // frame, each beginning with a newline.
     void text(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
     // Appends a JSON value. Numbers remain numbers, in their own unit; values with words become the
-    // word; a stack is an array of its frames, innermost first.
+    // word; a time is one of json_time(); a stack is an array of its frames, innermost first, or
+    // null if it is missing.
     void json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
     // The frames of a stack as text, innermost first; a missing stack is one frame that says so.
     // Control characters are as they are.
@@ -98,6 +102,14 @@ public:
     std::uint64_t cut_texts() const noexcept { return cut_texts_; }
 
 private:
+    // The addresses of a stack, innermost first; or why it is missing.
+    struct Stack {
+        std::vector<std::uint64_t> addresses;
+        std::string missing;
+    };
+    Stack stack(const ValuePlan& plan, std::span<const std::byte> bytes) const;
+    std::vector<std::string> names_of(const Stack& stack, const ValuePlan& plan,
+                                      std::span<const std::byte> bytes) const;
     std::string_view checked_text(const ValuePlan& plan, std::span<const std::byte> bytes);
     void other(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
     std::string address(const ValuePlan& plan, std::span<const std::byte> bytes, std::uint64_t at,

@@ -83,6 +83,10 @@ void add_notes(Lines& lines, const Stall& stall) {
         lines.add("note", "events were lost meanwhile: it may be more than one stall");
 }
 
+std::string cpu_json(int cpu) {
+    return cpu < 0 ? "null" : cat(cpu);
+}
+
 }  // namespace
 
 std::vector<std::string> stack_functions(const Stall& stall, const AddressNames& names) {
@@ -99,14 +103,13 @@ std::vector<std::string> stack_functions(const Stall& stall, const AddressNames&
     return functions;
 }
 
-std::string stack_in_short(const std::vector<std::string>& functions, std::size_t most) {
-    auto first = std::ranges::find_if_not(functions, is_scheduler);
+std::vector<std::string> stack_in_short(const std::vector<std::string>& functions,
+                                        std::size_t most) {
+    const auto first = std::ranges::find_if_not(functions, is_scheduler);
     auto last = functions.end();
     while (last != first && is_entry(*(last - 1))) --last;
-    std::string text;
-    for (std::size_t n = 0; first != last && n < most; ++first, ++n)
-        text += cat(n == 0 ? "" : " < ", *first);
-    return text.empty() ? "-" : text;
+    const auto end = first + std::min(last - first, static_cast<std::ptrdiff_t>(most));
+    return {first, end};
 }
 
 std::string task_text(std::string_view comm, int pid) {
@@ -171,7 +174,7 @@ std::string stall_json(const Stall& stall, const TraceContext& context, SyscallT
     if (stall.syscall.known == SyscallState::Known::yes) {
         const SyscallRef& call = stall.syscall.call;
         JsonArray raw;
-        for (const std::uint64_t arg : call.args) raw.add(cat(arg));
+        for (const std::uint64_t arg : call.args) raw.add_number(arg);
         line.raw("syscall", JsonObject()
                                 .number("nr", call.nr)
                                 .text("name", syscalls.name(call.nr))
@@ -179,40 +182,35 @@ std::string stall_json(const Stall& stall, const TraceContext& context, SyscallT
                                 .raw("args", raw.done())
                                 .done());
     } else if (stall.syscall.known == SyscallState::Known::none) {
-        line.raw("syscall", "null");
+        line.null("syscall");
     }
+    JsonObject file, waker;
     if (stall.file)
-        line.raw("file", JsonObject()
-                             .number("fd", stall.file->fd)
-                             .text("path", stall.file->path)
-                             .boolean("verified", stall.file->is_verified)
-                             .done());
+        file.number("fd", stall.file->fd)
+            .text("path", stall.file->path)
+            .boolean("verified", stall.file->is_verified);
     if (stall.waker)
-        line.raw("waker", JsonObject()
-                              .number("pid", stall.waker->pid)
-                              .text("comm", stall.waker->comm)
-                              .boolean("interrupt", stall.waker->from_interrupt)
-                              .done());
-    if (stall.cpu_before >= 0) line.number("cpu_before", stall.cpu_before);
-    if (stall.cpu_after >= 0) line.number("cpu_after", stall.cpu_after);
-    if (stall.run_delay_ns > 0) line.number("run_delay_ns", stall.run_delay_ns);
-    if (stall.after) line.text("after", std::string(1, static_cast<char>(*stall.after)));
-    if (!stall.ran_meanwhile.empty()) {
-        JsonArray ran;
-        for (const CpuUse& use : stall.ran_meanwhile)
-            ran.add(JsonObject()
-                        .number("pid", use.pid)
-                        .text("comm", use.comm)
-                        .number("ns", use.ns)
-                        .done());
-        line.number("cpu_waited", stall.cpu_waited).raw("ran", ran.done());
-    }
-    JsonArray stack;
-    for (const std::string& function : stack_functions(stall, context.addresses))
-        stack.add_text(function);
-    line.raw("stack", stack.done());
-    if (!stall.wchan.empty()) line.text("wchan", stall.wchan);
-    line.boolean("cut", stall.is_cut)
+        waker.text("comm", stall.waker->comm)
+            .number("tid", stall.waker->pid)
+            .boolean("interrupt", stall.waker->from_interrupt);
+    line.raw("file", stall.file ? file.done() : "null")
+        .raw("waker", stall.waker ? waker.done() : "null")
+        .raw("cpu_before", cpu_json(stall.cpu_before))
+        .raw("cpu_after", cpu_json(stall.cpu_after))
+        .number("run_delay_ns", stall.run_delay_ns)
+        .text_or_null("after", stall.after ? std::string(1, static_cast<char>(*stall.after)) : "");
+    JsonArray ran;
+    for (const CpuUse& use : stall.ran_meanwhile)
+        ran.add(JsonObject()
+                    .text("comm", use.comm)
+                    .number("tid", use.pid)
+                    .number("ran_ns", use.ns)
+                    .done());
+    line.raw("cpu_waited", stall.ran_meanwhile.empty() ? "null" : cpu_json(stall.cpu_waited))
+        .raw("ran", ran.done())
+        .raw("stack", json_texts_or_null(stack_functions(stall, context.addresses)))
+        .text_or_null("wchan", stall.wchan)
+        .boolean("cut", stall.is_cut)
         .boolean("ongoing", stall.is_ongoing)
         .boolean("wakeup_lost", stall.wakeup_lost)
         .boolean("end_late", stall.is_end_late)

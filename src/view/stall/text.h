@@ -12,9 +12,10 @@ namespace gpufs {
 // The functions of a stall's stack, innermost first, without those of the tracer.
 std::vector<std::string> stack_functions(const Stall& stall, const AddressNames& names);
 
-// A short text that identifies the place of a stall: the stack without the scheduler at its top and
-// the entry code at its bottom, at most `most` functions. "-" if there is no stack.
-std::string stack_in_short(const std::vector<std::string>& functions, std::size_t most);
+// The functions that identify the place of a stall: the stack without the scheduler at its top and
+// the entry code at its bottom, at most `most` of them. Empty if there is no stack.
+std::vector<std::string> stack_in_short(const std::vector<std::string>& functions,
+                                        std::size_t most);
 
 // "corosync-812"
 std::string task_text(std::string_view comm, int pid);

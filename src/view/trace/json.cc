@@ -96,16 +96,16 @@ void TraceJson::print(const TraceRecord& record, std::string& out) {
     const Plan& p = plans_.get(record.id(), [&](int id) { return make_plan(id); });
     const CommonFields common = common_fields(record.bytes);
     const TraceOptions& options = context_.options;
-    out += "{\"ts\":";
+    out += "{\"time\":";
     append_trace_time(out, record.timestamp, options.clock_is_ns);
     out += ",\"cpu\":";
     append(out, record.cpu);
     out += ",\"comm\":";
     append_json_quoted(out, context_.tasks.comm(common.pid));
-    out += ",\"pid\":";
+    out += ",\"tid\":";
     append(out, common.pid);
     if (options.record_tgid) {
-        out += ",\"tgid\":";
+        out += ",\"pid\":";
         append(out, context_.tasks.tgid(common.pid));
     }
     out += p.name;
@@ -128,11 +128,19 @@ void TraceJson::print(const TraceRecord& record, std::string& out) {
     out += "\"}\n";
 }
 
+std::string records_summary_json(std::size_t records, const LossLedger& losses) {
+    JsonObject summary;
+    summary.number("records", records);
+    add_loss(summary, "lost", losses.total()).raw("losses", losses_json(losses));
+    return JsonObject().raw("summary", summary.done()).done();
+}
+
 void TraceJson::print_stack(const Plan& p, const TraceRecord& record, std::string& out) {
-    out += ",\"stack\":[";
+    const auto stack = stack_of(*p.stack.field, record.bytes, p.stack.is_user);
+    out += stack.empty() ? ",\"stack\":null" : ",\"stack\":[";
     bool is_first = true;
     std::string name;
-    for (const std::uint64_t address : stack_of(*p.stack.field, record.bytes, p.stack.is_user)) {
+    for (const std::uint64_t address : stack) {
         if (!is_first) out += ',';
         is_first = false;
         name.clear();
@@ -140,7 +148,7 @@ void TraceJson::print_stack(const Plan& p, const TraceRecord& record, std::strin
                         context_.options.sym_offset);
         append_json_quoted(out, name);
     }
-    out += ']';
+    if (!stack.empty()) out += ']';
 }
 
 }  // namespace gpufs

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/loss.h"
 #include "engine/trace/by_event_id.h"
 #include "engine/trace/context.h"
 #include "lang/trace_dat/record_merge.h"
@@ -12,7 +13,7 @@ namespace gpufs {
 
 // Prints records as JSON, one line each:
 //
-//   {"ts":220.941431456,"cpu":1,"comm":"python3","pid":5217,"event":"sched:sched_switch",
+//   {"time":220.941431456,"cpu":1,"comm":"python3","tid":5217,"event":"sched:sched_switch",
 //    "fields":{"prev_comm":"python3","prev_pid":5217,...},"flags":"d..2."}
 //   {"lost":5,"cpu":1}
 //
@@ -20,7 +21,7 @@ namespace gpufs {
 // numbers, arrays are arrays of numbers, text is text; a structure is an array of its bytes. `lost`
 // is null when the kernel does not say how many. A stack has "stack":["schedule",...] instead of
 // fields, a user's stack "stack":["0x7f..."]. An event that is not known has its id, and its bytes
-// as "data". `tgid` is there with the option record-tgid.
+// as "data". `pid`, the process, is there with the option record-tgid.
 class TraceJson {
 public:
     // `context` is borrowed.
@@ -47,6 +48,9 @@ private:
     TraceContext& context_;
     ByEventId<Plan> plans_;
 };
+
+// The last line below records: {"summary":{"records":5,"lost":0,"losses":[...]}}.
+std::string records_summary_json(std::size_t records, const LossLedger& losses);
 
 // A record's time: seconds with nine digits behind the point, or the bare count of a clock that
 // counts something else.

@@ -24,6 +24,11 @@ Counts by_count(const std::map<int, std::uint64_t>& counts) {
     return sorted;
 }
 
+// As report_json() has them.
+JsonObject entry(const JsonObject& key, std::uint64_t count) {
+    return JsonObject().raw("key", key.done()).number("count", count);
+}
+
 }  // namespace
 
 void TraceStatistics::add(const TraceRecord& record) {
@@ -104,16 +109,13 @@ std::string TraceStatistics::to_json(const TraceFile& file) const {
     const TraceFile::Facts& facts = file.facts();
     JsonArray events, tasks, cpus;
     for (const auto& [id, count] : by_count(events_))
-        events.add(JsonObject().text("event", event_name(id)).number("count", count).done());
+        events.add(entry(JsonObject().text("event", event_name(id)), count).done());
     for (const auto& [pid, count] : by_count(tasks_))
-        tasks.add(JsonObject()
-                      .text("comm", context_.tasks.comm(pid))
-                      .number("pid", pid)
-                      .number("count", count)
-                      .done());
+        tasks.add(
+            entry(JsonObject().text("comm", context_.tasks.comm(pid)).number("tid", pid), count)
+                .done());
     for (const auto& [cpu, of] : cpus_) {
-        JsonObject one;
-        one.number("cpu", cpu).number("count", of.records);
+        JsonObject one = entry(JsonObject().number("cpu", cpu), of.records);
         cpus.add(add_loss(one, "lost", of.lost).done());
     }
     JsonObject all;
@@ -122,11 +124,11 @@ std::string TraceStatistics::to_json(const TraceFile& file) const {
         .number("version", facts.version)
         .text("clock", facts.clock)
         .number("records", count_);
-    if (count_ > 0)
-        all.raw("first", time_text(first_))
-            .raw("last", time_text(last_))
-            .raw("longest_gap", time_text(longest_.length))
-            .raw("longest_gap_from", time_text(longest_.begin));
+    const auto time = [&](std::uint64_t at) { return count_ > 0 ? time_text(at) : "null"; };
+    all.raw("first", time(first_))
+        .raw("last", time(last_))
+        .raw("longest_gap", time(longest_.length))
+        .raw("longest_gap_from", time(longest_.begin));
     return all.raw("events", events.done())
                .raw("tasks", tasks.done())
                .raw("cpus", cpus.done())

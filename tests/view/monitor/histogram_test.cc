@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_CASE(linear_buckets_have_one_below_and_one_above) {
                "[0, 10) 3\n"
                "[10, ...) 4\n");
     BOOST_TEST(histogram_json(how, buckets) ==
-               R"([{"to":-10,"count":1},{"from":-10,"to":0,"count":2},)"
-               R"({"from":0,"to":10,"count":3},{"from":10,"count":4}])");
+               R"([{"from":null,"to":-10,"count":1},{"from":-10,"to":0,"count":2},)"
+               R"({"from":0,"to":10,"count":3},{"from":10,"to":null,"count":4}])");
 }
 
 BOOST_AUTO_TEST_CASE(the_last_linear_bucket_ends_at_the_upper_bound) {

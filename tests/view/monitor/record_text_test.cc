@@ -135,10 +135,12 @@ BOOST_AUTO_TEST_CASE(a_print_action_says_how) {
                "R 10\n");
 }
 
-BOOST_AUTO_TEST_CASE(json_has_numbers_as_numbers) {
-    const Program program = declared(".record r \"R\" { comm str16, n u32, when time }");
+BOOST_AUTO_TEST_CASE(json_has_numbers_as_numbers_beside_their_units) {
+    const Program program = declared(".record r \"R\" { comm str16, n u32 us, when time }");
     const RecordLayout& layout = program.records[0];
-    ValueWriter values;
+    ValueNames names;
+    names.time = [](std::uint64_t ns) { return cat(ns / 1'000'000'000, ".5"); };
+    ValueWriter values(names);
     RecordText text(program, values);
     std::string out;
     text.json(out, layout,
@@ -147,9 +149,9 @@ BOOST_AUTO_TEST_CASE(json_has_numbers_as_numbers) {
                   .set("n", std::uint32_t{10})
                   .set("when", std::uint64_t{1'000'000'000})
                   .bytes());
-    BOOST_TEST(
-        out ==
-        "{\"record\":\"r\",\"values\":{\"comm\":\"a\\\"b\",\"n\":10,\"when\":1000000000}}\n");
+    BOOST_TEST(out ==
+               R"({"record":"r","values":{"comm":"a\"b","n":10,"when":1.5},"units":{"n":"us"}})"
+               "\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

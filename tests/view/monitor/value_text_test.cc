@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(addresses_and_stacks_have_the_names_that_are_given) {
                "taken=\n        [stack not kept: its place was taken]");
     BOOST_TEST(as_json(values, layout, bytes) ==
                "\"k16\",42,\"u32 of 42\",[\"k3\",\"k1\"],[\"u4 of 42\",\"u1 of 42\"],"
-               "[\"[no stack]\"],[\"[stack not kept: its place was taken]\"]");
+               "null,null");
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_stack_begins_below_the_functions_of_the_probe) {
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_stack_begins_below_the_functions_of_the_probe) {
         ValueWriter values(names);
         return as_json(values, layout, bytes);
     };
-    constexpr const char* kFull = "[\"[stack not kept: the map is full]\"]";
+    constexpr const char* kFull = "null";
     BOOST_TEST(shown() == cat(R"(["in100","out101","out5","out102","out6"],)",
                               R"(["u100","u101","u5","u102","u6"],["in100","out101"],)", kFull));
     names.is_probe = [](std::uint64_t at, ValueNames::Place) { return at >= 100; };

@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(trace_json)
 
 constexpr std::string_view kStart =
-    R"({"ts":220.941431456,"cpu":1,"comm":"python3","pid":5217,"event":)";
+    R"({"time":220.941431456,"cpu":1,"comm":"python3","tid":5217,"event":)";
 
 BOOST_AUTO_TEST_CASE(a_record_is_one_line_of_json) {
     World world;
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_of_json) {
                cat(kStart, R"("test:plain","fields":{"n":-5,"text":"ab\"c","list":[1,65535],)",
                    R"("big":18446744073709551615},"flags":"d..2."})", '\n'));
     BOOST_TEST(json(world, head(999) + "ab") ==
-               R"({"ts":220.941431456,"cpu":1,"comm":"python3","pid":5217,"id":999,)"
+               R"({"time":220.941431456,"cpu":1,"comm":"python3","tid":5217,"id":999,)"
                R"("data":[231,3,1,2,97,20,0,0,97,98],"flags":"d..2."})"
                "\n");
 }
@@ -314,9 +314,9 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_of_json) {
 BOOST_AUTO_TEST_CASE(losses_are_lines_of_their_own) {
     World world;
     BOOST_TEST(json(world, plain_record(), Loss::exactly(5))
-                   .starts_with("{\"lost\":5,\"cpu\":1}\n{\"ts\":"));
+                   .starts_with("{\"lost\":5,\"cpu\":1}\n{\"time\":"));
     BOOST_TEST(json(world, plain_record(), Loss::at_least(1))
-                   .starts_with("{\"lost\":1,\"lost_most\":null,\"cpu\":1}\n{\"ts\":"));
+                   .starts_with("{\"lost\":1,\"lost_most\":null,\"cpu\":1}\n{\"time\":"));
 }
 
 BOOST_AUTO_TEST_CASE(any_comm_makes_valid_json) {
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(options_show_in_json) {
     BOOST_TEST(
         json(world, plain_record())
             .starts_with(
-                R"({"ts":220941431456,"cpu":1,"comm":"python3","pid":5217,"tgid":0,"event":"test:plain")"));
+                R"({"time":220941431456,"cpu":1,"comm":"python3","tid":5217,"pid":0,"event":"test:plain")"));
 }
 
 BOOST_AUTO_TEST_CASE(stacks_are_arrays_of_names) {
