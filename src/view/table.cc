@@ -1,44 +1,64 @@
 #include "view/table.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace gpufs {
 
-void Table::add_below(const std::string& lines) {
-    below_.resize(rows_.size());
-    below_.back() += lines;
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+    for (const Column& column : columns_) {
+        text_ += column.title;
+        end_cell();
+    }
 }
 
-void Table::append_row(std::string& out, const std::vector<std::string>& cells,
-                       const std::vector<int>& widths, const Screen& screen) const {
-    const std::size_t start = out.size();
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-        if (i != 0) out += "  ";
-        append_padded(out, cells[i], widths[i]);
+void Table::add(const std::vector<std::string>& row) {
+    for (const std::string& cell : row) {
+        text_ += cell;
+        end_cell();
     }
-    // No trailing spaces.
-    while (out.size() > start && out.back() == ' ') out.pop_back();
-    cut_from(out, start, screen);
-    out += '\n';
+}
+
+void Table::end_cell() {
+    const std::size_t begin = cells_.empty() ? 0 : cells_.back().end;
+    cells_.push_back({text_.size(), columns_of(std::string_view(text_).substr(begin))});
+}
+
+void Table::add_below(std::string_view lines) {
+    below_[cells_.size()] += lines;
 }
 
 std::string Table::to_text(const Screen& screen) const {
-    std::vector<std::string> titles;
-    std::vector<int> widths;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-        titles.push_back(columns_[i].title);
-        std::size_t most = columns_of(columns_[i].title);
-        for (const auto& row : rows_) most = std::max(most, columns_of(row[i]));
-        widths.push_back(static_cast<int>(most) * (columns_[i].align == Align::left ? -1 : 1));
+    std::vector<std::size_t> widths(columns_.size());
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+        std::size_t& width = widths[i % columns_.size()];
+        width = std::max(width, cells_[i].columns);
     }
-    std::string text;
-    append_row(text, titles, widths, screen);
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        append_row(text, rows_[i], widths, screen);
-        if (i < below_.size()) text += below_[i];
+    std::string out;
+    const auto below_at = [&](std::size_t cells) {
+        if (const auto below = below_.find(cells); below != below_.end()) out += below->second;
+    };
+    std::size_t at = 0, line = 0;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+        const std::size_t column = i % columns_.size();
+        const std::string_view cell = std::string_view(text_).substr(at, cells_[i].end - at);
+        const std::size_t padding = widths[column] - cells_[i].columns;
+        const bool is_left = columns_[column].align == Align::left;
+        at = cells_[i].end;
+        if (column == 0)
+            line = out.size();
+        else
+            out += "  ";
+        if (!is_left) out.append(padding, ' ');
+        out += cell;
+        if (is_left) out.append(padding, ' ');
+        if (column + 1 != columns_.size()) continue;
+        // No trailing spaces.
+        while (out.size() > line && out.back() == ' ') out.pop_back();
+        cut_from(out, line, screen);
+        out += '\n';
+        below_at(i + 1);
     }
-    return text;
+    return out;
 }
 
 }  // namespace gpufs

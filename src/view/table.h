@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "view/columns.h"
@@ -19,23 +21,30 @@ public:
         std::string title;
         Align align = Align::right;
     };
-    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+    explicit Table(std::vector<Column> columns);
 
     // One cell per column.
-    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+    void add(const std::vector<std::string>& row);
+    // The same, without a text for each cell: append one cell after the other to text(), and end
+    // each with end_cell().
+    std::string& text() noexcept { return text_; }
+    void end_cell();
     // Adds lines below the last row, unchanged.
-    void add_below(const std::string& lines);
+    void add_below(std::string_view lines);
 
     // Truncates lines to the screen's width. Without rows, only the titles.
     std::string to_text(const Screen& screen = {}) const;
 
 private:
-    void append_row(std::string& out, const std::vector<std::string>& cells,
-                    const std::vector<int>& widths, const Screen& screen) const;
+    struct Cell {
+        std::size_t end = 0;      // in text_; it begins where the one before ends
+        std::size_t columns = 0;  // on the screen
+    };
 
     std::vector<Column> columns_;
-    std::vector<std::vector<std::string>> rows_;
-    std::vector<std::string> below_;  // by row; may be shorter than rows_
+    std::string text_;                          // of all cells, one behind the other
+    std::vector<Cell> cells_;                   // row by row, the titles first
+    std::map<std::size_t, std::string> below_;  // by number of cells before
 };
 
 }  // namespace gpufs

@@ -82,24 +82,27 @@ void MonitorPrinter::print(const RecordLayout& layout, std::span<const std::byte
 }
 
 void MonitorPrinter::print_report(const MapDeclaration& map, const Report& report,
-                                  const std::vector<MapEntry>& entries) {
-    const ReportRows rows = report_rows(map, report, entries);
+                                  std::vector<MapEntry> entries) {
+    ReportRows rows = report_rows(map, report, std::move(entries));
     if (form_.folded) {
         text_ += folded_text(map, rows, values_);
     } else if (form_.json) {
         text_ += report_json(map, report, rows, values_);
         text_ += '\n';
     } else {
-        const std::string text = report_text(map, report, rows, values_, screen_);
+        const std::string text = report_text(map, report, std::move(rows), values_, screen_);
         if (!text.empty() && is_below_text_) text_ += '\n';
         is_below_text_ = is_below_text_ || !text.empty();
         text_ += text;
     }
 }
 
-void MonitorPrinter::print_map(const MapDeclaration& map, const std::vector<MapEntry>& entries) {
-    for (const Report& report : reports_of(running_.program(), map))
-        print_report(map, report, entries);
+void MonitorPrinter::print_map(const MapDeclaration& map, std::vector<MapEntry> entries) {
+    const std::vector<Report> reports = reports_of(running_.program(), map);
+    for (const Report& report : reports) {
+        const bool is_last = &report == &reports.back();
+        print_report(map, report, is_last ? std::move(entries) : entries);
+    }
 }
 
 std::vector<MonitorPrinter::Taken> MonitorPrinter::take() {
@@ -153,9 +156,9 @@ LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
     if (form_.intervals) print_times(now_ns);
     maps_.keep();
     for (const MapDeclaration* map : reported_maps(running_.program())) {
-        const std::vector<MapEntry> entries = maps_.read(map->name);
+        std::vector<MapEntry> entries = maps_.read(map->name);
         stack_collisions_ += count_stack_collisions(*map, entries);
-        print_map(*map, entries);
+        print_map(*map, std::move(entries));
     }
     flush();
     LossLedger losses = read_losses(std::move(known), running_, maps_);

@@ -65,9 +65,9 @@ public:
 
 private:
     void print_times(std::uint64_t now_ns);
-    void print_map(const MapDeclaration& map, const std::vector<MapEntry>& entries);
+    void print_map(const MapDeclaration& map, std::vector<MapEntry> entries);
     void print_report(const MapDeclaration& map, const Report& report,
-                      const std::vector<MapEntry>& entries);
+                      std::vector<MapEntry> entries);
     void print_summary(const LossLedger& losses, const std::vector<Tally>& tallies);
 
     Context& ctx_;

@@ -209,6 +209,8 @@ MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramM
             const auto one = value.subspan(at, bytes);
             if (how.kind == Kind::none)
                 entry.values.emplace_back(one.begin(), one.end());
+            else if (entry.words.empty())
+                entry.words = decoded_words(how, one);
             else
                 merge_words(how, decoded_words(how, one), entry.words);
         }

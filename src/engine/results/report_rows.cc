@@ -116,20 +116,34 @@ void sort(const MapDeclaration& map, const Report& report, const Layout& layout,
     const bool by_value = how.kind == Kind::none && report.sort == "value";
     const bool least_first = report.sort == "min" || (report.sort.empty() && how.kind == Kind::min);
     const bool is_signed = is_signed_column(how, report.sort);
-    std::ranges::stable_sort(entries, [&](const MapEntry& a, const MapEntry& b) {
+    // The words to compare stand side by side, and entries are moved once.
+    struct Place {
+        std::uint64_t word;
+        std::size_t at;
+    };
+    std::vector<Place> places;
+    places.reserve(entries.size());
+    constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+    for (const MapEntry& entry : entries) {
+        std::uint64_t word = by_key || by_value ? 0 : sort_word(how, report.sort, entry.words);
+        if (is_signed) word ^= kSignBit;
+        places.push_back({least_first ? word : ~word, places.size()});
+    }
+    std::ranges::sort(places, [&](const Place& x, const Place& y) {
+        if (x.word != y.word) return x.word < y.word;
+        const MapEntry &a = entries[x.at], &b = entries[y.at];
         if (by_value && a.values != b.values) {
             for (const Member& member : map.value.members)
                 if (const auto order = compare_member(member, a.values[0], b.values[0]); order != 0)
                     return order > 0;
-        } else if (!by_key) {
-            const std::uint64_t m = sort_word(how, report.sort, a.words);
-            const std::uint64_t n = sort_word(how, report.sort, b.words);
-            const bool is_less =
-                is_signed ? static_cast<std::int64_t>(m) < static_cast<std::int64_t>(n) : m < n;
-            if (m != n) return is_less == least_first;
         }
-        return compare_keys(layout, a.key, b.key) < 0;
+        if (const auto order = compare_keys(layout, a.key, b.key); order != 0) return order < 0;
+        return x.at < y.at;
     });
+    std::vector<MapEntry> sorted;
+    sorted.reserve(entries.size());
+    for (const Place& place : places) sorted.push_back(std::move(entries[place.at]));
+    entries = std::move(sorted);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "view/monitor/report_text.h"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 
@@ -20,12 +22,27 @@ using Words = std::vector<std::uint64_t>;
 // One thing that an aggregation knows.
 struct Fact {
     std::string_view name;
-    std::uint64_t word;
-    bool is_signed;
-    bool has_unit;
+    std::uint64_t word = 0;
+    bool is_signed = false;
+    bool has_unit = false;
 };
 
-std::vector<Fact> facts_of(const Aggregation& how, const Words& words) {
+// At most five, without memory of their own: there is one for each key.
+class Facts {
+public:
+    Facts(std::initializer_list<Fact> facts) : size_(facts.size()) {
+        std::ranges::copy(facts, facts_.begin());
+    }
+    const Fact* begin() const { return facts_.data(); }
+    const Fact* end() const { return facts_.data() + size_; }
+    std::size_t size() const { return size_; }
+
+private:
+    std::array<Fact, 5> facts_{};
+    std::size_t size_;
+};
+
+Facts facts_of(const Aggregation& how, const Words& words) {
     const bool is_signed = how.is_signed;
     switch (how.kind) {
         case Aggregate::count:
@@ -89,13 +106,18 @@ Table::Align align_of(const ValuePlan& plan) {
     return plan.is_number() ? Table::Align::right : Table::Align::left;
 }
 
+void append_value(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes,
+                  ValueWriter& values) {
+    if (plan.type.unit.empty())
+        values.text(out, plan, bytes);
+    else
+        out += quantity_text(integer_at(plan, bytes), plan.type.is_signed, plan.type.unit);
+}
+
 std::string value_text(const ValuePlan& plan, std::span<const std::byte> bytes,
                        ValueWriter& values) {
     std::string text;
-    if (plan.type.unit.empty())
-        values.text(text, plan, bytes);
-    else
-        text = quantity_text(integer_at(plan, bytes), plan.type.is_signed, plan.type.unit);
+    append_value(text, plan, bytes, values);
     return text;
 }
 
@@ -153,10 +175,14 @@ std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, co
                            ValueWriter& values, const Screen& screen) {
     Table table(fact_columns(map.aggregation, key_columns(plans)));
     for (const MapEntry& entry : rows.entries) {
-        std::vector<std::string> cells = key_cells(plans, entry.key, values);
-        for (const Fact& fact : facts_of(map.aggregation, entry.words))
-            cells.push_back(fact_text(map, fact));
-        table.add(std::move(cells));
+        for (const ValuePlan& plan : plans.columns) {
+            append_value(table.text(), plan, entry.key, values);
+            table.end_cell();
+        }
+        for (const Fact& fact : facts_of(map.aggregation, entry.words)) {
+            table.text() += fact_text(map, fact);
+            table.end_cell();
+        }
     }
     return table.to_text(screen);
 }
@@ -177,7 +203,7 @@ std::string table_of_percentiles(const MapDeclaration& map, const ReportRows& ro
         cells.push_back(cat(count_of(how, entry.words)));
         for (auto& [name, value] : percentiles(how, entry.words, entry.buckets, unit_of(map)))
             if (name != kLeftOut) cells.push_back(std::move(value));
-        table.add(std::move(cells));
+        table.add(cells);
     }
     return table.to_text(screen);
 }
@@ -208,7 +234,7 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
     for (Group& group : groups) {
         for (const Fact& fact : facts_of(map.aggregation, group.words))
             group.cells.push_back(fact_text(map, fact));
-        table.add(std::move(group.cells));
+        table.add(group.cells);
         table.add_below(
             group.tree.to_text(weighs_sum(map.aggregation) ? unit_of(map) : "", screen));
     }
@@ -231,7 +257,7 @@ std::string table_of_data(const MapDeclaration& map, const ReportRows& rows, con
             if (has_cpus) cells.push_back(cat(cpu));
             for (const ValuePlan& plan : members)
                 cells.push_back(value_text(plan, entry.values[cpu], values));
-            table.add(std::move(cells));
+            table.add(cells);
         }
     }
     return table.to_text(screen);
@@ -268,8 +294,8 @@ std::string histograms(const MapDeclaration& map, const ReportRows& rows, const 
 
 // "n: 15", "waits: count 2, avg 5"
 std::string single_line(const MapDeclaration& map, const Report& report, const MapEntry& entry) {
-    const std::vector<Fact> facts = facts_of(map.aggregation, entry.words);
-    if (facts.size() == 1) return cat(report.title, ": ", fact_text(map, facts[0]), '\n');
+    const Facts facts = facts_of(map.aggregation, entry.words);
+    if (facts.size() == 1) return cat(report.title, ": ", fact_text(map, *facts.begin()), '\n');
     std::string text;
     for (const Fact& fact : facts)
         text += cat(text.empty() ? "" : ", ", fact.name, ' ', fact_text(map, fact));
