@@ -10,6 +10,10 @@ int cmd_latency(Context& ctx, Args args) {
         const SourceText source{"--key", text};
         latency.pairs = parse_adhoc_pairs(source, choices.add_source(source));
     };
+    const auto set_shown = [&](const std::string& text) {
+        const SourceText source{"--show", text};
+        latency.shown = parse_adhoc_names(source, choices.add_source(source));
+    };
     const auto set_unit = [&](const std::string& text) {
         if (nanoseconds_in(text) == 0)
             throw UsageError(cat("--unit is ns, us, ms or s, not '", text, "'"));
@@ -18,16 +22,21 @@ int cmd_latency(Context& ctx, Args args) {
     Options options(
         "latency START END [--key FIELD[=FIELD],…] [by KEY,…] [--over T] [--if EXPR] [-- COMMAND]",
         "Shows how long it takes from one event to another, as a histogram, one for each key as\n"
-        "'gpufs count' has them. A start belongs to the next end with the same --key: fields of\n"
-        "START and END, or tid, pid, cpu.");
+        "'gpufs count' has them: of END or, where END does not have it, of START (start.KEY: "
+        "always\n"
+        "of START). A start belongs to the next end with the same --key: fields of START and END,\n"
+        "or tid, pid, cpu.");
     options
         .parsed("key", "FIELD[=FIELD]",
                 "fields that a start and its end share: START's[=END's] (default: tid)", set_key)
         .time("over", over,
               "print also each that takes so long or longer, as it happens (500us, 1ms)")
+        .parsed("show", "KEY,…", "what the lines of --over have besides the keys and the process",
+                set_shown)
         .parsed("unit", "UNIT", "of the histogram: ns, us, ms or s (default: us)", set_unit);
     if (!parse_adhoc(ctx, args, options, choices)) return kOk;
     if (latency.pairs.empty()) set_key("tid");
+    if (!latency.shown.empty() && !over) throw UsageError("--show goes with --over");
     AdhocAsker asker("latency", choices);
     asker.require_subjects(2, 2, "a START and an END");
     if (over) latency.over_ns = static_cast<std::uint64_t>(over->count());

@@ -241,6 +241,27 @@ BOOST_AUTO_TEST_CASE(a_latency_has_every_pair_and_tells_what_was_none) {
                unpaired.err);
 }
 
+BOOST_AUTO_TEST_CASE(a_latency_goes_by_fields_that_only_its_start_has_and_names_the_process) {
+    const Ended ran = test::gpufs({"latency", "syscalls:sys_enter_write", "syscalls:sys_exit_write",
+                                   "by", "fd", "--comm", "dd", "--over", "1ns", "--show",
+                                   "count,ret", "--json", "--strict", "--", "sh", "-c",
+                                   "exec dd if=/dev/zero of=/dev/null bs=7 count=20 status=none"});
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(count_behind(ran.out, "{\"fd\":1}") == 20, ran.out + ran.err);
+    int lines = 0;
+    for (const Json& line : test::parse_json_lines(ran.out)) {
+        if (!line.members.contains("record")) continue;
+        const Json& values = line["values"];
+        ++lines;
+        BOOST_TEST(values["comm"].text == "dd");
+        BOOST_TEST(values["pid"].number() == values["tid"].number());
+        BOOST_TEST(values["fd"].number() == 1);
+        BOOST_TEST(values["count"].number() == 7);
+        BOOST_TEST(values["ret"].number() == 7);
+    }
+    BOOST_TEST(lines == 20);
+}
+
 BOOST_AUTO_TEST_CASE(run_queue_latency_pairs_fields_of_different_names) {
     const Ended ran = trace({"latency", "sched:sched_wakeup", "sched:sched_switch", "--key",
                              "pid=next_pid", "by", "next_comm", "--if", kOurs, "--json"},

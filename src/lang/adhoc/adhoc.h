@@ -82,15 +82,17 @@ struct AdhocLatency {
     std::vector<AdhocPair> pairs;    // at least one
     std::string unit = "us";         // ns, us, ms or s
     std::optional<std::uint64_t> over_ns;
+    std::vector<AdhocWord> shown;  // what records "slow" have besides the keys and the process
     // sched:sched_process_exit, if it exists: keys of threads are then kept until the thread exits,
     // which costs less than inserting and deleting one for each start.
     std::optional<AdhocEvent> thread_exit;
 };
 // Map "latency": a histogram of the time from a start to the next end with the same pair values, by
-// the question's keys, which are evaluated at the end. The filter applies to the starts, or to the
-// ends if the starts lack its fields. With over_ns, sends a record "slow" for each time >= over_ns.
-// A start that found no room counts as a loss. Tallies: starts without an end, starts replaced by a
-// later one with the same key, and, without a filter, ends without a start.
+// the question's keys: values of the end or, where it has no such field and where "start." stands
+// in front of the name, of the start. The filter applies to the starts, or to the ends if the
+// starts lack its fields. With over_ns, sends a record "slow" for each time >= over_ns. A start
+// that found no room counts as a loss. Tallies: starts without an end, starts replaced by a later
+// one with the same key, and, without a filter, ends without a start.
 Program make_latency(const AdhocQuestion& question, const AdhocLatency& latency);
 
 }  // namespace gpufs

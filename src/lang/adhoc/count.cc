@@ -62,7 +62,7 @@ Program make_hist(const AdhocQuestion& question, const AdhocWord& field, const A
         if (!value)
             mistakes.error(source, field.at.span,
                            cat(event.format.full_name(), " has no field '", field.text, "'"),
-                           hint_for_value(event, field.text));
+                           hint_for_value({&event}, field.text));
         else
             mistakes.error(source, field.at.span, cat("'", field.text, "' is no number"),
                            "'by' counts texts");

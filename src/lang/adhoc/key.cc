@@ -24,7 +24,7 @@ public:
         : sources_(sources), mistakes_(mistakes) {}
 
     std::optional<ValueType> type_of(const KeyColumn& column) {
-        for (const KeyMeaning& meaning : column)
+        for (const KeyMeaning& meaning : column.meanings)
             for (const AdhocEvent& event : meaning.events)
                 if (!add(meaning.name, event)) return std::nullopt;
         return type_;
@@ -36,7 +36,7 @@ private:
         const std::string event_name = event.format.full_name();
         if (!value)
             return wrong(name, cat(event_name, " has no field '", name.text, "'"),
-                         hint_for_value(event, name.text));
+                         hint_for_value({&event}, name.text));
         if (value->type.bytes == 0)
             return wrong(name, cat("'", name.text, "' (", value->field->declaration(),
                                    ") cannot be a key: it is no number and no text"));
@@ -79,7 +79,7 @@ void add_member(Layout& layout, std::string name, ValueType type) {
 std::vector<KeyColumn> key_columns(std::span<const AdhocWord> names,
                                    std::span<const AdhocEvent> events) {
     std::vector<KeyColumn> columns;
-    for (const AdhocWord& name : names) columns.push_back({{name, events}});
+    for (const AdhocWord& name : names) columns.push_back({name, {{name, events}}});
     return columns;
 }
 
@@ -87,7 +87,7 @@ Layout key_layout(std::span<const KeyColumn> columns, std::size_t max_bytes,
                   const std::vector<SourceText>& sources, Diagnostics& mistakes) {
     Layout layout;
     for (const KeyColumn& column : columns) {
-        const AdhocWord& name = column.front().name;
+        const AdhocWord& name = column.name;
         const auto type = TypeFinder(sources, mistakes).type_of(column);
         if (!type) continue;
         const auto wrong = [&](std::string_view message) {
@@ -120,24 +120,30 @@ std::vector<AdhocWord> with_process(std::vector<AdhocWord> names,
     return names;
 }
 
-void append_key(ir::Code& code, AdhocValueCode& values, const AdhocEvent& event,
-                std::span<const AdhocWord> names, const Layout& layout, ir::Slot slot) {
+void append_padding(ir::Code& code, const Layout& layout, ir::Slot slot, std::size_t base) {
     std::size_t end = 0;
     const auto pad = [&](std::size_t to) {
         while (end < to) {
             std::uint8_t bytes = kWord;
             while (end % bytes != 0 || end + bytes > to) bytes /= 2;
-            code.store({slot, static_cast<std::int64_t>(end)}, 0, {bytes, false});
+            code.store({slot, static_cast<std::int64_t>(base + end)}, 0, {bytes, false});
             end += bytes;
         }
     };
-    for (std::size_t i = 0; i < layout.members.size(); ++i) {
-        const Member& member = layout.members[i];
+    for (const Member& member : layout.members) {
         pad(member.offset);
-        values.store(find_value(event, names[i].text).value(), member.type, slot, member.offset);
         end = member.offset + member.type.bytes;
     }
     pad(layout.bytes);
+}
+
+void append_key(ir::Code& code, AdhocValueCode& values, const AdhocEvent& event,
+                std::span<const AdhocWord> names, const Layout& layout, ir::Slot slot,
+                std::size_t base) {
+    append_padding(code, layout, slot, base);
+    for (std::size_t i = 0; i < layout.members.size(); ++i)
+        values.store(find_value(event, names[i].text).value(), layout.members[i].type, slot,
+                     base + layout.members[i].offset);
 }
 
 }  // namespace gpufs

@@ -12,19 +12,22 @@ namespace gpufs {
 // Aligns texts and raw bytes to 8, so that they can be written in 8-byte words.
 void add_member(Layout& layout, std::string name, ValueType type);
 
-// The meaning of a member at some events. A column has several if its name differs between events.
+// What a member is called at some events.
 struct KeyMeaning {
     AdhocWord name;
     std::span<const AdhocEvent> events;
 };
-using KeyColumn = std::vector<KeyMeaning>;
+// A member, with several meanings if events call it differently.
+struct KeyColumn {
+    AdhocWord name;
+    std::vector<KeyMeaning> meanings;
+};
 // Each name becomes a column for all events.
 std::vector<KeyColumn> key_columns(std::span<const AdhocWord> names,
                                    std::span<const AdhocEvent> events);
 
-// A layout that fits the values of all events; members are named after the first meaning, and
-// numbers take the widest type. Adds mistakes for unknown names, for values of different kinds, and
-// for keys longer than `max_bytes`.
+// A layout that fits the values of all events; numbers take the widest type. Adds mistakes for
+// unknown names, for values of different kinds, and for keys longer than `max_bytes`.
 Layout key_layout(std::span<const KeyColumn> columns, std::size_t max_bytes,
                   const std::vector<SourceText>& sources, Diagnostics& mistakes);
 
@@ -33,9 +36,13 @@ Layout key_layout(std::span<const KeyColumn> columns, std::size_t max_bytes,
 std::vector<AdhocWord> with_process(std::vector<AdhocWord> names,
                                     std::span<const AdhocEvent> events);
 
-// Generates code that writes the values of the names at one event into a slot of layout.bytes;
-// initializes every byte of it.
+// Generates code that writes zeros between and behind the members of a layout that begins at
+// `base`, a multiple of 8, of the slot.
+void append_padding(ir::Code& code, const Layout& layout, ir::Slot slot, std::size_t base = 0);
+// Generates code that writes the values of the names at one event into the layout.bytes behind
+// `base`; initializes every byte of them.
 void append_key(ir::Code& code, AdhocValueCode& values, const AdhocEvent& event,
-                std::span<const AdhocWord> names, const Layout& layout, ir::Slot slot);
+                std::span<const AdhocWord> names, const Layout& layout, ir::Slot slot,
+                std::size_t base = 0);
 
 }  // namespace gpufs

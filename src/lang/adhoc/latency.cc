@@ -13,8 +13,10 @@ namespace {
 
 // Room for starts that wait for their end.
 constexpr std::size_t kStarts = 65536;
-// The stack has the keys twice, once in a record.
-constexpr std::size_t kMaxPairBytes = 80, kMaxByBytes = 120;
+// The stack has the keys twice, once in a record, and there what is only shown.
+constexpr std::size_t kMaxPairBytes = 80, kMaxByBytes = 120, kMaxStackBytes = 448;
+// In front of a name: of the start, also where the end has such a field.
+constexpr std::string_view kOfStart = "start.";
 
 constexpr const char* kStartMap = "starts";
 constexpr const char* kStartsRefused = "starts_refused";
@@ -45,6 +47,13 @@ bool is_running_thread(const AdhocEvent& event, const AdhocWord& word) {
     return value && value->source == AdhocValue::Source::tid;
 }
 
+// A value behind `by` or in the lines.
+struct ToldValue {
+    AdhocWord name;   // "start.fd": the member's
+    AdhocWord field;  // "fd": at the event
+    bool is_of_start = false;
+};
+
 class LatencyMaker {
 public:
     LatencyMaker(const AdhocQuestion& question, const AdhocLatency& latency)
@@ -65,10 +74,16 @@ public:
         keeps_keys_ = latency.thread_exit && latency.pairs.size() == 1 &&
                       is_by_thread(latency.starts, latency.pairs.front().start) &&
                       is_by_thread(question.events, latency.pairs.front().end);
+        is_in_one_thread_ = std::ranges::any_of(latency.pairs, [&](const AdhocPair& pair) {
+            const auto is_thread = [](std::span<const AdhocEvent> events, const AdhocWord& key) {
+                return std::ranges::all_of(
+                    events, [&](const AdhocEvent& event) { return is_running_thread(event, key); });
+            };
+            return is_thread(latency.starts, pair.start) && is_thread(question.events, pair.end);
+        });
     }
 
     Program make() {
-        by_names_ = with_process(question_.keys, question_.events);
         check();
         program_ = begin_program(question_, kLatency);
         declare();
@@ -83,13 +98,115 @@ private:
         Diagnostics mistakes;
         std::vector<KeyColumn> columns;
         for (const AdhocPair& pair : latency_.pairs)
-            columns.push_back({{pair.start, latency_.starts}, {pair.end, question_.events}});
+            columns.push_back(
+                {pair.start, {{pair.start, latency_.starts}, {pair.end, question_.events}}});
         key_ = key_layout(columns, kMaxPairBytes, question_.sources, mistakes);
-        by_ = key_layout(key_columns(by_names_, question_.events), kMaxByBytes, question_.sources,
-                         mistakes);
+        by_told_ = told_values(with_process(question_.keys, question_.events), mistakes);
+        by_ = key_layout(columns_of(by_told_), kMaxByBytes, question_.sources, mistakes);
+        if (latency_.over_ns) plan_lines(mistakes);
+        check_user_stacks(mistakes);
         check_filter(question_.filter, filters_starts_ ? latency_.starts : question_.events,
                      mistakes);
         mistakes.throw_if_any();
+        std::vector<ToldValue> of_start;
+        for (const auto* told : {&by_told_, &line_told_})
+            std::ranges::copy_if(*told, std::back_inserter(of_start), &ToldValue::is_of_start);
+        saved_ = key_layout(columns_of(of_start), kMaxStackBytes, question_.sources, mistakes);
+        for (const ToldValue& one : of_start) saved_fields_.push_back(one.field);
+    }
+
+    // Finds out of which event each is: of the end, if it knows the name; else of the start.
+    std::vector<ToldValue> told_values(const std::vector<AdhocWord>& names,
+                                       Diagnostics& mistakes) const {
+        const auto know = [](std::span<const AdhocEvent> events, const AdhocWord& name) {
+            return std::ranges::all_of(events, [&](const AdhocEvent& event) {
+                return find_value(event, name.text).has_value();
+            });
+        };
+        std::vector<ToldValue> told;
+        for (const AdhocWord& name : names) {
+            ToldValue one{name, name};
+            if (name.text.starts_with(kOfStart)) {
+                one.field.text.erase(0, kOfStart.size());
+                one.is_of_start = true;
+            } else if (!know(question_.events, name)) {
+                one.is_of_start = know(latency_.starts, name);
+                if (!one.is_of_start) {
+                    wrong_name(name, mistakes);
+                    continue;
+                }
+            }
+            if (one.is_of_start && is_user_stack(one) && !names_process(told))
+                told.push_back({{cat(kOfStart, kProcess), name.at}, {kProcess, name.at}, true});
+            told.push_back(std::move(one));
+        }
+        return told;
+    }
+
+    static bool is_user_stack(const ToldValue& told) { return told.field.text == "ustack"; }
+    bool names_process(std::span<const ToldValue> told) const {
+        return std::ranges::any_of(told, [&](const ToldValue& one) {
+            const auto& events = one.is_of_start ? latency_.starts : question_.events;
+            const auto value = find_value(events.front(), one.field.text);
+            return value && value->type.kind == ValueType::Kind::process;
+        });
+    }
+
+    // A key and a line have one process, to which the addresses of user stacks belong.
+    void check_user_stacks(Diagnostics& mistakes) const {
+        if (is_in_one_thread_) return;
+        std::vector<ToldValue> stacks;
+        for (const auto* told : {&by_told_, &line_told_})
+            std::ranges::copy_if(*told, std::back_inserter(stacks), is_user_stack);
+        for (const ToldValue& one : stacks) {
+            if (one.is_of_start == stacks.front().is_of_start) continue;
+            mistakes.error(question_.sources.at(one.name.at.source), one.name.at.span,
+                           "the user stacks of both events cannot be told at once");
+            return;
+        }
+    }
+
+    void wrong_name(const AdhocWord& name, Diagnostics& mistakes) const {
+        const AdhocEvent &start = latency_.starts.front(), &end = question_.events.front();
+        mistakes.error(question_.sources.at(name.at.source), name.at.span,
+                       cat("neither ", end.format.full_name(), " nor ", start.format.full_name(),
+                           " has a field '", name.text, '\''),
+                       hint_for_value({&end, &start}, name.text));
+    }
+
+    std::vector<KeyColumn> columns_of(std::span<const ToldValue> told) const {
+        std::vector<KeyColumn> columns;
+        for (const ToldValue& one : told)
+            columns.push_back(
+                {one.name, {{one.field, one.is_of_start ? latency_.starts : question_.events}}});
+        return columns;
+    }
+
+    // The lines have the process, and what is shown besides the keys. Where both events are of one
+    // thread, the process is that of the end; else that of the start.
+    void plan_lines(Diagnostics& mistakes) {
+        const SourceRef& at = question_.events.front().target.at;
+        const auto is_new = [&](const AdhocWord& name) {
+            return !key_.find(name.text) && !by_.find(name.text) &&
+                   std::ranges::none_of(line_told_, [&](const ToldValue& one) {
+                       return one.name.text == name.text;
+                   });
+        };
+        for (const auto& [field, name] : {std::pair{"COMM", "comm"}, std::pair{"PID", "pid"}}) {
+            ToldValue one{{name, at}, {field, at}, !is_in_one_thread_};
+            if (one.is_of_start) one.name.text.insert(0, kOfStart);
+            if (is_new(one.name)) line_told_.push_back(std::move(one));
+        }
+        for (ToldValue& one : told_values(latency_.shown, mistakes)) {
+            const ToldValue process{{"pid", at}, {"PID", at}, false};
+            const bool needs_process = !one.is_of_start && is_user_stack(one);
+            if (needs_process && is_new(process.name))
+                line_told_.insert(line_told_.begin(), process);
+            if (is_new(one.name)) line_told_.push_back(std::move(one));
+        }
+        const std::size_t keys = key_.bytes + by_.bytes;
+        lines_ = key_layout(columns_of(line_told_), kMaxStackBytes - 2 * keys - 4 * kWord,
+                            question_.sources, mistakes);
     }
 
     void declare() {
@@ -100,6 +217,8 @@ private:
         ValueType time;
         time.kind = ValueType::Kind::time;
         starts.value.add("value", time);
+        for (const Member& member : saved_.members)
+            add_member(starts.value, member.name, member.type);
         starts.max_entries = kStarts;
         starts.tally = "starts without an end";
         program_.maps.push_back(std::move(starts));
@@ -137,7 +256,7 @@ private:
         ValueType id;
         id.bytes = sizeof(std::uint32_t);
         add_member(slow.layout, "id", id);
-        for (const Layout* part : {&key_, &by_})
+        for (const Layout* part : {&key_, &by_, &lines_})
             for (const Member& member : part->members)
                 if (!slow.layout.find(name_in_record(member)))
                     add_member(slow.layout, name_in_record(member), member.type);
@@ -161,7 +280,8 @@ private:
         ir::Code& code = probe.code();
         if (filters_starts_) probe.filter(question_.filter);
         const ir::Slot key = probe.key(start_names_, key_);
-        const ir::Slot now = code.new_slot(8);
+        const ir::Slot now = code.new_slot(kWord + saved_.bytes);
+        append_key(code, probe.values(), event, saved_fields_, saved_, now, kWord);
         code.store(now, code.call(BPF_FUNC_ktime_get_ns, {}), ir::kU64);
         const auto put = [&](int flags) {
             return code.call(BPF_FUNC_map_update_elem,
@@ -173,6 +293,8 @@ private:
             const ir::Temp kept = find_start(code, key);
             code.branch(ir::Cmp::eq, ir::kU64, kept, 0, is_new);
             const ir::Temp before = code.load(kept, ir::kU64);
+            for (std::size_t at = kWord; at < kWord + saved_.bytes; at += kWord)
+                code.store(word_at(kept, at), code.load(word_at(now, at), ir::kU64), ir::kU64);
             code.store(kept, code.load(now, ir::kU64), ir::kU64);
             code.branch(ir::Cmp::eq, ir::kU64, before, 0, done);
             probe.add_to(kReplaced, probe.key({}, {}));
@@ -200,20 +322,27 @@ private:
         code.branch(ir::Cmp::eq, ir::kU64, start, 0, unmatched);
         const ir::Temp began = code.load(start, ir::kS64);
         if (keeps_keys_) code.branch(ir::Cmp::eq, ir::kU64, began, 0, unmatched);
-        if (keeps_keys_) code.store(start, 0, ir::kU64);
+        const ir::Slot by = new_key(code, by_);
+        copy_saved(code, start, by_, by, by_);
+        const ir::Slot record = code.new_slot(latency_.over_ns ? slow().bytes : kWord);
+        if (latency_.over_ns) copy_saved(code, start, lines_, record, slow());
+        if (keeps_keys_)
+            for (std::size_t at = 0; at < kWord + saved_.bytes; at += kWord)
+                code.store(word_at(start, at), 0, ir::kU64);
         const ir::Temp now = code.call(BPF_FUNC_ktime_get_ns, {});
         if (!keeps_keys_) code.call(BPF_FUNC_map_delete_elem, {starts(code), code.address(key)});
         if (!filters_starts_) probe.filter(question_.filter);
         const ir::Temp taken = code.new_temp(ir::kU64);
         code.assign(taken, code.compute(ir::Op::sub, ir::kU64, now, began));
         const std::uint64_t unit = nanoseconds_in(latency_.unit);
-        const ir::Slot by = probe.key(by_names_, by_);
+        store_own(probe, event, by_told_, by_, by, by_);
         const ir::Temp in_units =
             unit == 1 ? taken : code.compute(ir::Op::div, ir::kU64, taken, unit);
         probe.add_to(kLatency, by, in_units);
         if (latency_.over_ns) {
             code.branch(ir::Cmp::lt, ir::kU64, taken, *latency_.over_ns, done);
-            send(probe, key, by, in_units);
+            store_own(probe, event, line_told_, lines_, record, slow());
+            send(probe, record, key, by, in_units);
         }
         code.jump(done);
         code.bind(unmatched);
@@ -236,61 +365,88 @@ private:
         probe.finish("thread_exit");
     }
 
-    void send(AdhocProbe& probe, ir::Slot key, ir::Slot by, ir::Temp taken) {
-        ir::Code& code = probe.code();
-        const RecordLayout& slow = program_.records.front();
-        const ir::Slot record = code.new_slot(slow.layout.bytes);
-        std::size_t end = 0;
-        for (const Member& to : slow.layout.members) {
-            // Padding is sent as well, and the verifier wants to know what is in it.
-            for (; end < to.offset; ++end)
-                code.store({record, static_cast<std::int64_t>(end)}, 0, ir::kU8);
-            end = to.offset + to.type.bytes;
-            const auto at = static_cast<std::int64_t>(to.offset);
-            if (to.offset == 0)
-                code.store({record, at},
-                           code.symbol(Relocation::to(Relocation::Kind::record_id, kSlow)),
-                           ir::kU32);
-            else if (const Member* from = find_for(key_, to))
-                copy(code, key, *from, record, to);
-            else if (const Member* other = find_for(by_, to))
-                copy(code, by, *other, record, to);
-            else
-                code.store({record, at}, taken, ir::kU64);
+    // The record's layout.
+    const Layout& slow() const { return program_.records.front().layout; }
+
+    static ir::Place word_at(const auto& base, std::size_t offset) {
+        return {base, static_cast<std::int64_t>(offset)};
+    }
+
+    // A slot for a key, with zeros where no member is.
+    static ir::Slot new_key(ir::Code& code, const Layout& layout) {
+        // Behind the key is room for a histogram's bucket.
+        const ir::Slot slot = code.new_slot(layout.bytes + kWord);
+        if (layout.members.empty()) code.store(slot, 0, ir::kU32);
+        append_padding(code, layout, slot);
+        return slot;
+    }
+
+    // Where a member of the keys or of the lines is in a layout.
+    const Member& place_of(const Member& member, const Layout& layout) const {
+        const bool is_record = latency_.over_ns && &layout == &slow();
+        return *layout.find(is_record ? name_in_record(member) : member.name);
+    }
+
+    // Copies the part's members that a start saved.
+    void copy_saved(ir::Code& code, ir::Temp start, const Layout& part, ir::Slot slot,
+                    const Layout& layout) const {
+        for (const Member& one : part.members)
+            if (const Member* from = saved_.find(one.name))
+                copy(code, start, kWord + from->offset, slot, place_of(one, layout));
+    }
+
+    // Reads the part's members that are the end's.
+    void store_own(AdhocProbe& probe, const AdhocEvent& event, std::span<const ToldValue> told,
+                   const Layout& part, ir::Slot slot, const Layout& layout) const {
+        for (std::size_t i = 0; i < told.size(); ++i) {
+            if (told[i].is_of_start) continue;
+            const Member& to = place_of(part.members[i], layout);
+            probe.values().store(find_value(event, told[i].field.text).value(), to.type, slot,
+                                 to.offset);
         }
-        code.call(BPF_FUNC_perf_event_output,
-                  {probe.context(), code.symbol(Relocation::to(Relocation::Kind::map, kSlowRing)),
-                   static_cast<std::uint64_t>(BPF_F_CURRENT_CPU), code.address(record),
-                   slow.layout.bytes});
+    }
+
+    // Completes the record with the keys and the time.
+    void send(AdhocProbe& probe, ir::Slot record, ir::Slot key, ir::Slot by, ir::Temp taken) {
+        ir::Code& code = probe.code();
+        // Padding is sent as well, and the verifier wants to know what is in it.
+        append_padding(code, slow(), record);
+        code.store(record, code.symbol(Relocation::to(Relocation::Kind::record_id, kSlow)),
+                   ir::kU32);
+        for (const Member& one : key_.members)
+            copy(code, key, one.offset, record, place_of(one, slow()));
+        for (const Member& one : by_.members)
+            if (!key_.find(one.name)) copy(code, by, one.offset, record, place_of(one, slow()));
+        code.store(word_at(record, slow().members.back().offset), taken, ir::kU64);
+        code.call(
+            BPF_FUNC_perf_event_output,
+            {probe.context(), code.symbol(Relocation::to(Relocation::Kind::map, kSlowRing)),
+             static_cast<std::uint64_t>(BPF_F_CURRENT_CPU), code.address(record), slow().bytes});
     }
 
     // A record begins with an `id` of its own.
     static std::string name_in_record(const Member& member) {
         return member.name == "id" ? "key.id" : member.name;
     }
-    static const Member* find_for(const Layout& layout, const Member& in_record) {
-        const auto it = std::ranges::find(layout.members, in_record.name, name_in_record);
-        return it == layout.members.end() ? nullptr : &*it;
-    }
 
-    static void copy(ir::Code& code, ir::Slot from_slot, const Member& from, ir::Slot to_slot,
+    static void copy(ir::Code& code, const auto& from, std::size_t offset, ir::Slot slot,
                      const Member& to) {
-        for (std::size_t at = 0; at < to.type.bytes;) {
-            const auto bytes = static_cast<std::uint8_t>(std::min<std::size_t>(8, to.type.bytes));
-            const ir::Type type{bytes, false};
-            const ir::Temp word =
-                code.load({from_slot, static_cast<std::int64_t>(from.offset + at)}, type);
-            code.store({to_slot, static_cast<std::int64_t>(to.offset + at)}, word, type);
-            at += bytes;
-        }
+        const auto bytes = static_cast<std::uint8_t>(std::min(kWord, to.type.bytes));
+        for (std::size_t at = 0; at < to.type.bytes; at += bytes)
+            code.store(word_at(slot, to.offset + at),
+                       code.load(word_at(from, offset + at), {bytes, false}), {bytes, false});
     }
 
     const AdhocQuestion& question_;
     const AdhocLatency& latency_;
-    std::vector<AdhocWord> start_names_, end_names_, by_names_;
+    std::vector<AdhocWord> start_names_, end_names_;
+    std::vector<ToldValue> by_told_, line_told_;
+    std::vector<AdhocWord> saved_fields_;  // at the start
     bool is_filtered_ = false, filters_starts_ = true;
     bool keeps_keys_ = false;  // of running threads, until they end
-    Layout key_, by_;
+    bool is_in_one_thread_ = false;
+    Layout key_, by_, lines_;
+    Layout saved_;  // behind a start's time
     Program program_;
 };
 

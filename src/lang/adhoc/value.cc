@@ -44,6 +44,12 @@ const std::vector<Everywhere>& known_everywhere() {
             {"comm", Source::comm, type_of(Kind::text, kCommBytes)},
             {"pid", Source::pid, type_of(Kind::process, 4)},
             {kProcess, Source::pid, type_of(Kind::process, 4)},
+            {"COMM", Source::comm, type_of(Kind::text, kCommBytes)},
+            {"PID", Source::pid, type_of(Kind::process, 4)},
+            {"TID", Source::tid, type_of(Kind::integer, 4)},
+            {"CPU", Source::cpu, type_of(Kind::integer, 4)},
+            {"UID", Source::uid, type_of(Kind::integer, 4)},
+            {"CGROUP", Source::cgroup, type_of(Kind::integer, 8)},
             {"tid", Source::tid, type_of(Kind::integer, 4)},
             {"common_pid", Source::tid, type_of(Kind::integer, 4)},
             {"cpu", Source::cpu, type_of(Kind::integer, 4)},
@@ -111,9 +117,13 @@ std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view n
     return std::nullopt;
 }
 
-std::string hint_for_value(const AdhocEvent& event, std::string_view name) {
-    std::vector<std::string> names = event.format.field_names();
-    for (const Everywhere& known : known_everywhere()) names.emplace_back(known.name);
+std::string hint_for_value(std::initializer_list<const AdhocEvent*> events, std::string_view name) {
+    std::vector<std::string> names;
+    for (const AdhocEvent* event : events)
+        for (std::string& field : event->format.field_names())
+            if (std::ranges::count(names, field) == 0) names.push_back(std::move(field));
+    for (const Everywhere& known : known_everywhere())
+        if (std::ranges::count(names, known.name) == 0) names.emplace_back(known.name);
     std::string near = did_you_mean(name, names);
     if (!near.empty()) return near;
     std::string list;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -29,8 +30,8 @@ struct AdhocValue {
 
 // Absent if the event has no such field and the name is no common one.
 std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view name);
-// "did you mean 'prev_pid'?", or the list of names.
-std::string hint_for_value(const AdhocEvent& event, std::string_view name);
+// "did you mean 'prev_pid'?", or the list of the events' names.
+std::string hint_for_value(std::initializer_list<const AdhocEvent*> events, std::string_view name);
 
 // Generates code that reads values at one event.
 class AdhocValueCode {

@@ -8,6 +8,7 @@ namespace {
 
 // Keeps the slots of a key below 64 KiB.
 constexpr std::int64_t kMaxSlots = 4096;
+constexpr const char* kNoField = "there is no field in it";
 
 // The non-empty parts of a range of the text, split at characters of `separators`.
 std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t index, Span range,
@@ -67,9 +68,14 @@ std::vector<AdhocPair> parse_adhoc_pairs(const SourceText& source, std::size_t s
                               "the start's field, and the end's where it has another name");
         pairs.push_back(std::move(pair));
     }
-    if (pairs.empty())
-        throw SourceError(source, {0, source.text.size()}, "there is no field in it");
+    if (pairs.empty()) throw SourceError(source, {0, source.text.size()}, kNoField);
     return pairs;
+}
+
+std::vector<AdhocWord> parse_adhoc_names(const SourceText& source, std::size_t source_index) {
+    std::vector<AdhocWord> names = pieces_of(source, source_index, {0, source.text.size()}, ", ");
+    if (names.empty()) throw SourceError(source, {0, source.text.size()}, kNoField);
+    return names;
 }
 
 Aggregation parse_linear(const SourceText& source) {

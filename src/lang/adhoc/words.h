@@ -25,6 +25,9 @@ AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& w
 // Parses "pid=next_pid,cpu". Throws SourceError.
 std::vector<AdhocPair> parse_adhoc_pairs(const SourceText& source, std::size_t source_index);
 
+// Parses "fd,start.comm". Throws SourceError.
+std::vector<AdhocWord> parse_adhoc_names(const SourceText& source, std::size_t source_index);
+
 // Parses LOW:HIGH:STEP, "0:4096:256": a linear histogram. Rounds HIGH up to a whole step. Throws
 // SourceError.
 Aggregation parse_linear(const SourceText& source);

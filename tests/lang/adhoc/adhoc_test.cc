@@ -284,6 +284,96 @@ BOOST_AUTO_TEST_CASE(a_thread_that_lives_keeps_its_place_among_the_starts) {
     BOOST_TEST(world.contents("starts").empty());
 }
 
+// What an event without one of its fields would be.
+AdhocEvent without(AdhocEvent event, const std::string& field) {
+    std::erase_if(event.format.fields, [&](const Field& one) { return one.name == field; });
+    return event;
+}
+
+BOOST_AUTO_TEST_CASE(a_latency_tells_fields_that_its_start_had) {
+    for (const bool keeps_keys : {false, true}) {
+        AdhocQuestion question =
+            question_of({"gpu:thing", "gpu:thing", "by", "count,ring,flags,start.flags"});
+        AdhocEvent start = thing(), end = without(without(thing(), "count"), "ring");
+        if (keeps_keys) start.format.system = end.format.system = "syscalls";
+        question.events = {end};
+        AdhocLatency latency;
+        latency.starts = {start};
+        latency.pairs = parse_adhoc_pairs({"--key", "tid"}, 0);
+        if (keeps_keys) latency.thread_exit = thing();
+        latency.over_ns = 0;
+        latency.shown = parse_adhoc_names({"--show", "delta,start.delta"}, 0);
+        test::MapWorld world(make_latency(question, latency));
+        const Layout slow = world.program.records.at(0).layout;
+        std::string lines;
+        world.world.helpers[BPF_FUNC_perf_event_output] = [&](Interpreter& interpreter,
+                                                              const BpfArguments& arguments) {
+            const auto bytes = interpreter.readable(arguments[3], arguments[4]);
+            for (const Member& one : slow.members) {
+                std::int16_t number = 0;
+                std::memcpy(&number, bytes.data() + one.offset,
+                            std::min<std::size_t>(one.type.bytes, sizeof number));
+                if (one.type.kind != ValueType::Kind::text && one.name != "id")
+                    lines += cat(one.name, '=', number, ' ');
+            }
+            lines += '\n';
+            return 0;
+        };
+        world.world.now.pid = 6;
+        world.world.now.tid = 7;
+        world.world.now.time_ns = 1000;
+        world.run(0, test::tracepoint(),
+                  Record()
+                      .set("count", 5)
+                      .set("flags", std::uint8_t{1})
+                      .set("delta", std::int16_t{-8})
+                      .ring("gfx")
+                      .bytes);
+        world.world.now.time_ns += 3000;
+        const Record last =
+            Record().set("count", 6).set("flags", std::uint8_t{2}).set("delta", std::int16_t{9});
+        world.run(1, test::tracepoint(), last.bytes);
+        BOOST_TEST(
+            contents(world, "latency").starts_with("count=5 ring=gfx flags=2 start.flags=1 "));
+        BOOST_TEST(lines ==
+                   "tid=7 count=5 flags=2 start.flags=1 pid=6 delta=9 start.delta=-8 us=3 \n");
+        // What is kept for the thread's next call looks as if it had not begun.
+        BOOST_TEST(world.contents("starts").size() == (keeps_keys ? 1u : 0u));
+        for (const auto& [key, value] : world.contents("starts"))
+            BOOST_TEST(std::ranges::count(value, std::byte{0}) ==
+                       static_cast<std::ptrdiff_t>(value.size()));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(lines_of_two_threads_name_the_one_that_ran_at_the_start) {
+    AdhocQuestion question = question_of({"gpu:thing", "gpu:thing"});
+    AdhocLatency latency;
+    latency.starts = {thing()};
+    latency.pairs = parse_adhoc_pairs({"--key", "seqno"}, 0);
+    latency.over_ns = 0;
+    const Program program = make_latency(question, latency);
+    std::string names;
+    for (const Member& one : program.records.at(0).layout.members) names += one.name + ' ';
+    BOOST_TEST(names == "id seqno start.comm start.pid us ");
+}
+
+BOOST_AUTO_TEST_CASE(names_that_neither_event_of_a_latency_has_are_shown_with_those_of_both) {
+    AdhocQuestion question = question_of({"gpu:thing", "gpu:thing", "by", "cont,start.sqno"});
+    AdhocLatency latency;
+    latency.starts = {thing()};
+    question.events = {without(thing(), "count")};
+    latency.pairs = parse_adhoc_pairs({"--key", "seqno"}, 0);
+    BOOST_TEST(refusal([&] { make_latency(question, latency); }) ==
+               "count:1:24: error: neither gpu:thing nor gpu:thing has a field 'cont'\n"
+               "gpu:thing gpu:thing by cont,start.sqno\n"
+               "                       ^~~~\n"
+               "hint: did you mean 'count'?\n"
+               "count:1:29: error: gpu:thing has no field 'sqno'\n"
+               "gpu:thing gpu:thing by cont,start.sqno\n"
+               "                            ^~~~~~~~~~\n"
+               "hint: did you mean 'seqno'?");
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_are_shown_under_the_users_words_all_at_once) {
     BOOST_TEST(refusal([] {
                    make_count(question_of({"gpu:thing", "by", "com,words,cpu,cpu"}));
@@ -310,6 +400,13 @@ BOOST_AUTO_TEST_CASE(mistakes_are_shown_under_the_users_words_all_at_once) {
                "sqno == 1\n"
                "^~~~\n"
                "hint: did you mean 'seqno'?");
+}
+
+BOOST_AUTO_TEST_CASE(upper_case_names_are_of_the_running_task_whatever_fields_there_are) {
+    test::MapWorld world(make_count(question_of({"gpu:thing", "by", "comm,PID"})));
+    world.world.now.pid = 6;
+    world.run(0, test::tracepoint(), Record().comm("vim").bytes);
+    BOOST_TEST(contents(world, "count") == "comm=vim PID=6 1\n");
 }
 
 BOOST_AUTO_TEST_CASE(keys_must_be_of_one_kind_at_all_events) {
