@@ -27,9 +27,9 @@ _gpufs() {
     elif [[ $word == -* ]]; then
         choices=$(gpufs "$verb" --help 2>/dev/null | sed -n 's/^  *\(-.*\)/\1/p' |
             sed 's/   *[^- ].*//' | grep -oE -- '--[a-z][a-z-]*' | sort -u)
-    elif [[ $verb =~ ^(count|hist|latency|stacks)$ && ${COMP_WORDS[*]:0:COMP_CWORD} == *' by' ]]; then
+    elif [[ $verb =~ ^(count|hist|latency|stacks|stats)$ && ${COMP_WORDS[*]:0:COMP_CWORD} == *' by' ]]; then
         choices='comm pid tid cpu uid cgroup kstack ustack probe'
-    elif [[ $before == -e || $before == --event || $verb =~ ^(list|count|hist|latency|stacks)$ ]]; then
+    elif [[ $before == -e || $before == --event || $verb =~ ^(list|count|hist|latency|stacks|stats)$ ]]; then
         choices=$(gpufs list 2>/dev/null)
     elif [[ $verb == trigger || $before == --trigger ]]; then
         choices=$(gpufs list --triggers 2>/dev/null)

@@ -262,6 +262,27 @@ BOOST_AUTO_TEST_CASE(a_latency_goes_by_fields_that_only_its_start_has_and_names_
     BOOST_TEST(lines == 20);
 }
 
+BOOST_AUTO_TEST_CASE(bytes_written_by_process_are_one_line_and_top_leaves_out_the_rest) {
+    const Ended ran =
+        test::gpufs({"stats", "syscalls:sys_exit_write", "ret", "by", "comm", "--comm", "dd",
+                     "--json", "--strict", "--", "sh", "-c", dd_writes(30)});
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(has(ran.out,
+                   "{\"key\":{\"comm\":\"dd\"},\"count\":30,\"sum\":30,\"avg\":1,\"min\":1,"
+                   "\"max\":1}"),
+               ran.out);
+    const Ended top = test::gpufs({"stats", "syscalls:sys_enter_write", "count", "by", "count",
+                                   "--comm", "dd", "--sort", "max", "--top", "1", "--", "sh", "-c",
+                                   "for n in 3 9 5; do dd if=/dev/zero of=/dev/null status=none "
+                                   "count=1 bs=$n; done"});
+    BOOST_TEST(top.out ==
+                   "syscalls:sys_enter_write count by count\n"
+                   "COUNT  COUNT  SUM  AVG  MIN  MAX\n"
+                   "    9      1    9    9    9    9\n"
+                   "and 2 more\n",
+               top.err);
+}
+
 BOOST_AUTO_TEST_CASE(run_queue_latency_pairs_fields_of_different_names) {
     const Ended ran = trace({"latency", "sched:sched_wakeup", "sched:sched_switch", "--key",
                              "pid=next_pid", "by", "next_comm", "--if", kOurs, "--json"},
@@ -371,6 +392,8 @@ BOOST_AUTO_TEST_CASE(mistakes_are_found_before_anything_is_attached, *ut::label(
     BOOST_TEST(refused({"hist", "sched:sched_switch"}) ==
                "gpufs: hist needs an EVENT and a FIELD\n"
                "hint: 'gpufs hist --help' shows how\n");
+    BOOST_TEST(refused({"stats", "sched:sched_switch", "prev_prio", "--sort", "avrg"}) ==
+               "gpufs: --sort is count, sum, avg, min, max or key, not 'avrg'\n");
     BOOST_TEST(refused({"hist", "sched:sched_switch", "prev_prio", "next_prio"}) ==
                "gpufs: hist:1:30: error: hist takes an EVENT and a FIELD, and 'by' with keys\n"
                "sched:sched_switch prev_prio next_prio\n"

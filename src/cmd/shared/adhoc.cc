@@ -15,7 +15,8 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
                     choices.comm = parse_expression({"--comm", cat("COMM ~ \"", glob, '"')});
                 })
         .count("max-keys", choices.max_keys,
-               "keep at most N keys; hits of further keys are counted as lost");
+               "keep at most N keys; hits of further keys are counted as lost")
+        .count("top", choices.top, "show only the N first keys, and how many more there are");
     choices.run.command = take_command(args);
     if (!options.parse(ctx, args, choices.words)) return false;
     if (!choices.run.input)
@@ -81,6 +82,8 @@ AdhocQuestion AdhocAsker::question(std::vector<AdhocEvent> events) {
 }
 
 int AdhocAsker::run(Context& ctx, Program program) {
+    if (choices_.top)
+        for (Report& report : program.reports) report.top = *choices_.top;
     RunChoices run = choices_.run;
     run.condition.reset();  // it is in the program
     run.recording = recording_.get();

@@ -13,14 +13,14 @@
 
 namespace gpufs {
 
-// The common part of count, hist, latency and stacks: their words become a question, whose Program
+// The common part of count, hist, latency, stacks and stats: their words become a question, whose Program
 // is run.
 struct AdhocChoices {
     RunChoices run;
     std::vector<std::string> words;
     std::vector<int> pids;
     std::optional<Expression> comm;  // from --comm
-    std::optional<unsigned long> max_keys;
+    std::optional<unsigned long> max_keys, top;
     // The user's texts, for messages; the first contains the words.
     std::vector<SourceText> sources{SourceText{}};
 

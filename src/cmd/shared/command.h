@@ -50,6 +50,7 @@ int cmd_show(Context&, Args);
 int cmd_stacks(Context&, Args);
 int cmd_stall(Context&, Args);
 int cmd_start(Context&, Args);
+int cmd_stats(Context&, Args);
 int cmd_status(Context&, Args);
 int cmd_stop(Context&, Args);
 int cmd_trigger(Context&, Args);
@@ -64,6 +65,7 @@ inline constexpr Command kCommands[] = {
     {"run", "run BPF programs of a .bpf file: shipped monitors, or your own", cmd_run},
     {"count", "count events, by fields, tasks, CPUs or stacks", cmd_count},
     {"hist", "show how large the values of an event's field are", cmd_hist},
+    {"stats", "show count, sum, average and extremes of an event's field", cmd_stats},
     {"latency", "show how long it takes from one event to another", cmd_latency},
     {"stacks", "count from where events happen", cmd_stacks},
     {"record", "record events into a file, for later and for other tools", cmd_record},

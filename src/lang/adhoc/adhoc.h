@@ -71,6 +71,9 @@ Program make_stacks(const AdhocQuestion& question);
 // Map "hist": a histogram of a number by the keys; `how` is log2 or linear.
 Program make_hist(const AdhocQuestion& question, const AdhocWord& field, const Aggregation& how);
 
+// Map "stats": count, sum, minimum and maximum of a number by the keys.
+Program make_stats(const AdhocQuestion& question, const AdhocWord& field);
+
 // A name at the start and one at the end, often the same, whose values must be equal.
 struct AdhocPair {
     AdhocWord start, end;

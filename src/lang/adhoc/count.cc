@@ -35,21 +35,8 @@ Program count_hits(const AdhocQuestion& question, const std::string& map,
     return program;
 }
 
-}  // namespace
-
-Program make_count(const AdhocQuestion& question) {
-    return count_hits(question, "count", with_process(question.keys, question.events));
-}
-
-Program make_stacks(const AdhocQuestion& question) {
-    std::vector<AdhocWord> keys = question.keys;
-    for (const char* stack : {"kstack", "ustack"})
-        if (std::ranges::find(keys, stack, &AdhocWord::text) == keys.end())
-            keys.push_back({stack, question.events.front().target.at});
-    return count_hits(question, "stacks_of", with_process(std::move(keys), question.events));
-}
-
-Program make_hist(const AdhocQuestion& question, const AdhocWord& field, const Aggregation& how) {
+Program aggregate(const AdhocQuestion& question, const AdhocWord& field, Aggregation how,
+                  const std::string& map, std::size_t entries) {
     Diagnostics mistakes;
     const SourceText& source = question.sources.at(field.at.source);
     bool is_signed = false;
@@ -73,22 +60,43 @@ Program make_hist(const AdhocQuestion& question, const AdhocWord& field, const A
         key_layout(key_columns(keys, question.events), kMaxKeyBytes, question.sources, mistakes);
     check_filter(question.filter, question.events, mistakes);
     mistakes.throw_if_any();
-    Program program = begin_program(question, "hist");
+    Program program = begin_program(question, map);
     ValueType value;
     value.is_signed = is_signed;
-    Aggregation own = how;
-    own.is_signed = is_signed;
-    add_report(program, "hist", question.title, key,
-               question.max_keys ? question.max_keys : kHistogramEntries, own, value);
+    how.is_signed = is_signed;
+    add_report(program, map, question.title, key, question.max_keys ? question.max_keys : entries,
+               how, value);
     for (const AdhocEvent& event : question.events) {
         AdhocProbe probe(event, program);
         probe.filter(question.filter);
         const AdhocValue what = find_value(event, field.text).value();
         const ir::Temp number_of = probe.values().number(what);
-        probe.add_to("hist", probe.key(keys, key), number_of);
+        probe.add_to(map, probe.key(keys, key), number_of);
         probe.finish(event.format.name);
     }
     return program;
+}
+
+}  // namespace
+
+Program make_count(const AdhocQuestion& question) {
+    return count_hits(question, "count", with_process(question.keys, question.events));
+}
+
+Program make_stacks(const AdhocQuestion& question) {
+    std::vector<AdhocWord> keys = question.keys;
+    for (const char* stack : {"kstack", "ustack"})
+        if (std::ranges::find(keys, stack, &AdhocWord::text) == keys.end())
+            keys.push_back({stack, question.events.front().target.at});
+    return count_hits(question, "stacks_of", with_process(std::move(keys), question.events));
+}
+
+Program make_hist(const AdhocQuestion& question, const AdhocWord& field, const Aggregation& how) {
+    return aggregate(question, field, how, "hist", kHistogramEntries);
+}
+
+Program make_stats(const AdhocQuestion& question, const AdhocWord& field) {
+    return aggregate(question, field, aggregation(Aggregation::Kind::stats), "stats", kCountKeys);
 }
 
 }  // namespace gpufs

@@ -210,6 +210,17 @@ BOOST_AUTO_TEST_CASE(histograms_count_the_fields_value_with_its_sign) {
     BOOST_TEST(entries.at(0).words == (Words{8, 296, kMinusThree, 300}));
 }
 
+BOOST_AUTO_TEST_CASE(stats_have_count_sum_and_extremes_of_the_fields_value_with_its_sign) {
+    test::MapWorld world(
+        make_stats(question_of({"gpu:thing", "delta", "by", "flags"}), {"delta", {0, {10, 15}}}));
+    for (const std::int16_t delta : std::initializer_list<std::int16_t>{-3, 300, 1})
+        world.run(0, test::tracepoint(), Record().set("delta", delta).bytes);
+    const std::vector<MapEntry> entries = world.entries("stats");
+    constexpr std::uint64_t kMinusThree = ~std::uint64_t{2};
+    BOOST_TEST(entries.size() == 1u);
+    BOOST_TEST(entries.at(0).words == (Words{3, 298, kMinusThree, 300}));
+}
+
 BOOST_AUTO_TEST_CASE(a_latency_is_from_the_last_start_to_the_next_end_of_its_key) {
     AdhocQuestion question = question_of({"gpu:thing", "gpu:thing", "by", "flags"});
     AdhocLatency latency;
