@@ -28,7 +28,7 @@ _gpufs() {
         choices=$(gpufs "$verb" --help 2>/dev/null | sed -n 's/^  *\(-.*\)/\1/p' |
             sed 's/   *[^- ].*//' | grep -oE -- '--[a-z][a-z-]*' | sort -u)
     elif [[ $verb =~ ^(count|hist|latency|stacks|stats)$ && ${COMP_WORDS[*]:0:COMP_CWORD} == *' by' ]]; then
-        choices='comm pid tid cpu uid cgroup kstack ustack probe'
+        choices='comm pid tid cpu uid cgroup kstack ustack probe func'
     elif [[ $before == -e || $before == --event || $verb =~ ^(list|count|hist|latency|stacks|stats)$ ]]; then
         choices=$(gpufs list 2>/dev/null)
     elif [[ $verb == trigger || $before == --trigger ]]; then

@@ -10,6 +10,7 @@
 #include <functional>
 #include <regex>
 #include <thread>
+#include <utility>
 
 #include "base/cat.h"
 #include "support/json.h"
@@ -18,6 +19,18 @@
 #include "support/workloads.h"
 
 namespace ut = boost::unit_test;
+
+// Probed below.
+extern "C" {
+[[gnu::noinline, gnu::used]] int gpufs_cli_probed_one(int number) {
+    __asm__ volatile("" : "+r"(number));
+    return number;
+}
+[[gnu::noinline, gnu::used]] const char* gpufs_cli_probed_text(const char* text) {
+    __asm__ volatile("" : "+r"(text));
+    return text;
+}
+}
 
 namespace gpufs {
 namespace {
@@ -402,6 +415,91 @@ BOOST_AUTO_TEST_CASE(mistakes_are_found_before_anything_is_attached, *ut::label(
                "gpufs: --unit is ns, us, ms or s, not 'h'\n");
 }
 
+BOOST_AUTO_TEST_SUITE(files, *ut::precondition(test::has_file{"uprobe_events"}))
+
+std::string probed(const std::string& kind, const std::string& pattern) {
+    return cat(kind, ':', std::filesystem::read_symlink("/proc/self/exe").string(),
+               ":gpufs_cli_probed_", pattern);
+}
+
+void call_probed() {
+    in_thread("gp-ours", [] {
+        for (int i = 0; i < 30; ++i) gpufs_cli_probed_one(i);
+        for (int i = 0; i < 20; ++i) gpufs_cli_probed_text(i < 15 ? "first" : "second");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(functions_of_a_pattern_are_told_apart) {
+    for (const char* kind : {"uprobe", "uretprobe"}) {
+        const Ended ran = trace(
+            {"count", probed(kind, "*"), "by", "func,comm", "--if", kOurs, "--json", "--strict"},
+            call_probed);
+        BOOST_TEST(ran.status == 0, ran.err);
+        for (const auto& [function, count] : {std::pair{"one", 30}, {"text", 20}})
+            BOOST_TEST(count_behind(ran.out, cat("{\"func\":\"gpufs_cli_probed_", function,
+                                                 "\",\"comm\":\"gp-ours\"}")) == count,
+                       ran.out);
+    }
+    const Ended one = trace(
+        {"count", probed("uprobe", "one"), "by", "func", "--if", kOurs, "--json"}, call_probed);
+    BOOST_TEST(count_behind(one.out, "{\"func\":\"gpufs_cli_probed_one\"}") == 30, one.err);
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_several_functions_are_paired_by_function) {
+    const Ended ran = trace({"latency", probed("uprobe", "*"), probed("uretprobe", "*"), "--key",
+                             "tid,func", "by", "func", "--if", kOurs, "--json", "--strict"},
+                            call_probed);
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(count_behind(ran.out, "{\"func\":\"gpufs_cli_probed_text\"}") == 20, ran.out);
+}
+
+BOOST_AUTO_TEST_CASE(texts_behind_arguments_and_results_are_keys) {
+    const Ended argument = trace(
+        {"count", probed("uprobe", "text"), "by", "str(arg0)", "--if", kOurs, "--json", "--strict"},
+        call_probed);
+    const Ended result = trace({"count", probed("uretprobe", "text"), "by", "str(retval)", "--if",
+                                kOurs, "--json", "--strict"},
+                               call_probed);
+    for (const auto& [ran, key] : {std::pair{&argument, "arg0"}, {&result, "retval"}}) {
+        BOOST_TEST(ran->status == 0, ran->err);
+        BOOST_TEST(count_behind(ran->out, cat("{\"str(", key, ")\":\"first\"}")) == 15, ran->out);
+        BOOST_TEST(count_behind(ran->out, cat("{\"str(", key, ")\":\"second\"}")) == 5, ran->out);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_library_is_found_by_its_name) {
+    for (const char* library : {"libc", "libc.so.6"}) {
+        const Ended ran = trace({"count", cat("uprobe:", library, ":getppid"), "by", "func", "--if",
+                                 kOurs, "--json", "--strict"},
+                                [] {
+                                    in_thread("gp-ours", [] {
+                                        for (int i = 0; i < 7; ++i) ::getppid();
+                                    });
+                                });
+        BOOST_TEST(ran.status == 0, ran.err);
+        BOOST_TEST(count_behind(ran.out, "{\"func\":\"getppid\"}") == 7, ran.out);
+    }
+    BOOST_TEST(
+        test::gpufs({"count", "uprobe:lib-of-nobody:getppid"}).err ==
+        "gpufs: count:1:8: error: no program 'lib-of-nobody' is in $PATH, and no such library "
+        "where the dynamic loader looks\n"
+        "uprobe:lib-of-nobody:getppid\n"
+        "       ^~~~~~~~~~~~~~~~~~~~~\n"
+        "hint: write the whole path\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(arguments_of_commands_are_keys) {
+    const Ended ran = test::gpufs({"count", "syscalls:sys_enter_execve", "by",
+                                   "str(argv[0]),str(argv[2])", "--json", "--strict", "--", "sh",
+                                   "-c", "for i in 1 2 3; do /bin/echo one two; done"});
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(
+        count_behind(ran.out, "{\"str(argv[0])\":\"/bin/echo\",\"str(argv[2])\":\"two\"}") == 3,
+        ran.out);
+}
+
 // Functions can be probed where the kernel has kprobes.
 BOOST_AUTO_TEST_SUITE(functions, *ut::precondition(test::has_file{"kprobe_events"}))
 
@@ -423,6 +521,12 @@ BOOST_AUTO_TEST_CASE(hits_arguments_results_and_the_time_between_are_exact) {
     BOOST_TEST(count_behind(count.out, cat("{\"comm\":\"gp-ours\",\"probe\":\"kprobe:", kGetppid,
                                            "\"}")) == 1000,
                count.out + count.err);
+    const Ended pattern =
+        trace({"count", cat("kprobe:", kGetppid.substr(0, kGetppid.size() - 1), "*"), "by", "func",
+               "--if", kOurs, "--json", "--strict"},
+              work);
+    BOOST_TEST(count_behind(pattern.out, cat("{\"func\":\"", kGetppid, "\"}")) == 1000,
+               pattern.out + pattern.err);
     const Ended result = trace({"count", cat("kretprobe:", kGetppid), "by", "retval", "--if",
                                 cat(kOurs, " && retval == ", ::getppid()), "--json"},
                                work);

@@ -38,7 +38,7 @@ std::ostream& operator<<(std::ostream& out, const Case& one) {
 }
 const Case kCases[] = {
     {"gpufs tri", "trigger"},
-    {"gpufs help st", "stall stacks status start stop"},
+    {"gpufs help st", "stall stats stacks status start stop"},
     {"gpufs trigger --s", "--session"},
     {"gpufs run of", "off-cpu"},
     {"gpufs run off-cpu m", "min_us="},

@@ -50,7 +50,13 @@ void AdhocAsker::require_subjects(std::size_t least, std::size_t most,
 
 std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words) {
     Diagnostics mistakes;
-    std::vector<AdhocEvent> events = find_adhoc_events(words_.source, words, machine_, mistakes);
+    // Looking for the functions of a pattern costs time: only where some text may name the key.
+    const bool tells_functions =
+        std::ranges::any_of(choices_.sources, [](const SourceText& source) {
+            return source.text.find(kFunctionKey) != std::string::npos;
+        });
+    std::vector<AdhocEvent> events =
+        find_adhoc_events(words_.source, words, machine_, mistakes, tells_functions);
     mistakes.throw_if_any();
     return events;
 }
@@ -58,7 +64,11 @@ std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words
 std::optional<AdhocEvent> AdhocAsker::find_tracepoint(const std::string& name) {
     const EventFormat* const format = machine_.events().find_format(name);
     if (!format) return std::nullopt;
-    return AdhocEvent{{ProbeTarget::Kind::tracepoint, name, false, 0, false, {}}, *format, true};
+    AdhocEvent event;
+    event.target.name = name;
+    event.format = *format;
+    event.is_record = true;
+    return event;
 }
 
 AdhocFilter AdhocAsker::filter() {

@@ -1,7 +1,15 @@
 #include "engine/monitor/adhoc_events.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "base/cat.h"
+#include "engine/monitor/probe_finders.h"
 #include "lang/asm/probe_word.h"
+#include "lang/program/function_cookie.h"
 #include "lang/program/function_fields.h"
+#include "lang/program/probe_kinds.h"
+#include "lang/symbols/function_name.h"
 
 namespace gpufs {
 namespace {
@@ -25,7 +33,7 @@ void add_tracepoints(const ProbeTarget& target, const SourceText& source, Kernel
     for (const std::string& name : names) {
         const EventFormat* format = machine.events().find_format(name);
         if (!format) continue;
-        AdhocEvent event{target, *format, true, target.has_glob};
+        AdhocEvent event{target, *format, true, target.has_glob, {}};
         event.target.name = name;
         event.target.has_glob = false;
         into.push_back(std::move(event));
@@ -39,17 +47,58 @@ void add_tracepoints(const ProbeTarget& target, const SourceText& source, Kernel
             machine.events().hint(target.name));
 }
 
+std::pair<std::int64_t, std::string> word_for(const std::string& function) {
+    return {static_cast<std::int64_t>(function_cookie(function)), function_name(function)};
+}
+
+// One event; or, of the functions of a pattern where the kernel has no cookies, one each.
+void add_function(AdhocEvent event, const SourceText& source, KernelFacts& machine,
+                  Diagnostics& mistakes, bool tells_functions, std::vector<AdhocEvent>& into) {
+    const std::string name = event.target.name;
+    const std::size_t file_end = name.rfind(':') + 1;  // 0 without a file or a module
+    if (!event.target.has_glob) {
+        event.functions = {word_for(name.substr(file_end))};
+        into.push_back(std::move(event));
+        return;
+    }
+    if (!tells_functions) {
+        into.push_back(std::move(event));
+        return;
+    }
+    const auto found = find_functions_of(event.target, machine);
+    if (const Absent* why = std::get_if<Absent>(&found)) {
+        mistakes.error(source, event.target.at.span, why->why, why->hint);
+        return;
+    }
+    const auto& functions = std::get<0>(found);
+    if (machine.features().has(BpfFeature::perf_link)) {
+        event.target.has_cookies = true;
+        for (const std::string& function : functions) event.functions.push_back(word_for(function));
+        into.push_back(std::move(event));
+        return;
+    }
+    event.target.has_glob = false;
+    for (const std::string& function : functions) {
+        event.target.name = cat(std::string_view(name).substr(0, file_end), function);
+        event.functions = {word_for(function)};
+        into.push_back(event);
+    }
+}
+
 }  // namespace
 
 std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
                                           std::span<const AdhocWord> words, KernelFacts& machine,
-                                          Diagnostics& mistakes) {
+                                          Diagnostics& mistakes, bool tells_functions) {
     std::vector<AdhocEvent> events;
     for (const AdhocWord& word : words) {
         try {
             ProbeTarget target = parse_probe_word(source, word.at.source, word.at.span);
             if (target.kind == ProbeTarget::Kind::tracepoint)
                 add_tracepoints(target, source, machine, mistakes, events);
+            else if (probe_kind(target.kind).is_at_function())
+                add_function(event_of(std::move(target), word), source, machine, mistakes,
+                             tells_functions, events);
             else
                 events.push_back(event_of(std::move(target), word));
         } catch (const SourceError& e) {

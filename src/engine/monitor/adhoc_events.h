@@ -11,9 +11,10 @@ namespace gpufs {
 
 // Resolves the words of an ad-hoc command, KIND:TARGET as in parse_probe_word(), to events with
 // this machine's formats; a pattern of tracepoints becomes all matching events. Adds a mistake for
-// each word that names no event.
+// each word that names no event. `tells_functions`: looks also for the functions of a pattern, for
+// kFunctionKey; on kernels whose probes have no cookies (before Linux 5.15) each becomes an event.
 std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
                                           std::span<const AdhocWord> words, KernelFacts& machine,
-                                          Diagnostics& mistakes);
+                                          Diagnostics& mistakes, bool tells_functions = false);
 
 }  // namespace gpufs

@@ -1,13 +1,9 @@
 #include "engine/monitor/probe_finders.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 
-#include "base/file.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "kernel/elf/probe_offsets.h"
@@ -37,20 +33,6 @@ Found<Function> split_offset(const std::string& function) {
     if (error != std::errc() || end != digits.data() + digits.size())
         return Absent{cat("'", function, "' has no number behind its '+'"), ""};
     return Function{function.substr(0, plus), offset};
-}
-
-// A program by its path, or by its name where the shell would find it.
-Found<std::string> find_program(const std::string& name) {
-    if (name.find('/') != std::string::npos) {
-        if (!file_exists(name)) return Absent{cat("there is no file '", name, "'"), ""};
-        return name;
-    }
-    const char* path = std::getenv("PATH");
-    for (const std::string& directory : split(path ? path : "/usr/sbin:/usr/bin", ':')) {
-        std::string whole = cat(directory, '/', name);
-        if (::access(whole.c_str(), X_OK) == 0) return whole;
-    }
-    return Absent{cat("no program '", name, "' is in $PATH"), "write the whole path of a library"};
 }
 
 // Notes what the program says of using this event. Is it to be left alone here? What was recorded
@@ -159,7 +141,7 @@ FoundSites find_function_sites(const SiteSearch& search, ProbeSite site) {
 FoundSites find_file_sites(const SiteSearch&, ProbeSite site) {
     const ProbeTarget& target = *site.target;
     const auto colon = target.name.rfind(':');
-    const Found<std::string> program = find_program(target.name.substr(0, colon));
+    const Found<std::string> program = find_code_file(target.name.substr(0, colon));
     if (const Absent* why = std::get_if<Absent>(&program)) return *why;
     UprobePlace place;
     place.path = std::get<0>(program);
@@ -179,8 +161,16 @@ FoundSites find_file_sites(const SiteSearch&, ProbeSite site) {
     for (const ElfFunction& one : std::get<0>(functions)) {
         if (one.is_indirect && target.has_glob) continue;
         place.offset = one.offset + function.offset;
-        if (std::ranges::count(site.places, place.offset, &UprobePlace::offset) == 0)
+        const auto same = std::ranges::find(site.places, place.offset, &UprobePlace::offset);
+        if (same == site.places.end()) {
             site.places.push_back(place);
+            site.functions.push_back(one.name);
+            continue;
+        }
+        // Of the names of one place the public one.
+        std::string& name_there =
+            site.functions[static_cast<std::size_t>(same - site.places.begin())];
+        if (name_there.starts_with('_') && !one.name.starts_with('_')) name_there = one.name;
     }
     if (site.places.empty())
         return Absent{cat("'", place.path, "' has no function '", function.name, "'"),
@@ -192,7 +182,7 @@ FoundSites find_static_sites(const SiteSearch&, ProbeSite site) {
     const std::string& name = site.target->name;
     const auto last = name.rfind(':');
     const auto middle = name.rfind(':', last - 1);
-    const Found<std::string> program = find_program(name.substr(0, middle));
+    const Found<std::string> program = find_code_file(name.substr(0, middle));
     if (const Absent* why = std::get_if<Absent>(&program)) return *why;
     const std::string& path = std::get<0>(program);
     const std::string provider = name.substr(middle + 1, last - middle - 1);
@@ -208,6 +198,22 @@ FoundSites find_static_sites(const SiteSearch&, ProbeSite site) {
         return Absent{cat("'", path, "' has no static probe '", name.substr(middle + 1), "'"),
                       "'readelf -n' lists its notes of type stapsdt"};
     return std::vector{std::move(site)};
+}
+
+std::variant<std::vector<std::string>, Absent> find_functions_of(const ProbeTarget& target,
+                                                                 KernelFacts& machine) {
+    const Program none;
+    ProbeSites notes;
+    const SiteSearch search{none, machine, false, notes};
+    ProbeProgram program;
+    ProbeSite site;
+    site.program = &program;
+    site.target = &target;
+    FoundSites found = probe_kind(target.kind).place == ProbeKind::Place::file
+                           ? find_file_sites(search, std::move(site))
+                           : find_function_sites(search, std::move(site));
+    if (Absent* why = std::get_if<Absent>(&found)) return std::move(*why);
+    return std::get<0>(found).front().functions;
 }
 
 }  // namespace gpufs

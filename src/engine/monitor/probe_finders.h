@@ -4,16 +4,13 @@
 #include <variant>
 #include <vector>
 
+#include "engine/monitor/code_files.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/probe_sites.h"
 #include "lang/program/program.h"
 
 namespace gpufs {
 
-// Why a target is not there, for a person.
-struct Absent {
-    std::string why, hint;
-};
 using FoundSites = std::variant<std::vector<ProbeSite>, Absent>;  // one site at least
 
 // What a search for places knows.
@@ -34,5 +31,9 @@ FoundSites find_function_sites(const SiteSearch& search, ProbeSite site);
 // Of functions in a program or a library.
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site);
 FoundSites find_static_sites(const SiteSearch& search, ProbeSite site);
+
+// The functions that a probe with a pattern of them would be attached to: their symbols.
+std::variant<std::vector<std::string>, Absent> find_functions_of(const ProbeTarget& target,
+                                                                 KernelFacts& machine);
 
 }  // namespace gpufs

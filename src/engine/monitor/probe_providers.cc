@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lang/event/sampling_events.h"
+#include "lang/program/function_cookie.h"
 #include "lang/program/probe_kinds.h"
 
 namespace gpufs {
@@ -12,6 +13,19 @@ std::vector<Attachment> one(Attachment attachment) {
     std::vector<Attachment> made;
     made.push_back(std::move(attachment));
     return made;
+}
+
+// By which the program knows each of the functions; empty where it does not ask.
+std::vector<std::uint64_t> cookies_of(const ProbeSite& site) {
+    std::vector<std::uint64_t> cookies;
+    if (site.target->has_cookies)
+        for (const std::string& name : site.functions) cookies.push_back(function_cookie(name));
+    return cookies;
+}
+
+AttachOptions with_cookie(AttachOptions how, const ProbeSite& site, std::size_t which) {
+    if (site.target->has_cookies) how.cookie = function_cookie(site.functions[which]);
+    return how;
 }
 
 std::vector<Attachment> attach_at_event(const LoadedProgram& loaded, const AttachOptions& how) {
@@ -25,17 +39,21 @@ std::vector<Attachment> attach_at_kprobes(const LoadedProgram& loaded, const Att
     const ProbeSite& site = loaded.site;
     const bool at_return = probe_kind(site.target->kind).at_return;
     if (loaded.is_multi)
-        return one(attach_kprobe_multi(loaded.program, {site.functions, {}, at_return}));
+        return one(
+            attach_kprobe_multi(loaded.program, {site.functions, cookies_of(site), at_return}));
     std::vector<Attachment> made;
-    for (const std::string& name : site.functions)
-        made.push_back(attach_kprobe(loaded.program, {name, site.function_offset, at_return}, how));
+    for (std::size_t i = 0; i < site.functions.size(); ++i)
+        made.push_back(attach_kprobe(loaded.program,
+                                     {site.functions[i], site.function_offset, at_return},
+                                     with_cookie(how, site, i)));
     return made;
 }
 
 std::vector<Attachment> attach_in_file(const LoadedProgram& loaded, const AttachOptions& how) {
     const std::vector<UprobePlace>& places = loaded.site.places;
     if (loaded.is_multi) {
-        UprobeSet set{places.front().path, {}, {}, {}, -1, places.front().at_return};
+        UprobeSet set{places.front().path,     {}, {},
+                      cookies_of(loaded.site), -1, places.front().at_return};
         for (const UprobePlace& place : places) {
             set.offsets.push_back(place.offset);
             set.semaphore_offsets.push_back(place.semaphore_offset);
@@ -43,8 +61,8 @@ std::vector<Attachment> attach_in_file(const LoadedProgram& loaded, const Attach
         return one(attach_uprobe_multi(loaded.program, set));
     }
     std::vector<Attachment> made;
-    for (const UprobePlace& place : places)
-        made.push_back(attach_uprobe(loaded.program, place, how));
+    for (std::size_t i = 0; i < places.size(); ++i)
+        made.push_back(attach_uprobe(loaded.program, places[i], with_cookie(how, loaded.site, i)));
     return made;
 }
 

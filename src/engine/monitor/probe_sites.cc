@@ -162,8 +162,10 @@ std::string ProbeSite::described() const {
         text += cat(' ', event->full_name());
     else if (!target->name.empty())
         text += cat(' ', target->name);
-    if (functions.size() > 1) text += cat(": ", counted(functions.size(), "function"));
-    if (places.size() > 1) text += cat(": ", counted(places.size(), "place"));
+    if (places.size() > 1)
+        text += cat(": ", counted(places.size(), "place"));
+    else if (functions.size() > 1)
+        text += cat(": ", counted(functions.size(), "function"));
     return text;
 }
 

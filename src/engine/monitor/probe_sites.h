@@ -16,10 +16,10 @@ struct ProbeSite {
     const ProbeProgram* program = nullptr;
     const ProbeTarget* target = nullptr;  // the alternative that was chosen
     const EventFormat* event = nullptr;   // for tracepoints
-    std::vector<std::string>
-        functions;  // kernel functions for kprobes and fentry; may include the module
-    std::uint64_t function_offset = 0;  // offset in bytes; only for a single function
-    std::vector<UprobePlace> places;    // places in a file for uprobes and static probes
+    std::vector<std::string> functions;   // for kprobes and fentry, may include the module; for
+                                          // uprobes by name, those at `places`, in the same order
+    std::uint64_t function_offset = 0;    // offset in bytes; only for a single function
+    std::vector<UprobePlace> places;      // places in a file for uprobes and static probes
 
     // "tracepoint sched:sched_switch", "kprobe vfs_*: 12 functions".
     std::string described() const;

@@ -23,7 +23,13 @@ struct AdhocEvent {
     EventFormat format;
     bool is_record = false;     // it is a tracepoint
     bool from_pattern = false;  // found by a pattern, not by its name
+    // The function that is probed, or those of a pattern, by function_cookie(), in their readable
+    // form. Of several the target has cookies.
+    EnumWords functions;
 };
+
+// The key that tells functions apart.
+inline constexpr const char* kFunctionKey = "func";
 
 // A name written by the user.
 struct AdhocWord {
@@ -49,8 +55,8 @@ struct AdhocQuestion {
 };
 
 // A key is a field of the event, or one of comm, pid (of the process), tid, cpu, uid, cgroup,
-// kstack, ustack, probe. A field with such a name takes precedence; `process` always means the pid,
-// and common_pid is the tid.
+// kstack, ustack, probe, or of probed functions func. A field with such a name takes precedence;
+// `process` always means the pid, and common_pid is the tid.
 //
 // Drops events that were found by a pattern and lack a field named in the keys, the condition or
 // `also`, as long as one event is left. Returns a sentence with the number of events dropped and

@@ -14,6 +14,9 @@ std::optional<ValueType> common_type(const ValueType& a, const ValueType& b) {
     if (a.kind != b.kind) return std::nullopt;
     ValueType both = a.bytes < b.bytes ? b : a;
     both.is_signed = a.is_signed || b.is_signed;
+    for (const ValueType* one : {&a, &b})
+        for (const auto& word : one->words)
+            if (std::ranges::count(both.words, word) == 0) both.words.push_back(word);
     return both;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <stdexcept>
 
@@ -9,6 +10,7 @@
 #include "base/suggest.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/stack_map.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
@@ -18,6 +20,8 @@ using Kind = ValueType::Kind;
 
 // The maximum size of a text without a fixed length, including the NUL.
 constexpr std::size_t kTextBytes = 64;
+// The last of addresses in a row that can be asked for.
+constexpr std::uint32_t kMaxIndex = 1023;
 constexpr std::size_t kStacks = 16384;
 constexpr const char* kStackMap = "stacks";
 
@@ -58,6 +62,7 @@ const std::vector<Everywhere>& known_everywhere() {
             {"kstack", Source::kernel_stack, type_of(Kind::kernel_stack, 4, true)},
             {"ustack", Source::user_stack, type_of(Kind::user_stack, 4, true)},
             {"probe", Source::probe, type_of(Kind::text, 0)},
+            {kFunctionKey, Source::function, type_of(Kind::integer, 8)},
         };
         for (Everywhere& one : all)
             if (one.source == Source::kernel_stack || one.source == Source::user_stack)
@@ -65,6 +70,10 @@ const std::vector<Everywhere>& known_everywhere() {
         return all;
     }();
     return known;
+}
+
+bool is_known_at(const AdhocEvent& event, const Everywhere& known) {
+    return known.source != Source::function || !event.functions.empty();
 }
 
 // The type of a field as a member of a key.
@@ -87,14 +96,45 @@ ValueType type_of(const AdhocEvent& event, const Field& field) {
     return type_of(Kind::raw_bytes, fits ? whole_words(field.size) : 0);
 }
 
+// "str(FIELD)" or "str(FIELD[INDEX])".
+struct TextAt {
+    std::string_view field;
+    std::optional<std::uint32_t> index;
+};
+std::optional<TextAt> parse_text_at(std::string_view name) {
+    constexpr std::string_view kBegin = "str(";
+    if (!name.starts_with(kBegin) || !name.ends_with(')')) return std::nullopt;
+    TextAt at{name.substr(kBegin.size(), name.size() - kBegin.size() - 1), {}};
+    const std::size_t bracket = at.field.find('[');
+    if (bracket == at.field.npos) return at;
+    const std::string_view digits = at.field.substr(bracket + 1);
+    std::uint32_t index = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+    if (error != std::errc() || std::string_view(end, digits.end()) != "]" || index > kMaxIndex)
+        return std::nullopt;
+    at.field = at.field.substr(0, bracket);
+    at.index = index;
+    return at;
+}
+
+std::optional<AdhocValue> find_text_at(const AdhocEvent& event, const TextAt& at) {
+    const Field* field = event.format.find(at.field);
+    if (!field || field->is_common || field->is_dynamic() || field->is_array ||
+        field->size != kWord)
+        return std::nullopt;
+    return AdhocValue{Source::text_at, field, at.index, type_of(Kind::text, kTextBytes)};
+}
+
 }  // namespace
 
 bool AdhocValue::is_number() const {
     switch (source) {
+        case Source::text_at:
         case Source::comm:
         case Source::probe:
         case Source::kernel_stack:
         case Source::user_stack:
+        case Source::function:
             return false;
         default:
             return type.kind != Kind::text && type.kind != Kind::raw_bytes;
@@ -102,28 +142,37 @@ bool AdhocValue::is_number() const {
 }
 
 std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view name) {
+    if (const auto wrapped = parse_text_at(name)) return find_text_at(event, *wrapped);
     const Field* field = event.format.find(name);
-    if (field && !field->is_common) return AdhocValue{Source::field, field, type_of(event, *field)};
+    if (field && !field->is_common)
+        return AdhocValue{Source::field, field, {}, type_of(event, *field)};
     for (const Everywhere& known : known_everywhere()) {
-        if (known.name != name) continue;
-        AdhocValue value{known.source, nullptr, known.type};
+        if (known.name != name || !is_known_at(event, known)) continue;
+        AdhocValue value{known.source, nullptr, {}, known.type};
         if (value.source == Source::probe)
             value.type.bytes = whole_words(event.format.full_name().size() + 1);
+        if (value.source == Source::function) value.type.words = event.functions;
         return value;
     }
     // Skips the hidden fields and the other common fields at the beginning of each record.
     if (field && field->offset >= kHiddenBytes)
-        return AdhocValue{Source::field, field, type_of(event, *field)};
+        return AdhocValue{Source::field, field, {}, type_of(event, *field)};
     return std::nullopt;
 }
 
 std::string hint_for_value(std::initializer_list<const AdhocEvent*> events, std::string_view name) {
+    if (const auto wrapped = parse_text_at(name)) name = wrapped->field;
     std::vector<std::string> names;
     for (const AdhocEvent* event : events)
         for (std::string& field : event->format.field_names())
             if (std::ranges::count(names, field) == 0) names.push_back(std::move(field));
-    for (const Everywhere& known : known_everywhere())
-        if (std::ranges::count(names, known.name) == 0) names.emplace_back(known.name);
+    for (const Everywhere& known : known_everywhere()) {
+        const bool is_known = std::ranges::any_of(events, [&](const AdhocEvent* event) {
+            return known.source != Source::function ||
+                   probe_kind(event->target.kind).is_at_function();
+        });
+        if (is_known && std::ranges::count(names, known.name) == 0) names.emplace_back(known.name);
+    }
     std::string near = did_you_mean(name, names);
     if (!near.empty()) return near;
     std::string list;
@@ -142,14 +191,16 @@ void AdhocValueCode::count_loss(const char* name, const char* what) {
     append_loss(code_, name);
 }
 
+ir::Temp AdhocValueCode::field_number(const Field& field) {
+    if (event_.is_record) return code_.load_field(context_, field_reference(field));
+    return code_.load({context_, static_cast<std::int64_t>(field.offset)},
+                      {static_cast<std::uint8_t>(field.size), field.is_signed});
+}
+
 ir::Temp AdhocValueCode::number(const AdhocValue& value) {
     switch (value.source) {
-        case Source::field: {
-            if (event_.is_record) return code_.load_field(context_, field_reference(*value.field));
-            const Field& field = *value.field;
-            return code_.load({context_, static_cast<std::int64_t>(field.offset)},
-                              {static_cast<std::uint8_t>(field.size), field.is_signed});
-        }
+        case Source::field:
+            return field_number(*value.field);
         case Source::pid:
             return code_.compute(ir::Op::shr, ir::kU64,
                                  code_.call(BPF_FUNC_get_current_pid_tgid, {}), 32);
@@ -159,6 +210,13 @@ ir::Temp AdhocValueCode::number(const AdhocValue& value) {
             return code_.call(BPF_FUNC_get_smp_processor_id, {});
         case Source::uid:
             return code_.convert(code_.call(BPF_FUNC_get_current_uid_gid, {}), ir::kU32);
+        case Source::function: {
+            if (event_.functions.size() > 1)
+                return code_.call(BPF_FUNC_get_attach_cookie, {context_});
+            const ir::Temp cookie = code_.new_temp(ir::kU64);
+            code_.assign(cookie, event_.functions.front().first);
+            return cookie;
+        }
         case Source::cgroup:
             return code_.call(BPF_FUNC_get_current_cgroup_id, {});
         case Source::kernel_stack:
@@ -167,6 +225,7 @@ ir::Temp AdhocValueCode::number(const AdhocValue& value) {
             return stack(true);
         case Source::comm:
         case Source::probe:
+        case Source::text_at:
             break;
     }
     throw std::logic_error("a text is no number");
@@ -201,13 +260,17 @@ void AdhocValueCode::store(const AdhocValue& value, const ValueType& type, ir::S
     if (value.source == Source::probe)
         return store_constant(event_.format.full_name(), type.bytes, slot, offset);
     if (value.is_number() || !value.field) return store_number(value, type, slot, offset);
+    if (value.source == Source::text_at)
+        return store_text_at(memory_of_addresses(), address_in(value), type.bytes, slot, offset);
     const Field& field = *value.field;
     const bool is_whole_array = !field.is_dynamic() && !field.is_pointer &&
                                 field.size <= type.bytes && field.size % 4 == 0 &&
                                 field.offset % 4 == 0;
     if (is_whole_array || !value.is_text())
         return store_array(field, type.bytes, slot, offset, value.is_text());
-    store_read_text(field, type.bytes, slot, offset);
+    const Memory memory = field.is_pointer ? memory_of_addresses() : Memory::kernel;
+    store_text_at(memory, code_.field_address(context_, field_reference(field)), type.bytes, slot,
+                  offset);
 }
 
 void AdhocValueCode::store_number(const AdhocValue& value, const ValueType& type, ir::Slot slot,
@@ -269,18 +332,49 @@ void AdhocValueCode::store_array(const Field& field, std::size_t bytes, ir::Slot
     code_.bind(done);
 }
 
-// Stores a text outside of the record: at a __data_loc or a pointer.
-void AdhocValueCode::store_read_text(const Field& field, std::size_t bytes, ir::Slot slot,
-                                     std::size_t offset) {
-    const bool is_user = field.is_pointer && event_.format.system == "syscalls";
+AdhocValueCode::Memory AdhocValueCode::memory_of_addresses() const {
+    if (event_.format.system == "syscalls") return Memory::user;
+    if (event_.is_record) return Memory::kernel;
+    const bool is_in_file = probe_kind(event_.target.kind).place == ProbeKind::Place::file;
+    return is_in_file ? Memory::user : Memory::either;
+}
+
+ir::Temp AdhocValueCode::read(Memory memory, int user_helper, int kernel_helper, ir::Slot slot,
+                              std::size_t offset, std::size_t bytes, ir::Temp from) {
+    const auto call = [&](int helper) {
+        return code_.call(helper,
+                          {code_.address(slot, static_cast<std::int64_t>(offset)), bytes, from});
+    };
+    if (memory == Memory::user) return code_.convert(call(user_helper), ir::kS32);
+    if (memory == Memory::kernel) return code_.convert(call(kernel_helper), ir::kS32);
+    const ir::Temp result = code_.new_temp(ir::kS32);
+    const ir::Label is_kernel = code_.new_label(), done = code_.new_label();
+    code_.branch(ir::Cmp::lt, ir::kS64, from, 0, is_kernel);
+    code_.assign(result, call(user_helper));
+    code_.jump(done);
+    code_.bind(is_kernel);
+    code_.assign(result, call(kernel_helper));
+    code_.bind(done);
+    return result;
+}
+
+ir::Temp AdhocValueCode::address_in(const AdhocValue& value) {
+    const ir::Temp base = field_number(*value.field);
+    if (!value.index) return base;
+    const ir::Slot address = code_.new_slot(kWord);
+    code_.store(address, 0, ir::kU64);
+    read(memory_of_addresses(), BPF_FUNC_probe_read_user, BPF_FUNC_probe_read_kernel, address, 0,
+         kWord, code_.compute(ir::Op::add, ir::kU64, base, std::uint64_t{*value.index} * kWord));
+    return code_.load(address, ir::kU64);
+}
+
+void AdhocValueCode::store_text_at(Memory memory, ir::Temp from, std::size_t bytes, ir::Slot slot,
+                                   std::size_t offset) {
     zero(slot, offset, offset + bytes);
-    const ir::Temp from = code_.field_address(context_, field_reference(field));
-    const auto place = static_cast<std::int64_t>(offset);
-    const ir::Temp length = code_.convert(
-        code_.call(is_user ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_kernel_str,
-                   {code_.address(slot, place), bytes, from}),
-        ir::kS32);
     const ir::Label done = code_.new_label(), is_read = code_.new_label();
+    code_.branch(ir::Cmp::eq, ir::kU64, from, 0, done);
+    const ir::Temp length = read(memory, BPF_FUNC_probe_read_user_str,
+                                 BPF_FUNC_probe_read_kernel_str, slot, offset, bytes, from);
     code_.branch(ir::Cmp::ge, ir::kS32, length, 0, is_read);
     count_loss("texts_unread", "texts that could not be read");
     code_.jump(done);
@@ -289,8 +383,8 @@ void AdhocValueCode::store_read_text(const Field& field, std::size_t bytes, ir::
     code_.branch(ir::Cmp::lt, ir::kS32, length, bytes, done);
     const ir::Slot next = code_.new_slot(kWord);
     code_.store(next, 0, ir::kU64);
-    code_.call(is_user ? BPF_FUNC_probe_read_user : BPF_FUNC_probe_read_kernel,
-               {code_.address(next), 1, code_.compute(ir::Op::add, ir::kU64, from, bytes - 1)});
+    read(memory, BPF_FUNC_probe_read_user, BPF_FUNC_probe_read_kernel, next, 0, 1,
+         code_.compute(ir::Op::add, ir::kU64, from, bytes - 1));
     code_.branch(ir::Cmp::eq, ir::kU64, code_.load(next, ir::kU64), 0, done);
     count_loss("texts_cut", "texts that were cut");
     code_.bind(done);

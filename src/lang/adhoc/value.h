@@ -18,17 +18,33 @@ inline constexpr std::size_t kHistogramEntries = 16384;
 
 // The meaning of a name at an event.
 struct AdhocValue {
-    enum class Source { field, comm, pid, tid, cpu, uid, cgroup, kernel_stack, user_stack, probe };
+    enum class Source {
+        field,
+        text_at,  // behind the address that is the field's number
+        comm,
+        pid,
+        tid,
+        cpu,
+        uid,
+        cgroup,
+        kernel_stack,
+        user_stack,
+        probe,
+        function,
+    };
     Source source = Source::field;
     const Field* field = nullptr;  // points into the event's format
-    ValueType type;                // its type as a member of a key; 0 bytes: it cannot be one
+    // text_at: behind the address that is so many places after the one in the field.
+    std::optional<std::uint32_t> index;
+    ValueType type;  // its type as a member of a key; 0 bytes: it cannot be one
 
     bool is_text() const { return type.kind == ValueType::Kind::text; }
     // An integer or an address.
     bool is_number() const;
 };
 
-// Absent if the event has no such field and the name is no common one.
+// Absent if the event has no such field and the name is no common one. "str(arg1)" is the text at
+// the address in a field, "str(argv[1])" the one at the second of the addresses there.
 std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view name);
 // "did you mean 'prev_pid'?", or the list of the events' names.
 std::string hint_for_value(std::initializer_list<const AdhocEvent*> events, std::string_view name);
@@ -47,11 +63,21 @@ public:
     void store(const AdhocValue& value, const ValueType& type, ir::Slot slot, std::size_t offset);
 
 private:
+    ir::Temp field_number(const Field& field);
     void store_number(const AdhocValue& value, const ValueType& type, ir::Slot slot,
                       std::size_t offset);
     void store_array(const Field& field, std::size_t bytes, ir::Slot slot, std::size_t offset,
                      bool is_text);
-    void store_read_text(const Field& field, std::size_t bytes, ir::Slot slot, std::size_t offset);
+    enum class Memory { kernel, user, either };
+    // Which memory the addresses in the event's fields are of; `either`: those below 0 are the
+    // kernel's.
+    Memory memory_of_addresses() const;
+    ir::Temp read(Memory memory, int user_helper, int kernel_helper, ir::Slot slot,
+                  std::size_t offset, std::size_t bytes, ir::Temp from);
+    // Stores the text at an address; an empty one at 0.
+    void store_text_at(Memory memory, ir::Temp from, std::size_t bytes, ir::Slot slot,
+                       std::size_t offset);
+    ir::Temp address_in(const AdhocValue& value);
     void store_constant(std::string_view text, std::size_t bytes, ir::Slot slot,
                         std::size_t offset);
     void zero(ir::Slot slot, std::size_t from, std::size_t to);

@@ -35,6 +35,11 @@ struct ProbeKind {
     Place place;
     bool at_return = false;      // of a function
     bool has_registers = false;  // programs get the struct pt_regs of the place
+
+    // Of the kernel, a program or a library, at its begin or its return.
+    constexpr bool is_at_function() const {
+        return place == Place::function || (place == Place::file && has_registers);
+    }
 };
 
 inline constexpr ProbeKind kProbeKinds[] = {

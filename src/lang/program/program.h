@@ -52,6 +52,8 @@ struct ProbeTarget {
     bool has_glob = false;
     std::uint64_t period = 0;  // ns; Hz if is_frequency; a count if profile has an event
     bool is_frequency = false;
+    // The program asks by function_cookie() at which function of a pattern it runs.
+    bool has_cookies = false;
     SourceRef at;
 };
 
