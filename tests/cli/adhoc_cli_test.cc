@@ -500,6 +500,21 @@ BOOST_AUTO_TEST_CASE(arguments_of_commands_are_keys) {
         ran.out);
 }
 
+BOOST_AUTO_TEST_CASE(conditions_know_the_running_task_also_where_fields_have_its_names) {
+    const auto counted = [](const std::string& condition) {
+        return trace({"count", "syscalls:sys_enter_getppid", "--if", kOurs + condition, "--json"},
+                     [] { in_thread("gp-ours", [] { call_getppid(10); }); });
+    };
+    const Ended user = counted(cat(" && uid == ", ::getuid(), " && cgroup > 0"));
+    BOOST_TEST(count_behind(user.out, "\"entries\":[{") == 10, user.out + user.err);
+    const Ended other = counted(cat(" && uid != ", ::getuid()));
+    BOOST_TEST(count_behind(other.out, "\"entries\":[{") == -1, other.out + other.err);
+    const Ended woken =
+        test::gpufs({"count", "sched:sched_wakeup", "--if",
+                     "pid == 1 && comm == x && PID == 2 && COMM == y && CPU == 0", "--dry-run"});
+    BOOST_TEST(woken.status == 0, woken.err);
+}
+
 // Functions can be probed where the kernel has kprobes.
 BOOST_AUTO_TEST_SUITE(functions, *ut::precondition(test::has_file{"kprobe_events"}))
 

@@ -238,7 +238,7 @@ bool PreparedProgram::knows_condition(const ProbeSite& site) const {
     if (runs_by_itself(site.target->kind)) return false;
     const EventFormat event = event_at(site);
     return std::ranges::all_of(fields_of(*choice_.condition), [&](const std::string& field) {
-        return event.find(field) || field == "pid" || field == "tid";
+        return event.find(field) || is_task_field(field);
     });
 }
 

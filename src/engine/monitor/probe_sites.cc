@@ -9,6 +9,7 @@
 #include "engine/monitor/probe_providers.h"
 #include "kernel/bpf/preemption.h"
 #include "lang/event/gpu_systems.h"
+#include "lang/expr/bpf.h"
 #include "lang/program/probe_kinds.h"
 
 namespace gpufs {
@@ -121,7 +122,7 @@ private:
             return site.event->find(name) != nullptr;
         };
         const auto is_there = [&](const std::string& name) {
-            return is_own(name) || name == "pid" || name == "tid";
+            return is_own(name) || is_task_field(name);
         };
         if (!probe.is_end && std::ranges::any_of(fields_, is_own) &&
             std::ranges::all_of(fields_, is_there))

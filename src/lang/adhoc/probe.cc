@@ -14,7 +14,7 @@ namespace {
 std::optional<std::string> missing_field(const AdhocFilter& filter, const AdhocEvent& event) {
     if (!filter.condition) return std::nullopt;
     for (const std::string& field : fields_of(*filter.condition))
-        if (!event.format.find(field) && field != "pid" && field != "tid") return field;
+        if (!event.format.find(field) && !is_task_field(field)) return field;
     return std::nullopt;
 }
 

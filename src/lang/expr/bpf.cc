@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -44,15 +45,38 @@ ir::Cmp to_cmp(CompareOp op) {
     return ir::Cmp::any_bits;
 }
 
-// Adds common_pid, pid and tid as fields, so that the checks know them. Their offsets are not used.
+// A number that is known of the task that runs. The names in capitals stand for it also where the
+// event has a field of that name.
+struct TaskNumber {
+    enum class What { process, thread, user, cgroup };
+    std::string_view name;
+    What what;
+
+    const char* type() const {
+        return what == What::cgroup ? "u64" : what == What::user ? "unsigned int" : "int";
+    }
+};
+constexpr TaskNumber kTaskNumbers[] = {
+    {"common_pid", TaskNumber::What::thread}, {"pid", TaskNumber::What::process},
+    {"tid", TaskNumber::What::thread},        {"uid", TaskNumber::What::user},
+    {"cgroup", TaskNumber::What::cgroup},     {"PID", TaskNumber::What::process},
+    {"TID", TaskNumber::What::thread},        {"UID", TaskNumber::What::user},
+    {"CGROUP", TaskNumber::What::cgroup},
+};
+const TaskNumber* find_task_number(std::string_view name) {
+    const auto* found = std::ranges::find(kTaskNumbers, name, &TaskNumber::name);
+    return found == std::end(kTaskNumbers) ? nullptr : found;
+}
+
+// Adds them as fields, so that the checks know them. Their offsets are not used.
 EventFormat with_task_fields(EventFormat event) {
-    for (const char* name : {"common_pid", "pid", "tid"}) {
-        if (event.find(name)) continue;
+    for (const TaskNumber& number : kTaskNumbers) {
+        if (event.find(number.name)) continue;
         Field field;
-        field.name = name;
-        field.type = "int";
-        field.size = field.element_size = 4;
-        field.is_signed = true;
+        field.name = number.name;
+        field.type = number.type();
+        field.size = field.element_size = number.what == TaskNumber::What::cgroup ? 8 : 4;
+        field.is_signed = field.type == "int";
         field.is_common = true;
         event.fields.push_back(std::move(field));
     }
@@ -148,13 +172,25 @@ private:
         return code_.convert(code_.compute(ir::Op::bit_or, ir::kU64, low, high), type);
     }
 
+    ir::Temp task_number(TaskNumber::What what, ir::Type type) {
+        switch (what) {
+            case TaskNumber::What::user:
+                return code_.convert(code_.call(BPF_FUNC_get_current_uid_gid, {}), type);
+            case TaskNumber::What::cgroup:
+                return code_.convert(code_.call(BPF_FUNC_get_current_cgroup_id, {}), type);
+            case TaskNumber::What::process:
+            case TaskNumber::What::thread:
+                break;
+        }
+        const ir::Temp both = code_.call(BPF_FUNC_get_current_pid_tgid, {});
+        if (what == TaskNumber::What::thread) return code_.convert(both, type);
+        return code_.convert(code_.compute(ir::Op::shr, ir::kU64, both, 32), type);
+    }
+
     ir::Operand number_of(const Predicate& p, const Field& field, ir::Type type) {
         const bool is_own = own_.find(field.name) != nullptr;
-        if (field.name == "common_pid" || !is_own) {
-            const ir::Temp both = code_.call(BPF_FUNC_get_current_pid_tgid, {});
-            if (field.name != "pid") return code_.convert(both, type);
-            return code_.convert(code_.compute(ir::Op::shr, ir::kU64, both, 32), type);
-        }
+        if (field.name == "common_pid" || !is_own)
+            return task_number(find_task_number(field.name)->what, type);
         if (field.name == "common_type") return event_.id;
         if (field.is_common && field.offset < kHiddenBytes)
             throw SourceError(source_, p.field_span,
@@ -420,6 +456,10 @@ private:
 };
 
 }  // namespace
+
+bool is_task_field(std::string_view name) {
+    return find_task_number(name) != nullptr;
+}
 
 void append_condition(ir::Code& code, ir::Temp context, ir::Label otherwise,
                       const Expression& expression, const EventFormat& event,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "lang/event/event_format.h"
@@ -17,10 +18,9 @@ namespace gpufs {
 // common_flags and common_preempt_count are refused: programs cannot see them. - Texts behind
 // pointers can be compared. For one that cannot be read, == and != are both false.
 //
-// In addition to a filter's names it knows `pid` (the process, tgid) and `tid` (the thread) of the
-// task that made the record; an event field of that name takes precedence. common_pid is the same
-// as tid. These, CPU and COMM need no event fields: for kprobes and other probes `event` has a name
-// and no fields.
+// In addition to a filter's names it knows the names of is_task_field(), of the task that made the
+// record: `pid` is the process (tgid), `tid` and common_pid the thread. These, CPU and COMM need no
+// event fields: for kprobes and other probes `event` has a name and no fields.
 //
 // Comparing texts that are not fixed arrays needs Linux 5.5. Patterns on texts of variable length
 // (__data_loc) need 5.12, whose verifier allows stores at a variable stack offset.
@@ -28,6 +28,10 @@ struct ConditionCode {
     const SymbolLookup* symbols = nullptr;  // resolves .function
     std::size_t source = 0;                 // index into Program::sources of the expression's text
 };
+
+// Whether programs know the name everywhere, of the task that runs: common_pid, pid, tid, uid and
+// cgroup, unless the event has such a field, and always PID, TID, UID and CGROUP.
+bool is_task_field(std::string_view name);
 
 // Appends the test to `code`: execution falls through where the condition holds and jumps to
 // `otherwise` where it does not. `context` is the program's r1 at entry. Throws what

@@ -165,6 +165,14 @@ BOOST_AUTO_TEST_CASE(every_task_has_a_pid_a_tid_a_name_and_a_cpu) {
     BOOST_TEST(judge.holds("COMM == worker && CPU == 3", record));
     BOOST_TEST(judge.holds("comm ~ \"w*r\" && CPU & CPUS{2-4}", record));
     BOOST_TEST(judge.holds("common_type == 1234", record));
+    const auto always = [](std::uint64_t value) {
+        return [value](Interpreter&, const BpfArguments&) { return value; };
+    };
+    judge.world.helpers[BPF_FUNC_get_current_uid_gid] = always(std::uint64_t{33} << 32 | 1000);
+    judge.world.helpers[BPF_FUNC_get_current_cgroup_id] = always(std::uint64_t{1} << 40);
+    BOOST_TEST(judge.holds("uid == 1000 && UID == 1000", record));
+    BOOST_TEST(!judge.holds("uid == 33", record));
+    BOOST_TEST(judge.holds("cgroup == 0x10000000000 && CGROUP > 0xffffffff", record));
 
     // Without an event: kprobes and the rest.
     EventFormat probe;
@@ -180,6 +188,9 @@ BOOST_AUTO_TEST_CASE(every_task_has_a_pid_a_tid_a_name_and_a_cpu) {
     test::RecordMaker woken(wakeup);
     woken.number("pid", 7).text("comm", "bash");
     BOOST_TEST(judge.holds("pid == 7 && comm == bash && tid == 102", wakeup, woken.bytes()));
+    // The names in capitals are the task's whatever fields there are.
+    BOOST_TEST(
+        judge.holds("pid == 7 && PID == 100 && TID == 102 && CPU == 3", wakeup, woken.bytes()));
 }
 
 BOOST_AUTO_TEST_CASE(texts_behind_pointers_are_read) {
