@@ -91,6 +91,7 @@ ValueType type_of(const AdhocEvent& event, const Field& field) {
     const bool is_syscall = (event.format.system == "raw_syscalls" && field.name == "id") ||
                             field.name == "__syscall_nr";
     if (is_integer && is_syscall) return type_of(Kind::syscall, 4, true);
+    if (is_integer && field.type == "dev_t") return type_of(Kind::device, field.size);
     if (is_integer) return type_of(Kind::integer, field.size, field.is_signed);
     const bool fits = field.is_array && !field.is_dynamic() && field.size <= kTextBytes;
     return type_of(Kind::raw_bytes, fits ? whole_words(field.size) : 0);

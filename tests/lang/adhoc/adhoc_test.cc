@@ -413,6 +413,20 @@ BOOST_AUTO_TEST_CASE(mistakes_are_shown_under_the_users_words_all_at_once) {
                "hint: did you mean 'seqno'?");
 }
 
+BOOST_AUTO_TEST_CASE(numbers_of_devices_are_told_by_name) {
+    AdhocQuestion question = question_of({"gpu:thing", "by", "dev"});
+    Field dev;
+    dev.name = "dev";
+    dev.type = "dev_t";
+    dev.size = dev.element_size = 4;
+    dev.offset = 8;
+    question.events.front().format.fields.push_back(dev);
+    const Program program = make_count(question);
+    const ValueType& type = program.find_map("count")->key.find("dev")->type;
+    BOOST_TEST((type.kind == ValueType::Kind::device));
+    BOOST_TEST(type.bytes == 4u);
+}
+
 BOOST_AUTO_TEST_CASE(upper_case_names_are_of_the_running_task_whatever_fields_there_are) {
     test::MapWorld world(make_count(question_of({"gpu:thing", "by", "comm,PID"})));
     world.world.now.pid = 6;
