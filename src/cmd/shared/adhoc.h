@@ -13,8 +13,8 @@
 
 namespace gpufs {
 
-// The common part of count, hist, latency, stacks and stats: their words become a question, whose Program
-// is run.
+// The common part of count, hist, latency, stacks and stats: their words become a question, whose
+// Program is run.
 struct AdhocChoices {
     RunChoices run;
     std::vector<std::string> words;
