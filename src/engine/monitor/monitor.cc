@@ -335,6 +335,15 @@ void Monitor::attach() {
 
 void Monitor::run_end() {
     run(Kind::end);
+    for (const Loaded& loaded : loaded_) {
+        const ProbeTarget& target = *loaded.how.site.target;
+        if (target.kind != Kind::each) continue;
+        TestRun with_key;
+        for (const auto& key : keys_as_contexts(*find_map(target.name))) {
+            with_key.context = key;
+            test_run(program_to_run(loaded), with_key);
+        }
+    }
 }
 
 void Monitor::run(Kind kind) const {

@@ -49,7 +49,7 @@ public:
     // removes what dead owners left of theirs first, and makes a scratch instance: it tells others
     // that the owner of these lives.
     void attach();
-    // Runs the end programs. The others still run.
+    // Runs the end programs, then those for each key of a map. The others still run.
     void run_end();
     // Takes the programs off, without waiting for the kernel.
     void detach();

@@ -268,6 +268,11 @@ void Replay::run_one(Loaded& loaded, std::span<const std::byte> context) {
 
 void Replay::run_end(const VisitRecord& visit) {
     run_all(Kind::end, visit);
+    for (const auto& loaded : loaded_) {
+        const ProbeTarget& target = *loaded->how.site.target;
+        if (target.kind != Kind::each) continue;
+        for (const auto& key : keys_as_contexts(*map(target.name))) run_one(*loaded, key);
+    }
 }
 
 LossLedger Replay::losses() const {

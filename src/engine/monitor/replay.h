@@ -52,7 +52,7 @@ public:
     // the intervals that are due. Throws SourceError, with the source line, for a program that does
     // something that the verifier would reject.
     void run(const VisitRecord& visit);
-    // Runs the end programs at the last record's time.
+    // Runs the end programs, then those for each key of a map, at the last record's time.
     void run_end(const VisitRecord& visit);
 
     // Losses so far: of the records that programs sent, and in the recording.

@@ -13,4 +13,13 @@ const RecordLayout* find_layout(const Program& program, std::span<const std::byt
     return record.size() < layout.layout.bytes ? nullptr : &layout;
 }
 
+std::vector<std::vector<std::byte>> keys_as_contexts(const ProgramMap& map) {
+    std::vector<std::vector<std::byte>> keys;
+    map.for_each([&](std::span<const std::byte> key, std::span<const std::byte>) {
+        auto& context = keys.emplace_back(key.begin(), key.end());
+        context.resize((key.size() + 7) / 8 * 8);
+    });
+    return keys;
+}
+
 }  // namespace gpufs

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "lang/program/program.h"
 #include "vm/program_map.h"
@@ -27,6 +28,9 @@ public:
     // Null where programs may write to the map while it is read and emptied.
     virtual ProgramMap* settled_map(std::string_view) const { return nullptr; }
 };
+
+// The keys of a map, each as a program is given it: with zeros behind it, up to a multiple of 8.
+std::vector<std::vector<std::byte>> keys_as_contexts(const ProgramMap& map);
 
 // Visits a record that programs sent: its layout, and its bytes with the id in front, which are
 // good for the visit only.

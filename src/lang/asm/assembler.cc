@@ -92,12 +92,30 @@ private:
             for (const std::string& name : map.misses_of)
                 if (!std::ranges::count(work_.program.programs, name, &ProbeProgram::name))
                     complain(map.at, cat("no program is named '", name, "'"));
+        for (const ProbeProgram& program : work_.program.programs)
+            for (const auto& alternatives : program.targets)
+                for (const ProbeTarget& target : alternatives)
+                    if (target.kind == ProbeTarget::Kind::each) check_keys(target);
         IncompleteCode incomplete;
         for (const AsmUnit& unit : work_.units)
             if (!unit.is_complete)
                 incomplete.insert(unit.is_program ? work_.program.programs[unit.index].name
                                                   : work_.program.subprograms[unit.index].name);
         check_code(work_.program, incomplete, work_.errors);
+    }
+
+    // Can a program be given the keys of the map that the target names?
+    void check_keys(const ProbeTarget& target) {
+        const MapDeclaration* map = work_.program.find_map(target.name);
+        if (!map)
+            return complain(target.at, cat("no map is named '", target.name, "'"),
+                            did_you_mean(target.name, names_of(work_.program.maps)));
+        const bool is_hash = map->type == BPF_MAP_TYPE_HASH || map->type == BPF_MAP_TYPE_LRU_HASH;
+        if (!is_hash || map->aggregation.kind != Aggregation::Kind::none)
+            return complain(target.at, cat("'", target.name, "' is no hash of plain values"));
+        if (map->key.bytes > ProbeTarget::kMostKeyBytes)
+            complain(target.at, cat("the keys of '", target.name, "' have ", map->key.bytes,
+                                    " bytes, a program gets at most ", ProbeTarget::kMostKeyBytes));
     }
 
     struct Structure {  // directives about the lines behind them

@@ -46,7 +46,8 @@ public:
             rest.begin += colon + 1;
         else
             kind_ = find_kind("tracepoint");
-        if (kind_->syntax == Syntax::nothing) fail(word, "this is no event");
+        if (kind_->syntax == Syntax::nothing || kind_->syntax == Syntax::map)
+            fail(word, "this is no event");
         return made_of(rest);
     }
 
@@ -127,6 +128,8 @@ private:
             profile(rest, made);
         else if (kind_->syntax == Syntax::period)
             made.period = nanoseconds(rest);
+        else if (kind_->syntax == Syntax::map)
+            made.name = text_of(rest);
         else
             named(rest, made);
         return made;

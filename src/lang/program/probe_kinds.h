@@ -17,6 +17,7 @@ struct ProbeKind {
         name,      // a function, or a path and names
         sampling,  // an event and a rate or a count
         period,
+        map,
         nothing,
     };
     // Where its programs run.
@@ -67,6 +68,7 @@ inline constexpr ProbeKind kProbeKinds[] = {
      ProbeKind::Place::own},
     {ProbeTarget::Kind::begin, "begin", ProbeKind::Syntax::nothing, "", 0, ProbeKind::Place::own},
     {ProbeTarget::Kind::end, "end", ProbeKind::Syntax::nothing, "", 0, ProbeKind::Place::own},
+    {ProbeTarget::Kind::each, "each", ProbeKind::Syntax::map, "MAP", 0, ProbeKind::Place::own},
 };
 
 // Does a table have a row for each kind, in the order of the kinds?
@@ -74,7 +76,7 @@ template <class Row, std::size_t N>
 constexpr bool has_all_probe_kinds(const Row (&rows)[N]) {
     for (std::size_t i = 0; i < N; ++i)
         if (static_cast<std::size_t>(rows[i].kind) != i) return false;
-    return N == static_cast<std::size_t>(ProbeTarget::Kind::end) + 1;
+    return N == static_cast<std::size_t>(ProbeTarget::Kind::each) + 1;
 }
 static_assert(has_all_probe_kinds(kProbeKinds));
 

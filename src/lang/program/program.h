@@ -43,11 +43,14 @@ struct ProbeTarget {
         interval,  // every `period` ns, on one CPU
         begin,     // once, when everything is attached
         end,       // once, before the reports
+        each,      // then, once for each key of the map `name`
     };
+    // What programs that are run by hand can be given: the 12 words of a raw tracepoint.
+    static constexpr std::size_t kMostKeyBytes = 96;
     Kind kind = Kind::tracepoint;
     // tracepoint: "sched:sched_switch"; kprobe: function[+offset], or module:function; uprobe:
-    // "path:function"; usdt: "path:provider:name". profile: the perf event. A shell pattern if
-    // has_glob.
+    // "path:function"; usdt: "path:provider:name". profile: the perf event. each: the map. A shell
+    // pattern if has_glob.
     std::string name;
     bool has_glob = false;
     std::uint64_t period = 0;  // ns; Hz if is_frequency; a count if profile has an event

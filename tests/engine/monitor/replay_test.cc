@@ -164,6 +164,43 @@ BOOST_AUTO_TEST_CASE(begin_and_end_run_once_at_the_first_and_the_last_record) {
     BOOST_TEST(end.value<std::uint64_t>(0, "t") >= begin.value<std::uint64_t>(0, "t"));
 }
 
+// Counts an event by the CPU; at the end, adds up the counts and how many keys there were.
+constexpr const char* kByCpu = R"(
+.struct  key  { tag u32, cpu u32, rest u16 }
+.map     n    hash   key key, value u64, max 64
+.map     keys array  value count, max 1
+.map     all  array  value sum, max 1
+.stack   v    { key, one u64 }
+.prog    p    tracepoint sched:sched_switch
+         zero v.key
+         *(u32 *)(r10 + v.key.tag) = 7
+         call get_smp_processor_id
+         *(u32 *)(r10 + v.key.cpu) = w0
+         *(u64 *)(r10 + v.one) = 1
+         call map_lookup_elem(map[n], &v.key) else first
+         r1 = *(u64 *)(r0 + 0)
+         r1 += 1
+         *(u64 *)(r0 + 0) = r1
+         exit 0
+first:   call map_update_elem(map[n], &v.key, &v.one, 0)
+         exit 0
+.prog    e    each n
+         r7 = *(u32 *)(r1 + key.tag)
+         copy v.key, key(r1)
+         call map_lookup_elem(map[n], &v.key) else out
+         r8 = *(u64 *)(r0 + 0)
+         add keys[0]
+         if r7 != 7 goto out
+         add all[0] r8
+out:     exit 0
+)";
+
+BOOST_AUTO_TEST_CASE(a_program_is_given_each_key_of_a_map_at_the_end) {
+    Run run(kSched, kByCpu);
+    BOOST_TEST(run.sum("keys") >= 2u);
+    BOOST_TEST(run.sum("all") == lines_with("sched-6.18", "sched_switch:").size());
+}
+
 BOOST_AUTO_TEST_CASE(intervals_pass_in_the_recordings_time) {
     const Run run(kSched, telling("interval 2ms") +
                               ".prog q tracepoint sched:sched_switch\n  r0 = 0\n  exit\n");

@@ -355,7 +355,12 @@ BOOST_AUTO_TEST_CASE(programs_have_targets_with_alternatives) {
         exit
 .prog f optional ends kprobe x
         exit
+.prog g each m
+        exit
+.map m hash key u64, value u64
 )");
+    BOOST_TEST((program.programs[6].targets[0][0].kind == ProbeTarget::Kind::each));
+    BOOST_TEST(program.programs[6].targets[0][0].name == "m");
     BOOST_TEST(program.programs[5].is_end);
     BOOST_TEST(program.programs[5].is_optional);
     BOOST_TEST(!program.programs[0].is_end);
