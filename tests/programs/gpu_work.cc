@@ -211,10 +211,10 @@ int open_display(int number = 0) {
     throw std::runtime_error("no toy display");
 }
 
-// Asks for the display's next frame, and waits for it; its number.
-std::uint32_t wait_for_frame(int fd, std::size_t display) {
-    WaitVblank wait{kRelative | kEvent | (static_cast<std::uint32_t>(display) << kCrtcShift), 1, 0,
-                    0};
+// Asks for the display's next frame, or one behind it, and waits for it; its number.
+std::uint32_t wait_for_frame(int fd, std::size_t display, std::uint32_t behind = 1) {
+    WaitVblank wait{kRelative | kEvent | (static_cast<std::uint32_t>(display) << kCrtcShift),
+                    behind, 0, 0};
     check(::ioctl(fd, kWaitVblank, &wait) == 0, "wait for vblank");
     VblankEvent event{};
     check(::read(fd, &event, sizeof event) == sizeof event, "vblank event");
@@ -243,6 +243,23 @@ void frames(const Numbers& n) {
                  read_numbers("missed").at(display) - missed);
 }
 
+// N times the third frame from then of the second card's third display, whose interrupts are off
+// between: M us, in which its frames go on.
+void idle(const Numbers& n) {
+    constexpr std::size_t kDisplay = 2;
+    const int fd = open_display(1);
+    const long irqs = read_numbers("irqs").at(kDisplay);
+    const long missed = read_numbers("missed").at(kDisplay);
+    set("run", "1");
+    for (long i = 0; i < n[0]; ++i) {
+        std::fprintf(stderr, "frame %zu %u\n", kDisplay, wait_for_frame(fd, kDisplay, 3));
+        sleep_until(now_ns() + static_cast<std::uint64_t>(n[1]) * 1000);
+    }
+    set("run", "0");
+    std::fprintf(stderr, "frames %zu %ld %ld\n", kDisplay, read_numbers("irqs").at(kDisplay) - irqs,
+                 read_numbers("missed").at(kDisplay) - missed);
+}
+
 // N frames of the second card's second display; then M more of it, each with one of the first's.
 void cards(const Numbers& n) {
     const int first = open_display(0), second = open_display(1);
@@ -259,6 +276,7 @@ const std::map<std::string, works::Work> kWorks = {
     {"jobs", {3, jobs}},     {"one-ring", {3, one_ring}}, {"chain", {2, chain}},
     {"hang", {1, hang}},     {"kill", {2, kill}},         {"waits", {2, waits}},
     {"frames", {4, frames}}, {"stuck", {0, stuck}},       {"cards", {2, cards}},
+    {"idle", {2, idle}},
 };
 
 }  // namespace

@@ -14,4 +14,5 @@ has "$scheduler" num_rqs SCHED_HAS_RQS
 has "$scheduler" DRM_GPU_SCHED_STAT_RESET TIMEOUT_IS_RESET
 has "$scheduler" DRM_GPU_SCHED_STAT_NOMINAL TIMEOUT_IS_NOMINAL
 has "$1/drm/drm_crtc.h" drmm_crtc_alloc_with_planes CRTC_IS_MANAGED
+has "$1/drm/drm_device.h" @irq_enabled CARD_HAS_IRQ_ENABLED
 has "$1/linux/hrtimer.h" hrtimer_setup HAS_HRTIMER_SETUP
