@@ -161,6 +161,7 @@ LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
     target.context = probe_provider(site.target->kind).context;
     target.event = site.event;
     target.attached_to = site.target->name;
+    target.is_recorded = machine_.is_recording();
     target.features = features_;
     target.has_event = [this](std::string_view name) {
         return machine_.events().find(name) != nullptr;

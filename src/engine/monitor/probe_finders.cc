@@ -37,10 +37,11 @@ Found<Function> split_offset(const std::string& function) {
 
 // Notes what the program says of using this event. Is it to be left alone here? What was recorded
 // harms nobody any more.
-bool is_to_avoid(const SiteSearch& search, const std::string& event) {
+bool is_to_avoid(const SiteSearch& search, const ProbeSite& site, const std::string& event) {
     bool avoids = false;
     for (const Caution& caution : search.program.cautions) {
         if (caution.event != event) continue;
+        if (!caution.program.empty() && caution.program != site.program->name) continue;
         const bool has_release = !caution.release.empty();
         if (has_release && search.machine.is_recording()) continue;
         if (has_release && !glob_match(caution.release, running_release())) continue;
@@ -91,7 +92,7 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
             return Absent{cat(machine.described(), " has no event '", name, "'"),
                           machine.events().hint(name)};
         if (!machine.is_recording() && is_dynamic_probe(*site.event)) return no_program_at(name);
-        if (is_to_avoid(search, name))
+        if (is_to_avoid(search, site, name))
             return Absent{cat("'", name, "' is to be left alone on ", running_release()), ""};
         return std::vector{std::move(site)};
     }
@@ -100,7 +101,7 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
         site.event = machine.events().find_format(one);
         const bool is_unfit =
             site.event && !machine.is_recording() && is_dynamic_probe(*site.event);
-        if (site.event && !is_unfit && !is_to_avoid(search, one)) sites.push_back(site);
+        if (site.event && !is_unfit && !is_to_avoid(search, site, one)) sites.push_back(site);
     }
     if (sites.empty())
         return Absent{cat("no event of ", machine.described(), " matches '", name, "'"),

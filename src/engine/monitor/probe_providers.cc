@@ -93,6 +93,7 @@ constexpr ProbeProvider kProviders[] = {
      attach_at_event},
     {Kind::raw_tracepoint, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::raw_arguments, true,
      find_event_sites, attach_at_event},
+    {Kind::recorded, BPF_PROG_TYPE_TRACEPOINT, Context::record, true, find_event_sites, nullptr},
     {Kind::kprobe, BPF_PROG_TYPE_KPROBE, Context::other, false, find_function_sites,
      attach_at_kprobes},
     {Kind::kretprobe, BPF_PROG_TYPE_KPROBE, Context::other, false, find_function_sites,

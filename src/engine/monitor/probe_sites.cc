@@ -144,6 +144,8 @@ private:
         const ProbeProvider& provider = probe_provider(target.kind);
         if (machine_.is_recording() && !provider.is_recorded)
             return Absent{cat("a recording has no ", probe_kind(target.kind).name), ""};
+        if (!machine_.is_recording() && target.kind == Kind::recorded)
+            return Absent{"it is for recordings", ""};
         if (!provider.find) return std::vector{std::move(site)};
         return provider.find({program_, machine_, has_other_way, found_}, std::move(site));
     }

@@ -320,18 +320,22 @@ private:
         work_.units.back().is_complete = was_complete;
     }
 
-    // [!] @FIELD | raw | event SYSTEM:EVENT | exists SYSTEM:EVENT | feature NAME | NAME of a .when
+    // [!] @FIELD | raw | recorded | event SYSTEM:EVENT | exists SYSTEM:EVENT | feature NAME |
+    // NAME of a .when
     Guard condition(AsmTokens& tokens, std::size_t source) const {
         Guard guard;
         guard.negated = tokens.accept("!");
         const AsmToken word = tokens.peek();
-        if (!word.is_word()) tokens.fail_expected("@FIELD, raw, event, exists or feature");
+        if (!word.is_word())
+            tokens.fail_expected("@FIELD, raw, recorded, event, exists or feature");
         tokens.next();
         if (word.text[0] == '@') {
             guard.kind = Guard::Kind::has_field;
             guard.name = word.text.substr(1);
         } else if (word.is("raw")) {
             guard.kind = Guard::Kind::is_raw;
+        } else if (word.is("recorded")) {
+            guard.kind = Guard::Kind::is_recorded;
         } else if (word.is("feature")) {
             guard.kind = Guard::Kind::has_feature;
             guard.name = tokens.expect_word("a feature's name").text;
@@ -358,9 +362,10 @@ private:
         for (const auto& [name, guard] : named_) names.push_back(name);
         const std::string meant = did_you_mean(word.text, names);
         tokens.fail(word.span, cat("a condition cannot ask for '", word.text, "'"),
-                    meant.empty() ? "there are @FIELD, raw, event, exists, feature, and the names "
-                                    "that .when declares"
-                                  : meant);
+                    meant.empty()
+                        ? "there are @FIELD, raw, recorded, event, exists, feature, and the "
+                          "names that .when declares"
+                        : meant);
     }
 
     // The code at hand has other guards than its text meant. Returns whether it had its own so far.
@@ -403,8 +408,8 @@ private:
 
     static constexpr std::size_t kMaxSources = 64;
     static constexpr std::size_t kMaxParameters = 5;
-    static constexpr std::array<std::string_view, 4> kConditionWords = {"raw", "event", "exists",
-                                                                        "feature"};
+    static constexpr std::array<std::string_view, 5> kConditionWords = {"raw", "recorded", "event",
+                                                                        "exists", "feature"};
     struct Condition {
         std::size_t guard = 0;
         SourceRef at;

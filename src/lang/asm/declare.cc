@@ -243,12 +243,13 @@ void DeclarationParser::enumeration() {
     work_.enums.emplace(name.text, std::move(words));
 }
 
-// .caution SYSTEM:EVENT [on "RELEASE"] "TEXT"
+// .caution SYSTEM:EVENT [in PROGRAM] [on "RELEASE"] "TEXT"
 void DeclarationParser::caution() {
     Caution made;
     const AsmToken first = tokens_.expect_word("an event");
     while (tokens_.accept(":")) tokens_.expect_word("the rest of the event's name");
     made.event = tokens_.text_of(tokens_.since(first));
+    if (tokens_.accept("in")) made.program = tokens_.expect_word("a program's name").text;
     if (tokens_.accept("on")) made.release = text("a pattern for the kernel's release, in quotes");
     made.text = text("what to tell, in quotes");
     program().cautions.push_back(std::move(made));

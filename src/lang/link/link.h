@@ -40,6 +40,7 @@ struct LinkTarget {
     Context context = Context::other;
     const EventFormat* event = nullptr;  // of tracepoints, raw ones too: guards ask for its fields
     std::string attached_to;             // the ProbeTarget's name: which alternative it is
+    bool is_recorded = false;            // it runs over a recording
 
     // Kernel features by name; the linker itself asks for "isa_v4", the instructions of Linux 6.6.
     std::set<std::string, std::less<>> features;

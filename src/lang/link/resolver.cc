@@ -115,6 +115,9 @@ bool ItemResolver::holds(std::size_t guard) {
             case Guard::Kind::has_feature:
                 holds = job_.target.features.contains(g.name);
                 break;
+            case Guard::Kind::is_recorded:
+                holds = job_.target.is_recorded;
+                break;
             case Guard::Kind::is_raw:
                 holds = job_.target.context == LinkTarget::Context::raw_arguments;
                 break;

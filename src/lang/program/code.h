@@ -53,6 +53,7 @@ struct Guard {
         is_event,     // the event attached to is the alternative `name`
         has_feature,  // the kernel feature `name` ("ringbuf", "batch")
         is_raw,       // attached to a raw tracepoint: r1 points at arguments, not at fields
+        is_recorded,  // it runs over a recording, which has no memory of the kernel
     };
     Kind kind = Kind::has_field;
     std::string name;

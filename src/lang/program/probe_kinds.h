@@ -48,6 +48,8 @@ inline constexpr ProbeKind kProbeKinds[] = {
      ProbeKind::Place::event},
     {ProbeTarget::Kind::raw_tracepoint, "raw_tracepoint", ProbeKind::Syntax::event, "SYSTEM:EVENT",
      1, ProbeKind::Place::event},
+    {ProbeTarget::Kind::recorded, "recorded", ProbeKind::Syntax::event, "SYSTEM:EVENT", 1,
+     ProbeKind::Place::event},
     {ProbeTarget::Kind::kprobe, "kprobe", ProbeKind::Syntax::name, "FUNCTION[+OFFSET]", 0,
      ProbeKind::Place::function, false, true},
     {ProbeTarget::Kind::kretprobe, "kretprobe", ProbeKind::Syntax::name, "FUNCTION", 0,

@@ -32,6 +32,7 @@ struct ProbeTarget {
     enum class Kind {
         tracepoint,
         raw_tracepoint,
+        recorded,  // a tracepoint, over recordings only
         kprobe,
         kretprobe,
         uprobe,
@@ -125,8 +126,10 @@ struct Report {
 
 // A warning that is printed when a program is attached to this event. With a `release`: on kernels
 // of that release the event counts as missing, and the warning says why.
+// With a `program`: of that one only.
 struct Caution {
-    std::string event;    // "sched:sched_switch"
+    std::string event;  // "sched:sched_switch"
+    std::string program;
     std::string release;  // a shell pattern for the release of uname(2); empty: the event is used
                           // everywhere
     std::string text;
