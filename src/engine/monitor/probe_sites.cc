@@ -32,6 +32,9 @@ public:
 
 private:
     void add(const ProbeProgram& probe, const std::vector<ProbeTarget>& alternatives) {
+        // Nothing is missing where it is not meant to run.
+        const auto is_recorded = [](const auto& target) { return target.kind == Kind::recorded; };
+        if (!machine_.is_recording() && std::ranges::all_of(alternatives, is_recorded)) return;
         std::vector<Absent> absent;
         for (const ProbeTarget& target : alternatives) {
             const bool has_other_way = probe.is_optional || alternatives.size() > 1;
