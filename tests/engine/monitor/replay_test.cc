@@ -201,6 +201,14 @@ BOOST_AUTO_TEST_CASE(a_program_is_given_each_key_of_a_map_at_the_end) {
     BOOST_TEST(run.sum("all") == lines_with("sched-6.18", "sched_switch:").size());
 }
 
+BOOST_AUTO_TEST_CASE(a_program_for_recordings_runs_over_them_and_knows_it) {
+    BOOST_TEST(Run(kSched,
+                   ".map n array value count, max 1\n"
+                   ".prog p recorded sched:sched_switch\n"
+                   "  .if recorded\n  add n[0]\n  .endif\n  exit 0\n")
+                   .sum("n") == lines_with("sched-6.18", "sched_switch:").size());
+}
+
 BOOST_AUTO_TEST_CASE(intervals_pass_in_the_recordings_time) {
     const Run run(kSched, telling("interval 2ms") +
                               ".prog q tracepoint sched:sched_switch\n  r0 = 0\n  exit\n");

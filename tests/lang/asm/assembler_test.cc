@@ -358,7 +358,12 @@ BOOST_AUTO_TEST_CASE(programs_have_targets_with_alternatives) {
 .prog g each m
         exit
 .map m hash key u64, value u64
+.prog h optional recorded a:b
+        exit
+.caution a:b in h "text"
 )");
+    BOOST_TEST((program.programs[7].targets[0][0].kind == ProbeTarget::Kind::recorded));
+    BOOST_TEST(program.cautions[0].program == "h");
     BOOST_TEST((program.programs[6].targets[0][0].kind == ProbeTarget::Kind::each));
     BOOST_TEST(program.programs[6].targets[0][0].name == "m");
     BOOST_TEST(program.programs[5].is_end);
