@@ -119,6 +119,13 @@ BOOST_AUTO_TEST_CASE(each_event_is_a_line_and_counted) {
     BOOST_TEST(ran.err.find("1000 records, 0 lost\n") != std::string::npos, ran.err);
 }
 
+BOOST_AUTO_TEST_CASE(a_reader_of_records_runs_before_other_work) {
+    const TempFile monitor(kWritten);
+    // The policy of /proc/PID/stat: SCHED_FIFO is 1.
+    const Ended ran = run(monitor, {}, {"sh", "-c", "cut -d' ' -f41 /proc/$PPID/stat >&2"});
+    BOOST_TEST(ran.err.starts_with("1\n"), ran.err);
+}
+
 BOOST_AUTO_TEST_CASE(json_has_the_same_with_numbers_as_numbers) {
     const TempFile monitor(kWritten);
     const Ended ran = run(monitor, {"--json", "--if", kOurs}, kWriter);

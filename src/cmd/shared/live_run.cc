@@ -95,8 +95,10 @@ void LiveRun::open() {
 
 // The part up to the end is the last interval, printed by finish(), whether a tick is due or not.
 void LiveRun::loop() {
-    std::optional<RealTime> first;  // else a busy machine would make the intervals longer
-    if (choices_.interval) first.emplace();
+    // Else a busy machine would make the intervals longer, and a ring would be full before its
+    // turn.
+    std::optional<RealTime> first;
+    if (choices_.interval || reader_->has_rings()) first.emplace();
     loop_.begin();
     for (;;) {
         reader_->wait(loop_.left());

@@ -23,6 +23,9 @@ public:
     // `stop_fd`: what ends a wait, too; -1: nothing does.
     explicit MonitorReader(const Monitor& monitor, int stop_fd = -1);
 
+    // Whether programs send records at all.
+    bool has_rings() const noexcept { return !rings_.empty() || !perf_rings_.empty(); }
+
     // Sleeps until there is something to read or `stop_fd` is readable, at most `longest`. While
     // records keep coming, waits a millisecond for more, so that each wake-up serves many; not if a
     // ring fills up faster than that.
