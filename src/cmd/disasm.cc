@@ -66,7 +66,8 @@ int cmd_disasm(Context& ctx, Args args) {
         .count("id", wanted.id, "program N of the kernel; needs root")
         .value("section", wanted.section, "NAME", "this section of an ELF object only")
         .flag("numbers", wanted.numbers,
-              "jumps by number, as the kernel prints them, not to labels");
+              "jumps by number, as the kernel prints them, not to labels")
+        .output();
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 1);
     if (wanted.raw && wanted.hex) throw UsageError("--raw and --hex exclude each other");

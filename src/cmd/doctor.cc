@@ -31,7 +31,7 @@ int cmd_doctor(Context& ctx, Args args) {
         "doctor [--json]",
         "Says what this kernel and this user can do, a line each, and the one fix where\n"
         "something is missing. Changes nothing, needs no root.");
-    options.json(json);
+    options.output().json(json);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0);
     const auto findings = examine_machine();

@@ -92,6 +92,7 @@ int cmd_list(Context& ctx, Args args) {
         .flag("gpu", gpu, "events of GPU drivers, their scheduler and fences only")
         .flag("probes", probes, "the dynamic probes that are defined")
         .flag("triggers", triggers, "the trigger actions this kernel has")
+        .output()
         .json(json);
     if (!options.parse(ctx, args, words)) return kOk;
     const Tracefs top = find_tracefs();

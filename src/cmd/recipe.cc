@@ -400,6 +400,7 @@ int cmd_recipe(Context& ctx, Args args) {
         .flag("keep", choices.keep, "leave everything set, in the session 'gpufs'")
         .session_name(choices.session, "the same, in a session of this name")
         .dry_run(choices.dry_run)
+        .output()
         .json(choices.json)
         .raw(choices.controls);
     choices.command = take_command(args);

@@ -23,6 +23,7 @@
 #include "engine/record/recording_file.h"
 #include "engine/record/session.h"
 #include "engine/trace/raw_buffer.h"
+#include "kernel/host/pid_namespace.h"
 #include "kernel/host/real_time.h"
 #include "view/json.h"
 #include "view/losses.h"
@@ -48,7 +49,7 @@ struct RecordOptions {
     int out = -1;  // where the recording is written instead of a file
     std::optional<std::uint64_t> max, buffer;
     std::optional<std::chrono::nanoseconds> duration;
-    bool ring = false, compress = false, strict = false, json = false;
+    bool all = false, ring = false, compress = false, strict = false, json = false;
 };
 
 // Why a recording ended early.
@@ -64,14 +65,16 @@ std::uint64_t default_buffer(const Tracefs& top) {
     return std::clamp(kAll / buffer_cpus(top).size() / 4096 * 4096, kLeast, kEach);
 }
 
-void add_settings(RecordRequest& request, const RecordOptions& choices, const Tracefs& top) {
+// `pids`: whose events, and their children's; none: all tasks'.
+void add_settings(RecordRequest& request, const RecordOptions& choices,
+                  const std::vector<int>& pids, const Tracefs& top) {
     // The same clock on all CPUs, which BPF programs and clock_gettime(2) use, too.
     const std::uint64_t buffer = choices.buffer ? *choices.buffer : default_buffer(top);
     request.settings = {{"clock", "mono"}, {"buffer", size_to_text(buffer)}};
-    if (choices.pids.empty()) return;
-    std::vector<std::string> pids;
-    for (const int pid : choices.pids) pids.push_back(cat(pid));
-    request.settings.push_back({"pids", threads_of(join(pids, ","))});
+    if (pids.empty()) return;
+    std::vector<std::string> words;
+    for (const int pid : pids) words.push_back(cat(pid));
+    request.settings.push_back({"pids", threads_of(join(words, ","))});
     request.settings.push_back({"children", "on"});
 }
 
@@ -297,13 +300,20 @@ int record_events(Context& ctx, RecordOptions& choices) {
     if (is_to_stdout && (choices.ring || choices.compress || choices.json))
         throw UsageError("-o - does not go with --ring, --compress and --json",
                          "a pipe takes one recording, once");
+    if (choices.all && choices.command.empty())
+        throw UsageError("--all goes with a COMMAND", "without one the whole machine is recorded");
     RunLoop loop(choices.duration);
     const Tracefs top = find_tracefs();
     remove_stale(top);
-    add_settings(choices.request, choices, top);
     Fd out;
     if (is_to_stdout) choices.out = (out = take_stdout()).get();
     loop.hold(choices.command);
+    std::vector<int> pids = choices.pids;
+    // GPUs end their jobs in interrupts, of which no task is known.
+    const bool follows = loop.command() && !choices.all && !choices.request.gpu && pids.empty();
+    if (follows) require_pids_to_follow();
+    if (follows) pids.push_back(loop.command()->pid());
+    add_settings(choices.request, choices, pids, top);
     Recording recording(ctx, choices, top);
     if (choices.ring)
         recording.run_ring(loop);
@@ -337,6 +347,7 @@ int cmd_record(Context& ctx, Args args) {
               })
         .pids(choices.pids,
               "this process with its threads, or a thread, and what they start; repeated")
+        .all(choices.all)
         .value("output,o", choices.file, "FILE", "where to; trace.dat by default, - is stdout")
         .size("max", choices.max, "end when the file has this size (500M, 2G)")
         .flag("ring", choices.ring, "keep the last records only; write at the end and at SIGUSR1")

@@ -162,6 +162,7 @@ int cmd_report(Context& ctx, Args args) {
         .flag("stacks", choices.stacks, "each stack directly below its event")
         .flag("csv", choices.csv, "a table for spreadsheets")
         .flag("stat", choices.statistics, "how many of what, when, where")
+        .output()
         .strict(choices.strict)
         .json(choices.json)
         .raw(choices.controls);

@@ -8,6 +8,7 @@
 #include "cmd/shared/run_program.h"
 #include "engine/monitor/files.h"
 #include "engine/recipe/trusted_files.h"
+#include "lang/ir/followed.h"
 #include "lang/program/parameters.h"
 #include "view/json.h"
 
@@ -27,6 +28,7 @@ void print_monitor(Context& ctx, const std::string& name, std::size_t width, boo
         }
         JsonArray parameters;
         for (const Parameter& one : program.parameters) {
+            if (one.name == kFollowing) continue;
             JsonObject parameter;
             parameter.text("name", one.name);
             if (one.type == Parameter::Type::text)
@@ -65,7 +67,8 @@ int cmd_run(Context& ctx, Args args) {
         "run NAME|FILE [name=value…] [-p PID] [--if EXPR] [--duration T] [-- COMMAND]",
         "Runs a monitor: the BPF programs of a .bpf file, one that is shipped or your own. Prints\n"
         "their records as they come, and what their maps counted at the end: at Ctrl-C, after\n"
-        "--duration, or with the COMMAND. Without a word it lists the monitors, as --list does.");
+        "--duration, or with the COMMAND. Of a COMMAND it looks at what that does and all that it\n"
+        "starts. Without a word it lists the monitors, as --list does.");
     add_run_options(options, choices);
     add_freeze_options(options, choices);
     options.pids(pids, "only this process (its first thread's id)")
@@ -88,6 +91,8 @@ int cmd_run(Context& ctx, Args args) {
     Program program = assemble_monitor(words[0]);
     choices.parameters = parse_program_arguments(program, std::span(words).subspan(1));
     take_pid(program, pids, !choices.input, choices.parameters);
+    follow_command(choices, choices.parameters.numbers.contains("pid"));
+    if (choices.follows) look_at_followed(program);
     return run_program(ctx, std::move(program), std::move(choices));
 }
 

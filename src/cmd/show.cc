@@ -308,6 +308,7 @@ int cmd_show(Context& ctx, Args args) {
         .time("duration", choices.duration, "end --follow after this time (30s, 5m)")
         .events(choices.events)
         .condition(choices.condition)
+        .output()
         .strict(choices.strict)
         .json(choices.form.json)
         .raw(choices.form.controls)

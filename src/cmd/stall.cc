@@ -273,6 +273,7 @@ int cmd_stall(Context& ctx, Args args) {
         .flag("children", choices.children, "processes that these have started or start, too")
         .duration(choices.duration)
         .flag("freeze", choices.freeze, "stop a session's buffer at the first stall, and end")
+        .output()
         .strict(choices.strict)
         .flag("explain", choices.explain, "say how the tasks are watched, and why so, on stderr")
         .json(choices.json)

@@ -64,7 +64,7 @@ int cmd_status(Context& ctx, Args args) {
         "status [--session NAME | --global] [--json]",
         "Prints what is set in every session of gpufs, as the commands that would set it\n"
         "again, and which other tracefs instances there are.");
-    options.session(choice).json(json).raw(controls);
+    options.session(choice).output().json(json).raw(controls);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0);
     const Session chosen = open_session(choice);

@@ -14,6 +14,7 @@
 #include "engine/monitor/kernel_facts.h"
 #include "engine/trace/file.h"
 #include "kernel/host/gpus.h"
+#include "lang/ir/followed.h"
 #include "lang/program/merge_programs.h"
 #include "lang/program/parameters.h"
 #include "view/json.h"
@@ -122,6 +123,10 @@ int cmd_watch(Context& ctx, Args args) {
         }
         programs = choose(ctx, choices, kernel);
     }
+    follow_command(choices, !pids.empty() || std::ranges::any_of(parameters, [](auto& word) {
+                       return word.starts_with("pid=");
+                   }));
+    if (choices.follows) std::ranges::for_each(programs, look_at_followed);
     if (programs.size() > 1) choices.parts = programs;
     Program program = merge_programs(std::move(programs));
     choices.parameters = parse_program_arguments(program, parameters);

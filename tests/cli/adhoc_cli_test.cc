@@ -53,7 +53,7 @@ Ended trace(std::vector<std::string> args, const std::function<void()>& work) {
     setup.argv.insert(setup.argv.end(), args.begin(), args.end());
     ::close(::open(flag.c_str(), O_CREAT | O_WRONLY, 0600));
     const std::string wait = cat("echo ready >&2; while [ -e ", flag, " ]; do sleep 0.02; done");
-    for (const std::string& word : {std::string("--"), std::string("sh"), std::string("-c"), wait})
+    for (const std::string& word : {std::string("--all"), std::string("--"), std::string("sh"), std::string("-c"), wait})
         setup.argv.push_back(word);
     Child child(setup);
     if (child.wait_for_error("ready\n", 60s)) work();

@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_condition_can_ask_for_a_system_calls_number_and_result) {
 }
 
 BOOST_AUTO_TEST_CASE(in_a_pid_namespace_ids_are_those_that_the_user_sees) {
-    const std::string script = cat("exec ", test::gpufs_binary(), " run writes --json -- ",
+    const std::string script = cat("exec ", test::gpufs_binary(), " run writes --json --all -- ",
                                    test::work_binary(), " writes 300 7");
     test::Child::Setup setup;
     setup.argv = {"unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script};
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(opens_tells_what_is_there_and_what_is_not) {
 BOOST_AUTO_TEST_CASE(execs_tells_arguments_and_ends) {
     const Told told(
         {"execs"},
-        {"sh", "-c", "/bin/echo 'a  b' c >/dev/null; sh -c 'exit 7'; sh -c 'kill -9 $$'"});
+        {"sh", "-c", "/bin/echo 'a  b' c >/dev/null; sh -c 'exit 7'; sh -c 'kill -9 $$'; true"});
     const auto echo = told.records("started", {{"args", "/bin/echo a  b c"}});
     BOOST_TEST_REQUIRE(echo.size() == 1u);
     BOOST_TEST(echo[0]["comm"].text == "echo");
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(block_io_counts_the_requests_of_a_device,
     // The same over a recording.
     const test::TempFile file;
     std::vector<std::string> record{
-        "record", "-e", "block:block_rq_issue,block:block_rq_complete", "-o", file.path(), "--"};
+        "record", "-e", "block:block_rq_issue,block:block_rq_complete", "-o", file.path(), "--all", "--"};
     record.insert(record.end(), writes.begin(), writes.end());
     BOOST_TEST(test::gpufs(record).status == 0);
     check(Told(test::gpufs({"run", "block-io", "min_us=0", "--json", "-i", file.path()})));

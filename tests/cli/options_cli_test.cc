@@ -105,6 +105,7 @@ BOOST_AUTO_TEST_CASE(the_help_says_which_options_take_a_value) {
                                                         {"--event", "EVENT"},
                                                         {"--if", "EXPR"},
                                                         {"--last", "N"},
+                                                        {"--output", "FILE"},
                                                         {"--session", "NAME"}};
     BOOST_TEST((options_with_values("show") == of_show));
 }

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_SUITE(stall)
 BOOST_AUTO_TEST_CASE(a_command_is_watched_from_its_start_to_its_end) {
     const Ended ended = test::gpufs(
         {"stall", "--state", "S", "--over", "100ms", "--", "sh", "-c", "sleep 0.3; exit 3"});
-    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.status == 3);  // the command's
     BOOST_TEST(has(ended.out, "wait4("), ended.out);
     BOOST_TEST(has(ended.out, "COUNT     TOTAL   LONGEST  STATE  KERNEL STACK\n"), ended.out);
     BOOST_TEST(has(ended.out, "us                     count\n"), ended.out);

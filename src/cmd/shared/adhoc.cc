@@ -19,6 +19,7 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
         .count("top", choices.top, "show only the N first keys, and how many more there are");
     choices.run.command = take_command(args);
     if (!options.parse(ctx, args, choices.words)) return false;
+    follow_command(choices.run, !choices.pids.empty());
     if (!choices.run.input)
         for (const int pid : choices.pids) proc::require_tgid(pid);
     return true;
@@ -74,6 +75,7 @@ std::optional<AdhocEvent> AdhocAsker::find_tracepoint(const std::string& name) {
 AdhocFilter AdhocAsker::filter() {
     AdhocFilter filter;
     filter.pids = choices_.pids;
+    filter.followed = choices_.run.follows;
     filter.comm = choices_.comm;
     filter.condition = choices_.run.condition;
     if (filter.condition) filter.condition_source = choices_.add_source(filter.condition->source);

@@ -88,6 +88,7 @@ struct Options::State {
     std::vector<Reader> readers;
     bool is_raw = false;
     Controls* controls = nullptr;  // of --raw
+    std::optional<std::string> output;
     po::options_description options{"options"};
 
     std::string help() const {
@@ -224,6 +225,14 @@ Options& Options::input(std::optional<std::string>& file) {
                  "read a recording (trace.dat, - is stdin) instead of this machine");
 }
 
+Options& Options::output() {
+    return value("output,o", state_->output, "FILE", "write to this file instead of stdout");
+}
+
+Options& Options::all(bool& on) {
+    return flag("all", on, "the whole machine, not only the COMMAND and what it starts");
+}
+
 Options& Options::dry_run(bool& on) {
     return flag("dry-run", on, "print the writes as shell commands, and change nothing");
 }
@@ -273,6 +282,7 @@ bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
     }
     for (const State::Reader& reader : state_->readers) reader.read(map);
     if (state_->is_raw) *state_->controls = Controls::raw;
+    if (state_->output && *state_->output != "-") ctx.out.write_to(*state_->output);
     return true;
 }
 

@@ -38,6 +38,8 @@ public:
     Options& duration(std::optional<Time>& time);
     Options& interval(std::optional<Time>& time);
     Options& input(std::optional<std::string>& file);
+    Options& output();
+    Options& all(bool& on);
     Options& dry_run(bool& on);
     Options& json(bool& on);
     Options& strict(bool& on);
@@ -72,7 +74,9 @@ public:
                   Parse parse);
 
     // Sets the bound variables, and `words` to the arguments that are not options. Throws
-    // UsageError. Returns false after printing the help for --help.
+    // UsageError. Lets ctx.out write to the file of output(). Returns false after printing the help
+    // for
+    // --help.
     bool parse(Context& ctx, Args args, std::vector<std::string>& words);
 
 private:

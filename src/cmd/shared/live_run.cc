@@ -8,6 +8,7 @@
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load_linked.h"
 #include "kernel/host/real_time.h"
+#include "lang/ir/followed.h"
 #include "lang/program/merge_programs.h"
 #include "view/monitor/explanation.h"
 
@@ -15,10 +16,15 @@ namespace gpufs {
 namespace {
 
 // For a refused program, shows the relevant line of the verifier's log, or all of it with -v.
-Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& machine) try {
+Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& machine,
+                     const FollowedTasks* followed) try {
     Monitor::Choice choice{choices.for_program(), {}};
     if (!choices.self) choice.left_out = static_cast<std::uint32_t>(::getpid());
     choice.turns = choices.interval.has_value();
+    if (followed) {
+        choice.followed = &followed->map();
+        declare_followed(program);
+    }
     return {std::move(program), std::move(choice), machine};
 } catch (const RefusedProgram& e) {
     throw Error(e.what(), choices.verbose ? "" : "-v shows the verifier's whole log",
@@ -27,14 +33,15 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
 
 // The program, or as much of it as can be loaded. Adds lines about the rest to `left_out`.
 Monitor make_of_parts(const Program& program, const RunChoices& choices, KernelFacts& machine,
-                      std::vector<std::string>& left_out) {
+                      const FollowedTasks* followed, std::vector<std::string>& left_out) {
     try {
-        return make_monitor(program, choices, machine);
+        return make_monitor(program, choices, machine, followed);
     } catch (const Error&) {
         std::vector<Program> loadable;
         for (const Program& part : choices.parts) {
             try {
-                make_monitor(merge_programs({part}, MergedNames::prefixed), choices, machine);
+                make_monitor(merge_programs({part}, MergedNames::prefixed), choices, machine,
+                             followed);
                 loadable.push_back(part);
             } catch (const Error& e) {
                 left_out.push_back(cat("without ", part.name, ": ", error_text(e)));
@@ -42,7 +49,7 @@ Monitor make_of_parts(const Program& program, const RunChoices& choices, KernelF
         }
         if (left_out.empty() || loadable.empty()) throw;
         return make_monitor(merge_programs(std::move(loadable), MergedNames::prefixed), choices,
-                            machine);
+                            machine, followed);
     }
 }
 
@@ -59,8 +66,10 @@ LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
     : ctx_(ctx),
       choices_(choices),
       loop_(choices.duration, choices.interval),
-      monitor_(choices.parts.empty() ? make_monitor(std::move(program), choices, machine_)
-                                     : make_of_parts(program, choices, machine_, left_out_)) {}
+      followed_(choices.follows ? std::make_unique<FollowedTasks>(machine_) : nullptr),
+      monitor_(choices.parts.empty()
+                   ? make_monitor(std::move(program), choices, machine_, followed_.get())
+                   : make_of_parts(program, choices, machine_, followed_.get(), left_out_)) {}
 
 int LiveRun::run() {
     for (const std::string& line : left_out_) ctx_.err.line(line);
@@ -79,6 +88,7 @@ void LiveRun::open() {
                            open_session({choices_.session.value_or(""), false}));
     loop_.hold(choices_.command);
     reader_.emplace(monitor_, loop_.wake_fd());
+    if (followed_) followed_->follow(loop_.command()->pid());
     const std::uint64_t attached_ns = monotonic_ns();
     monitor_.attach();
     symbols_.emplace(monitor_, choices_.lines ? CodeFile::Lines::yes : CodeFile::Lines::no);
@@ -140,7 +150,9 @@ int LiveRun::finish() {
     reader_->drain_rest(take_);
     printer_->flush();
     if (freeze_on_ && choices_.json) ctx_.out.line(freeze_on_->end_json());
-    const LossLedger losses = printer_->print_end(monotonic_ns(), reader_->losses());
+    LossLedger known = reader_->losses();
+    if (followed_) known.add(followed_->missed());
+    const LossLedger losses = printer_->print_end(monotonic_ns(), std::move(known));
     for (const std::string& note : symbols_->notes()) ctx_.err.line(note);
     if (freeze_on_) ctx_.err.line(freeze_on_->end_text());
     monitor_.detach();

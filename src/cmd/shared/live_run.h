@@ -11,6 +11,7 @@
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
 #include "cmd/shared/top.h"
+#include "engine/monitor/followed_tasks.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/monitor.h"
 #include "engine/monitor/reader.h"
@@ -43,7 +44,8 @@ private:
     const RunChoices& choices_;
     RunLoop loop_;  // first, because it blocks signals
     KernelFacts machine_;
-    std::vector<std::string> left_out_;  // why parts of the program are left out
+    std::unique_ptr<FollowedTasks> followed_;  // null: all tasks are looked at
+    std::vector<std::string> left_out_;        // why parts of the program are left out
     Monitor monitor_;
     // Set by open(); the last two only if requested.
     std::optional<MonitorReader> reader_;

@@ -109,6 +109,14 @@ RunLoop::End RunLoop::end() {
     return time_is_over(monotonic_ns()) ? End::time : End::none;
 }
 
+int RunLoop::exit_status(int status) const {
+    if (signal_ != 0) return -signal_;
+    if (status != kOk || !command_status_) return status;
+    constexpr int kSignal = 128;
+    return WIFSIGNALED(*command_status_) ? kSignal + WTERMSIG(*command_status_)
+                                         : WEXITSTATUS(*command_status_);
+}
+
 std::string RunLoop::command_end() const {
     return command_status_ ? end_text(command_->name(), *command_status_) : std::string();
 }

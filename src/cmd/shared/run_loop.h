@@ -82,8 +82,10 @@ public:
 
     // A line about how the command ended; empty while it runs, and if there is none.
     std::string command_end() const;
-    // The return value of Command::run: `status`, or the negative signal number.
-    int exit_status(int status) const { return signal_ != 0 ? -signal_ : status; }
+    // The return value of Command::run: the negative number of the signal that ended the work; else
+    // `status`, or where that is kOk the command's, as shells have it: 128 and its number if a
+    // signal ended it.
+    int exit_status(int status) const;
 
 private:
     static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();

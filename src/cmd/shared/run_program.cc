@@ -6,6 +6,7 @@
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/live_run.h"
 #include "cmd/shared/recorded_run.h"
+#include "lang/ir/followed.h"
 #include "view/monitor/report_text.h"
 
 namespace gpufs {
@@ -27,6 +28,8 @@ void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.session && !choices.freeze_on) throw UsageError("--session goes with --freeze-on");
     if (choices.freeze_on && choices.input)
         throw UsageError("--freeze-on stops what is being recorded: not with -i");
+    if (choices.all && choices.command.empty())
+        throw UsageError("--all goes with a COMMAND", "without one the whole machine is looked at");
     if (choices.input && !choices.command.empty())
         throw UsageError("-i reads what was recorded: there is no COMMAND to run");
 }
@@ -39,6 +42,8 @@ void add_run_options(Options& options, RunChoices& choices) {
         .interval(choices.interval)
         .input(choices.input)
         .strict(choices.strict)
+        .all(choices.all)
+        .output()
         .flag("folded", choices.folded, "stacks that maps counted, as flamegraph.pl reads them")
         .flag("lines", choices.lines, "source lines in stacks, where debug information has them")
         .flag("probe-frames", choices.probe_frames,
@@ -50,6 +55,10 @@ void add_run_options(Options& options, RunChoices& choices) {
         .json(choices.json)
         .raw(choices.controls)
         .flag("verbose,v", choices.verbose, "show the verifier's whole log of what it refuses");
+}
+
+void follow_command(RunChoices& choices, bool has_pids) {
+    choices.follows = !choices.command.empty() && !choices.all && !has_pids;
 }
 
 void add_freeze_options(Options& options, RunChoices& choices) {
@@ -64,6 +73,8 @@ int run_program(Context& ctx, Program program, RunChoices choices) {
     if (choices.top && !choices.interval) choices.interval = std::chrono::seconds(1);
     if (choices.freeze_on && program.find_parameter(kFreezing))
         choices.parameters.numbers[kFreezing] = 1;
+    if (choices.follows && program.find_parameter(kFollowing))
+        choices.parameters.numbers[kFollowing] = 1;
     if (choices.input) return RecordedRun(ctx, std::move(program), choices).run();
     return LiveRun(ctx, std::move(program), choices).run();
 }

@@ -21,6 +21,8 @@ struct RunChoices {
     ParameterValues parameters;
     std::optional<Expression> condition;
     std::vector<std::string> command;  // behind --; empty: none
+    bool all = false;                  // not only the COMMAND's tasks
+    bool follows = false;              // see follow_command()
     std::optional<std::chrono::nanoseconds> duration, interval;
     std::optional<std::string> input;  // a recording to run over
     TraceFile* recording = nullptr;    // the same, where it is open already
@@ -43,6 +45,10 @@ struct RunChoices {
 // Declares the options that fill it, the same for all commands that run a Program; the command is
 // the caller's to take.
 void add_run_options(Options& options, RunChoices& choices);
+// Sets `follows`, to look only at the tasks of the COMMAND: where there is one, unless --all or
+// `has_pids`, processes that were named, say otherwise. Programs of .bpf texts are then to be given
+// to look_at_followed() before they are merged.
+void follow_command(RunChoices& choices, bool has_pids);
 // --freeze-on and its --session, where programs may be such that send records for it.
 void add_freeze_options(Options& options, RunChoices& choices);
 

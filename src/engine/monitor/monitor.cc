@@ -16,6 +16,7 @@
 #include "kernel/host/pid_namespace.h"
 #include "kernel/host/syscall_names.h"
 #include "lang/insn/insn.h"
+#include "lang/ir/followed.h"
 #include "lang/program/probe_kinds.h"
 
 namespace gpufs {
@@ -82,6 +83,7 @@ void put(const BpfMap& programs, const Fd& program) {
 Monitor::Monitor(Program program, Choice choice, KernelFacts& machine)
     : machine_(machine), how_(choice.attach), pid_namespace_(pid_namespace_to_ask()) {
     const bool turns = choice.turns;
+    followed_ = choice.followed;
     prepared_ = std::make_unique<PreparedProgram>(std::move(program), std::move(choice), machine);
     make_maps(turns);
     for (const PreparedProgram::Site& site : prepared_->sites()) load(site);
@@ -92,7 +94,8 @@ void Monitor::make_maps(bool turns) {
     const auto make = [&](const MapDeclaration& map) {
         return std::make_unique<KernelMap>(BpfMap::create(prepared_->spec_of(map, cpus)));
     };
-    for (const MapDeclaration& map : program().maps) maps_.emplace(map.name, make(map));
+    for (const MapDeclaration& map : program().maps)
+        if (!followed_ || map.name != kFollowedMap) maps_.emplace(map.name, make(map));
     if (turns) {
         grace_period_.emplace();
         for (const MapDeclaration* map : reported_maps(program()))
@@ -132,6 +135,7 @@ void Monitor::turn() {
 LinkTarget Monitor::target_for(const ProbeSite& site) const {
     LinkTarget target = prepared_->target_for(site);
     for (const auto& [name, map] : maps_) target.map_fds[name] = map->bpf().fd();
+    if (followed_) target.map_fds[kFollowedMap] = followed_->fd();
     target.pid_namespace = pid_namespace_;
     if (pool_map_) target.string_pool_fd = pool_map_->fd();
     return target;

@@ -31,6 +31,9 @@ public:
         AttachOptions attach;
         // turn() will be called: the maps that are reported are made twice, and each program too.
         bool turns = false;
+        // The program's map of followed tasks (lang/ir/followed.h), which outlives the monitor;
+        // null: it makes its own, in which there are none.
+        const BpfMap* followed = nullptr;
     };
 
     // Throws UsageError with all mistakes of the program's text as far as this machine shows them;
@@ -105,6 +108,7 @@ private:
     // The second copies of the maps that are reported, and which copy the programs write to.
     std::map<std::string, std::unique_ptr<KernelMap>, std::less<>> second_maps_;
     std::size_t whose_turn_ = 0;
+    const BpfMap* followed_ = nullptr;
     std::optional<GracePeriod> grace_period_;
     std::optional<BpfMap> pool_map_;
     std::optional<ScratchInstance> probe_owner_;  // of the events that attachments made

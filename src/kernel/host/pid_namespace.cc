@@ -25,6 +25,15 @@ void require_initial_pids() {
         "'gpufs run' and 'gpufs count' know the ids of here");
 }
 
+void require_pids_to_follow() {
+    if (own_pid_namespace().is_initial()) return;
+    throw UnsupportedError(
+        "the COMMAND's tasks cannot be followed in a pid namespace: the kernel tells new tasks by "
+        "other ids than theirs in here",
+        "run gpufs in the machine's pid namespace (docker run --pid=host), or look at the whole "
+        "machine with --all");
+}
+
 PidNamespace own_pid_namespace() {
     return read_namespace("/proc/self/ns/pid");
 }

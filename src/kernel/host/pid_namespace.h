@@ -22,6 +22,9 @@ struct PidNamespace {
 // Throws UnsupportedError outside the initial namespace. Call it before writing pids into tracefs,
 // which would take them for ids of other processes.
 void require_initial_pids();
+// The same, before what a COMMAND starts is to be followed: the kernel tells new tasks by those
+// ids.
+void require_pids_to_follow();
 
 // The namespace of this process or of another one. Throws SysError.
 PidNamespace own_pid_namespace();

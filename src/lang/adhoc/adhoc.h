@@ -40,6 +40,7 @@ struct AdhocWord {
 // Restricts which hits count. The task is the one that runs when the event happens.
 struct AdhocFilter {
     std::vector<int> pids;                // processes or threads; empty: all
+    bool followed = false;                // only followed tasks (lang/ir/followed.h)
     std::optional<Expression> comm;       // COMM ~ "..."
     std::optional<Expression> condition;  // its text is Program::sources[condition_source]
     std::size_t condition_source = 0;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "lang/expr/bpf.h"
 #include "lang/ir/aggregate.h"
+#include "lang/ir/followed.h"
 
 namespace gpufs {
 namespace {
@@ -29,6 +30,10 @@ AdhocProbe::AdhocProbe(const AdhocEvent& event, Program& program)
 
 void AdhocProbe::filter(const AdhocFilter& filter) {
     filter_pids(filter.pids);
+    if (filter.followed) {
+        declare_followed(program_);
+        append_followed_test(code_, out_);
+    }
     if (filter.comm) append_condition(code_, context_, out_, *filter.comm, event_.format);
     if (!filter.condition) return;
     ConditionCode how;

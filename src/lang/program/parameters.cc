@@ -69,6 +69,7 @@ ParameterValues parse_program_arguments(const Program& program,
 std::string parameters_text(const Program& program) {
     std::string text;
     for (const Parameter& one : program.parameters) {
+        if (one.name == kFollowing) continue;
         const bool is_text = one.type == Parameter::Type::text;
         text += cat("  ", one.name, "=", is_text ? one.text : cat(one.value));
         if (!one.unit.empty()) text += cat(" ", one.unit);

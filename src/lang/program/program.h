@@ -137,6 +137,8 @@ struct Caution {
 
 // The parameter that is 1 under --freeze-on; programs then also send the records for it.
 inline constexpr const char* kFreezing = "freezing";
+// The parameter that is 1 where only the tasks of a COMMAND are looked at. No user sets it.
+inline constexpr const char* kFollowing = "following";
 
 struct Program {
     std::string name;

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+
+#include "base/loss.h"
+#include "engine/monitor/kernel_facts.h"
+#include "engine/monitor/monitor.h"
+
+namespace gpufs {
+
+// Knows the tasks of a COMMAND, from its exec on: all that it starts, whether threads or processes,
+// and what these start. Programs of monitors ask its map (lang/ir/followed.h).
+class FollowedTasks {
+public:
+    // Nothing runs yet. Throws UnsupportedError in a pid namespace: the kernel tells new tasks by
+    // ids that differ from those there. Borrows `machine`.
+    explicit FollowedTasks(KernelFacts& machine);
+
+    const BpfMap& map() const { return monitor_.bpf_map("followed"); }
+    // Follows the process, which is yet to exec. Call it once, before the monitor is attached: what
+    // both see they see in this order.
+    void follow(int pid);
+    // Tasks that may not be followed because the kernel did not run the programs for them.
+    LossLedger missed() const;
+
+private:
+    Monitor monitor_;
+};
+
+}  // namespace gpufs
