@@ -103,7 +103,10 @@ int cmd_list(Context& ctx, Args args) {
 
     std::size_t shown = 0;
     Events known = kernel_events(top);
-    for (const std::string& event : words.empty() ? known.names() : known.match(words)) {
+    std::vector<std::string> wanted;
+    for (const std::string& word : words)
+        std::ranges::move(split(word, ','), std::back_inserter(wanted));
+    for (const std::string& event : words.empty() ? known.names() : known.match(wanted)) {
         if (gpu && !is_gpu_event(event)) continue;
         ++shown;
         if (!verbose) {

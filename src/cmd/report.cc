@@ -145,7 +145,7 @@ int cmd_report(Context& ctx, Args args) {
     std::vector<std::string> words;
     ReportOptions choices;
     Options options(
-        "report [-i FILE] [-e EVENT…] [--if EXPR] [--cpu LIST] [-p PID] [--from T] [--to T] "
+        "report [[-i] FILE] [-e EVENT…] [--if EXPR] [--cpu LIST] [-p PID] [--from T] [--to T] "
         "[--stacks] [--json | --csv | --stat]",
         "Prints a recording (trace.dat, of gpufs record or trace-cmd) as 'trace-cmd report' does.\n"
         "It may come from another machine.");
@@ -167,14 +167,15 @@ int cmd_report(Context& ctx, Args args) {
         .json(choices.json)
         .raw(choices.controls);
     if (!options.parse(ctx, args, words)) return kOk;
-    check_words(words, 0, "the recording is given with -i");
+    check_words(words, choices.file ? 0 : 1, "one recording is printed; events go with -e");
+    if (!words.empty()) choices.file = words.front();
     if (choices.csv && (choices.json || choices.statistics))
         throw UsageError("--csv does not go with --json and --stat");
     if (choices.from && choices.to && is_after(*choices.from, *choices.to))
         throw UsageError(cat("--from ", choices.from->text, " is after --to ", choices.to->text));
 
     if (!choices.file && !file_exists("trace.dat"))
-        throw UsageError("there is no trace.dat here", "-i FILE names the recording");
+        throw UsageError("there is no trace.dat here", "'gpufs report FILE' names the recording");
     TraceFile file(choices.file.value_or("trace.dat"));
     file.context().controls = choices.controls;
     WantedRecords wanted(file, choice_of(file, choices));

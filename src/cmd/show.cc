@@ -305,7 +305,7 @@ int cmd_show(Context& ctx, Args args) {
         .flag("consume", choices.consume, "show and remove from the buffer")
         .flag("snapshot", choices.snapshot, "the copy that a snapshot trigger keeps")
         .count("last", choices.last, "only the last N events")
-        .time("duration", choices.duration, "end --follow after this time (30s, 5m)")
+        .time("duration,d", choices.duration, "end --follow after this time (30s, 5m)")
         .events(choices.events)
         .condition(choices.condition)
         .output()

@@ -53,7 +53,8 @@ Ended trace(std::vector<std::string> args, const std::function<void()>& work) {
     setup.argv.insert(setup.argv.end(), args.begin(), args.end());
     ::close(::open(flag.c_str(), O_CREAT | O_WRONLY, 0600));
     const std::string wait = cat("echo ready >&2; while [ -e ", flag, " ]; do sleep 0.02; done");
-    for (const std::string& word : {std::string("--all"), std::string("--"), std::string("sh"), std::string("-c"), wait})
+    for (const std::string& word :
+         {std::string("--all"), std::string("--"), std::string("sh"), std::string("-c"), wait})
         setup.argv.push_back(word);
     Child child(setup);
     if (child.wait_for_error("ready\n", 60s)) work();
@@ -369,6 +370,41 @@ BOOST_AUTO_TEST_CASE(events_of_a_pattern_that_lack_a_key_are_left_out_and_told) 
     BOOST_TEST(ran.err == "1 event of the pattern left out: without a field 'target_cpu'\n");
     BOOST_TEST(has(ran.out, "sched_wakeup: tracepoint sched:sched_wakeup, "), ran.out);
     BOOST_TEST(!has(ran.out, "sched_wake_idle_without_ipi"), ran.out);
+}
+
+BOOST_AUTO_TEST_CASE(events_are_named_as_e_takes_them, *ut::label("pure")) {
+    const std::string recording = "tests/data/trace_dat/sched-6.18.dat";
+    const auto counted = [&](const std::string& events) {
+        const Ended ended = test::gpufs({"count", events, "-i", recording});
+        BOOST_TEST(ended.status == 0, ended.err);
+        return ended.out.substr(ended.out.rfind(' ') + 1);
+    };
+    const std::string all = counted("sched:sched_switch");
+    BOOST_TEST(all == "14\n");
+    BOOST_TEST(counted("sched_switch") == all);
+    BOOST_TEST(counted("tracepoint:sched:sched_switch") == all);
+    BOOST_TEST(counted("tracepoint:sched_switch") == all);
+    BOOST_TEST(counted("*_switch") == all);
+    BOOST_TEST(std::stoi(counted("sched_switch,sched:sched_waking")) > 14);
+    BOOST_TEST(counted("sched_switch,sched:sched_waking") == counted("sched_waking,sched_switch"));
+    const Ended wrong = test::gpufs({"count", "sched_swich,sched_waking", "-i", recording});
+    BOOST_TEST(wrong.status == 2);
+    BOOST_TEST(wrong.err ==
+               "gpufs: count:1:1: error: this recording has no event 'sched_swich'\n"
+               "sched_swich,sched_waking\n"
+               "^~~~~~~~~~~\n"
+               "hint: did you mean 'sched_switch'?\n");
+    BOOST_TEST(test::gpufs({"report", recording}).out ==
+               test::gpufs({"report", "-i", recording}).out);
+    BOOST_TEST(test::gpufs({"report", recording, "-i", recording}).err ==
+               cat("gpufs: '", recording,
+                   "' is one word too many\nhint: one recording is printed; events go with -e\n"));
+}
+
+BOOST_AUTO_TEST_CASE(lists_take_probes_words_and_commas) {
+    BOOST_TEST(test::gpufs({"list", "tracepoint:sched:sched_switch,sched_waking"}).out ==
+               "sched:sched_switch\nsched:sched_waking\n");
+    BOOST_TEST(test::gpufs({"count", "sched_switch", "-d", "10ms"}).status == 0);
 }
 
 BOOST_AUTO_TEST_CASE(samples_have_the_keys_that_are_known_everywhere) {

@@ -209,8 +209,9 @@ BOOST_AUTO_TEST_CASE(report_says_what_is_wrong_with_words) {
                "prev_stat == 2\n"
                "^~~~~~~~~\n"
                "hint: did you mean 'prev_state'?\n");
-    BOOST_TEST(test::gpufs({"report"}).err ==
-               "gpufs: there is no trace.dat here\nhint: -i FILE names the recording\n");
+    BOOST_TEST(
+        test::gpufs({"report"}).err ==
+        "gpufs: there is no trace.dat here\nhint: 'gpufs report FILE' names the recording\n");
     BOOST_TEST(report("tsc-6.18", {"--cpu", "7"}).err ==
                "gpufs: the recording has no CPU 7\nhint: it has 0-1\n");
     BOOST_TEST(report("tsc-6.18", {"--from", "1.5s"}).err ==

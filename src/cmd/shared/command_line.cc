@@ -208,7 +208,7 @@ Options& Options::pids(std::vector<int>& pids, const std::string& help) {
 }
 
 Options& Options::duration(std::optional<Time>& time) {
-    return this->time("duration", time, "end after this time (30s, 5m)");
+    return this->time("duration,d", time, "end after this time (30s, 5m)");
 }
 
 Options& Options::interval(std::optional<Time>& time) {

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/cat.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "engine/monitor/probe_finders.h"
 #include "lang/asm/probe_word.h"
 #include "lang/program/function_cookie.h"
@@ -85,13 +87,72 @@ void add_function(AdhocEvent event, const SourceText& source, KernelFacts& machi
     }
 }
 
+constexpr std::string_view kTracepoint = "tracepoint:";
+
+// The parts of a word between its commas; a word that names a file, in which commas may be, stays
+// whole.
+std::vector<AdhocWord> pieces_of(const AdhocWord& word) {
+    const bool is_file = std::ranges::any_of(kProbeKinds, [&](const ProbeKind& kind) {
+        return kind.place == ProbeKind::Place::file && word.text.starts_with(cat(kind.name, ':'));
+    });
+    if (is_file) return {word};
+    std::vector<AdhocWord> pieces;
+    for (std::size_t at = 0; at <= word.text.size();) {
+        const std::size_t end = std::min(word.text.find(',', at), word.text.size());
+        AdhocWord piece{word.text.substr(at, end - at), word.at};
+        piece.at.span = {word.at.span.begin + at, word.at.span.begin + end};
+        if (at < end) pieces.push_back(std::move(piece));
+        at = end + 1;
+    }
+    return pieces.empty() ? std::vector{word} : pieces;
+}
+
+// Without a system, as -e takes it: an event's name, a whole system, or a pattern of either.
+bool is_short(const AdhocWord& word) {
+    return word.text.find(':') == std::string::npos &&
+           std::ranges::find(kProbeKinds, word.text, &ProbeKind::name) == std::end(kProbeKinds);
+}
+
+void add_short(const AdhocWord& word, const SourceText& source, KernelFacts& machine,
+               Diagnostics& mistakes, std::vector<AdhocEvent>& into) {
+    std::vector<std::string> names;
+    try {
+        names = machine.events().match({word.text});
+    } catch (const UsageError& e) {
+        return mistakes.error(source, word.at.span, e.what(), e.hint());
+    }
+    const bool is_name = names.front().ends_with(cat(':', word.text));
+    if (is_name && names.size() > 1)
+        return mistakes.error(source, word.at.span,
+                              cat("several systems have an event '", word.text, "'"),
+                              cat("write ", join(names, " or ")));
+    for (const std::string& name : names) {
+        ProbeTarget target;
+        target.name = name;
+        target.at = word.at;
+        if (const EventFormat* format = machine.events().find_format(name))
+            into.push_back({std::move(target), *format, true, !is_name, {}});
+    }
+}
+
 }  // namespace
 
 std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
                                           std::span<const AdhocWord> words, KernelFacts& machine,
                                           Diagnostics& mistakes, bool tells_functions) {
     std::vector<AdhocEvent> events;
-    for (const AdhocWord& word : words) {
+    std::vector<AdhocWord> pieces;
+    for (const AdhocWord& word : words)
+        std::ranges::copy(pieces_of(word), std::back_inserter(pieces));
+    for (AdhocWord& word : pieces) {
+        if (word.text.starts_with(kTracepoint)) {
+            word.text.erase(0, kTracepoint.size());
+            word.at.span.begin += kTracepoint.size();
+        }
+        if (is_short(word)) {
+            add_short(word, source, machine, mistakes, events);
+            continue;
+        }
         try {
             ProbeTarget target = parse_probe_word(source, word.at.source, word.at.span);
             if (target.kind == ProbeTarget::Kind::tracepoint)

@@ -148,7 +148,10 @@ UsageError Events::no_such_event(std::string_view word) {
 std::vector<std::string> Events::match(const std::vector<std::string>& words) {
     std::vector<std::string> matches;
     std::set<std::string_view> seen;
-    for (const std::string& word : words) {
+    for (std::string_view word : words) {
+        // As probes are written.
+        if (constexpr std::string_view kKind = "tracepoint:"; word.starts_with(kKind))
+            word.remove_prefix(kKind.size());
         // 'signal' is a system, 'sched_switch' an event; where a word is both, the event is meant.
         const bool names_one = word.find(':') == word.npos && !is_glob(word) &&
                                std::ranges::any_of(names(), [&](const std::string& event) {

@@ -72,8 +72,8 @@ public:
     std::string hint(std::string_view word);
 
     // The events a user means: "sched:sched_switch", "sched_switch", a whole system "sched", or
-    // shell patterns of any of these. In the order of the words, each once. Throws UsageError for a
-    // word that means none.
+    // shell patterns of any of these; all also behind "tracepoint:". In the order of the words,
+    // each once. Throws UsageError for a word that means none.
     std::vector<std::string> match(const std::vector<std::string>& words);
     // The same with their formats. Throws SourceError when the expression does not check against
     // one.

@@ -262,6 +262,8 @@ private:
         std::string hint = did_you_mean(p.field, known);
         if (const std::string field = field_printed_as(event_, p.field); !field.empty())
             hint = cat("its field '", field, "' is printed as ", p.field, "=");
+        if (p.field == "uid" || p.field == "cgroup")
+            hint = cat("of the running task it is a key: 'gpufs count EVENT by ", p.field, "'");
         if (hint.empty())
             hint = own.empty() ? "it has no fields of its own; there are common_pid, CPU and COMM"
                                : cat("its fields are ", join(own, ", "));
