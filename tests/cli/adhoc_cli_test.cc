@@ -195,16 +195,23 @@ BOOST_AUTO_TEST_CASE(intervals_add_up_to_all_and_say_how_long_they_were) {
     BOOST_TEST(ran.status == 0, ran.out + ran.err);
     long long count = 0, intervals = 0;
     std::string to;
+    double seconds = 0;
     for (const Json& line : test::parse_json_lines(ran.out)) {
         if (line.members.contains("interval")) {
             const Json& times = line["interval"];
             BOOST_TEST((to.empty() || times["from"].text == to));
             BOOST_TEST(times["from"].text < times["to"].text);
             to = times["to"].text;
+            seconds = std::stod(to) - std::stod(times["from"].text);
             ++intervals;
         }
         if (!line.members.contains("map")) continue;
-        for (const Json& entry : line["entries"].items) count += entry["count"].number();
+        for (const Json& entry : line["entries"].items) {
+            count += entry["count"].number();
+            // The times have microseconds, the rate a digit behind the point.
+            const double rate = static_cast<double>(entry["count"].number()) / seconds;
+            BOOST_TEST(std::stod(entry["rate"].text) == rate, boost::test_tools::tolerance(0.01));
+        }
     }
     BOOST_TEST(count == kWrites);
     BOOST_TEST(intervals > 1);

@@ -179,6 +179,7 @@ BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data:
                                     "sched:sched_process_exec",
                                     "-o",
                                     file.path(),
+                                    "--all",
                                     "--",
                                     test::gpufs_binary()};
     for (const std::string& word : run({c.monitor.front()})) record.push_back(word);

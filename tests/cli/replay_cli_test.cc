@@ -59,9 +59,9 @@ BOOST_AUTO_TEST_CASE(intervals_are_of_the_recordings_time) {
     const test::Ended ran =
         gpufs({"count", "sched:sched_switch", "-i", kSched, "--interval", "4ms"});
     BOOST_TEST(ran.out ==
-               "\n37376.753188 to 37376.757188\nsched:sched_switch: 7\n"
-               "\n37376.757188 to 37376.761188\nsched:sched_switch: 6\n"
-               "\n37376.761188 to 37376.761408\nsched:sched_switch: 1\n");
+               "\n37376.753188 to 37376.757188\nsched:sched_switch: 7, 1750.0/s\n"
+               "\n37376.757188 to 37376.761188\nsched:sched_switch: 6, 1500.0/s\n"
+               "\n37376.761188 to 37376.761408\nsched:sched_switch: 1, 4533.2/s\n");
 }
 
 BOOST_AUTO_TEST_CASE(questions_are_answered_from_a_recording) {

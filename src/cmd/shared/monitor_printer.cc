@@ -84,6 +84,7 @@ void MonitorPrinter::print(const RecordLayout& layout, std::span<const std::byte
 void MonitorPrinter::print_report(const MapDeclaration& map, const Report& report,
                                   std::vector<MapEntry> entries) {
     ReportRows rows = report_rows(map, report, std::move(entries));
+    rows.during_ns = during_ns_;
     if (form_.folded) {
         text_ += folded_text(map, rows, values_);
     } else if (form_.json) {
@@ -124,8 +125,9 @@ void MonitorPrinter::print_times(std::uint64_t now_ns) {
     };
     // The wall clock is read again for each batch: the same moment is not told twice in two ways.
     const std::string to = shown(now_ns);
-    const std::string from = interval_from_.empty() ? shown(intervals_begin_ns_) : interval_from_;
+    const std::string from = interval_from_.empty() ? shown(interval_begin_ns_) : interval_from_;
     interval_from_ = to;
+    during_ns_ = now_ns - std::exchange(interval_begin_ns_, now_ns);
     if (form_.json) {
         JsonObject times;
         times.raw("from", from).raw("to", to);
@@ -141,6 +143,7 @@ void MonitorPrinter::print_interval(std::uint64_t now_ns) {
     begin_batch();
     print_times(now_ns);
     for (const Taken& taken : all) print_map(*taken.map, taken.entries);
+    during_ns_ = 0;
     is_below_text_ = true;
     release_stacks(all);
 }

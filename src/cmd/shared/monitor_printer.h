@@ -44,7 +44,7 @@ public:
     void print_on() { is_silent_ = false; }
 
     // When the first interval begins. The times have the format of `names`.
-    void begin_intervals(std::uint64_t now_ns) { intervals_begin_ns_ = now_ns; }
+    void begin_intervals(std::uint64_t now_ns) { interval_begin_ns_ = now_ns; }
     // Prints a line with the times of the interval that ends now, and the maps' contents of it.
     void print_interval(std::uint64_t now_ns);
     // The same as data, for a display with its own format.
@@ -81,9 +81,10 @@ private:
     Screen screen_;
     std::string text_;
     std::uint64_t count_ = 0;
-    std::uint64_t intervals_begin_ns_ = 0;
-    std::string interval_from_;           // as it was told as the end of the last one
-    std::uint64_t stack_collisions_ = 0;  // in the contents of maps
+    std::uint64_t interval_begin_ns_ = 0;  // of the current interval
+    std::uint64_t during_ns_ = 0;          // how long the interval was that is being printed
+    std::string interval_from_;            // as it was told as the end of the last one
+    std::uint64_t stack_collisions_ = 0;   // in the contents of maps
     std::optional<int> exit_status_;
     bool is_silent_ = false;
     bool is_below_text_ = false;  // a following report is separated by an empty line

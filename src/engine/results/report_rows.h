@@ -11,6 +11,7 @@ namespace gpufs {
 struct ReportRows {
     Layout key;  // the members that are grouped by, in the report's order
     std::vector<MapEntry> entries;
+    std::uint64_t during_ns = 0;  // the time in which they were counted, for rates; 0: no rates
 };
 
 // Merges entries with equal values of the members in `report.by`, for a total all entries: adds

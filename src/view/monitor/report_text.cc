@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <initializer_list>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "base/cat.h"
 #include "base/text.h"
@@ -77,6 +79,29 @@ std::string_view unit_of(const MapDeclaration& map) {
 
 std::string fact_text(const MapDeclaration& map, const Fact& fact) {
     return quantity_text(fact.word, fact.is_signed, fact.has_unit ? unit_of(map) : "");
+}
+
+// How much it is each second; absent where that is not known, and where an aggregation is not one
+// that grows.
+std::optional<double> rate_of(const Aggregation& how, const Words& words, std::uint64_t during_ns) {
+    const bool grows =
+        how.kind == Aggregate::count || (how.kind == Aggregate::sum && !how.is_signed);
+    if (!grows || during_ns == 0) return std::nullopt;
+    return static_cast<double>(words[0]) * 1e9 / static_cast<double>(during_ns);
+}
+
+std::string decimal(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", number);
+    return text;
+}
+
+// "12.5/s", "3.4M/s"
+std::string rate_text(const MapDeclaration& map, double rate) {
+    const bool is_plain = map.aggregation.kind == Aggregate::count || unit_of(map).empty();
+    return cat(is_plain ? decimal(rate)
+                        : quantity_text(static_cast<std::uint64_t>(rate), false, unit_of(map)),
+               "/s");
 }
 
 // A map of one element: its key says nothing.
@@ -173,7 +198,9 @@ std::vector<Table::Column> fact_columns(const Aggregation& how, std::vector<Tabl
 
 std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, const KeyPlans& plans,
                            ValueWriter& values, const Screen& screen) {
-    Table table(fact_columns(map.aggregation, key_columns(plans)));
+    std::vector<Table::Column> columns = fact_columns(map.aggregation, key_columns(plans));
+    if (rate_of(map.aggregation, Words(4), rows.during_ns)) columns.push_back({"RATE"});
+    Table table(std::move(columns));
     for (const MapEntry& entry : rows.entries) {
         for (const ValuePlan& plan : plans.columns) {
             append_value(table.text(), plan, entry.key, values);
@@ -181,6 +208,10 @@ std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, co
         }
         for (const Fact& fact : facts_of(map.aggregation, entry.words)) {
             table.text() += fact_text(map, fact);
+            table.end_cell();
+        }
+        if (const auto rate = rate_of(map.aggregation, entry.words, rows.during_ns)) {
+            table.text() += rate_text(map, *rate);
             table.end_cell();
         }
     }
@@ -292,10 +323,14 @@ std::string histograms(const MapDeclaration& map, const ReportRows& rows, const 
     return text;
 }
 
-// "n: 15", "waits: count 2, avg 5"
-std::string single_line(const MapDeclaration& map, const Report& report, const MapEntry& entry) {
+// "n: 15", "n: 15, 7.5/s", "waits: count 2, avg 5"
+std::string single_line(const MapDeclaration& map, const Report& report, const MapEntry& entry,
+                        std::uint64_t during_ns) {
     const Facts facts = facts_of(map.aggregation, entry.words);
-    if (facts.size() == 1) return cat(report.title, ": ", fact_text(map, *facts.begin()), '\n');
+    const auto rate = rate_of(map.aggregation, entry.words, during_ns);
+    if (facts.size() == 1)
+        return cat(report.title, ": ", fact_text(map, *facts.begin()),
+                   rate ? cat(", ", rate_text(map, *rate)) : "", '\n');
     std::string text;
     for (const Fact& fact : facts)
         text += cat(text.empty() ? "" : ", ", fact.name, ' ', fact_text(map, fact));
@@ -314,13 +349,15 @@ std::string object_of(const std::vector<ValuePlan>& plans, std::span<const std::
 }
 
 std::string entry_json(const MapDeclaration& map, const std::vector<ValuePlan>& key,
-                       const MapEntry& entry, ValueWriter& values) {
+                       std::uint64_t during_ns, const MapEntry& entry, ValueWriter& values) {
     const Aggregation& how = map.aggregation;
     JsonObject row;
     row.raw("key", object_of(key, entry.key, values));
     for (const Fact& fact : facts_of(how, entry.words))
         row.raw(fact.name,
                 fact.is_signed ? cat(static_cast<std::int64_t>(fact.word)) : cat(fact.word));
+    if (const auto rate = rate_of(how, entry.words, during_ns))
+        row.raw("rate", decimal(*rate));
     if (how.is_histogram())
         row.raw("percentiles", percentiles_json(how, entry.buckets))
             .raw("histogram", histogram_json(how, entry.buckets));
@@ -355,7 +392,7 @@ std::string report_text(const MapDeclaration& map, const Report& report, ReportR
     const bool is_data = map.aggregation.kind == Aggregate::none;
     const bool is_drawn = map.aggregation.is_histogram();
     if (is_single(map) && !is_data && !is_drawn)
-        return single_line(map, report, rows.entries.front());
+        return single_line(map, report, rows.entries.front(), rows.during_ns);
     std::string text = cat(report.title, '\n');
     if (is_drawn && report.is_table)
         text += table_of_percentiles(map, rows, plans, values, screen);
@@ -376,7 +413,8 @@ std::string report_json(const MapDeclaration& map, const Report& report, const R
     const bool is_data = map.aggregation.kind == Aggregate::none;
     std::vector<ValuePlan> key = is_single(map) ? std::vector<ValuePlan>() : plan_values(rows.key);
     JsonArray entries;
-    for (const MapEntry& entry : rows.entries) entries.add(entry_json(map, key, entry, values));
+    for (const MapEntry& entry : rows.entries)
+        entries.add(entry_json(map, key, rows.during_ns, entry, values));
     JsonObject object;
     object.text("map", map.name).text("title", report.title);
     if (!is_data && !unit_of(map).empty()) object.text("unit", unit_of(map));

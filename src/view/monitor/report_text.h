@@ -18,14 +18,16 @@ namespace gpufs {
 // a histogram with its percentiles for each key, or a row of these; below each row whose key has
 // stacks, those as a tree, weighed by the sum where the aggregation has one without a sign, else by
 // the count. Values have human units. Rows behind the report's top are left out, and counted. Empty
-// where there is nothing to show.
+// where there is nothing to show. Behind counts and sums of a known time stands how much that is
+// each second.
 std::string report_text(const MapDeclaration& map, const Report& report, ReportRows rows,
                         ValueWriter& values, const Screen& screen = {});
 
 // {"map":"calls","title":"System calls","entries":[{"key":{"comm":"make"},"count":321}]}. Numbers
 // are in their own unit: "unit" is that of what is aggregated, "units" those of the key's and the
 // data's members, where there are some. The key of a map of one element is {}. Histograms have what
-// `stats` have, "percentiles" and "histogram"; data has "values", one object a CPU.
+// `stats` have, "percentiles" and "histogram"; data has "values", one object a CPU. Counts and sums
+// of a known time have "rate", by the second.
 std::string report_json(const MapDeclaration& map, const Report& report, const ReportRows& rows,
                         ValueWriter& values);
 

@@ -28,6 +28,10 @@ public:
         entries_.push_back({key.bytes(), {}, {}, std::move(values)});
         return *this;
     }
+    Reported& during(std::uint64_t ns) {
+        during_ns_ = ns;
+        return *this;
+    }
     const MapDeclaration& map() const { return map_; }
     std::string text(const Screen& screen = {}) {
         return report_text(map_, report(), rows(), values_, screen);
@@ -40,11 +44,16 @@ private:
     Report report() const {
         return program_.reports.empty() ? default_report(map_) : program_.reports[0];
     }
-    ReportRows rows() const { return report_rows(map_, report(), entries_); }
+    ReportRows rows() const {
+        ReportRows rows = report_rows(map_, report(), entries_);
+        rows.during_ns = during_ns_;
+        return rows;
+    }
 
     Program program_;
     const MapDeclaration& map_;
     std::vector<MapEntry> entries_;
+    std::uint64_t during_ns_ = 0;
     ValueWriter values_;
 };
 
@@ -157,6 +166,21 @@ BOOST_AUTO_TEST_CASE(what_has_one_value_needs_no_table) {
     Reported none(".map n hash key u32, value count");
     BOOST_TEST(none.text() == "");
     BOOST_TEST(none.json() == "{\"map\":\"n\",\"title\":\"n\",\"entries\":[]}");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_known_time_brought_has_a_rate) {
+    constexpr std::uint64_t kHalfASecond = 500'000'000;
+    Reported n(".map n array value count, max 1");
+    n.add(n.key(), {15}).during(kHalfASecond);
+    BOOST_TEST(n.text() == "n: 15, 30.0/s\n");
+    BOOST_TEST(n.json().ends_with("\"count\":15,\"rate\":30.0}]}"), n.json());
+    Reported m(".map m hash key u32, value sum bytes, report \"Sizes\"");
+    m.add(m.key().set("key", std::uint32_t{9}), {4096}).during(kHalfASecond);
+    BOOST_TEST(m.text() == "Sizes\nKEY      SUM       RATE\n  9  4.0 KiB  8.0 KiB/s\n");
+    // A mean does not grow with time.
+    Reported s(".map s percpu_array value avg bytes, max 1, report \"Sizes\"");
+    s.add(s.key(), {2, 4096}).during(kHalfASecond);
+    BOOST_TEST(s.text() == "Sizes: count 2, avg 2.0 KiB\n");
 }
 
 BOOST_AUTO_TEST_CASE(data_is_shown_as_it_is_kept_by_cpu) {
