@@ -276,7 +276,8 @@ BOOST_AUTO_TEST_CASE(block_io_counts_the_requests_of_a_device,
     // The same over a recording.
     const test::TempFile file;
     std::vector<std::string> record{
-        "record", "-e", "block:block_rq_issue,block:block_rq_complete", "-o", file.path(), "--all", "--"};
+        "record", "-e", "block:block_rq_issue,block:block_rq_complete", "-o", file.path(),
+        "--all",  "--"};
     record.insert(record.end(), writes.begin(), writes.end());
     BOOST_TEST(test::gpufs(record).status == 0);
     check(Told(test::gpufs({"run", "block-io", "min_us=0", "--json", "-i", file.path()})));

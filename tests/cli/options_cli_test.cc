@@ -101,12 +101,9 @@ BOOST_AUTO_TEST_CASE(what_is_no_value_of_an_option_is_refused_before_anything_el
 
 // The lines above are read from the help: this many are in it.
 BOOST_AUTO_TEST_CASE(the_help_says_which_options_take_a_value) {
-    const std::map<std::string, std::string> of_show = {{"--duration", "T"},
-                                                        {"--event", "EVENT"},
-                                                        {"--if", "EXPR"},
-                                                        {"--last", "N"},
-                                                        {"--output", "FILE"},
-                                                        {"--session", "NAME"}};
+    const std::map<std::string, std::string> of_show = {
+        {"--duration", "T"}, {"--event", "EVENT"}, {"--if", "EXPR"},
+        {"--last", "N"},     {"--output", "FILE"}, {"--session", "NAME"}};
     BOOST_TEST((options_with_values("show") == of_show));
 }
 

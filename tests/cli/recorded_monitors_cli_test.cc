@@ -172,16 +172,9 @@ BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data:
         return words;
     };
     // With it tasks have their names, whatever the kernel keeps of them.
-    std::vector<std::string> record{"record",
-                                    "-e",
-                                    c.events,
-                                    "-e",
-                                    "sched:sched_process_exec",
-                                    "-o",
-                                    file.path(),
-                                    "--all",
-                                    "--",
-                                    test::gpufs_binary()};
+    std::vector<std::string> record{
+        "record", "-e",        c.events, "-e", "sched:sched_process_exec",
+        "-o",     file.path(), "--all",  "--", test::gpufs_binary()};
     for (const std::string& word : run({c.monitor.front()})) record.push_back(word);
     record.push_back("--");
     record.push_back(test::work_binary());

@@ -32,8 +32,7 @@ Program follow_program() {
 
 }  // namespace
 
-FollowedTasks::FollowedTasks(KernelFacts& machine)
-    : monitor_(follow_program(), {}, machine) {}
+FollowedTasks::FollowedTasks(KernelFacts& machine) : monitor_(follow_program(), {}, machine) {}
 
 void FollowedTasks::follow(int pid) {
     const std::uint32_t task = static_cast<std::uint32_t>(pid), block = task / kFollowedBlockBytes;

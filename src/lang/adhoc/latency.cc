@@ -63,8 +63,7 @@ public:
             end_names_.push_back(pair.end);
         }
         const AdhocFilter& filter = question.filter;
-        is_filtered_ =
-            !filter.pids.empty() || filter.followed || filter.comm || filter.condition;
+        is_filtered_ = !filter.pids.empty() || filter.followed || filter.comm || filter.condition;
         filters_starts_ = std::ranges::all_of(
             latency.starts, [&](const AdhocEvent& event) { return suits(filter, event); });
         const auto is_by_thread = [](std::span<const AdhocEvent> events, const AdhocWord& key) {
