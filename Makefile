@@ -126,7 +126,7 @@ $(B)/gen/%.o: $(B)/gen/%.cc Makefile | build/.deps
 
 # Tests take longer to compile than to run.
 $(call obj,$(TEST)) $(PCH_TEST).gch: private override CXXFLAGS += -O0 -g0 -Wno-sign-conversion
-$(PCH_TEST).gch: private override CXXFLAGS += $(if $(findstring clang,$(TEST_CXX)),-fpch-instantiate-templates)
+$(PCH_TEST).gch: private override CXXFLAGS += $(if $(findstring clang,$(CXX)),-fpch-instantiate-templates)
 $(call obj,$(TEST)) $(PCH_TEST).gch: private CXX = $(TEST_CXX)
 
 # The version is compiled into one file, which is rebuilt when it changes.
