@@ -24,14 +24,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return back[b.size()];
 }
 
-std::string closest(std::string_view word, std::span<const std::string> candidates) {
+namespace {
+
+// With another first letter, a word of three letters is another word: 'uid' is not a typo of 'pid'.
+bool is_rhyme(std::string_view a, std::string_view b) {
     constexpr std::size_t kShort = 3;
+    return a.size() == kShort && b.size() == kShort && a[0] != b[0] && a.substr(1) == b.substr(1);
+}
+
+}  // namespace
+
+std::string closest(std::string_view word, std::span<const std::string> candidates) {
     const std::string* best = nullptr;
     // At most a third of the letters may differ: 'prio' is not a typo of 'pid'.
     std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string& candidate : candidates) {
-        // Nor is 'uid' one.
-        if (word.size() <= kShort && !candidate.starts_with(word.substr(0, 1))) continue;
+        if (is_rhyme(word, candidate)) continue;
         const std::size_t longer = std::max(word.size(), candidate.size());
         const std::size_t shorter = std::min(word.size(), candidate.size());
         if (longer - shorter >= best_distance) continue;

@@ -40,11 +40,13 @@ std::map<std::string, std::string> options_with_values(const std::string& comman
 // What is no value, by what the help calls it. An empty text is none of any.
 const std::map<std::string, std::vector<std::string>> kNoValues = {
     {"ACTION", {"traceofff", "snapshot", "stacktrace if prev_state =="}},
+    {"COLUMN", {"bogus"}},
     {"EVENT", {","}},
     {"EXPR", {"prev_state ==", "("}},
     {"FIELD[=FIELD]", {"=", "a=b=c"}},
     {"FILE", {}},
     {"GLOB", {}},
+    {"KEY,…", {","}},
     {"LIST", {"3-1", "x"}},
     {"LOW:HIGH:STEP", {"0:4096", "9:1:1", "0:1:0"}},
     {"N", {"0", "x", "1x", "99999999999999999999"}},

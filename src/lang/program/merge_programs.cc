@@ -86,6 +86,8 @@ public:
             for (Action& action : one.actions) maps_.rename(action.map);
         }
         for (Report& one : program_.reports) maps_.rename(one.map);
+        for (Caution& one : program_.cautions)
+            if (!one.program.empty()) one.program = cat(program_.name, '.', one.program);
         for (Subprogram& one : program_.subprograms) {
             functions_.rename(one.name);
             rename_code(one.code);
@@ -93,6 +95,9 @@ public:
         for (ProbeProgram& one : program_.programs) {
             one.name = cat(program_.name, '.', one.name);
             rename_code(one.code);
+            for (auto& alternatives : one.targets)
+                for (ProbeTarget& target : alternatives)
+                    if (target.kind == ProbeTarget::Kind::each) maps_.rename(target.name);
         }
     }
 

@@ -128,8 +128,8 @@ struct Report {
 // of that release the event counts as missing, and the warning says why.
 // With a `program`: of that one only.
 struct Caution {
-    std::string event;  // "sched:sched_switch"
-    std::string program;
+    std::string event;    // "sched:sched_switch"
+    std::string program;  // only where this one is attached; empty: any
     std::string release;  // a shell pattern for the release of uname(2); empty: the event is used
                           // everywhere
     std::string text;

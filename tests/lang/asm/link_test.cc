@@ -48,7 +48,9 @@ std::size_t link_all(const Program& program, const std::string& kernel, bool has
                 machine.attached_to = target.name;
                 std::optional<EventFormat> format;
                 const bool is_raw = target.kind == ProbeTarget::Kind::raw_tracepoint;
-                if (is_raw || target.kind == ProbeTarget::Kind::tracepoint) {
+                const bool is_record = target.kind == ProbeTarget::Kind::tracepoint ||
+                                       target.kind == ProbeTarget::Kind::recorded;
+                if (is_raw || is_record) {
                     format = find_format(kernel, target);
                     if (!format) continue;
                     machine.context =
