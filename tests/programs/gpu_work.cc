@@ -244,18 +244,22 @@ void frames(const Numbers& n) {
 }
 
 // N times the third frame from then of the second card's third display, whose interrupts are off
-// between: M us, in which its frames go on.
+// between: M us, in which its frames go on. Tells how long it waited for them.
 void idle(const Numbers& n) {
     constexpr std::size_t kDisplay = 2;
     const int fd = open_display(1);
     const long irqs = read_numbers("irqs").at(kDisplay);
     const long missed = read_numbers("missed").at(kDisplay);
+    std::uint64_t waited = 0;
     set("run", "1");
     for (long i = 0; i < n[0]; ++i) {
+        const std::uint64_t begin = now_ns();
         std::fprintf(stderr, "frame %zu %u\n", kDisplay, wait_for_frame(fd, kDisplay, 3));
+        waited += now_ns() - begin;
         sleep_until(now_ns() + static_cast<std::uint64_t>(n[1]) * 1000);
     }
     set("run", "0");
+    std::fprintf(stderr, "waited %llu\n", static_cast<unsigned long long>(waited));
     std::fprintf(stderr, "frames %zu %ld %ld\n", kDisplay, read_numbers("irqs").at(kDisplay) - irqs,
                  read_numbers("missed").at(kDisplay) - missed);
 }
