@@ -88,13 +88,14 @@ const Case kCases[] = {
      {{"comm", kWork}},
      kSleepsSeen,
      kAround},
+    // Who is not asleep yet is not woken.
     {{"wakeups"},
      "sched:sched_waking",
      {"pingpong", "200"},
      "wakes",
      "count",
      {{"woken", kWork}, {"waker", kWork}},
-     200},
+     100},
     {{"tcp"},
      "sock:inet_sock_set_state",
      {"tcp", "10", "3"},
@@ -171,9 +172,9 @@ BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data:
         words.push_back("--json");
         return words;
     };
-    // With it tasks have their names, whatever the kernel keeps of them.
+    // With them tasks have their names, threads too, whatever the kernel keeps of them.
     std::vector<std::string> record{
-        "record", "-e",        c.events, "-e", "sched:sched_process_exec",
+        "record", "-e",        c.events, "-e", "sched:sched_process_exec,task:task_newtask",
         "-o",     file.path(), "--all",  "--", test::gpufs_binary()};
     for (const std::string& word : run({c.monitor.front()})) record.push_back(word);
     // Of COMMAND are only the interrupts that come while one of its tasks runs.

@@ -136,7 +136,7 @@ BOOST_DATA_TEST_CASE(a_read_from_a_pipe_names_the_pipe, kWays, way) {
     std::thread writer([&] {
         const auto fd = static_cast<std::uint64_t>(ends[0]);
         while (proc::syscall(worker.pid()).call.args[0] != fd) ::usleep(5'000);
-        ::usleep(300'000);
+        ::usleep(2'000'000);  // time to look at it while it sleeps
         BOOST_TEST(::write(ends[1], "x", 1) == 1);
     });
     const std::string path = proc::file_of(::getpid(), ends[0]);
