@@ -1,6 +1,8 @@
 #include "base/suggest.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <numeric>
 
 #include "base/cat.h"
@@ -32,17 +34,44 @@ bool is_rhyme(std::string_view a, std::string_view b) {
     return a.size() == kShort && b.size() == kShort && a[0] != b[0] && a.substr(1) == b.substr(1);
 }
 
+// How often each letter stands in a word.
+class Letters {
+public:
+    explicit Letters(std::string_view word) : size_(word.size()) {
+        for (const char c : word) ++counts_[kind(c)];
+    }
+    // At least this much is the edit distance to `other`: each letter that only one of the two has
+    // takes an edit, and one edit mends at most one such letter on each side.
+    std::size_t least_distance(std::string_view other) const {
+        auto left = counts_;
+        std::size_t shared = 0;
+        for (const char c : other)
+            if (std::uint32_t& count = left[kind(c)]; count != 0) {
+                --count;
+                ++shared;
+            }
+        return std::max(size_, other.size()) - shared;
+    }
+
+private:
+    // Letters of one kind count as equal, which only makes the least distance smaller.
+    static constexpr std::size_t kKinds = 128;
+    static std::size_t kind(char c) { return static_cast<unsigned char>(c) % kKinds; }
+
+    std::size_t size_;
+    std::array<std::uint32_t, kKinds> counts_{};
+};
+
 }  // namespace
 
 std::string closest(std::string_view word, std::span<const std::string> candidates) {
     const std::string* best = nullptr;
+    const Letters letters(word);
     // At most a third of the letters may differ: 'prio' is not a typo of 'pid'.
     std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string& candidate : candidates) {
         if (is_rhyme(word, candidate)) continue;
-        const std::size_t longer = std::max(word.size(), candidate.size());
-        const std::size_t shorter = std::min(word.size(), candidate.size());
-        if (longer - shorter >= best_distance) continue;
+        if (letters.least_distance(candidate) >= best_distance) continue;
         const std::size_t distance = edit_distance(word, candidate);
         if (distance < best_distance) {
             best = &candidate;

@@ -137,7 +137,8 @@ const EventFormat& Events::require(std::string_view full_name) {
 }
 
 std::string Events::hint(std::string_view word) {
-    std::string near = did_you_mean(word, all_words(names()));
+    if (!words_) words_ = all_words(names());
+    std::string near = did_you_mean(word, *words_);
     return !near.empty() || !source_ ? near : source_->advice(word);
 }
 

@@ -99,6 +99,8 @@ private:
 
     std::unique_ptr<EventSource> source_;
     std::optional<std::vector<std::string>> names_;
+    // What hint() compares with; made on first use.
+    std::optional<std::vector<std::string>> words_;
     // Null where there is no such event.
     std::map<std::string, std::unique_ptr<const TraceEvent>, std::less<>> by_name_;
     std::vector<Slot> by_id_;

@@ -279,11 +279,19 @@ std::optional<std::uint32_t> Btf::per_cpu_offset(std::string_view variable) cons
     return std::nullopt;
 }
 
+std::optional<std::uint32_t> Btf::find_structure(const std::string& name) const {
+    const auto [known, is_new] = structures_.try_emplace(name);
+    if (is_new)
+        known->second = reader_->find(
+            name, std::array{std::uint32_t{BTF_KIND_STRUCT}, std::uint32_t{BTF_KIND_UNION},
+                             std::uint32_t{BTF_KIND_TYPEDEF}});
+    return known->second;
+}
+
 BtfAccess Btf::resolve(std::string_view path) const {
     const auto words = words_of(path);
     const Types types(*reader_);
-    constexpr std::uint32_t kRoots[] = {BTF_KIND_STRUCT, BTF_KIND_UNION, BTF_KIND_TYPEDEF};
-    const auto root = reader_->find(words[0].name, kRoots);
+    const auto root = find_structure(words[0].name);
     if (!root)
         throw NoSuchMember(cat("'", path, "': this kernel has no structure '", words[0].name, "'"));
     BtfAccess access;

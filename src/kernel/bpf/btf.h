@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,7 +82,12 @@ public:
 
 private:
     class Reader;
+    // The structure, union or typedef of that name. To find one, all of the file is read.
+    std::optional<std::uint32_t> find_structure(const std::string& name) const;
+
     std::unique_ptr<Reader> reader_;
+    // What find_structure() answered: paths often begin alike.
+    mutable std::map<std::string, std::optional<std::uint32_t>> structures_;
 };
 
 // The modules that have BTF, sorted.
