@@ -2,9 +2,10 @@
 
 namespace gpufs::test {
 
-// How many rounds a case on random inputs makes of the `all` that it can: under the sanitizers,
-// where a round takes ten times as long, an eighth of them. The same cases run without sanitizers,
-// too.
+// How many rounds a case on many inputs makes of the `all` that it can: an eighth under the
+// sanitizers, where a round takes ten times as long; a thirtieth in an emulated guest, where it takes
+// thirty times as long; at least one. The same cases make all of them without sanitizers, on the
+// kernel of this machine.
 int rounds(int all);
 
 }  // namespace gpufs::test
