@@ -142,10 +142,9 @@ void append_padding(ir::Code& code, const Layout& layout, ir::Slot slot, std::si
     pad(layout.bytes);
 }
 
-void append_key(ir::Code& code, AdhocValueCode& values, const AdhocEvent& event,
-                std::span<const AdhocWord> names, const Layout& layout, ir::Slot slot,
-                std::size_t base) {
-    append_padding(code, layout, slot, base);
+void append_values(AdhocValueCode& values, const AdhocEvent& event,
+                   std::span<const AdhocWord> names, const Layout& layout, ir::Slot slot,
+                   std::size_t base) {
     for (std::size_t i = 0; i < layout.members.size(); ++i)
         values.store(find_value(event, names[i].text).value(), layout.members[i].type, slot,
                      base + layout.members[i].offset);
