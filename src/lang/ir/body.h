@@ -19,8 +19,8 @@ constexpr bool is_temp(RegId reg) {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-// An instruction, a label, or a placeholder that is expanded after registers and stack are
-// assigned.
+// An instruction, a label, or a pseudo-instruction that becomes instructions once registers and
+// stack are assigned.
 struct Item {
     enum class Kind {
         insn,           // `op` on the registers `dst` and `src`
