@@ -7,9 +7,8 @@ int cmd_count(Context& ctx, Args args) {
     Options options(
         "count EVENT… [by KEY,…] [--if EXPR] [--duration T] [-- COMMAND]",
         "Counts how often events happen, by keys: fields of the event, comm, pid, tid, cpu, uid,\n"
-        "cgroup, kstack, ustack, probe; func: which function of a pattern; str(FIELD): the text "
-        "at\n"
-        "an address. EVENT is SYSTEM:EVENT or a shell pattern of it, kprobe:FUNCTION,\n"
+        "cgroup, kstack, ustack, probe; func: which function of a pattern; str(FIELD): the text\n"
+        "at an address. EVENT is SYSTEM:EVENT or a shell pattern of it, kprobe:FUNCTION,\n"
         "kretprobe:FUNCTION, uprobe:PATH:FUNCTION, uretprobe:PATH:FUNCTION,\n"
         "usdt:PATH:PROVIDER:NAME, profile:99hz. PATH may be a library's name: libc.");
     if (!parse_adhoc(ctx, args, options, choices)) return kOk;

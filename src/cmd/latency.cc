@@ -22,10 +22,9 @@ int cmd_latency(Context& ctx, Args args) {
     Options options(
         "latency START END [--key FIELD[=FIELD],…] [by KEY,…] [--over T] [--if EXPR] [-- COMMAND]",
         "Shows how long it takes from one event to another, as a histogram, one for each key as\n"
-        "'gpufs count' has them: of END or, where END does not have it, of START (start.KEY: "
-        "always\n"
-        "of START). A start belongs to the next end with the same --key: fields of START and END,\n"
-        "or tid, pid, cpu.");
+        "'gpufs count' has them: of END or, where END does not have it, of START (start.KEY:\n"
+        "always of START). A start belongs to the next end with the same --key: fields of START\n"
+        "and END, or tid, pid, cpu.");
     options
         .parsed("key", "FIELD[=FIELD]",
                 "fields that a start and its end share: START's[=END's] (default: tid)", set_key)

@@ -139,6 +139,28 @@ void print_statistics(Context& ctx, TraceFile& file, WantedRecords& wanted, bool
     ctx.out.write(json ? statistics.to_json(file) : statistics.to_text(file));
 }
 
+// Returns how many records were printed as JSON.
+std::size_t print_as_chosen(Context& ctx, TraceFile& file, WantedRecords& wanted,
+                            const ReportOptions& choices) {
+    std::size_t shown = 0;
+    if (choices.statistics) {
+        print_statistics(ctx, file, wanted, choices.json);
+    } else if (choices.json) {
+        TraceJson json(file.context());
+        shown = print_all(
+            ctx, file, wanted, choices.stacks,
+            [&](const TraceRecord& record, std::string& out) { json.print(record, out); });
+    } else if (choices.csv) {
+        RecordCsv csv(file.context(), only_event(file, choices.events));
+        ctx.out.write(csv.header());
+        print_all(ctx, file, wanted, choices.stacks,
+                  [&](const TraceRecord& record, std::string& out) { csv.print(record, out); });
+    } else {
+        print_text(ctx, file, wanted, choices);
+    }
+    return shown;
+}
+
 }  // namespace
 
 int cmd_report(Context& ctx, Args args) {
@@ -179,22 +201,7 @@ int cmd_report(Context& ctx, Args args) {
     TraceFile file(choices.file.value_or("trace.dat"));
     file.context().controls = choices.controls;
     WantedRecords wanted(file, choice_of(file, choices));
-    std::size_t shown = 0;
-    if (choices.statistics) {
-        print_statistics(ctx, file, wanted, choices.json);
-    } else if (choices.json) {
-        TraceJson json(file.context());
-        shown = print_all(
-            ctx, file, wanted, choices.stacks,
-            [&](const TraceRecord& record, std::string& out) { json.print(record, out); });
-    } else if (choices.csv) {
-        RecordCsv csv(file.context(), only_event(file, choices.events));
-        ctx.out.write(csv.header());
-        print_all(ctx, file, wanted, choices.stacks,
-                  [&](const TraceRecord& record, std::string& out) { csv.print(record, out); });
-    } else {
-        print_text(ctx, file, wanted, choices);
-    }
+    const std::size_t shown = print_as_chosen(ctx, file, wanted, choices);
     const std::vector<std::string> damage = file.damage();
     LossLedger losses = wanted.losses();
     losses.add(file.damage_losses());

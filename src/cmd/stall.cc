@@ -184,6 +184,23 @@ double cpu_seconds() {
     return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
+// Ends with the run, with the stall that froze the session, and with the last watched task.
+void tell_until_over(RunLoop& loop, StallHunt& hunt, StallPrinter& printer, const bool& is_frozen) {
+    for (;;) {
+        const bool goes_on = hunt.wait(loop.wake_fd(), loop.left());
+        hunt.round();
+        printer.tell_new();
+        if (loop.is_over() || is_frozen) return;
+        // Watched processes that end take their tasks with them.
+        if (goes_on && !loop.command() && hunt.tracker().watched() == 0) return;
+    }
+}
+
+std::string frozen_text(const Session& session) {
+    return cat(session.described(), " stopped at the first of them: 'gpufs show", session.option(),
+               "' has what led to it, 'gpufs reset", session.option(), "' removes it");
+}
+
 int hunt_stalls(Context& ctx, const StallOptions& choices) {
     StallTracker::Choice what;
     what.states = choices.states.value_or(StateSet::parse("--state", "D"));
@@ -229,14 +246,7 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
         ctx.err.flush();
         printer.tell_new();
     }
-    for (;;) {
-        const bool goes_on = hunt.wait(loop.wake_fd(), loop.left());
-        hunt.round();
-        printer.tell_new();
-        if (loop.is_over() || is_frozen) break;
-        // Watched processes that end take their tasks with them.
-        if (goes_on && !has_command && hunt.tracker().watched() == 0) break;
-    }
+    tell_until_over(loop, hunt, printer, is_frozen);
     hunt.finish();
     printer.tell_new();
     const std::chrono::duration<double> took = loop.lasted();
@@ -244,12 +254,7 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     printer.tell_end((cpu_seconds() - used_before) / std::max(took.count(), 1e-3), what.states,
                      what.over_ns, losses);
     if (const std::string line = loop.command_end(); !line.empty()) ctx.err.line(line);
-    if (is_frozen)
-        ctx.err.line(cat(session.described(), " stopped at the first of them: 'gpufs show",
-                         session.option(), "' has what led to it, 'gpufs reset", session.option(),
-                         "' removes it"));
-    else if (choices.freeze)
-        ctx.err.line("nothing to freeze for");
+    if (choices.freeze) ctx.err.line(is_frozen ? frozen_text(session) : "nothing to freeze for");
     ctx.err.flush();
     return loop.exit_status(status_of(choices.strict, losses));
 }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/error.h"
 
 namespace gpufs {
@@ -27,7 +28,7 @@ InterpretedMap::InterpretedMap(const BpfMapSpec& spec, std::size_t cpus, VmMemor
       memory_(memory),
       is_per_cpu_(spec.is_per_cpu()),
       copies_(is_per_cpu_ ? cpus : 1),
-      copy_bytes_(is_per_cpu_ ? (spec.value_bytes + 7) / 8 * 8 : spec.value_bytes),
+      copy_bytes_(is_per_cpu_ ? align_up(spec.value_bytes, 8) : spec.value_bytes),
       index_(spec.type == BPF_MAP_TYPE_STACK_TRACE ? spec.value_bytes : spec.key_bytes) {
     switch (spec.type) {
         case BPF_MAP_TYPE_HASH:

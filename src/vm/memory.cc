@@ -4,6 +4,7 @@
 #include <bit>
 #include <stdexcept>
 
+#include "base/align.h"
 #include "base/error.h"
 
 namespace gpufs {
@@ -70,7 +71,7 @@ std::size_t VmMemory::add_slots(std::size_t bytes, std::size_t copies, std::size
     Slots made;
     made.bytes = bytes;
     made.copies = copies;
-    made.copy_bytes = (bytes + 7) / 8 * 8;
+    made.copy_bytes = align_up(bytes, 8);
     // Bits for offsets up to and including `bytes`: this leaves a gap between any two values.
     made.value_bits = std::max(bits_for(bytes), 3u);
     made.copy_bits = bits_for(copies - 1);

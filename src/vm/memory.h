@@ -24,7 +24,6 @@ public:
         kernel,    // readable with probe_read_kernel and similar helpers only
         user,      // readable with probe_read_user and similar helpers only
     };
-    // The kernel's limit of a stack frame.
 
     // Adds a region and returns its address, a multiple of 8. `bytes` must stay valid until
     // remove().

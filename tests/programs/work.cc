@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -112,20 +113,37 @@ void spin(const Numbers& n) {
     for (const pid_t pid : others) ::waitpid(pid, nullptr, 0);
 }
 
-// Two processes on one CPU that wake each other N times, each waiting in a pipe.
+// Waits until another process sleeps.
+void wait_for_sleep(pid_t pid) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+    for (char state = 0; state != 'S'; ::sched_yield()) {
+        std::string stat;
+        std::getline(std::ifstream(path), stat);
+        state = stat.substr(stat.rfind(')') + 1).append("  ")[1];
+        check(state != 'Z' && state != ' ', "wait for a process that ended");
+    }
+}
+
+// Two processes on one CPU that wake each other N times, each asleep in a pipe when the other
+// writes; the end of the one may wake the other once more.
 void pingpong(const Numbers& n) {
     pin(0);
     int to[2], back[2];
     check(::pipe(to) == 0 && ::pipe(back) == 0, "pipe");
-    const pid_t child = ::fork();
+    const pid_t parent = ::getpid(), child = ::fork();
     char byte = 0;
     if (child == 0) {
-        for (long i = 0; i < n[0]; ++i)
-            if (::read(to[0], &byte, 1) != 1 || ::write(back[1], &byte, 1) != 1) ::_exit(1);
+        for (long i = 0; i < n[0]; ++i) {
+            check(::read(to[0], &byte, 1) == 1, "pong");
+            wait_for_sleep(parent);
+            check(::write(back[1], &byte, 1) == 1, "pong");
+        }
         ::_exit(0);
     }
-    for (long i = 0; i < n[0]; ++i)
+    for (long i = 0; i < n[0]; ++i) {
+        wait_for_sleep(child);
         check(::write(to[1], &byte, 1) == 1 && ::read(back[0], &byte, 1) == 1, "ping");
+    }
     int status = 0;
     ::waitpid(child, &status, 0);
     check(status == 0, "pong");

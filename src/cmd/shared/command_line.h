@@ -75,8 +75,7 @@ public:
 
     // Sets the bound variables, and `words` to the arguments that are not options. Throws
     // UsageError. Lets ctx.out write to the file of output(). Returns false after printing the help
-    // for
-    // --help.
+    // for --help.
     bool parse(Context& ctx, Args args, std::vector<std::string>& words);
 
 private:

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/monitor/probe_finders.h"
+#include "engine/trace/events.h"
+#include "lang/adhoc/words.h"
 #include "lang/asm/probe_word.h"
 #include "lang/program/function_cookie.h"
 #include "lang/program/function_fields.h"
@@ -87,23 +89,14 @@ void add_function(AdhocEvent event, const SourceText& source, KernelFacts& machi
     }
 }
 
-constexpr std::string_view kTracepoint = "tracepoint:";
-
 // The parts of a word between its commas; a word that names a file, in which commas may be, stays
 // whole.
-std::vector<AdhocWord> pieces_of(const AdhocWord& word) {
+std::vector<AdhocWord> split_at_commas(const SourceText& source, const AdhocWord& word) {
     const bool is_file = std::ranges::any_of(kProbeKinds, [&](const ProbeKind& kind) {
         return kind.place == ProbeKind::Place::file && word.text.starts_with(cat(kind.name, ':'));
     });
     if (is_file) return {word};
-    std::vector<AdhocWord> pieces;
-    for (std::size_t at = 0; at <= word.text.size();) {
-        const std::size_t end = std::min(word.text.find(',', at), word.text.size());
-        AdhocWord piece{word.text.substr(at, end - at), word.at};
-        piece.at.span = {word.at.span.begin + at, word.at.span.begin + end};
-        if (at < end) pieces.push_back(std::move(piece));
-        at = end + 1;
-    }
+    std::vector<AdhocWord> pieces = pieces_of(source, word.at.source, word.at.span, ",");
     return pieces.empty() ? std::vector{word} : pieces;
 }
 
@@ -143,12 +136,11 @@ std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
     std::vector<AdhocEvent> events;
     std::vector<AdhocWord> pieces;
     for (const AdhocWord& word : words)
-        std::ranges::copy(pieces_of(word), std::back_inserter(pieces));
+        std::ranges::copy(split_at_commas(source, word), std::back_inserter(pieces));
     for (AdhocWord& word : pieces) {
-        if (word.text.starts_with(kTracepoint)) {
-            word.text.erase(0, kTracepoint.size());
-            word.at.span.begin += kTracepoint.size();
-        }
+        const std::size_t kind_end = word.text.size() - without_tracepoint(word.text).size();
+        word.text.erase(0, kind_end);
+        word.at.span.begin += kind_end;
         if (is_short(word)) {
             add_short(word, source, machine, mistakes, events);
             continue;

@@ -5,6 +5,7 @@
 #include "base/loss.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/monitor.h"
+#include "lang/ir/followed.h"
 
 namespace gpufs {
 
@@ -16,7 +17,7 @@ public:
     // ids that differ from those there. Borrows `machine`.
     explicit FollowedTasks(KernelFacts& machine);
 
-    const BpfMap& map() const { return monitor_.bpf_map("followed"); }
+    const BpfMap& map() const { return monitor_.bpf_map(kFollowedMap); }
     // Follows the process, which is yet to exec. Call it once, before the monitor is attached: what
     // both see they see in this order.
     void follow(int pid);

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/align.h"
+
 namespace gpufs {
 
 const RecordLayout* find_layout(const Program& program, std::span<const std::byte> record) {
@@ -17,7 +19,7 @@ std::vector<std::vector<std::byte>> keys_as_contexts(const ProgramMap& map) {
     std::vector<std::vector<std::byte>> keys;
     map.for_each([&](std::span<const std::byte> key, std::span<const std::byte>) {
         auto& context = keys.emplace_back(key.begin(), key.end());
-        context.resize((key.size() + 7) / 8 * 8);
+        context.resize(align_up(key.size(), sizeof(std::uint64_t)));
     });
     return keys;
 }

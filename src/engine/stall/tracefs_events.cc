@@ -45,6 +45,32 @@ std::string stack_trigger(const StateSet& states) {
     return cat("stacktrace if ", states.condition(), "\n");
 }
 
+// The addresses from an offset of the record on, up to its end or the stack's: the array is as long
+// as the stack is, whatever the format file says.
+std::vector<std::uint64_t> stack_from(std::size_t at, RecordBytes bytes) {
+    std::vector<std::uint64_t> stack;
+    for (; at + sizeof(long) <= bytes.size(); at += sizeof(long)) {
+        unsigned long address = 0;
+        std::memcpy(&address, bytes.data() + at, sizeof address);
+        if (address == 0 || address == ~0ul) break;
+        stack.push_back(address);
+    }
+    return stack;
+}
+
+// Arguments that the record does not have are 0.
+SyscallRef syscall_of(long number, RecordBytes args) {
+    SyscallRef call;
+    call.nr = number;
+    for (std::size_t i = 0; i < call.args.size(); ++i) {
+        unsigned long value = 0;
+        if ((i + 1) * sizeof value <= args.size())
+            std::memcpy(&value, args.data() + i * sizeof value, sizeof value);
+        call.args[i] = value;
+    }
+    return call;
+}
+
 }  // namespace
 
 void prepare_buffer(const Tracefs& instance) {
@@ -172,16 +198,7 @@ void StallReader::read(const TraceRecord& record) {
                 integer_of(*p.c, bytes), {pid_of(*p.d, bytes), text_of(*p.e, bytes)});
         case Kind::stack: {
             if (!tracker_.watches(pid())) return;
-            // The array is as long as the stack is, whatever the format file says.
-            std::vector<std::uint64_t> stack;
-            for (std::size_t at = p.a->offset; at + sizeof(long) <= bytes.size();
-                 at += sizeof(long)) {
-                unsigned long address = 0;
-                std::memcpy(&address, bytes.data() + at, sizeof address);
-                if (address == 0 || address == ~0ul) break;
-                stack.push_back(address);
-            }
-            return tracker_.on_stack(record.cpu, pid(), std::move(stack));
+            return tracker_.on_stack(record.cpu, pid(), stack_from(p.a->offset, bytes));
         }
         case Kind::waking:
             return tracker_.on_waking(
@@ -191,16 +208,9 @@ void StallReader::read(const TraceRecord& record) {
             return tracker_.on_wakeup(record.timestamp, pid_of(*p.a, bytes), pid_of(*p.b, bytes));
         case Kind::syscall_enter: {
             if (!tracker_.watches(pid())) return;
-            SyscallRef call;
-            call.nr = static_cast<long>(integer_of(*p.a, bytes));
-            const RecordBytes args = bytes_of(*p.b, bytes);
-            for (std::size_t i = 0; i < call.args.size(); ++i) {
-                unsigned long value = 0;
-                if ((i + 1) * sizeof value <= args.size())
-                    std::memcpy(&value, args.data() + i * sizeof value, sizeof value);
-                call.args[i] = value;
-            }
-            return tracker_.on_syscall_enter(pid(), call);
+            return tracker_.on_syscall_enter(
+                pid(),
+                syscall_of(static_cast<long>(integer_of(*p.a, bytes)), bytes_of(*p.b, bytes)));
         }
         case Kind::syscall_exit:
             return tracker_.on_syscall_exit(pid());

@@ -6,6 +6,7 @@
 #include "base/kernel_abi.h"
 
 namespace gpufs {
+
 StallTracker::Task* StallTracker::find(int tid) {
     const auto it = tasks_.find(tid);
     return it == tasks_.end() ? nullptr : &it->second;

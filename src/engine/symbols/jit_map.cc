@@ -3,11 +3,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "base/cat.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "kernel/host/proc_task.h"
 #include "kernel/host/root_directory.h"
@@ -17,28 +17,28 @@ namespace {
 
 constexpr std::size_t kMostBytes = 128 << 20;
 
-// Parses a hexadecimal number and the space after it.
-bool take_hex(std::string_view& line, std::uint64_t& value) {
-    if (line.starts_with("0x")) line.remove_prefix(2);
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);
-    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
-    if (error != std::errc() || line.empty() || line.front() != ' ') return false;
-    line.remove_prefix(1);
-    return true;
+// Takes a hexadecimal number and the space after it.
+std::optional<std::uint64_t> take_hex(Scan& line) {
+    line.take("0x");
+    const auto value = line.take_number<std::uint64_t>(16);
+    return line.take(" ") ? value : std::nullopt;
 }
 
 }  // namespace
 
 PerfMap::PerfMap(std::string text) : text_(std::move(text)) {
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-    for (std::string_view line : lines_of(text_)) {
-        std::uint64_t start = 0, size = 0;
-        if (!take_hex(line, start) || !take_hex(line, size) || line.empty()) continue;
-        const auto at = static_cast<std::uint64_t>(line.data() - text_.data());
+    for (const std::string_view line : lines_of(text_)) {
+        Scan scan(line);
+        const auto start = take_hex(scan);
+        const auto size = start ? take_hex(scan) : std::nullopt;
+        if (!size || scan.at_end()) continue;
+        const std::string_view name = scan.rest();
+        const auto at = static_cast<std::uint64_t>(name.data() - text_.data());
         if (at > kMost) break;
-        entries_.push_back({start, static_cast<std::uint32_t>(std::min(size, kMost)),
+        entries_.push_back({*start, static_cast<std::uint32_t>(std::min(*size, kMost)),
                             static_cast<std::uint32_t>(at),
-                            static_cast<std::uint32_t>(line.size())});
+                            static_cast<std::uint32_t>(name.size())});
     }
     std::ranges::stable_sort(entries_, {}, &Entry::start);
 }

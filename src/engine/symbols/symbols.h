@@ -29,8 +29,8 @@ struct Frame {
 };
 
 // Names addresses of the kernel and of processes, as a frame each, also of those that are gone.
-// Symbols are read at
-// the first question that needs them; nothing is ever asked of a process itself.
+// Symbols are read at the first question that needs them; nothing is ever asked of a process
+// itself.
 class Symbols {
 public:
     // Lines::yes looks for source lines, too, which takes some milliseconds a file.

@@ -149,10 +149,8 @@ UsageError Events::no_such_event(std::string_view word) {
 std::vector<std::string> Events::match(const std::vector<std::string>& words) {
     std::vector<std::string> matches;
     std::set<std::string_view> seen;
-    for (std::string_view word : words) {
-        // As probes are written.
-        if (constexpr std::string_view kKind = "tracepoint:"; word.starts_with(kKind))
-            word.remove_prefix(kKind.size());
+    for (const std::string& written : words) {
+        const std::string_view word = without_tracepoint(written);
         // 'signal' is a system, 'sched_switch' an event; where a word is both, the event is meant.
         const bool names_one = word.find(':') == word.npos && !is_glob(word) &&
                                std::ranges::any_of(names(), [&](const std::string& event) {
@@ -225,6 +223,12 @@ void Events::throw_no_fields(const Expression& expression, const std::vector<std
     if (near.empty()) near = "'gpufs list -v EVENT' shows the fields of an event";
     throw SourceError(expression.source, at,
                       cat("no event of ", described(), " has a field '", culprit, "'"), near);
+}
+
+std::string_view without_tracepoint(std::string_view word) {
+    constexpr std::string_view kKind = "tracepoint:";
+    if (word.starts_with(kKind)) word.remove_prefix(kKind.size());
+    return word;
 }
 
 bool means_event(std::string_view word, std::string_view full_name) {

@@ -106,6 +106,9 @@ private:
     std::vector<Slot> by_id_;
 };
 
+// A word, as Events::match() takes it, without the "tracepoint:" that probes are written with.
+std::string_view without_tracepoint(std::string_view word);
+
 // Does a word, as Events::match() takes it, mean this event?
 bool means_event(std::string_view word, std::string_view full_name);
 

@@ -232,6 +232,23 @@ void place_bits(BtfAccess& access, std::uint32_t bits_from_start, std::uint32_t 
         std::endian::native == std::endian::little ? first : unit_bits - first - bit_size;
 }
 
+// If the member, of this type, is a bit field: access.offset is the member's first byte.
+void place_bit_field(BtfAccess& access, const FoundMember& member,
+                     const std::optional<BtfRecord>& type) {
+    // Before kernels were built with kind flags, the integer's type carried the bits.
+    std::uint32_t bits = member.bit_size, extra = 0;
+    if (!bits && type && type->kind() == BTF_KIND_INT) {
+        const auto encoded = type->entry<__u32>(0);
+        if (BTF_INT_BITS(encoded) != type->head.size * 8 || BTF_INT_OFFSET(encoded)) {
+            bits = BTF_INT_BITS(encoded);
+            extra = BTF_INT_OFFSET(encoded);
+        }
+    }
+    if (!bits || !access.size) return;
+    access.offset -= member.bit_offset / 8;
+    place_bits(access, member.bit_offset + extra, bits);
+}
+
 }  // namespace
 
 Btf::Btf(std::string path, const Btf* base)
@@ -338,19 +355,7 @@ BtfAccess Btf::resolve(std::string_view path) const {
     access.is_pointer = type && type->kind() == BTF_KIND_PTR;
     access.is_text = types.is_text(type);
     access.type = types.text(id);
-    // Before kernels were built with kind flags, the integer's type carried the bits.
-    std::uint32_t bits = last.bit_size, extra = 0;
-    if (!bits && type && type->kind() == BTF_KIND_INT) {
-        const auto encoded = type->template entry<__u32>(0);
-        if (BTF_INT_BITS(encoded) != type->head.size * 8 || BTF_INT_OFFSET(encoded)) {
-            bits = BTF_INT_BITS(encoded);
-            extra = BTF_INT_OFFSET(encoded);
-        }
-    }
-    if (bits && access.size) {
-        access.offset -= last.bit_offset / 8;
-        place_bits(access, last.bit_offset + extra, bits);
-    }
+    place_bit_field(access, last, type);
     return access;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/align.h"
+
 namespace gpufs {
 namespace {
 
@@ -70,13 +72,13 @@ void add_member(Layout& layout, std::string name, ValueType type) {
     std::size_t end = 0;
     if (!layout.members.empty())
         end = layout.members.back().offset + layout.members.back().type.bytes;
-    Member member{std::move(name), std::move(type), (end + align - 1) / align * align};
+    Member member{std::move(name), std::move(type), align_up(end, align)};
     end = member.offset + member.type.bytes;
     layout.members.push_back(std::move(member));
     std::size_t widest = align;
     for (const Member& m : layout.members)
         widest = std::max(widest, is_in_words(m.type) ? kWord : m.type.bytes);
-    layout.bytes = (end + widest - 1) / widest * widest;
+    layout.bytes = align_up(end, widest);
 }
 
 std::vector<KeyColumn> key_columns(std::span<const AdhocWord> names,
@@ -140,10 +142,9 @@ void append_padding(ir::Code& code, const Layout& layout, ir::Slot slot, std::si
     pad(layout.bytes);
 }
 
-void append_key(ir::Code& code, AdhocValueCode& values, const AdhocEvent& event,
-                std::span<const AdhocWord> names, const Layout& layout, ir::Slot slot,
-                std::size_t base) {
-    append_padding(code, layout, slot, base);
+void append_values(AdhocValueCode& values, const AdhocEvent& event,
+                   std::span<const AdhocWord> names, const Layout& layout, ir::Slot slot,
+                   std::size_t base) {
     for (std::size_t i = 0; i < layout.members.size(); ++i)
         values.store(find_value(event, names[i].text).value(), layout.members[i].type, slot,
                      base + layout.members[i].offset);

@@ -39,10 +39,9 @@ std::vector<AdhocWord> with_process(std::vector<AdhocWord> names,
 // Generates code that writes zeros between and behind the members of a layout that begins at
 // `base`, a multiple of 8, of the slot.
 void append_padding(ir::Code& code, const Layout& layout, ir::Slot slot, std::size_t base = 0);
-// Generates code that writes the values of the names at one event into the layout.bytes behind
-// `base`; initializes every byte of them.
-void append_key(ir::Code& code, AdhocValueCode& values, const AdhocEvent& event,
-                std::span<const AdhocWord> names, const Layout& layout, ir::Slot slot,
-                std::size_t base = 0);
+// Generates code that writes the values of the names at one event into the members.
+void append_values(AdhocValueCode& values, const AdhocEvent& event,
+                   std::span<const AdhocWord> names, const Layout& layout, ir::Slot slot,
+                   std::size_t base = 0);
 
 }  // namespace gpufs

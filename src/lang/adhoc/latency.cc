@@ -42,9 +42,12 @@ bool is_of_user_code(const AdhocEvent& event) {
     return false;
 }
 
-bool is_running_thread(const AdhocEvent& event, const AdhocWord& word) {
-    const auto value = find_value(event, word.text);
-    return value && value->source == AdhocValue::Source::tid;
+// Is the word the id of the running thread at all these events?
+bool means_running_thread(std::span<const AdhocEvent> events, const AdhocWord& word) {
+    return std::ranges::all_of(events, [&](const AdhocEvent& event) {
+        const auto value = find_value(event, word.text);
+        return value && value->source == AdhocValue::Source::tid;
+    });
 }
 
 // A value behind `by` or in the lines.
@@ -66,21 +69,15 @@ public:
         is_filtered_ = !filter.pids.empty() || filter.followed || filter.comm || filter.condition;
         filters_starts_ = std::ranges::all_of(
             latency.starts, [&](const AdhocEvent& event) { return suits(filter, event); });
-        const auto is_by_thread = [](std::span<const AdhocEvent> events, const AdhocWord& key) {
-            return std::ranges::all_of(events, [&](const AdhocEvent& event) {
-                return is_of_user_code(event) && is_running_thread(event, key);
-            });
+        const auto is_of_thread = [&](const AdhocPair& pair) {
+            return means_running_thread(latency.starts, pair.start) &&
+                   means_running_thread(question.events, pair.end);
         };
         keeps_keys_ = latency.thread_exit && latency.pairs.size() == 1 &&
-                      is_by_thread(latency.starts, latency.pairs.front().start) &&
-                      is_by_thread(question.events, latency.pairs.front().end);
-        is_in_one_thread_ = std::ranges::any_of(latency.pairs, [&](const AdhocPair& pair) {
-            const auto is_thread = [](std::span<const AdhocEvent> events, const AdhocWord& key) {
-                return std::ranges::all_of(
-                    events, [&](const AdhocEvent& event) { return is_running_thread(event, key); });
-            };
-            return is_thread(latency.starts, pair.start) && is_thread(question.events, pair.end);
-        });
+                      is_of_thread(latency.pairs.front()) &&
+                      std::ranges::all_of(latency.starts, is_of_user_code) &&
+                      std::ranges::all_of(question.events, is_of_user_code);
+        is_in_one_thread_ = std::ranges::any_of(latency.pairs, is_of_thread);
     }
 
     Program make() {
@@ -281,7 +278,8 @@ private:
         if (filters_starts_) probe.filter(question_.filter);
         const ir::Slot key = probe.key(start_names_, key_);
         const ir::Slot now = code.new_slot(kWord + saved_.bytes);
-        append_key(code, probe.values(), event, saved_fields_, saved_, now, kWord);
+        append_padding(code, saved_, now, kWord);
+        append_values(probe.values(), event, saved_fields_, saved_, now, kWord);
         code.store(now, code.call(BPF_FUNC_ktime_get_ns, {}), ir::kU64);
         const auto put = [&](int flags) {
             return code.call(BPF_FUNC_map_update_elem,
@@ -322,7 +320,7 @@ private:
         code.branch(ir::Cmp::eq, ir::kU64, start, 0, unmatched);
         const ir::Temp began = code.load(start, ir::kS64);
         if (keeps_keys_) code.branch(ir::Cmp::eq, ir::kU64, began, 0, unmatched);
-        const ir::Slot by = new_key(code, by_);
+        const ir::Slot by = probe.new_key(by_);
         copy_saved(code, start, by_, by, by_);
         const ir::Slot record = code.new_slot(latency_.over_ns ? slow().bytes : kWord);
         if (latency_.over_ns) copy_saved(code, start, lines_, record, slow());
@@ -370,15 +368,6 @@ private:
 
     static ir::Place word_at(const auto& base, std::size_t offset) {
         return {base, static_cast<std::int64_t>(offset)};
-    }
-
-    // A slot for a key, with zeros where no member is.
-    static ir::Slot new_key(ir::Code& code, const Layout& layout) {
-        // Behind the key is room for a histogram's bucket.
-        const ir::Slot slot = code.new_slot(layout.bytes + kWord);
-        if (layout.members.empty()) code.store(slot, 0, ir::kU32);
-        append_padding(code, layout, slot);
-        return slot;
     }
 
     // Where a member of the keys or of the lines is in a layout.

@@ -55,13 +55,17 @@ void AdhocProbe::filter_pids(const std::vector<int>& pids) {
     code_.bind(is_wanted);
 }
 
-ir::Slot AdhocProbe::key(std::span<const AdhocWord> names, const Layout& layout) {
+ir::Slot AdhocProbe::new_key(const Layout& layout) {
     // Behind the key is room for a histogram's bucket.
     const ir::Slot slot = code_.new_slot(layout.bytes + 2 * sizeof(std::uint32_t));
-    if (layout.members.empty())
-        code_.store(slot, 0, ir::kU32);
-    else
-        append_key(code_, values_, event_, names, layout, slot);
+    if (layout.members.empty()) code_.store(slot, 0, ir::kU32);
+    append_padding(code_, layout, slot);
+    return slot;
+}
+
+ir::Slot AdhocProbe::key(std::span<const AdhocWord> names, const Layout& layout) {
+    const ir::Slot slot = new_key(layout);
+    append_values(values_, event_, names, layout, slot);
     return slot;
 }
 

@@ -22,7 +22,10 @@ public:
 
     // Hits that the filter refuses go no further.
     void filter(const AdhocFilter& filter);
-    // The names' values at this event; without members the u32 0, an array's only key.
+    // A slot for a key, with zeros where no member is; without members the u32 0, an array's only
+    // key.
+    ir::Slot new_key(const Layout& layout);
+    // The same with the names' values at this event.
     ir::Slot key(std::span<const AdhocWord> names, const Layout& layout);
     // Adds to an aggregation of the program; `key` as above.
     void add_to(std::string_view map, ir::Slot key, const ir::Operand& value = 1);

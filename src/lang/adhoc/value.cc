@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <stdexcept>
 
+#include "base/align.h"
 #include "base/kernel_abi.h"
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/stack_map.h"
@@ -26,7 +27,7 @@ constexpr std::size_t kStacks = 16384;
 constexpr const char* kStackMap = "stacks";
 
 std::size_t whole_words(std::size_t bytes) {
-    return (bytes + kWord - 1) / kWord * kWord;
+    return align_up(bytes, kWord);
 }
 
 ValueType type_of(Kind kind, std::size_t bytes, bool is_signed = false) {
@@ -105,16 +106,14 @@ struct TextAt {
 std::optional<TextAt> parse_text_at(std::string_view name) {
     constexpr std::string_view kBegin = "str(";
     if (!name.starts_with(kBegin) || !name.ends_with(')')) return std::nullopt;
-    TextAt at{name.substr(kBegin.size(), name.size() - kBegin.size() - 1), {}};
-    const std::size_t bracket = at.field.find('[');
-    if (bracket == at.field.npos) return at;
-    const std::string_view digits = at.field.substr(bracket + 1);
-    std::uint32_t index = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-    if (error != std::errc() || std::string_view(end, digits.end()) != "]" || index > kMaxIndex)
-        return std::nullopt;
-    at.field = at.field.substr(0, bracket);
-    at.index = index;
+    name = name.substr(kBegin.size(), name.size() - kBegin.size() - 1);
+    TextAt at{name, {}};
+    Scan scan(name);
+    const auto field = scan.take_until('[');
+    if (!field) return at;
+    at.field = *field;
+    at.index = scan.take_number<std::uint32_t>();
+    if (!at.index || scan.rest() != "]" || *at.index > kMaxIndex) return std::nullopt;
     return at;
 }
 

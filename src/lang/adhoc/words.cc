@@ -10,7 +10,8 @@ namespace {
 constexpr std::int64_t kMaxSlots = 4096;
 constexpr const char* kNoField = "there is no field in it";
 
-// The non-empty parts of a range of the text, split at characters of `separators`.
+}  // namespace
+
 std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t index, Span range,
                                  std::string_view separators) {
     std::vector<AdhocWord> pieces;
@@ -24,8 +25,6 @@ std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t index, Sp
     }
     return pieces;
 }
-
-}  // namespace
 
 AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& words,
                              std::size_t source_index) {

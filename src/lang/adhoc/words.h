@@ -22,6 +22,10 @@ struct AdhocWords {
 AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& words,
                              std::size_t source_index = 0);
 
+// The non-empty parts of a range of the text, split at characters of `separators`.
+std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t source_index, Span range,
+                                 std::string_view separators);
+
 // Parses "pid=next_pid,cpu". Throws SourceError.
 std::vector<AdhocPair> parse_adhoc_pairs(const SourceText& source, std::size_t source_index);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/align.h"
 #include "base/cat.h"
 #include "base/kernel_abi.h"
 #include "lang/ir/glob.h"
@@ -389,7 +390,7 @@ private:
     };
     Copied copy_text(int helper, ir::Temp address, std::size_t bytes) {
         // One byte more than needed: the helper ends a truncated text with a NUL.
-        const std::size_t room = (bytes + 1 + 7) / 8 * 8;
+        const std::size_t room = align_up(bytes + 1, kWordBytes);
         const ir::Slot copy = code_.new_slot(room);
         const ir::Temp status = code_.call(helper, {code_.address(copy), bytes + 1, address});
         return {{copy, 0, bytes}, status};

@@ -14,9 +14,9 @@ namespace gpufs {
 // Compiles a condition to BPF code for a program attached to one event. It gives the same answers
 // as the kernel's filter and as Condition, except where BPF programs differ:
 //
-// - Patterns see the first 256 bytes of a text, and sets of CPUs are compared up to CPU 2047. -
-// common_flags and common_preempt_count are refused: programs cannot see them. - Texts behind
-// pointers can be compared. For one that cannot be read, == and != are both false.
+// - Patterns see the first 256 bytes of a text, and sets of CPUs are compared up to CPU 2047.
+// - common_flags and common_preempt_count are refused: programs cannot see them.
+// - Texts behind pointers can be compared. For one that cannot be read, == and != are both false.
 //
 // In addition to a filter's names it knows the names of is_task_field(), of the task that made the
 // record: `pid` is the process (tgid), `tid` and common_pid the thread. These, CPU and COMM need no

@@ -131,6 +131,33 @@ bool is_noise(std::string_view text, bool after_log) {
     return after_log && (is_hex_bytes(text) || is_prose(text));
 }
 
+// "(b7)", and the blanks behind it.
+std::optional<unsigned> take_opcode(Scan& scan) {
+    Scan ahead = scan;
+    if (!ahead.take("(")) return std::nullopt;
+    const std::string_view code = ahead.take_all(is_hex_digit);
+    if (code.size() != 2 || !ahead.take(")")) return std::nullopt;
+    scan = ahead;
+    skip_blanks(scan);
+    return Scan(code).take_number<unsigned>(16);
+}
+
+// "out: again:", and the blanks behind. `end`: the offset in the source where the scan ends.
+std::vector<Span> take_labels(Scan& scan, std::size_t end) {
+    std::vector<Span> labels;
+    for (;;) {
+        Scan ahead = scan;
+        if (ahead.at_end() || is_digit(ahead.rest()[0])) return labels;
+        const std::string_view name = ahead.take_all(is_name_char);
+        const Span span{end - scan.rest().size(), end - ahead.rest().size()};
+        skip_blanks(ahead);
+        if (name.empty() || !ahead.take(":")) return labels;
+        labels.push_back(span);
+        scan = ahead;
+        skip_blanks(scan);
+    }
+}
+
 }  // namespace
 
 AsmLine split_asm_line(const SourceText& source, Span line, bool after_log) {
@@ -168,29 +195,10 @@ AsmLine split_asm_line(const SourceText& source, Span line, bool after_log) {
             skip_live_marks(scan);
         }
     }
-    ahead = scan;
-    if (ahead.take("(")) {
-        const std::string_view code = ahead.take_all(is_hex_digit);
-        unsigned opcode = 0;
-        if (code.size() == 2 && ahead.take(")")) {
-            std::from_chars(code.data(), code.data() + 2, opcode, 16);
-            parts.opcode = opcode;
-            parts.opcode_span = {offset_of(scan) + 1, offset_of(scan) + 3};
-            scan = ahead;
-            skip_blanks(scan);
-        }
-    }
-    for (;;) {
-        ahead = scan;
-        if (ahead.at_end() || is_digit(ahead.rest()[0])) break;
-        const std::string_view name = ahead.take_all(is_name_char);
-        const Span span{offset_of(scan), offset_of(ahead)};
-        skip_blanks(ahead);
-        if (name.empty() || !ahead.take(":")) break;
-        parts.labels.push_back(span);
-        scan = ahead;
-        skip_blanks(scan);
-    }
+    const std::size_t opcode_begin = offset_of(scan) + 1;
+    parts.opcode = take_opcode(scan);
+    if (parts.opcode) parts.opcode_span = {opcode_begin, opcode_begin + 2};
+    parts.labels = take_labels(scan, end);
     parts.kind = has_nothing(scan) ? AsmLine::Kind::empty : AsmLine::Kind::code;
     const std::size_t states = parts.opcode ? find_states(scan.rest()) : std::string_view::npos;
     const std::size_t code_end = states == std::string_view::npos ? end : offset_of(scan) + states;

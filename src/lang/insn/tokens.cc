@@ -19,6 +19,14 @@ std::size_t name_length(std::string_view text) {
     return n;
 }
 
+std::size_t sign_length(std::string_view text) {
+    constexpr std::string_view kSeconds = "<>=&|";  // of all longer signs; most signs are short
+    if (text.size() < 2 || kSeconds.find(text[1]) == text.npos) return 1;
+    const auto sign = std::ranges::find_if(
+        kSigns, [&](std::string_view candidate) { return text.starts_with(candidate); });
+    return sign == std::end(kSigns) ? 1 : sign->size();
+}
+
 }  // namespace
 
 bool is_name_char(char c) {
@@ -92,9 +100,7 @@ void AsmTokens::read() {
         token_.text = token_.text.substr(1, n - 1);
         return;
     }
-    const auto sign = std::ranges::find_if(
-        kSigns, [&](std::string_view candidate) { return text.starts_with(candidate); });
-    take(AsmToken::Kind::sign, sign == std::end(kSigns) ? 1 : sign->size());
+    take(AsmToken::Kind::sign, sign_length(text));
 }
 
 void AsmTokens::read_number() {

@@ -174,13 +174,14 @@ void check_entry(const Code::Body& body, const std::vector<Block>& blocks) {
 
 std::vector<CodeItem> Code::assemble(std::string_view label_prefix) const {
     Body body = *body_;
-    check_entry(body, find_blocks(body));
-    remove_dead_code(body);
+    std::vector<Block> blocks = find_blocks(body);
+    check_entry(body, blocks);
+    remove_dead_code(body, blocks);
     for (std::size_t i = 0; i < body.items.size(); ++i)
         body.items[i].origin = static_cast<std::uint32_t>(i);
-    std::vector<Lifetime> lifetimes = find_lifetimes(body);
+    std::vector<Lifetime> lifetimes = find_lifetimes(body, blocks);
     const std::vector<Loop> loops = find_loops(body);
-    assign_registers(body);
+    assign_registers(body, std::move(blocks));
     add_spill_lifetimes(body, loops, lifetimes);
     const std::vector<int> slot_begins = place_slots(body.slots, lifetimes);
     tidy(body.items);

@@ -208,12 +208,12 @@ std::vector<Loop> find_loops(const Code::Body& body) {
     return loops;
 }
 
-void remove_dead_code(Code::Body& body) {
+void remove_dead_code(Code::Body& body, std::vector<Block>& blocks) {
     for (;;) {
         std::vector<bool> is_dead(body.items.size());
         bool found = false;
         LiveWalk live(body.register_count());
-        for (const Block& block : find_blocks(body)) {
+        for (const Block& block : blocks) {
             live.start(block.live_out);
             for (std::size_t i = block.end; i-- > block.begin;) {
                 const Item& item = body.items[i];
@@ -227,6 +227,7 @@ void remove_dead_code(Code::Body& body) {
         if (!found) return;
         std::size_t i = 0;
         std::erase_if(body.items, [&](const Item&) { return is_dead[i++]; });
+        blocks = find_blocks(body);
     }
 }
 

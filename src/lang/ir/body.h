@@ -19,8 +19,8 @@ constexpr bool is_temp(RegId reg) {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-// An instruction, a label, or a placeholder that is expanded after registers and stack are
-// assigned.
+// An instruction, a label, or a pseudo-instruction that becomes instructions once registers and
+// stack are assigned.
 struct Item {
     enum class Kind {
         insn,           // `op` on the registers `dst` and `src`
@@ -125,12 +125,12 @@ struct Loop {
 };
 std::vector<Loop> find_loops(const Code::Body& body);
 
-// Removes items that compute unused values.
-void remove_dead_code(Code::Body& body);
+// Removes items that compute unused values. `blocks` are those of the code, before and after.
+void remove_dead_code(Code::Body& body, std::vector<Block>& blocks);
 
 // Replaces every temp by one of r0 to r9. Temps that do not fit are spilled to new stack slots, or
 // recomputed where they are needed.
-void assign_registers(Code::Body& body);
+void assign_registers(Code::Body& body, std::vector<Block> blocks);
 
 // The items from `first` to `last`, by origin, between which a slot must keep its content.
 struct Lifetime {
@@ -146,7 +146,7 @@ struct Lifetime {
     }
 };
 // For the slots requested by the code. Call it before assign_registers().
-std::vector<Lifetime> find_lifetimes(const Code::Body& body);
+std::vector<Lifetime> find_lifetimes(const Code::Body& body, const std::vector<Block>& blocks);
 // For the slots that assign_registers() appended.
 void add_spill_lifetimes(const Code::Body& body, const std::vector<Loop>& loops,
                          std::vector<Lifetime>& lifetimes);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr RegId kResult = 0;  // register of a call's result
 
-// Placeholder: the real registers come from the item after they are assigned.
+// Registers are assigned later, to the dst and src of the item.
 constexpr Reg kLater = Reg::r0;
 
 Item& emit(Code::Body& body, const bpf_insn& op, RegId dst = 0, RegId src = 0) {

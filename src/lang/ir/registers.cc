@@ -36,9 +36,10 @@ Mask bit(unsigned reg) {
 
 class Colouring {
 public:
-    Colouring(const Code::Body& body, const std::vector<bool>& is_tiny)
+    Colouring(const Code::Body& body, const std::vector<Block>& blocks,
+              const std::vector<bool>& is_tiny)
         : body_(body), nodes_(body.register_count()) {
-        find_interference();
+        find_interference(blocks);
         find_costs(is_tiny);
     }
 
@@ -66,9 +67,9 @@ private:
         }
     }
 
-    void find_interference() {
+    void find_interference(const std::vector<Block>& blocks) {
         LiveWalk live(body_.register_count());
-        for (const Block& block : find_blocks(body_)) {
+        for (const Block& block : blocks) {
             live.start(block.live_out);
             for (std::size_t i = block.end; i-- > block.begin;) {
                 const Item& item = body_.items[i];
@@ -309,11 +310,11 @@ private:
 
 }  // namespace
 
-void assign_registers(Code::Body& body) {
+void assign_registers(Code::Body& body, std::vector<Block> blocks) {
     constexpr int kMaxRounds = 100;
     std::vector<bool> is_tiny(body.register_count());
     for (int round = 0; round < kMaxRounds; ++round) {
-        Colouring colouring(body, is_tiny);
+        Colouring colouring(body, blocks, is_tiny);
         const std::vector<RegId> spilled = colouring.colour();
         if (spilled.empty()) {
             for (Item& item : body.items) {
@@ -323,6 +324,7 @@ void assign_registers(Code::Body& body) {
             return;
         }
         Spiller(body, is_tiny, spilled).rewrite();
+        blocks = find_blocks(body);
     }
     throw std::logic_error("the register allocator does not come to an end");
 }

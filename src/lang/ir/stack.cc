@@ -70,11 +70,11 @@ void extend_over_loops(Lifetime& lifetime, const std::vector<Loop>& loops) {
 
 }  // namespace
 
-std::vector<Lifetime> find_lifetimes(const Code::Body& body) {
+std::vector<Lifetime> find_lifetimes(const Code::Body& body, const std::vector<Block>& blocks) {
     std::vector<Lifetime> lifetimes(body.slots.size());
     const AddressFlow addresses(body);
     LiveWalk live(body.register_count());
-    for (const Block& block : find_blocks(body)) {
+    for (const Block& block : blocks) {
         live.start(block.live_out);
         std::uint32_t next_call = static_cast<std::uint32_t>(block.end) - 1;
         for (std::size_t i = block.end; i-- > block.begin;) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/align.h"
 #include "base/kernel_abi.h"
 #include "lang/link/unit.h"
 
@@ -243,7 +244,7 @@ private:
     // The kernel adds up the stacks of functions that call one another, in units of 32 bytes.
     static std::size_t counted_stack(const Unit& unit) {
         constexpr std::size_t kUnit = 32;
-        return (std::max<std::size_t>(unit.stack_bytes, 1) + kUnit - 1) / kUnit * kUnit;
+        return align_up(std::max<std::size_t>(unit.stack_bytes, 1), kUnit);
     }
 
     // `above`: bytes of the functions that called this one, `depth`: how many they are.

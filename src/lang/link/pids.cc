@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/align.h"
 #include "lang/insn/insn.h"
 #include "lang/link/unit.h"
 
@@ -40,7 +41,7 @@ std::vector<Insn> own_ids(const LinkTarget::PidNamespace& of, std::size_t stack_
 }
 
 void use_own_ids(const LinkTarget::PidNamespace& of, Unit& unit) {
-    const std::size_t stack_bytes = (unit.stack_bytes + kWord - 1) / kWord * kWord;
+    const std::size_t stack_bytes = align_up(unit.stack_bytes, kWord);
     std::vector<Insn> made;
     std::vector<std::size_t> moved;  // by old index: the new one
     for (const Insn& insn : unit.insns) {

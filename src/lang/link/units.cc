@@ -244,13 +244,16 @@ private:
             guards_ ? numbered_targets(code) : std::set<std::int64_t>();
         std::optional<GuardBranches> branches;
         if (guards_) branches.emplace(*guards_, unit);
-        std::map<std::int64_t, std::size_t> insn_at_slot;
+        std::vector<std::size_t> insn_at_slot;  // kNone within a wide one
         std::int64_t slot = 0;
         for (const CodeItem& item : code) {
             const bool is_label = item.kind == CodeItem::Kind::label;
             // A jump by number may come from where the guards here do not hold.
             if (branches) branches->leave_for(numbered.contains(slot) ? 0 : node_of(item));
-            if (!is_label) insn_at_slot[slot] = unit.insns.size();
+            if (!is_label) {
+                insn_at_slot.resize(static_cast<std::size_t>(slot) + 1, kNone);
+                insn_at_slot.back() = unit.insns.size();
+            }
             if (branches) branches->enter(node_of(item), item.at);
             if (!is_there(item)) {
             } else if (is_label) {
@@ -330,10 +333,10 @@ private:
     }
 
     std::size_t find_target(const Reference& reference,
-                            const std::map<std::int64_t, std::size_t>& insn_at_slot) {
+                            const std::vector<std::size_t>& insn_at_slot) {
         if (reference.label.empty()) {
-            const auto it = insn_at_slot.find(reference.slot);
-            return it == insn_at_slot.end() ? kNone : it->second;
+            const auto slot = static_cast<std::size_t>(reference.slot);
+            return slot < insn_at_slot.size() ? insn_at_slot[slot] : kNone;
         }
         const auto it = labels_.find(reference.label);
         if (it == labels_.end()) {

@@ -4,6 +4,7 @@
 #include <climits>
 #include <cstring>
 
+#include "base/align.h"
 #include "base/error.h"
 #include "base/extend.h"
 #include "lang/print_fmt/kernel_printf.h"
@@ -19,7 +20,7 @@ public:
 
     std::uint64_t number(std::size_t size) {
         const std::size_t alignment = std::min<std::size_t>(size, 4);
-        at_ = (at_ + alignment - 1) / alignment * alignment;
+        at_ = align_up(at_, alignment);
         std::uint64_t value = 0;
         if (at_ <= bytes_.size() && size <= bytes_.size() - at_)
             std::memcpy(&value, bytes_.data() + at_, size);

@@ -105,6 +105,57 @@ void append_sockaddr(std::string& out, std::string_view options, RecordBytes byt
     }
 }
 
+// Is the character a flag of a conversion? Then the style has it.
+bool take_flag(char c, NumberStyle& style) {
+    switch (c) {
+        case '-':
+            style.left = true;
+            return true;
+        case '+':
+            style.plus = true;
+            return true;
+        case ' ':
+            style.space = true;
+            return true;
+        case '#':
+            style.special = true;
+            return true;
+        case '0':
+            style.zero = true;
+            return true;
+        default:
+            return false;
+    }
+}
+
+// What the letter says about numbers. Throws Error for one that the kernel does not have.
+void style_for(char letter, NumberStyle& style) {
+    switch (letter) {
+        case 'd':
+        case 'i':
+            style.is_signed = true;
+            return;
+        case 'o':
+            style.base = 8;
+            return;
+        case 'x':
+            style.base = 16;
+            return;
+        case 'X':
+            style.base = 16;
+            style.is_upper = true;
+            return;
+        case 'u':
+        case 'c':
+        case 's':
+        case 'p':
+        case '%':
+            return;
+        default:
+            throw Error(cat("has the conversion '%", letter, "'"));
+    }
+}
+
 }  // namespace
 
 std::size_t parse_conversion(std::string_view format, std::size_t at, Conversion& found) {
@@ -122,27 +173,7 @@ std::size_t parse_conversion(std::string_view format, std::size_t at, Conversion
 
     found = {};
     NumberStyle& style = found.style;
-    for (bool more = true; more; at += more) {
-        switch (peek()) {
-            case '-':
-                style.left = true;
-                break;
-            case '+':
-                style.plus = true;
-                break;
-            case ' ':
-                style.space = true;
-                break;
-            case '#':
-                style.special = true;
-                break;
-            case '0':
-                style.zero = true;
-                break;
-            default:
-                more = false;
-        }
-    }
+    while (take_flag(peek(), style)) ++at;
     number_or_star(style.width, found.takes_width);
     if (peek() == '.') {
         ++at;
@@ -158,30 +189,7 @@ std::size_t parse_conversion(std::string_view format, std::size_t at, Conversion
             more = false;
     }
     found.letter = peek();
-    switch (found.letter) {
-        case 'd':
-        case 'i':
-            style.is_signed = true;
-            break;
-        case 'o':
-            style.base = 8;
-            break;
-        case 'x':
-            style.base = 16;
-            break;
-        case 'X':
-            style.base = 16;
-            style.is_upper = true;
-            break;
-        case 'u':
-        case 'c':
-        case 's':
-        case 'p':
-        case '%':
-            break;
-        default:
-            throw Error(cat("has the conversion '%", found.letter, "'"));
-    }
+    style_for(found.letter, style);
     const std::size_t letters = ++at;
     if (found.letter == 'p') {
         while (is_letter(peek()) || is_digit(peek())) ++at;

@@ -126,7 +126,6 @@ struct Report {
 
 // A warning that is printed when a program is attached to this event. With a `release`: on kernels
 // of that release the event counts as missing, and the warning says why.
-// With a `program`: of that one only.
 struct Caution {
     std::string event;    // "sched:sched_switch"
     std::string program;  // only where this one is attached; empty: any

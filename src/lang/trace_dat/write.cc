@@ -3,6 +3,7 @@
 #include <bit>
 #include <string_view>
 
+#include "base/align.h"
 #include "lang/trace_dat/bytes.h"
 #include "lang/trace_dat/header.h"
 
@@ -90,7 +91,7 @@ HeadBytes encode_head(const Head& head) {
     done.places_at = out.size();
     out.append(head.cpus * kPlaceBytes, '\0');
     put_long_text(out, head.trace_clock);
-    out.resize((out.size() + head.page_bytes - 1) / head.page_bytes * head.page_bytes);
+    out.resize(align_up(out.size(), head.page_bytes));
     return done;
 }
 

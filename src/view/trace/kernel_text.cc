@@ -248,8 +248,6 @@ void TraceText::print_event(const Printer& p, const TraceRecord& record, std::st
     const TraceOptions& options = context_.options;
     const RecordBytes bytes = record.bytes;
     const auto word = [&](std::size_t i) { return word_of(p.fields[i], bytes); };
-    // Kernel addresses have the top bit set; what a uprobe holds has not.
-    const auto is_kernel = [](std::uint64_t address) { return address >> 63 != 0; };
     switch (p.kind) {
         case Kind::unknown:
             out += cat("Unknown type ", record.id(), '\n');
@@ -282,34 +280,34 @@ void TraceText::print_event(const Printer& p, const TraceRecord& record, std::st
             out += '\n';
             return;
         case Kind::probe:
-        case Kind::probe_return: {
-            out += p.event->format.name;
-            out += ": (";
-            const bool returns = p.kind == Kind::probe_return;
-            const std::uint64_t at = word(returns ? 1 : 0);
-            const std::uint64_t function = returns ? word(0) : at;
-            if (is_kernel(at)) {
-                print_address(at, true, out);
-                if (returns) {
-                    out += " <- ";
-                    print_address(function, false, out);
-                }
-            } else {
-                out += "0x";
-                append_hex(out, at);
-                if (returns) {
-                    out += " <- 0x";
-                    append_hex(out, function);
-                }
-            }
-            out += ')';
-            p.own->print(bytes, context_.addresses, out);
-            out += '\n';
-            return;
-        }
+        case Kind::probe_return:
+            return print_probe(p, bytes, out);
         case Kind::ftrace:
             return print_ftrace(p.ftrace, bytes, out);
     }
+}
+
+void TraceText::print_probe(const Printer& p, RecordBytes bytes, std::string& out) {
+    const bool returns = p.kind == Kind::probe_return;
+    const std::uint64_t at = word_of(p.fields[returns ? 1 : 0], bytes);
+    const std::uint64_t function = word_of(p.fields[0], bytes);
+    // Kernel addresses have the top bit set; what a uprobe holds has not.
+    const bool is_kernel = at >> 63 != 0;
+    const auto append_place = [&](std::uint64_t address, bool with_offset) {
+        if (is_kernel) return print_address(address, with_offset, out);
+        out += "0x";
+        append_hex(out, address);
+    };
+    out += p.event->format.name;
+    out += ": (";
+    append_place(at, true);
+    if (returns) {
+        out += " <- ";
+        append_place(function, false);
+    }
+    out += ')';
+    p.own->print(bytes, context_.addresses, out);
+    out += '\n';
 }
 
 void TraceText::print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::string& out) {

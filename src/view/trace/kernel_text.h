@@ -51,6 +51,7 @@ private:
 
     void print_context(const TraceRecord& record, std::string& out);
     void print_event(const Printer& p, const TraceRecord& record, std::string& out);
+    void print_probe(const Printer& p, RecordBytes bytes, std::string& out);
     void print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::string& out);
     void print_address(std::uint64_t address, bool with_offset, std::string& out);
     void print_stack(const Field& field, RecordBytes bytes, std::string& out);
