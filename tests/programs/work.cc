@@ -116,10 +116,11 @@ void spin(const Numbers& n) {
 // Waits until another process sleeps.
 void wait_for_sleep(pid_t pid) {
     const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-    for (char state = 0; state != 'S'; ::sched_yield()) {
+    for (;; ::sched_yield()) {
         std::string stat;
         std::getline(std::ifstream(path), stat);
-        state = stat.substr(stat.rfind(')') + 1).append("  ")[1];
+        const char state = stat.substr(stat.rfind(')') + 1).append("  ")[1];
+        if (state == 'S') return;
         check(state != 'Z' && state != ' ', "wait for a process that ended");
     }
 }
@@ -128,6 +129,9 @@ void wait_for_sleep(pid_t pid) {
 // writes; the end of the one may wake the other once more.
 void pingpong(const Numbers& n) {
     pin(0);
+    // Who is woken does not preempt who woke him, who so comes to sleep first.
+    const sched_param lowest{};
+    check(::sched_setscheduler(0, SCHED_BATCH, &lowest) == 0, "sched_setscheduler");
     int to[2], back[2];
     check(::pipe(to) == 0 && ::pipe(back) == 0, "pipe");
     const pid_t parent = ::getpid(), child = ::fork();
