@@ -48,6 +48,22 @@ boost::test_tools::assertion_result has_vgem_and_virtio(boost::unit_test::test_u
     return vgem ? is_there("/sys/module/virtio_gpu", "needs virtio-gpu and QEMU's device") : vgem;
 }
 
+boost::test_tools::assertion_result has_toy_driver(boost::unit_test::test_unit_id) {
+    return is_there("/dev/toy_driver", "needs the toy driver: runs in the virtual machines");
+}
+
+std::string kernel_series() {
+    const std::string release = read_file("/proc/sys/kernel/osrelease");
+    return release.substr(0, release.find_first_of(".-", release.find('.') + 1));
+}
+
+std::vector<std::string> driver_work(const std::vector<std::string>& lines) {
+    std::string script = cat("printf ", kGame, " >/proc/$$/comm");
+    for (const std::string& some : lines)
+        script += cat(" && printf '%s' '", some, "' >/dev/toy_driver");
+    return {"sh", "-c", script};
+}
+
 std::vector<std::string> gpu_work(std::vector<std::string> words) {
     return program_beside_gpufs(kGpuWork, std::move(words));
 }

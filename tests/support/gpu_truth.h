@@ -14,6 +14,16 @@ boost::test_tools::assertion_result has_toy_display(boost::unit_test::test_unit_
 // Drivers of the kernel's own that need no hardware: vgem, and virtio-gpu for QEMU's device.
 boost::test_tools::assertion_result has_vgem_and_virtio(boost::unit_test::test_unit_id);
 
+// The events of this kernel's GPU drivers, fired by a module that has no device.
+boost::test_tools::assertion_result has_toy_driver(boost::unit_test::test_unit_id);
+// The kernel's version as far as tests/data/formats has it: "6.12".
+std::string kernel_series();
+
+// A command of the name kGame that has it do what the lines say, which
+// tests/vm/modules/toy_driver.c explains.
+inline constexpr const char* kGame = "game";
+std::vector<std::string> driver_work(const std::vector<std::string>& lines);
+
 // What gives them work: gpufs-gpu-work WORDS...
 inline const std::string kGpuWork = "gpufs-gpu-work";
 std::vector<std::string> gpu_work(std::vector<std::string> words);

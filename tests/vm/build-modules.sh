@@ -19,7 +19,8 @@ fail() {
 top=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=tests/vm/debian.sh
 . "$top/tests/vm/debian.sh"
-know_series "$1"
+series=$1
+know_series "$series"
 kernel=$downloads/$1
 out=$top/build/vm/$1/modules
 headers=$kernel/headers
@@ -85,6 +86,26 @@ with_compiler() {
         exec chroot "$root" "$@"' sh "$root" "$kernel" "$out" "$@"
 }
 
+# Writes what toy_driver.c includes: the events of this kernel's GPU drivers, as captured.
+make_driver_events() {
+    local system formats work made rows=
+    work=$(mktemp -d)
+    for system in amdgpu i915 xe; do
+        formats=("$top/tests/data/formats/$series/events/$system/${system}_"*/format)
+        [ -e "${formats[0]}" ] || continue
+        awk -v group="$system" -v out="$work" -f "$top/tests/vm/modules/driver-events.awk" \
+            "${formats[@]}"
+        echo "#include \"${system}_events.h\"" >>"$work/driver_events.h"
+        echo "#include \"${system}_table.h\"" >>"$work/driver_tables.h"
+        rows+="${system}_table, "
+    done
+    echo "static const struct toy_event *const tables[] = { $rows};" >>"$work/driver_tables.h"
+    for made in "$work"/*; do
+        cmp -s "$made" "$out/${made##*/}" || cp "$made" "$out"
+    done
+    rm -r "$work"
+}
+
 mkdir -p "$downloads"
 exec 9>"$downloads/$compiler.lock"
 flock 9
@@ -100,6 +121,7 @@ flock 9
 # A module of another kernel is none.
 [ "$(cat "$out/version" 2>/dev/null)" = "$version" ] || rm -rf "${out:?}"/*
 cp -u "$top"/tests/vm/modules/* "$out"
+make_driver_events
 # Without BTF, which would take pahole: the monitors do without that of modules.
 with_compiler env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s \
     -C "$headers/usr/src/linux-headers-$release" M="$out" CC="${compiler%@*}" \

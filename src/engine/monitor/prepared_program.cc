@@ -60,6 +60,7 @@ EventFormat arguments_of(EventFormat event) {
 PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& machine)
     : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
     check_features();
+    leave_out_unwanted();
     add_condition();
     found_ = find_probe_sites(
         program_, machine_,
@@ -67,6 +68,16 @@ PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& ma
     prepare_sites();
     if (choice_.left_out != 0) leave_out_process();
     pool_ = make_string_pool(program_, choice_.parameters);
+}
+
+void PreparedProgram::leave_out_unwanted() {
+    std::erase_if(program_.programs, [&](const ProbeProgram& one) {
+        if (one.wanted_by.empty()) return false;
+        const auto given = choice_.parameters.numbers.find(one.wanted_by);
+        return (given == choice_.parameters.numbers.end()
+                    ? program_.find_parameter(one.wanted_by)->value
+                    : given->second) == 0;
+    });
 }
 
 // Asks only what the text asks for, and what the linker does.

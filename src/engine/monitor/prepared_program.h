@@ -66,6 +66,8 @@ public:
     const std::vector<std::string>& choices() const noexcept { return found_.choices; }
 
 private:
+    // Removes the programs that no parameter asks for.
+    void leave_out_unwanted();
     void check_features();
     void add_condition();
     void prepare_sites();

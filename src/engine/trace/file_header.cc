@@ -312,7 +312,7 @@ void TraceFileHeader::take_option(Option id, const std::string& data) {
                 break;
             case Option::cpu_count:
                 if (trace_dat::is_tgid_table(data)) {
-                    context.tasks.add_tgid_lines(data);
+                    context.tasks.add_tgid_lines(text_in(data));
                     context.options.record_tgid = true;
                 } else {
                     cpus_ = cursor.u32();

@@ -241,7 +241,7 @@ private:
         return name;
     }
 
-    // .prog NAME [optional] [ends] KIND TARGET {, TARGET | "|" ALTERNATIVE}
+    // .prog NAME [optional] [ends] [with PARAMETER] KIND TARGET {, TARGET | "|" ALTERNATIVE}
     void begin_program(AsmTokens& tokens, const SourceRef& at) {
         end_conditions();
         work_.units.push_back({true, work_.program.programs.size(), {}});
@@ -252,9 +252,18 @@ private:
         made.at = {at.source, name.span};
         made.is_optional = tokens.accept("optional");
         made.is_end = tokens.accept("ends");
+        if (tokens.accept("with")) made.wanted_by = numeric_parameter(tokens);
         const std::size_t rest = tokens.at_end() ? at.span.end : tokens.peek().span.begin;
         made.targets = parse_probe_targets(tokens.source(), at.source,
                                            {std::min(rest, at.span.end), at.span.end});
+    }
+
+    std::string numeric_parameter(AsmTokens& tokens) const {
+        const AsmToken name = tokens.expect_word("the parameter that asks for the program");
+        const Parameter* parameter = work_.program.find_parameter(name.text);
+        if (!parameter || parameter->type == Parameter::Type::text)
+            tokens.fail(name.span, cat("'", name.text, "' is no parameter with a number"));
+        return std::string(name.text);
     }
 
     // .func NAME [ "(" [ PARAMETER { "," PARAMETER } ] ")" ]

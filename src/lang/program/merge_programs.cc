@@ -94,6 +94,7 @@ public:
         }
         for (ProbeProgram& one : program_.programs) {
             one.name = cat(program_.name, '.', one.name);
+            parameters_.rename(one.wanted_by);
             rename_code(one.code);
             for (auto& alternatives : one.targets)
                 for (ProbeTarget& target : alternatives)

@@ -67,6 +67,8 @@ struct ProbeProgram {
     // Attached to one target of each list: the first alternative that exists (for renamed events).
     std::vector<std::vector<ProbeTarget>> targets;
     bool is_optional = false;  // if no target exists, this is reported, not an error
+    // A numeric parameter: the program is left out where that is 0. Empty: never.
+    std::string wanted_by;
     // It ends a measurement that another program of the file begins. It may run in another task, so
     // the user's condition is tested only where the measurement begins.
     bool is_end = false;

@@ -139,6 +139,7 @@ BOOST_AUTO_TEST_CASE(a_table_of_processes_stands_where_others_have_the_number_of
 BOOST_AUTO_TEST_CASE(a_table_of_processes_is_told_from_a_number) {
     BOOST_TEST(trace_dat::is_tgid_table("13501 13500\n13502 13500\n"));
     BOOST_TEST(trace_dat::is_tgid_table("1 1\n"));
+    BOOST_TEST(trace_dat::is_tgid_table(std::string("13501 13500\n\0", 13)));
     BOOST_TEST(!trace_dat::is_tgid_table(std::string("\x02\0\0\0", 4)));
     BOOST_TEST(!trace_dat::is_tgid_table(std::string(" \0\0\0", 4)));  // 32 CPUs
     BOOST_TEST(!trace_dat::is_tgid_table(""));
