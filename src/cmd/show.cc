@@ -22,6 +22,7 @@
 #include "view/json.h"
 #include "view/losses.h"
 #include "view/trace/json.h"
+#include "view/trace/kernel_records.h"
 #include "view/trace/kernel_text.h"
 
 namespace gpufs {
@@ -131,26 +132,32 @@ void say_damage(Context& ctx, const std::vector<std::string>& damage) {
 // The kernel's own text: `trace`, or `snapshot`.
 void copy_text(Context& ctx, const Tracefs& at, const char* file, const ShowOptions& choices) {
     const Fd fd = open_file(at.path(file), O_RDONLY);
-    if (!choices.last) {
-        std::string chunk(1 << 16, '\0');
-        for (;;) {
-            const ssize_t n = check(::read(fd.get(), chunk.data(), chunk.size()),
-                                    [&] { return cat("read '", at.path(file), "'"); });
-            if (n == 0) return;
-            const auto text = std::string_view(chunk).substr(0, static_cast<std::size_t>(n));
-            ctx.out.write(printable_lines(text, choices.form.controls));
+    std::optional<LastLines> tail;
+    if (choices.last) tail.emplace(*choices.last);
+    std::string text, lines;
+    const auto print_records_of = [&](bool is_all) {
+        std::string_view rest = text;
+        while (const std::size_t length = first_record_length(rest, is_all)) {
+            const std::string_view record = rest.substr(0, length);
+            rest.remove_prefix(length);
+            lines.clear();
+            append_record(lines, record, choices.form.controls);
+            if (!tail)
+                ctx.out.write(lines);
+            else if (!record.starts_with('#'))
+                tail->add(lines, !is_stack_record(record));
         }
+        text.erase(0, text.size() - rest.size());
+    };
+    std::string chunk(1 << 16, '\0');
+    for (;;) {
+        const ssize_t n = check(::read(fd.get(), chunk.data(), chunk.size()),
+                                [&] { return cat("read '", at.path(file), "'"); });
+        text.append(chunk, 0, static_cast<std::size_t>(n));
+        print_records_of(n == 0);
+        if (n == 0) break;
     }
-    LastLines tail(*choices.last);
-    const std::string text =
-        printable_lines(read_all(fd.get(), at.path(file)), choices.form.controls);
-    for (const std::string_view line : lines_of(text)) {
-        if (line.starts_with('#')) continue;
-        const bool is_stack = line.starts_with(" => ") || line.find("<stack trace>") != line.npos ||
-                              line.find("<user stack trace>") != line.npos;
-        tail.add(cat(line, "\n"), !is_stack);
-    }
-    tail.print(ctx.out);
+    if (tail) tail->print(ctx.out);
 }
 
 void show_once(Context& ctx, const Session& session, const ShowOptions& choices) {

@@ -217,8 +217,11 @@ BOOST_AUTO_TEST_CASE(tcp_tells_connections_of_both_sides_and_refusals) {
     BOOST_TEST(
         count({{"what", "CONNECT"}, {"comm", kWork}, {"to_port", port}, {"to", "127.0.0.1"}}) ==
         20u);
-    BOOST_TEST(count({{"what", "ACCEPT"}, {"from_port", port}}) == 20u);
+    BOOST_TEST(
+        count({{"what", "ACCEPT"}, {"comm", kWork}, {"from", "127.0.0.1"}, {"from_port", port}}) ==
+        20u);
     BOOST_TEST(count({{"what", "CLOSE"}, {"comm", kWork}, {"to_port", port}}) == 20u);
+    BOOST_TEST(count({{"what", "CLOSE"}, {"comm", kWork}, {"from_port", port}}) == 20u);
     BOOST_TEST(count({{"what", "REFUSED"}, {"comm", kWork}, {"to_port", port}}) == 3u);
 }
 

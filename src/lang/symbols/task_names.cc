@@ -7,15 +7,28 @@
 namespace gpufs {
 namespace {
 
-// "5217 python3": the number, and what stands behind the space.
+// "5217 python3": the number, and what stands behind the space. A line without a number is the rest
+// of a name that has a newline in it. Recordings are padded with NULs.
 template <class OnLine>
 void for_each_task(std::string_view text, OnLine&& on_line) {
-    for (const std::string_view line : lines_of(text)) {
-        int pid = 0;
-        const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), pid);
+    int pid = 0;
+    std::string_view name;
+    const auto give = [&] {
+        if (name.data()) on_line(pid, name);
+    };
+    for (const std::string_view line : lines_of(text.substr(0, text.find('\0')))) {
+        int number = 0;
+        const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
         const auto at = static_cast<std::size_t>(end - line.data());
-        if (error == std::errc() && at < line.size()) on_line(pid, line.substr(at + 1));
+        if (error == std::errc() && at < line.size() && line[at] == ' ') {
+            give();
+            pid = number;
+            name = line.substr(at + 1);
+        } else if (name.data() && !line.empty()) {
+            name = {name.data(), static_cast<std::size_t>(line.data() + line.size() - name.data())};
+        }
     }
+    give();
 }
 
 }  // namespace

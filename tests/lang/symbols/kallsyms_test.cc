@@ -99,6 +99,14 @@ BOOST_AUTO_TEST_CASE(names_of_tasks_are_taken_anew_and_kept) {
     BOOST_TEST(tasks.comm(9) == "rcu_sched");
 }
 
+BOOST_AUTO_TEST_CASE(names_of_tasks_may_have_newlines) {
+    TaskNames tasks;
+    tasks.add_lines("812 a\nb\n\n9 rcu sched\n10 c\n");
+    BOOST_TEST(tasks.comm(812) == "a\nb");
+    BOOST_TEST(tasks.comm(9) == "rcu sched");
+    BOOST_TEST(tasks.comm(10) == "c");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
