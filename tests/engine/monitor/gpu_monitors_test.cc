@@ -12,6 +12,9 @@ constexpr BpfFeature kFeatures[] = {
     BpfFeature::bpf,     BpfFeature::subprograms, BpfFeature::jmp32,    BpfFeature::global_data,
     BpfFeature::ringbuf, BpfFeature::atomics,     BpfFeature::callbacks};
 
+const std::string kNoAmdgpu =
+    "amdgpu: this kernel has no event 'amdgpu:amdgpu_cs_ioctl': 'amdgpu' cannot run here";
+
 // Name and reason of each, as a kernel with these formats has them.
 std::vector<std::string> reasons(const std::string& formats) {
     KernelFacts kernel(Tracefs("tests/data/formats/" + formats), BpfFeatures::only(kFeatures));
@@ -26,14 +29,18 @@ BOOST_AUTO_TEST_SUITE(gpu_monitors)
 BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything) {
     BOOST_TEST(reasons("6.17-gpu") ==
                    (std::vector<std::string>{
-                       "drm: ",
+                       kNoAmdgpu, "drm: ",
                        "fence: this kernel has no event 'dma_fence:dma_fence_wait_start': 'fence' "
                        "cannot run here",
                        "vblank: this kernel has no event 'drm:drm_vblank_event': 'vblank' cannot "
                        "run here"}),
                boost::test_tools::per_element());
+    for (const char* captured : {"5.10", "6.1", "6.12", "7.3"}) {
+        const std::vector<std::string> all = reasons(captured);
+        BOOST_TEST(std::ranges::count(all, "amdgpu: ") == 1, captured);
+    }
     BOOST_TEST(reasons("6.18") == (std::vector<std::string>{
-                                      "drm: ", "fence: ",
+                                      kNoAmdgpu, "drm: ", "fence: ",
                                       "vblank: this kernel has no event 'drm:drm_vblank_event': "
                                       "'vblank' cannot run here"}),
                boost::test_tools::per_element());

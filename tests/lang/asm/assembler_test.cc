@@ -361,7 +361,12 @@ BOOST_AUTO_TEST_CASE(programs_have_targets_with_alternatives) {
 .prog h optional recorded a:b
         exit
 .caution a:b in h "text"
+.param often = 0
+.prog i optional with often kprobe x
+        exit
 )");
+    BOOST_TEST(program.programs[8].wanted_by == "often");
+    BOOST_TEST(program.programs[7].wanted_by.empty());
     BOOST_TEST((program.programs[7].targets[0][0].kind == ProbeTarget::Kind::recorded));
     BOOST_TEST(program.cautions[0].program == "h");
     BOOST_TEST((program.programs[6].targets[0][0].kind == ProbeTarget::Kind::each));
