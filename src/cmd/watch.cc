@@ -69,10 +69,16 @@ void print_list(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
     }
 }
 
+// Nobody misses the monitor of a driver that is not here.
+bool is_missed(const GpuMonitor& monitor, const std::vector<Gpu>& gpus) {
+    return monitor.driver().empty() || std::ranges::count(gpus, monitor.driver(), &Gpu::driver) > 0;
+}
+
 // What fits, where the user named nothing; says what that is.
 std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
+    std::vector<Gpu> gpus;  // none are known of a recording
     if (!choices.input) {
-        const std::vector<Gpu> gpus = print_gpus(ctx, ctx.err, false);
+        gpus = print_gpus(ctx, ctx.err, false);
         if (std::ranges::all_of(gpus, [](const Gpu& gpu) { return gpu.driver.empty(); }))
             throw UnsupportedError("there is no GPU here that a driver has taken",
                                    "'gpufs watch --list' says which monitors would run; "
@@ -82,7 +88,7 @@ std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts
     for (GpuMonitor& one : find_gpu_monitors(kernel)) {
         if (one.fits())
             chosen.push_back(std::move(one.program));
-        else
+        else if (is_missed(one, gpus))
             ctx.err.line(cat("without ", one.program.name, ": ", one.why_not));
     }
     if (chosen.empty())

@@ -41,6 +41,10 @@ void find_what_lacks(GpuMonitor& monitor, KernelFacts& kernel) try {
 
 }  // namespace
 
+std::string_view GpuMonitor::driver() const {
+    return is_gpu_driver(program.name) ? std::string_view(program.name) : std::string_view();
+}
+
 std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel) {
     std::vector<GpuMonitor> found;
     for (const std::string& name : list_monitors()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/monitor/kernel_facts.h"
@@ -14,6 +15,8 @@ struct GpuMonitor {
     std::string why_not, hint;  // empty: nothing
 
     bool fits() const { return why_not.empty(); }
+    // The driver that it is about, which it is named after: "amdgpu". Empty: about several drivers.
+    std::string_view driver() const;
 };
 
 // All monitors that look at an event of a GPU driver, with the first event or feature that each

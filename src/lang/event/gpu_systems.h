@@ -13,6 +13,16 @@ inline constexpr std::string_view kGpuSystems[] = {
     "nouveau",        "nvidia", "radeon",    "virtio_gpu", "v3d",       "vc4",  "drm_msm_gpu",
     "drm_msm_atomic", "host1x", "gpu_mem",   "amdxdna",    "habanalabs"};
 
+// Those of them under which several drivers have their events.
+inline constexpr std::string_view kSharedGpuSystems[] = {"gpu_scheduler", "drm", "dma_fence",
+                                                         "gpu_mem"};
+
+// True if events under this system come from the driver of that name alone.
+inline bool is_gpu_driver(std::string_view system) {
+    return std::ranges::count(kGpuSystems, system) > 0 &&
+           std::ranges::count(kSharedGpuSystems, system) == 0;
+}
+
 // True if `full_name`, "system:event", belongs to one of these systems.
 inline bool is_gpu_event(std::string_view full_name) {
     return std::ranges::count(kGpuSystems, full_name.substr(0, full_name.find(':'))) > 0 ||
