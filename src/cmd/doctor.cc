@@ -1,10 +1,15 @@
 #include "engine/doctor.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/gpu_section.h"
+#include "engine/gpu/clients.h"
+#include "engine/gpu/names.h"
+#include "view/gpu/gpu_text.h"
 #include "view/json.h"
 
 namespace gpufs {
@@ -22,6 +27,25 @@ std::string_view to_text(Finding::Answer answer) {
     return "could not tell";
 }
 
+// All GPUs, and who has them open.
+std::vector<Finding> examine_gpus(Context& ctx) {
+    const std::vector<Gpu> gpus = find_named_gpus();
+    if (gpus.empty()) return {{Finding::Answer::no, "GPU", "none on PCI, none of a driver", {}}};
+    const GpuClients clients = read_gpu_clients(gpus);
+    if (const std::string note = unreadable_text(clients.unreadable); !note.empty())
+        ctx.err.line(note);
+    std::vector<Finding> findings;
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+        std::string text = gpu_text(gpus[i], clients.holders[i]);
+        if (gpus[i].driver.empty())
+            findings.push_back({Finding::Answer::no, "GPU", std::move(text),
+                                "load its driver: 'lspci -k' names modules that know it"});
+        else
+            findings.push_back({Finding::Answer::yes, "GPU", std::move(text), {}});
+    }
+    return findings;
+}
+
 }  // namespace
 
 int cmd_doctor(Context& ctx, Args args) {
@@ -34,7 +58,8 @@ int cmd_doctor(Context& ctx, Args args) {
     options.output().json(json);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0);
-    const auto findings = examine_machine();
+    std::vector<Finding> findings = examine_machine();
+    std::ranges::move(examine_gpus(ctx), std::back_inserter(findings));
     std::size_t width = 0;
     for (const Finding& finding : findings) width = std::max(width, finding.what.size());
     for (const Finding& finding : findings) {

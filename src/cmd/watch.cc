@@ -6,40 +6,44 @@
 #include "base/error.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/gpu_section.h"
 #include "cmd/shared/monitor_args.h"
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
+#include "engine/gpu/clients.h"
+#include "engine/gpu/names.h"
 #include "engine/monitor/files.h"
 #include "engine/monitor/gpu_monitors.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/trace/file.h"
-#include "kernel/host/gpus.h"
 #include "lang/ir/followed.h"
 #include "lang/program/merge_programs.h"
 #include "lang/program/parameters.h"
+#include "view/gpu/gpu_text.h"
 #include "view/json.h"
 
 namespace gpufs {
 namespace {
 
-std::string describe(const Gpu& gpu) {
-    std::string text = cat(gpu.name, ": ", gpu.driver.empty() ? "no driver" : gpu.driver);
-    for (const std::string& part : {gpu.model, gpu.device})
-        if (!part.empty()) text += cat(", ", part);
-    return printable(cat(text, ", at ", gpu.slot));
-}
-
-std::string gpu_json(const Gpu& gpu) {
-    JsonObject line;
-    line.text("gpu", gpu.name).text_or_null("driver", gpu.driver).text("device", gpu.device);
-    return line.text("slot", gpu.slot).text_or_null("model", gpu.model).done();
+// A line for each GPU, and the GPUs.
+std::vector<Gpu> print_gpus(Context& ctx, Output& out, bool json) {
+    std::vector<Gpu> gpus = find_named_gpus();
+    if (gpus.empty()) return gpus;
+    const GpuClients clients = read_gpu_clients(gpus);
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+        out.line(json ? gpu_json(gpus[i], clients.holders[i])
+                      : gpu_text(gpus[i], clients.holders[i]));
+        if (const std::string note = json ? "" : gpu_note(gpus[i]); !note.empty()) out.line(note);
+    }
+    if (const std::string note = unreadable_text(clients.unreadable); !note.empty())
+        ctx.err.line(note);
+    return gpus;
 }
 
 void print_list(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
     if (!choices.input) {
-        const std::vector<Gpu> gpus = find_gpus();
-        for (const Gpu& gpu : gpus) ctx.out.line(choices.json ? gpu_json(gpu) : describe(gpu));
-        if (gpus.empty() && !choices.json) ctx.out.line("no GPU: none has a driver here");
+        const std::vector<Gpu> gpus = print_gpus(ctx, ctx.out, choices.json);
+        if (gpus.empty() && !choices.json) ctx.out.line("no GPU");
     }
     std::vector<GpuMonitor> monitors = find_gpu_monitors(kernel);
     if (!choices.input) try_gpu_monitors(monitors, kernel);
@@ -68,12 +72,11 @@ void print_list(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
 // What fits, where the user named nothing; says what that is.
 std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
     if (!choices.input) {
-        const std::vector<Gpu> gpus = find_gpus();
-        if (gpus.empty())
+        const std::vector<Gpu> gpus = print_gpus(ctx, ctx.err, false);
+        if (std::ranges::all_of(gpus, [](const Gpu& gpu) { return gpu.driver.empty(); }))
             throw UnsupportedError("there is no GPU here that a driver has taken",
                                    "'gpufs watch --list' says which monitors would run; "
                                    "'gpufs watch fence' runs one, -i FILE reads a recording");
-        for (const Gpu& gpu : gpus) ctx.err.line(describe(gpu));
     }
     std::vector<Program> chosen;
     for (GpuMonitor& one : find_gpu_monitors(kernel)) {
@@ -106,6 +109,7 @@ int cmd_watch(Context& ctx, Args args) {
               "a full screen, refreshed each --interval (default: 1s), on a terminal")
         .flag("list", list, "say which monitors there are, which can run here, what others lack");
     choices.command = take_command(args);
+    choices.gpu_use = true;
     if (!options.parse(ctx, args, words)) return kOk;
     for (const std::string& word : words)
         (word.find('=') == word.npos ? names : parameters).push_back(word);

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(the_page_has_every_command_that_prints_json, *ut::label("pu
     BOOST_TEST(found == JsonPage::manual().commands(), boost::test_tools::per_element());
 }
 
-// Each object but gpu (there may be none) and gap, in the fewest runs.
+// Each object but gpu and its use (there may be none) and gap, in the fewest runs.
 BOOST_AUTO_TEST_CASE(the_objects_of_the_page_are_what_the_commands_print,
                      *ut::precondition(test::can_trace)) {
     const test::TempFile file("");

@@ -134,12 +134,13 @@ BOOST_AUTO_TEST_CASE(the_list_says_yes_to_the_monitors_that_run) {
 
 BOOST_AUTO_TEST_CASE(without_a_name_all_that_fits_the_machine_runs) {
     const Ended ran = test::gpufs({"watch", "--duration", "10ms"});
-    if (find_gpus().empty()) {
+    const std::vector<Gpu> gpus = find_gpus();
+    if (std::ranges::all_of(gpus, [](const Gpu& gpu) { return gpu.driver.empty(); })) {
         BOOST_TEST(ran.status == 3);
         BOOST_TEST(has(ran.err, "gpufs: there is no GPU here that a driver has taken\n"));
     } else {
         BOOST_TEST(ran.status == 0);
-        for (const Gpu& gpu : find_gpus()) BOOST_TEST(has(ran.err, gpu.name));
+        for (const Gpu& gpu : gpus) BOOST_TEST(has(ran.err, cat(gpu.name, ": ")));
         BOOST_TEST(has(ran.err, " 0 lost"));
     }
 }
@@ -229,12 +230,44 @@ BOOST_AUTO_TEST_CASE(the_screen_is_filled_obeys_keys_and_is_given_back) {
     }
 }
 
+// "04:12:07.118204 to 04:12:08.004711" is printed with the last, incomplete interval.
+BOOST_AUTO_TEST_CASE(what_is_left_after_the_screen_begins_with_its_last_interval) {
+    OnTerminal gpufs({"watch", "sched-wait", "--top", "--interval", "100ms"}, 80, 24);
+    const std::string screen = gpufs.wait_for("COMM ");
+    const std::string title(trim(last_screen(screen + "\x1b[J").front()));
+    const std::string first = title.substr(title.rfind(' ') + 1);
+    BOOST_TEST_REQUIRE(has(first, ":"));
+    gpufs.press("q");
+    const std::string rest = gpufs.wait().second;
+    const std::size_t to = rest.rfind(" to ");
+    BOOST_TEST_REQUIRE((to != rest.npos && to >= first.size()));
+    // Both are times of one day, unless it ends here.
+    const std::string from = rest.substr(to - first.size(), first.size());
+    BOOST_TEST((from >= first || first >= "23:59"), from << " is before " << first);
+}
+
 BOOST_AUTO_TEST_CASE(the_screen_is_given_back_after_ctrl_c) {
     OnTerminal gpufs({"watch", "fence", "--top"}, 80, 24);
     gpufs.wait_for(kEnter);
     gpufs.wait_for("q quit");
     gpufs.press("\x03");
     BOOST_TEST(has(gpufs.wait().second, kLeave));
+}
+
+BOOST_AUTO_TEST_CASE(a_terminal_without_a_size_gets_plain_intervals) {
+    OnTerminal gpufs({"watch", "sched-wait", "--top", "--interval", "50ms", "--duration", "200ms"},
+                     0, 0);
+    const auto [status, seen] = gpufs.wait();
+    BOOST_TEST(status == 0);
+    BOOST_TEST(has(seen, "Run queue latency"));
+    BOOST_TEST(!has(seen, kEnter));
+}
+
+BOOST_AUTO_TEST_CASE(top_in_json_is_intervals) {
+    const Ended ran = test::gpufs(
+        {"watch", "fence", "--top", "--json", "--interval", "50ms", "--duration", "200ms"});
+    BOOST_TEST(ran.status == 0);
+    BOOST_TEST(has(ran.out, R"({"interval":)"));
 }
 
 BOOST_AUTO_TEST_CASE(a_pipe_gets_plain_intervals) {

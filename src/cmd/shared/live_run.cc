@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cmd/shared/error_text.h"
+#include "cmd/shared/screen.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load_linked.h"
 #include "kernel/host/real_time.h"
@@ -98,7 +99,14 @@ void LiveRun::open() {
                      symbols_->names(choices_.probe_frames ? LiveSymbols::ProbeFrames::shown
                                                            : LiveSymbols::ProbeFrames::left_out));
     printer_->begin_intervals(attached_ns);
-    if (!choices_.top || ::isatty(ctx_.out.fd()) == 0) return;
+    if (choices_.gpu_use && choices_.interval && !choices_.folded) {
+        const auto pid = static_cast<int>(wanted_process(program, choices_.parameters));
+        gpus_.emplace(GpuSection::Choice{pid, choices_.follows ? loop_.command()->pid() : 0});
+        printer_->show_gpus(*gpus_);
+    }
+    // Some serial lines are terminals that have no size.
+    const Screen screen = screen_of(ctx_.out.fd());
+    if (!choices_.top || choices_.json || screen.columns == 0 || screen.rows == 0) return;
     top_.emplace(ctx_, program, *printer_, *choices_.interval);
     if (top_->key_fd() != -1) loop_.wake_for(top_->key_fd());
 }
@@ -154,6 +162,7 @@ int LiveRun::finish() {
     if (followed_) known.add(followed_->missed());
     const LossLedger losses = printer_->print_end(monotonic_ns(), std::move(known));
     for (const std::string& note : symbols_->notes()) ctx_.err.line(note);
+    if (const std::string note = gpus_ ? gpus_->note() : ""; !note.empty()) ctx_.err.line(note);
     if (freeze_on_) ctx_.err.line(freeze_on_->end_text());
     monitor_.detach();
     if (const std::string line = loop_.command_end(); !line.empty()) ctx_.err.line(line);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cmd/shared/freeze_on.h"
+#include "cmd/shared/gpu_section.h"
 #include "cmd/shared/monitor_printer.h"
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
@@ -47,11 +48,12 @@ private:
     std::unique_ptr<FollowedTasks> followed_;  // null: all tasks are looked at
     std::vector<std::string> left_out_;        // why parts of the program are left out
     Monitor monitor_;
-    // Set by open(); the last two only if requested.
+    // Set by open(); the last three only if requested.
     std::optional<MonitorReader> reader_;
     std::optional<LiveSymbols> symbols_;
     std::optional<MonitorPrinter> printer_;
     std::optional<FreezeOn> freeze_on_;
+    std::optional<GpuSection> gpus_;
     std::optional<Top> top_;
     const VisitRecord take_ = [this](const RecordLayout& layout,
                                      std::span<const std::byte> record) { take(layout, record); };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cmd/shared/gpu_section.h"
 #include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
 #include "view/json.h"
@@ -138,10 +139,19 @@ void MonitorPrinter::print_times(std::uint64_t now_ns) {
     is_below_text_ = false;
 }
 
+void MonitorPrinter::print_gpus() {
+    if (!gpus_) return;
+    gpus_->take();
+    const std::string text = form_.json ? gpus_->json() : gpus_->text(screen_);
+    text_ += text;
+    is_below_text_ = is_below_text_ || !text.empty();
+}
+
 void MonitorPrinter::print_interval(std::uint64_t now_ns) {
     const std::vector<Taken> all = take();
     begin_batch();
     print_times(now_ns);
+    print_gpus();
     for (const Taken& taken : all) print_map(*taken.map, taken.entries);
     during_ns_ = 0;
     is_below_text_ = true;
@@ -156,7 +166,10 @@ void MonitorPrinter::release_stacks(const std::vector<Taken>& taken) {
 
 LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
     begin_batch();
-    if (form_.intervals) print_times(now_ns);
+    if (form_.intervals) {
+        print_times(now_ns);
+        print_gpus();
+    }
     maps_.keep();
     for (const MapDeclaration* map : reported_maps(running_.program())) {
         std::vector<MapEntry> entries = maps_.read(map->name);

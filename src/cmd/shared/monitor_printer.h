@@ -16,6 +16,8 @@
 
 namespace gpufs {
 
+class GpuSection;
+
 // Prints the output of a running program: records, reports and losses, as text or as JSON lines.
 // Output is buffered until flush() or until the buffer is large.
 class MonitorPrinter {
@@ -45,6 +47,10 @@ public:
 
     // When the first interval begins. The times have the format of `names`.
     void begin_intervals(std::uint64_t now_ns) { interval_begin_ns_ = now_ns; }
+    // Each interval also has what processes did with the GPUs, above the maps. Keeps a reference.
+    void show_gpus(GpuSection& gpus) { gpus_ = &gpus; }
+    // Null if there is none.
+    GpuSection* gpus() const noexcept { return gpus_; }
     // Prints a line with the times of the interval that ends now, and the maps' contents of it.
     void print_interval(std::uint64_t now_ns);
     // The same as data, for a display with its own format.
@@ -65,6 +71,7 @@ public:
 
 private:
     void print_times(std::uint64_t now_ns);
+    void print_gpus();
     void print_map(const MapDeclaration& map, std::vector<MapEntry> entries);
     void print_report(const MapDeclaration& map, const Report& report,
                       std::vector<MapEntry> entries);
@@ -86,6 +93,7 @@ private:
     std::string interval_from_;            // as it was told as the end of the last one
     std::uint64_t stack_collisions_ = 0;   // in the contents of maps
     std::optional<int> exit_status_;
+    GpuSection* gpus_ = nullptr;
     bool is_silent_ = false;
     bool is_below_text_ = false;  // a following report is separated by an empty line
 };

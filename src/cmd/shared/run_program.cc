@@ -23,8 +23,8 @@ void check_has_stacks(const Program& program) {
 void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
     if (choices.folded) check_has_stacks(program);
-    if (choices.top && (choices.folded || choices.json || choices.input))
-        throw UsageError("--top is a live screen: not with --json, --folded or -i");
+    if (choices.top && (choices.folded || choices.input))
+        throw UsageError("--top shows what happens now: not with --folded or -i");
     if (choices.session && !choices.freeze_on) throw UsageError("--session goes with --freeze-on");
     if (choices.freeze_on && choices.input)
         throw UsageError("--freeze-on stops what is being recorded: not with -i");

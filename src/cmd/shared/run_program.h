@@ -30,6 +30,8 @@ struct RunChoices {
     std::optional<std::string> session;
     Controls controls = Controls::escaped;
     bool top = false;  // a full screen each interval
+    // With an interval: also what processes did with the GPUs, by their drivers' counters.
+    bool gpu_use = false;
     // The programs that this one was merged from; empty: it is one. Live, those that cannot be
     // loaded are left out: their errors are printed, and the exit status is kFailed where it would
     // be kOk.

@@ -8,6 +8,7 @@
 
 #include "base/cat.h"
 #include "base/units.h"
+#include "cmd/shared/gpu_section.h"
 #include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
 #include "view/duration.h"
@@ -52,7 +53,11 @@ Top::Top(Context& ctx, const Program& program, MonitorPrinter& printer,
 
 void Top::tick(std::uint64_t now_ns) {
     std::vector<MonitorPrinter::Taken> taken = printer_.take();
+    printer_.begin_intervals(now_ns);
+    GpuSection* gpus = printer_.gpus();
+    if (gpus) gpus->take();
     if (is_paused_) return;
+    if (gpus) gpu_text_ = gpus->text({});
     values_.look_at_clock();
     when_ = wall_clock_text(now_ns);
     taken_ = std::move(taken);
@@ -127,7 +132,7 @@ std::string Top::report(const MonitorPrinter::Taken& taken, Report report) {
 }
 
 std::string Top::body() {
-    std::string text;
+    std::string text = shown_ == 0 ? gpu_text_ : "";
     for (const MonitorPrinter::Taken& taken : taken_) {
         if (shown_ != 0 && owner_of(taken.map->name) != monitors_[shown_ - 1]) continue;
         for (const Report& each : reports_of(program_, *taken.map)) {

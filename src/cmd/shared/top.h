@@ -44,6 +44,7 @@ private:
     ValueWriter values_;
     std::vector<std::string> monitors_;  // of a merged program; empty: a single one
     std::vector<MonitorPrinter::Taken> taken_;
+    std::string gpu_text_;  // see GpuSection
     std::string when_;
     std::size_t shown_ = 0;  // 0: all; n: the n-th monitor
     std::size_t sort_ = 0;

@@ -22,19 +22,22 @@ std::string value_of(std::string_view text, std::string_view name) {
     return {};
 }
 
+// Sorted, numbers at their ends by size: "card2", "card10".
 std::vector<std::string> names_in(const std::string& directory) {
     std::vector<std::string> names;
     std::error_code none;
     for (const auto& entry : fs::directory_iterator(directory, none))
         names.push_back(entry.path().filename());
-    std::ranges::sort(names);
+    std::ranges::sort(names, {}, [](const std::string& name) {
+        return std::pair(name.size(), std::string_view(name));
+    });
     return names;
 }
 
 // Accepts "card0" but not its connectors, "card0-DP-1". Compute-only devices have no card, only a
 // "renderD" node.
-bool is_device(std::string_view name) {
-    for (const std::string_view kind : {"card", "renderD"})
+bool is_node(std::string_view name) {
+    for (const std::string_view kind : {"card", "renderD", "accel"})
         if (name.starts_with(kind)) return std::ranges::all_of(name.substr(kind.size()), is_digit);
     return false;
 }
@@ -45,39 +48,125 @@ std::string lower(std::string text) {
     return text;
 }
 
-}  // namespace
+// include/linux/pci_ids.h: PCI_BASE_CLASS_DISPLAY, PCI_BASE_CLASS_ACCELERATOR. The class as in
+// uevent, "30000".
+bool is_gpu_class(std::string_view pci_class) {
+    const auto number = Scan(pci_class).take_number<unsigned>(16);
+    return number && (*number >> 16 == 0x03 || *number >> 16 == 0x12);
+}
 
-std::vector<Gpu> find_gpus(const std::string& sys, const std::string& nvidia) {
-    std::vector<Gpu> gpus;
-    const auto find = [&](const std::string& slot) {
-        return std::ranges::find(gpus, slot, &Gpu::slot);
-    };
-    for (const std::string& name : names_in(sys + "/class/drm")) {
-        if (!is_device(name)) continue;
-        const std::string device = cat(sys, "/class/drm/", name, "/device");
-        const auto uevent = read_file_if_readable(device + "/uevent");
-        if (!uevent) continue;
-        Gpu gpu;
-        gpu.name = name;
-        gpu.driver = value_of(*uevent, "DRIVER=");
-        gpu.device = lower(value_of(*uevent, "PCI_ID="));
-        gpu.slot = value_of(*uevent, "PCI_SLOT_NAME=");
-        std::error_code none;
-        if (gpu.slot.empty()) gpu.slot = fs::canonical(device, none).filename();
-        if (find(gpu.slot) == gpus.end()) gpus.push_back(std::move(gpu));
+// Virtio's GPU is a device of its own below the PCI device, whose driver only carries it.
+std::string virtio_driver(const fs::path& device) {
+    for (const std::string& name : names_in(device)) {
+        if (!name.starts_with("virtio")) continue;
+        const auto uevent = read_file_if_readable(device / name / "uevent");
+        if (uevent) return value_of(*uevent, "DRIVER=");
     }
+    return {};
+}
+
+// A device that nobody but its driver made is called after that, with a number where there may be
+// several: "vgem", "toy.1". Since Linux 6.14 there is a bus for such, whose driver says nothing.
+std::string driver_of(std::string_view uevent, const fs::path& path) {
+    std::string driver = value_of(uevent, "DRIVER="), device = path.filename();
+    if (driver == "virtio-pci") return virtio_driver(path);
+    if (!driver.empty() && driver != "faux_driver") return driver;
+    const std::size_t dot = device.rfind('.');
+    const bool has_number = dot != device.npos && dot + 1 < device.size() &&
+                            std::ranges::all_of(std::string_view(device).substr(dot + 1), is_digit);
+    return device.substr(0, has_number ? dot : device.npos);
+}
+
+// The device behind a node of a class, with its PCI device where it has one: virtio's, and that of
+// firmware's framebuffer, are children of the PCI device. A screen behind USB is none of these.
+std::optional<Gpu> gpu_behind(const fs::path& node) {
+    std::error_code none;
+    const fs::path device = fs::canonical(node / "device", none);
+    const auto own = read_file_if_readable(device / "uevent");
+    if (!own) return std::nullopt;
+    Gpu gpu;
+    gpu.driver = driver_of(*own, device);
+    gpu.slot = device.filename();
+    for (fs::path at = device; at.has_relative_path(); at = at.parent_path()) {
+        const auto uevent = read_file_if_readable(at / "uevent");
+        if (!uevent) continue;
+        const std::string slot = value_of(*uevent, "PCI_SLOT_NAME=");
+        if (slot.empty()) continue;
+        if (at != device && !is_gpu_class(value_of(*uevent, "PCI_CLASS="))) break;
+        gpu.slot = slot;
+        gpu.device = lower(value_of(*uevent, "PCI_ID="));
+        gpu.model = trim(read_file_if_readable(at / "product_name").value_or(""));
+        break;
+    }
+    return gpu;
+}
+
+// Gathers devices by their slots.
+class Gpus {
+public:
+    // A device with one of its nodes, or without.
+    Gpu& add(Gpu gpu, const std::string& node) {
+        auto known = std::ranges::find(gpus_, gpu.slot, &Gpu::slot);
+        if (known == gpus_.end()) known = gpus_.insert(known, std::move(gpu));
+        if (!node.empty()) known->nodes.push_back(node);
+        return *known;
+    }
+    std::vector<Gpu> done() && {
+        for (Gpu& gpu : gpus_) gpu.name = gpu.nodes.empty() ? gpu.slot : gpu.nodes.front();
+        std::stable_partition(gpus_.begin(), gpus_.end(),
+                              [](const Gpu& gpu) { return !gpu.nodes.empty(); });
+        return std::move(gpus_);
+    }
+
+private:
+    std::vector<Gpu> gpus_;
+};
+
+void add_nodes(Gpus& gpus, const std::string& directory) {
+    for (const std::string& name : names_in(directory))
+        if (is_node(name))
+            if (auto gpu = gpu_behind(fs::path(directory) / name)) gpus.add(std::move(*gpu), name);
+}
+
+void add_nvidia(Gpus& gpus, const std::string& directory) {
     std::size_t number = 0;
-    for (const std::string& slot : names_in(nvidia + "/gpus")) {
-        const auto text = read_file_if_readable(cat(nvidia, "/gpus/", slot, "/information"));
-        auto gpu = find(slot);
-        if (gpu == gpus.end()) {
-            gpus.push_back({cat("nvidia", number), "nvidia", {}, slot, {}});
-            gpu = gpus.end() - 1;
-        }
-        if (text) gpu->model = value_of(*text, "Model:");
+    for (const std::string& slot : names_in(directory)) {
+        const std::string text =
+            read_file_if_readable(cat(directory, '/', slot, "/information")).value_or("");
+        const std::string minor = value_of(text, "Device Minor:");
+        Gpu& gpu = gpus.add({{}, "nvidia", {}, slot, {}, {}},
+                            cat("nvidia", minor.empty() ? cat(number) : minor));
+        if (const std::string model = value_of(text, "Model:"); !model.empty()) gpu.model = model;
         ++number;
     }
-    return gpus;
+}
+
+void add_pci(Gpus& gpus, const std::string& directory) {
+    for (const std::string& slot : names_in(directory)) {
+        const auto uevent = read_file_if_readable(cat(directory, '/', slot, "/uevent"));
+        if (!uevent || !is_gpu_class(value_of(*uevent, "PCI_CLASS="))) continue;
+        const bool has_driver = !value_of(*uevent, "DRIVER=").empty();
+        const std::string driver = has_driver ? driver_of(*uevent, cat(directory, '/', slot)) : "";
+        Gpu& gpu = gpus.add({{}, driver, {}, slot, {}, {}}, {});
+        gpu.device = lower(value_of(*uevent, "PCI_ID="));
+    }
+}
+
+}  // namespace
+
+std::string Gpu::render_node() const {
+    const auto found = std::ranges::find_if(
+        nodes, [](const std::string& node) { return node.starts_with("renderD"); });
+    return found == nodes.end() ? std::string() : *found;
+}
+
+std::vector<Gpu> find_gpus(const std::string& sys, const std::string& nvidia) {
+    Gpus gpus;
+    add_nodes(gpus, sys + "/class/drm");
+    add_nodes(gpus, sys + "/class/accel");
+    add_nvidia(gpus, nvidia + "/gpus");
+    add_pci(gpus, sys + "/bus/pci/devices");
+    return std::move(gpus).done();
 }
 
 }  // namespace gpufs

@@ -12,6 +12,7 @@
 #include "base/hex.h"
 #include "engine/symbols/kernel_names.h"
 #include "view/json.h"
+#include "view/size.h"
 
 namespace gpufs {
 namespace {
@@ -100,15 +101,6 @@ Form form_of(Kind kind) {
         default:
             return Form::other;
     }
-}
-
-std::string size_words(std::uint64_t bytes) {
-    constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    if (bytes < 1024) return cat(bytes, " B");
-    std::size_t unit = 0;
-    std::uint64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
-    for (; tenths >= 10'240; tenths /= 1024) ++unit;
-    return cat(tenths / 10, '.', tenths % 10, ' ', kUnits[unit]);
 }
 
 ValueNames::Place place_in_stack(std::size_t frame) {
@@ -200,7 +192,7 @@ std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view
     if (ns != 0 && most >= 1000 && most <= std::numeric_limits<std::uint64_t>::max() / ns)
         text = precise_duration_text(most * ns);
     else if (unit == "bytes")
-        text = size_words(most);
+        text = size_text(most);
     else
         text = cat(most, unit.empty() ? "" : " ", unit);
     return is_negative ? '-' + text : text;

@@ -4,10 +4,12 @@
  * ends each frame. The second card's interrupts go off when nobody asks for a frame, as those of most
  * real ones do; the frames go on. Parameters are those of the first card's displays, of the third
  * those of the second card's, but for run and late_us.
- * Used by DRM_IOCTL_WAIT_VBLANK and by the parameters.
+ * Used by DRM_IOCTL_WAIT_VBLANK and by the parameters. What its engines are said to have worked for
+ * whoever has a card open, and the memory, are parameters, too: its files tell them in fdinfo.
  */
 #include <linux/module.h>
 #include <linux/platform_device.h>
+#include <linux/seq_file.h>
 #include <drm/drm_crtc.h>
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
@@ -44,6 +46,13 @@ MODULE_PARM_DESC(late_us, "how long after the end of its frame an interrupt come
 static uint irqs[DISPLAYS], missed[DISPLAYS];
 module_param_array(irqs, uint, NULL, 0444);
 module_param_array(missed, uint, NULL, 0444);
+
+/* Of each open file. */
+static ulong gfx_ns, video_ns, vram_kib;
+module_param(gfx_ns, ulong, 0644);
+module_param(video_ns, ulong, 0644);
+MODULE_PARM_DESC(video_ns, "of two engines together");
+module_param(vram_kib, ulong, 0644);
 
 struct display {
 	struct drm_crtc *crtc;
@@ -239,11 +248,35 @@ static int add_display(struct drm_device *card, struct display *display)
 	return 0;
 }
 
-DEFINE_DRM_GEM_FOPS(toy_fops);
+/* As the kernel's Documentation/gpu/drm-usage-stats.rst has it. */
+static void show_fdinfo(struct seq_file *text, struct file *file)
+{
+	struct drm_file *client = file->private_data;
+
+	seq_printf(text, "drm-driver:\ttoy_display\n");
+	seq_printf(text, "drm-client-id:\t%lu\n", (ulong)client->driver_priv);
+	seq_printf(text, "drm-engine-gfx:\t%lu ns\n", gfx_ns);
+	seq_printf(text, "drm-engine-video:\t%lu ns\n", video_ns);
+	seq_printf(text, "drm-engine-capacity-video:\t2\n");
+	seq_printf(text, "drm-total-vram:\t%lu KiB\n", vram_kib);
+	seq_printf(text, "drm-resident-vram:\t%lu KiB\n", vram_kib / 2);
+}
+
+static int open_client(struct drm_device *card, struct drm_file *client)
+{
+	static atomic_long_t clients;
+
+	client->driver_priv = (void *)atomic_long_inc_return(&clients);
+	return 0;
+}
+
+DEFINE_DRM_GEM_FOPS(gem_fops);
+static struct file_operations toy_fops;		/* the same with show_fdinfo */
 
 static struct drm_driver toy_driver = {
 	.driver_features = DRIVER_MODESET | DRIVER_GEM,
 	.fops = &toy_fops,
+	.open = open_client,
 	.name = "toy_display",
 	.desc = "Displays without a picture",
 	.major = 1,
@@ -305,6 +338,8 @@ static int __init display_init(void)
 {
 	int i, error = 0;
 
+	toy_fops = gem_fops;
+	toy_fops.show_fdinfo = show_fdinfo;
 	for (i = 0; !error && i < CARDS; i++)
 		error = add_card(&cards[i], i);
 	if (error)
