@@ -68,7 +68,7 @@ std::string virtio_driver(const fs::path& device) {
 // A device that nobody but its driver made is called after that, with a number where there may be
 // several: "vgem", "toy.1". Since Linux 6.14 there is a bus for such, whose driver says nothing.
 std::string driver_of(std::string_view uevent, const fs::path& path) {
-    const std::string driver = value_of(uevent, "DRIVER="), device = path.filename();
+    std::string driver = value_of(uevent, "DRIVER="), device = path.filename();
     if (driver == "virtio-pci") return virtio_driver(path);
     if (!driver.empty() && driver != "faux_driver") return driver;
     const std::size_t dot = device.rfind('.');
@@ -113,7 +113,8 @@ public:
     }
     std::vector<Gpu> done() && {
         for (Gpu& gpu : gpus_) gpu.name = gpu.nodes.empty() ? gpu.slot : gpu.nodes.front();
-        std::ranges::stable_partition(gpus_, [](const Gpu& gpu) { return !gpu.nodes.empty(); });
+        std::stable_partition(gpus_.begin(), gpus_.end(),
+                              [](const Gpu& gpu) { return !gpu.nodes.empty(); });
         return std::move(gpus_);
     }
 
