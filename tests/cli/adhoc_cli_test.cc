@@ -18,6 +18,7 @@
 #include "support/json.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 #include "support/workloads.h"
 
 namespace ut = boost::unit_test;
@@ -543,6 +544,29 @@ BOOST_AUTO_TEST_CASE(arguments_of_commands_are_keys) {
     BOOST_TEST(
         count_behind(ran.out, "{\"str(argv[0])\":\"/bin/echo\",\"str(argv[2])\":\"two\"}") == 3,
         ran.out);
+}
+
+BOOST_AUTO_TEST_CASE(descriptors_are_told_as_files_and_flags_by_their_names) {
+    const test::TempFile file("abcdef");
+    const std::string name = file.path().substr(file.path().rfind('/') + 1);
+    const Ended files =
+        test::gpufs({"count", "syscalls:sys_enter_read", "by", "comm,fd,file(fd)", "--json",
+                     "--strict", "--", "sh", "-c",
+                     cat("dd if=", file.path(), " bs=1 count=5 of=/dev/null status=none; ",
+                         "printf abc | dd bs=1 count=3 of=/dev/null status=none")});
+    BOOST_TEST(files.status == 0, files.err);
+    const auto key = [](std::string_view called) {
+        return cat("{\"comm\":\"dd\",\"fd\":0,\"file(fd)\":\"", called, "\"}");
+    };
+    BOOST_TEST(count_behind(files.out, key(name)) == 5, files.out);
+    BOOST_TEST(count_behind(files.out, key("pipefs")) == 3, files.out);
+    const Ended flags =
+        test::gpufs({"count", "syscalls:sys_enter_openat", "by", "comm,flags", "--json", "--strict",
+                     "--", "sh", "-c", cat("for i in 1 2 3; do : >> ", file.path(), "; done")});
+    BOOST_TEST(flags.status == 0, flags.err);
+    BOOST_TEST(
+        count_behind(flags.out, "{\"comm\":\"sh\",\"flags\":\"O_WRONLY|O_CREAT|O_APPEND\"}") == 3,
+        flags.out);
 }
 
 BOOST_AUTO_TEST_CASE(conditions_know_the_running_task_also_where_fields_have_its_names) {

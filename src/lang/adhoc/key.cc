@@ -14,6 +14,7 @@ std::optional<ValueType> common_type(const ValueType& a, const ValueType& b) {
     if (a.kind != b.kind) return std::nullopt;
     ValueType both = a.bytes < b.bytes ? b : a;
     both.is_signed = a.is_signed || b.is_signed;
+    if (a.flags != b.flags) both.flags.clear();
     for (const ValueType* one : {&a, &b})
         for (const auto& word : one->words)
             if (std::ranges::count(both.words, word) == 0) both.words.push_back(word);

@@ -8,6 +8,7 @@
 
 #include "base/kernel_abi.h"
 #include "base/suggest.h"
+#include "lang/adhoc/flags.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/stack_map.h"
 #include "lang/program/probe_kinds.h"
@@ -92,7 +93,11 @@ ValueType type_of(const AdhocEvent& event, const Field& field) {
                             field.name == "__syscall_nr";
     if (is_integer && is_syscall) return type_of(Kind::syscall, 4, true);
     if (is_integer && field.type == "dev_t") return type_of(Kind::device, field.size);
-    if (is_integer) return type_of(Kind::integer, field.size, field.is_signed);
+    if (is_integer) {
+        ValueType type = type_of(Kind::integer, field.size, field.is_signed);
+        name_numbers(event.format, field, type);
+        return type;
+    }
     const bool fits = field.is_array && !field.is_dynamic() && field.size <= kTextBytes;
     return type_of(Kind::raw_bytes, fits ? whole_words(field.size) : 0);
 }
@@ -126,10 +131,26 @@ std::optional<AdhocValue> find_text_at(const AdhocEvent& event, const TextAt& at
     return AdhocValue{Source::text_at, field, at.index, type_of(Kind::text, kTextBytes)};
 }
 
+// "file(FIELD)": the field's name.
+std::optional<std::string_view> parse_file(std::string_view name) {
+    constexpr std::string_view kBegin = "file(";
+    if (!name.starts_with(kBegin) || !name.ends_with(')')) return std::nullopt;
+    return name.substr(kBegin.size(), name.size() - kBegin.size() - 1);
+}
+
+std::optional<AdhocValue> find_file(const AdhocEvent& event, std::string_view name) {
+    const Field* field = event.format.find(name);
+    if (!field || field->is_common || field->is_dynamic() || field->is_array || field->is_string ||
+        field->size > kWord)
+        return std::nullopt;
+    return AdhocValue{Source::file, field, {}, type_of(Kind::text, kTextBytes)};
+}
+
 }  // namespace
 
 bool AdhocValue::is_number() const {
     switch (source) {
+        case Source::file:
         case Source::text_at:
         case Source::comm:
         case Source::probe:
@@ -144,6 +165,7 @@ bool AdhocValue::is_number() const {
 
 std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view name) {
     if (const auto wrapped = parse_text_at(name)) return find_text_at(event, *wrapped);
+    if (const auto file = parse_file(name)) return find_file(event, *file);
     const Field* field = event.format.find(name);
     if (field && !field->is_common)
         return AdhocValue{Source::field, field, {}, type_of(event, *field)};
@@ -163,6 +185,7 @@ std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view n
 
 std::string hint_for_value(std::initializer_list<const AdhocEvent*> events, std::string_view name) {
     if (const auto wrapped = parse_text_at(name)) name = wrapped->field;
+    if (const auto file = parse_file(name)) name = *file;
     std::vector<std::string> names;
     for (const AdhocEvent* event : events)
         for (std::string& field : event->format.field_names())
@@ -227,6 +250,7 @@ ir::Temp AdhocValueCode::number(const AdhocValue& value) {
         case Source::comm:
         case Source::probe:
         case Source::text_at:
+        case Source::file:
             break;
     }
     throw std::logic_error("a text is no number");
@@ -263,6 +287,8 @@ void AdhocValueCode::store(const AdhocValue& value, const ValueType& type, ir::S
     if (value.is_number() || !value.field) return store_number(value, type, slot, offset);
     if (value.source == Source::text_at)
         return store_text_at(memory_of_addresses(), address_in(value), type.bytes, slot, offset);
+    if (value.source == Source::file)
+        return store_file(field_number(*value.field), type.bytes, slot, offset);
     const Field& field = *value.field;
     const bool is_whole_array = !field.is_dynamic() && !field.is_pointer &&
                                 field.size <= type.bytes && field.size % 4 == 0 &&
@@ -367,6 +393,40 @@ ir::Temp AdhocValueCode::address_in(const AdhocValue& value) {
     read(memory_of_addresses(), BPF_FUNC_probe_read_user, BPF_FUNC_probe_read_kernel, address, 0,
          kWord, code_.compute(ir::Op::add, ir::kU64, base, std::uint64_t{*value.index} * kWord));
     return code_.load(address, ir::kU64);
+}
+
+ir::Temp AdhocValueCode::member(ir::Temp structure, const char* path, std::uint8_t bytes) {
+    const ir::Slot slot = code_.new_slot(kWord);
+    code_.store(slot, 0, ir::kU64);
+    const ir::Temp at =
+        code_.compute(ir::Op::add, ir::kU64, structure,
+                      code_.symbol(Relocation::to(Relocation::Kind::btf_offset, path)));
+    read(Memory::kernel, 0, BPF_FUNC_probe_read_kernel, slot, 0, bytes, at);
+    return code_.load(slot, ir::kU64);
+}
+
+void AdhocValueCode::store_file(ir::Temp fd, std::size_t bytes, ir::Slot slot, std::size_t offset) {
+    zero(slot, offset, offset + bytes);
+    const ir::Label done = code_.new_label(), is_named = code_.new_label();
+    const ir::Temp task = code_.call(BPF_FUNC_get_current_task, {});
+    const ir::Temp table = member(member(task, "task_struct.files"), "files_struct.fdt");
+    code_.branch(ir::Cmp::ge, ir::kU64, fd, member(table, "fdtable.max_fds", 4), done);
+    const ir::Temp place = code_.compute(ir::Op::add, ir::kU64, member(table, "fdtable.fd"),
+                                         code_.compute(ir::Op::mul, ir::kU64, fd, kWord));
+    const ir::Slot file = code_.new_slot(kWord);
+    code_.store(file, 0, ir::kU64);
+    read(Memory::kernel, 0, BPF_FUNC_probe_read_kernel, file, 0, kWord, place);
+    code_.branch(ir::Cmp::eq, ir::kU64, code_.load(file, ir::kU64), 0, done);
+    const ir::Temp entry = member(code_.load(file, ir::kU64), "file.f_path.dentry");
+    store_text_at(Memory::kernel, member(entry, "dentry.d_name.name"), bytes, slot, offset);
+    code_.branch(ir::Cmp::ne, ir::kU64,
+                 code_.load({slot, static_cast<std::int64_t>(offset)}, ir::kU64), 0, is_named);
+    store_text_at(
+        Memory::kernel,
+        member(member(member(entry, "dentry.d_sb"), "super_block.s_type"), "file_system_type.name"),
+        bytes, slot, offset);
+    code_.bind(is_named);
+    code_.bind(done);
 }
 
 void AdhocValueCode::store_text_at(Memory memory, ir::Temp from, std::size_t bytes, ir::Slot slot,

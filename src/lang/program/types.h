@@ -13,6 +13,14 @@ namespace gpufs {
 // Names of numbers: {0, "HI"}, {1, "TIMER"}, ...
 using EnumWords = std::vector<std::pair<std::int64_t, std::string>>;
 
+// A part of a number that has a name: it is told where these bits of the number have that value.
+struct FlagName {
+    std::uint64_t bits = 0, value = 0;
+    std::string name;
+
+    friend bool operator==(const FlagName&, const FlagName&) = default;
+};
+
 // The type of one value. `bytes` is its size.
 struct ValueType {
     enum class Kind {
@@ -39,6 +47,8 @@ struct ValueType {
     std::string unit;       // unit of the number, "us", "bytes": for columns and histogram scales
     // Names for the numbers of an integer.
     EnumWords words;
+    // Names for parts of an integer: "O_WRONLY|O_CREAT|0x20000".
+    std::vector<FlagName> flags;
 };
 
 // A named member of a key, a record or a structure; `offset` in bytes.

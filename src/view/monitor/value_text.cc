@@ -59,10 +59,32 @@ void append_number(std::string& out, std::uint64_t value, bool is_signed) {
         append(out, value);
 }
 
-const std::string* word_of(const ValueType& type, std::uint64_t number) {
+// "O_WRONLY|O_CREAT|0x20000": the rest is what has no name.
+std::string flags_text(const std::vector<FlagName>& flags, std::uint64_t number) {
+    std::string text;
+    const auto add = [&](std::string_view name) {
+        if (!text.empty()) text += '|';
+        text += name;
+    };
+    std::uint64_t rest = number;
+    for (const FlagName& flag : flags) {
+        if ((rest & flag.bits) != flag.value || (flag.value == 0 && (number & flag.bits) != 0))
+            continue;
+        add(flag.name);
+        rest &= ~flag.bits;
+    }
+    if (rest != 0 || text.empty()) add(rest == 0 ? "0" : hex(rest));
+    return text;
+}
+
+// The number's word, or the names of its flags; absent if it has neither.
+std::optional<std::string> word_of(const ValuePlan& plan, std::uint64_t number) {
+    const ValueType& type = plan.type;
     for (const auto& [value, word] : type.words)
-        if (value == static_cast<std::int64_t>(number)) return &word;
-    return nullptr;
+        if (value == static_cast<std::int64_t>(number)) return word;
+    if (type.flags.empty()) return std::nullopt;
+    const unsigned unused = 64 - 8 * static_cast<unsigned>(type.bytes);
+    return flags_text(type.flags, number << unused >> unused);
 }
 
 // The kernel's or the user's name for the number.
@@ -119,7 +141,7 @@ ValueNames::Place place_in_stack(std::size_t frame) {
 
 bool ValuePlan::is_number() const noexcept {
     if (form == Form::other || form == Form::text || form == Form::bytes) return false;
-    return type.words.empty();
+    return type.words.empty() && type.flags.empty();
 }
 
 ValuePlan plan_value(const Layout& layout, const Member& member, std::string_view format) {
@@ -133,6 +155,7 @@ ValuePlan plan_value(const Layout& layout, const Member& member, std::string_vie
     if (process != layout.members.end()) plan.process_at = process->offset;
     if (format.empty() || format == "str" || format == "kstack" || format == "ustack") return plan;
     plan.type.words.clear();
+    plan.type.flags.clear();
     if (format == "d" || format == "u") {
         plan.form = Form::number;
         plan.type.is_signed = format == "d";
@@ -217,8 +240,8 @@ void ValueWriter::text(std::string& out, const ValuePlan& plan, std::span<const 
     switch (plan.form) {
         case Form::number: {
             const std::uint64_t number = integer_at(plan, bytes);
-            if (const std::string* word = word_of(plan.type, number))
-                out += *word;
+            if (const auto word = word_of(plan, number))
+                append_printable(out, *word, controls_);
             else
                 append_number(out, number, plan.type.is_signed);
             break;
@@ -293,7 +316,7 @@ void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const 
         append_json_quoted(out, address(plan, bytes, integer_at(plan, bytes)));
     } else {
         const std::uint64_t number = integer_at(plan, bytes);
-        if (const std::string* word = word_of(plan.type, number))
+        if (const auto word = word_of(plan, number))
             append_json_quoted(out, *word);
         else
             append_number(out, number, plan.type.is_signed);

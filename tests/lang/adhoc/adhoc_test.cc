@@ -427,6 +427,36 @@ BOOST_AUTO_TEST_CASE(numbers_of_devices_are_told_by_name) {
     BOOST_TEST(type.bytes == 4u);
 }
 
+BOOST_AUTO_TEST_CASE(numbers_have_the_names_of_the_print_fmt_or_of_the_system_call) {
+    Field state;
+    state.name = "state";
+    state.type = "int";
+    state.size = state.element_size = 4;
+    state.offset = 8;
+    const auto type_with = [&](const char* system, const char* name, const char* print_format) {
+        AdhocQuestion question = question_of({"gpu:thing", "by", state.name});
+        EventFormat& format = question.events.front().format;
+        format.system = system;
+        format.name = name;
+        format.fields.assign(1, state);
+        format.print_format = print_format;
+        return make_count(question).find_map("count")->key.find(state.name)->type;
+    };
+    const ValueType symbols = type_with(
+        "gpu", "thing", R"("%s", __print_symbolic(REC->state, { 0, "HI" }, { 1, "LO" }))");
+    BOOST_TEST((symbols.words == EnumWords{{0, "HI"}, {1, "LO"}}));
+    const ValueType flags = type_with(
+        "gpu", "thing", R"("%s", __print_flags(REC->state, "|", { 1, "A" }, { 6, "B" }))");
+    BOOST_TEST((flags.flags == std::vector<FlagName>{{1, 1, "A"}, {6, 6, "B"}}));
+    // A name for something that is computed is not one for the field.
+    const ValueType computed =
+        type_with("gpu", "thing", R"("%s", __print_symbolic(REC->state & 1, { 0, "HI" }))");
+    BOOST_TEST(computed.words.empty());
+    state.name = "prot";
+    BOOST_TEST(type_with("syscalls", "sys_enter_mmap", "").flags.at(1).name == "PROT_READ");
+    BOOST_TEST(type_with("syscalls", "sys_enter_brk", "").flags.empty());
+}
+
 BOOST_AUTO_TEST_CASE(upper_case_names_are_of_the_running_task_whatever_fields_there_are) {
     test::MapWorld world(make_count(question_of({"gpu:thing", "by", "comm,PID"})));
     world.world.now.pid = 6;

@@ -58,6 +58,25 @@ BOOST_AUTO_TEST_CASE(values_are_shown_by_their_types) {
                "\"\\\\a\\\"\\n\",-2,18446744073709551615,\"0xffff8000\",\"ab0000\"");
 }
 
+BOOST_AUTO_TEST_CASE(flags_are_shown_by_their_names_and_the_rest_as_a_number) {
+    Program program = declared(".record r { mode u32 }");
+    Layout& layout = program.records[0].layout;
+    for (Member& member : layout.members)
+        if (member.name == "mode")
+            member.type.flags = {{3, 0, "READ"}, {3, 1, "WRITE"}, {12, 12, "BOTH"}, {4, 4, "ONE"}};
+    ValueWriter values;
+    const auto shown = [&](std::uint32_t mode) {
+        return as_text(values, layout, LayoutBytes(layout).set("mode", mode).bytes());
+    };
+    BOOST_TEST(shown(0) == "mode=READ");
+    BOOST_TEST(shown(1) == "mode=WRITE");
+    BOOST_TEST(shown(13) == "mode=WRITE|BOTH");
+    BOOST_TEST(shown(0x80000004) == "mode=READ|ONE|0x80000000");
+    BOOST_TEST(shown(2) == "mode=0x2");
+    BOOST_TEST(as_json(values, layout, LayoutBytes(layout).set("mode", 5u).bytes()) ==
+               "\"WRITE|ONE\"");
+}
+
 BOOST_AUTO_TEST_CASE(numbers_are_shown_as_the_names_they_stand_for) {
     const Program program = declared(
         ".enum vec { 1 TIMER }\n"
