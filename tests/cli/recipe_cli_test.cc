@@ -369,6 +369,9 @@ BOOST_AUTO_TEST_CASE(a_run_says_in_json_what_it_found) {
                    "{\"summary\":{\"recipe\":\"wakeups\",\"ended\":\"command\",\"lasted_ns\":"),
                ended.out);
     BOOST_TEST(ended.out.ends_with("\"command_status\":0}}\n"));
+    const Ended failed = recipe({"run", "wakeups", "--json", "--", "sh", "-c", "exit 3"});
+    BOOST_TEST(failed.status == 3);
+    BOOST_TEST(failed.out.ends_with("\"command_status\":3}}\n"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_kept_stays_until_it_is_reset) {

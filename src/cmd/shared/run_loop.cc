@@ -38,6 +38,11 @@ std::string end_text(std::string_view name, int status) {
     return cat(name, " ended with exit status ", WEXITSTATUS(status));
 }
 
+int exit_status_of(int status) {
+    constexpr int kSignal = 128;
+    return WIFSIGNALED(status) ? kSignal + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 RunLoop::RunLoop(std::optional<std::chrono::nanoseconds> duration,
                  std::optional<std::chrono::nanoseconds> interval)
     : duration_(duration),
@@ -112,9 +117,7 @@ RunLoop::End RunLoop::end() {
 int RunLoop::exit_status(int status) const {
     if (signal_ != 0) return -signal_;
     if (status != kOk || !command_status_) return status;
-    constexpr int kSignal = 128;
-    return WIFSIGNALED(*command_status_) ? kSignal + WTERMSIG(*command_status_)
-                                         : WEXITSTATUS(*command_status_);
+    return exit_status_of(*command_status_);
 }
 
 std::string RunLoop::command_end() const {

@@ -22,6 +22,10 @@ std::vector<std::string> take_command(Args& args);
 // "make ended with exit status 2", for a status of wait(2).
 std::string end_text(std::string_view name, int status);
 
+// The exit status that a shell gives a COMMAND that ended with this status of wait(2): 128 and the
+// signal's number where one ended it.
+int exit_status_of(int status);
+
 // The events that end or wake the work of a command: --duration, a stop signal, the exit of the
 // COMMAND, the ticks of --interval. Blocks stop signals from its construction on, so that
 // everything is undone and reported first.
