@@ -1,9 +1,8 @@
 #include "lang/adhoc/flags.h"
 
-#include <fcntl.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
 #include <linux/sched.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <string_view>
@@ -17,10 +16,6 @@ namespace {
 using Flags = std::vector<FlagName>;
 
 constexpr std::uint64_t kAll = ~std::uint64_t{0};
-// The C library says 0, because its system calls always are that way.
-constexpr std::uint64_t kLargeFile = 0100000;
-constexpr std::uint64_t kTmpFile = 020000000 | O_DIRECTORY;
-
 FlagName flag(std::uint64_t bits, const char* name) {
     return {bits, bits, name};
 }
@@ -38,10 +33,10 @@ const Flags kOpen = {
     GPUFS_FLAG(O_NONBLOCK),
     GPUFS_FLAG(O_SYNC),
     GPUFS_FLAG(O_DSYNC),
-    GPUFS_FLAG(O_ASYNC),
+    flag(FASYNC, "O_ASYNC"),
     GPUFS_FLAG(O_DIRECT),
-    flag(kLargeFile, "O_LARGEFILE"),
-    flag(kTmpFile, "O_TMPFILE"),
+    GPUFS_FLAG(O_LARGEFILE),
+    GPUFS_FLAG(O_TMPFILE),
     GPUFS_FLAG(O_DIRECTORY),
     GPUFS_FLAG(O_NOFOLLOW),
     GPUFS_FLAG(O_NOATIME),
@@ -95,17 +90,28 @@ const Flags kClone = {
     GPUFS_FLAG(CLONE_NEWNET),
     GPUFS_FLAG(CLONE_IO),
 };
-const Flags kSocketFile = {GPUFS_FLAG(SOCK_CLOEXEC), GPUFS_FLAG(SOCK_NONBLOCK)};
+const Flags kSocketFile = {flag(O_CLOEXEC, "SOCK_CLOEXEC"), flag(O_NONBLOCK, "SOCK_NONBLOCK")};
 const Flags kAt = {
     GPUFS_FLAG(AT_SYMLINK_NOFOLLOW), GPUFS_FLAG(AT_REMOVEDIR),  GPUFS_FLAG(AT_SYMLINK_FOLLOW),
     GPUFS_FLAG(AT_NO_AUTOMOUNT),     GPUFS_FLAG(AT_EMPTY_PATH),
 };
+// include/linux/socket.h, which programs do not see.
 const Flags kMessage = {
-    GPUFS_FLAG(MSG_OOB),      GPUFS_FLAG(MSG_PEEK),     GPUFS_FLAG(MSG_DONTROUTE),
-    GPUFS_FLAG(MSG_CTRUNC),   GPUFS_FLAG(MSG_TRUNC),    GPUFS_FLAG(MSG_DONTWAIT),
-    GPUFS_FLAG(MSG_EOR),      GPUFS_FLAG(MSG_WAITALL),  GPUFS_FLAG(MSG_CONFIRM),
-    GPUFS_FLAG(MSG_ERRQUEUE), GPUFS_FLAG(MSG_NOSIGNAL), GPUFS_FLAG(MSG_MORE),
-    GPUFS_FLAG(MSG_ZEROCOPY), GPUFS_FLAG(MSG_FASTOPEN), GPUFS_FLAG(MSG_CMSG_CLOEXEC),
+    flag(0x1, "MSG_OOB"),
+    flag(0x2, "MSG_PEEK"),
+    flag(0x4, "MSG_DONTROUTE"),
+    flag(0x8, "MSG_CTRUNC"),
+    flag(0x20, "MSG_TRUNC"),
+    flag(0x40, "MSG_DONTWAIT"),
+    flag(0x80, "MSG_EOR"),
+    flag(0x100, "MSG_WAITALL"),
+    flag(0x800, "MSG_CONFIRM"),
+    flag(0x2000, "MSG_ERRQUEUE"),
+    flag(0x4000, "MSG_NOSIGNAL"),
+    flag(0x8000, "MSG_MORE"),
+    flag(0x4000000, "MSG_ZEROCOPY"),
+    flag(0x20000000, "MSG_FASTOPEN"),
+    flag(0x40000000, "MSG_CMSG_CLOEXEC"),
 };
 #undef GPUFS_FLAG
 
