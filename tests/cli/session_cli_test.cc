@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "support/needs.h"
+#include "support/rounds.h"
 #include "support/run_gpufs.h"
 
 namespace ut = boost::unit_test;

@@ -20,6 +20,7 @@ BOOST_AUTO_TEST_CASE(every_instruction_computes_what_it_should) {
     for (const test::InsnModel& one : test::insn_models()) {
         const auto code = test::program_of(one);
         Interpreter interpreter(code, world);
+        std::string wrong;
         for (const std::uint64_t a : test::model_operands())
             for (const std::uint64_t b : test::model_operands()) {
                 const std::uint64_t arguments[] = {a, b};
@@ -27,9 +28,10 @@ BOOST_AUTO_TEST_CASE(every_instruction_computes_what_it_should) {
                     VmMemory::Kind::context, std::as_bytes(std::span(arguments)));
                 const std::uint64_t result = interpreter.run(address);
                 if (result != test::folded(one.model(a, b)))
-                    BOOST_ERROR(cat(one.name, ": ", a, ", ", b, " gives ", result));
+                    wrong += cat(a, ", ", b, " gives ", result, '\n');
                 world.memory.remove(address);
             }
+        BOOST_TEST(wrong == "", one.name);
     }
 }
 

@@ -438,7 +438,8 @@ BOOST_AUTO_TEST_CASE(generated_conditions_mean_what_they_say) {
             for (const auto& [name, text] : v.texts) record.text(name, text);
             const bool expected = plain::holds(expression.root, v);
             if (condition.holds(record.bytes(), {v.cpu, v.comm}) != expected)
-                BOOST_ERROR(cat("not ", expected, ": ", to_filter(expression, test::every_kind())));
+                BOOST_ERROR(cat(expected ? "does not hold: " : "holds: ",
+                                to_filter(expression, test::every_kind())));
             held += expected;
         }
     }
