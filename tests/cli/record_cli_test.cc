@@ -1,6 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -182,6 +183,19 @@ BOOST_AUTO_TEST_CASE(a_recording_has_every_event_for_trace_cmd) {
     BOOST_TEST(has(ended.err, cat("look at it: gpufs report -i ", folder.file(), "\n",
                                   test::work_binary(), " ended with exit status 0\n")));
     BOOST_TEST(test::our_instances() == "");
+}
+
+BOOST_AUTO_TEST_CASE(trace_cmd_reads_the_names_behind_one_with_a_newline) {
+    const Folder folder;
+    const std::string own = read_file("/proc/self/comm");
+    ::prctl(PR_SET_NAME, "two\nlines");
+    const Ended ended = record_calls(folder, 10, {"-e", "sched:sched_switch"});
+    ::prctl(PR_SET_NAME, std::string(trim(own)).c_str());
+    BOOST_TEST(ended.status == 0, ended.err);
+    const auto lines = report(folder.file());
+    BOOST_TEST(lines_with(lines, "sys_enter_getppid:") >= 10u);
+    for (const std::string& line : lines)
+        if (has(line, "sys_enter_getppid:")) BOOST_TEST(has(line, "gpufs-work-"), line);
 }
 
 BOOST_AUTO_TEST_CASE(a_compressed_recording_has_the_same_records) {

@@ -93,9 +93,10 @@ BOOST_AUTO_TEST_CASE(what_the_recording_lacks_is_said) {
     BOOST_TEST(nothing.status == 3);
     BOOST_TEST(nothing.err ==
                "gpufs: this recording has nothing of what 'tcp' looks at: "
-               "sock:inet_sock_set_state, tcp:tcp_retransmit_skb\n"
-               "hint: 'gpufs record -e sock:inet_sock_set_state -e tcp:tcp_retransmit_skb' records "
-               "it\n");
+               "sock:inet_sock_set_state, syscalls:sys_exit_accept, syscalls:sys_exit_accept4, "
+               "tcp:tcp_retransmit_skb\n"
+               "hint: 'gpufs record -e sock:inet_sock_set_state -e syscalls:sys_exit_accept -e "
+               "syscalls:sys_exit_accept4 -e tcp:tcp_retransmit_skb' records it\n");
     BOOST_TEST(gpufs({"run", "irqs", "-i", kSched, "--", "true"}).err ==
                "gpufs: -i reads what was recorded: there is no COMMAND to run\n");
     BOOST_TEST(gpufs({"run", "irqs", "-i", "/no/such"}).err ==

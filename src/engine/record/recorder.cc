@@ -114,11 +114,18 @@ std::string Recorder::statistics(const Cpu& cpu) const {
     return at_.read_if_readable(cat("per_cpu/cpu", cpu.number, "/stats")).value_or("");
 }
 
-// One line a task, as in saved_cmdlines.
+// One line a task, as in saved_cmdlines. Where a newline is within a name, trace-cmd would lose the
+// names of all tasks behind it.
 std::string Recorder::names() {
     const std::map<int, std::string> sorted(tasks_.comms().begin(), tasks_.comms().end());
     std::string lines;
-    for (const auto& [pid, comm] : sorted) lines += cat(pid, ' ', comm, '\n');
+    for (const auto& [pid, comm] : sorted) {
+        const std::size_t start = lines.size();
+        lines += cat(pid, ' ', comm);
+        for (auto at = lines.find('\n', start); at != lines.npos; at = lines.find('\n', at))
+            lines.replace(at, 1, "\\n");
+        lines += '\n';
+    }
     return lines;
 }
 
