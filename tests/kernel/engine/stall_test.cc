@@ -335,25 +335,29 @@ BOOST_AUTO_TEST_CASE(a_program_and_events_tell_the_same_stalls) {
     BOOST_TEST(by_program.lost == 0);
     BOOST_TEST(by_events.lost == 0);
 
+    // The kernel's filter of tasks is seen to leave out a switch now and then, and it runs no
+    // program where an interrupt meets another one: then a hunt says that it missed the wake-up.
+    const auto is_sure = [](const Stall& stall) {
+        return stall.duration_ns() > kOverMs * kMs + kNearNs && !stall.is_end_late &&
+               !stall.wakeup_lost;
+    };
     const auto is_in = [&](const Stall& stall, const std::vector<Stall>& others) {
         return std::ranges::any_of(others, [&](const Stall& other) {
             const auto near = [](std::uint64_t a, std::uint64_t b) {
                 return std::max(a, b) - std::min(a, b) < kNearNs;
             };
-            return what(stall) == what(other) && near(stall.begin_ns, other.begin_ns) &&
-                   near(stall.end_ns, other.end_ns) && stall.stack.empty() == other.stack.empty();
+            if (!near(stall.begin_ns, other.begin_ns) || !near(stall.end_ns, other.end_ns))
+                return false;
+            return !is_sure(other) ||
+                   (what(stall) == what(other) && stall.stack.empty() == other.stack.empty());
         });
     };
-    // The kernel's filter of tasks is seen to leave out a switch now and then.
-    const auto is_sure = [](const Stall& stall) {
-        return stall.duration_ns() > kOverMs * kMs + kNearNs && !stall.is_end_late &&
-               !stall.wakeup_lost;
-    };
-    std::size_t told = 0;
+    std::size_t told = 0, compared = 0;
     const auto compare = [&](const Hunted& one, const Hunted& other, const char* who) {
         for (std::size_t i = 0; i < one.ended.size(); ++i) {
+            told += one.ended[i].duration_ns() > kOverMs * kMs + kNearNs;
             if (!is_sure(one.ended[i])) continue;
-            ++told;
+            ++compared;
             BOOST_TEST(is_in(one.ended[i], other.ended), who << " only: " << what(one.ended[i])
                                                              << '\n'
                                                              << one.texts[i]);
@@ -364,6 +368,7 @@ BOOST_AUTO_TEST_CASE(a_program_and_events_tell_the_same_stalls) {
     // Three reads, three pauses, three vforks with a child that sleeps in each, a fork and its
     // wait.
     BOOST_TEST(told >= 2 * 14);
+    BOOST_TEST(compared >= 2 * 10);
 }
 
 // Alone on its CPU, so that its time goes into switches.
