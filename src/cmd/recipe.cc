@@ -233,7 +233,8 @@ void print_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const Bu
         line.text("ended", kWhy[static_cast<std::size_t>(end.why)]);
         line.number("lasted_ns", end.lasted.count()).number("records", buffer.entries);
         add_loss(line, "lost", losses.total()).raw("losses", losses_json(losses));
-        if (command && command->ended()) line.number("command_status", exit_status_of(*command->ended()));
+        if (command && command->ended())
+            line.number("command_status", exit_status_of(*command->ended()));
         ctx.out.line(JsonObject().raw("summary", line.done()).done());
         return;
     }

@@ -15,6 +15,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/adhoc_support.h"
 #include "support/json.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
@@ -23,80 +24,23 @@
 
 namespace ut = boost::unit_test;
 
-// Probed below.
-extern "C" {
-[[gnu::noinline, gnu::used]] int gpufs_cli_probed_one(int number) {
-    __asm__ volatile("" : "+r"(number));
-    return number;
-}
-[[gnu::noinline, gnu::used]] const char* gpufs_cli_probed_text(const char* text) {
-    __asm__ volatile("" : "+r"(text));
-    return text;
-}
-}
-
 namespace gpufs {
 namespace {
 
 using namespace std::chrono_literals;
-using test::Child;
+using test::call_getppid;
+using test::count_behind;
 using test::Ended;
+using test::has;
+using test::in_thread;
 using test::Json;
-
-bool has(const std::string& text, const std::string& piece) {
-    return text.find(piece) != std::string::npos;
-}
-
-// Runs gpufs as long as something happens in this process: attached before it begins, and ended
-// when it is over.
-Ended trace(std::vector<std::string> args, const std::function<void()>& work) {
-    const std::string flag = cat("/tmp/gpufs-adhoc-test-", ::getpid());
-    Child::Setup setup;
-    setup.argv = {test::gpufs_binary()};
-    setup.argv.insert(setup.argv.end(), args.begin(), args.end());
-    ::close(::open(flag.c_str(), O_CREAT | O_WRONLY, 0600));
-    const std::string wait = cat("echo ready >&2; while [ -e ", flag, " ]; do sleep 0.02; done");
-    for (const std::string& word :
-         {std::string("--all"), std::string("--"), std::string("sh"), std::string("-c"), wait})
-        setup.argv.push_back(word);
-    Child child(setup);
-    if (child.wait_for_error("ready\n", 60s)) work();
-    std::filesystem::remove(flag);
-    return child.wait();
-}
-
-// Does the work in a thread of this name, on a CPU if one is given.
-std::jthread in_thread(const std::string& name, const std::function<void()>& work, int cpu = -1) {
-    return std::jthread([=] {
-        ::pthread_setname_np(::pthread_self(), name.c_str());
-        if (cpu >= 0) test::pin_to_cpu(cpu);
-        work();
-    });
-}
-
-void call_getppid(int times) {
-    for (int i = 0; i < times; ++i) ::syscall(SYS_getppid);
-}
+using test::kOurs;
+using test::slot;
+using test::trace;
 
 void seek(std::int64_t offset) {
     ::syscall(SYS_lseek, -1, offset, SEEK_SET);
 }
-
-// The count that a JSON text gives behind a piece of it, or -1.
-long count_behind(const std::string& text, const std::string& piece) {
-    const auto at = text.find(piece);
-    if (at == std::string::npos) return -1;
-    std::smatch match;
-    const std::string rest = text.substr(at + piece.size());
-    return std::regex_search(rest, match, std::regex("\"count\":(\\d+)")) ? std::stol(match[1])
-                                                                          : -1;
-}
-
-std::string slot(std::uint64_t from, std::uint64_t to, int count) {
-    return cat("{\"from\":", from, ",\"to\":", to, ",\"count\":", count, '}');
-}
-
-const std::string kOurs = "comm == \"gp-ours\"";
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(adhoc_commands)
@@ -461,189 +405,6 @@ BOOST_AUTO_TEST_CASE(mistakes_are_found_before_anything_is_attached, *ut::label(
                "gpufs: --unit is ns, us, ms or s, not 'h'\n");
 }
 
-BOOST_AUTO_TEST_SUITE(files, *ut::precondition(test::has_file{"uprobe_events"}))
-
-std::string probed(const std::string& kind, const std::string& pattern) {
-    return cat(kind, ':', std::filesystem::read_symlink("/proc/self/exe").string(),
-               ":gpufs_cli_probed_", pattern);
-}
-
-void call_probed() {
-    in_thread("gp-ours", [] {
-        for (int i = 0; i < 30; ++i) gpufs_cli_probed_one(i);
-        for (int i = 0; i < 20; ++i) gpufs_cli_probed_text(i < 15 ? "first" : "second");
-    });
-}
-
-BOOST_AUTO_TEST_CASE(functions_of_a_pattern_are_told_apart) {
-    for (const char* kind : {"uprobe", "uretprobe"}) {
-        const Ended ran = trace(
-            {"count", probed(kind, "*"), "by", "func,comm", "--if", kOurs, "--json", "--strict"},
-            call_probed);
-        BOOST_TEST(ran.status == 0, ran.err);
-        for (const auto& [function, count] : {std::pair{"one", 30}, {"text", 20}})
-            BOOST_TEST(count_behind(ran.out, cat("{\"func\":\"gpufs_cli_probed_", function,
-                                                 "\",\"comm\":\"gp-ours\"}")) == count,
-                       ran.out);
-    }
-    const Ended one = trace(
-        {"count", probed("uprobe", "one"), "by", "func", "--if", kOurs, "--json"}, call_probed);
-    BOOST_TEST(count_behind(one.out, "{\"func\":\"gpufs_cli_probed_one\"}") == 30, one.err);
-}
-
-BOOST_AUTO_TEST_CASE(calls_of_several_functions_are_paired_by_function) {
-    const Ended ran = trace({"latency", probed("uprobe", "*"), probed("uretprobe", "*"), "--key",
-                             "tid,func", "by", "func", "--if", kOurs, "--json", "--strict"},
-                            call_probed);
-    BOOST_TEST(ran.status == 0, ran.err);
-    BOOST_TEST(count_behind(ran.out, "{\"func\":\"gpufs_cli_probed_text\"}") == 20, ran.out);
-}
-
-BOOST_AUTO_TEST_CASE(texts_behind_arguments_and_results_are_keys) {
-    const Ended argument = trace(
-        {"count", probed("uprobe", "text"), "by", "str(arg0)", "--if", kOurs, "--json", "--strict"},
-        call_probed);
-    const Ended result = trace({"count", probed("uretprobe", "text"), "by", "str(retval)", "--if",
-                                kOurs, "--json", "--strict"},
-                               call_probed);
-    for (const auto& [ran, key] : {std::pair{&argument, "arg0"}, {&result, "retval"}}) {
-        BOOST_TEST(ran->status == 0, ran->err);
-        BOOST_TEST(count_behind(ran->out, cat("{\"str(", key, ")\":\"first\"}")) == 15, ran->out);
-        BOOST_TEST(count_behind(ran->out, cat("{\"str(", key, ")\":\"second\"}")) == 5, ran->out);
-    }
-}
-
-BOOST_AUTO_TEST_CASE(a_library_is_found_by_its_name) {
-    for (const char* library : {"libc", "libc.so.6"}) {
-        const Ended ran = trace({"count", cat("uprobe:", library, ":getppid"), "by", "func", "--if",
-                                 kOurs, "--json", "--strict"},
-                                [] {
-                                    in_thread("gp-ours", [] {
-                                        for (int i = 0; i < 7; ++i) ::getppid();
-                                    });
-                                });
-        BOOST_TEST(ran.status == 0, ran.err);
-        BOOST_TEST(count_behind(ran.out, "{\"func\":\"getppid\"}") == 7, ran.out);
-    }
-    BOOST_TEST(
-        test::gpufs({"count", "uprobe:lib-of-nobody:getppid"}).err ==
-        "gpufs: count:1:8: error: no program 'lib-of-nobody' is in $PATH, and no such library "
-        "where the dynamic loader looks\n"
-        "uprobe:lib-of-nobody:getppid\n"
-        "       ^~~~~~~~~~~~~~~~~~~~~\n"
-        "hint: write the whole path\n");
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_CASE(arguments_of_commands_are_keys) {
-    const Ended ran = test::gpufs({"count", "syscalls:sys_enter_execve", "by",
-                                   "str(argv[0]),str(argv[2])", "--json", "--strict", "--", "sh",
-                                   "-c", "for i in 1 2 3; do /bin/echo one two; done"});
-    BOOST_TEST(ran.status == 0, ran.err);
-    BOOST_TEST(
-        count_behind(ran.out, "{\"str(argv[0])\":\"/bin/echo\",\"str(argv[2])\":\"two\"}") == 3,
-        ran.out);
-}
-
-BOOST_AUTO_TEST_CASE(descriptors_are_told_as_files_and_flags_by_their_names) {
-    const test::TempFile file("abcdef");
-    const std::string name = file.path().substr(file.path().rfind('/') + 1);
-    const Ended files =
-        test::gpufs({"count", "syscalls:sys_enter_read", "by", "comm,fd,file(fd)", "--json",
-                     "--strict", "--", "sh", "-c",
-                     cat("dd if=", file.path(), " bs=1 count=5 of=/dev/null status=none; ",
-                         "printf abc | dd bs=1 count=3 of=/dev/null status=none")});
-    BOOST_TEST(files.status == 0, files.err);
-    const auto key = [](std::string_view called) {
-        return cat("{\"comm\":\"dd\",\"fd\":0,\"file(fd)\":\"", called, "\"}");
-    };
-    BOOST_TEST(count_behind(files.out, key(name)) == 5, files.out);
-    BOOST_TEST(count_behind(files.out, key("pipefs")) == 3, files.out);
-    const Ended flags =
-        test::gpufs({"count", "syscalls:sys_enter_openat", "by", "comm,flags", "--json", "--strict",
-                     "--", "sh", "-c", cat("for i in 1 2 3; do : >> ", file.path(), "; done")});
-    BOOST_TEST(flags.status == 0, flags.err);
-    BOOST_TEST(
-        count_behind(flags.out, "{\"comm\":\"sh\",\"flags\":\"O_WRONLY|O_CREAT|O_APPEND\"}") == 3,
-        flags.out);
-}
-
-BOOST_AUTO_TEST_CASE(conditions_know_the_running_task_also_where_fields_have_its_names) {
-    const auto counted = [](const std::string& condition) {
-        return trace({"count", "syscalls:sys_enter_getppid", "--if", kOurs + condition, "--json"},
-                     [] { in_thread("gp-ours", [] { call_getppid(10); }); });
-    };
-    const Ended user = counted(cat(" && uid == ", ::getuid(), " && cgroup > 0"));
-    BOOST_TEST(count_behind(user.out, "\"entries\":[{") == 10, user.out + user.err);
-    const Ended other = counted(cat(" && uid != ", ::getuid()));
-    BOOST_TEST(count_behind(other.out, "\"entries\":[{") == -1, other.out + other.err);
-    const Ended woken =
-        test::gpufs({"count", "sched:sched_wakeup", "--if",
-                     "pid == 1 && comm == x && PID == 2 && COMM == y && CPU == 0", "--dry-run"});
-    BOOST_TEST(woken.status == 0, woken.err);
-}
-
-// Functions can be probed where the kernel has kprobes.
-BOOST_AUTO_TEST_SUITE(functions, *ut::precondition(test::has_file{"kprobe_events"}))
-
-const std::string kGetppid =
-#if defined __aarch64__
-    "__arm64_sys_getppid";
-#else
-    "__x64_sys_getppid";
-#endif
-
-std::string listed_getppid() {
-    const std::string all = read_file("/sys/kernel/tracing/available_filter_functions");
-    for (const std::string_view line : lines_of(all))
-        if (line.ends_with("_sys_getppid")) return std::string(line);
-    return kGetppid;
-}
-
-BOOST_AUTO_TEST_CASE(hits_arguments_results_and_the_time_between_are_exact) {
-    const auto work = [] {
-        in_thread(
-            "gp-ours", [] { call_getppid(1000); }, 0);
-    };
-    const Ended count = trace({"count", cat("kprobe:", kGetppid), "by", "comm,probe", "--if", kOurs,
-                               "--json", "--strict"},
-                              work);
-    BOOST_TEST(count_behind(count.out, cat("{\"comm\":\"gp-ours\",\"probe\":\"kprobe:", kGetppid,
-                                           "\"}")) == 1000,
-               count.out + count.err);
-    // Of several names of one function the kernel lists one.
-    const std::string listed = listed_getppid();
-    const Ended pattern = trace({"count", cat("kprobe:", listed.substr(0, listed.size() - 1), "*"),
-                                 "by", "func", "--if", kOurs, "--json", "--strict"},
-                                work);
-    BOOST_TEST(count_behind(pattern.out, cat("{\"func\":\"", listed, "\"}")) == 1000,
-               pattern.out + pattern.err);
-    const Ended result = trace({"count", cat("kretprobe:", kGetppid), "by", "retval", "--if",
-                                cat(kOurs, " && retval == ", ::getppid()), "--json"},
-                               work);
-    BOOST_TEST(count_behind(result.out, cat("{\"retval\":", ::getppid(), "}")) == 1000,
-               result.out + result.err);
-    const Ended latency = trace({"latency", cat("kprobe:", kGetppid), cat("kretprobe:", kGetppid),
-                                 "by", "comm", "--unit", "ns", "--if", kOurs, "--json", "--strict"},
-                                work);
-    BOOST_TEST(count_behind(latency.out, "{\"comm\":\"gp-ours\"}") == 1000,
-               latency.out + latency.err);
-    const Ended argument = trace({"hist", "kprobe:vfs_write", "arg2", "by", "comm", "--if",
-                                  kOurs + " && arg2 == 100", "--json"},
-                                 [] {
-                                     in_thread("gp-ours", [] {
-                                         const char bytes[100] = {};
-                                         const int fd = ::open("/dev/null", O_WRONLY);
-                                         for (int i = 0; i < 50; ++i)
-                                             if (::write(fd, bytes, sizeof bytes) != 100) return;
-                                         ::close(fd);
-                                     });
-                                 });
-    BOOST_TEST(has(argument.out, slot(64, 128, 50)), argument.out + argument.err);
-}
-
-BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 

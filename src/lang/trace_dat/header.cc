@@ -77,8 +77,8 @@ void parse_event_formats(Cursor& cursor, const OnFormat& on_format) {
 }
 
 bool is_tgid_table(std::string_view data) {
-    // A number of CPUs has bytes that are 0: 4 characters are more than 500 million. A table may have
-    // one behind its last line.
+    // A number of CPUs has bytes that are 0: 4 characters are more than 500 million. A table may
+    // have one behind its last line.
     if (data.size() > sizeof(std::uint32_t) && data.ends_with('\0')) data.remove_suffix(1);
     return data.find(' ') != data.npos &&
            std::ranges::all_of(data, [](char c) { return is_digit(c) || c == ' ' || c == '\n'; });

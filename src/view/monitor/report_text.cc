@@ -356,8 +356,7 @@ std::string entry_json(const MapDeclaration& map, const std::vector<ValuePlan>& 
     for (const Fact& fact : facts_of(how, entry.words))
         row.raw(fact.name,
                 fact.is_signed ? cat(static_cast<std::int64_t>(fact.word)) : cat(fact.word));
-    if (const auto rate = rate_of(how, entry.words, during_ns))
-        row.raw("rate", decimal(*rate));
+    if (const auto rate = rate_of(how, entry.words, during_ns)) row.raw("rate", decimal(*rate));
     if (how.is_histogram())
         row.raw("percentiles", percentiles_json(how, entry.buckets))
             .raw("histogram", histogram_json(how, entry.buckets));

@@ -25,9 +25,9 @@ std::ostream& operator<<(std::ostream& out, const Generation& one) {
     return out << one.monitor << " on " << one.tree;
 }
 
-const std::vector<std::string> kDrm = {
-    "gpu_scheduler:drm_sched_job", "gpu_scheduler:drm_sched_job_wait_dep",
-    "gpu_scheduler:drm_run_job", "dma_fence:dma_fence_signaled"};
+const std::vector<std::string> kDrm = {"gpu_scheduler:drm_sched_job",
+                                       "gpu_scheduler:drm_sched_job_wait_dep",
+                                       "gpu_scheduler:drm_run_job", "dma_fence:dma_fence_signaled"};
 const std::vector<std::string> kFence = {"dma_fence:dma_fence_wait_start",
                                          "dma_fence:dma_fence_wait_end",
                                          "dma_fence:dma_fence_signaled"};

@@ -390,7 +390,8 @@ BOOST_AUTO_TEST_CASE(nesting_ends_at_64) {
 // Quadratic work on this would take minutes.
 BOOST_AUTO_TEST_CASE(long_conditions_are_read_in_linear_time) {
     std::string text = "a == 1";
-    for (int i = test::rounds(100'000); i > 0; --i) text += i % 3 == 0 ? " || b ~ x*" : " && (c == 2 && d != 3)";
+    for (int i = test::rounds(100'000); i > 0; --i)
+        text += i % 3 == 0 ? " || b ~ x*" : " && (c == 2 && d != 3)";
     BOOST_TEST((parse(text).kind == Kind::any_of));
     BOOST_CHECK_THROW(parse(text + ')'), SourceError);
     BOOST_CHECK_THROW(parse("a == \"" + std::string(1'000'000, 'x')), SourceError);
