@@ -7,8 +7,9 @@ HEADERS := $(wildcard include/gpufs/*.h src/*/*.h src/*/*/*.h)
 HEADER_STAMPS := $(HEADERS:%=$(B)/lint/%.alone)
 # Not the tests: the headers of their framework take ten times as long as all else.
 TIDY_STAMPS   := $(patsubst %,$(B)/lint/%.tidy,$(LIB) $(APP))
-FORMAT_STAMPS := $(patsubst %,$(B)/lint/%.format,$(HEADERS) $(LIB) $(APP) $(wildcard tests/*.cc \
-	tests/*/*.cc tests/*/*.h tests/*/*/*.cc tests/*/*/*.h))
+# Nor the guests' modules, which have the kernel's style.
+FORMAT_STAMPS := $(patsubst %,$(B)/lint/%.format,$(HEADERS) $(LIB) $(APP) $(filter-out \
+	tests/vm/modules/%,$(wildcard tests/*.cc tests/*/*.cc tests/*/*.h tests/*/*/*.cc tests/*/*/*.h)))
 LINT_CPPFLAGS := $(CPPFLAGS) -I$(B)/gen -DGPUFS_VERSION='""'
 
 $(HEADER_STAMPS) $(TIDY_STAMPS): | $(B)/gen/syscall_list.inc
