@@ -308,6 +308,27 @@ BOOST_AUTO_TEST_CASE(i915_tells_how_each_request_ends) {
     BOOST_TEST(wait["context"].number() == 78);
 }
 
+BOOST_AUTO_TEST_CASE(i915_tells_how_long_a_request_is_on_its_engine) {
+    const std::string of = "ctx=90 class=0 instance=0 seqno=2";
+    const Told told(
+        {"i915"}, test::driver_work({cat(
+                      "i915_request_add ", of, "\nsleep 20000\ni915_request_in ", of,
+                      "\nsleep 10000\ni915_request_out ", of, " completed=0\ni915_request_in ", of,
+                      "\nsleep 10000\nfence i915 rcs0 90 2\nsleep 10000\ni915_request_out ", of,
+                      " completed=1\ni915_request_in ctx=91 seqno=4\n"
+                      "i915_request_out ctx=91 seqno=4 completed=1\n")}));
+    const auto took = [&](const char* step) {
+        return only(told.rows("took", {{"comm", kGame}, {"step", step}}));
+    };
+    BOOST_TEST(!has(told.err(), "does not tell when a request is on its engine"), told.err());
+    for (const auto& [step, us] : std::map<const char*, int>{
+             {"add to in", 20'000}, {"in to out", 30'000}, {"add to signalled", 40'000}}) {
+        BOOST_TEST(took(step)["count"].number() == 1, step);
+        BOOST_TEST(took(step)["min"].number() >= us, step);
+    }
+    BOOST_TEST(told.rows("left", {}).empty());
+}
+
 BOOST_AUTO_TEST_CASE(i915_tells_of_slow_requests_and_waits_only_unless_asked) {
     const Told told({"i915", "min_us=15000"}, test::driver_work({kI915Requests}));
     BOOST_TEST(told.records("event", {{"what", "ADD"}}).empty());
@@ -350,6 +371,8 @@ BOOST_DATA_TEST_CASE(i915_over_a_recording_tells_what_the_driver_did, ut::data::
                      release) {
     const Told told(test::gpufs({"watch", "i915", "min_us=60s", "again_us=60s", "--json", "-i",
                                  cat("tests/data/trace_dat/i915-", release, ".dat")}));
+    BOOST_TEST(has(told.err(), "this kernel does not tell when a request is on its engine"),
+               told.err());
     check_requests(told);
     check_objects(told);
 }
