@@ -144,6 +144,103 @@ void check_interrupts(const Told& told) {
     BOOST_TEST(told.lost() == 0);
 }
 
+// Requests that are signalled, or only retired, or neither; and waits.
+const std::string kI915Requests =
+    "i915_request_add dev=1 ctx=4294967373 class=0 instance=0 seqno=2\nsleep 20000\n"
+    "fence i915 rcs0 77 2\ni915_request_retire dev=1 ctx=4294967373 seqno=2\n"
+    "i915_request_add dev=1 ctx=77 class=0 instance=0 seqno=4\nsleep 10000\n"
+    "i915_request_retire dev=1 ctx=77 seqno=4\nfence i915 rcs0 77 4\n"
+    "i915_request_add ctx=78 class=2 instance=1 seqno=2\n"
+    "i915_request_wait_begin ctx=78 class=2 instance=1 seqno=2\nsleep 30000\n"
+    "fence i915 vcs1 78 2\ni915_request_wait_end ctx=78 class=2 instance=1 seqno=2\n"
+    "i915_request_add ctx=79 class=3 seqno=2\nfence i915 vecs0 79 2\n"
+    "i915_request_add ctx=80 class=4 seqno=2\nfence i915 ccs0 80 2\n"
+    "i915_request_add ctx=81 class=65535 seqno=2\nfence i915 kernel 81 2\n"
+    "i915_request_add ctx=82 class=1 instance=0 seqno=8\n"
+    "i915_request_retire ctx=83 seqno=8\nfence i915 rcs0 82 9\n"
+    "i915_request_wait_begin ctx=82 class=1 instance=0 seqno=8\n";
+
+void check_requests(const Told& told) {
+    const auto took = [&](const char* engine, const char* instance, const char* step) {
+        return only(told.rows(
+            "took", {{"comm", kGame}, {"class", engine}, {"instance", instance}, {"step", step}}));
+    };
+    const Json signalled = took("render", "0", "add to signalled");
+    BOOST_TEST(signalled["count"].number() == 1);
+    BOOST_TEST(signalled["min"].number() >= 20'000);
+    const Json retired = took("render", "0", "add to retired");
+    BOOST_TEST(retired["count"].number() == 1);
+    BOOST_TEST(retired["min"].number() >= 10'000);
+    BOOST_TEST(took("video", "1", "add to signalled")["min"].number() >= 30'000);
+    for (const char* engine : {"video-enhance", "compute", "(driver)"})
+        BOOST_TEST(took(engine, "0", "add to signalled")["count"].number() == 1, engine);
+    BOOST_TEST(told.sum("took", {{"dev", "1"}}, "count") == 2);
+    BOOST_TEST(only(told.rows("left", {{"class", "copy"}}))["count"].number() == 1);
+    BOOST_TEST(told.rows("left", {}).size() == 1u);
+    const Json wait = only(told.rows("waited", {{"comm", kGame}}));
+    BOOST_TEST(wait["key"]["class"].text == "video");
+    BOOST_TEST(wait["min"].number() >= 30'000);
+    BOOST_TEST(only(told.rows("endless", {{"comm", kGame}}))["key"]["class"].text == "copy");
+    BOOST_TEST(told.lost() == 0);
+}
+
+const std::string kI915Memory =
+    "i915_gem_object_create obj=0x1000 size=1048576\n"
+    "i915_gem_object_create obj=0x2000 size=4096\ni915_gem_object_create obj=0x3000 size=8192\n"
+    "i915_vma_bind obj=0x1000 vm=0x10 size=1048576\n"
+    "i915_vma_unbind obj=0x1000 vm=0x10 size=1048576\n"
+    "i915_vma_bind obj=0x1000 vm=0x10 size=1048576\n"
+    "i915_vma_unbind obj=0x9000 vm=0x10 size=65536\n"
+    "i915_vma_bind obj=0x9000 vm=0x20 size=65536\n"
+    "i915_vma_bind obj=0x2000 vm=0x10 size=4096\n"
+    "i915_vma_unbind obj=0x2000 vm=0x10 size=4096\n"
+    "i915_gem_object_destroy obj=0x2000\ni915_gem_object_destroy obj=0x7000\n"
+    // Another object at the address of one that was unbound.
+    "i915_gem_object_create obj=0x2000 size=12288\ni915_vma_bind obj=0x2000 vm=0x10 size=12288\n"
+    "i915_gem_shrink dev=1 target=100\ni915_gem_shrink dev=1 target=28\n"
+    "i915_gem_shrink dev=1 target=-1\n"
+    "i915_gem_evict dev=1 size=40960\ni915_gem_evict_node dev=1 size=8192\n"
+    "i915_gem_evict_vm dev=1\n"
+    "i915_gem_object_fault obj=0x1000 gtt=1 write=1\n"
+    "i915_gem_object_fault obj=0x1000 gtt=1 write=1\n"
+    "i915_gem_object_fault obj=0x1000 gtt=1\ni915_gem_object_fault obj=0x1000\n"
+    "i915_gem_object_pread obj=0x1000 len=100\ni915_gem_object_pwrite obj=0x1000 len=5000\n"
+    "i915_gem_object_pwrite obj=0x1000 offset=5000 len=24\n";
+
+void check_objects(const Told& told) {
+    const auto sum = [&](const char* map, Told::Wanted wanted, const char* column = "sum") {
+        wanted["comm"] = kGame;
+        return told.sum(map, wanted, column);
+    };
+    BOOST_TEST(sum("lives", {{"what", "created"}}) == 1048576 + 4096 + 8192 + 12288);
+    BOOST_TEST(sum("lives", {{"what", "destroyed"}}) == 4096);
+    BOOST_TEST(sum("lives", {{"what", "alive at the end"}}) == 1048576 + 8192 + 12288);
+    BOOST_TEST(sum("lives", {{"what", "alive at the end"}}, "count") == 3);
+    BOOST_TEST(sum("bindings", {{"owner", kGame}, {"what", "bind"}}) == 2 * 1048576 + 4096 + 12288);
+    BOOST_TEST(sum("bindings", {{"owner", kGame}, {"what", "unbind"}}) == 1048576 + 4096);
+    for (const char* what : {"bind", "unbind"})
+        BOOST_TEST(sum("bindings", {{"owner", "-"}, {"what", what}}) == 65536);
+    const Json again = only(told.rows("bindings", {{"comm", kGame}, {"what", "bound again"}}));
+    BOOST_TEST(again["key"]["owner"].text == kGame);
+    BOOST_TEST(again["sum"].number() == 1048576);
+    const auto room = [&](const char* what) {
+        return sum("rooms", {{"dev", "1"}, {"what", what}});
+    };
+    BOOST_TEST(room("shrink") == 128);
+    BOOST_TEST(room("evict") == 10);
+    BOOST_TEST(room("evict a range") == 2);
+    for (const char* what : {"shrink all", "evict all"}) {
+        BOOST_TEST(room(what) == 0);
+        BOOST_TEST(sum("rooms", {{"what", what}}, "count") == 1);
+    }
+    BOOST_TEST(sum("faults", {{"via", "GTT"}, {"access", "write"}}, "count") == 2);
+    for (const char* via : {"GTT", "CPU"})
+        BOOST_TEST(sum("faults", {{"via", via}, {"access", "read"}}, "count") == 1);
+    BOOST_TEST(sum("moves", {{"access", "read"}}) == 100);
+    BOOST_TEST(sum("moves", {{"access", "write"}}) == 5024);
+    BOOST_TEST(told.lost() == 0);
+}
+
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(driver, *ut::precondition(test::has_toy_driver))
 
@@ -201,6 +298,56 @@ BOOST_AUTO_TEST_CASE(amdgpu_looks_at_one_process_only) {
         BOOST_TEST(told.rows(map, {}).empty(), map);
 }
 
+BOOST_AUTO_TEST_CASE(i915_tells_how_each_request_ends) {
+    const Told told({"i915", "lines=1", "min_us=60s"}, test::driver_work({kI915Requests}));
+    check_requests(told);
+    BOOST_TEST(told.records("event", {{"what", "ADD"}, {"comm", kGame}}).size() == 7u);
+    BOOST_TEST(told.records("event", {{"what", "DONE"}, {"comm", kGame}}).size() == 6u);
+    const Json wait = only(told.records("wait", {{"comm", kGame}}));
+    BOOST_TEST(wait["wait_us"].number() >= 30'000);
+    BOOST_TEST(wait["context"].number() == 78);
+}
+
+BOOST_AUTO_TEST_CASE(i915_tells_how_long_a_request_is_on_its_engine) {
+    const std::string of = "ctx=90 class=0 instance=0 seqno=2";
+    const Told told(
+        {"i915"}, test::driver_work({cat(
+                      "i915_request_add ", of, "\nsleep 20000\ni915_request_in ", of,
+                      "\nsleep 10000\ni915_request_out ", of, " completed=0\ni915_request_in ", of,
+                      "\nsleep 10000\nfence i915 rcs0 90 2\nsleep 10000\ni915_request_out ", of,
+                      " completed=1\ni915_request_in ctx=91 seqno=4\n"
+                      "i915_request_out ctx=91 seqno=4 completed=1\n")}));
+    const auto took = [&](const char* step) {
+        return only(told.rows("took", {{"comm", kGame}, {"step", step}}));
+    };
+    BOOST_TEST(!has(told.err(), "does not tell when a request is on its engine"), told.err());
+    for (const auto& [step, us] : std::map<const char*, int>{
+             {"add to in", 20'000}, {"in to out", 30'000}, {"add to signalled", 40'000}}) {
+        BOOST_TEST(took(step)["count"].number() == 1, step);
+        BOOST_TEST(took(step)["min"].number() >= us, step);
+    }
+    BOOST_TEST(told.rows("left", {}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(i915_tells_of_slow_requests_and_waits_only_unless_asked) {
+    const Told told({"i915", "min_us=15000"}, test::driver_work({kI915Requests}));
+    BOOST_TEST(told.records("event", {{"what", "ADD"}}).empty());
+    BOOST_TEST(
+        told.records("event", {{"what", "SLOW"}, {"context", "77"}, {"number", "2"}}).size() == 1u);
+    BOOST_TEST(told.records("wait", {}).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(i915_says_what_is_alive_and_bound_and_who_makes_room) {
+    check_objects(Told({"i915", "again_us=60s"}, test::driver_work({kI915Memory})));
+}
+
+BOOST_AUTO_TEST_CASE(i915_looks_at_one_process_only) {
+    const Told told({"i915", "pid=1"}, test::driver_work({kI915Requests + kI915Memory}));
+    for (const char* map :
+         {"took", "left", "waited", "endless", "lives", "bindings", "rooms", "faults", "moves"})
+        BOOST_TEST(told.rows(map, {}).empty(), map);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 // The same jobs, memory and interrupts, recorded in guests.
@@ -216,6 +363,30 @@ BOOST_DATA_TEST_CASE(amdgpu_over_a_recording_tells_what_the_driver_did,
     check_memory(told);
     check_interrupts(told);
     BOOST_TEST(told.sum("accesses", {{"register", "00000010"}}, "count") == 2);
+}
+
+const std::vector<std::string> kI915Releases = {"5.10", "6.1", "7.3"};
+
+BOOST_DATA_TEST_CASE(i915_over_a_recording_tells_what_the_driver_did, ut::data::make(kI915Releases),
+                     release) {
+    const Told told(test::gpufs({"watch", "i915", "min_us=60s", "again_us=60s", "--json", "-i",
+                                 cat("tests/data/trace_dat/i915-", release, ".dat")}));
+    BOOST_TEST(has(told.err(), "this kernel does not tell when a request is on its engine"),
+               told.err());
+    check_requests(told);
+    check_objects(told);
+}
+
+BOOST_AUTO_TEST_CASE(i915_without_fences_says_so_and_tells_of_what_is_retired) {
+    const Told told(test::gpufs({"watch", "i915", "min_us=60s", "--json", "-i",
+                                 "tests/data/trace_dat/i915-6.12-alone.dat"}));
+    BOOST_TEST(has(told.err(),
+                   "no event dma_fence:dma_fence_signaled here: requests end when the "
+                   "driver retires them"),
+               told.err());
+    BOOST_TEST(told.sum("took", {{"step", "add to retired"}, {"class", "render"}}, "count") == 2);
+    BOOST_TEST(told.rows("took", {{"step", "add to signalled"}}).empty());
+    BOOST_TEST(told.sum("left", {{"comm", kGame}}, "count") == 5);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -93,6 +93,8 @@ make_driver_events() {
     for system in amdgpu i915 xe; do
         formats=("$top/tests/data/formats/$series/events/$system/${system}_"*/format)
         [ -e "${formats[0]}" ] || continue
+        # And those that only kernels made for it have.
+        [ "$system" != i915 ] || formats+=("$top/tests/data/formats/low-level/events/i915/"*/format)
         awk -v group="$system" -v out="$work" -f "$top/tests/vm/modules/driver-events.awk" \
             "${formats[@]}"
         echo "#include \"${system}_events.h\"" >>"$work/driver_events.h"

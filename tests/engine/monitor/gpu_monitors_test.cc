@@ -14,6 +14,8 @@ constexpr BpfFeature kFeatures[] = {
 
 const std::string kNoAmdgpu =
     "amdgpu: this kernel has no event 'amdgpu:amdgpu_cs_ioctl': 'amdgpu' cannot run here";
+const std::string kNoI915 =
+    "i915: this kernel has no event 'i915:i915_request_add': 'i915' cannot run here";
 
 // Name and reason of each, as a kernel with these formats has them.
 std::vector<std::string> reasons(const std::string& formats) {
@@ -32,15 +34,17 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything) {
                        kNoAmdgpu, "drm: ",
                        "fence: this kernel has no event 'dma_fence:dma_fence_wait_start': 'fence' "
                        "cannot run here",
+                       kNoI915,
                        "vblank: this kernel has no event 'drm:drm_vblank_event': 'vblank' cannot "
                        "run here"}),
                boost::test_tools::per_element());
     for (const char* captured : {"5.10", "6.1", "6.12", "7.3"}) {
         const std::vector<std::string> all = reasons(captured);
-        BOOST_TEST(std::ranges::count(all, "amdgpu: ") == 1, captured);
+        for (const char* runs : {"amdgpu: ", "i915: "})
+            BOOST_TEST(std::ranges::count(all, runs) == 1, captured << ' ' << runs);
     }
     BOOST_TEST(reasons("6.18") == (std::vector<std::string>{
-                                      kNoAmdgpu, "drm: ", "fence: ",
+                                      kNoAmdgpu, "drm: ", "fence: ", kNoI915,
                                       "vblank: this kernel has no event 'drm:drm_vblank_event': "
                                       "'vblank' cannot run here"}),
                boost::test_tools::per_element());

@@ -75,10 +75,10 @@ BOOST_AUTO_TEST_CASE(every_shipped_monitor_links_for_every_captured_kernel) {
     for (const std::string kernel : {"5.10", "6.1", "6.12", "6.18", "7.3"})
         for (const auto& file : std::filesystem::directory_iterator(kBpfFolder)) {
             if (file.path().extension() != ".bpf") continue;
-            const bool is_amdgpu = file.path().stem() == "amdgpu";
+            const bool is_driver = file.path().stem() == "amdgpu" || file.path().stem() == "i915";
             // One has no DRM; of two others there are the GPUs' events only.
-            if (kernel == "6.18" && (is_amdgpu || file.path().stem() == "vblank")) continue;
-            if ((kernel == "5.10" || kernel == "7.3") && !is_amdgpu) continue;
+            if (kernel == "6.18" && (is_driver || file.path().stem() == "vblank")) continue;
+            if ((kernel == "5.10" || kernel == "7.3") && !is_driver) continue;
             BOOST_TEST_CONTEXT(kernel << " " << file.path()) {
                 const Program program = assemble_file(file.path().string());
                 const auto needed = static_cast<std::size_t>(
