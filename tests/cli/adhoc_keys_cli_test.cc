@@ -14,6 +14,7 @@
 #include "cli/adhoc_support.h"
 #include "support/needs.h"
 #include "support/temp_file.h"
+#include "support/workloads.h"
 
 namespace ut = boost::unit_test;
 
@@ -170,12 +171,7 @@ BOOST_AUTO_TEST_CASE(conditions_know_the_running_task_also_where_fields_have_its
 // Functions can be probed where the kernel has kprobes.
 BOOST_AUTO_TEST_SUITE(functions, *ut::precondition(test::has_file{"kprobe_events"}))
 
-const std::string kGetppid =
-#if defined __aarch64__
-    "__arm64_sys_getppid";
-#else
-    "__x64_sys_getppid";
-#endif
+const std::string kGetppid = test::getppid_function();
 
 std::string listed_getppid() {
     const std::string all = read_file("/sys/kernel/tracing/available_filter_functions");

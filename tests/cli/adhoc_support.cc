@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -37,10 +36,6 @@ std::jthread in_thread(const std::string& name, const std::function<void()>& wor
         if (cpu >= 0) test::pin_to_cpu(cpu);
         work();
     });
-}
-
-void call_getppid(int times) {
-    for (int i = 0; i < times; ++i) ::syscall(SYS_getppid);
 }
 
 long count_behind(const std::string& text, const std::string& piece) {

@@ -17,9 +17,6 @@ Ended trace(std::vector<std::string> args, const std::function<void()>& work);
 // Does the work in a thread of this name, on a CPU if one is given.
 std::jthread in_thread(const std::string& name, const std::function<void()>& work, int cpu = -1);
 
-// System calls that the C library does not keep to itself.
-void call_getppid(int times);
-
 // The condition that holds for the thread "gp-ours".
 inline const std::string kOurs = "comm == \"gp-ours\"";
 

@@ -142,6 +142,18 @@ void spin(int ms) {
     }
 }
 
+void call_getppid(int times) {
+    for (int i = 0; i < times; ++i) ::syscall(SYS_getppid);
+}
+
+std::string getppid_function() {
+#ifdef __aarch64__
+    return "__arm64_sys_getppid";
+#else
+    return "__x64_sys_getppid";
+#endif
+}
+
 void pin_to_cpu(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);

@@ -34,6 +34,10 @@ bool can_block_in_page_fault();
 void block_in_page_fault(int ms);
 // Burns the CPU for `ms` of wall-clock time.
 void spin(int ms);
+// getppid(2), so many times: one event each.
+void call_getppid(int times);
+// The kernel's function behind it.
+std::string getppid_function();
 // Binds this thread to one CPU.
 void pin_to_cpu(int cpu);
 double now_ms();

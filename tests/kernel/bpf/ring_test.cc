@@ -19,6 +19,7 @@
 #include "kernel/perf/attach.h"
 #include "support/needs.h"
 #include "support/skip.h"
+#include "support/workloads.h"
 
 namespace ut = boost::unit_test;
 

@@ -110,18 +110,6 @@ std::uint64_t sum_of_cpus(const BpfMap& map, std::span<const std::byte> value) {
     return sum;
 }
 
-void call_getppid(int times) {
-    for (int i = 0; i < times; ++i) ::syscall(SYS_getppid);
-}
-
-std::string getppid_function() {
-#ifdef __aarch64__
-    return "__arm64_sys_getppid";
-#else
-    return "__x64_sys_getppid";
-#endif
-}
-
 std::uint64_t event_id(const std::string& event) {
     return std::stoull(find_tracefs().read(event_directory(event) + "/id"));
 }

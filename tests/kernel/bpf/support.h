@@ -72,10 +72,6 @@ T value_of(std::span<const std::byte> bytes) {
     return value;
 }
 
-// getppid(2), so many times: one event each.
-void call_getppid(int times);
-// The kernel's function behind it.
-std::string getppid_function();
 std::uint64_t event_id(const std::string& event);
 
 // Waits for what the kernel does behind RCU; false after 20 s.

@@ -12,6 +12,7 @@
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/support.h"
 #include "support/needs.h"
+#include "support/workloads.h"
 
 namespace ut = boost::unit_test;
 
