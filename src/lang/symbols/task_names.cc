@@ -1,7 +1,6 @@
 #include "lang/symbols/task_names.h"
 
-#include <charconv>
-
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -17,13 +16,12 @@ void for_each_task(std::string_view text, OnLine&& on_line) {
         if (name.data()) on_line(pid, name);
     };
     for (const std::string_view line : lines_of(text.substr(0, text.find('\0')))) {
-        int number = 0;
-        const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
-        const auto at = static_cast<std::size_t>(end - line.data());
-        if (error == std::errc() && at < line.size() && line[at] == ' ') {
+        Scan scan(line);
+        const auto number = scan.take_number<int>();
+        if (number && scan.take(" ")) {
             give();
-            pid = number;
-            name = line.substr(at + 1);
+            pid = *number;
+            name = scan.rest();
         } else if (name.data() && !line.empty()) {
             name = {name.data(), static_cast<std::size_t>(line.data() + line.size() - name.data())};
         }
@@ -53,7 +51,7 @@ void TaskNames::add_lines(std::string_view saved_cmdlines) {
 
 void TaskNames::add_tgid_lines(std::string_view saved_tgids) {
     for_each_task(saved_tgids, [&](int pid, std::string_view number) {
-        std::from_chars(number.data(), number.data() + number.size(), tgids_[pid]);
+        if (const auto tgid = Scan(number).take_number<int>()) tgids_[pid] = *tgid;
     });
 }
 

@@ -1,7 +1,9 @@
 #include "view/trace/kernel_records.h"
 
 #include <algorithm>
+#include <functional>
 
+#include "base/scan.h"
 #include "view/trace/kernel_text.h"
 
 namespace gpufs {
@@ -12,66 +14,43 @@ constexpr std::size_t kFlagsMost = 8;
 // What may stand in front of the event's name, and as much again.
 constexpr std::size_t kColumnsMost = 256;
 
-constexpr bool is_digit(char c) {
-    return c >= '0' && c <= '9';
+bool is_blank(char c) {
+    return c == ' ';
+}
+bool take_digits(Scan& scan) {
+    return !scan.take_all(is_digit).empty();
+}
+bool take_blanks(Scan& scan) {
+    return !scan.take_all(is_blank).empty();
 }
 
-// Takes what stands at the beginning of a text, a piece at a time.
-class Pieces {
-public:
-    explicit Pieces(std::string_view text) : text_(text) {}
-    bool take(std::string_view piece) {
-        if (!text_.substr(at_).starts_with(piece)) return false;
-        at_ += piece.size();
-        return true;
-    }
-    // How many digits there were.
-    std::size_t take_digits() { return take_while(is_digit); }
-    std::size_t take_blanks() {
-        return take_while([](char c) { return c == ' '; });
-    }
-    // "d..2.", with the option irq-info.
-    void skip_flags() {
-        const std::size_t length = rest().find(' ');
-        if (length <= kFlagsMost) skip(length);
-    }
-    void skip(std::size_t n) { at_ = std::min(text_.size(), at_ + n); }
-    std::string_view rest() const { return text_.substr(at_); }
-    std::size_t taken() const { return at_; }
-
-private:
-    template <class Is>
-    std::size_t take_while(Is&& is) {
-        const std::size_t start = at_;
-        while (at_ < text_.size() && is(text_[at_])) ++at_;
-        return at_ - start;
-    }
-    std::string_view text_;
-    std::size_t at_ = 0;
-};
-
 // "(    812) ", "(-------) ": the process, with the option record-tgid.
-bool take_process(Pieces& pieces) {
-    if (pieces.take("(-------) ")) return true;
-    pieces.take_blanks();
-    return pieces.take_digits() > 0 && pieces.take(") ");
+bool take_process(Scan& scan) {
+    if (scan.take("(-------) ")) return true;
+    if (!scan.take("(")) return false;
+    take_blanks(scan);
+    return take_digits(scan) && scan.take(") ");
+}
+
+// "d..2.", with the option irq-info.
+void skip_flags(Scan& scan) {
+    if (scan.rest().find(' ') <= kFlagsMost) scan.take_all(std::not_fn(is_blank));
 }
 
 // The length of the columns that a record begins with; 0 if the text does not begin with them.
 //   "         python3-5217    [001] d..2.   220.941431: "
 std::size_t columns_length(std::string_view text) {
     if (text.size() <= kCommWidth) return 0;
-    Pieces pieces(text);
-    pieces.skip(kCommWidth);
-    if (!pieces.take("-")) return 0;
-    pieces.take("-");  // a pid that is not known: -1
-    if (pieces.take_digits() == 0 || pieces.take_blanks() == 0) return 0;
-    if (pieces.rest().starts_with("(") && (pieces.skip(1), !take_process(pieces))) return 0;
-    if (!pieces.take("[") || pieces.take_digits() < 3 || !pieces.take("] ")) return 0;
-    pieces.skip_flags();
-    if (pieces.take_blanks() == 0 || pieces.take_digits() == 0) return 0;
-    if (pieces.take(".") && pieces.take_digits() == 0) return 0;
-    return pieces.take(": ") ? pieces.taken() : 0;
+    Scan scan(text.substr(kCommWidth));
+    if (!scan.take("-")) return 0;
+    scan.take("-");  // a pid that is not known: -1
+    if (!take_digits(scan) || !take_blanks(scan)) return 0;
+    if (scan.rest().starts_with('(') && !take_process(scan)) return 0;
+    if (!scan.take("[") || scan.take_all(is_digit).size() < 3 || !scan.take("] ")) return 0;
+    skip_flags(scan);
+    if (!take_blanks(scan) || !take_digits(scan)) return 0;
+    if (scan.take(".") && !take_digits(scan)) return 0;
+    return scan.take(": ") ? text.size() - scan.rest().size() : 0;
 }
 
 std::string_view first_line(std::string_view text) {
