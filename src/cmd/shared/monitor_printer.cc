@@ -117,17 +117,26 @@ std::vector<MonitorPrinter::Taken> MonitorPrinter::take() {
     return taken;
 }
 
+std::string MonitorPrinter::time_text(std::uint64_t ns) {
+    if (form_.json) return values_.json_time(ns);
+    std::string text;
+    values_.time(text, ns);
+    return text;
+}
+
+// The wall clock is read again and again: its words are kept, so that a moment is not told in two
+// ways.
+std::string MonitorPrinter::begin_intervals(std::uint64_t now_ns) {
+    values_.look_at_clock();
+    interval_begin_ns_ = now_ns;
+    interval_from_ = time_text(now_ns);
+    return interval_from_;
+}
+
 void MonitorPrinter::print_times(std::uint64_t now_ns) {
-    const auto shown = [&](std::uint64_t ns) {
-        if (form_.json) return values_.json_time(ns);
-        std::string text;
-        values_.time(text, ns);
-        return text;
-    };
-    // The wall clock is read again for each batch: the same moment is not told twice in two ways.
-    const std::string to = shown(now_ns);
-    const std::string from = interval_from_.empty() ? shown(interval_begin_ns_) : interval_from_;
-    interval_from_ = to;
+    if (interval_from_.empty()) begin_intervals(interval_begin_ns_);  // a recording without records
+    const std::string to = time_text(now_ns);
+    const std::string from = std::exchange(interval_from_, to);
     during_ns_ = now_ns - std::exchange(interval_begin_ns_, now_ns);
     if (form_.json) {
         JsonObject times;

@@ -45,8 +45,9 @@ public:
     // Resumes printing for the records of the end programs.
     void print_on() { is_silent_ = false; }
 
-    // When the first interval begins. The times have the format of `names`.
-    void begin_intervals(std::uint64_t now_ns) { interval_begin_ns_ = now_ns; }
+    // An interval begins, the first or one behind those that were taken. Returns the time as it is
+    // told when the interval ends, in the format of `names`.
+    std::string begin_intervals(std::uint64_t now_ns);
     // Each interval also has what processes did with the GPUs, above the maps. Keeps a reference.
     void show_gpus(GpuSection& gpus) { gpus_ = &gpus; }
     // Null if there is none.
@@ -70,6 +71,7 @@ public:
     LossLedger print_end(std::uint64_t now_ns, LossLedger known);
 
 private:
+    std::string time_text(std::uint64_t ns);
     void print_times(std::uint64_t now_ns);
     void print_gpus();
     void print_map(const MapDeclaration& map, std::vector<MapEntry> entries);
@@ -90,7 +92,7 @@ private:
     std::uint64_t count_ = 0;
     std::uint64_t interval_begin_ns_ = 0;  // of the current interval
     std::uint64_t during_ns_ = 0;          // how long the interval was that is being printed
-    std::string interval_from_;            // as it was told as the end of the last one
+    std::string interval_from_;            // the same, as it is told
     std::uint64_t stack_collisions_ = 0;   // in the contents of maps
     std::optional<int> exit_status_;
     GpuSection* gpus_ = nullptr;

@@ -11,7 +11,6 @@
 #include "cmd/shared/gpu_section.h"
 #include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
-#include "view/duration.h"
 #include "view/monitor/report_text.h"
 
 namespace gpufs {
@@ -53,13 +52,13 @@ Top::Top(Context& ctx, const Program& program, MonitorPrinter& printer,
 
 void Top::tick(std::uint64_t now_ns) {
     std::vector<MonitorPrinter::Taken> taken = printer_.take();
-    printer_.begin_intervals(now_ns);
+    std::string when = printer_.begin_intervals(now_ns);
     GpuSection* gpus = printer_.gpus();
     if (gpus) gpus->take();
     if (is_paused_) return;
     if (gpus) gpu_text_ = gpus->text({});
     values_.look_at_clock();
-    when_ = wall_clock_text(now_ns);
+    when_ = std::move(when);
     taken_ = std::move(taken);
     printer_.release_stacks(taken_);
     has_begun_ = true;

@@ -147,13 +147,14 @@ private:
         plan_.front().timestamp = head_of(page(meta.reader_id)).timestamp;
     }
 
-    // Plans a page again that the writer has overwritten: it is now newer than all pages planned
-    // first. Only once per page, or a fast writer would keep us forever.
+    // Plans a page again that the writer has overwritten: by its new time, because some of the
+    // pages that are left may be newer still: plan() came to them when the writer had been there.
+    // Only once per page, or a fast writer would keep us forever.
     void plan_again(std::uint32_t id) {
         const Planned again{head_of(page(id)).timestamp, id, 0, true};
-        const auto second = std::ranges::find(plan_, true, &Planned::is_second_try);
+        const auto left = plan_.begin() + static_cast<std::ptrdiff_t>(next_);
         plan_.insert(
-            std::ranges::upper_bound(second, plan_.end(), again.timestamp, {}, &Planned::timestamp),
+            std::ranges::upper_bound(left, plan_.end(), again.timestamp, {}, &Planned::timestamp),
             again);
     }
 
