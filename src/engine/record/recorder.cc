@@ -114,8 +114,7 @@ std::string Recorder::statistics(const Cpu& cpu) const {
     return at_.read_if_readable(cat("per_cpu/cpu", cpu.number, "/stats")).value_or("");
 }
 
-// One line a task, as in saved_cmdlines. Where a newline is within a name, trace-cmd would lose the
-// names of all tasks behind it.
+// One line a task, as in saved_cmdlines: a newline within a name is written as \n.
 std::string Recorder::names() {
     const std::map<int, std::string> sorted(tasks_.comms().begin(), tasks_.comms().end());
     std::string lines;
