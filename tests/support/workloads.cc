@@ -154,6 +154,14 @@ std::string getppid_function() {
 #endif
 }
 
+int first_cpu() {
+    cpu_set_t allowed;
+    ::sched_getaffinity(0, sizeof allowed, &allowed);
+    int cpu = 0;
+    while (!CPU_ISSET(static_cast<unsigned>(cpu), &allowed)) ++cpu;
+    return cpu;
+}
+
 void pin_to_cpu(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);

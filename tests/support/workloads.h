@@ -38,6 +38,8 @@ void spin(int ms);
 void call_getppid(int times);
 // The kernel's function behind it.
 std::string getppid_function();
+// The first CPU that this process may run on.
+int first_cpu();
 // Binds this thread to one CPU.
 void pin_to_cpu(int cpu);
 double now_ms();
