@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +26,15 @@ public:
     JsonObject& number(std::string_view key, T value) {
         return raw(key, cat(value));
     }
+    // null where there is no value.
+    template <std::integral T>
+    JsonObject& number_or_null(std::string_view key, const std::optional<T>& value) {
+        return value ? number(key, *value) : null(key);
+    }
     JsonObject& boolean(std::string_view key, bool value) {
         return raw(key, value ? "true" : "false");
     }
     JsonObject& null(std::string_view key) { return raw(key, "null"); }
-    // null where there is no value.
     JsonObject& text_or_null(std::string_view key, std::string_view value) {
         return value.empty() ? null(key) : text(key, value);
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/find_by_name.h"
+
 namespace gpufs {
 namespace {
 
@@ -14,25 +16,11 @@ std::optional<double> part(double of, double all) {
     return all > 0 ? std::optional(of / all) : std::nullopt;
 }
 
-template <class T>
-void add(std::optional<T>& sum, const std::optional<T>& more) {
-    if (more) sum = sum.value_or(T{}) + *more;
-}
-
-template <class Part>
-Part& named(std::vector<Part>& parts, const Part& like) {
-    const auto found = std::ranges::find(parts, like.name, &Part::name);
-    if (found != parts.end()) return *found;
-    Part part;
-    part.name = like.name;
-    return parts.emplace_back(std::move(part));
-}
-
 void add_engine(std::vector<EngineUse>& engines, const EngineUse& more) {
-    EngineUse& engine = named(engines, more);
+    EngineUse& engine = find_or_add_by_name(engines, more.name);
     engine.capacity = more.capacity;
-    add(engine.busy_ns, more.busy_ns);
-    add(engine.share, more.share);
+    add_known(engine.busy_ns, more.busy_ns);
+    add_known(engine.share, more.share);
 }
 
 void add_region(std::vector<DrmClient::Region>& regions, const DrmClient::Region& more) {
@@ -41,8 +29,8 @@ void add_region(std::vector<DrmClient::Region>& regions, const DrmClient::Region
         &Region::total, &Region::shared, &Region::resident, &Region::active, &Region::purgeable};
     if (std::ranges::all_of(kAmounts, [&](auto amount) { return (more.*amount).value_or(0) == 0; }))
         return;
-    Region& region = named(regions, more);
-    for (const auto amount : kAmounts) add(region.*amount, more.*amount);
+    Region& region = find_or_add_by_name(regions, more.name);
+    for (const auto amount : kAmounts) add_known(region.*amount, more.*amount);
 }
 
 double busy(const ProcessUse& process) {
@@ -53,8 +41,7 @@ double busy(const ProcessUse& process) {
 
 std::uint64_t memory(const ProcessUse& process) {
     std::uint64_t sum = 0;
-    for (const DrmClient::Region& region : process.regions)
-        sum += region.resident.value_or(region.total.value_or(0));
+    for (const DrmClient::Region& region : process.regions) sum += region.bytes().value_or(0);
     return sum;
 }
 

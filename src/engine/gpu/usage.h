@@ -36,6 +36,12 @@ struct GpuUse {
     std::vector<ProcessUse> processes;  // the busiest first, then by memory
 };
 
+// Adds to a sum that is absent as long as nothing is known.
+template <class T>
+void add_known(std::optional<T>& sum, const std::optional<T>& more) {
+    if (more) sum = sum.value_or(T{}) + *more;
+}
+
 // Differences of the counters of clients from one moment to the next.
 class GpuUsage {
 public:

@@ -72,11 +72,8 @@ PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& ma
 
 void PreparedProgram::leave_out_unwanted() {
     std::erase_if(program_.programs, [&](const ProbeProgram& one) {
-        if (one.wanted_by.empty()) return false;
-        const auto given = choice_.parameters.numbers.find(one.wanted_by);
-        return (given == choice_.parameters.numbers.end()
-                    ? program_.find_parameter(one.wanted_by)->value
-                    : given->second) == 0;
+        return !one.wanted_by.empty() &&
+               choice_.parameters.number_of(*program_.find_parameter(one.wanted_by)) == 0;
     });
 }
 
@@ -130,11 +127,7 @@ BpfMapSpec PreparedProgram::spec_of(const MapDeclaration& map, std::size_t cpus)
     spec.max_entries = static_cast<std::uint32_t>(map.max_entries);
     if (!map.max_parameter.empty()) {
         const Parameter* parameter = program_.find_parameter(map.max_parameter);
-        const auto& numbers = choice_.parameters.numbers;
-        const auto given = numbers.find(map.max_parameter);
-        const std::int64_t most = given != numbers.end() ? given->second
-                                  : parameter            ? parameter->value
-                                                         : 0;
+        const std::int64_t most = parameter ? choice_.parameters.number_of(*parameter) : 0;
         if (most <= 0 || most > std::int64_t{UINT32_MAX})
             throw UsageError(
                 cat(map.max_parameter, "=", most, " is no size for map '", map.name, "'"),

@@ -25,13 +25,6 @@ struct CloseDirectory {
 };
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
-template <std::integral T>
-std::optional<T> whole_number(std::string_view text) {
-    Scan scan(text);
-    const auto number = scan.take_number<T>();
-    return scan.at_end() ? number : std::nullopt;
-}
-
 // Kernel threads have no files, but refuse to show that to everybody.
 bool is_kernel_thread(const std::string& process) {
     const auto stat = parse_task_stat(read_file_if_readable(process + "/stat").value_or(""));
@@ -46,7 +39,7 @@ std::vector<GpuProcess::File> open_gpu_nodes(DIR* descriptors) {
         const ssize_t length = ::readlinkat(::dirfd(descriptors), entry->d_name, link, sizeof link);
         if (length <= 0) continue;
         const std::string_view node = gpu_node_of({link, static_cast<std::size_t>(length)});
-        const auto fd = node.empty() ? std::nullopt : whole_number<int>(entry->d_name);
+        const auto fd = node.empty() ? std::nullopt : Scan(entry->d_name).take_number<int>();
         if (fd) files.push_back({std::string(node), *fd, {}, 0});
     }
     std::ranges::sort(files, {}, &GpuProcess::File::fd);
@@ -73,16 +66,10 @@ std::string_view gpu_node_of(std::string_view link) {
     return {};
 }
 
-GpuProcesses find_gpu_processes(const std::string& proc) {
+GpuProcesses find_gpu_processes(const std::string& root) {
     GpuProcesses found;
-    const Directory all{::opendir(proc.c_str())};
-    if (!all) return found;
-    std::vector<int> pids;
-    while (const dirent* entry = ::readdir(all.get()))
-        if (const auto pid = whole_number<int>(entry->d_name)) pids.push_back(*pid);
-    std::ranges::sort(pids);
-    for (const int pid : pids) {
-        const std::string directory = cat(proc, '/', pid);
+    for (const int pid : proc::numbers_in(root)) {
+        const std::string directory = cat(root, '/', pid);
         const Directory descriptors{::opendir((directory + "/fd").c_str())};
         if (!descriptors) {
             found.unreadable += errno == EACCES && !is_kernel_thread(directory);

@@ -30,7 +30,7 @@ struct GpuProcesses {
 // Looks through the open files of all processes. Processes and files that go meanwhile are left
 // out. Opens nothing but files of /proc: a device is never touched, nor a file of a dead server.
 // The parameter is for tests.
-GpuProcesses find_gpu_processes(const std::string& proc = "/proc");
+GpuProcesses find_gpu_processes(const std::string& root = "/proc");
 
 // The node behind a link of /proc/PID/fd: "/dev/dri/card0" is "card0", "/dev/nvidia0" is "nvidia0".
 // Paths may be those of a container. Empty if it is none; NVIDIA's files without a number are of no

@@ -32,17 +32,6 @@ std::string text_of(int tid, std::string_view file) {
     }
 }
 
-std::vector<int> numbers_in(const std::string& directory) {
-    std::vector<int> numbers;
-    try {
-        for (const std::string& name : list_directory(directory))
-            if (int n = 0; parse_number(name, n)) numbers.push_back(n);
-    } catch (const SysError&) {
-    }
-    std::ranges::sort(numbers);
-    return numbers;
-}
-
 // The last number of a line of /proc/TID/status; 0 when there is none.
 int last_number(int tid, std::string_view field) {
     const std::string status = text_of(tid, "status");
@@ -106,6 +95,17 @@ std::vector<std::string> parse_proc_stack(std::string_view text) {
 }
 
 namespace proc {
+
+std::vector<int> numbers_in(const std::string& directory) {
+    std::vector<int> numbers;
+    try {
+        for (const std::string& name : list_directory(directory))
+            if (int n = 0; parse_number(name, n)) numbers.push_back(n);
+    } catch (const SysError&) {
+    }
+    std::ranges::sort(numbers);
+    return numbers;
+}
 
 std::optional<TaskStat> stat(int tid) {
     return parse_task_stat(text_of(tid, "stat"));

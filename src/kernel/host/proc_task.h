@@ -44,6 +44,8 @@ std::vector<std::string> parse_proc_stack(std::string_view text);
 // only those who may ask. A tid below /proc names a thread as well as a process.
 namespace proc {
 
+// The entries of a directory that are numbers, ascending; none where it cannot be read.
+std::vector<int> numbers_in(const std::string& directory);
 std::optional<TaskStat> stat(int tid);
 SyscallState syscall(int tid);
 std::vector<std::string> stack(int tid);

@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "base/error.h"
@@ -13,15 +14,19 @@
 namespace gpufs {
 namespace {
 
-using Flags = std::vector<FlagName>;
+// As FlagName, ready when the program starts.
+struct Flag {
+    std::uint64_t bits, value;
+    std::string_view name;
+};
 
 constexpr std::uint64_t kAll = ~std::uint64_t{0};
-FlagName flag(std::uint64_t bits, const char* name) {
+constexpr Flag flag(std::uint64_t bits, std::string_view name) {
     return {bits, bits, name};
 }
 
 #define GPUFS_FLAG(name) flag(name, #name)
-const Flags kOpen = {
+constexpr Flag kOpen[] = {
     {O_ACCMODE, O_RDONLY, "O_RDONLY"},
     {O_ACCMODE, O_WRONLY, "O_WRONLY"},
     {O_ACCMODE, O_RDWR, "O_RDWR"},
@@ -43,11 +48,11 @@ const Flags kOpen = {
     GPUFS_FLAG(O_CLOEXEC),
     GPUFS_FLAG(O_PATH),
 };
-const Flags kProtection = {
+constexpr Flag kProtection[] = {
     {kAll, PROT_NONE, "PROT_NONE"}, GPUFS_FLAG(PROT_READ),      GPUFS_FLAG(PROT_WRITE),
     GPUFS_FLAG(PROT_EXEC),          GPUFS_FLAG(PROT_GROWSDOWN), GPUFS_FLAG(PROT_GROWSUP),
 };
-const Flags kMapping = {
+constexpr Flag kMapping[] = {
     {MAP_TYPE, MAP_SHARED, "MAP_SHARED"},
     {MAP_TYPE, MAP_PRIVATE, "MAP_PRIVATE"},
     {MAP_TYPE, MAP_SHARED_VALIDATE, "MAP_SHARED_VALIDATE"},
@@ -65,7 +70,7 @@ const Flags kMapping = {
     GPUFS_FLAG(MAP_SYNC),
     GPUFS_FLAG(MAP_FIXED_NOREPLACE),
 };
-const Flags kClone = {
+constexpr Flag kClone[] = {
     GPUFS_FLAG(CLONE_VM),
     GPUFS_FLAG(CLONE_FS),
     GPUFS_FLAG(CLONE_FILES),
@@ -90,13 +95,13 @@ const Flags kClone = {
     GPUFS_FLAG(CLONE_NEWNET),
     GPUFS_FLAG(CLONE_IO),
 };
-const Flags kSocketFile = {flag(O_CLOEXEC, "SOCK_CLOEXEC"), flag(O_NONBLOCK, "SOCK_NONBLOCK")};
-const Flags kAt = {
+constexpr Flag kSocketFile[] = {flag(O_CLOEXEC, "SOCK_CLOEXEC"), flag(O_NONBLOCK, "SOCK_NONBLOCK")};
+constexpr Flag kAt[] = {
     GPUFS_FLAG(AT_SYMLINK_NOFOLLOW), GPUFS_FLAG(AT_REMOVEDIR),  GPUFS_FLAG(AT_SYMLINK_FOLLOW),
     GPUFS_FLAG(AT_NO_AUTOMOUNT),     GPUFS_FLAG(AT_EMPTY_PATH),
 };
 // include/linux/socket.h, which programs do not see.
-const Flags kMessage = {
+constexpr Flag kMessage[] = {
     flag(0x1, "MSG_OOB"),
     flag(0x2, "MSG_PEEK"),
     flag(0x4, "MSG_DONTROUTE"),
@@ -117,9 +122,9 @@ const Flags kMessage = {
 
 struct CallField {
     std::string_view call, field;
-    const Flags& flags;
+    std::span<const Flag> flags;
 };
-const CallField kCallFields[] = {
+constexpr CallField kCallFields[] = {
     {"open", "flags", kOpen},
     {"openat", "flags", kOpen},
     {"open_by_handle_at", "flags", kOpen},
@@ -178,7 +183,9 @@ void name_numbers(const EventFormat& event, const Field& field, ValueType& type)
         const auto known = std::ranges::find_if(kCallFields, [&](const CallField& one) {
             return one.call == call && one.field == field.name;
         });
-        if (known != std::end(kCallFields)) type.flags = known->flags;
+        if (known == std::end(kCallFields)) return;
+        for (const auto& [bits, value, name] : known->flags)
+            type.flags.push_back({bits, value, std::string(name)});
     } else {
         take_names(event, field, type);
     }

@@ -103,17 +103,23 @@ ValueType type_of(const AdhocEvent& event, const Field& field) {
     return type_of(Kind::raw_bytes, fits ? whole_words(field.size) : 0);
 }
 
+// What stands within "KIND(...)"; absent if the name is not of that form.
+std::optional<std::string_view> within(std::string_view kind, std::string_view name) {
+    Scan scan(name);
+    if (!scan.take(kind) || !scan.take("(") || !scan.rest().ends_with(')')) return std::nullopt;
+    return scan.rest().substr(0, scan.rest().size() - 1);
+}
+
 // "str(FIELD)" or "str(FIELD[INDEX])".
 struct TextAt {
     std::string_view field;
     std::optional<std::uint32_t> index;
 };
 std::optional<TextAt> parse_text_at(std::string_view name) {
-    constexpr std::string_view kBegin = "str(";
-    if (!name.starts_with(kBegin) || !name.ends_with(')')) return std::nullopt;
-    name = name.substr(kBegin.size(), name.size() - kBegin.size() - 1);
-    TextAt at{name, {}};
-    Scan scan(name);
+    const auto inner = within("str", name);
+    if (!inner) return std::nullopt;
+    TextAt at{*inner, {}};
+    Scan scan(*inner);
     const auto field = scan.take_until('[');
     if (!field) return at;
     at.field = *field;
@@ -130,13 +136,7 @@ std::optional<AdhocValue> find_text_at(const AdhocEvent& event, const TextAt& at
     return AdhocValue{Source::text_at, field, at.index, type_of(Kind::text, kTextBytes)};
 }
 
-// "file(FIELD)": the field's name.
-std::optional<std::string_view> parse_file(std::string_view name) {
-    constexpr std::string_view kBegin = "file(";
-    if (!name.starts_with(kBegin) || !name.ends_with(')')) return std::nullopt;
-    return name.substr(kBegin.size(), name.size() - kBegin.size() - 1);
-}
-
+// "file(FIELD)".
 std::optional<AdhocValue> find_file(const AdhocEvent& event, std::string_view name) {
     const Field* field = event.format.find(name);
     if (!field || field->is_common || field->is_dynamic() || field->is_array || field->is_string ||
@@ -164,7 +164,7 @@ bool AdhocValue::is_number() const {
 
 std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view name) {
     if (const auto wrapped = parse_text_at(name)) return find_text_at(event, *wrapped);
-    if (const auto file = parse_file(name)) return find_file(event, *file);
+    if (const auto file = within("file", name)) return find_file(event, *file);
     const Field* field = event.format.find(name);
     if (field && !field->is_common)
         return AdhocValue{Source::field, field, {}, type_of(event, *field)};
@@ -184,7 +184,7 @@ std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view n
 
 std::string hint_for_value(std::initializer_list<const AdhocEvent*> events, std::string_view name) {
     if (const auto wrapped = parse_text_at(name)) name = wrapped->field;
-    if (const auto file = parse_file(name)) name = *file;
+    if (const auto file = within("file", name)) name = *file;
     std::vector<std::string> names;
     for (const AdhocEvent* event : events)
         for (std::string& field : event->format.field_names())

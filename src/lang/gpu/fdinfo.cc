@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "base/find_by_name.h"
 #include "base/scan.h"
 #include "base/text.h"
 
@@ -27,16 +28,6 @@ Number parse_amount(std::string_view text) {
     if (unit == kUnits.end()) return std::nullopt;
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
     return *number > kMost / unit->second ? kMost : *number * unit->second;
-}
-
-// The part with this name, which is added if there is none yet.
-template <class Part>
-Part& part_of(std::vector<Part>& parts, std::string_view name) {
-    const auto found = std::ranges::find(parts, name, &Part::name);
-    if (found != parts.end()) return *found;
-    Part part;
-    part.name = name;
-    return parts.emplace_back(std::move(part));
 }
 
 void set_capacity(Engine& engine, std::uint64_t number) {
@@ -72,7 +63,7 @@ bool take_amount(const KeyOf<Part> (&keys)[size], std::vector<Part>& parts, std:
                  std::uint64_t number) {
     for (const KeyOf<Part>& one : keys) {
         if (!key.starts_with(one.prefix)) continue;
-        one.set(part_of(parts, key.substr(one.prefix.size())), number);
+        one.set(find_or_add_by_name(parts, key.substr(one.prefix.size())), number);
         return true;
     }
     return false;

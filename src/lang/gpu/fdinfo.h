@@ -29,6 +29,8 @@ struct DrmClient {
         std::optional<std::uint64_t> total, shared;  // of all buffers, of those others have, too
         std::optional<std::uint64_t> resident;       // that take place there; old: drm-memory-vram
         std::optional<std::uint64_t> active, purgeable;  // used by jobs, free for the taking
+        // Of what the driver tells, the amount that is nearest to what takes place there.
+        std::optional<std::uint64_t> bytes() const { return resident ? resident : total; }
         bool operator==(const Region&) const = default;
     };
     std::string driver;               // "amdgpu"

@@ -298,9 +298,8 @@ void ItemResolver::fill_parameter(const Relocation& relocation, Insn& insn) {
         return fill_text(relocation, text == given.texts.end() ? parameter->text : text->second,
                          insn);
     }
-    const auto number = given.numbers.find(name);
-    const std::int64_t value = number == given.numbers.end() ? parameter->value : number->second;
-    set_immediate(relocation, cat("parameter '", name, '\''), value + relocation.addend, insn);
+    set_immediate(relocation, cat("parameter '", name, '\''),
+                  given.number_of(*parameter) + relocation.addend, insn);
 }
 
 void ItemResolver::fill_text(const Relocation& relocation, std::string_view text, Insn& insn) {

@@ -14,6 +14,12 @@ namespace gpufs {
 struct ParameterValues {
     std::map<std::string, std::int64_t, std::less<>> numbers;
     std::map<std::string, std::string, std::less<>> texts;  // Parameter::Type::text
+
+    // What was given for a parameter that is a number, or its default.
+    std::int64_t number_of(const Parameter& parameter) const {
+        const auto given = numbers.find(parameter.name);
+        return given == numbers.end() ? parameter.value : given->second;
+    }
 };
 
 // Parses "name=value" words for a program's parameters. A plain number is in the parameter's unit;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/cat.h"
+#include "base/find_by_name.h"
 #include "base/printable.h"
 #include "view/json.h"
 #include "view/size.h"
@@ -33,29 +34,13 @@ std::vector<std::string> names_of(const std::vector<ProcessUse>& processes,
     return names;
 }
 
-template <class Part>
-const Part* find_part(const std::vector<Part>& parts, std::string_view name) {
-    const auto found = std::ranges::find(parts, name, &Part::name);
-    return found == parts.end() ? nullptr : &*found;
-}
-
-// The amount that a driver tells, the one that is nearest to what takes place.
-std::optional<std::uint64_t> bytes_of(const Region& region) {
-    return region.resident ? region.resident : region.total;
-}
-
 std::optional<double> share_of(const ProcessUse& process, std::string_view engine) {
-    const EngineUse* use = find_part(process.engines, engine);
+    const EngineUse* use = find_by_name(process.engines, engine);
     return use ? use->share : std::nullopt;
 }
 std::optional<std::uint64_t> memory_of(const ProcessUse& process, std::string_view name) {
-    const Region* region = find_part(process.regions, name);
-    return region ? bytes_of(*region) : std::nullopt;
-}
-
-template <class T>
-void add(std::optional<T>& sum, const std::optional<T>& more) {
-    if (more) sum = sum.value_or(T{}) + *more;
+    const Region* region = find_by_name(process.regions, name);
+    return region ? region->bytes() : std::nullopt;
 }
 
 std::string upper(std::string text) {
@@ -71,16 +56,10 @@ std::string cell(const std::optional<std::uint64_t>& bytes) {
     return bytes ? size_text(*bytes) : "-";
 }
 
-template <class T>
-JsonObject& number_or_null(JsonObject& object, std::string_view key,
-                           const std::optional<T>& value) {
-    return value ? object.number(key, *value) : object.null(key);
-}
-
 std::string engine_json(const EngineUse& use) {
     JsonObject engine;
     engine.text("engine", use.name).number("capacity", use.capacity);
-    number_or_null(engine, "busy_ns", use.busy_ns);
+    engine.number_or_null("busy_ns", use.busy_ns);
     if (use.share) return engine.raw("busy_percent", percent(*use.share)).done();
     return engine.null("busy_percent").done();
 }
@@ -88,11 +67,11 @@ std::string engine_json(const EngineUse& use) {
 std::string region_json(const Region& region) {
     JsonObject json;
     json.text("region", region.name);
-    number_or_null(json, "total_bytes", region.total);
-    number_or_null(json, "shared_bytes", region.shared);
-    number_or_null(json, "resident_bytes", region.resident);
-    number_or_null(json, "active_bytes", region.active);
-    return number_or_null(json, "purgeable_bytes", region.purgeable).done();
+    json.number_or_null("total_bytes", region.total);
+    json.number_or_null("shared_bytes", region.shared);
+    json.number_or_null("resident_bytes", region.resident);
+    json.number_or_null("active_bytes", region.active);
+    return json.number_or_null("purgeable_bytes", region.purgeable).done();
 }
 
 }  // namespace
@@ -117,8 +96,8 @@ std::string usage_text(const Gpu& gpu, const GpuUse& use, const Screen& screen) 
         const auto share = [&](std::size_t i) { return share_of(process, engines[i]); };
         const auto size = [&](std::size_t i) { return memory_of(process, regions[i]); };
         add_row({printable(process.comm), cat(process.pid)}, share, size);
-        for (std::size_t i = 0; i < engines.size(); ++i) add(shares[i], share(i));
-        for (std::size_t i = 0; i < regions.size(); ++i) add(sizes[i], size(i));
+        for (std::size_t i = 0; i < engines.size(); ++i) add_known(shares[i], share(i));
+        for (std::size_t i = 0; i < regions.size(); ++i) add_known(sizes[i], size(i));
     }
     const bool has_numbers = !engines.empty() || !regions.empty();
     if (use.processes.size() > 1 && has_numbers)
