@@ -18,12 +18,15 @@ void CpuOccupancy::add_up_oldest(Cpu& cpu) {
     cpu.sums.push_back(std::move(sum));
 }
 
-void CpuOccupancy::on_switch(std::uint64_t ns, int cpu, int next_pid, std::string_view next_comm) {
+void CpuOccupancy::on_switch(std::uint64_t ns, int cpu, Task prev, Task next) {
     Cpu& c = cpus_[cpu];
-    if (c.pid >= 0 && ns > c.since_ns) add(c, {c.since_ns, ns, ns - c.since_ns, c.pid});
+    if (c.pid >= 0 && ns > c.since_ns) {
+        if (c.pid != prev.pid) name(prev.pid, prev.comm);
+        add(c, {c.since_ns, ns, ns - c.since_ns, prev.pid});
+    }
     c.since_ns = ns;
-    c.pid = next_pid;
-    name(next_pid, next_comm);
+    c.pid = next.pid;
+    name(next.pid, next.comm);
 }
 
 void CpuOccupancy::on_run(int cpu, const Run& run) {

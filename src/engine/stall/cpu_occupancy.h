@@ -17,8 +17,14 @@ namespace gpufs {
 // ask about, and of that at most a few thousand stretches a CPU: older ones are then added up.
 class CpuOccupancy {
 public:
-    // A task came onto a CPU. In the order of their time for each CPU.
-    void on_switch(std::uint64_t ns, int cpu, int next_pid, std::string_view next_comm);
+    struct Task {
+        int pid = 0;
+        std::string_view comm;
+    };
+    // `prev` left a CPU, and `next` came. In the order of their time for each CPU. Where the switch
+    // to `prev` was not seen (Linux 6.18 leaves out one now and then), all since the last one is
+    // its.
+    void on_switch(std::uint64_t ns, int cpu, Task prev, Task next);
     // Or somebody else kept the runs of a CPU. `ns` is less than end_ns - begin_ns where several
     // short ones of the task are told as one.
     struct Run {

@@ -241,14 +241,18 @@ RunReader::RunReader(Events& events, CpuOccupancy& log) : log_(log) {
     const TraceEvent* event = events.find("sched:sched_switch");
     if (!event) throw UnsupportedError("this kernel has no event sched:sched_switch");
     id_ = event->format.id;
+    prev_pid_ = event->format.find("prev_pid");
+    prev_comm_ = event->format.find("prev_comm");
     next_pid_ = event->format.find("next_pid");
     next_comm_ = event->format.find("next_comm");
 }
 
 void RunReader::read(const TraceRecord& record) {
     if (record.id() != id_) return;
-    log_.on_switch(record.timestamp, record.cpu, pid_of(*next_pid_, record.bytes),
-                   text_of(*next_comm_, record.bytes));
+    const RecordBytes bytes = record.bytes;
+    log_.on_switch(record.timestamp, record.cpu,
+                   {pid_of(*prev_pid_, bytes), text_of(*prev_comm_, bytes)},
+                   {pid_of(*next_pid_, bytes), text_of(*next_comm_, bytes)});
 }
 
 }  // namespace gpufs

@@ -81,6 +81,7 @@ public:
 private:
     CpuOccupancy& log_;
     int id_ = -1;
+    const Field *prev_pid_ = nullptr, *prev_comm_ = nullptr;
     const Field *next_pid_ = nullptr, *next_comm_ = nullptr;
 };
 

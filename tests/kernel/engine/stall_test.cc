@@ -220,9 +220,11 @@ BOOST_AUTO_TEST_CASE(a_task_does_not_run_while_it_waits_for_a_cpu) {
     });
     const Hunted got = hunt(Way::best, {"R", 1}, worker);
     BOOST_REQUIRE_GE(got.ended.size(), 10);
-    for (const Stall& s : got.ended)
+    for (const Stall& s : got.ended) {
+        if (s.is_end_late) continue;  // it says so
         for (const CpuUse& use : s.ran_meanwhile)
             BOOST_TEST((use.pid != s.tid || use.ns < kClocksNs), use.ns);
+    }
 }
 
 BOOST_DATA_TEST_CASE(fifty_threads_are_all_watched, kWays, way) {
