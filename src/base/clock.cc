@@ -1,6 +1,7 @@
 #include "base/clock.h"
 
 #include <ctime>
+#include <limits>
 
 namespace gpufs {
 namespace {
@@ -19,7 +20,19 @@ std::uint64_t monotonic_ns() {
 }
 
 std::uint64_t real_time_ahead_ns() {
-    return now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC);
+    // Who is interrupted between the two clocks, by other tasks for milliseconds, reads them again.
+    constexpr int kTries = 16;
+    constexpr std::uint64_t kClose = 1'000;
+    std::uint64_t closest = std::numeric_limits<std::uint64_t>::max(), ahead = 0;
+    for (int i = 0; i < kTries && closest > kClose; ++i) {
+        const std::uint64_t before = monotonic_ns();
+        const std::uint64_t real = now(CLOCK_REALTIME);
+        const std::uint64_t took = monotonic_ns() - before;
+        if (took >= closest) continue;
+        closest = took;
+        ahead = real - before - took / 2;
+    }
+    return ahead;
 }
 
 }  // namespace gpufs
