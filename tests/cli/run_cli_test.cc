@@ -106,6 +106,10 @@ const std::map<std::string, NeededEvent> kEventsOf = {
      {"/sys/kernel/tracing/events/i915/i915_request_add",
       "gpufs: this kernel has no event 'i915:i915_request_add': 'i915' cannot run here\n"
       "hint: load the driver of the GPU; 'gpufs list --gpu' has its events\n"}},
+    {"xe",
+     {"/sys/kernel/tracing/events/xe/xe_sched_job_exec",
+      "gpufs: this kernel has no event 'xe:xe_sched_job_exec': 'xe' cannot run here\n"
+      "hint: load the driver of the GPU; 'gpufs list --gpu' has its events\n"}},
     {"vblank",
      {"/sys/kernel/tracing/events/drm/drm_vblank_event",
       "gpufs: this kernel has no event 'drm:drm_vblank_event': 'vblank' cannot run here\n"

@@ -16,6 +16,8 @@ const std::string kNoAmdgpu =
     "amdgpu: this kernel has no event 'amdgpu:amdgpu_cs_ioctl': 'amdgpu' cannot run here";
 const std::string kNoI915 =
     "i915: this kernel has no event 'i915:i915_request_add': 'i915' cannot run here";
+const std::string kNoXe =
+    "xe: this kernel has no event 'xe:xe_sched_job_exec': 'xe' cannot run here";
 
 // Name and reason of each, as a kernel with these formats has them.
 std::vector<std::string> reasons(const std::string& formats) {
@@ -36,17 +38,22 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything) {
                        "cannot run here",
                        kNoI915,
                        "vblank: this kernel has no event 'drm:drm_vblank_event': 'vblank' cannot "
-                       "run here"}),
+                       "run here",
+                       kNoXe}),
                boost::test_tools::per_element());
     for (const char* captured : {"5.10", "6.1", "6.12", "7.3"}) {
         const std::vector<std::string> all = reasons(captured);
         for (const char* runs : {"amdgpu: ", "i915: "})
             BOOST_TEST(std::ranges::count(all, runs) == 1, captured << ' ' << runs);
+        const bool has_xe =
+            std::string_view(captured) == "6.12" || std::string_view(captured) == "7.3";
+        BOOST_TEST(std::ranges::count(all, has_xe ? "xe: " : kNoXe) == 1, captured);
     }
     BOOST_TEST(reasons("6.18") == (std::vector<std::string>{
                                       kNoAmdgpu, "drm: ", "fence: ", kNoI915,
                                       "vblank: this kernel has no event 'drm:drm_vblank_event': "
-                                      "'vblank' cannot run here"}),
+                                      "'vblank' cannot run here",
+                                      kNoXe}),
                boost::test_tools::per_element());
 }
 
