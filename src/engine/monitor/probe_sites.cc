@@ -87,26 +87,46 @@ private:
     void require_some_event() const {
         for (const ProbeSite& site : found_.sites)
             if (site.event) return;
-        std::vector<std::string> wanted;
-        std::string options;
+        std::vector<std::string> events, wanted;
         for (const ProbeProgram& probe : program_.programs)
             for (const auto& alternatives : probe.targets) {
                 const ProbeTarget& target = alternatives.front();
                 const ProbeKind& kind = probe_kind(target.kind);
-                if (kind.place == ProbeKind::Place::own) continue;
-                const bool is_event = kind.place == ProbeKind::Place::event;
-                const std::string name = is_event              ? target.name
-                                         : target.name.empty() ? std::string(kind.name)
-                                                               : cat(kind.name, ' ', target.name);
-                if (std::ranges::count(wanted, name) > 0) continue;
-                wanted.push_back(name);
-                if (is_event) options += cat(" -e ", target.name);
+                if (kind.place == ProbeKind::Place::event) {
+                    add_once(events, target.name);
+                } else if (kind.place != ProbeKind::Place::own) {
+                    add_once(wanted, target.name.empty() ? std::string(kind.name)
+                                                         : cat(kind.name, ' ', target.name));
+                }
             }
+        std::string options;
+        std::vector<std::string> names;
+        for (const std::string& name : whole_systems(events)) {
+            options += cat(" -e ", name);
+            names.push_back(cat(name.find(':') == name.npos ? "events of " : "", name));
+        }
+        names.insert(names.end(), wanted.begin(), wanted.end());
         const std::string named =
             program_.name.empty() ? "the program" : cat('\'', program_.name, '\'');
         throw UnsupportedError(
-            cat("this recording has nothing of what ", named, " looks at: ", join(wanted, ", ")),
+            cat("this recording has nothing of what ", named, " looks at: ", join(names, ", ")),
             options.empty() ? "run it live" : cat("'gpufs record", options, "' records it"));
+    }
+    static void add_once(std::vector<std::string>& names, const std::string& name) {
+        if (std::ranges::count(names, name) == 0) names.push_back(name);
+    }
+    // A system of which many events are wanted is named in their place.
+    static std::vector<std::string> whole_systems(const std::vector<std::string>& events) {
+        constexpr int kMany = 6;
+        const auto system = [](const std::string& event) {
+            return event.substr(0, event.find(':'));
+        };
+        std::vector<std::string> names;
+        for (const std::string& event : events)
+            add_once(names, std::ranges::count(events, system(event), system) > kMany
+                                ? system(event)
+                                : event);
+        return names;
     }
 
     // A raw tracepoint is worth nothing where its arguments are not there, where the kernel does

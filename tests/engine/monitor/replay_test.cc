@@ -343,6 +343,9 @@ BOOST_AUTO_TEST_CASE(shipped_monitors_count_what_the_recording_has) {
                "raw_syscalls:sys_exit, sched:sched_process_exit\n"
                "hint: 'gpufs record -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit "
                "-e sched:sched_process_exit' records it");
+    BOOST_TEST(refusal([] { Run(kMono, shipped("xe")); }) ==
+               "this recording has nothing of what 'xe' looks at: events of xe\n"
+               "hint: 'gpufs record -e xe' records it");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
