@@ -52,6 +52,23 @@ bool is_glob(std::string_view pattern) {
     return pattern.find_first_of("*?[") != pattern.npos;
 }
 
+std::vector<std::string> expand_braces(std::string_view name) {
+    const auto open = name.find('{');
+    const auto close = open == name.npos ? open : name.find('}', open);
+    if (close == name.npos) return {std::string(name)};
+    const std::vector<std::string> ends = expand_braces(name.substr(close + 1));
+    std::vector<std::string> names;
+    std::string_view words = name.substr(open + 1, close - open - 1);
+    for (bool is_last = false; !is_last;) {
+        const auto comma = words.find(',');
+        is_last = comma == words.npos;
+        for (const std::string& end : ends)
+            names.push_back(cat(name.substr(0, open), words.substr(0, comma), end));
+        if (!is_last) words.remove_prefix(comma + 1);
+    }
+    return names;
+}
+
 std::string shell_quote(std::string_view word) {
     constexpr std::string_view kPlain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=@%+";

@@ -21,6 +21,10 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 bool glob_match(std::string_view pattern, std::string_view name);
 bool is_glob(std::string_view pattern);
 
+// The names that braces stand for, as in a shell: "a{b,,c}d" is "abd", "ad", "acd". Several pairs
+// multiply; none is in another. A brace without its other half is a character.
+std::vector<std::string> expand_braces(std::string_view name);
+
 // One word of a POSIX shell command line, quoted if necessary.
 std::string shell_quote(std::string_view word);
 

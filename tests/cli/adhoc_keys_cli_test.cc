@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(texts_behind_arguments_and_results_are_keys) {
 }
 
 BOOST_AUTO_TEST_CASE(a_library_is_found_by_its_name) {
-    for (const char* library : {"libc", "libc.so.6"}) {
+    for (const char* library : {"libc", "libc.so.6", "libc.so*"}) {
         const Ended ran = trace({"count", cat("uprobe:", library, ":getppid"), "by", "func", "--if",
                                  kOurs, "--json", "--strict"},
                                 [] {
@@ -116,6 +116,25 @@ BOOST_AUTO_TEST_CASE(a_library_is_found_by_its_name) {
         "uprobe:lib-of-nobody:getppid\n"
         "       ^~~~~~~~~~~~~~~~~~~~~\n"
         "hint: write the whole path\n");
+    BOOST_TEST(test::gpufs({"count", "uprobe:lib-of-nobody*:getppid"}).err ==
+               "gpufs: count:1:8: error: no library 'lib-of-nobody*' is where the dynamic loader "
+               "looks, and no process has one mapped\n"
+               "uprobe:lib-of-nobody*:getppid\n"
+               "       ^~~~~~~~~~~~~~~~~~~~~~\n");
+}
+
+BOOST_AUTO_TEST_CASE(braces_in_a_functions_name_are_alternatives) {
+    const Ended ran = trace({"count", "uprobe:libc.so*:get{ppid,pgid,nothing}", "by", "func",
+                             "--if", kOurs, "--json", "--strict"},
+                            [] {
+                                in_thread("gp-ours", [] {
+                                    for (int i = 0; i < 7; ++i) ::getppid();
+                                    for (int i = 0; i < 5; ++i) ::getpgid(0);
+                                });
+                            });
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(count_behind(ran.out, "{\"func\":\"getppid\"}") == 7, ran.out);
+    BOOST_TEST(count_behind(ran.out, "{\"func\":\"getpgid\"}") == 5, ran.out);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -16,7 +16,10 @@ namespace {
 
 constexpr std::size_t kMuch = 64 << 10;
 
-ValueNames with_stacks(ValueNames names, const StackMaps& stacks) {
+ValueNames with_maps(ValueNames names, const StackMaps& stacks, const RunningProgram& running) {
+    names.text = [&running](std::string_view map, std::uint64_t key) {
+        return text_in(running, map, key);
+    };
     names.frames = [&stacks](std::string_view map, std::int32_t id) {
         return stacks.frames(map, id);
     };
@@ -30,7 +33,7 @@ MonitorPrinter::MonitorPrinter(Context& ctx, RunningProgram& running, Form form,
       running_(running),
       form_(form),
       stacks_(running),
-      names_(with_stacks(std::move(names), stacks_)),
+      names_(with_maps(std::move(names), stacks_, running)),
       values_(names_, form.controls),
       records_(running.program(), values_),
       maps_(running) {

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 namespace gpufs {
 
@@ -14,5 +18,27 @@ struct Absent {
 // where the dynamic loader looks without being told (/etc/ld.so.cache, its default directories),
 // by its whole name or without the version: "libc.so.6", "libc".
 std::variant<std::string, Absent> find_code_file(const std::string& name);
+
+// Finds the files of libraries whose names match a shell pattern ("libcuda.so*"): where the dynamic
+// loader looks, $LD_LIBRARY_PATH included, and what processes have mapped by now. A file that
+// several paths lead to, or that containers share, is one: a probe is in the file, whoever maps it.
+// "@libcuda.so*": the programs that run and have such a library mapped. Looks at all processes
+// once.
+class LibraryFiles {
+public:
+    // A path of each; /proc/PID/root/... for a file that only a container has. Sorted; empty if
+    // there is none.
+    std::vector<std::string> find(const std::string& pattern);
+
+private:
+    struct Mapped {
+        int pid;
+        std::string path;  // as the process sees it
+    };
+    const std::vector<Mapped>& mapped();
+
+    std::optional<std::vector<Mapped>> mapped_;
+    std::map<std::string, std::vector<std::string>> found_;  // by pattern
+};
 
 }  // namespace gpufs

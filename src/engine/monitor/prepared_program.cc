@@ -9,6 +9,7 @@
 #include "engine/monitor/probe_providers.h"
 #include "lang/expr/bpf.h"
 #include "lang/ir/ir.h"
+#include "lang/program/function_fields.h"
 #include "lang/program/probe_kinds.h"
 
 namespace gpufs {
@@ -163,7 +164,9 @@ BpfMapSpec PreparedProgram::pool_spec() const {
 LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
     LinkTarget target;
     target.context = probe_provider(site.target->kind).context;
-    target.event = site.event;
+    target.event = target.context == LinkTarget::Context::registers
+                       ? &function_registers(site.target->kind)
+                       : site.event;
     target.attached_to = site.target->name;
     target.is_recorded = machine_.is_recording();
     target.features = features_;

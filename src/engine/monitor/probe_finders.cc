@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "kernel/elf/probe_offsets.h"
@@ -15,6 +17,9 @@ namespace {
 
 template <class T>
 using Found = std::variant<T, Absent>;
+
+// Behind a function's name: in all its versions.
+constexpr std::string_view kAllVersions = "@*";
 
 // "name+0x10": the name, and the number behind it; "name" has 0.
 struct Function {
@@ -67,6 +72,27 @@ std::string near_function(const std::string& path, std::string_view name) {
         for (ElfFunction& one : *functions) names.push_back(std::move(one.name));
     if (names.empty()) return "it is stripped; install its debug symbols, or give 0xOFFSET";
     return did_you_mean(name, names);
+}
+
+bool takes(std::string_view& text, std::string_view end) {
+    if (!text.ends_with(end)) return false;
+    text.remove_suffix(end.size());
+    return true;
+}
+
+// Is it NAME, NAME_v2, NAME_ptsz, NAME_v2_ptds, ...? CUDA and HIP name the versions of a function
+// so, and those that mean the calling thread's own stream where none is given.
+bool is_version_of(std::string_view function, std::string_view name) {
+    std::string_view rest = function.substr(name.size());
+    if (!takes(rest, "_ptsz") && !takes(rest, "_ptds")) takes(rest, "_spt");
+    if (rest.empty()) return true;
+    return rest.size() > 2 && rest.starts_with("_v") &&
+           std::ranges::all_of(rest.substr(2), is_digit);
+}
+
+// A name of libraries, not a path.
+bool is_library_pattern(std::string_view file) {
+    return is_glob(file) && file.find('/') == file.npos;
 }
 
 // An event of kprobe_events or uprobe_events. The kernel attaches only kprobe programs to it, which
@@ -139,28 +165,41 @@ FoundSites find_function_sites(const SiteSearch& search, ProbeSite site) {
     return std::vector{std::move(site)};
 }
 
-FoundSites find_file_sites(const SiteSearch&, ProbeSite site) {
-    const ProbeTarget& target = *site.target;
-    const auto colon = target.name.rfind(':');
-    const Found<std::string> program = find_code_file(target.name.substr(0, colon));
-    if (const Absent* why = std::get_if<Absent>(&program)) return *why;
-    UprobePlace place;
-    place.path = std::get<0>(program);
-    place.at_return = probe_kind(target.kind).at_return;
-    std::string name = target.name.substr(colon + 1);
-    const bool is_number = name.starts_with("0x");
-    Found<Function> split = split_offset(is_number ? cat("+", name) : name);
-    if (const Absent* why = std::get_if<Absent>(&split)) return *why;
-    const Function& function = std::get<0>(split);
-    if (is_number) {
-        place.offset = function.offset;
-        site.places = {place};
-        return std::vector{std::move(site)};
+namespace {
+
+// What a probe asks for of a file: a name, a pattern, `NAME@*`.
+Found<std::vector<ElfFunction>> functions_named(const std::string& path, const std::string& name) {
+    if (!name.ends_with(kAllVersions)) return functions_in(path, name);
+    const std::string base = name.substr(0, name.size() - kAllVersions.size());
+    Found<std::vector<ElfFunction>> found = functions_in(path, base + '*');
+    if (auto* functions = std::get_if<0>(&found))
+        std::erase_if(*functions,
+                      [&](const ElfFunction& one) { return !is_version_of(one.name, base); });
+    return found;
+}
+
+// The same, of alternatives in braces all that are there.
+Found<std::vector<ElfFunction>> functions_asked_for(const std::string& path,
+                                                    const std::string& names) {
+    std::vector<ElfFunction> all;
+    for (const std::string& name : expand_braces(names)) {
+        Found<std::vector<ElfFunction>> some = functions_named(path, name);
+        if (some.index() != 0) return some;
+        std::ranges::move(std::get<0>(some), std::back_inserter(all));
     }
-    const Found<std::vector<ElfFunction>> functions = functions_in(place.path, function.name);
+    return all;
+}
+
+// The places of a function, or of several, in a file.
+std::optional<Absent> find_places(const Function& function, const std::string& path,
+                                  bool has_other_way, ProbeSite& site) {
+    UprobePlace place;
+    place.path = path;
+    place.at_return = probe_kind(site.target->kind).at_return;
+    const Found<std::vector<ElfFunction>> functions = functions_asked_for(path, function.name);
     if (const Absent* why = std::get_if<Absent>(&functions)) return *why;
     for (const ElfFunction& one : std::get<0>(functions)) {
-        if (one.is_indirect && target.has_glob) continue;
+        if (one.is_indirect && site.target->has_glob) continue;
         place.offset = one.offset + function.offset;
         const auto same = std::ranges::find(site.places, place.offset, &UprobePlace::offset);
         if (same == site.places.end()) {
@@ -173,10 +212,49 @@ FoundSites find_file_sites(const SiteSearch&, ProbeSite site) {
             site.functions[static_cast<std::size_t>(same - site.places.begin())];
         if (name_there.starts_with('_') && !one.name.starts_with('_')) name_there = one.name;
     }
-    if (site.places.empty())
-        return Absent{cat("'", place.path, "' has no function '", function.name, "'"),
-                      near_function(place.path, function.name)};
-    return std::vector{std::move(site)};
+    if (!site.places.empty()) return {};
+    return Absent{cat("'", path, "' has no function '", function.name, "'"),
+                  has_other_way ? "" : near_function(path, function.name)};
+}
+
+}  // namespace
+
+FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
+    const ProbeTarget& target = *site.target;
+    const auto colon = target.name.rfind(':');
+    const std::string file = target.name.substr(0, colon);
+    std::vector<std::string> paths;
+    if (is_library_pattern(file)) {
+        paths = search.libraries.find(file);
+        if (paths.empty())
+            return Absent{file.starts_with('@')
+                              ? cat("no process has a library '", file.substr(1), "' mapped")
+                              : cat("no library '", file,
+                                    "' is where the dynamic loader looks, and no process has one "
+                                    "mapped"),
+                          ""};
+    } else {
+        Found<std::string> one = find_code_file(file);
+        if (const Absent* why = std::get_if<Absent>(&one)) return *why;
+        paths.push_back(std::get<0>(std::move(one)));
+    }
+    const std::string name = target.name.substr(colon + 1);
+    const bool is_number = name.starts_with("0x");
+    Found<Function> split = split_offset(is_number ? cat("+", name) : name);
+    if (const Absent* why = std::get_if<Absent>(&split)) return *why;
+    const Function& function = std::get<0>(split);
+    std::vector<ProbeSite> sites;
+    std::optional<Absent> absent;
+    for (const std::string& path : paths) {
+        ProbeSite in_file = site;
+        if (is_number)
+            in_file.places = {{path, function.offset, 0, -1, probe_kind(target.kind).at_return}};
+        else if (auto why = find_places(function, path, search.has_other_way, in_file))
+            absent = std::move(why);
+        if (!in_file.places.empty()) sites.push_back(std::move(in_file));
+    }
+    if (sites.empty()) return *absent;
+    return sites;
 }
 
 FoundSites find_static_sites(const SiteSearch&, ProbeSite site) {
@@ -205,7 +283,8 @@ std::variant<std::vector<std::string>, Absent> find_functions_of(const ProbeTarg
                                                                  KernelFacts& machine) {
     const Program none;
     ProbeSites notes;
-    const SiteSearch search{none, machine, false, notes};
+    LibraryFiles libraries;
+    const SiteSearch search{none, machine, false, notes, libraries};
     ProbeProgram program;
     ProbeSite site;
     site.program = &program;
@@ -214,7 +293,11 @@ std::variant<std::vector<std::string>, Absent> find_functions_of(const ProbeTarg
                            ? find_file_sites(search, std::move(site))
                            : find_function_sites(search, std::move(site));
     if (Absent* why = std::get_if<Absent>(&found)) return std::move(*why);
-    return std::get<0>(found).front().functions;
+    std::vector<std::string> functions;
+    for (ProbeSite& one : std::get<0>(found))
+        for (std::string& name : one.functions)
+            if (std::ranges::count(functions, name) == 0) functions.push_back(std::move(name));
+    return functions;
 }
 
 }  // namespace gpufs

@@ -20,10 +20,11 @@ struct SiteSearch {
     // There is another alternative, or the program is optional.
     bool has_other_way;
     ProbeSites& found;  // takes notes and cautions
+    LibraryFiles& libraries;
 };
 
 // `site` has its program and its target; each function fills in the rest. They return one site for
-// each event, or one for all functions or places.
+// each event, or one for all functions or places of a file.
 FoundSites find_event_sites(const SiteSearch& search, ProbeSite site);
 // The kernel lists what it has; asking costs tens of milliseconds, so only where there is another
 // way. Otherwise attaching tells.

@@ -170,13 +170,15 @@ private:
         if (!machine_.is_recording() && target.kind == Kind::recorded)
             return Absent{"it is for recordings", ""};
         if (!provider.find) return std::vector{std::move(site)};
-        return provider.find({program_, machine_, has_other_way, found_}, std::move(site));
+        return provider.find({program_, machine_, has_other_way, found_, libraries_},
+                             std::move(site));
     }
 
     const Program& program_;
     KernelFacts& machine_;
     const std::vector<std::string>& fields_;  // that a condition asks for
     ProbeSites found_;
+    LibraryFiles libraries_;
     Diagnostics mistakes_;
 };
 

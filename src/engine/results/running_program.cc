@@ -1,5 +1,6 @@
 #include "engine/results/running_program.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -13,6 +14,16 @@ const RecordLayout* find_layout(const Program& program, std::span<const std::byt
     if (id == 0 || id > program.records.size()) return nullptr;
     const RecordLayout& layout = program.records[id - 1];
     return record.size() < layout.layout.bytes ? nullptr : &layout;
+}
+
+std::string text_in(const RunningProgram& running, std::string_view map, std::uint64_t key) {
+    const ProgramMap* const texts = running.map(map);
+    if (!texts) return {};
+    std::string text(texts->whole_value_bytes(), '\0');
+    if (!texts->lookup(std::as_bytes(std::span(&key, 1)), std::as_writable_bytes(std::span(text))))
+        return {};
+    text.resize(std::min(text.find('\0'), text.size()));
+    return text;
 }
 
 std::vector<std::vector<std::byte>> keys_as_contexts(const ProgramMap& map) {

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +30,9 @@ public:
     // Null where programs may write to the map while it is read and emptied.
     virtual ProgramMap* settled_map(std::string_view) const { return nullptr; }
 };
+
+// The text of a map of texts, up to its NUL; empty if the map has none for the key.
+std::string text_in(const RunningProgram& running, std::string_view map, std::uint64_t key);
 
 // The keys of a map, each as a program is given it: with zeros behind it, up to a multiple of 8.
 std::vector<std::vector<std::byte>> keys_as_contexts(const ProgramMap& map);

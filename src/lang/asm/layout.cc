@@ -41,6 +41,7 @@ constexpr NamedType kTypes[] = {
     {"signal", ValueType::Kind::signal, 4, true},
     {"dev", ValueType::Kind::device, 4},
     {"ip", ValueType::Kind::ip_address, 16},
+    {"dim3", ValueType::Kind::dimensions, 12},
 };
 
 bool is_type(std::string_view word) {
@@ -171,8 +172,8 @@ ValueType AsmLayoutParser::type() {
         const std::string meant = did_you_mean(word.text, names);
         tokens_.fail(word.span, cat("no type is named '", word.text, "'"),
                      meant.empty() ? "types are u8 to u64, s8 to s64, strN, bytesN, time, ksym, "
-                                     "usym, kstack(MAP), ustack(MAP), pid, syscall, errno, signal, "
-                                     "dev, ip"
+                                     "usym, usym(MAP), kstack(MAP), ustack(MAP), pid, syscall, "
+                                     "errno, signal, dev, ip, dim3"
                                    : meant);
     }
     ValueType type = value_type(known->kind, known->bytes, known->is_signed);
@@ -182,6 +183,7 @@ ValueType AsmLayoutParser::type() {
     }
     if (type.kind == ValueType::Kind::kernel_stack || type.kind == ValueType::Kind::user_stack)
         type.stack_map = stack_map();
+    if (type.kind == ValueType::Kind::user_address && tokens_.is("(")) type.text_map = text_map();
     return type;
 }
 
@@ -197,18 +199,35 @@ std::size_t AsmLayoutParser::digits_behind(const AsmToken& word, std::size_t pre
     return bytes;
 }
 
-std::string AsmLayoutParser::stack_map() {
+// The map of "(MAP)", which stands above.
+const MapDeclaration& AsmLayoutParser::map_in_parentheses(AsmToken& name) {
     tokens_.expect("(");
-    const AsmToken name = tokens_.expect_word("a map's name");
+    name = tokens_.expect_word("a map's name");
     const MapDeclaration* map = work_.program.find_map(name.text);
     if (!map && work_.symbols.is_forgiven(name.text)) throw AlreadyTold();
     if (!map)
         tokens_.fail(name.span, cat("no map is named '", name.text, "'"),
                      did_you_mean(name.text, names_of(work_.program.maps)));
-    if (map->type != BPF_MAP_TYPE_STACK_TRACE)
+    tokens_.expect(")");
+    return *map;
+}
+
+std::string AsmLayoutParser::stack_map() {
+    AsmToken name;
+    if (map_in_parentheses(name).type != BPF_MAP_TYPE_STACK_TRACE)
         tokens_.fail(name.span, cat("map '", name.text, "' holds no stacks"),
                      "declare it as stacks or stack_trace");
-    tokens_.expect(")");
+    return std::string(name.text);
+}
+
+std::string AsmLayoutParser::text_map() {
+    AsmToken name;
+    const MapDeclaration& map = map_in_parentheses(name);
+    const std::vector<Member>& members = map.value.members;
+    if (map.key.bytes != sizeof(std::uint64_t) || members.size() != 1 ||
+        members.front().type.kind != ValueType::Kind::text)
+        tokens_.fail(name.span, cat("map '", name.text, "' holds no texts"),
+                     "its key is a u64, its value a strN");
     return std::string(name.text);
 }
 

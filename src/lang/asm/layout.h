@@ -15,7 +15,7 @@ public:
     //   layout  = members | STRUCT | type          `only` names the member that a lone type becomes
     //   members = "{" member { "," member } [ "," ] "}"
     //   member  = NAME type | NAME STRUCT | STRUCT      the last: its members become members here
-    //   type    = INTEGER | strN | bytesN | time | ksym | usym | kstack "(" MAP ")" | ustack ...
+    //   type    = INTEGER | strN | bytesN | time | ksym | usym ["(" MAP ")"] | kstack "(" MAP ")" | ustack ...
     //             and behind it, if it is a number, its unit or the enum whose words it stands for
     Layout layout(std::string_view only);
     Layout members(Layout begun = {});
@@ -31,7 +31,9 @@ private:
     void embed(const AsmToken& name, const Layout& structure, bool is_open, Layout& into);
     EnumWords words_for(const ValueType& type);
     std::size_t digits_behind(const AsmToken& word, std::size_t prefix);
+    const MapDeclaration& map_in_parentheses(AsmToken& name);
     std::string stack_map();
+    std::string text_map();
 
     const AsmWork& work_;
     AsmTokens& tokens_;

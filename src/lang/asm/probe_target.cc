@@ -62,14 +62,16 @@ private:
         return std::string_view(source_.text).substr(span.begin, span.end - span.begin);
     }
 
-    // Advances to the next ',', '|' or comment; names that contain one must be quoted.
+    // Advances to the next ',', '|' or comment that is not in braces; names that contain one must
+    // be quoted.
     Span piece() {
         const std::size_t begin = at_;
-        bool is_quoted = false;
+        bool is_quoted = false, is_in_braces = false;
         for (; at_ < end_; ++at_) {
             const char c = source_.text[at_];
             if (c == '"') is_quoted = !is_quoted;
-            if (!is_quoted && (c == ',' || c == '|' || is_comment())) break;
+            if (c == '{' || c == '}') is_in_braces = c == '{';
+            if (!is_quoted && !is_in_braces && (c == ',' || c == '|' || is_comment())) break;
         }
         if (is_quoted) fail({begin, at_}, "this quote is never closed");
         return trimmed({begin, at_});
@@ -135,8 +137,20 @@ private:
         return made;
     }
 
+    // Alternatives in braces may go over lines.
+    static std::string without_blanks_in_braces(std::string_view name) {
+        std::string text;
+        bool is_in = false;
+        for (const char c : name) {
+            if (c == '{' || c == '}') is_in = c == '{';
+            if (!is_in || std::string_view(" \t\r\n").find(c) == std::string_view::npos) text += c;
+        }
+        return text;
+    }
+
     void named(Span at, ProbeTarget& made) const {
-        std::string_view name = text_of(at);
+        const std::string text = without_blanks_in_braces(text_of(at));
+        std::string_view name = text;
         if (name.size() > 2 && name.starts_with('"') && name.ends_with('"'))
             name = name.substr(1, name.size() - 2);
         else if (name.find_first_of(" \t\"") != name.npos)
@@ -149,7 +163,8 @@ private:
         if (has_empty || colons < kind_->colons || (is_event && colons > 1))
             fail(at, cat("'", name, "' is no ", kind_->target));
         made.name = name;
-        made.has_glob = is_glob(name);
+        made.has_glob = is_glob(name) || (kind_->place == ProbeKind::Place::file &&
+                                          name.find('{') != name.npos);
     }
 
     std::uint64_t nanoseconds(Span at) const try {

@@ -35,10 +35,12 @@ struct LinkTarget {
     enum class Context {
         record,         // the event's record: tracepoints
         raw_arguments,  // the tracepoint's arguments, u64 each: raw tracepoints
-        other,          // registers, a sample, nothing: the rest
+        registers,      // struct pt_regs: probes of functions
+        other,          // a sample, nothing: the rest
     };
     Context context = Context::other;
-    const EventFormat* event = nullptr;  // of tracepoints, raw ones too: guards ask for its fields
+    // Of tracepoints, raw ones too: guards ask for its fields. Of functions: function_registers().
+    const EventFormat* event = nullptr;
     std::string attached_to;             // the ProbeTarget's name: which alternative it is
     bool is_recorded = false;            // it runs over a recording
 

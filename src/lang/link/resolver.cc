@@ -189,7 +189,8 @@ void ItemResolver::fill(const Relocation& relocation, Insn& insn) {
 const Field& ItemResolver::require_field(const Relocation& relocation) const {
     const EventFormat* event = job_.target.event;
     const std::string& name = relocation.name;
-    if (job_.target.context != LinkTarget::Context::record || !event) {
+    const bool is_record = job_.target.context == LinkTarget::Context::record;
+    if ((!is_record && job_.target.context != LinkTarget::Context::registers) || !event) {
         const bool is_raw = event && job_.target.context == LinkTarget::Context::raw_arguments;
         job_.fail(
             relocation.at,
@@ -197,15 +198,16 @@ const Field& ItemResolver::require_field(const Relocation& relocation) const {
             is_raw ? cat("a raw tracepoint gives the arguments of the kernel's function; "
                          "tracepoint ",
                          event->full_name(), " has the fields")
-                   : "only tracepoints have fields");
+                   : "tracepoints have fields; functions have arg0 to arg5, retval, ip, sp");
     }
     const Field* field = event->find(name);
     if (!field) {
         const auto names = event->field_names();
-        job_.fail(relocation.at, cat(event->full_name(), " has no field '", name, "'"),
+        job_.fail(relocation.at,
+                  cat(is_record ? event->full_name() : event->name, " has no field '", name, "'"),
                   did_you_mean(name, names));
     }
-    if (field->offset < kHiddenBytes)
+    if (is_record && field->offset < kHiddenBytes)
         job_.fail(
             relocation.at,
             cat("'", name, "' cannot be read: the kernel hides the first ", kHiddenBytes,

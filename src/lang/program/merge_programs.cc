@@ -104,7 +104,10 @@ public:
 
 private:
     void rename_stacks(Layout& layout) {
-        for (Member& member : layout.members) maps_.rename(member.type.stack_map);
+        for (Member& member : layout.members) {
+            maps_.rename(member.type.stack_map);
+            maps_.rename(member.type.text_map);
+        }
     }
 
     void rename_code(std::vector<CodeItem>& code) {

@@ -15,6 +15,7 @@ constexpr std::size_t kWordBytes = 8;
 std::size_t alignment_of(const ValueType& type) {
     const bool is_bytes =
         type.kind == ValueType::Kind::text || type.kind == ValueType::Kind::raw_bytes;
+    if (type.kind == ValueType::Kind::dimensions) return sizeof(std::uint32_t);
     return is_bytes ? 1 : std::clamp<std::size_t>(type.bytes, 1, kWordBytes);
 }
 

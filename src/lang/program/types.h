@@ -39,11 +39,14 @@ struct ValueType {
         signal,      // 4 bytes, signed: shown as its name
         device,      // 4 bytes: the kernel's dev_t (major << 20 | minor), shown as its name
         ip_address,  // 16 bytes in network order: IPv6, or IPv4 mapped into IPv6
+        dimensions,  // 12 bytes: three u32, shown as "128x4x1"
     };
     Kind kind = Kind::integer;
     std::size_t bytes = 8;
     bool is_signed = false;
     std::string stack_map;  // kernel_stack, user_stack: name of the map that holds the frames
+    // user_address: name of the map of texts that it may be a key of instead. Empty: none.
+    std::string text_map;
     std::string unit;       // unit of the number, "us", "bytes": for columns and histogram scales
     // Names for the numbers of an integer.
     EnumWords words;

@@ -16,6 +16,10 @@ Symbols::At at_of(ValueNames::Place place) {
 
 // In stacks, calls from different places of one function are merged: the offset is dropped.
 std::string text_of(Frame frame, ValueNames::Place place) {
+    if (place == ValueNames::Place::name) {
+        if (!frame.name.empty()) return std::move(frame.name);
+        return frame.module.empty() ? "unknown" : cat("unknown (", to_text(frame), ')');
+    }
     if (place != ValueNames::Place::address && !frame.name.empty()) frame.offset = 0;
     return to_text(frame);
 }

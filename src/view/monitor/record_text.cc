@@ -34,6 +34,7 @@ int usual_width(const ValueType& type) {
         case Kind::user_address:
             return -kSymbol;
         case Kind::ip_address:
+        case Kind::dimensions:
             return -kAddress;
         default:
             return -kName;

@@ -11,6 +11,7 @@
 #include "base/cat.h"
 #include "base/hex.h"
 #include "engine/symbols/kernel_names.h"
+#include "lang/symbols/function_name.h"
 #include "view/json.h"
 #include "view/size.h"
 
@@ -88,9 +89,16 @@ std::optional<std::string> word_of(const ValuePlan& plan, std::uint64_t number) 
     return flags_text(type.flags, number << unused >> unused);
 }
 
+std::string dimensions_text(std::span<const std::byte> bytes) {
+    std::uint32_t sizes[3];
+    std::memcpy(sizes, bytes.data(), sizeof sizes);
+    return cat(sizes[0], 'x', sizes[1], 'x', sizes[2]);
+}
+
 // The kernel's or the user's name for the number.
 std::string name_of(const ValuePlan& plan, std::span<const std::byte> bytes) {
     if (plan.type.kind == Kind::ip_address) return ip_text(bytes.subspan(plan.offset, 16));
+    if (plan.type.kind == Kind::dimensions) return dimensions_text(bytes.subspan(plan.offset));
     const std::uint64_t number = integer_at(plan, bytes);
     switch (plan.type.kind) {
         case Kind::syscall:
@@ -106,7 +114,7 @@ std::string name_of(const ValuePlan& plan, std::span<const std::byte> bytes) {
 
 bool has_name(Kind kind) {
     return kind == Kind::syscall || kind == Kind::error || kind == Kind::signal ||
-           kind == Kind::device || kind == Kind::ip_address;
+           kind == Kind::device || kind == Kind::ip_address || kind == Kind::dimensions;
 }
 
 Form form_of(Kind kind) {
@@ -315,8 +323,20 @@ void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const 
     }
 }
 
+// What a map has a text for, or an address.
+std::string ValueWriter::function(const ValuePlan& plan, std::span<const std::byte> bytes) const {
+    constexpr const char* kUnknown = "unknown";
+    const std::uint64_t at = integer_at(plan, bytes);
+    if (at == 0) return kUnknown;
+    std::string text = names_.text ? names_.text(plan.type.text_map, at) : std::string();
+    if (!text.empty()) return function_name(text);
+    return names_.user ? address(plan, bytes, at, ValueNames::Place::name) : kUnknown;
+}
+
 std::string ValueWriter::address(const ValuePlan& plan, std::span<const std::byte> bytes,
                                  std::uint64_t at, ValueNames::Place place) const {
+    if (place == ValueNames::Place::address && !plan.type.text_map.empty())
+        return function(plan, bytes);
     const bool is_user = plan.type.kind == Kind::user_address || plan.type.kind == Kind::user_stack;
     std::string text;
     if (is_user && names_.user) {

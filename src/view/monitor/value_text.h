@@ -18,8 +18,8 @@ namespace gpufs {
 // in hexadecimal, stacks by their id.
 struct ValueNames {
     // The origin of an address: a single value, or a frame of a stack. Outer frames are return
-    // addresses.
-    enum class Place { address, inner_frame, outer_frame };
+    // addresses. `name`: a function is meant; without a symbol it is "unknown (libx.so+0x1f)".
+    enum class Place { address, inner_frame, outer_frame, name };
 
     // The name of a kernel address: "vfs_read+0x1f".
     std::function<std::string(std::uint64_t address, Place place)> kernel;
@@ -27,6 +27,8 @@ struct ValueNames {
     std::function<std::string(std::uint32_t pid, std::uint64_t address, Place place)> user;
     // The addresses of a stack, innermost first. Empty if it is no longer in the map.
     std::function<std::vector<std::uint64_t>(std::string_view map, std::int32_t id)> frames;
+    // The text that a map has for a key; empty if it has none.
+    std::function<std::string(std::string_view map, std::uint64_t key)> text;
     // Whether a kernel address is in a function of the probe itself (is_probe_function()). Such
     // frames are left out at the top of stacks. If this function is empty, none is.
     std::function<bool(std::uint64_t address, Place place)> is_probe;
@@ -114,6 +116,7 @@ private:
     void other(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
     std::string address(const ValuePlan& plan, std::span<const std::byte> bytes, std::uint64_t at,
                         ValueNames::Place place = ValueNames::Place::address) const;
+    std::string function(const ValuePlan& plan, std::span<const std::byte> bytes) const;
 
     ValueNames names_;
     Controls controls_;

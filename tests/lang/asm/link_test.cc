@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "lang/program/function_fields.h"
+#include "lang/program/probe_kinds.h"
 #include "support/assemble_text.h"
 
 namespace gpufs {
@@ -56,6 +58,9 @@ std::size_t link_all(const Program& program, const std::string& kernel, bool has
                     machine.context =
                         is_raw ? LinkTarget::Context::raw_arguments : LinkTarget::Context::record;
                     machine.event = &*format;
+                } else if (probe_kind(target.kind).has_registers) {
+                    machine.context = LinkTarget::Context::registers;
+                    machine.event = &function_registers(target.kind);
                 }
                 try {
                     BOOST_TEST(!link(program, probe, machine).insns.empty());

@@ -4,6 +4,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "lang/link/maker.h"
+#include "lang/program/function_fields.h"
 
 namespace gpufs {
 namespace {
@@ -131,7 +132,27 @@ BOOST_AUTO_TEST_CASE(fields_need_a_record) {
                "watch.bpf:1:6: error: program 'probe' has no event record to read 'count' from\n"
                "r6 = @count(r1)\n"
                "     ^~~~~~\n"
-               "hint: only tracepoints have fields");
+               "hint: tracepoints have fields; functions have arg0 to arg5, retval, ip, sp");
+}
+
+BOOST_AUTO_TEST_CASE(registers_of_a_function_are_fields) {
+    LinkTarget probe;
+    probe.context = LinkTarget::Context::registers;
+    probe.event = &function_registers(ProbeTarget::Kind::uprobe);
+    for (const Field& field : probe.event->fields) {
+        Maker m;
+        m.line("load", macro(kLoadField, Reg::r6, Reg::r1, field.name)).zero_and_exit();
+        const bpf_insn load = m.link(probe).insns.front();
+        BOOST_TEST(same_code({load}, {insn::load(Width::dw, Reg::r6, Reg::r1,
+                                                 static_cast<__s16>(field.offset))}));
+    }
+    Maker m;
+    m.line("r6 = @retval(r1)", macro(kLoadField, Reg::r6, Reg::r1, "retval"), "@retval");
+    m.zero_and_exit();
+    BOOST_TEST(m.refusal(probe) ==
+               "watch.bpf:1:6: error: uprobe has no field 'retval'\n"
+               "r6 = @retval(r1)\n"
+               "     ^~~~~~~");
 }
 
 BOOST_AUTO_TEST_CASE(a_field_is_loaded_with_its_size_and_sign) {
