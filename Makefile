@@ -60,7 +60,7 @@ $(B)/gpufs-test: $(call obj,$(TEST)) $(B)/libgpufs.a
 # What tests look at from outside: a program, linked for any place and for one, with DWARF 5 and 4,
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so gpufs-work gpufs-gpu-work \
-            gpufs-drm-work)
+            gpufs-drm-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work)
 $(B)/gpufs-test: | $(PROGRAMS)
 $(B)/nest:        MODE = -pie -fPIE
 $(B)/nest-fixed:  MODE = -no-pie -fno-pie
@@ -73,9 +73,33 @@ $(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/vm/modules/toy_gpu.h
 $(filter %/nest %/nest-fixed %/nest-dwarf4,$(PROGRAMS)): tests/programs/nest.cc
 $(B)/gpufs-drm-work: tests/programs/drm_work.cc
 $(B)/gpufs-work $(B)/gpufs-gpu-work $(B)/gpufs-drm-work: tests/programs/works.h
-$(PROGRAMS): Makefile | build/.deps
+# CUDA's libraries without a GPU, where the loader does not look by itself.
+CUDA := $(addprefix $(B)/cuda/,libcuda.so.1 libcudart.so.12 libnccl.so.2)
+$(CUDA): MODE = -std=c++20 -shared -fPIC -Wl,-soname,$(@F)
+$(B)/cuda/libcuda.so.1: tests/programs/cuda/libcuda.cc
+$(B)/cuda/libcudart.so.12: tests/programs/cuda/libcudart.cc $(B)/cuda/libcuda.so.1
+$(B)/cuda/libnccl.so.2: tests/programs/cuda/libnccl.cc
+$(B)/cuda/libcudart.so.12: private LIBRARIES = $(B)/cuda/libcuda.so.1 -Wl,-rpath,'$$ORIGIN'
+# The runtime library is a library, and part of the program.
+CUDA_WORK := $(B)/gpufs-cuda-work $(B)/gpufs-cuda-all
+$(CUDA_WORK): MODE = -std=c++20
+$(CUDA_WORK): private LIBRARIES = $(filter $(B)/cuda/%,$^) -Wl,-rpath,'$$ORIGIN/cuda'
+$(CUDA_WORK): tests/programs/cuda/work.cc tests/programs/works.h
+$(B)/gpufs-cuda-work: $(CUDA)
+$(B)/gpufs-cuda-all: tests/programs/cuda/libcudart.cc $(filter-out %libcudart.so.12,$(CUDA))
+# HIP's.
+HIP := $(B)/hip/libamdhip64.so.6
+$(HIP): MODE = -std=c++20 -shared -fPIC -Wl,-soname,$(@F)
+$(HIP): tests/programs/hip/libamdhip64.cc
+$(B)/gpufs-hip-work: MODE = -std=c++20
+$(B)/gpufs-hip-work: private LIBRARIES = $(HIP) -Wl,-rpath,'$$ORIGIN/hip'
+$(B)/gpufs-hip-work: tests/programs/hip/work.cc tests/programs/works.h $(HIP)
+$(HIP) $(B)/gpufs-hip-work: tests/programs/hip/hip.h
+$(CUDA) $(CUDA_WORK): $(wildcard tests/programs/cuda/*.h)
+
+$(PROGRAMS) $(CUDA) $(HIP): Makefile | build/.deps
 	@echo "  CXX   $@"; mkdir -p $(@D)
-	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc,$^) -o $@
+	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc,$^) $(LIBRARIES) -o $@
 
 # The folders that each record goes through.
 HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/expr src/lang/print_fmt \
@@ -195,7 +219,7 @@ fuzz: $(GENERATED) build/.deps build/.deps-check
 # For the guests, where it takes a third of the time to start: at a fixed place, without libraries;
 # with what is looked for beside it.
 $(B)/fixed/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a $(PROGRAMS)
-	@echo "  LD    $@"; mkdir -p $(@D); ln -sf $(addprefix ../,$(notdir $(PROGRAMS))) $(@D)
+	@echo "  LD    $@"; mkdir -p $(@D); ln -sfn $(addprefix ../,$(notdir $(PROGRAMS)) cuda hip) $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -static -no-pie -s $(filter %.o %.a,$^) $(LDLIBS) -o $@
 
 # The binary that people get, side by side with the peers that are installed; never part of a test.

@@ -69,8 +69,9 @@ void print_list(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
     }
 }
 
-// Nobody misses the monitor of a driver that is not here.
+// Nobody misses the monitor of a driver or a library that is not here.
 bool is_missed(const GpuMonitor& monitor, const std::vector<Gpu>& gpus) {
+    if (monitor.needs_library()) return false;
     return monitor.driver().empty() || std::ranges::count(gpus, monitor.driver(), &Gpu::driver) > 0;
 }
 

@@ -12,13 +12,22 @@
 namespace gpufs {
 namespace {
 
+// Probes what gives GPUs work from a process, not what drivers do.
+bool is_about_library(const Program& program) {
+    for (const ProbeProgram& probe : program.programs)
+        for (const auto& alternatives : probe.targets)
+            for (const ProbeTarget& target : alternatives)
+                if (is_gpu_library(target.name)) return true;
+    return false;
+}
+
 bool is_about_gpus(const Program& program) {
     for (const ProbeProgram& probe : program.programs)
         for (const auto& alternatives : probe.targets)
             for (const ProbeTarget& target : alternatives)
                 if (target.kind == ProbeTarget::Kind::tracepoint && is_gpu_event(target.name))
                     return true;
-    return false;
+    return is_about_library(program);
 }
 
 // The first thing that is missing, without its place in the monitor's text.
@@ -43,6 +52,10 @@ void find_what_lacks(GpuMonitor& monitor, KernelFacts& kernel) try {
 
 std::string_view GpuMonitor::driver() const {
     return is_gpu_driver(program.name) ? std::string_view(program.name) : std::string_view();
+}
+
+bool GpuMonitor::needs_library() const {
+    return is_about_library(program);
 }
 
 std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel) {

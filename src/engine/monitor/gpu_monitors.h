@@ -17,10 +17,12 @@ struct GpuMonitor {
     bool fits() const { return why_not.empty(); }
     // The driver that it is about, which it is named after: "amdgpu". Empty: about several drivers.
     std::string_view driver() const;
+    // Whether it looks at the calls of a library, such as CUDA's.
+    bool needs_library() const;
 };
 
-// All monitors that look at an event of a GPU driver, with the first event or feature that each
-// lacks in this kernel or recording. Loads nothing. Monitors with mistakes are left out.
+// All monitors that look at an event of a GPU driver or at a library for GPUs, with the first event,
+// library or feature that each lacks in this kernel or recording. Loads nothing. Monitors with mistakes are left out.
 std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel);
 
 // Loads and attaches each that fits, for a moment: what this user or this kernel refuses then

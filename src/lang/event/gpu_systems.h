@@ -29,6 +29,11 @@ inline bool is_gpu_event(std::string_view full_name) {
            full_name == "power:gpu_frequency";
 }
 
+// True if a probe's target, "libcuda.so*:cuLaunchKernel", is in a library that gives GPUs work.
+inline bool is_gpu_library(std::string_view target) {
+    return target.starts_with("libcuda.so") || target.starts_with("libamdhip64.so");
+}
+
 // The hint where such an event is missing.
 inline constexpr const char* kLoadDriver =
     "load the driver of the GPU; 'gpufs list --gpu' has its events";

@@ -19,12 +19,12 @@ const std::string kNoI915 =
 const std::string kNoXe =
     "xe: this kernel has no event 'xe:xe_sched_job_exec': 'xe' cannot run here";
 
-// Name and reason of each, as a kernel with these formats has them.
+// Name and reason of each that looks at events, as a kernel with these formats has them.
 std::vector<std::string> reasons(const std::string& formats) {
     KernelFacts kernel(Tracefs("tests/data/formats/" + formats), BpfFeatures::only(kFeatures));
     std::vector<std::string> found;
     for (const GpuMonitor& one : find_gpu_monitors(kernel))
-        found.push_back(one.program.name + ": " + one.why_not);
+        if (!one.needs_library()) found.push_back(one.program.name + ": " + one.why_not);
     return found;
 }
 

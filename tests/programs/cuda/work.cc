@@ -1,0 +1,160 @@
+// Gives libcuda.so.1 work whose amounts are known:
+//
+//   gpufs-cuda-work WHAT [NUMBER...]
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../works.h"
+#include "runtime.h"
+
+// The stubs of a program's kernels, whose names say which kernel they launch.
+__attribute__((noinline)) void add_vectors(const float* a, float* b, int count) {
+    asm volatile("" : : "r"(a), "r"(b), "r"(count));
+}
+template <class T>
+__attribute__((noinline)) void scale(T* a) {
+    asm volatile("" : : "r"(a));
+}
+
+namespace {
+
+using works::Numbers;
+
+void require(int result) {
+    if (result != 0) std::abort();
+}
+
+void in_threads(long threads, const auto& work) {
+    std::vector<std::thread> all;
+    for (long i = 0; i < threads; ++i) all.emplace_back([&work, i] { work(i); });
+    for (std::thread& one : all) one.join();
+}
+
+CuStream stream_of(long number) {
+    return reinterpret_cast<CuStream>(0x55550000 + 0x100 * number);
+}
+
+// THREADS COUNT: each thread launches two kernels COUNT times in each way, COUNT + 1 graphs.
+void launches(const Numbers& numbers) {
+    CuFunction add = nullptr, scaled = nullptr;
+    void* kernel = nullptr;
+    require(cuModuleGetFunction(&add, nullptr, "_Z11add_vectorsPKfPfi"));
+    require(cuLibraryGetKernel(&kernel, nullptr, "_Z5scaleIfEvPT_"));
+    require(cuKernelGetFunction(&scaled, kernel));
+    in_threads(numbers[0], [&](long thread) {
+        const CuStream stream = stream_of(thread);
+        CuLaunchConfig config{{9, 8, 7}, {6, 5, 4}, 0, stream, nullptr, 0};
+        for (long i = 0; i < numbers[1]; ++i) {
+            require(cuLaunchKernel(add, 70, 50, 30, 32, 4, 2, 0, stream, nullptr, nullptr));
+            require(cuLaunchKernel_ptsz(add, 1, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr));
+            require(cuLaunchCooperativeKernel(scaled, 3, 2, 1, 1, 2, 3, 0, stream, nullptr));
+            require(cuLaunchKernelEx(&config, scaled, nullptr, nullptr));
+            require(cuLaunchKernelEx(&config, static_cast<CuFunction>(kernel), nullptr, nullptr));
+            require(cuGraphLaunch(nullptr, stream));
+        }
+        require(cuGraphLaunch_ptsz(nullptr, stream));
+    });
+}
+
+// THREADS COUNT: each thread allocates COUNT times in each way, frees all but the first of each,
+// and fails to allocate once.
+void memory(const Numbers& numbers) {
+    in_threads(numbers[0], [&](long) {
+        std::vector<CuPointer> device, managed, pool;
+        std::vector<void*> host;
+        for (long i = 0; i < numbers[1]; ++i) {
+            const auto bytes = static_cast<std::size_t>(1000 + i);
+            std::size_t pitch = 0;
+            require(cuMemAlloc_v2(&device.emplace_back(), bytes));
+            require(cuMemAllocPitch_v2(&device.emplace_back(), &pitch, bytes, 10, 4));
+            require(cuMemAllocManaged(&managed.emplace_back(), 2 * bytes, 1));
+            require(cuMemAllocAsync_ptsz(&pool.emplace_back(), 3 * bytes, nullptr));
+            require(cuMemHostAlloc(&host.emplace_back(), 4 * bytes, 0));
+        }
+        CuPointer none = 0;
+        if (cuMemAlloc_v2(&none, std::size_t{1} << 41) != 2) std::abort();
+        if (cuMemFree_v2(1) != 1) std::abort();
+        for (std::size_t i = 1; i < device.size(); ++i) require(cuMemFree_v2(device[i]));
+        for (std::size_t i = 1; i < managed.size(); ++i) require(cuMemFree_v2(managed[i]));
+        for (std::size_t i = 1; i < pool.size(); ++i) require(cuMemFreeAsync(pool[i], nullptr));
+        for (std::size_t i = 1; i < host.size(); ++i) require(cuMemFreeHost(host[i]));
+    });
+}
+
+// THREADS COUNT: each thread copies COUNT times in each way, and waits COUNT times.
+void copies(const Numbers& numbers) {
+    in_threads(numbers[0], [&](long) {
+        CuCopy2D lines{};
+        lines.from_type = 2, lines.to_type = 1, lines.width = 64, lines.height = 5;
+        CuCopy3D planes{};
+        planes.from_type = 2, planes.to_type = 2;
+        planes.width = 32, planes.height = 3, planes.depth = 2;
+        for (long i = 0; i < numbers[1]; ++i) {
+            require(cuMemcpy2D_v2(&lines));
+            require(cuMemcpy3DAsync_v2(&planes, nullptr));
+            require(cuMemcpyHtoD_v2(0, nullptr, 5000));
+            require(cuMemcpyHtoD_v2_ptds(0, nullptr, 6000));
+            require(cuMemcpyHtoDAsync_v2(0, nullptr, 7000, nullptr));
+            require(cuMemcpyDtoH_v2(nullptr, 0, 300));
+            require(cuMemcpyDtoDAsync_v2(0, 0, 20, nullptr));
+            require(cuMemcpyAsync(0, 0, 1 << 20, nullptr));
+            require(cuMemsetD32_v2(0, 0, 25));
+            require(cuStreamSynchronize(nullptr));
+            require(cuCtxSynchronize());
+        }
+    });
+}
+
+// THREADS COUNT: each thread asks for collectives COUNT times.
+void collectives(const Numbers& numbers) {
+    constexpr int kHalf = 6, kFloat = 7, kDouble = 8, kByte = 1;
+    in_threads(numbers[0], [&](long) {
+        for (long i = 0; i < numbers[1]; ++i) {
+            require(ncclAllReduce(nullptr, nullptr, 1000, kHalf, 0, nullptr, nullptr));
+            require(ncclBroadcast(nullptr, nullptr, 100, kFloat, 0, nullptr, nullptr));
+            require(ncclBcast(nullptr, 10, kDouble, 0, nullptr, nullptr));
+            require(ncclSend(nullptr, 7, kByte, 1, nullptr, nullptr));
+        }
+    });
+}
+
+// COUNT: launches its own kernels by the runtime library: each once, then COUNT times when a line
+// has come on the standard input.
+void stubs(const Numbers& numbers) {
+    const auto add = reinterpret_cast<const void*>(&add_vectors);
+    const auto scaled = reinterpret_cast<const void*>(&scale<float>);
+    const auto name = [](const void* stub, const char* text) {
+        __cudaRegisterFunction(nullptr, static_cast<const char*>(stub), nullptr, text, -1, nullptr,
+                               nullptr, nullptr, nullptr, nullptr);
+    };
+    name(add, "_Z11add_vectorsPKfPfi");
+    name(scaled, "_Z5scaleIfEvPT_");
+    const auto launch = [&] {
+        require(cudaLaunchKernel(add, {5, 6, 7}, {8, 9, 10}, nullptr, 0, nullptr));
+        require(cudaLaunchKernel(scaled, {1, 2, 3}, {4, 5, 6}, nullptr, 0, nullptr));
+    };
+    launch();
+    std::puts("ready");
+    std::fflush(stdout);
+    if (std::getchar() == EOF) return;
+    for (long i = 0; i < numbers[0]; ++i) launch();
+}
+
+const std::map<std::string, works::Work> kWorks = {{"launches", {2, launches}},
+                                                   {"memory", {2, memory}},
+                                                   {"copies", {2, copies}},
+                                                   {"collectives", {2, collectives}},
+                                                   {"stubs", {1, stubs}}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return works::run_main(kWorks, argc, argv);
+}
