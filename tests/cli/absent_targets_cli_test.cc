@@ -5,9 +5,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include "base/cat.h"
+#include "base/file.h"
 #include "kernel/tracefs/tracefs.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 #include "support/trace_instance.h"
 
 namespace ut = boost::unit_test;
@@ -70,6 +72,41 @@ BOOST_AUTO_TEST_CASE(a_dynamic_probe_is_no_event_for_programs,
                    "\nhint: kprobe:FUNCTION or uprobe:PATH:FUNCTION is the place itself; 'gpufs "
                    "record -e ",
                    event, "' records it\n"));
+}
+
+// Where there are no kprobes at all, that is why.
+BOOST_AUTO_TEST_CASE(a_probe_that_is_not_there_leaves_its_alternative_or_is_told_of) {
+    const test::TempFile text(
+        ".monitor other \"tries\"\n"
+        ".caution without gone \"nobody tells of what is gone\"\n"
+        ".caution without there \"not to be told\"\n"
+        ".map n array value count, max 1\n"
+        ".prog there kprobe nosuch_module:f | tracepoint sched:sched_switch\n"
+        "  add n[0]\n"
+        "  exit 0\n"
+        ".prog gone optional kprobe nosuch_function, kprobe nosuch_module:f\n"
+        "  r1 = @arg0(r1)\n"
+        "  if r1 == 0 goto out\n"
+        "  .if module nosuch_module\n"
+        "  add n[0]\n"
+        "  .endif\n"
+        "out: exit 0\n",
+        ".bpf");
+    const bool has_kprobes = file_exists("/sys/kernel/tracing/kprobe_events");
+    const auto why = [&](const char* what) {
+        return has_kprobes ? what : "this kernel has no kprobes";
+    };
+    const Ended ran = test::gpufs({"run", text.path(), "--explain", "--dry-run"});
+    BOOST_TEST(ran.status == 0, ran.err);
+    const std::string told = ran.out + ran.err;
+    BOOST_TEST(test::has(told, cat("there: took 'sched:sched_switch', because ",
+                                   why("the module 'nosuch_module' is not loaded"), "\n")),
+               told);
+    BOOST_TEST(test::has(told, cat("gone: left out, because ",
+                                   why("this kernel has no function 'nosuch_function'"), "\n")),
+               told);
+    BOOST_TEST(test::has(told, "nobody tells of what is gone\n"), told);
+    BOOST_TEST(!test::has(told, "not to be told"), told);
 }
 
 BOOST_AUTO_TEST_CASE(a_place_in_code_is_no_event_to_record) {

@@ -4,10 +4,13 @@
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "base/kernel_version.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/trace/kernel_events.h"
 #include "kernel/host/kallsyms.h"
+#include "kernel/perf/event.h"
 #include "lang/symbols/kernel_functions.h"
 
 namespace gpufs {
@@ -98,6 +101,20 @@ std::vector<std::string> KernelFacts::functions(std::string_view pattern) {
     for (const std::string& name : *functions_)
         if (glob_match(pattern, name)) found.push_back(name);
     return found;
+}
+
+bool KernelFacts::has_kprobes() {
+    if (recorded_) return false;
+    return Pmu::find("kprobe") || (tracefs_ && tracefs_->has("kprobe_events"));
+}
+
+bool KernelFacts::has_module(std::string_view name, std::string_view version) const {
+    const std::string directory = cat("/sys/module/", name);
+    if (recorded_ || !file_exists(directory)) return false;
+    if (version.empty()) return true;
+    const auto own = read_file_if_readable(directory + "/version");
+    // Versions have the form of a kernel's: 580.126.09.
+    return own && parse_kernel_release(trim(*own)) >= parse_kernel_release(version);
 }
 
 std::size_t KernelFacts::count_namesakes(const std::vector<std::string>& names) const {

@@ -36,6 +36,11 @@ public:
 
     // The kernel's functions that match a shell pattern and can be probed, sorted.
     std::vector<std::string> functions(std::string_view pattern);
+    // Whether kprobes can be set, by this kernel's means.
+    bool has_kprobes();
+    // Whether a module is loaded or built in; of this version or a later one, where one is given. A
+    // recording has none.
+    bool has_module(std::string_view name, std::string_view version = {}) const;
     // How many of these names are of several functions, of which a probe by name gets one.
     std::size_t count_namesakes(const std::vector<std::string>& names) const;
 

@@ -61,6 +61,7 @@ EventFormat arguments_of(EventFormat event) {
 PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& machine)
     : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
     check_features();
+    check_modules();
     leave_out_unwanted();
     add_condition();
     found_ = find_probe_sites(
@@ -113,6 +114,14 @@ void PreparedProgram::check_features() {
                                    "), which this kernel or this user does not have"),
                                std::string(known->fix));
     }
+}
+
+void PreparedProgram::check_modules() const {
+    if (machine_.is_recording()) return;
+    for (const std::string& name : program_.needed_modules)
+        if (!machine_.has_module(name))
+            throw UnsupportedError(cat("this needs the module '", name, "', which is not loaded"),
+                                   cat("'modprobe ", name, "' loads it"));
 }
 
 void PreparedProgram::add_condition() {
@@ -172,6 +181,9 @@ LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
     target.features = features_;
     target.has_event = [this](std::string_view name) {
         return machine_.events().find(name) != nullptr;
+    };
+    target.has_module = [this](std::string_view name, std::string_view version) {
+        return machine_.has_module(name, version);
     };
     target.btf_offset = [this](std::string_view path) { return machine_.btf_offset(path); };
     target.string_pool = &pool_;

@@ -69,6 +69,7 @@ private:
     // Removes the programs that no parameter asks for.
     void leave_out_unwanted();
     void check_features();
+    void check_modules() const;
     void add_condition();
     void prepare_sites();
     void leave_out_process();

@@ -11,6 +11,7 @@
 #include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kernel_version.h"
 #include "lang/program/probe_kinds.h"
+#include "lang/symbols/kernel_functions.h"
 
 namespace gpufs {
 namespace {
@@ -63,6 +64,14 @@ Found<std::vector<ElfFunction>> functions_in(const std::string& path, std::strin
     } catch (const Error& e) {  // why the file cannot be read is why the probe is not there
         return Absent{e.what(), e.hint()};
     }
+}
+
+// What a compiler made of a function of which there is no whole one.
+std::vector<std::string> copies_of(const std::string& function, KernelFacts& machine) {
+    std::vector<std::string> copies = machine.functions(function + ".*");
+    std::erase_if(copies,
+                  [&](const std::string& name) { return without_copy_suffix(name) != function; });
+    return copies;
 }
 
 std::string near_function(const std::string& path, std::string_view name) {
@@ -157,12 +166,26 @@ FoundSites find_function_sites(const SiteSearch& search, ProbeSite site) {
     const Function& function = std::get<0>(split);
     if (function.offset != 0 && kind.at_return)
         return Absent{"a probe at a return takes no offset", ""};
-    const std::string bare = function.name.substr(function.name.find(':') + 1);
-    if (search.has_other_way && machine.functions(bare).empty())
-        return Absent{cat("this kernel has no function '", bare, "'"), ""};
     site.function_offset = function.offset;
     site.functions = {function.name};
-    return std::vector{std::move(site)};
+    if (!search.has_other_way)
+        return std::vector{std::move(site)};  // the kernel says what is wrong
+    if (kind.has_registers && !machine.has_kprobes())
+        return Absent{"this kernel has no kprobes", ""};
+    const auto colon = function.name.find(':');
+    const std::string module = colon == function.name.npos ? "" : function.name.substr(0, colon);
+    const std::string bare = function.name.substr(colon == function.name.npos ? 0 : colon + 1);
+    if (!module.empty() && !machine.has_module(module))
+        return Absent{cat("the module '", module, "' is not loaded"), ""};
+    if (!machine.functions(bare).empty()) return std::vector{std::move(site)};
+    std::vector<ProbeSite> sites;
+    if (kind.has_registers)
+        for (const std::string& copy : copies_of(bare, machine)) {
+            site.functions = {module.empty() ? copy : cat(module, ':', copy)};
+            sites.push_back(site);
+        }
+    if (sites.empty()) return Absent{cat("this kernel has no function '", bare, "'"), ""};
+    return sites;
 }
 
 namespace {

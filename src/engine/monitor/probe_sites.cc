@@ -23,8 +23,11 @@ public:
         : program_(program), machine_(machine), fields_(fields) {}
 
     ProbeSites find() {
-        for (const ProbeProgram& probe : program_.programs)
+        for (const ProbeProgram& probe : program_.programs) {
+            const std::size_t before = found_.sites.size();
             for (const auto& alternatives : probe.targets) add(probe, alternatives);
+            if (found_.sites.size() == before) tell_missing(probe);
+        }
         mistakes_.throw_if_any();
         if (machine_.is_recording()) require_some_event();
         return std::move(found_);
@@ -66,6 +69,13 @@ private:
             throw UnsupportedError(cat(message, ": '", *name, "' cannot run here"),
                                    is_gpu_event(alternatives.front().name) ? kLoadDriver : "");
         mistakes_.error(program_.sources[at.source], at.span, message, why.hint);
+    }
+
+    // What the text says of a program that is left out.
+    void tell_missing(const ProbeProgram& probe) {
+        for (const Caution& caution : program_.cautions)
+            if (caution.event.empty() && caution.program == probe.name)
+                found_.cautions.push_back(caution.text);
     }
 
     // Of two ways to one event the reason is why not the other.

@@ -7,6 +7,7 @@
 
 #include "base/cat.h"
 #include "kernel/host/block_devices.h"
+#include "kernel/host/interrupts.h"
 #include "kernel/host/syscall_names.h"
 
 namespace gpufs {
@@ -38,6 +39,10 @@ std::string device_text(std::uint32_t dev) {
     const unsigned major = dev >> kMinorBits, minor = dev & ((1u << kMinorBits) - 1);
     const std::string name = block_device_name(major, minor);
     return name.empty() ? cat(major, ':', minor) : name;
+}
+
+std::string device_of_interrupt(std::uint32_t irq) {
+    return interrupt_device(irq);
 }
 
 std::string ip_text(std::span<const std::byte> address) {

@@ -18,6 +18,8 @@ std::string signal_text(std::int64_t signal);
 // A block device by the kernel's own dev_t, with 20 bits of minor number: "sda1", or "8:1" if this
 // machine has no such device.
 std::string device_text(std::uint32_t dev);
+// The PCI device that has an interrupt, "0000:3b:00.0"; empty if none has it.
+std::string device_of_interrupt(std::uint32_t irq);
 // "192.0.2.1" or "2001:db8::1", from 16 bytes in network order.
 std::string ip_text(std::span<const std::byte> address);
 

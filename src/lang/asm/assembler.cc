@@ -329,14 +329,30 @@ private:
         work_.units.back().is_complete = was_complete;
     }
 
+    // NAME [VERSION], as a guard has them.
+    static std::string module_version(AsmTokens& tokens) {
+        std::string name(tokens.expect_word("a module's name").text);
+        if (tokens.at_end()) return name;
+        const AsmToken first = tokens.next();
+        while (!tokens.at_end() && tokens.peek().glued) tokens.next();
+        const std::string_view version = tokens.text_of(tokens.since(first));
+        const bool is_version =
+            is_digit(version.front()) &&
+            std::ranges::all_of(version, [](char c) { return is_digit(c) || c == '.'; });
+        if (!is_version)
+            tokens.fail(tokens.since(first), cat("'", version, "' is no version"),
+                        "numbers with dots between them: 580 or 575.51.02");
+        return cat(name, ' ', version);
+    }
+
     // [!] @FIELD | raw | recorded | event SYSTEM:EVENT | exists SYSTEM:EVENT | feature NAME |
-    // NAME of a .when
+    // module NAME [VERSION] | NAME of a .when
     Guard condition(AsmTokens& tokens, std::size_t source) const {
         Guard guard;
         guard.negated = tokens.accept("!");
         const AsmToken word = tokens.peek();
         if (!word.is_word())
-            tokens.fail_expected("@FIELD, raw, recorded, event, exists or feature");
+            tokens.fail_expected("@FIELD, raw, recorded, event, exists, feature or module");
         tokens.next();
         if (word.text[0] == '@') {
             guard.kind = Guard::Kind::has_field;
@@ -348,6 +364,9 @@ private:
         } else if (word.is("feature")) {
             guard.kind = Guard::Kind::has_feature;
             guard.name = tokens.expect_word("a feature's name").text;
+        } else if (word.is("module")) {
+            guard.kind = Guard::Kind::has_module;
+            guard.name = module_version(tokens);
         } else if (word.is("event") || word.is("exists")) {
             guard.kind = word.is("event") ? Guard::Kind::is_event : Guard::Kind::has_event;
             const AsmToken first = tokens.expect_word("an event");
@@ -372,8 +391,8 @@ private:
         const std::string meant = did_you_mean(word.text, names);
         tokens.fail(word.span, cat("a condition cannot ask for '", word.text, "'"),
                     meant.empty()
-                        ? "there are @FIELD, raw, recorded, event, exists, feature, and the "
-                          "names that .when declares"
+                        ? "there are @FIELD, raw, recorded, event, exists, feature, module, and "
+                          "the names that .when declares"
                         : meant);
     }
 
@@ -417,8 +436,8 @@ private:
 
     static constexpr std::size_t kMaxSources = 64;
     static constexpr std::size_t kMaxParameters = 5;
-    static constexpr std::array<std::string_view, 5> kConditionWords = {"raw", "recorded", "event",
-                                                                        "exists", "feature"};
+    static constexpr std::array<std::string_view, 6> kConditionWords = {
+        "raw", "recorded", "event", "exists", "feature", "module"};
     struct Condition {
         std::size_t guard = 0;
         SourceRef at;

@@ -114,8 +114,12 @@ void DeclarationParser::licence() {
 }
 
 void DeclarationParser::needs() {
-    do program().needed_features.emplace_back(tokens_.expect_word("a feature's name").text);
-    while (tokens_.accept(","));
+    do {
+        if (tokens_.accept("module"))
+            program().needed_modules.emplace_back(tokens_.expect_word("a module's name").text);
+        else
+            program().needed_features.emplace_back(tokens_.expect_word("a feature's name").text);
+    } while (tokens_.accept(","));
 }
 
 // .const NAME = VALUE
@@ -218,11 +222,12 @@ void DeclarationParser::lost() {
     while (!tokens_.at_end());
 }
 
-// .enum NAME { NUMBER WORD, ... }: words for integers of the type "u32 NAME", and constants
+// .enum NAME [hex] { NUMBER WORD, ... }: words for integers of the type "u32 NAME", and constants
 // NAME.WORD
 void DeclarationParser::enumeration() {
     const AsmToken name = declared_name("a name");
     EnumWords words;
+    if (tokens_.accept("hex")) work_.hex_enums.insert(std::string(name.text));
     tokens_.expect("{");
     while (!tokens_.is("}")) {
         const AsmToken first = tokens_.peek();
@@ -243,9 +248,14 @@ void DeclarationParser::enumeration() {
     work_.enums.emplace(name.text, std::move(words));
 }
 
-// .caution SYSTEM:EVENT [in PROGRAM] [on "RELEASE"] "TEXT"
+// .caution SYSTEM:EVENT [in PROGRAM] [on "RELEASE"] "TEXT", or .caution without PROGRAM "TEXT"
 void DeclarationParser::caution() {
     Caution made;
+    if (tokens_.accept("without")) {
+        made.program = tokens_.expect_word("a program's name").text;
+        made.text = text("what to tell, in quotes");
+        return program().cautions.push_back(std::move(made));
+    }
     const AsmToken first = tokens_.expect_word("an event");
     while (tokens_.accept(":")) tokens_.expect_word("the rest of the event's name");
     made.event = tokens_.text_of(tokens_.since(first));

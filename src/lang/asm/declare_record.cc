@@ -19,7 +19,7 @@ bool is_integer(const ValueType& type) {
     return type.kind == Kind::integer || type.kind == Kind::kernel_address ||
            type.kind == Kind::user_address || type.kind == Kind::time ||
            type.kind == Kind::process || type.kind == Kind::syscall || type.kind == Kind::error ||
-           type.kind == Kind::signal || type.kind == Kind::device;
+           type.kind == Kind::signal || type.kind == Kind::device || type.kind == Kind::interrupt;
 }
 bool is_wide_integer(const ValueType& type) {
     return is_integer(type) && type.bytes == 8;

@@ -42,6 +42,7 @@ constexpr NamedType kTypes[] = {
     {"dev", ValueType::Kind::device, 4},
     {"ip", ValueType::Kind::ip_address, 16},
     {"dim3", ValueType::Kind::dimensions, 12},
+    {"irq", ValueType::Kind::interrupt, 4},
 };
 
 bool is_type(std::string_view word) {
@@ -69,11 +70,12 @@ std::string AsmLayoutParser::unit() {
 
 // Those of an enum that stands here; none otherwise. A number that the type does not have is a
 // mistake: its word would never be seen. Of 64 bits each is one, with a sign or without.
-EnumWords AsmLayoutParser::words_for(const ValueType& type) {
-    if (!tokens_.peek().is_word()) return {};
+void AsmLayoutParser::take_words(ValueType& type) {
+    if (!tokens_.peek().is_word()) return;
     const auto known = work_.enums.find(tokens_.peek().text);
-    if (known == work_.enums.end()) return {};
+    if (known == work_.enums.end()) return;
     const AsmToken name = tokens_.next();
+    type.is_hex = work_.hex_enums.contains(name.text);
     const auto bits = static_cast<int>(type.bytes * 8);
     const Int128 low = type.is_signed ? -(Int128{1} << (bits - 1)) : 0;
     const Int128 high = (Int128{1} << (type.is_signed ? bits - 1 : bits)) - 1;
@@ -85,7 +87,7 @@ EnumWords AsmLayoutParser::words_for(const ValueType& type) {
                              to_text(high)),
                          number < 0 && !type.is_signed ? "s8 to s64 have negative numbers"
                                                        : "a wider type has it");
-    return known->second;
+    type.words = known->second;
 }
 
 Layout AsmLayoutParser::layout(std::string_view only) {
@@ -173,13 +175,13 @@ ValueType AsmLayoutParser::type() {
         tokens_.fail(word.span, cat("no type is named '", word.text, "'"),
                      meant.empty() ? "types are u8 to u64, s8 to s64, strN, bytesN, time, ksym, "
                                      "usym, usym(MAP), kstack(MAP), ustack(MAP), pid, syscall, "
-                                     "errno, signal, dev, ip, dim3"
+                                     "errno, signal, dev, ip, dim3, irq"
                                    : meant);
     }
     ValueType type = value_type(known->kind, known->bytes, known->is_signed);
     if (type.kind == ValueType::Kind::integer) {
         type.unit = unit();
-        type.words = words_for(type);
+        take_words(type);
     }
     if (type.kind == ValueType::Kind::kernel_stack || type.kind == ValueType::Kind::user_stack)
         type.stack_map = stack_map();

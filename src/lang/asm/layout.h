@@ -29,7 +29,7 @@ public:
 private:
     const Layout* find_structure(const AsmToken& name) const;
     void embed(const AsmToken& name, const Layout& structure, bool is_open, Layout& into);
-    EnumWords words_for(const ValueType& type);
+    void take_words(ValueType& type);
     std::size_t digits_behind(const AsmToken& word, std::size_t prefix);
     const MapDeclaration& map_in_parentheses(AsmToken& name);
     std::string stack_map();

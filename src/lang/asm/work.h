@@ -33,6 +33,8 @@ struct AsmWork {
     AsmSymbols symbols;
     std::map<std::string, Layout, std::less<>> structs;  // records, too
     std::map<std::string, EnumWords, std::less<>> enums;
+    std::set<std::string, std::less<>>
+        hex_enums;  // of which other numbers are shown in hexadecimal
     // Of the functions that name theirs.
     std::map<std::string, std::vector<std::string>, std::less<>> parameters;
     std::vector<AsmUnit> units;

@@ -41,12 +41,14 @@ struct LinkTarget {
     Context context = Context::other;
     // Of tracepoints, raw ones too: guards ask for its fields. Of functions: function_registers().
     const EventFormat* event = nullptr;
-    std::string attached_to;             // the ProbeTarget's name: which alternative it is
-    bool is_recorded = false;            // it runs over a recording
+    std::string attached_to;   // the ProbeTarget's name: which alternative it is
+    bool is_recorded = false;  // it runs over a recording
 
     // Kernel features by name; the linker itself asks for "isa_v4", the instructions of Linux 6.6.
     std::set<std::string, std::less<>> features;
     std::function<bool(std::string_view event)> has_event;
+    // Whether a module is loaded, of this version or a later one where `version` is not empty.
+    std::function<bool(std::string_view module, std::string_view version)> has_module;
     // Where a kernel structure keeps a member: "task_struct.pid". Absent without BTF.
     std::function<std::optional<std::int64_t>(std::string_view path)> btf_offset;
 

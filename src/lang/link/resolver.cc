@@ -115,6 +115,15 @@ bool ItemResolver::holds(std::size_t guard) {
             case Guard::Kind::has_feature:
                 holds = job_.target.features.contains(g.name);
                 break;
+            case Guard::Kind::has_module: {
+                const auto blank = g.name.find(' ');
+                const std::string_view all = g.name;
+                holds = job_.target.has_module &&
+                        job_.target.has_module(all.substr(0, blank), blank == all.npos
+                                                                         ? std::string_view()
+                                                                         : all.substr(blank + 1));
+                break;
+            }
             case Guard::Kind::is_recorded:
                 holds = job_.target.is_recorded;
                 break;

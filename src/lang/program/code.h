@@ -54,6 +54,7 @@ struct Guard {
         has_feature,  // the kernel feature `name` ("ringbuf", "batch")
         is_raw,       // attached to a raw tracepoint: r1 points at arguments, not at fields
         is_recorded,  // it runs over a recording, which has no memory of the kernel
+        has_module,   // a module is loaded: "nvidia"; of this version or a later one: "nvidia 580"
     };
     Kind kind = Kind::has_field;
     std::string name;

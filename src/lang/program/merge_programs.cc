@@ -181,6 +181,7 @@ public:
         append(merged_.subprograms, program.subprograms);
         append(merged_.guards, program.guards);
         append(merged_.needed_features, program.needed_features);
+        append(merged_.needed_modules, program.needed_modules);
         append(merged_.cautions, program.cautions);
         merged_.scratch_bytes = std::max(merged_.scratch_bytes, program.scratch_bytes);
     }

@@ -127,9 +127,10 @@ struct Report {
 };
 
 // A warning that is printed when a program is attached to this event. With a `release`: on kernels
-// of that release the event counts as missing, and the warning says why.
+// of that release the event counts as missing, and the warning says why. Without an event: it is
+// printed when the program, an optional one, has no place at all.
 struct Caution {
-    std::string event;    // "sched:sched_switch"
+    std::string event;    // "sched:sched_switch"; empty: none
     std::string program;  // only where this one is attached; empty: any
     std::string release;  // a shell pattern for the release of uname(2); empty: the event is used
                           // everywhere
@@ -154,6 +155,7 @@ struct Program {
     std::vector<Subprogram> subprograms;
     std::vector<Guard> guards;
     std::vector<std::string> needed_features;
+    std::vector<std::string> needed_modules;  // not over recordings
     std::vector<Caution> cautions;
     std::size_t scratch_bytes =
         0;  // bytes of scratch memory per CPU, for data beyond the 512 bytes of stack

@@ -40,6 +40,7 @@ struct ValueType {
         device,      // 4 bytes: the kernel's dev_t (major << 20 | minor), shown as its name
         ip_address,  // 16 bytes in network order: IPv6, or IPv4 mapped into IPv6
         dimensions,  // 12 bytes: three u32, shown as "128x4x1"
+        interrupt,   // 4 bytes: its number, shown with the PCI device that has it
     };
     Kind kind = Kind::integer;
     std::size_t bytes = 8;
@@ -50,6 +51,7 @@ struct ValueType {
     std::string unit;       // unit of the number, "us", "bytes": for columns and histogram scales
     // Names for the numbers of an integer.
     EnumWords words;
+    bool is_hex = false;  // a number without a word is shown in hexadecimal
     // Names for parts of an integer: "O_WRONLY|O_CREAT|0x20000".
     std::vector<FlagName> flags;
 };

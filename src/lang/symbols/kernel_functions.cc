@@ -4,10 +4,8 @@
 #include <charconv>
 
 namespace gpufs {
-namespace {
 
-// "f.isra.0.cold" -> "f". What is behind ".cold" or ".part" is not the function's beginning.
-std::string_view without_suffix(std::string_view symbol) {
+std::string_view without_copy_suffix(std::string_view symbol) {
     const auto dot = symbol.find('.');
     if (dot == symbol.npos || dot == 0) return symbol;
     const std::string_view suffix = symbol.substr(dot);
@@ -15,9 +13,6 @@ std::string_view without_suffix(std::string_view symbol) {
     const bool is_part = suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;
     return is_copy && !is_part ? symbol.substr(0, dot) : symbol;
 }
-
-}  // namespace
-
 std::optional<KallsymsLine> parse_kallsyms_line(std::string_view line) {
     KallsymsLine parsed;
     const char* const end = line.data() + line.size();
@@ -40,7 +35,7 @@ std::vector<KernelFunction> find_kernel_functions(const std::set<std::string>& n
     for_each_line(kallsyms, [&](std::string_view line) {
         const auto symbol = parse_kallsyms_line(line);
         if (!symbol || !symbol->is_code()) return;
-        const std::string base(without_suffix(symbol->name));
+        const std::string base(without_copy_suffix(symbol->name));
         if (!names.contains(base)) return;
         auto& found = base == symbol->name ? exact : copies;
         found.push_back({base, std::string(symbol->name), std::string(symbol->module)});

@@ -20,6 +20,10 @@ struct KernelFunction {
 std::vector<KernelFunction> find_kernel_functions(const std::set<std::string>& names,
                                                   const TextPieces& kallsyms);
 
+// Where a compiler copied the function: "f" of "f.isra.0" and "f.constprop.0.isra.0"; else the
+// symbol itself. What is behind ".cold" or ".part" is not the function's beginning.
+std::string_view without_copy_suffix(std::string_view symbol);
+
 // The names of all of them, in the text's order, some more than once.
 std::vector<std::string> kernel_function_names(const TextPieces& kallsyms);
 

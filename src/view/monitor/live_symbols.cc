@@ -2,6 +2,7 @@
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "engine/symbols/kernel_names.h"
 #include "lang/symbols/probe_functions.h"
 #include "view/trace/frame_text.h"
 
@@ -66,6 +67,7 @@ ValueNames LiveSymbols::names(ProbeFrames frames) {
     names.user = [this](std::uint32_t pid, std::uint64_t address, ValueNames::Place place) {
         return text_of(symbols_.user(pid, address, at_of(place)), place);
     };
+    names.interrupt = [](std::uint32_t irq) { return device_of_interrupt(irq); };
     return names;
 }
 

@@ -79,14 +79,17 @@ std::string flags_text(const std::vector<FlagName>& flags, std::uint64_t number)
     return text;
 }
 
-// The number's word, or the names of its flags; absent if it has neither.
+// The number's word or hexadecimal digits, or the names of its flags; absent if it has none of
+// these.
 std::optional<std::string> word_of(const ValuePlan& plan, std::uint64_t number) {
     const ValueType& type = plan.type;
     for (const auto& [value, word] : type.words)
         if (value == static_cast<std::int64_t>(number)) return word;
-    if (type.flags.empty()) return std::nullopt;
     const unsigned unused = 64 - 8 * static_cast<unsigned>(type.bytes);
-    return flags_text(type.flags, number << unused >> unused);
+    const std::uint64_t own_bits = number << unused >> unused;
+    if (type.is_hex) return hex(own_bits);
+    if (type.flags.empty()) return std::nullopt;
+    return flags_text(type.flags, own_bits);
 }
 
 std::string dimensions_text(std::span<const std::byte> bytes) {
@@ -95,26 +98,10 @@ std::string dimensions_text(std::span<const std::byte> bytes) {
     return cat(sizes[0], 'x', sizes[1], 'x', sizes[2]);
 }
 
-// The kernel's or the user's name for the number.
-std::string name_of(const ValuePlan& plan, std::span<const std::byte> bytes) {
-    if (plan.type.kind == Kind::ip_address) return ip_text(bytes.subspan(plan.offset, 16));
-    if (plan.type.kind == Kind::dimensions) return dimensions_text(bytes.subspan(plan.offset));
-    const std::uint64_t number = integer_at(plan, bytes);
-    switch (plan.type.kind) {
-        case Kind::syscall:
-            return syscall_text(static_cast<std::int64_t>(number));
-        case Kind::error:
-            return error_text(static_cast<std::int64_t>(number));
-        case Kind::signal:
-            return signal_text(static_cast<std::int64_t>(number));
-        default:
-            return device_text(static_cast<std::uint32_t>(number));
-    }
-}
-
 bool has_name(Kind kind) {
     return kind == Kind::syscall || kind == Kind::error || kind == Kind::signal ||
-           kind == Kind::device || kind == Kind::ip_address || kind == Kind::dimensions;
+           kind == Kind::device || kind == Kind::ip_address || kind == Kind::dimensions ||
+           kind == Kind::interrupt;
 }
 
 Form form_of(Kind kind) {
@@ -141,7 +128,7 @@ ValueNames::Place place_in_stack(std::size_t frame) {
 
 bool ValuePlan::is_number() const noexcept {
     if (form == Form::other || form == Form::text || form == Form::bytes) return false;
-    return type.words.empty() && type.flags.empty();
+    return type.words.empty() && type.flags.empty() && !type.is_hex;
 }
 
 ValuePlan plan_value(const Layout& layout, const Member& member, std::string_view format) {
@@ -156,6 +143,7 @@ ValuePlan plan_value(const Layout& layout, const Member& member, std::string_vie
     if (format.empty() || format == "str" || format == "kstack" || format == "ustack") return plan;
     plan.type.words.clear();
     plan.type.flags.clear();
+    plan.type.is_hex = false;
     if (format == "d" || format == "u") {
         plan.form = Form::number;
         plan.type.is_signed = format == "d";
@@ -284,10 +272,32 @@ std::string ValueWriter::json_time(std::uint64_t ns) const {
     return names_.time ? names_.time(ns) : epoch_text(ns);
 }
 
+// The kernel's or the user's name for the number.
+std::string ValueWriter::name(const ValuePlan& plan, std::span<const std::byte> bytes) const {
+    if (plan.type.kind == Kind::ip_address) return ip_text(bytes.subspan(plan.offset, 16));
+    if (plan.type.kind == Kind::dimensions) return dimensions_text(bytes.subspan(plan.offset));
+    const std::uint64_t number = integer_at(plan, bytes);
+    switch (plan.type.kind) {
+        case Kind::syscall:
+            return syscall_text(static_cast<std::int64_t>(number));
+        case Kind::error:
+            return error_text(static_cast<std::int64_t>(number));
+        case Kind::signal:
+            return signal_text(static_cast<std::int64_t>(number));
+        case Kind::interrupt: {
+            const auto irq = static_cast<std::uint32_t>(number);
+            const std::string device = names_.interrupt ? names_.interrupt(irq) : std::string();
+            return device.empty() ? cat(irq) : cat(irq, ' ', device);
+        }
+        default:
+            return device_text(static_cast<std::uint32_t>(number));
+    }
+}
+
 // Appends a value that needs a lookup.
 void ValueWriter::other(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes) {
     if (has_name(plan.type.kind)) {
-        out += name_of(plan, bytes);
+        out += name(plan, bytes);
     } else if (!plan.is_stack()) {
         append_printable(out, address(plan, bytes, integer_at(plan, bytes)), controls_);
     } else {
@@ -311,7 +321,7 @@ void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const 
     } else if (kind == Kind::time) {
         out += json_time(integer_at(plan, bytes));
     } else if (has_name(kind)) {
-        append_json_quoted(out, name_of(plan, bytes));
+        append_json_quoted(out, name(plan, bytes));
     } else if (kind == Kind::kernel_address || kind == Kind::user_address) {
         append_json_quoted(out, address(plan, bytes, integer_at(plan, bytes)));
     } else {

@@ -32,6 +32,8 @@ struct ValueNames {
     // Whether a kernel address is in a function of the probe itself (is_probe_function()). Such
     // frames are left out at the top of stacks. If this function is empty, none is.
     std::function<bool(std::uint64_t address, Place place)> is_probe;
+    // The PCI device that has an interrupt: "0000:3b:00.0"; empty if none has it.
+    std::function<std::string(std::uint32_t irq)> interrupt;
     // A time as text, which must also be a JSON number. If this function is empty, times are
     // CLOCK_MONOTONIC: shown as time of day, in JSON as seconds since 1970.
     std::function<std::string(std::uint64_t ns)> time;
@@ -114,6 +116,7 @@ private:
                                       std::span<const std::byte> bytes) const;
     std::string_view checked_text(const ValuePlan& plan, std::span<const std::byte> bytes);
     void other(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
+    std::string name(const ValuePlan& plan, std::span<const std::byte> bytes) const;
     std::string address(const ValuePlan& plan, std::span<const std::byte> bytes, std::uint64_t at,
                         ValueNames::Place place = ValueNames::Place::address) const;
     std::string function(const ValuePlan& plan, std::span<const std::byte> bytes) const;

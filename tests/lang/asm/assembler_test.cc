@@ -475,6 +475,12 @@ BOOST_AUTO_TEST_CASE(conditions_guard_lines_and_nest) {
         .if raw
         r0 = 6
         .endif
+        .if module nvidia
+        r0 = 7
+        .endif
+        .if module nvidia 575.51.02
+        r0 = 8
+        .endif
         exit
 )");
     const auto& code = program.programs[0].code;
@@ -490,7 +496,11 @@ BOOST_AUTO_TEST_CASE(conditions_guard_lines_and_nest) {
     BOOST_TEST(program.guards[guard(3).outer - 1].negated);
     BOOST_TEST((guard(4).kind == Guard::Kind::has_feature));
     BOOST_TEST((guard(5).kind == Guard::Kind::is_raw));
-    BOOST_TEST(code[6].guard == 0u);
+    BOOST_TEST((guard(6).kind == Guard::Kind::has_module));
+    BOOST_TEST(guard(6).name == "nvidia");
+    BOOST_TEST((guard(7).kind == Guard::Kind::has_module));
+    BOOST_TEST(guard(7).name == "nvidia 575.51.02");
+    BOOST_TEST(code[8].guard == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(labels_may_be_the_same_where_conditions_exclude_each_other) {

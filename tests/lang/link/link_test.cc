@@ -74,8 +74,15 @@ BOOST_AUTO_TEST_CASE(guards_choose_what_is_assembled) {
           10);
     under(guard(Guard::Kind::is_raw, "", false, 0), 11);
     under(guard(Guard::Kind::is_raw, "", true, 0), 12);
+    under(guard(Guard::Kind::has_module, "there", false, 0), 13);
+    under(guard(Guard::Kind::has_module, "there 2.10", false, 0), 14);
+    under(guard(Guard::Kind::has_module, "there 3", false, 0), 15);
+    under(guard(Guard::Kind::has_module, "gone", true, 0), 16);
     m.exit();
     LinkTarget target = tracepoint();
+    target.has_module = [](std::string_view name, std::string_view version) {
+        return name == "there" && version != "3";
+    };
     target.features = {"ringbuf"};
     target.has_event = [](std::string_view name) { return name == "gpu:there"; };
     const auto added = [&] {
@@ -84,9 +91,11 @@ BOOST_AUTO_TEST_CASE(guards_choose_what_is_assembled) {
             if (op.code == (BPF_ALU64 | BPF_ADD)) values.push_back(op.imm);
         return values;
     };
-    BOOST_TEST(added() == (std::vector<int>{1, 3, 4, 6, 8, 12}), boost::test_tools::per_element());
+    BOOST_TEST(added() == (std::vector<int>{1, 3, 4, 6, 8, 12, 13, 14, 16}),
+               boost::test_tools::per_element());
     target.context = LinkTarget::Context::raw_arguments;
-    BOOST_TEST(added() == (std::vector<int>{1, 3, 4, 6, 8, 11}), boost::test_tools::per_element());
+    BOOST_TEST(added() == (std::vector<int>{1, 3, 4, 6, 8, 11, 13, 14, 16}),
+               boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(labels_become_distances) {

@@ -80,8 +80,10 @@ BOOST_AUTO_TEST_CASE(flags_are_shown_by_their_names_and_the_rest_as_a_number) {
 BOOST_AUTO_TEST_CASE(numbers_are_shown_as_the_names_they_stand_for) {
     const Program program = declared(
         ".enum vec { 1 TIMER }\n"
+        ".enum class hex { 1 TIMER }\n"
         ".record r { pid pid, call syscall, error errno, back errno, sig signal, rt signal,\n"
-        "            disk dev, v4 ip, v6 ip, soft u32 vec, other u32 vec }");
+        "            disk dev, v4 ip, v6 ip, soft u32 vec, other u32 vec,\n"
+        "            known u32 class, unknown s32 class, msi irq, legacy irq }");
     const Layout& layout = program.records[0].layout;
     const unsigned char kMapped[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
     const unsigned char kOne[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
@@ -100,14 +102,22 @@ BOOST_AUTO_TEST_CASE(numbers_are_shown_as_the_names_they_stand_for) {
                            .text("v6", as_chars(kOne))
                            .set("soft", std::uint32_t{1})
                            .set("other", std::uint32_t{2})
+                           .set("known", std::uint32_t{1})
+                           .set("unknown", std::int32_t{-2})
+                           .set("msi", std::uint32_t{126})
+                           .set("legacy", std::uint32_t{9})
                            .bytes();
-    ValueWriter values;
+    ValueNames names;
+    names.interrupt = [](std::uint32_t irq) { return irq == 126 ? "0000:3b:00.0" : ""; };
+    ValueWriter values(names);
     BOOST_TEST(as_text(values, layout, bytes) ==
                "pid=42 call=openat error=ENOENT back=EACCES sig=SIGKILL rt=SIGRTMIN+2 disk=4000:3 "
-               "v4=127.0.0.1 v6=::1 soft=TIMER other=2");
-    BOOST_TEST(as_json(values, layout, bytes) ==
-               "42,\"openat\",\"ENOENT\",\"EACCES\",\"SIGKILL\",\"SIGRTMIN+2\",\"4000:3\","
-               "\"127.0.0.1\",\"::1\",\"TIMER\",2");
+               "v4=127.0.0.1 v6=::1 soft=TIMER other=2 known=TIMER unknown=0xfffffffe "
+               "msi=126 0000:3b:00.0 legacy=9");
+    BOOST_TEST(
+        as_json(values, layout, bytes) ==
+        "42,\"openat\",\"ENOENT\",\"EACCES\",\"SIGKILL\",\"SIGRTMIN+2\",\"4000:3\","
+        "\"127.0.0.1\",\"::1\",\"TIMER\",2,\"TIMER\",\"0xfffffffe\",\"126 0000:3b:00.0\",\"9\"");
 }
 
 BOOST_AUTO_TEST_CASE(addresses_and_stacks_have_the_names_that_are_given) {
