@@ -60,7 +60,7 @@ $(B)/gpufs-test: $(call obj,$(TEST)) $(B)/libgpufs.a
 # What tests look at from outside: a program, linked for any place and for one, with DWARF 5 and 4,
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so gpufs-work gpufs-gpu-work \
-            gpufs-drm-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work)
+            gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work)
 $(B)/gpufs-test: | $(PROGRAMS)
 $(B)/nest:        MODE = -pie -fPIE
 $(B)/nest-fixed:  MODE = -no-pie -fno-pie
@@ -68,11 +68,12 @@ $(B)/nest-dwarf4: MODE = -gdwarf-4
 $(B)/plug.so:     MODE = -shared -fPIC -nostdlib
 $(B)/plug.so: tests/programs/plug.cc
 $(B)/gpufs-work: tests/programs/work.cc
-$(B)/gpufs-gpu-work $(B)/gpufs-drm-work: MODE = -std=c++20 -Itests
+$(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests
+$(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/vm/modules/toy_nvidia.h
 $(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/vm/modules/toy_gpu.h
 $(filter %/nest %/nest-fixed %/nest-dwarf4,$(PROGRAMS)): tests/programs/nest.cc
 $(B)/gpufs-drm-work: tests/programs/drm_work.cc
-$(B)/gpufs-work $(B)/gpufs-gpu-work $(B)/gpufs-drm-work: tests/programs/works.h
+$(B)/gpufs-work $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: tests/programs/works.h
 # CUDA's libraries without a GPU, where the loader does not look by itself.
 CUDA := $(addprefix $(B)/cuda/,libcuda.so.1 libcudart.so.12 libnccl.so.2)
 $(CUDA): MODE = -std=c++20 -shared -fPIC -Wl,-soname,$(@F)

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(gpu_hang_keeps_what_nvidias_driver_says,
         {"run", "gpu-hang", "--", "sh", "-c", "echo 31 >/sys/module/nvidia/parameters/report"});
     BOOST_TEST(ended.status == 0, ended.err);
     BOOST_TEST(test::has(ended.out,
-                         "nvidia_dev_xid: Xid (PCI:0000:01:00): 31, pid=0, name=toy, "
+                         "nvidia_dev_xid: Xid (PCI:0000:01:00): 31, pid=4321, name=toy, "
                          "Ch 00000010\n"),
                ended.out);
     BOOST_TEST(test::has(ended.out, "xid=31\n"), ended.out);

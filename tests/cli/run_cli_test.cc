@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_shipped_monitor_tells_what_a_command_opens) {
     BOOST_TEST(has(ran.err, "cat ended with exit status 0\n"), ran.err);
 }
 
-// Events that not every kernel has, by the monitor that needs them.
+// What not every kernel has, by the monitor that needs it.
 struct NeededEvent {
     std::string files, refusal;
 };
@@ -110,6 +110,10 @@ const std::map<std::string, NeededEvent> kEventsOf = {
      {"/sys/kernel/tracing/events/xe/xe_sched_job_exec",
       "gpufs: this kernel has no event 'xe:xe_sched_job_exec': 'xe' cannot run here\n"
       "hint: load the driver of the GPU; 'gpufs list --gpu' has its events\n"}},
+    {"nvidia",
+     {"/sys/module/nvidia",
+      "gpufs: this needs the module 'nvidia', which is not loaded\n"
+      "hint: 'modprobe nvidia' loads it\n"}},
     {"vblank",
      {"/sys/kernel/tracing/events/drm/drm_vblank_event",
       "gpufs: this kernel has no event 'drm:drm_vblank_event': 'vblank' cannot run here\n"

@@ -70,6 +70,9 @@ std::vector<std::string> gpu_work(std::vector<std::string> words) {
 std::vector<std::string> drm_work(std::vector<std::string> words) {
     return program_beside_gpufs(kDrmWork, std::move(words));
 }
+std::vector<std::string> nvidia_work(std::vector<std::string> words) {
+    return program_beside_gpufs(kNvidiaWork, std::move(words));
+}
 
 std::vector<GpuJob> gpu_jobs(const std::string& told) {
     std::vector<GpuJob> jobs;

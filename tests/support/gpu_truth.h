@@ -30,6 +30,9 @@ std::vector<std::string> gpu_work(std::vector<std::string> words);
 // And to those of the kernel: gpufs-drm-work WORDS...
 inline const std::string kDrmWork = "gpufs-drm-work";
 std::vector<std::string> drm_work(std::vector<std::string> words);
+// And to that of NVIDIA's: gpufs-nvidia-work WORDS...
+inline const std::string kNvidiaWork = "gpufs-nvidia-work";
+std::vector<std::string> nvidia_work(std::vector<std::string> words);
 
 // A job as the device saw it. 0: that never was.
 struct GpuJob {

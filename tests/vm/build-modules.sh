@@ -108,6 +108,18 @@ make_driver_events() {
     rm -r "$work"
 }
 
+# Older generations of NVIDIA's driver: another version, other names of functions, and no event.
+make_older_nvidia() {
+    local version=$1 work
+    shift
+    work=$(mktemp -d)
+    objcopy -O binary --only-section=.modinfo --set-section-flags .modinfo=alloc "$out/nvidia.ko" "$work/info"
+    sed -i "s/version=580\.126\.09/version=$version/" "$work/info"
+    objcopy --update-section ".modinfo=$work/info" --rename-section _ftrace_events=.without_events \
+        "$@" "$out/nvidia.ko" "$out/nvidia-${version%%.*}.ko"
+    rm -r "$work"
+}
+
 mkdir -p "$downloads"
 exec 9>"$downloads/$compiler.lock"
 flock 9
@@ -129,4 +141,7 @@ with_compiler env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s \
     -C "$headers/usr/src/linux-headers-$release" M="$out" CC="${compiler%@*}" \
     CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/log" 2>&1 ||
     { cat "$out/log" >&2; fail "cannot build tests/vm/modules for $release"; }
+make_older_nvidia 535.183.01 --redefine-sym nvidia_unlocked_ioctl=nvidia_frontend_unlocked_ioctl \
+    --redefine-sym nvidia_suspend=nvidia_suspend.isra.0 --redefine-sym nvidia_resume=nvidia_resume.constprop.0
+make_older_nvidia 570.124.04 --redefine-sym nvidia_unlocked_ioctl=nvidia_ioctl_of_another_name
 echo "$version" >"$out/version"

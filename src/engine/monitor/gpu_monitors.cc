@@ -40,6 +40,13 @@ std::string reason(const Error& e) {
 
 void find_what_lacks(GpuMonitor& monitor, KernelFacts& kernel) try {
     const PreparedProgram prepared(monitor.program, {}, kernel);
+    // A recording may have what it looks at beside the driver's events: interrupts, system calls.
+    const auto is_of_gpu = [](const PreparedProgram::Site& made) {
+        return made.site.event && is_gpu_event(made.site.event->full_name());
+    };
+    if (kernel.is_recording() && std::ranges::none_of(prepared.sites(), is_of_gpu))
+        monitor.why_not =
+            cat("this recording has no event of a GPU that '", monitor.program.name, "' looks at");
 } catch (const UnsupportedError& e) {
     monitor.why_not = reason(e);
     monitor.hint = e.hint();

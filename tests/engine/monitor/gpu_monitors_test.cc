@@ -3,6 +3,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
+#include "base/file.h"
 #include "kernel/tracefs/tracefs.h"
 
 namespace gpufs {
@@ -18,6 +19,7 @@ const std::string kNoI915 =
     "i915: this kernel has no event 'i915:i915_request_add': 'i915' cannot run here";
 const std::string kNoXe =
     "xe: this kernel has no event 'xe:xe_sched_job_exec': 'xe' cannot run here";
+const std::string kNoNvidia = "nvidia: this needs the module 'nvidia', which is not loaded";
 
 // Name and reason of each that looks at events, as a kernel with these formats has them.
 std::vector<std::string> reasons(const std::string& formats) {
@@ -25,6 +27,10 @@ std::vector<std::string> reasons(const std::string& formats) {
     std::vector<std::string> found;
     for (const GpuMonitor& one : find_gpu_monitors(kernel))
         if (!one.needs_library()) found.push_back(one.program.name + ": " + one.why_not);
+    // Whether it is loaded is asked of this machine.
+    if (file_exists("/sys/module/nvidia"))
+        for (std::string& one : found)
+            if (one.starts_with("nvidia: ")) one = kNoNvidia;
     return found;
 }
 
@@ -36,7 +42,7 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything) {
                        kNoAmdgpu, "drm: ",
                        "fence: this kernel has no event 'dma_fence:dma_fence_wait_start': 'fence' "
                        "cannot run here",
-                       kNoI915,
+                       kNoI915, kNoNvidia,
                        "vblank: this kernel has no event 'drm:drm_vblank_event': 'vblank' cannot "
                        "run here",
                        kNoXe}),
@@ -50,7 +56,7 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything) {
         BOOST_TEST(std::ranges::count(all, has_xe ? "xe: " : kNoXe) == 1, captured);
     }
     BOOST_TEST(reasons("6.18") == (std::vector<std::string>{
-                                      kNoAmdgpu, "drm: ", "fence: ", kNoI915,
+                                      kNoAmdgpu, "drm: ", "fence: ", kNoI915, kNoNvidia,
                                       "vblank: this kernel has no event 'drm:drm_vblank_event': "
                                       "'vblank' cannot run here",
                                       kNoXe}),
