@@ -329,20 +329,17 @@ private:
         work_.units.back().is_complete = was_complete;
     }
 
-    // NAME [VERSION], as a guard has them.
+    // NAME [VERSION], as a guard has them. A version of several numbers stands in quotes.
     static std::string module_version(AsmTokens& tokens) {
         std::string name(tokens.expect_word("a module's name").text);
         if (tokens.at_end()) return name;
-        const AsmToken first = tokens.next();
-        while (!tokens.at_end() && tokens.peek().glued) tokens.next();
-        const std::string_view version = tokens.text_of(tokens.since(first));
+        const AsmToken version = tokens.next();
         const bool is_version =
-            is_digit(version.front()) &&
-            std::ranges::all_of(version, [](char c) { return is_digit(c) || c == '.'; });
-        if (!is_version)
-            tokens.fail(tokens.since(first), cat("'", version, "' is no version"),
-                        "numbers with dots between them: 580 or 575.51.02");
-        return cat(name, ' ', version);
+            std::ranges::all_of(version.text, [](char c) { return is_digit(c) || c == '.'; });
+        if (!is_version || version.text.empty())
+            tokens.fail(version.span, cat("'", version.text, "' is no version"),
+                        "580, or \"575.51.02\"");
+        return cat(name, ' ', version.text);
     }
 
     // [!] @FIELD | raw | recorded | event SYSTEM:EVENT | exists SYSTEM:EVENT | feature NAME |

@@ -478,7 +478,7 @@ BOOST_AUTO_TEST_CASE(conditions_guard_lines_and_nest) {
         .if module nvidia
         r0 = 7
         .endif
-        .if module nvidia 575.51.02
+        .if module nvidia "575.51.02"
         r0 = 8
         .endif
         exit
