@@ -1,9 +1,9 @@
 // A libcuda.so.1 without a GPU: handles are numbers, memory is none, a wait takes a while. Some
 // functions are another one with more around it, as NVIDIA's may be: they call it, or jump to it.
 
-#include <time.h>
-
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "driver.h"
 
@@ -20,8 +20,7 @@ int allocate(CuPointer* pointer, std::size_t bytes) {
 }
 
 int wait() {
-    const timespec time{0, 2'000'000};
-    ::nanosleep(&time, nullptr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return 0;
 }
 
