@@ -128,8 +128,8 @@ BOOST_AUTO_TEST_CASE(the_list_says_yes_to_the_monitors_that_run) {
         BOOST_TEST((run.status == 0) == (told["answer"].text == "yes"));
         if (run.status != 0) BOOST_TEST(has(run.err, told["detail"].text));
     }
-    BOOST_TEST(names == (std::vector<std::string>{"amdgpu", "drm", "fence", "i915", "nvidia",
-                                                  "vblank", "xe"}),
+    BOOST_TEST(names == (std::vector<std::string>{"amdgpu", "cuda", "drm", "fence", "hip", "i915",
+                                                  "nvidia", "vblank", "xe"}),
                boost::test_tools::per_element());
 }
 
