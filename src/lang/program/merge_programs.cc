@@ -43,15 +43,20 @@ void append(List& list, List& more) {
     std::ranges::move(more, std::back_inserter(list));
 }
 
+// Source 0 is the program's own text; the others are included. What is named after the program is
+// part of it.
+bool is_own(const Program& program, std::size_t source) {
+    const std::string_view path = program.sources[source].name;
+    return source == 0 || path.substr(path.rfind('/') + 1).starts_with(cat(program.name, '-'));
+}
+
 // New names by old names, for one kind of declaration.
 class Names {
 public:
-    // Source 0 is the program's own text; the others are included.
     template <class List>
-    Names(const List& list, const std::string& owner) {
+    Names(const List& list, const Program& program) : owner_(program.name) {
         for (const auto& one : list)
-            if (one.at.source == 0) renamed_.insert(one.name);
-        owner_ = owner;
+            if (is_own(program, one.at.source)) renamed_.insert(one.name);
     }
     void rename(std::string& name) const {
         if (renamed_.contains(name)) name = cat(owner_, '.', name);
@@ -66,10 +71,10 @@ class Renaming {
 public:
     explicit Renaming(Program& program)
         : program_(program),
-          parameters_(program.parameters, program.name),
-          maps_(program.maps, program.name),
-          records_(program.records, program.name),
-          functions_(program.subprograms, program.name) {}
+          parameters_(program.parameters, program),
+          maps_(program.maps, program),
+          records_(program.records, program),
+          functions_(program.subprograms, program) {}
 
     void apply() {
         for (Parameter& one : program_.parameters) parameters_.rename(one.name);
@@ -161,12 +166,12 @@ public:
         check_texts(program);
         take_licence(program);
         Renaming(program).apply();
-        drop_shared(program.parameters);
-        drop_shared(program.maps);
-        drop_shared(program.records);
-        drop_shared(program.subprograms);
+        drop_shared(program, program.parameters, "parameter");
+        drop_shared(program, program.maps, "map");
+        drop_shared(program, program.records, "record");
+        drop_shared(program, program.subprograms, "function");
         std::erase_if(program.reports, [&](const Report& report) {
-            return report.at.source != 0 && merged_.find_map(report.map);
+            return !is_own(program, report.at.source) && merged_.find_map(report.map);
         });
         shift(program);
 
@@ -210,23 +215,33 @@ private:
         if (merged_.licence != program.licence) merged_.licence = "GPL";
     }
 
-    // Removes declarations from an included text that are already merged.
+    // Removes declarations from an included text that are already merged. Two texts that declare
+    // one name are about two things.
     template <class List>
-    void drop_shared(List& list) const {
-        std::erase_if(
-            list, [&](const auto& one) { return one.at.source != 0 && is_there(list, one.name); });
+    void drop_shared(const Program& program, List& list, std::string_view what) const {
+        std::erase_if(list, [&](const auto& one) {
+            if (is_own(program, one.at.source)) return false;
+            const auto* known = find(list, one.name);
+            if (!known) return false;
+            const std::string& text = program.sources[one.at.source].name;
+            const std::string& other = merged_.sources[known->at.source].name;
+            if (text != other)
+                throw UsageError(cat("both ", other, " and ", text, ", which '", program.name,
+                                     "' includes, declare the ", what, " '", one.name, "'"));
+            return true;
+        });
     }
-    bool is_there(const std::vector<Parameter>&, const std::string& name) const {
-        return merged_.find_parameter(name) != nullptr;
+    const Parameter* find(const std::vector<Parameter>&, const std::string& name) const {
+        return merged_.find_parameter(name);
     }
-    bool is_there(const std::vector<MapDeclaration>&, const std::string& name) const {
-        return merged_.find_map(name) != nullptr;
+    const MapDeclaration* find(const std::vector<MapDeclaration>&, const std::string& name) const {
+        return merged_.find_map(name);
     }
-    bool is_there(const std::vector<RecordLayout>&, const std::string& name) const {
-        return merged_.find_record(name) != nullptr;
+    const RecordLayout* find(const std::vector<RecordLayout>&, const std::string& name) const {
+        return merged_.find_record(name);
     }
-    bool is_there(const std::vector<Subprogram>&, const std::string& name) const {
-        return merged_.find_subprogram(name) != nullptr;
+    const Subprogram* find(const std::vector<Subprogram>&, const std::string& name) const {
+        return merged_.find_subprogram(name);
     }
 
     // Renumbers sources and guards to follow those already merged.

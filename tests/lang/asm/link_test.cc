@@ -62,9 +62,6 @@ std::size_t link_all(const Program& program, const std::string& kernel, bool has
                     machine.context = LinkTarget::Context::registers;
                     machine.event = &function_registers(target.kind);
                 }
-                EventFormat registers;
-                registers.fields = function_fields(target.kind);
-                if (!registers.fields.empty()) machine.event = &registers;
                 try {
                     BOOST_TEST(!link(program, probe, machine).insns.empty());
                     is_linked = true;

@@ -161,6 +161,23 @@ BOOST_AUTO_TEST_CASE(mistakes_are_still_shown_where_they_were_written) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_text_named_after_a_program_is_part_of_it) {
+    const std::string part = ".map faults array value count, max 1, report \"Faults\"\n";
+    const auto with = [&](const std::string& name, const std::string& file) {
+        return program(name,
+                       cat(".include \"lib/", file, "\"\n.prog p begin\n r1 = map[faults][0]\n",
+                           " r0 = 0\n exit\n"),
+                       part);
+    };
+    const Program both = merge_programs({with("xe", "xe-memory.bpf"), with("own", "own-part.bpf")});
+    BOOST_TEST(names_of(both.maps) == (std::vector<std::string>{"xe.faults", "own.faults"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(both.reports.size() == 2u);
+    BOOST_TEST(
+        message_of({with("xe", "memory.bpf"), with("own", "other.bpf")}) ==
+        "both lib/memory.bpf and lib/other.bpf, which 'own' includes, declare the map 'faults'");
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_together_is_refused) {
     BOOST_TEST(message_of({one("drm"), one("drm")}) == "'drm' is asked for twice");
     BOOST_TEST(message_of({one("drm"), one("own", cat(kLibrary, " # mine\n"))}) ==
