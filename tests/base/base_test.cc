@@ -162,8 +162,9 @@ BOOST_AUTO_TEST_CASE(globs_match_whole_names) {
 
 BOOST_AUTO_TEST_CASE(braces_stand_for_each_of_their_words) {
     using Names = std::vector<std::string>;
-    BOOST_TEST(expand_braces("a{b,,c}d{e,f}") == (Names{"abde", "abdf", "ade", "adf", "acde", "acdf"}),
-               boost::test_tools::per_element());
+    BOOST_TEST(
+        expand_braces("a{b,,c}d{e,f}") == (Names{"abde", "abdf", "ade", "adf", "acde", "acdf"}),
+        boost::test_tools::per_element());
     for (const char* plain : {"a", "", "a}b{c", "a{b"})
         BOOST_TEST(expand_braces(plain) == Names{plain}, boost::test_tools::per_element());
     BOOST_TEST(expand_braces("{}") == Names{""}, boost::test_tools::per_element());

@@ -170,8 +170,8 @@ std::vector<std::string> names_of_kernels(const std::string& program) {
     BOOST_TEST_REQUIRE(work.wait_for_output("ready\n", 30s));
     // Nobody says where the library is: the process has it mapped.
     Child::Setup watch;
-    watch.argv = gpufs_command(
-        {"-p", cat(work.pid()), "--", "sh", "-c", cat("exec 9< ", held, "; echo > ", in, "; cat <&9")});
+    watch.argv = gpufs_command({"-p", cat(work.pid()), "--", "sh", "-c",
+                                cat("exec 9< ", held, "; echo > ", in, "; cat <&9")});
     const Told told(Child(watch).wait());
     BOOST_TEST(work.wait().status == 0);
     std::vector<std::string> names;

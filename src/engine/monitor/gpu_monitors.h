@@ -21,8 +21,9 @@ struct GpuMonitor {
     bool needs_library() const;
 };
 
-// All monitors that look at an event of a GPU driver or at a library for GPUs, with the first event,
-// library or feature that each lacks in this kernel or recording. Loads nothing. Monitors with mistakes are left out.
+// All monitors that look at an event of a GPU driver or at a library for GPUs, with the first
+// event, library or feature that each lacks in this kernel or recording. Loads nothing. Monitors
+// with mistakes are left out.
 std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel);
 
 // Loads and attaches each that fits, for a moment: what this user or this kernel refuses then

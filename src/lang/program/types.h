@@ -48,7 +48,7 @@ struct ValueType {
     std::string stack_map;  // kernel_stack, user_stack: name of the map that holds the frames
     // user_address: name of the map of texts that it may be a key of instead. Empty: none.
     std::string text_map;
-    std::string unit;       // unit of the number, "us", "bytes": for columns and histogram scales
+    std::string unit;  // unit of the number, "us", "bytes": for columns and histogram scales
     // Names for the numbers of an integer.
     EnumWords words;
     bool is_hex = false;  // a number without a word is shown in hexadecimal

@@ -143,8 +143,8 @@ BOOST_AUTO_TEST_CASE(registers_of_a_function_are_fields) {
         Maker m;
         m.line("load", macro(kLoadField, Reg::r6, Reg::r1, field.name)).zero_and_exit();
         const bpf_insn load = m.link(probe).insns.front();
-        BOOST_TEST(same_code({load}, {insn::load(Width::dw, Reg::r6, Reg::r1,
-                                                 static_cast<__s16>(field.offset))}));
+        BOOST_TEST(same_code(
+            {load}, {insn::load(Width::dw, Reg::r6, Reg::r1, static_cast<__s16>(field.offset))}));
     }
     Maker m;
     m.line("r6 = @retval(r1)", macro(kLoadField, Reg::r6, Reg::r1, "retval"), "@retval");

@@ -11,27 +11,27 @@
 
 /* RM_CONTROL: `command` with a status that the caller chooses, after so many microseconds. */
 struct nv_control {
-	__u32 client, object, command, flags;
-	__u64 params;
-	__u32 params_size, status;
+    __u32 client, object, command, flags;
+    __u64 params;
+    __u32 params_size, status;
 };
 /* RM_ALLOC, before it had rights, and since. */
 struct nv_alloc {
-	__u32 root, parent, object, class_id;
-	__u64 params;
-	__u32 params_size, status;
+    __u32 root, parent, object, class_id;
+    __u64 params;
+    __u32 params_size, status;
 };
 struct nv_alloc_with_rights {
-	__u32 root, parent, object, class_id;
-	__u64 params, rights;
-	__u32 params_size, flags, status, pad;
+    __u32 root, parent, object, class_id;
+    __u64 params, rights;
+    __u32 params_size, flags, status, pad;
 };
 struct nv_free {
-	__u32 root, parent, object, status;
+    __u32 root, parent, object, status;
 };
 struct nv_transfer {
-	__u32 command, size;
-	__u64 argument;
+    __u32 command, size;
+    __u64 argument;
 };
 
 #define NV_ALLOC_FREE 0x29
@@ -47,10 +47,10 @@ struct nv_transfer {
 
 /* What is written to /dev/nvidia-uvm: one event, in the writer or in a thread of the module. */
 struct toy_uvm_event {
-	__u32 event;	/* 6 a fault, 7 a migration */
-	__u32 processor, to, cause;
-	__u64 address, bytes;
-	__u32 is_write, is_duplicate, in_thread, pad;
+    __u32 event; /* 6 a fault, 7 a migration */
+    __u32 processor, to, cause;
+    __u64 address, bytes;
+    __u32 is_write, is_duplicate, in_thread, pad;
 };
 
 #ifdef __KERNEL__
