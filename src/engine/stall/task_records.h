@@ -28,7 +28,9 @@ struct TaskRecord {
     std::uint64_t waking = 0;  // 0: not woken. Before `out`: woken on its way off the CPU
     std::uint32_t waker = 0, from_interrupt = 0, target_cpu = 0, wakeup_cpu = 0;
     std::uint64_t wakeup = 0;
-    std::uint64_t delay = 0;  // it had waited for CPUs when it left this one, in ns
+    // When it left this CPU: how long it had waited for CPUs, in ns, and how often it had come to
+    // one.
+    std::uint64_t delay = 0, arrivals = 0;
     std::array<char, kCommBytes> waker_comm{}, comm{};
     std::uint64_t stacks_to = 0;
     std::array<std::uint64_t, 64> stack{};

@@ -82,6 +82,7 @@ BOOST_AUTO_TEST_CASE(they_are_laid_out_as_the_program_lays_them_out) {
     CHECK_MEMBER(wakeup_cpu);
     CHECK_MEMBER(wakeup);
     CHECK_MEMBER(delay);
+    CHECK_MEMBER(arrivals);
     CHECK_MEMBER(waker_comm);
     CHECK_MEMBER(comm);
     CHECK_MEMBER(stacks_to);

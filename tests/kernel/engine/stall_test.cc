@@ -246,7 +246,7 @@ BOOST_DATA_TEST_CASE(children_are_watched_when_asked_for_and_only_then, kWays, w
     const auto storm = [] {
         for (int i = 0; i < 20; ++i) {
             if (::fork() == 0) {
-                ::usleep(100'000);
+                ::usleep(300'000);  // long, as much as of it may pass on its way off the CPU
                 ::_exit(0);
             }
         }
