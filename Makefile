@@ -52,7 +52,7 @@ $(B)/libgpufs.a: $(call obj,$(LIB)) $(B)/gen/recipes.o $(B)/gen/monitors.o
 $(B)/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
-	$(Q)for monitor in $(wildcard bpf_asm/*.bpf) bpf_asm/lib/stall.bpf; do $@ asm $$monitor >/dev/null || exit 1; done
+	$(Q)for monitor in $(wildcard bpf_asm/*.bpf) bpf_asm/lib/stall.bpf bpf_asm/lib/why.bpf; do $@ asm $$monitor >/dev/null || exit 1; done
 $(B)/gpufs-test: $(call obj,$(TEST)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) $(TESTLIBS) -o $@

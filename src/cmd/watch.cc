@@ -10,6 +10,7 @@
 #include "cmd/shared/monitor_args.h"
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
+#include "cmd/shared/why_run.h"
 #include "engine/gpu/clients.h"
 #include "engine/gpu/names.h"
 #include "engine/monitor/files.h"
@@ -97,13 +98,32 @@ std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts
     return chosen;
 }
 
+// It is one program with a printer of its own.
+void check_why(const RunChoices& choices, const std::vector<std::string>& words, bool list) {
+    check_words(words, 0, "--why takes no monitor: it looks at processes, -p PID or -- COMMAND");
+    const std::pair<const char*, bool> others[] = {
+        {"--list", list},
+        {"--top", choices.top},
+        {"--if", choices.condition.has_value()},
+        {"--folded", choices.folded},
+        {"--lines", choices.lines},
+        {"--all", choices.all},
+        {"--freeze-on", choices.freeze_on.has_value()},
+        {"--session", choices.session.has_value()},
+        {"--probe-frames", choices.probe_frames},
+        {"--self", choices.self},
+    };
+    for (const auto& [name, is_given] : others)
+        if (is_given) throw UsageError(cat("--why does not go with ", name));
+}
+
 }  // namespace
 
 int cmd_watch(Context& ctx, Args args) {
     RunChoices choices;
     std::vector<std::string> words, names, parameters;
     std::vector<int> pids;
-    bool list = false;
+    bool list = false, why = false;
     Options options(
         "watch [MONITOR…] [name=value…] [-p PID] [--if EXPR] [--top] [-i FILE] [-- COMMAND]",
         "Watches what GPUs do: runs the monitors named, or those that fit the drivers of this\n"
@@ -114,6 +134,7 @@ int cmd_watch(Context& ctx, Args args) {
     options.pids(pids, "only this process (its first thread's id)")
         .flag("top", choices.top,
               "a full screen, refreshed each --interval (default: 1s), on a terminal")
+        .flag("why", why, "say where the time of -p PID or of the COMMAND goes, in a few lines")
         .flag("list", list, "say which monitors there are, which can run here, what others lack");
     choices.command = take_command(args);
     choices.gpu_use = true;
@@ -121,6 +142,10 @@ int cmd_watch(Context& ctx, Args args) {
     for (const std::string& word : words)
         (word.find('=') == word.npos ? names : parameters).push_back(word);
     if (list) check_words(words, 0, "--list looks at all GPU monitors");
+    if (why) {
+        check_why(choices, words, list);
+        return run_why(ctx, pids, choices);
+    }
     std::vector<Program> programs;
     programs.reserve(names.size());
     for (const std::string& name : names) programs.push_back(assemble_monitor(name));

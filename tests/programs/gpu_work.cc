@@ -55,6 +55,10 @@ public:
         toy_submit request{ring, static_cast<__u32>(exec_us), after, hangs};
         check(::ioctl(fd_, TOY_SUBMIT, &request) == 0, "submit");
     }
+    void move(long exec_us) {
+        toy_submit request{TOY_SDMA, static_cast<__u32>(exec_us), TOY_NO_RING, false};
+        check(::ioctl(fd_, TOY_MOVE, &request) == 0, "move");
+    }
     void wait(__u32 ring) { check(::ioctl(fd_, TOY_WAIT, &ring) == 0, "wait"); }
     void kill(__u32 ring) { check(::ioctl(fd_, TOY_KILL, &ring) == 0, "kill"); }
 
@@ -164,6 +168,35 @@ void waits(const Numbers& n) {
         gpu.wait(TOY_COMPUTE);
         std::fprintf(stderr, "waited %llu\n", static_cast<unsigned long long>(now_ns() - begin));
     }
+}
+
+// N moves of a buffer, each of which takes M us here and M us on sdma, and a wait for it.
+void moves(const Numbers& n) {
+    Gpu gpu;
+    for (long i = 0; i < n[0]; ++i) {
+        gpu.move(n[1]);
+        gpu.wait(TOY_SDMA);
+    }
+}
+
+// A child has 8 jobs of M us on gfx; behind them is one of this process, which waits for it.
+void behind(const Numbers& n) {
+    int done[2];
+    check(::pipe(done) == 0, "pipe");
+    const pid_t child = ::fork();
+    check(child >= 0, "fork");
+    char byte = 0;
+    if (child == 0) {
+        Gpu other;
+        for (int i = 0; i < 8; ++i) other.submit(TOY_GFX, n[0]);
+        if (::write(done[1], &byte, 1) == 1) other.wait(TOY_GFX);
+        ::_exit(0);
+    }
+    check(::read(done[0], &byte, 1) == 1, "other");
+    Gpu gpu;
+    gpu.submit(TOY_GFX, n[0]);
+    gpu.wait(TOY_GFX);
+    gpu.tell();
 }
 
 // DRM_IOCTL_WAIT_VBLANK and its answer, as the kernel's drm.h lays them out.
@@ -280,7 +313,7 @@ const std::map<std::string, works::Work> kWorks = {
     {"jobs", {3, jobs}},     {"one-ring", {3, one_ring}}, {"chain", {2, chain}},
     {"hang", {1, hang}},     {"kill", {2, kill}},         {"waits", {2, waits}},
     {"frames", {4, frames}}, {"stuck", {0, stuck}},       {"cards", {2, cards}},
-    {"idle", {2, idle}},
+    {"idle", {2, idle}},     {"moves", {2, moves}},       {"behind", {1, behind}},
 };
 
 }  // namespace

@@ -339,6 +339,10 @@ void Monitor::attach() {
 
 void Monitor::run_end() {
     run(Kind::end);
+    run_each();
+}
+
+void Monitor::run_each() {
     for (const Loaded& loaded : loaded_) {
         const ProbeTarget& target = *loaded.how.site.target;
         if (target.kind != Kind::each) continue;

@@ -54,6 +54,7 @@ public:
     void attach();
     // Runs the end programs, then those for each key of a map. The others still run.
     void run_end();
+    void run_each() override;
     // Takes the programs off, without waiting for the kernel.
     void detach();
     // Hits that the kernel says it could not deliver: a probe that was hit while it was being

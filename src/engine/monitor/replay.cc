@@ -268,6 +268,15 @@ void Replay::run_one(Loaded& loaded, std::span<const std::byte> context) {
 
 void Replay::run_end(const VisitRecord& visit) {
     run_all(Kind::end, visit);
+    run_each(visit);
+}
+
+void Replay::run_each() {
+    run_each([](const RecordLayout&, std::span<const std::byte>) {});
+}
+
+void Replay::run_each(const VisitRecord& visit) {
+    visit_ = &visit;
     for (const auto& loaded : loaded_) {
         const ProbeTarget& target = *loaded->how.site.target;
         if (target.kind != Kind::each) continue;

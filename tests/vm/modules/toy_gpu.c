@@ -3,6 +3,7 @@
  * A GPU that does nothing, on time: three rings behind the kernel's own GPU scheduler. A ring works
  * on one job at a time; a timer's interrupt ends it. toy_gpu.h is how it is used.
  */
+#include <linux/delay.h>
 #include <linux/dma-fence.h>
 #include <linux/fs.h>
 #include <linux/kref.h>
@@ -334,22 +335,36 @@ static void kill_queue(struct client *client, u32 ring)
 	client->is_dead[ring] = true;
 }
 
+static long locked_submit(struct client *client, const struct toy_submit *wish)
+{
+	long error;
+
+	mutex_lock(&client->lock);
+	error = submit(client, wish);
+	mutex_unlock(&client->lock);
+	return error;
+}
+
+/* Has the name of what moves buffers for all drivers with TTM. */
+static noinline long ttm_bo_handle_move_mem(struct client *client, const struct toy_submit *wish)
+{
+	fsleep(wish->exec_us);
+	return locked_submit(client, wish);
+}
+
 static long toy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct client *client = file->private_data;
 	struct toy_submit wish;
-	long error = 0;
 	u32 ring;
 
-	if (cmd == TOY_SUBMIT) {
+	if (cmd == TOY_SUBMIT || cmd == TOY_MOVE) {
 		if (copy_from_user(&wish, (void __user *)arg, sizeof(wish)))
 			return -EFAULT;
 		if (wish.ring >= TOY_RINGS || (wish.after != TOY_NO_RING && wish.after >= TOY_RINGS))
 			return -EINVAL;
-		mutex_lock(&client->lock);
-		error = submit(client, &wish);
-		mutex_unlock(&client->lock);
-		return error;
+		return cmd == TOY_MOVE ? ttm_bo_handle_move_mem(client, &wish) :
+					 locked_submit(client, &wish);
 	}
 	if (copy_from_user(&ring, (void __user *)arg, sizeof(ring)))
 		return -EFAULT;

@@ -24,6 +24,9 @@ struct toy_submit {
 /* Destroys this client's queue on a ring: jobs that have not begun are dropped. */
 #define TOY_KILL _IOW('T', 3, __u32)
 
+/* Moves a buffer: takes the caller exec_us of sleep, then submits the job. */
+#define TOY_MOVE _IOW('T', 4, struct toy_submit)
+
 /* One job as the device saw it; read() returns those of the client, from the first on. */
 struct toy_job {
 	__u64 context, seqno;		/* of the fence that says it has ended */
