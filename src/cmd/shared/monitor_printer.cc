@@ -28,6 +28,18 @@ ValueNames with_maps(ValueNames names, const StackMaps& stacks, const RunningPro
 
 }  // namespace
 
+std::string run_end_json(std::uint64_t records, const LossLedger& losses,
+                         const std::vector<Tally>& tallies) {
+    JsonArray told;
+    for (const Tally& tally : tallies)
+        told.add(JsonObject().text("what", tally.what).number("count", tally.count).done());
+    JsonObject summary;
+    summary.number("records", records);
+    add_loss(summary, "lost", losses.total());
+    summary.raw("losses", losses_json(losses)).raw("tallies", told.done());
+    return JsonObject().raw("summary", summary.done()).done();
+}
+
 MonitorPrinter::MonitorPrinter(Context& ctx, RunningProgram& running, Form form, ValueNames names)
     : ctx_(ctx),
       running_(running),
@@ -200,14 +212,7 @@ LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
 
 void MonitorPrinter::print_summary(const LossLedger& losses, const std::vector<Tally>& tallies) {
     if (form_.json) {
-        JsonArray told;
-        for (const Tally& tally : tallies)
-            told.add(JsonObject().text("what", tally.what).number("count", tally.count).done());
-        JsonObject summary;
-        summary.number("records", count_);
-        add_loss(summary, "lost", losses.total());
-        summary.raw("losses", losses_json(losses)).raw("tallies", told.done());
-        ctx_.out.line(JsonObject().raw("summary", summary.done()).done());
+        ctx_.out.line(run_end_json(count_, losses, tallies));
         return;
     }
     std::string line =

@@ -18,6 +18,10 @@ namespace gpufs {
 
 class GpuSection;
 
+// The object that a run of a program ends with: how many records it printed, and what was lost.
+std::string run_end_json(std::uint64_t records, const LossLedger& losses,
+                         const std::vector<Tally>& tallies);
+
 // Prints the output of a running program: records, reports and losses, as text or as JSON lines.
 // Output is buffered until flush() or until the buffer is large.
 class MonitorPrinter {

@@ -55,13 +55,10 @@ public:
     }
 
     void print_losses(const LossLedger& losses) {
-        if (choices_.json) {
-            JsonObject summary;
-            add_loss(summary, "lost", losses.total()).raw("losses", losses_json(losses));
-            ctx_.out.line(JsonObject().raw("summary", summary.done()).done());
-        } else {
+        if (choices_.json)
+            ctx_.out.line(run_end_json(0, losses, {}));
+        else
             ctx_.err.line(losses_text(losses));
-        }
     }
 
 private:

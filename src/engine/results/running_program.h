@@ -24,7 +24,7 @@ public:
     virtual ProgramMap* map(std::string_view name) const = 0;
 
     // Runs the programs that are for each key of a map, for the keys that it has now.
-    virtual void run_each() = 0;
+    virtual void run_each() {}
 
     // From now on programs write to other copies of the maps that are reported. Returns when no
     // program writes to the previous ones any more, which settled_map() gives until the next call:

@@ -4,7 +4,9 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -172,10 +174,10 @@ std::string time_text(const TimeAccount& account, const std::vector<TimeRow>& ro
     std::vector<std::uint64_t> times;
     for (const auto& line : lines) times.push_back(line.second);
     const std::vector<unsigned> shares = shares_of(times);
-    std::string text =
-        printable(cat(task_text(account.comm, account.pid), ": ", duration_text(during_ns), ", ",
-                      counted(account.threads, "thread"), ": ", duration_text(account.total_ns())),
-                  controls);
+    std::string text = printable(
+        cat(task_text(account.comm, account.pid), ": ", counted(account.threads, "thread"), ", ",
+            duration_text(account.total_ns()), " of thread time in ", duration_text(during_ns)),
+        controls);
     text += '\n';
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const std::string share = cat(shares[i] / 10, '.', shares[i] % 10, " %");
@@ -196,17 +198,16 @@ std::string time_json(const TimeAccount& account, const std::vector<TimeRow>& ro
         const TimePart& part = row.part;
         JsonObject told;
         told.text("part", use_name(part.use)).number("ns", part.ns);
-        if (part.use == TimeUse::blocked)
-            told.text_or_null("syscall", row.call).raw("where", json_texts_or_null(row.where));
-        if (!part.timeline.empty())
-            told.text("driver", part.driver).text("timeline", part.timeline);
-        if (part.pid != 0) told.number("pid", part.pid).text("comm", part.comm);
+        told.text_or_null("driver", part.driver).text_or_null("timeline", part.timeline);
+        told.number_or_null("pid", part.pid == 0 ? std::nullopt : std::optional(part.pid));
+        told.text_or_null("comm", part.comm).text_or_null("syscall", row.call);
+        told.raw("where", json_texts_or_null(row.where));
         parts.add(told.done());
     }
     JsonObject why;
-    why.number("pid", account.pid).text("comm", account.comm).number("threads", account.threads);
+    why.text("why", account.comm).number("pid", account.pid).number("threads", account.threads);
     why.number("during_ns", during_ns).number("ns", account.total_ns()).raw("parts", parts.done());
-    return JsonObject().raw("why", why.done()).done();
+    return why.done();
 }
 
 }  // namespace gpufs
