@@ -92,7 +92,7 @@ PreparedProgram::Choice choice_for(const RunChoices& choices) {
     return choice;
 }
 
-Monitor make_monitor(const RunChoices& choices, KernelFacts& machine) try {
+Monitor make_why_monitor(const RunChoices& choices, KernelFacts& machine) try {
     Monitor::Choice choice{choice_for(choices), {}};
     choice.turns = true;
     return {assemble_shipped(kText), std::move(choice), machine};
@@ -136,7 +136,7 @@ int run_live(Context& ctx, const std::vector<int>& pids, const RunChoices& choic
     const std::map<int, std::string> processes = find_processes(pids);
     RunLoop loop(choices.duration, choices.interval);  // first, because it blocks signals
     KernelFacts machine;
-    Monitor monitor = make_monitor(choices, machine);
+    Monitor monitor = make_why_monitor(choices, machine);
     if (!explain(ctx, explanation(monitor.sites(), monitor.prepared()), monitor.cautions(),
                  choices))
         return kOk;

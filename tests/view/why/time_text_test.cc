@@ -35,8 +35,7 @@ std::string told(std::vector<TimePart> parts) {
     return time_text(account, time_rows(account, {}), 2000 * kMs, Controls::escaped);
 }
 
-BOOST_AUTO_TEST_SUITE(unit)
-BOOST_AUTO_TEST_SUITE(time_text)
+BOOST_AUTO_TEST_SUITE(time_text_view)
 
 BOOST_AUTO_TEST_CASE(each_use_of_time_is_a_line_by_its_size) {
     BOOST_TEST(told({part(TimeUse::cpu, 600), part(TimeUse::ready, 300),
@@ -124,7 +123,6 @@ BOOST_AUTO_TEST_CASE(json_has_all_of_it) {
                R"("comm":null,"syscall":null,"where":["f","g"]}]})");
 }
 
-BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
