@@ -5,7 +5,7 @@
 #   make install    PREFIX=/usr/local DESTDIR=      make lint     layers, format, man pages
 #   make check-X    a ring of tests, see RINGS      make bench    beside the peers that are installed
 #   make fuzz       FUZZ_SECONDS=3600               make clean    all but the guests' kernels
-#   V=1 shows the commands, SAN=1 builds with ASan and UBSan into build/san.
+#   V=1 shows the commands, SAN=1 builds with ASan and UBSan into build/san, UNITY= compiles file by file.
 
 # As many jobs as CPUs, unless -j was given; the makes below share them.
 ifeq ($(MAKELEVEL),0)
@@ -41,19 +41,31 @@ TEST := $(filter-out tests/demo/% tests/fuzz/% tests/programs/% tests/bench/% te
 MAN  := $(wildcard man/*.[13578])
 RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
-obj   = $(1:%.cc=$(B)/%.o)
+
+# A folder is compiled as one source, so that what its files include is read once, and what they take
+# of templates is made once: a build from nothing takes half the time. Names local to a file are
+# therefore unique in its folder. UNITY= is for who changes one file after another. The objects of both
+# ways lie beside each other, and what is linked of either is the same.
+UNITY ?= 1
+# g++ takes a source that is included for a header, whose classes others would have.
+UNITY_WARN = $(if $(findstring clang,$(CXX)),,-Wno-subobject-linkage)
+obj     = $(1:%.cc=$(B)/%.o)
+alone  := src/cmd/main.cc tests/main.cc
+folders = $(patsubst %/,%,$(sort $(dir $(filter-out $(alone),$(1)))))
+objects = $(if $(UNITY),$(patsubst %,$(B)/%/folder.o,$(call folders,$(1))) \
+            $(call obj,$(filter $(alone),$(1))),$(obj))
 
 all: $(B)/gpufs
 
-$(B)/libgpufs.a: $(call obj,$(LIB)) $(B)/gen/recipes.o $(B)/gen/monitors.o
+$(B)/libgpufs.a: $(call objects,$(LIB)) $(B)/gen/recipes.o $(B)/gen/monitors.o
 	@echo "  AR    $@"; rm -f $@
 	$(Q)$(AR) qcs $@ $^
 # A monitor with a mistake is not shipped: gpufs does not check again what is compiled into it.
-$(B)/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a
+$(B)/gpufs: $(call objects,$(APP)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
 	$(Q)for monitor in $(wildcard bpf_asm/*.bpf) bpf_asm/lib/stall.bpf bpf_asm/lib/why.bpf; do $@ asm $$monitor >/dev/null || exit 1; done
-$(B)/gpufs-test: $(call obj,$(TEST)) $(B)/libgpufs.a
+$(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) $(TESTLIBS) -o $@
 
@@ -104,8 +116,8 @@ $(PROGRAMS) $(CUDA) $(HIP): Makefile | build/.deps
 
 # The folders that each record goes through.
 HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/expr src/lang/print_fmt \
-       src/lang/trace_dat src/engine/trace src/view src/view/trace src/view/monitor))
-$(call obj,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
+       src/lang/trace_dat src/engine/trace src/view src/view/trace src/view/monitor src/view/bt))
+$(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
 
 # One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its
 # own. The warnings are the matter of the usual build: -Os has some that are none.
@@ -120,12 +132,12 @@ PCH_SRC  := $(B)/src/base/precompiled.h
 PCH_HOT  := $(B)/$(if $(HOT_CXXFLAGS),hot/)src/base/precompiled.h
 PCH_TEST := $(B)/tests/support/precompiled.h
 PCH       = -Winvalid-pch -include $(PCH_SRC)
-$(call obj,$(filter-out $(HOT),$(LIB) $(APP))): $(PCH_SRC).gch
-$(call obj,$(HOT)): $(PCH_HOT).gch
-$(call obj,$(HOT)): private PCH = -Winvalid-pch -include $(PCH_HOT)
-$(call obj,$(TEST)): $(PCH_TEST).gch
+$(call objects,$(filter-out $(HOT),$(LIB) $(APP))): $(PCH_SRC).gch
+$(call objects,$(HOT)): $(PCH_HOT).gch
+$(call objects,$(HOT)): private PCH = -Winvalid-pch -include $(PCH_HOT)
+$(call objects,$(TEST)): $(PCH_TEST).gch
 $(PCH_TEST).gch: | build/.deps-check
-$(call obj,$(TEST)): private PCH = -Winvalid-pch -include $(PCH_TEST)
+$(call objects,$(TEST)): private PCH = -Winvalid-pch -include $(PCH_TEST)
 # The one that defines Boost.Test's main(), and programs beside.
 $(call obj,tests/main.cc tests/demo/blocker.cc tests/bench/probe.cc): private PCH =
 $(PCH_SRC).gch $(PCH_TEST).gch: $(B)/%.gch: % Makefile | build/.deps
@@ -137,7 +149,13 @@ $(sort $(PCH_SRC).gch $(PCH_HOT).gch $(PCH_TEST).gch):
 $(B)/%.o: %.cc Makefile | build/.deps
 	@echo "  CXX   $<"; mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(PCH) -MMD -MP -c $< -o $@
--include $(patsubst %.o,%.d,$(call obj,$(LIB) $(APP) $(TEST)) $(PCH_SRC).d $(PCH_HOT).d $(PCH_TEST).d) $(B)/gen/recipes.d $(B)/gen/monitors.d
+.SECONDEXPANSION:
+sources_of = $(filter-out $(alone),$(wildcard $(1)/*.cc))
+$(B)/%/folder.o: $$(call sources_of,$$*) Makefile | build/.deps
+	@echo "  CXX   $*"; mkdir -p $(@D)
+	@printf '#include "%s"\n' $(call sources_of,$*) >$(@D)/folder.cc
+	$(Q)$(CXX) -iquote . $(CPPFLAGS) $(CXXFLAGS) $(UNITY_WARN) $(PCH) -MMD -MP -c $(@D)/folder.cc -o $@
+-include $(patsubst %.o,%.d,$(call objects,$(LIB) $(APP) $(TEST)) $(PCH_SRC).d $(PCH_HOT).d $(PCH_TEST).d) $(B)/gen/recipes.d $(B)/gen/monitors.d
 
 # What is shipped as text is compiled in: the binary alone must do on a rescue box.
 $(B)/gen/recipes.cc: $(RECIPES) triggers
@@ -150,9 +168,9 @@ $(B)/gen/%.o: $(B)/gen/%.cc Makefile | build/.deps
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
 # Tests take longer to compile than to run.
-$(call obj,$(TEST)) $(PCH_TEST).gch: private override CXXFLAGS += -O0 -g0 -Wno-sign-conversion
+$(call objects,$(TEST)) $(PCH_TEST).gch: private override CXXFLAGS += -O0 -g0 -Wno-sign-conversion
 $(PCH_TEST).gch: private override CXXFLAGS += $(if $(findstring clang,$(CXX)),-fpch-instantiate-templates)
-$(call obj,$(TEST)) $(PCH_TEST).gch: private CXX = $(TEST_CXX)
+$(call objects,$(TEST)) $(PCH_TEST).gch: private CXX = $(TEST_CXX)
 
 # The version is compiled into one file, which is rebuilt when it changes.
 $(B)/src/cmd/main.o: override CPPFLAGS += -DGPUFS_VERSION='"$(VERSION)"'
@@ -165,8 +183,8 @@ $(B)/gen/syscall_list.inc: Makefile
 	@echo "  GEN   $@"; mkdir -p $(@D)
 	$(Q)echo '#include <asm/unistd.h>' | $(CXX) -E -dM -x c - | LC_ALL=C sort | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/SYSCALL(\1)/p' | grep -v 'arch_specific\|(syscalls)' > $@
-$(B)/src/kernel/host/syscall_names.o: override CPPFLAGS += -I$(B)/gen
-$(B)/src/kernel/host/syscall_names.o: $(B)/gen/syscall_list.inc
+$(call objects,src/kernel/host/syscall_names.cc): override CPPFLAGS += -I$(B)/gen
+$(call objects,src/kernel/host/syscall_names.cc): $(B)/gen/syscall_list.inc
 
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
@@ -209,9 +227,9 @@ guests: build/.deps-check
 GENERATED := $(addprefix $(B)/gen/,recipes.cc monitors.cc syscall_list.inc)
 sanitized: $(GENERATED) build/.deps build/.deps-check
 	$(Q)$(MAKE) -f tests/fuzz/fuzz.mk B=$(SANITIZED) GEN=$(B)/gen O=-O0
-$(B)/gpufs-test-sanitized: sanitized $(call obj,$(TEST)) | $(PROGRAMS)
+$(B)/gpufs-test-sanitized: sanitized $(call objects,$(TEST)) | $(PROGRAMS)
 	@echo "  LD    $@"
-	$(Q)clang++ -fsanitize=address,undefined -fuse-ld=lld $(call obj,$(TEST)) \
+	$(Q)clang++ -fsanitize=address,undefined -fuse-ld=lld $(call objects,$(TEST)) \
 		$(SANITIZED)/libgpufs.a $(LDLIBS) $(TESTLIBS) -o $@
 # As long as FUZZ_SECONDS says, each.
 fuzz: $(GENERATED) build/.deps build/.deps-check
@@ -219,7 +237,7 @@ fuzz: $(GENERATED) build/.deps build/.deps-check
 
 # For the guests, where it takes a third of the time to start: at a fixed place, without libraries;
 # with what is looked for beside it.
-$(B)/fixed/gpufs: $(call obj,$(APP)) $(B)/libgpufs.a $(PROGRAMS)
+$(B)/fixed/gpufs: $(call objects,$(APP)) $(B)/libgpufs.a $(PROGRAMS)
 	@echo "  LD    $@"; mkdir -p $(@D); ln -sfn $(addprefix ../,$(notdir $(PROGRAMS)) cuda hip) $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -static -no-pie -s $(filter %.o %.a,$^) $(LDLIBS) -o $@
 

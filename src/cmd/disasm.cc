@@ -14,13 +14,13 @@
 namespace gpufs {
 namespace {
 
-struct Wanted {
+struct WantedText {
     bool raw = false, hex = false, numbers = false;
     std::optional<std::string> section;
     std::optional<unsigned long> id;
 };
 
-std::string text_of_object(const Wanted& wanted, const SourceText& content,
+std::string text_of_object(const WantedText& wanted, const SourceText& content,
                            const DisasmOptions& how) {
     std::vector<std::string> names;
     std::string text;
@@ -37,7 +37,7 @@ std::string text_of_object(const Wanted& wanted, const SourceText& content,
     return text;
 }
 
-std::string text_of(const Wanted& wanted, const SourceText& content, const DisasmOptions& how) {
+std::string text_of(const WantedText& wanted, const SourceText& content, const DisasmOptions& how) {
     const bool is_raw = wanted.raw;
     if (!is_raw && !wanted.hex && is_elf(content.text)) return text_of_object(wanted, content, how);
     if (wanted.section) throw UsageError(cat(content.name, " is no ELF object with sections"));
@@ -55,7 +55,7 @@ std::uint32_t program_id(unsigned long number) {
 
 int cmd_disasm(Context& ctx, Args args) {
     std::vector<std::string> words;
-    Wanted wanted;
+    WantedText wanted;
     Options options(
         "disasm [FILE|--id N] [--raw|--hex] [--section NAME] [--numbers]",
         "Shows a BPF program as text that assembles to the same bytes, by 'gpufs asm\n"

@@ -24,7 +24,7 @@ using test::Child;
 using test::Json;
 using test::Told;
 
-const std::string kWork = "gpufs-cuda-work";
+const std::string kCudaWork = "gpufs-cuda-work";
 constexpr long long kThreads = 3, kCount = 7;
 
 std::string beside_gpufs(const std::string& name) {
@@ -47,15 +47,15 @@ Told told_of(const std::string& work, const std::vector<std::string>& options = 
     Child::Setup setup;
     setup.argv = gpufs_command(options);
     for (const std::string& word :
-         {std::string("--"), beside_gpufs(kWork), work, cat(kThreads), cat(kCount)})
+         {std::string("--"), beside_gpufs(kCudaWork), work, cat(kThreads), cat(kCount)})
         setup.argv.push_back(word);
     setup.environment = environment();
     return Told(Child(setup).wait());
 }
 
-const Told::Wanted kOurs = {{"comm", kWork}};
+const Told::Wanted kOfCudaWork = {{"comm", kCudaWork}};
 Told::Wanted ours(Told::Wanted more) {
-    more.insert(kOurs.begin(), kOurs.end());
+    more.insert(kOfCudaWork.begin(), kOfCudaWork.end());
     return more;
 }
 
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(launches_are_counted_once_by_kernel_grid_and_stream) {
     BOOST_TEST(launches("add_vectors", "1x1x1", "64x1x1") == each);
     BOOST_TEST(launches("scale<float>", "3x2x1", "1x2x3") == each);
     BOOST_TEST(launches("scale<float>", "9x8x7", "6x5x4") == 2 * each);
-    BOOST_TEST(told.sum("launches", kOurs, "count") == 5 * each);
+    BOOST_TEST(told.sum("launches", kOfCudaWork, "count") == 5 * each);
 
     BOOST_TEST(told.sum("streams", ours({{"stream", "default"}}), "count") == each);
     for (long long stream = 1; stream <= kThreads; ++stream) {
@@ -81,12 +81,12 @@ BOOST_AUTO_TEST_CASE(launches_are_counted_once_by_kernel_grid_and_stream) {
         BOOST_TEST(told.sum("streams", one, "count") == 4 * kCount);
         BOOST_TEST(told.sum("graphs", one, "count") == kCount + 1);
     }
-    BOOST_TEST(told.sum("streams", kOurs, "count") == 5 * each);
-    BOOST_TEST(told.sum("graphs", kOurs, "count") == kThreads * (kCount + 1));
-    BOOST_TEST(told.rows("failures", kOurs).empty());
+    BOOST_TEST(told.sum("streams", kOfCudaWork, "count") == 5 * each);
+    BOOST_TEST(told.sum("graphs", kOfCudaWork, "count") == kThreads * (kCount + 1));
+    BOOST_TEST(told.rows("failures", kOfCudaWork).empty());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_freed_is_told) {
+BOOST_AUTO_TEST_CASE(what_is_not_freed_is_told, *ut::label("last_guest")) {
     const Told told = told_of("memory");
     // Of COUNT times 1000, 1001, ... bytes: those of the first are never freed.
     const long long first = 1000 * kThreads;
@@ -114,10 +114,11 @@ BOOST_AUTO_TEST_CASE(what_is_not_freed_is_told) {
                         "count") == kThreads);
     BOOST_TEST(told.sum("failures", ours({{"call", "cuMemFree"}, {"result", "invalid value"}}),
                         "count") == kThreads);
-    BOOST_TEST(told.sum("failures", kOurs, "count") == 2 * kThreads);
+    BOOST_TEST(told.sum("failures", kOfCudaWork, "count") == 2 * kThreads);
 }
 
-BOOST_AUTO_TEST_CASE(copies_have_bytes_and_a_direction_and_waits_take_their_time) {
+BOOST_AUTO_TEST_CASE(copies_have_bytes_and_a_direction_and_waits_take_their_time,
+                     *ut::label("last_guest")) {
     const Told told = told_of("copies");
     const long long each = kThreads * kCount;
     const auto check = [&](const char* way, long long count, long long bytes) {
@@ -130,9 +131,9 @@ BOOST_AUTO_TEST_CASE(copies_have_bytes_and_a_direction_and_waits_take_their_time
     check("by address", each, each << 20);
     check("set", each, each * 100);
     BOOST_TEST(told.sum("speeds", ours({{"way", "host to device"}}), "count") == 2 * each);
-    BOOST_TEST(told.sum("speeds", kOurs, "count") == 4 * each);
+    BOOST_TEST(told.sum("speeds", kOfCudaWork, "count") == 4 * each);
     // A copy's own wait, and its own launch, are part of it.
-    BOOST_TEST(told.rows("launches", kOurs).empty());
+    BOOST_TEST(told.rows("launches", kOfCudaWork).empty());
     for (const char* call : {"cuStreamSynchronize", "cuCtxSynchronize", "cuMemcpyDtoH"}) {
         const auto rows = told.rows("took", ours({{"call", call}}));
         BOOST_TEST_REQUIRE(rows.size() == 1u, call);
@@ -141,7 +142,7 @@ BOOST_AUTO_TEST_CASE(copies_have_bytes_and_a_direction_and_waits_take_their_time
     }
 }
 
-BOOST_AUTO_TEST_CASE(collectives_have_bytes_by_their_types) {
+BOOST_AUTO_TEST_CASE(collectives_have_bytes_by_their_types, *ut::label("last_guest")) {
     const Told told = told_of("collectives");
     const long long each = kThreads * kCount;
     const auto check = [&](const char* what, long long count, long long bytes) {
@@ -152,7 +153,7 @@ BOOST_AUTO_TEST_CASE(collectives_have_bytes_by_their_types) {
     check("AllReduce", each, each * 2000);
     check("Broadcast", 2 * each, each * (400 + 80));  // one way to ask for it calls the other
     check("Send", each, each * 7);
-    BOOST_TEST(told.sum("groups", kOurs, "count") == 4 * each);
+    BOOST_TEST(told.sum("groups", kOfCudaWork, "count") == 4 * each);
 }
 
 // What a program's two kernels are called that were launched before anybody looked, and then 40
@@ -191,7 +192,8 @@ BOOST_AUTO_TEST_CASE(kernels_of_a_program_that_runs_already_have_the_names_of_it
                    boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(kernels_of_a_stripped_program_are_unknown_functions_of_its_file) {
+BOOST_AUTO_TEST_CASE(kernels_of_a_stripped_program_are_unknown_functions_of_its_file,
+                     *ut::label("last_guest")) {
     const test::TempDirectory directory;
     BOOST_TEST_REQUIRE(directory.run("objcopy --strip-all $B/gpufs-cuda-work bare"));
     const std::vector<std::string> names = names_of_kernels(directory.file("bare"));

@@ -19,12 +19,8 @@ namespace {
 using test::has;
 using test::Json;
 using test::kGame;
+using test::only;
 using test::Told;
-
-Json only(const std::vector<Json>& found) {
-    BOOST_TEST_REQUIRE(found.size() == 1u);
-    return found.front();
-}
 
 // The lines that say which fields an event has, and where.
 std::vector<std::string> fields_of(const std::string& format) {

@@ -71,7 +71,7 @@ std::vector<std::string> pages() {
 
 bool is_prompt(const std::string& line) {
     static const std::regex kPrompt("[#$] ([A-Z_]+=[^ ]* )*(gpufs|cat|printf|echo) .*");
-    return std::regex_match(line, kPrompt);
+    return (line.starts_with("# ") || line.starts_with("$ ")) && std::regex_match(line, kPrompt);
 }
 
 std::vector<Example> examples_of(const std::string& page) {

@@ -25,6 +25,7 @@ using test::GpuJob;
 using test::has;
 using test::Json;
 using test::kGpuWork;
+using test::only;
 using test::RenamedEvents;
 using test::Told;
 
@@ -34,11 +35,6 @@ const std::vector<std::string> kRings = {"gfx", "compute", "sdma"};
 
 std::string device_of(bool is_renamed) {
     return is_renamed ? "toy_gpu.0" : "-";
-}
-
-Json only(const std::vector<Json>& found) {
-    BOOST_TEST_REQUIRE(found.size() == 1u);
-    return found.front();
 }
 
 // What a monitor told of one step of a job.

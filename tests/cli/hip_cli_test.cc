@@ -14,7 +14,7 @@ namespace {
 using test::Child;
 using test::Told;
 
-const std::string kWork = "gpufs-hip-work";
+const std::string kHipWork = "gpufs-hip-work";
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(hip, *ut::precondition(test::has_file{"uprobe_events"}))
@@ -24,12 +24,12 @@ BOOST_AUTO_TEST_CASE(hip_tells_launches_memory_copies_and_waits) {
     const std::string binary = test::gpufs_binary();
     const std::string folder = binary.substr(0, binary.rfind('/') + 1);
     Child::Setup setup;
-    setup.argv = {binary, "run",          "hip", "--json",      "--strict",
-                  "--",   folder + kWork, "all", cat(kThreads), cat(kCount)};
+    setup.argv = {binary, "run",         "hip",      "--json", "--strict", "--", folder + kHipWork,
+                  "all",  cat(kThreads), cat(kCount)};
     setup.environment = {cat("LD_LIBRARY_PATH=", folder, "hip")};
     const Told told(Child(setup).wait());
     const auto ours = [](Told::Wanted more) {
-        more.emplace("comm", kWork);
+        more.emplace("comm", kHipWork);
         return more;
     };
     struct Kernel {

@@ -20,10 +20,10 @@ Ended shell_apart(const std::string& line) {
     return test::shell(line, {"unshare", "-m"});
 }
 
-struct Case {
+struct Mount {
     const char *setup, *problem, *fix;
 };
-const Case kCases[] = {
+const Mount kMounts[] = {
     {"mount -o remount,ro,bind /sys/kernel/tracing", "/sys/kernel/tracing is mounted read-only",
      "as root: mount -o remount,rw /sys/kernel/tracing"},
     {"mount -t tmpfs none /sys/kernel/tracing",
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(commands_and_doctor_tell_the_same_cause, *ut::label("pure")
     const std::string usual =
         "mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing; "
         "mount --bind /sys/kernel/tracing /sys/kernel/tracing; ";
-    for (const Case& one : kCases) {
+    for (const Mount& one : kMounts) {
         const std::string told = cat("gpufs: ", one.problem, "\nhint: ", one.fix, "\n");
         for (const char* const command :
              {"filter 'prev_state == 2' --session test_mounts",

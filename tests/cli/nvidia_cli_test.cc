@@ -18,9 +18,9 @@ using test::has;
 using test::Json;
 using test::Told;
 
-const std::string kWork = "gpufs-nvidia-wo";  // as the kernel cuts it
+const std::string kNvidiaWork = "gpufs-nvidia-wo";  // as the kernel cuts it
 
-void run(const std::string& command) {
+void run_all_of(const std::string& command) {
     const test::Ended ended = test::Child({{"sh", "-c", command}, {}, false, false, {}}).wait();
     BOOST_TEST(ended.status == 0, ended.err);
 }
@@ -29,11 +29,13 @@ void run(const std::string& command) {
 class Modules {
 public:
     explicit Modules(const std::string& nvidia) {
-        run(cat("cd \"$GPUFS_VM_MODULES\" && insmod ", nvidia, ".ko && insmod nvidia-uvm.ko"));
+        run_all_of(
+            cat("cd \"$GPUFS_VM_MODULES\" && insmod ", nvidia, ".ko && insmod nvidia-uvm.ko"));
     }
     // What looked at the modules holds them until the kernel has let go of it, in its own time.
     ~Modules() {
-        run("for i in $(seq 300); do rmmod nvidia-uvm nvidia 2>/dev/null; "
+        run_all_of(
+            "for i in $(seq 300); do rmmod nvidia-uvm nvidia 2>/dev/null; "
             "[ -e /sys/module/nvidia ] || exit 0; sleep 0.1; done; exit 1");
     }
     Modules(const Modules&) = delete;
@@ -42,7 +44,7 @@ public:
 
 long long rows_of(const Told& told, const char* map, Told::Wanted wanted,
                   const char* column = "count") {
-    wanted["comm"] = kWork;
+    wanted["comm"] = kNvidiaWork;
     return told.sum(map, wanted, column);
 }
 
@@ -127,7 +129,7 @@ void check_managed_memory(const Told& told) {
         1u);
 }
 
-void check_interrupts(const Told& told) {
+void check_nvidia_interrupts(const Told& told) {
     long long all = 0;
     for (const char* part : {"handler", "until the thread runs", "thread"}) {
         const std::vector<Json> rows = told.rows("irqs", {{"part", part}});
@@ -178,7 +180,7 @@ void check_generation(const std::string& module, bool ioctls_by_driver, bool has
     check_handles(told);
     check_ioctls(told, ioctls_by_driver);
     check_managed_memory(told);
-    check_interrupts(told);
+    check_nvidia_interrupts(told);
     check_sleep(told);
     check_errors(told, has_event);
     BOOST_TEST(has(told.err(), "ioctls are told by the system call: not their GPU") ==

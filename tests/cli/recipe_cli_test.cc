@@ -16,6 +16,7 @@
 #include "kernel/tracefs/tracefs.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/trace_instance.h"
 
 namespace ut = boost::unit_test;
 
@@ -26,8 +27,6 @@ using namespace std::chrono_literals;
 using test::Child;
 using test::Ended;
 using test::TempSession;
-
-const Tracefs kTop("/sys/kernel/tracing");
 
 Ended recipe(std::vector<std::string> args) {
     args.insert(args.begin(), "recipe");
@@ -59,9 +58,9 @@ private:
 
 // Nothing of the process is in tracefs any more.
 bool was_left_behind(int pid) {
-    for (const std::string& instance : kTop.instances())
+    for (const std::string& instance : test::top().instances())
         if (instance.starts_with(cat("gpufs.", pid, "."))) return true;
-    return kTop.read("dynamic_events").find(cat("gpufs_", pid, "_")) != std::string::npos;
+    return test::top().read("dynamic_events").find(cat("gpufs_", pid, "_")) != std::string::npos;
 }
 
 std::string self() {
@@ -396,13 +395,13 @@ BOOST_AUTO_TEST_CASE(what_is_kept_stays_until_it_is_reset) {
     BOOST_TEST(session.read("events/sched/sched_switch/filter") ==
                cat("prev_state == 2 && prev_pid == ", self(), "\n"));
     const std::string group = "gpufs_" + session.name();
-    BOOST_TEST(kTop.read("dynamic_events").find(group + "/late ") != std::string::npos);
+    BOOST_TEST(test::top().read("dynamic_events").find(group + "/late ") != std::string::npos);
     const Ended again = recipe(args);
     BOOST_TEST(again.status == 1);
     BOOST_TEST(again.err.find("exists already") != std::string::npos);
     BOOST_TEST(test::gpufs({"reset", "--session", session.name()}).status == 0);
     BOOST_TEST(!file_exists(session.directory()));
-    BOOST_TEST(kTop.read("dynamic_events").find(group) == std::string::npos);
+    BOOST_TEST(test::top().read("dynamic_events").find(group) == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_dry_run_prints_what_sets_the_same) {

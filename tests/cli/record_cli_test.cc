@@ -79,7 +79,7 @@ Ended record_calls(const Folder& folder, int calls, std::vector<std::string> opt
 }
 
 // The lines that trace-cmd prints of a file, without the one about CPUs.
-std::vector<std::string> report(const std::string& file) {
+std::vector<std::string> report_of(const std::string& file) {
     Child::Setup setup;
     setup.argv = {"trace-cmd", "report", file};
     const Ended ended = Child(setup).wait();
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_recording_has_every_event_for_trace_cmd) {
     const Folder folder;
     const Ended ended = record_calls(folder, 1000);
     BOOST_TEST(ended.status == 0);
-    const auto lines = report(folder.file());
+    const auto lines = report_of(folder.file());
     const auto ours = lines_with(lines, "gpufs-work-");
     BOOST_TEST(ours == 1000u);
     BOOST_TEST(lines_with(lines, "sys_enter_getppid:") == lines.size());
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_name_with_a_newline_is_one_line_of_the_recording) {
                 "printf 'two\\nlines' >/proc/self/comm; for i in 1 2 3 4 5; do sleep 0.02; done"});
     BOOST_TEST(ended.status == 0, ended.err);
     // The kernel does not keep all names; what it keeps is written as "two\\nlines".
-    BOOST_TEST(!report(folder.file()).empty());
+    BOOST_TEST(!report_of(folder.file()).empty());
     BOOST_TEST(!has(read_file(folder.file()), " two\nlines\n"));
 }
 
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_compressed_recording_has_the_same_records) {
     const Folder folder;
     const Ended ended = record_calls(folder, 20000, {"--compress"});
     BOOST_TEST(ended.status == 0);
-    const auto lines = report(folder.file());
+    const auto lines = report_of(folder.file());
     BOOST_TEST(lines_with(lines, "gpufs-work-") == 20000u);
     BOOST_TEST(number_before(ended.err, "record") == lines.size());
     BOOST_TEST(records_in(folder.file()) == lines.size());
@@ -222,14 +222,14 @@ BOOST_AUTO_TEST_CASE(a_condition_and_a_trigger_are_the_kernels) {
         record({"-e", "sched_switch", "--if", cat("prev_state == 2 && prev_pid == ", ::getpid()),
                 "--trigger", "stacktrace", "--duration", "1ms", "-o", folder.file()});
     BOOST_TEST(ended.status == 0);
-    BOOST_TEST(report(folder.file()).size() == 0u);
+    BOOST_TEST(report_of(folder.file()).size() == 0u);
     Child child(
         background(folder.file(), {"--if", cat("prev_state == 2 && prev_pid == ", ::getpid()),
                                    "--trigger", "stacktrace", "--duration", "3s"}));
     BOOST_TEST(records(child));
     test::block_in_d_state(3, 5);
     child.wait();
-    const auto lines = report(folder.file());
+    const auto lines = report_of(folder.file());
     BOOST_TEST(lines_with(lines, "sched_switch:") >= 3u);
     BOOST_TEST(lines_with(lines, "<stack trace") == lines_with(lines, "sched_switch:"));
     BOOST_TEST(lines_with(lines, "schedule") > lines_with(lines, "sched_switch:"));
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_pid_means_its_threads_and_children_only) {
     shell.send(SIGKILL);
     shell.wait();
     BOOST_TEST(ended.status == 0);
-    const auto lines = report(folder.file());
+    const auto lines = report_of(folder.file());
     const auto by_shell = lines_with(lines, cat("-", pid, " "));
     BOOST_TEST(by_shell >= 2u);
     BOOST_TEST(lines.size() > by_shell);
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_killed_recording_can_be_read_up_to_the_last_second) {
         child.send(SIGKILL);
         const double killed = uptime();
         BOOST_TEST(child.wait().signal == SIGKILL);
-        const auto lines = report(folder.file());
+        const auto lines = report_of(folder.file());
         BOOST_REQUIRE(!lines.empty());
         BOOST_TEST(records_in(folder.file()) == lines.size());
         BOOST_TEST(time_of(lines.back()) > killed - 3);
@@ -281,7 +281,7 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_a_recording_whole) {
     child.send(SIGTERM);
     const Ended ended = child.wait();
     BOOST_TEST(ended.signal == SIGTERM);
-    BOOST_TEST(number_before(ended.err, "record") == report(folder.file()).size());
+    BOOST_TEST(number_before(ended.err, "record") == report_of(folder.file()).size());
 }
 
 BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read) {
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read) {
     BOOST_TEST(ended.status == 1);
     BOOST_TEST(has(ended.err, cat("gpufs: the disk is full: '", folder.file(),
                                   "' has what was recorded until then\n")));
-    BOOST_TEST(report(folder.file()).size() > 1000u);
+    BOOST_TEST(report_of(folder.file()).size() > 1000u);
     BOOST_TEST(test::our_instances() == "");
 }
 
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(a_recording_ends_at_its_size) {
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(has(ended.err, "the file has the size that --max allows\n"));
     BOOST_TEST(has(ended.out, "\"bytes\":65536,"));
-    BOOST_TEST(has(ended.out, cat("\"records\":", report(folder.file()).size(), ",")));
+    BOOST_TEST(has(ended.out, cat("\"records\":", report_of(folder.file()).size(), ",")));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_lost_is_counted_and_can_be_a_failure) {
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(a_ring_keeps_the_last_records_and_writes_when_asked) {
     child.send(SIGINT);
     const Ended ended = child.wait();
     BOOST_TEST(ended.signal == SIGINT);
-    const auto first = report(folder.file()), second = report(folder.file("trace.dat.2"));
+    const auto first = report_of(folder.file()), second = report_of(folder.file("trace.dat.2"));
     BOOST_TEST(number_before(ended.err, "record") == first.size());
     BOOST_TEST(!second.empty());
     BOOST_TEST(has(ended.err, cat(folder.file(), ".2 (")));
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(a_ring_is_written_when_a_trigger_stops_it) {
     const Ended ended = child.wait();
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(ended.err.starts_with("a trigger stopped the buffer\n"));
-    const auto lines = report(folder.file());
+    const auto lines = report_of(folder.file());
     BOOST_REQUIRE(!lines.empty());
     BOOST_TEST(lines.size() > 1u);
     // What the other CPUs were writing at that moment may stand behind it.
@@ -370,7 +370,7 @@ BOOST_AUTO_TEST_CASE(a_recording_begins_when_a_trigger_says_so) {
     test::block_in_d_state(2, 5);
     child.send(SIGINT);
     BOOST_TEST(child.wait().signal == SIGINT);
-    const auto lines = report(folder.file());
+    const auto lines = report_of(folder.file());
     BOOST_REQUIRE(!lines.empty());
     BOOST_TEST(time_of(lines.front()) > before - 0.02, lines.front());
     BOOST_TEST(lines_with(lines, cat(":", pid, " ")) > 0u);
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(a_closed_pipe_leaves_a_whole_recording) {
     Child::Setup setup = background(folder.file(), {"--json", "--duration", "300ms"});
     setup.close_stdout_early = true;
     BOOST_TEST(Child(setup).wait().signal == SIGPIPE);
-    BOOST_TEST(records_in(folder.file()) == report(folder.file()).size());
+    BOOST_TEST(records_in(folder.file()) == report_of(folder.file()).size());
     BOOST_TEST(records_in(folder.file()) > 0u);
     BOOST_TEST(test::our_instances() == "");
 }
@@ -433,7 +433,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_the_file_is_touched) {
 BOOST_AUTO_TEST_CASE(the_timeline_of_gpus_has_fences_and_tasks) {
     const Folder folder;
     BOOST_TEST(record({"--gpu", "--duration", "300ms", "-o", folder.file()}).status == 0);
-    const auto lines = report(folder.file());
+    const auto lines = report_of(folder.file());
     BOOST_TEST(lines_with(lines, "sched_switch:") > 0u);
     const std::string bytes = read_file(folder.file());
     BOOST_TEST(has(bytes, "name: dma_fence_signaled\n"));

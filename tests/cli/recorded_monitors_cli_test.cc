@@ -23,9 +23,9 @@ namespace {
 using test::TempFile;
 using test::Told;
 
-const std::string kWork = "gpufs-work";
+const std::string kRecordedWork = "gpufs-work";
 
-struct Case {
+struct Recorded {
     std::vector<std::string> monitor;
     std::string events;
     std::vector<std::string> work;
@@ -35,7 +35,7 @@ struct Case {
     long long least;     // so much of it there is at any rate
     long long more = 0;  // so much more a recording may tell
 };
-std::ostream& operator<<(std::ostream& out, const Case& one) {
+std::ostream& operator<<(std::ostream& out, const Recorded& one) {
     return out << one.monitor.front() << ' ' << one.what;
 }
 constexpr long long kSleeps = 40;
@@ -43,41 +43,41 @@ const long long kSleepsSeen = test::traced_of(kSleeps);
 // A recording begins before the monitor and ends after it, when the work may still be on its way
 // out; and it knows a task by one name, its last.
 constexpr long long kAround = 8;
-const Case kCases[] = {
+const Recorded kRecorded[] = {
     {{"syscalls"},
      "raw_syscalls",
      {"calls", "3000", "70"},
      "calls",
      "count",
-     {{"comm", kWork}, {"call", "getppid"}},
+     {{"comm", kRecordedWork}, {"call", "getppid"}},
      3000},
     {{"syscalls"},
      "raw_syscalls",
      {"calls", "100", "70"},
      "failed",
      "count",
-     {{"comm", kWork}, {"error", "EBADF"}},
+     {{"comm", kRecordedWork}, {"error", "EBADF"}},
      70},
     {{"writes"},
      "syscalls:sys_exit_write,syscalls:sys_exit_writev",
      {"writes", "2000", "17"},
      "written",
      "sum",
-     {{"comm", kWork}},
+     {{"comm", kRecordedWork}},
      2000 * 17},
     {{"signals"},
      "signal:signal_generate",
      {"signals", "40"},
      "sent",
      "count",
-     {{"signal", "SIGUSR1"}, {"sender", kWork}, {"receiver", kWork}},
+     {{"signal", "SIGUSR1"}, {"sender", kRecordedWork}, {"receiver", kRecordedWork}},
      40},
     {{"off-cpu"},
      "sched:sched_switch",
      {"sleeps", cat(kSleeps), "2"},
      "off_us",
      "count",
-     {{"comm", kWork}},
+     {{"comm", kRecordedWork}},
      kSleepsSeen,
      kAround},
     {{"sched-wait", "min_us=0"},
@@ -85,7 +85,7 @@ const Case kCases[] = {
      {"sleeps", cat(kSleeps), "2"},
      "slow",
      "",
-     {{"comm", kWork}},
+     {{"comm", kRecordedWork}},
      kSleepsSeen,
      kAround},
     {{"wakeups"},
@@ -93,21 +93,21 @@ const Case kCases[] = {
      {"pingpong", "200"},
      "wakes",
      "count",
-     {{"woken", kWork}, {"waker", kWork}},
+     {{"woken", kRecordedWork}, {"waker", kRecordedWork}},
      400},
     {{"tcp"},
      "sock:inet_sock_set_state",
      {"tcp", "10", "3"},
      "change",
      "",
-     {{"what", "CONNECT"}, {"comm", kWork}},
+     {{"what", "CONNECT"}, {"comm", kRecordedWork}},
      10},
     {{"opens"},
      "syscalls:sys_*_open*,syscalls:sys_*_creat",
      {"calls", "1", "1"},
      "opened",
      "",
-     {{"comm", kWork}},
+     {{"comm", kRecordedWork}},
      2},
     {{"locks", "--if", "comm == \"gpufs-work\""},
      "lock",
@@ -131,11 +131,11 @@ const Case kCases[] = {
      {"calls", "1", "1"},
      "started",
      "",
-     {{"comm", kWork}},
+     {{"comm", kRecordedWork}},
      1},
 };
 
-long long number_in(const Told& told, const Case& c) {
+long long number_in(const Told& told, const Recorded& c) {
     if (!c.column.empty()) return told.sum(c.what, c.wanted, c.column);
     return static_cast<long long>(told.records(c.what, c.wanted).size());
 }
@@ -161,7 +161,8 @@ private:
     std::vector<std::unique_ptr<test::Child>> hogs_;
 };
 
-BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data::make(kCases), c) {
+BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data::make(kRecorded),
+                     c) {
     const TempFile file;
     std::optional<Hogs> hogs;
     if (running_kernel() >= KernelVersion{6, 18, 0}) hogs.emplace();

@@ -61,12 +61,10 @@ constexpr const char* kCountGetppid =
     "out:   r0 = 0\n"
     "       exit\n";
 
-// sh expands $PPID from a variable; this makes the system call: 100 processes, each once or so.
-const std::vector<std::string> kCallGetppid = {"sh", "-c",
-                                               "i=0; while [ $i -lt 100 ]; do "
-                                               "sh -c :; i=$((i + 1)); done"};
+const std::vector<std::string> kCallGetppid = {test::work_binary(), "calls", "100", "0"};
 
-std::vector<std::string> with(std::vector<std::string> args, const std::vector<std::string>& more) {
+std::vector<std::string> with_command(std::vector<std::string> args,
+                                      const std::vector<std::string>& more) {
     args.emplace_back("--");
     args.insert(args.end(), more.begin(), more.end());
     return args;
@@ -85,8 +83,8 @@ BOOST_AUTO_TEST_CASE(without_a_name_it_lists_the_shipped_monitors_and_their_para
 }
 
 BOOST_AUTO_TEST_CASE(a_shipped_monitor_tells_what_a_command_opens) {
-    const Ended ran = run(
-        with({"opens", "--if", "filename.ustring == \"/etc/hostname\""}, {"cat", "/etc/hostname"}));
+    const Ended ran = run(with_command({"opens", "--if", "filename.ustring == \"/etc/hostname\""},
+                                       {"cat", "/etc/hostname"}));
     BOOST_TEST(ran.status == 0);
     BOOST_TEST(has(ran.out, " /etc/hostname\n"), ran.out);
     BOOST_TEST(has(ran.err, "1 record, 0 lost\n"), ran.err);
@@ -151,8 +149,9 @@ BOOST_AUTO_TEST_CASE(every_shipped_monitor_passes_this_kernels_verifier) {
 }
 
 BOOST_AUTO_TEST_CASE(json_lines_hold_records_maps_and_the_summary) {
-    const Ended ran = run(with({"opens", "--json", "--if", "filename.ustring == \"/etc/hostname\""},
-                               {"cat", "/etc/hostname"}));
+    const Ended ran =
+        run(with_command({"opens", "--json", "--if", "filename.ustring == \"/etc/hostname\""},
+                         {"cat", "/etc/hostname"}));
     BOOST_TEST(has(ran.out, "{\"record\":\"opened\",\"values\":{\"pid\":"), ran.out);
     BOOST_TEST(has(ran.out, "{\"summary\":{\"records\":1,\"lost\":0,"), ran.out);
 }
@@ -160,7 +159,7 @@ BOOST_AUTO_TEST_CASE(json_lines_hold_records_maps_and_the_summary) {
 BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end,
                      *ut::label("last_guest")) {
     const TempFile monitor(kCountGetppid);
-    const Ended ran = run(with({monitor.path(), "which=4711"}, kCallGetppid));
+    const Ended ran = run(with_command({monitor.path(), "which=4711"}, kCallGetppid));
     BOOST_TEST(ran.status == 0, ran.err);
     BOOST_TEST(ran.out.starts_with("n\n KEY  "), ran.out);
     BOOST_TEST(has(ran.out, "\n4711  "), ran.out);
@@ -238,7 +237,8 @@ BOOST_AUTO_TEST_CASE(a_process_is_the_monitors_own_parameter) {
 
 BOOST_AUTO_TEST_CASE(a_condition_holds_back_what_it_excludes, *ut::label("last_guest")) {
     const TempFile monitor(kCountGetppid);
-    const Ended ran = run(with({monitor.path(), "--if", "comm == \"nobody\""}, kCallGetppid));
+    const Ended ran =
+        run(with_command({monitor.path(), "--if", "comm == \"nobody\""}, kCallGetppid));
     BOOST_TEST(ran.status == 0, ran.err);
     BOOST_TEST(ran.out == "");
     const Ended wrong = run({monitor.path(), "--if", "cpu == 1 && kmm == 2"});

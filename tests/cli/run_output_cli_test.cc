@@ -41,7 +41,7 @@ Ended run(const TempFile& monitor, const std::vector<std::string>& options,
 constexpr int kWrites = 1000;
 const std::vector<std::string> kWriter = {"dd", "if=/dev/zero", "of=/dev/null", "bs=7",
                                           cat("count=", kWrites)};
-const std::string kOurs = "comm == \"dd\" && count == 7";
+const std::string kOfWriter = "comm == \"dd\" && count == 7";
 
 // A record for each write, and their number in an array.
 constexpr const char* kWritten =
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_SUITE(run_output, *ut::label("first_guest"))
 
 BOOST_AUTO_TEST_CASE(each_event_is_a_line_and_counted) {
     const TempFile monitor(kWritten);
-    const Ended ran = run(monitor, {"--if", kOurs}, kWriter);
+    const Ended ran = run(monitor, {"--if", kOfWriter}, kWriter);
     BOOST_TEST(ran.status == 0, ran.err);
     const auto lines = lines_of(ran.out);
     BOOST_TEST_REQUIRE(lines.size() == kWrites + 3u);  // names, records, a blank line, the report
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_reader_of_records_runs_before_other_work) {
 
 BOOST_AUTO_TEST_CASE(json_has_the_same_with_numbers_as_numbers) {
     const TempFile monitor(kWritten);
-    const Ended ran = run(monitor, {"--json", "--if", kOurs}, kWriter);
+    const Ended ran = run(monitor, {"--json", "--if", kOfWriter}, kWriter);
     BOOST_TEST(ran.status == 0, ran.err);
     const std::vector<Json> lines = test::parse_json_lines(ran.out);
     BOOST_TEST_REQUIRE(lines.size() == kWrites + 2u);
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(json_has_the_same_with_numbers_as_numbers) {
 BOOST_AUTO_TEST_CASE(intervals_of_arrays_add_up_to_all) {
     const TempFile monitor(kWritten);
     const Ended ran =
-        run(monitor, {"--json", "--interval", "20ms", "--if", kOurs},
+        run(monitor, {"--json", "--interval", "20ms", "--if", kOfWriter},
             {"sh", "-c", "w='dd if=/dev/zero of=/dev/null bs=7 count=500'; $w; sleep 0.1; $w"});
     BOOST_TEST(ran.status == 0, ran.err);
     long long count = 0, intervals = 0;

@@ -28,7 +28,7 @@ using test::has;
 using test::Json;
 using test::parse_json_lines;
 
-constexpr const char* kRecording = "tests/data/trace_dat/gpu-6.12.dat";
+constexpr const char* kGpuRecording = "tests/data/trace_dat/gpu-6.12.dat";
 
 // gpufs on a terminal of its own.
 class OnTerminal {
@@ -117,7 +117,7 @@ std::vector<std::string> last_screen(const std::string& seen) {
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(watch_command)
 
-BOOST_AUTO_TEST_CASE(the_list_says_yes_to_the_monitors_that_run) {
+BOOST_AUTO_TEST_CASE(the_list_says_yes_to_the_monitors_that_run, *ut::label("last_guest")) {
     const Ended list = test::gpufs({"watch", "--list", "--json"});
     BOOST_TEST(list.status == 0);
     std::vector<std::string> names;
@@ -200,12 +200,12 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_refuses_is_told_and_the_others_run) {
 }
 
 BOOST_AUTO_TEST_CASE(a_recording_is_watched_by_what_it_has, *ut::label("pure")) {
-    const Ended ran = test::gpufs_as_nobody({"watch", "-i", kRecording, "--json"});
+    const Ended ran = test::gpufs_as_nobody({"watch", "-i", kGpuRecording, "--json"});
     BOOST_TEST(ran.status == 0);
     BOOST_TEST(has(ran.err, "without vblank: "));
     // Its driver is another one.
     BOOST_TEST(!has(ran.err, "without amdgpu: "));
-    BOOST_TEST(test::gpufs({"watch", "-i", kRecording, "--top"}).status == 2);
+    BOOST_TEST(test::gpufs({"watch", "-i", kGpuRecording, "--top"}).status == 2);
 }
 
 BOOST_AUTO_TEST_CASE(the_screen_is_filled_obeys_keys_and_is_given_back) {

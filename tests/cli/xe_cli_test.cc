@@ -83,7 +83,7 @@ std::string queue_states() {
            event("exec_queue_memory_cat_error", "class=3 gt_id=0 guc_id=77");
 }
 
-void check_jobs(const Told& told) {
+void check_xe_jobs(const Told& told) {
     const auto took = [&](const char* engine, const char* gt, const char* step,
                           const char* column) {
         return told.sum("took", {{"dev", kDevice}, {"gt", gt}, {"class", engine}, {"step", step}},
@@ -167,7 +167,7 @@ std::string memory() {
            event("bo_cpu_fault", "size=4096") + event("bo_cpu_fault", "size=8192");
 }
 
-void check_memory(const Told& told) {
+void check_xe_memory(const Told& told) {
     const auto pages = [&](const char* owner, const char* what) {
         return told.sum("bindings", {{"comm", kGame}, {"owner", owner}, {"what", what}}, "sum") /
                4096;
@@ -273,9 +273,9 @@ BOOST_AUTO_TEST_CASE(xe_tells_what_the_driver_did) {
     const Told told({"xe", "lines=1", "guc=1", "min_us=60s"},
                     test::driver_work({finished_jobs(), other_jobs(), queue_states(), memory(),
                                        guc(series), news(series)}));
-    check_jobs(told);
+    check_xe_jobs(told);
     check_queues(told);
-    check_memory(told);
+    check_xe_memory(told);
     check_guc(told);
     check_news(told, series);
     BOOST_TEST(told.records("event", {{"what", "EXEC"}}).size() == 8u);
@@ -301,9 +301,9 @@ const std::vector<std::string> kSeries = {"6.12", "7.3"};
 BOOST_DATA_TEST_CASE(xe_over_a_recording_tells_what_the_driver_did, ut::data::make(kSeries),
                      series) {
     const Told told = watch_recording(series, {"guc=1", "min_us=60s"});
-    check_jobs(told);
+    check_xe_jobs(told);
     check_queues(told);
-    check_memory(told);
+    check_xe_memory(told);
     check_guc(told);
     check_news(told, series);
     // Which GT a job is for that was not run, jobs tell since a later kernel.

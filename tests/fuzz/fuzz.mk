@@ -11,9 +11,9 @@ SEED    ?= 0
 FLAGS   := -std=c++20 $(O) -gline-tables-only -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
 COMPILE := clang++ $(FLAGS) -fsanitize=fuzzer-no-link
+PCH     := $(B)/src/base/precompiled.h.pch
 
-# A folder is compiled as one source, so that what its files include is read once. Where two of its
-# files have a local name in common they are compiled one by one, which takes twice as long.
+# A folder is compiled as one source, as the Makefile does it too.
 FOLDERS := $(patsubst %/,%,$(sort $(dir $(filter-out src/cmd/%,$(wildcard src/*/*.cc src/*/*/*.cc)))))
 UNITS   := $(FOLDERS:%=$(B)/%/unit.o) $(B)/gen/recipes.o $(B)/gen/monitors.o
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
@@ -26,22 +26,20 @@ SEEDS_event_format := $(patsubst %,tests/data/formats/%,6.1/events/ftrace 6.12/e
 
 all: $(FUZZERS:%=$(B)/%)
 .SECONDEXPANSION:
-$(B)/%/unit.o: $$(wildcard %/*.cc) tests/fuzz/fuzz.mk
+$(PCH): src/base/precompiled.h tests/fuzz/fuzz.mk
+	@echo "  FUZZ  $<"; mkdir -p $(@D)
+	@$(COMPILE) -fpch-instantiate-templates -MMD -MP -x c++-header $< -o $@
+$(B)/%/unit.o: $$(wildcard %/*.cc) $(PCH)
 	@echo "  FUZZ  $*"; mkdir -p $(@D)
-	@printf '#include "%s"\n' $(abspath $(wildcard $*/*.cc)) >$(@D)/unit.cc
-	@$(COMPILE) -I$(GEN) -w -MMD -MP -c $(@D)/unit.cc -o $@ 2>/dev/null || { \
-		echo "  FUZZ  $*, one by one"; \
-		for source in $(wildcard $*/*.cc); do \
-			$(COMPILE) -I$(GEN) -MMD -MP -MT $@ -c $$source -o $(@D)/$$(basename $$source .cc).o || exit; done; \
-		ld -r $(patsubst %.cc,$(B)/%.o,$(wildcard $*/*.cc)) -o $@; \
-		cat $(patsubst %.cc,$(B)/%.d,$(wildcard $*/*.cc)) >$(@D)/unit.d; }
+	@printf '#include "%s"\n' $(wildcard $*/*.cc) >$(@D)/unit.cc
+	@$(COMPILE) -iquote . -I$(GEN) -w -include-pch $(PCH) -MMD -MP -c $(@D)/unit.cc -o $@
 $(B)/gen/%.o: $(GEN)/%.cc
 	@echo "  FUZZ  $<"; mkdir -p $(@D)
 	@$(COMPILE) -c $< -o $@
 $(B)/tests/fuzz/%.o: tests/fuzz/%.cc
 	@echo "  FUZZ  $<"; mkdir -p $(@D)
 	@$(COMPILE) -MMD -MP -c $< -o $@
--include $(FOLDERS:%=$(B)/%/unit.d) $(FUZZERS:%=$(B)/tests/fuzz/%_fuzz.d)
+-include $(PCH:%.pch=%.d) $(FOLDERS:%=$(B)/%/unit.d) $(FUZZERS:%=$(B)/tests/fuzz/%_fuzz.d)
 $(B)/libgpufs.a: $(UNITS)
 	@rm -f $@; $(AR) qc $@ $^
 $(FUZZERS:%=$(B)/%): $(B)/%: $(B)/tests/fuzz/%_fuzz.o $(B)/libgpufs.a

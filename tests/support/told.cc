@@ -62,4 +62,9 @@ long long Told::lost() const {
     return lines_.back()["summary"]["lost"].number();
 }
 
+Json only(const std::vector<Json>& found) {
+    BOOST_TEST_REQUIRE(found.size() == 1u);
+    return found.front();
+}
+
 }  // namespace gpufs::test

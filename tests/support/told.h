@@ -36,4 +36,7 @@ private:
     std::vector<Json> lines_;
 };
 
+// The one that was found; the case ends where there is none or are several.
+Json only(const std::vector<Json>& found);
+
 }  // namespace gpufs::test

@@ -1,5 +1,7 @@
 #include "cmd/shared/adhoc.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "cmd/shared/run_loop.h"
 #include "engine/monitor/adhoc_events.h"

@@ -13,31 +13,31 @@ namespace {
 
 // The step for %p followed by these letters.
 PrintStep::Kind pointer_kind(std::string_view letters) {
-    using Kind = PrintStep::Kind;
+    using Step = PrintStep::Kind;
     switch (letters.empty() ? '\0' : letters.front()) {
         case 's':
         case 'f':
-            return Kind::symbol;
+            return Step::symbol;
         case 'S':
         case 'F':
         case 'B':
-            return Kind::symbol_offset;
+            return Step::symbol_offset;
         case 'I':
         case 'i':
-            return Kind::ip;
+            return Step::ip;
         case 'M':
         case 'm':
-            return Kind::mac;
+            return Step::mac;
         case 'U':
-            return Kind::uuid;
+            return Step::uuid;
         case 'h':
-            return Kind::hex_bytes;
+            return Step::hex_bytes;
         case 'b':
-            return letters == "bl" ? Kind::bit_list : Kind::bitmap;
+            return letters == "bl" ? Step::bit_list : Step::bitmap;
         case 'a':
-            return Kind::physical_address;
+            return Step::physical_address;
         default:
-            return Kind::pointer;
+            return Step::pointer;
     }
 }
 
@@ -98,7 +98,7 @@ std::size_t PrintFormat::add_conversion(std::string_view format, std::size_t at,
         add_text("%");
         return at;
     }
-    using Kind = PrintStep::Kind;
+    using Step = PrintStep::Kind;
     PrintStep step;
     step.style = c.style;
     step.size = c.size;
@@ -106,11 +106,11 @@ std::size_t PrintFormat::add_conversion(std::string_view format, std::size_t at,
     if (c.takes_precision) step.precision = values.at(used++);
     step.value = values.at(used++);
     step.text = c.pointer;
-    step.kind = c.letter == 's'   ? Kind::string
-                : c.letter == 'c' ? Kind::character
+    step.kind = c.letter == 's'   ? Step::string
+                : c.letter == 'c' ? Step::character
                 : c.letter == 'p' ? pointer_kind(c.pointer)
-                                  : Kind::number;
-    step.is_plain = step.kind == Kind::number && !c.takes_width && !c.takes_precision &&
+                                  : Step::number;
+    step.is_plain = step.kind == Step::number && !c.takes_width && !c.takes_precision &&
                     c.style.width < 0 && c.style.precision < 0 && !c.style.plus && !c.style.space &&
                     !c.style.special && !c.style.is_upper;
 
@@ -119,14 +119,14 @@ std::size_t PrintFormat::add_conversion(std::string_view format, std::size_t at,
     step.is_field = step.is_plain && value.op == CNode::Op::load && value.type.size == step.size;
     const bool has_bytes = value.type.kind == CType::Kind::bytes;
     if (value.op == CNode::Op::unknown) {
-        step.kind = Kind::string;
+        step.kind = Step::string;
         step.is_plain = false;
-    } else if (step.kind == Kind::number || step.kind == Kind::character) {
+    } else if (step.kind == Step::number || step.kind == Step::character) {
         if (has_bytes || value.type.kind == CType::Kind::text)
             throw Error("prints a place in the record as a number");
     } else if (prints_bytes(step.kind) && !has_bytes) {
         // The target is not in the record; print the address.
-        step.kind = Kind::pointer;
+        step.kind = Step::pointer;
     }
     steps_.push_back(std::move(step));
     return at;

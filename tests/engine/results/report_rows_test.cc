@@ -12,7 +12,7 @@ using test::declared;
 using test::LayoutBytes;
 using Words = std::vector<std::uint64_t>;
 
-constexpr std::uint64_t kMinusOne = ~std::uint64_t{0};
+constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 
 // The words of a report's rows, in order. `map` is declared as "m", with a report.
 std::vector<Words> rows_of(const std::string& map,
@@ -37,14 +37,14 @@ BOOST_AUTO_TEST_CASE(most_comes_first_and_equal_ones_by_their_key) {
     BOOST_TEST((rows_of(".map m hash key s32, value count, report \"m\"",
                         {{2, {1}}, {-1, {1}}, {3, {9}}}) == std::vector<Words>{{9}, {1}, {1}}));
     BOOST_TEST((rows_of(".map m hash key s32, value sum(s64), report \"m\"",
-                        {{1, {kMinusOne}}, {2, {0}}, {3, {1}}}) ==
-                std::vector<Words>{{1}, {0}, {kMinusOne}}));
+                        {{1, {kAllBits}}, {2, {0}}, {3, {1}}}) ==
+                std::vector<Words>{{1}, {0}, {kAllBits}}));
 }
 
 BOOST_AUTO_TEST_CASE(the_least_minimum_comes_first) {
-    BOOST_TEST((rows_of(".map m hash key s32, value min(s64), report \"m\"",
-                        {{1, {5, 1}}, {2, {kMinusOne, 1}}}) ==
-                std::vector<Words>{{kMinusOne, 1}, {5, 1}}));
+    BOOST_TEST(
+        (rows_of(".map m hash key s32, value min(s64), report \"m\"",
+                 {{1, {5, 1}}, {2, {kAllBits, 1}}}) == std::vector<Words>{{kAllBits, 1}, {5, 1}}));
 }
 
 BOOST_AUTO_TEST_CASE(keys_and_indexes_go_up) {
@@ -85,8 +85,8 @@ BOOST_AUTO_TEST_CASE(groups_merge_histograms_and_extremes_exactly) {
                 std::vector<HistogramBucket>{{1, 1, 0, 0, 0}, {2, 3, 3, 1, 1}, {3, 1, 9, 9, 9}}));
     const ReportRows extremes =
         report_rows(program.maps[1], program.reports[1],
-                    {{key(1, 7), {kMinusOne, 1}, {}, {}}, {key(2, 7), {kMinusOne - 1, 1}, {}, {}}});
-    BOOST_TEST((extremes.entries[0].words == Words{kMinusOne, 1}));
+                    {{key(1, 7), {kAllBits, 1}, {}, {}}, {key(2, 7), {kAllBits - 1, 1}, {}, {}}});
+    BOOST_TEST((extremes.entries[0].words == Words{kAllBits, 1}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -10,8 +10,8 @@
 namespace gpufs {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
-constexpr std::uint32_t kSleeping = 1, kDisk = 2, kPreempted = 0x100;
+constexpr std::uint64_t kRecordMs = 1'000'000;
+constexpr std::uint32_t kAsleep = 1, kInDisk = 2, kPushedOff = 0x100;
 
 // Of task 10, which left CPU 1 at 100 ms and is off it.
 TaskRecord asleep(std::uint32_t state) {
@@ -19,7 +19,7 @@ TaskRecord asleep(std::uint32_t state) {
     task.tid = 10;
     std::memcpy(task.comm.data(), "daemon", 7);
     task.call_is = 1;
-    task.out = 100 * kMs;
+    task.out = 100 * kRecordMs;
     task.state = state;
     task.cpu_before = 1;
     return task;
@@ -28,17 +28,18 @@ TaskRecord asleep(std::uint32_t state) {
 // It was woken by task 77 at `waking` and came to CPU 3 at `back`; so many were sent before.
 TaskRecord ended(TaskRecord task, std::uint64_t waking, std::uint64_t back, unsigned before = 0) {
     task.number = before + 1;
-    task.waking = waking * kMs;
+    task.waking = waking * kRecordMs;
     task.waker = 77;
     std::memcpy(task.waker_comm.data(), "other", 6);
     task.target_cpu = 2;
-    task.back = back * kMs;
+    task.back = back * kRecordMs;
     task.cpu_after = 3;
     return task;
 }
 
-struct Fed : StallTracker {
-    Fed() : StallTracker({StateSet::parse("--state", "any"), kMs, false}), records(*this) {
+struct FedRecords : StallTracker {
+    FedRecords()
+        : StallTracker({StateSet::parse("--state", "any"), kRecordMs, false}), records(*this) {
         watch(10, 10, "daemon");
     }
     std::vector<Stall> stalls(std::size_t count) {
@@ -91,8 +92,8 @@ BOOST_AUTO_TEST_CASE(they_are_laid_out_as_the_program_lays_them_out) {
 }
 
 BOOST_AUTO_TEST_CASE(one_becomes_a_sleep_and_the_wait_behind_it) {
-    Fed fed;
-    TaskRecord task = asleep(kDisk);
+    FedRecords fed;
+    TaskRecord task = asleep(kInDisk);
     task.call_is = 2;
     task.call = 16;
     for (std::size_t i = 0; i < 6; ++i) task.arguments[call_arguments().order[i]] = i + 1;
@@ -104,9 +105,9 @@ BOOST_AUTO_TEST_CASE(one_becomes_a_sleep_and_the_wait_behind_it) {
     const Stall& sleep = stalls[0];
     BOOST_TEST(static_cast<char>(sleep.state) == 'D');
     BOOST_TEST(sleep.comm == "daemon");
-    BOOST_TEST(sleep.begin_ns == 100 * kMs);
-    BOOST_TEST(sleep.end_ns == 150 * kMs);
-    BOOST_TEST(sleep.run_delay_ns == 2 * kMs);
+    BOOST_TEST(sleep.begin_ns == 100 * kRecordMs);
+    BOOST_TEST(sleep.end_ns == 150 * kRecordMs);
+    BOOST_TEST(sleep.run_delay_ns == 2 * kRecordMs);
     BOOST_TEST(sleep.cpu_before == 1);
     BOOST_TEST(sleep.cpu_after == 3);
     BOOST_TEST(sleep.stack == (std::vector<std::uint64_t>{0xffff0001, 0xffff0002}));
@@ -117,29 +118,29 @@ BOOST_AUTO_TEST_CASE(one_becomes_a_sleep_and_the_wait_behind_it) {
     BOOST_TEST(sleep.waker->comm == "other");
     BOOST_TEST(!sleep.waker->from_interrupt);
     BOOST_TEST(static_cast<char>(stalls[1].state) == 'R');
-    BOOST_TEST(stalls[1].duration_ns() == 2 * kMs);
+    BOOST_TEST(stalls[1].duration_ns() == 2 * kRecordMs);
     BOOST_TEST(stalls[1].cpu_waited == 2);
     BOOST_TEST((stalls[1].after == TaskState::uninterruptible));
 }
 
 BOOST_AUTO_TEST_CASE(a_task_woken_on_its_way_off_the_cpu_sleeps_until_its_wakeup) {
-    Fed fed;
-    TaskRecord task = ended(asleep(kSleeping), 99, 110);
-    task.wakeup = 103 * kMs;
+    FedRecords fed;
+    TaskRecord task = ended(asleep(kAsleep), 99, 110);
+    task.wakeup = 103 * kRecordMs;
     task.wakeup_cpu = 0;
     fed.records.take(task);
     const auto stalls = fed.stalls(2);
-    BOOST_TEST(stalls[0].end_ns == 103 * kMs);
-    BOOST_TEST(stalls[1].duration_ns() == 7 * kMs);
-    Fed unseen;
+    BOOST_TEST(stalls[0].end_ns == 103 * kRecordMs);
+    BOOST_TEST(stalls[1].duration_ns() == 7 * kRecordMs);
+    FedRecords unseen;
     task.wakeup = 0;
     unseen.records.take(task);
-    BOOST_TEST(unseen.stalls(1)[0].duration_ns() == 10 * kMs);
+    BOOST_TEST(unseen.stalls(1)[0].duration_ns() == 10 * kRecordMs);
 }
 
 BOOST_AUTO_TEST_CASE(a_preempted_task_waits) {
-    Fed fed;
-    TaskRecord task = ended(asleep(kPreempted), 0, 110);
+    FedRecords fed;
+    TaskRecord task = ended(asleep(kPushedOff), 0, 110);
     fed.records.take(task);
     const auto stalls = fed.stalls(1);
     BOOST_TEST(static_cast<char>(stalls[0].state) == 'R');
@@ -147,12 +148,12 @@ BOOST_AUTO_TEST_CASE(a_preempted_task_waits) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_under_way_is_known_once_and_ends_once) {
-    Fed fed;
-    const TaskRecord task = asleep(kDisk);
+    FedRecords fed;
+    const TaskRecord task = asleep(kInDisk);
     BOOST_TEST(!fed.records.knows(task));
     fed.records.look(task);
     BOOST_TEST(fed.records.knows(task));
-    BOOST_TEST(fed.due(110 * kMs).size() == 1);
+    BOOST_TEST(fed.due(110 * kRecordMs).size() == 1);
     Stall* open = fed.open_stall(10);
     BOOST_REQUIRE(open);
     open->wchan = "seen while it slept";
@@ -164,36 +165,36 @@ BOOST_AUTO_TEST_CASE(what_is_under_way_is_known_once_and_ends_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_look_is_ignored_while_something_sent_is_not_taken) {
-    Fed fed;
-    TaskRecord second = asleep(kDisk);
+    FedRecords fed;
+    TaskRecord second = asleep(kInDisk);
     second.number = 1;
-    second.out = 200 * kMs;
+    second.out = 200 * kRecordMs;
     fed.records.look(second);
     BOOST_TEST(!fed.open_stall(10));
-    fed.records.take(ended(asleep(kDisk), 150, 150));
+    fed.records.take(ended(asleep(kInDisk), 150, 150));
     fed.stalls(1);
     fed.records.look(second);
     BOOST_REQUIRE(fed.open_stall(10));
-    BOOST_TEST(fed.open_stall(10)->begin_ns == 200 * kMs);
+    BOOST_TEST(fed.open_stall(10)->begin_ns == 200 * kRecordMs);
 }
 
 BOOST_AUTO_TEST_CASE(a_task_found_blocked_ends_with_the_first_record_which_has_no_begin) {
-    Fed fed;
+    FedRecords fed;
     Stall blocked;
     blocked.state = TaskState::uninterruptible;
-    blocked.begin_ns = 100 * kMs;
+    blocked.begin_ns = 100 * kRecordMs;
     fed.found(10, blocked);
-    TaskRecord task = ended(asleep(kDisk), 150, 150);
+    TaskRecord task = ended(asleep(kInDisk), 150, 150);
     task.out = 0;
     fed.records.take(task);
     const auto stalls = fed.stalls(1);
     BOOST_TEST(stalls[0].is_cut);
-    BOOST_TEST(stalls[0].duration_ns() == 50 * kMs);
+    BOOST_TEST(stalls[0].duration_ns() == 50 * kRecordMs);
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_runs_unseen_may_have_come_back_earlier) {
-    Fed fed;
-    TaskRecord task = ended(asleep(kDisk), 150, 160);
+    FedRecords fed;
+    TaskRecord task = ended(asleep(kInDisk), 150, 160);
     task.flags = TaskRecord::kLate;
     fed.records.take(task);
     const auto stalls = fed.stalls(2);
@@ -202,23 +203,23 @@ BOOST_AUTO_TEST_CASE(a_task_that_runs_unseen_may_have_come_back_earlier) {
 }
 
 BOOST_AUTO_TEST_CASE(after_a_loss_a_task_is_known_to_have_run) {
-    Fed fed;
-    TaskRecord task = asleep(kDisk);
+    FedRecords fed;
+    TaskRecord task = asleep(kInDisk);
     fed.records.look(task);
     task.number = 2;
     task.out = 0;
-    fed.on_loss(90 * kMs);
-    fed.records.resume(task, 180 * kMs);
+    fed.on_loss(90 * kRecordMs);
+    fed.records.resume(task, 180 * kRecordMs);
     const auto stalls = fed.stalls(1);
     BOOST_TEST(stalls[0].is_end_late);
     BOOST_TEST(stalls[0].hides_losses);
-    fed.records.take(ended(asleep(kDisk), 250, 250, 2));
-    BOOST_TEST(fed.stalls(1)[0].end_ns == 250 * kMs);
+    fed.records.take(ended(asleep(kInDisk), 250, 250, 2));
+    BOOST_TEST(fed.stalls(1)[0].end_ns == 250 * kRecordMs);
 }
 
 BOOST_AUTO_TEST_CASE(threads_come_and_go_and_take_over_ids) {
     constexpr std::uint64_t kThread = 0x10000;
-    Fed fed;
+    FedRecords fed;
     fed.records.take_newtask(10, 11, "daemon", kThread);
     BOOST_TEST(fed.watches(11));
     fed.records.take_exit(10);

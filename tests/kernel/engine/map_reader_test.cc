@@ -65,7 +65,7 @@ private:
     MapReader reader_;
 };
 
-using Contents = std::map<std::uint32_t, Words>;
+using Counts = std::map<std::uint32_t, Words>;
 
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(map_reader)
@@ -74,12 +74,12 @@ BOOST_AUTO_TEST_CASE(what_is_taken_out_of_a_hash_is_gone) {
     Filled filled(".map n hash key u32, value count, max 8\n", true);
     filled.set("n", 1, {5});
     filled.set("n", 2, {7});
-    const Contents both{{1, {5}}, {2, {7}}};
+    const Counts both{{1, {5}}, {2, {7}}};
     BOOST_TEST((filled.read("n") == both));
     BOOST_TEST((filled.take("n") == both));
     BOOST_TEST(filled.read("n").empty());
     filled.set("n", 2, {1});
-    BOOST_TEST((filled.take("n") == Contents{{2, {1}}}));
+    BOOST_TEST((filled.take("n") == Counts{{2, {1}}}));
 }
 
 BOOST_AUTO_TEST_CASE(extremes_of_an_array_begin_anew_at_each_turn) {
@@ -87,11 +87,11 @@ BOOST_AUTO_TEST_CASE(extremes_of_an_array_begin_anew_at_each_turn) {
     filled.set("n", 1, {9, 1});
     filled.set("h", 1920 + 40, {2, 90, ~std::uint64_t{44}, 46});
     filled.take("n");
-    BOOST_TEST((Filled::by_key(filled.reader().take("h")) == Contents{{1, {2, 90, 44, 46}}}));
+    BOOST_TEST((Filled::by_key(filled.reader().take("h")) == Counts{{1, {2, 90, 44, 46}}}));
     filled.set("n", 1, {3, 1});
     filled.set("h", 1920 + 40, {1, 45, ~std::uint64_t{45}, 45});
-    BOOST_TEST((filled.take("n") == Contents{{1, {3, 1}}}));
-    BOOST_TEST((Filled::by_key(filled.reader().take("h")) == Contents{{1, {1, 45, 45, 45}}}));
+    BOOST_TEST((filled.take("n") == Counts{{1, {3, 1}}}));
+    BOOST_TEST((Filled::by_key(filled.reader().take("h")) == Counts{{1, {1, 45, 45, 45}}}));
     BOOST_TEST(filled.take("n").empty());
     BOOST_TEST(filled.take("n").empty());
 }
@@ -100,12 +100,12 @@ BOOST_AUTO_TEST_CASE(a_cleared_array_of_sums_is_remembered_not_emptied) {
     Filled filled(".map n array value sum(s64), max 4\n");
     filled.set("n", 0, {5});
     filled.set("n", 2, {7});
-    BOOST_TEST((filled.clear("n") == Contents{{0, {5}}, {2, {7}}}));
+    BOOST_TEST((filled.clear("n") == Counts{{0, {5}}, {2, {7}}}));
     BOOST_TEST(filled.read("n").empty());
     // The array goes on from where it was: 8 more, and back to 0.
     filled.set("n", 0, {13});
     filled.set("n", 2, {0});
-    const Contents since{{0, {8}}, {2, {static_cast<std::uint64_t>(-7)}}};
+    const Counts since{{0, {8}}, {2, {static_cast<std::uint64_t>(-7)}}};
     BOOST_TEST((filled.read("n") == since));
     BOOST_TEST((filled.clear("n") == since));
     BOOST_TEST(filled.clear("n").empty());
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_cleared_array_of_sums_is_remembered_not_emptied) {
 BOOST_AUTO_TEST_CASE(extremes_in_an_array_begin_anew) {
     Filled filled(".map n array value max, max 2\n");
     filled.set("n", 1, {9, 1});
-    BOOST_TEST((filled.clear("n") == Contents{{1, {9, 1}}}));
+    BOOST_TEST((filled.clear("n") == Counts{{1, {9, 1}}}));
     BOOST_TEST(filled.read("n").empty());
 }
 
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(of_histograms_in_an_array_a_bucket_has_what_came_since) {
     };
     set(40, 2, 90, 44, 46);
     set(3, 1, 3, 3, 3);
-    BOOST_TEST((filled.clear("n") == Contents{{1, {3, 93, 3, 46}}}));
+    BOOST_TEST((filled.clear("n") == Counts{{1, {3, 93, 3, 46}}}));
     BOOST_TEST(filled.read("n").empty());
     set(40, 3, 137, 44, 47);
     const std::vector<MapEntry> since = filled.reader().read("n");
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(of_histograms_in_an_array_a_bucket_has_what_came_since) {
     BOOST_TEST((since.at(0).buckets == std::vector<HistogramBucket>{{40, 1, 47, 47, 47}}));
     BOOST_TEST((since.at(0).words == Words{1, 47, 47, 47}));
     set(3, 3, 9, 3, 3);
-    BOOST_TEST((filled.clear("n") == Contents{{1, {2, 6, 3, 3}}}));
+    BOOST_TEST((filled.clear("n") == Counts{{1, {2, 6, 3, 3}}}));
 }
 
 BOOST_AUTO_TEST_CASE(hash_maps_that_are_or_were_full_are_named) {

@@ -82,17 +82,17 @@ std::size_t probe_events() {
     return count;
 }
 
-struct Way {
+struct Attached {
     const char* name;
     HookWay hook;
     ProbeWay probe;
     bool one_by_one;
     int events;  // that it makes in tracefs, for two places
 };
-std::ostream& operator<<(std::ostream& out, const Way& way) {
+std::ostream& operator<<(std::ostream& out, const Attached& way) {
     return out << way.name;
 }
-const Way kWays[] = {
+const Attached kAttached[] = {
     {"newest", HookWay::newest, ProbeWay::newest, false, 0},
     {"one by one", HookWay::newest, ProbeWay::newest, true, 0},
     {"one by one, ioctl", HookWay::ioctl, ProbeWay::newest, true, 0},
@@ -100,13 +100,13 @@ const Way kWays[] = {
     {"one by one, tracefs, ioctl", HookWay::ioctl, ProbeWay::tracefs, true, 2},
 };
 
-KernelFacts machine_for(const Way& way) {
+KernelFacts machine_for(const Attached& way) {
     return KernelFacts(
         top(), way.one_by_one ? BpfFeatures({BpfFeature::kprobe_multi, BpfFeature::uprobe_multi})
                               : BpfFeatures());
 }
 
-void check_way(const Way& way, const std::string& target, const std::string& condition,
+void check_way(const Attached& way, const std::string& target, const std::string& condition,
                const std::function<void(int)>& work) {
     KernelFacts machine = machine_for(way);
     Monitor monitor(assemble({"t.bpf", counting(target)}, {}),
@@ -127,12 +127,12 @@ BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(monitor_ways)
 
 BOOST_TEST_DECORATOR(*ut::precondition(has_pmu{"uprobe"}))
-BOOST_DATA_TEST_CASE(user_probes_count_the_same_each_way, ut::data::make(kWays), way) {
+BOOST_DATA_TEST_CASE(user_probes_count_the_same_each_way, ut::data::make(kAttached), way) {
     check_way(way, both_functions(), "", call_both);
 }
 
 BOOST_TEST_DECORATOR(*ut::precondition(has_pmu{"kprobe"}))
-BOOST_DATA_TEST_CASE(kernel_probes_count_the_same_each_way, ut::data::make(kWays), way) {
+BOOST_DATA_TEST_CASE(kernel_probes_count_the_same_each_way, ut::data::make(kAttached), way) {
     std::string uid = getppid_function();
     uid.replace(uid.find("getppid"), 7, "getuid");
     check_way(way, cat("kprobe ", getppid_function(), ", ", uid), only_here(), [](int times) {

@@ -18,6 +18,7 @@
 #include "engine/session/scratch_instance.h"
 #include "support/needs.h"
 #include "support/skip.h"
+#include "support/trace_instance.h"
 
 namespace ut = boost::unit_test;
 
@@ -25,8 +26,6 @@ namespace gpufs {
 namespace {
 
 using test::TempSession;
-
-const Tracefs kTop("/sys/kernel/tracing");
 
 Recipe recipe(const std::string& body, const RecipeArguments& arguments = {}) {
     return fill_in(parse_recipe({"x.trig", "recipe x \"q\"\n" + body}), arguments);
@@ -51,7 +50,7 @@ std::string complaint(Work&& work) {
 }
 
 std::string check_complaint(const std::string& body, const RecipeArguments& arguments = {}) {
-    return complaint([&] { check_recipe(kTop, recipe(body, arguments)); });
+    return complaint([&] { check_recipe(test::top(), recipe(body, arguments)); });
 }
 
 std::string names_of(const RecipeOnKernel& on_kernel) {
@@ -65,8 +64,8 @@ std::string own_path() {
 }
 
 bool was_left_behind(const std::string& name) {
-    return std::ranges::count(kTop.instances(), name) > 0 ||
-           kTop.read("dynamic_events").find(name) != std::string::npos;
+    return std::ranges::count(test::top().instances(), name) > 0 ||
+           test::top().read("dynamic_events").find(name) != std::string::npos;
 }
 
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
@@ -168,16 +167,16 @@ BOOST_AUTO_TEST_CASE(a_missing_trigger_action_names_the_config_option,
 
 BOOST_AUTO_TEST_CASE(of_alternatives_the_first_there_is_is_taken_and_said) {
     const RecipeOnKernel first = check_recipe(
-        kTop, recipe("event first nosuch:one, sched:sched_switch, sched:sched_waking\n"));
+        test::top(), recipe("event first nosuch:one, sched:sched_switch, sched:sched_waking\n"));
     BOOST_TEST(names_of(first) == "sched:sched_switch ");
     BOOST_TEST(first.notes.at(0) == "sched:sched_switch instead of nosuch:one, not in this kernel");
-    const RecipeOnKernel any =
-        check_recipe(kTop, recipe("event any nosuch:one, sched:sched_switch, sched:sched_waking\n"
-                                  "event optional nosuch:two\n"));
+    const RecipeOnKernel any = check_recipe(
+        test::top(), recipe("event any nosuch:one, sched:sched_switch, sched:sched_waking\n"
+                            "event optional nosuch:two\n"));
     BOOST_TEST(names_of(any) == "sched:sched_switch sched:sched_waking ");
     BOOST_TEST(any.notes.at(0) ==
                "of 3 alternatives this kernel has sched:sched_switch, sched:sched_waking");
-    const RecipeOnKernel pattern = check_recipe(kTop, recipe("event sched:sched_wak*\n"));
+    const RecipeOnKernel pattern = check_recipe(test::top(), recipe("event sched:sched_wak*\n"));
     BOOST_TEST(names_of(pattern).find("sched:sched_waking ") != std::string::npos);
     BOOST_TEST(names_of(pattern).find("sched:sched_wakeup ") != std::string::npos);
     BOOST_TEST(check_complaint("event sched:sched_wak*\nevent sched:sched_waking\n") ==
@@ -188,10 +187,10 @@ BOOST_AUTO_TEST_CASE(of_alternatives_the_first_there_is_is_taken_and_said) {
 }
 
 BOOST_AUTO_TEST_CASE(a_trigger_fires_for_what_is_recorded_and_a_stack_before_the_stop) {
-    const RecipeOnKernel on_kernel =
-        check_recipe(kTop, recipe("event sched:sched_switch if prev_state == 2 || prev_state == 1\n"
-                                  "    trigger stacktrace\n"
-                                  "    trigger traceoff count 2 if prev_prio > 5\n"));
+    const RecipeOnKernel on_kernel = check_recipe(
+        test::top(), recipe("event sched:sched_switch if prev_state == 2 || prev_state == 1\n"
+                            "    trigger stacktrace\n"
+                            "    trigger traceoff count 2 if prev_prio > 5\n"));
     const auto& triggers = on_kernel.events.at(0).triggers;
     // The kernel fires the newest first.
     BOOST_TEST(triggers.at(0).to_text() ==
@@ -202,7 +201,7 @@ BOOST_AUTO_TEST_CASE(a_trigger_fires_for_what_is_recorded_and_a_stack_before_the
 BOOST_AUTO_TEST_CASE(every_shipped_recipe_runs_here_or_says_what_is_missing) {
     for (const EmbeddedFile& file : embedded_recipes()) {
         const Recipe r = parse_recipe({std::string(file.name), std::string(file.text)});
-        const auto missing = missing_for(kTop, fill_in(r, stand_in_arguments(r)));
+        const auto missing = missing_for(test::top(), fill_in(r, stand_in_arguments(r)));
         BOOST_TEST_INFO_SCOPE(r.name.text << ": " << join(missing, "; "));
         const bool needs_a_gpu = r.name.text == "gpu-hang";
         if (!needs_a_gpu) BOOST_TEST(missing.empty());
@@ -218,18 +217,18 @@ BOOST_AUTO_TEST_CASE(every_shipped_recipe_runs_here_or_says_what_is_missing) {
 BOOST_AUTO_TEST_CASE(a_run_sets_everything_and_takes_it_away,
                      *ut::precondition(test::has_file{"uprobe_events"})) {
     const RecipeOnKernel on_kernel =
-        check_recipe(kTop, recipe("param f file\n"
-                                  "probe late uprobe $f:gpufs_test_measured ns=%di:u64\n"
-                                  "event sched:sched_switch if prev_state == 2\n"
-                                  "    trigger enable_event late\n"
-                                  "    trigger stacktrace count 3\n"
-                                  "event late if ns > 5\n"
-                                  "    trigger traceoff if ns > 7\n"
-                                  "set buffer=64k clock=mono\n",
-                                  {{"f", own_path()}}));
+        check_recipe(test::top(), recipe("param f file\n"
+                                         "probe late uprobe $f:gpufs_test_measured ns=%di:u64\n"
+                                         "event sched:sched_switch if prev_state == 2\n"
+                                         "    trigger enable_event late\n"
+                                         "    trigger stacktrace count 3\n"
+                                         "event late if ns > 5\n"
+                                         "    trigger traceoff if ns > 7\n"
+                                         "set buffer=64k clock=mono\n",
+                                         {{"f", own_path()}}));
     std::string group, instance;
     {
-        const RecipeRun run(kTop, on_kernel);
+        const RecipeRun run(test::top(), on_kernel);
         const Tracefs& at = run.session().tracefs();
         group = run.session().probe_group();
         instance = at.root().substr(at.root().rfind('/') + 1);
@@ -259,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_run_sets_everything_and_takes_it_away,
 BOOST_AUTO_TEST_CASE(a_write_that_the_kernel_refuses_leaves_nothing,
                      *ut::precondition(test::has_file{"uprobe_events"})) {
     const TempSession temp;
-    const Session session = Session::named(kTop, temp.name());
+    const Session session = Session::named(test::top(), temp.name());
     const Recipe filled = recipe(
         "param f file\n"
         "probe good uprobe $f:gpufs_test_measured ns=%di:u64\n"
@@ -267,7 +266,7 @@ BOOST_AUTO_TEST_CASE(a_write_that_the_kernel_refuses_leaves_nothing,
         "event good, bad\n"
         "set buffer=64k\n",
         {{"f", own_path()}});
-    const RecipeOnKernel on_kernel = check_recipe(kTop, filled);
+    const RecipeOnKernel on_kernel = check_recipe(test::top(), filled);
     try {
         const RecipeRun run(session, on_kernel);
         BOOST_FAIL("the kernel took %nosuch");
@@ -277,16 +276,17 @@ BOOST_AUTO_TEST_CASE(a_write_that_the_kernel_refuses_leaves_nothing,
         BOOST_TEST(e.hint() == "");
     }
     BOOST_TEST(!session.exists());
-    BOOST_TEST(probes_of(kTop, session.probe_group()).size() == 0u);
-    BOOST_CHECK_THROW(RecipeRun(kTop, on_kernel), SysError);
+    BOOST_TEST(probes_of(test::top(), session.probe_group()).size() == 0u);
+    BOOST_CHECK_THROW(RecipeRun(test::top(), on_kernel), SysError);
     BOOST_TEST(!was_left_behind(cat("gpufs.", ::getpid(), ".")));
     BOOST_TEST(!was_left_behind(cat("gpufs_", ::getpid(), "_")));
 }
 
 BOOST_AUTO_TEST_CASE(a_kept_session_must_be_new) {
     const TempSession temp;
-    const Session session = Session::named(kTop, temp.name());
-    const RecipeOnKernel on_kernel = check_recipe(kTop, recipe("event sched:sched_process_exit\n"));
+    const Session session = Session::named(test::top(), temp.name());
+    const RecipeOnKernel on_kernel =
+        check_recipe(test::top(), recipe("event sched:sched_process_exit\n"));
     { const RecipeRun run(session, on_kernel); }
     BOOST_TEST(session.exists());
     BOOST_TEST(temp.read("events/sched/sched_process_exit/enable") == "1\n");
@@ -304,10 +304,10 @@ BOOST_AUTO_TEST_CASE(a_function_of_the_kernel_is_probed_where_there_are_kprobes,
         "probe gone kprobe no_such_function_anywhere\n"
         "probe absent kprobe nosuchmodule:vfs_open\n"
         "event any gone, open, absent\n");
-    const RecipeOnKernel on_kernel = check_recipe(kTop, filled);
+    const RecipeOnKernel on_kernel = check_recipe(test::top(), filled);
     BOOST_TEST(names_of(on_kernel) == "open ");
     BOOST_TEST(on_kernel.notes.at(0) == "of 3 alternatives this kernel has open");
-    const RecipeRun run(kTop, on_kernel);
+    const RecipeRun run(test::top(), on_kernel);
     read_file("/proc/self/comm");
     BOOST_TEST(run.session().tracefs().read("trace").find(": open: (") != std::string::npos);
     BOOST_TEST(check_complaint("probe gone kprobe no_such_function_anywhere\nevent gone\n") ==
@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(a_function_of_the_kernel_is_probed_where_there_are_kprobes,
 }
 
 BOOST_AUTO_TEST_CASE(without_kprobes_a_recipe_that_needs_one_says_so) {
-    if (kTop.has("kprobe_events")) return test::skip("needs a kernel without kprobe events");
+    if (test::top().has("kprobe_events")) return test::skip("needs a kernel without kprobe events");
     BOOST_TEST(check_complaint("probe open kprobe vfs_open\nevent open\n") ==
                "unsupported: x.trig:3:7: error: this kernel has no kprobe events\n"
                "event open\n"

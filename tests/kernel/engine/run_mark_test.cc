@@ -13,6 +13,7 @@
 #include "engine/session/freeze.h"
 #include "engine/session/scratch_instance.h"
 #include "support/needs.h"
+#include "support/trace_instance.h"
 
 namespace ut = boost::unit_test;
 
@@ -21,7 +22,6 @@ namespace {
 
 using test::TempSession;
 
-const Tracefs kTop("/sys/kernel/tracing");
 constexpr const char* kSwitchEnable = "events/sched/sched_switch/enable";
 
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
@@ -56,36 +56,36 @@ void wait_until_it_records(const Session& session) {
 
 BOOST_AUTO_TEST_CASE(a_session_that_a_killed_run_made_is_removed) {
     const TempSession temp;
-    const Session session = Session::named(kTop, temp.name());
+    const Session session = Session::named(test::top(), temp.name());
     {
         const KilledRun run(session);
         wait_until_it_records(session);
-        BOOST_TEST(remove_stale(kTop).empty());
+        BOOST_TEST(remove_stale(test::top()).empty());
         BOOST_TEST(session.exists());
     }
-    BOOST_TEST(join(remove_stale(kTop), "|") == session.described());
+    BOOST_TEST(join(remove_stale(test::top()), "|") == session.described());
     BOOST_TEST(!session.exists());
 }
 
 BOOST_AUTO_TEST_CASE(what_a_killed_run_enabled_in_a_session_is_removed_and_the_session_stays) {
     const TempSession temp;
-    const Session session = Session::named(kTop, temp.name());
+    const Session session = Session::named(test::top(), temp.name());
     BOOST_REQUIRE(::mkdir(temp.directory().c_str(), 0750) == 0);
     {
         const KilledRun run(session);
         wait_until_it_records(session);
-        BOOST_TEST(remove_stale(kTop).empty());
+        BOOST_TEST(remove_stale(test::top()).empty());
     }
-    BOOST_TEST(join(remove_stale(kTop), "|") == "events of " + session.described());
+    BOOST_TEST(join(remove_stale(test::top()), "|") == "events of " + session.described());
     BOOST_TEST(temp.read(kSwitchEnable) == "0\n");
-    BOOST_TEST(remove_stale(kTop).empty());
+    BOOST_TEST(remove_stale(test::top()).empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_session_outlives_its_run) {
     const TempSession temp;
-    const Session session = Session::named(kTop, temp.name());
+    const Session session = Session::named(test::top(), temp.name());
     FreezeSession(session, [](const Tracefs&) {}).freeze();
-    BOOST_TEST(remove_stale(kTop).empty());
+    BOOST_TEST(remove_stale(test::top()).empty());
     BOOST_TEST(session.exists());
 }
 

@@ -27,13 +27,11 @@ namespace {
 
 using test::TempSession;
 
-const Tracefs kTop("/sys/kernel/tracing");
-
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 
 BOOST_AUTO_TEST_CASE(a_refused_write_carries_the_kernels_own_words) {
     const TempSession temp;
-    const Session session = Session::named(kTop, temp.name());
+    const Session session = Session::named(test::top(), temp.name());
     Changes make;
     make.make_instance(session.tracefs());
     make.apply();
@@ -58,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_refused_write_carries_the_kernels_own_words) {
 
 BOOST_AUTO_TEST_CASE(changes_are_all_made_or_none) {
     const TempSession temp;
-    const Session session = Session::named(kTop, temp.name());
+    const Session session = Session::named(test::top(), temp.name());
     const Tracefs& at = session.tracefs();
     Changes changes;
     changes.make_instance(at);
@@ -87,7 +85,7 @@ BOOST_AUTO_TEST_CASE(changes_are_all_made_or_none) {
 
 BOOST_AUTO_TEST_CASE(a_refused_filter_leaves_the_one_before_it) {
     const TempSession temp;
-    const Tracefs at = Session::named(kTop, temp.name()).tracefs();
+    const Tracefs at = Session::named(test::top(), temp.name()).tracefs();
     Changes make;
     make.make_instance(at);
     make.replace(at, "events/sched/sched_switch/filter", "prev_state == 1", "0");
@@ -101,11 +99,11 @@ BOOST_AUTO_TEST_CASE(a_refused_filter_leaves_the_one_before_it) {
 BOOST_AUTO_TEST_CASE(a_scratch_instance_goes_with_its_owner) {
     std::string root;
     {
-        const ScratchInstance scratch(kTop);
+        const ScratchInstance scratch(test::top());
         root = scratch.tracefs().root();
         BOOST_TEST(scratch.tracefs().has("tracing_on"));
         // Others that clear up see it is alive.
-        BOOST_TEST(remove_stale(kTop).empty());
+        BOOST_TEST(remove_stale(test::top()).empty());
         BOOST_TEST(scratch.tracefs().has("tracing_on"));
     }
     BOOST_TEST(!Tracefs(root).has("tracing_on"));
@@ -115,10 +113,10 @@ BOOST_AUTO_TEST_CASE(what_a_dead_owner_left_is_removed_and_nothing_else) {
     // A process that ended: its pid and start time can no longer be anybody's.
     const std::string dead = cat("gpufs.", ::getpid(), ".1");
     const TempSession other;
-    BOOST_REQUIRE(::mkdir(kTop.instance(dead).root().c_str(), 0750) == 0);
+    BOOST_REQUIRE(::mkdir(test::top().instance(dead).root().c_str(), 0750) == 0);
     BOOST_REQUIRE(::mkdir(other.directory().c_str(), 0750) == 0);
-    BOOST_TEST(join(remove_stale(kTop), "|") == "instance " + dead);
-    BOOST_TEST(!kTop.has("instances/" + dead));
+    BOOST_TEST(join(remove_stale(test::top()), "|") == "instance " + dead);
+    BOOST_TEST(!test::top().has("instances/" + dead));
     BOOST_TEST(file_exists(other.directory()));
 }
 
@@ -128,17 +126,17 @@ BOOST_AUTO_TEST_CASE(instances_that_no_command_made_stay) {
                                          cat("gpufs.", ::getpid(), ".1x"),
                                          cat("gpufs.", ::getpid(), ".1.")};
     for (const std::string& name : names)
-        BOOST_REQUIRE(::mkdir(kTop.instance(name).root().c_str(), 0750) == 0);
-    BOOST_TEST(remove_stale(kTop).empty());
+        BOOST_REQUIRE(::mkdir(test::top().instance(name).root().c_str(), 0750) == 0);
+    BOOST_TEST(remove_stale(test::top()).empty());
     for (const std::string& name : names)
-        BOOST_TEST(::rmdir(kTop.instance(name).root().c_str()) == 0, name);
+        BOOST_TEST(::rmdir(test::top().instance(name).root().c_str()) == 0, name);
 }
 
 // Removes what is not in use until it is killed, as a gpufs that does not see the owners.
 [[noreturn]] void clear_blindly() {
     for (;;)
-        for (const std::string& name : kTop.instances())
-            if (name.starts_with("gpufs.")) ::rmdir(kTop.instance(name).root().c_str());
+        for (const std::string& name : test::top().instances())
+            if (name.starts_with("gpufs.")) ::rmdir(test::top().instance(name).root().c_str());
 }
 
 BOOST_AUTO_TEST_CASE(an_instance_is_made_while_others_clear_up) {
@@ -150,8 +148,8 @@ BOOST_AUTO_TEST_CASE(an_instance_is_made_while_others_clear_up) {
         if (owners.back() != 0) continue;
         try {
             for (int round = 0; round < test::scaled(25); ++round) {
-                const ScratchInstance scratch(kTop);
-                remove_stale(kTop);
+                const ScratchInstance scratch(test::top());
+                remove_stale(test::top());
                 if (!scratch.tracefs().has("tracing_on")) ::_exit(2);
             }
         } catch (const Error&) {
@@ -170,16 +168,16 @@ BOOST_AUTO_TEST_CASE(an_instance_is_made_while_others_clear_up) {
 
 BOOST_AUTO_TEST_CASE(two_owners_of_one_name_have_instances_of_their_own) {
     // As two processes of different pid namespaces may have.
-    const ScratchInstance one(kTop), other(kTop);
+    const ScratchInstance one(test::top()), other(test::top());
     BOOST_TEST(other.tracefs().root() == one.tracefs().root() + ".2");
     BOOST_TEST(other.probe_group() == one.probe_group() + "_2");
-    BOOST_TEST(remove_stale(kTop).empty());
+    BOOST_TEST(remove_stale(test::top()).empty());
     BOOST_TEST(other.tracefs().has("tracing_on"));
 }
 
 BOOST_AUTO_TEST_CASE(a_session_that_another_command_made_first_is_used) {
     const TempSession temp;
-    const Tracefs at = Session::named(kTop, temp.name()).tracefs();
+    const Tracefs at = Session::named(test::top(), temp.name()).tracefs();
     Changes make;
     make.make_instance(at);
     make.apply();
@@ -194,39 +192,41 @@ BOOST_AUTO_TEST_CASE(probes_of_a_dead_owner_are_removed_and_a_sessions_stay,
                      *ut::precondition(test::has_file{"uprobe_events"})) {
     const std::string dead_group = cat("gpufs_", ::getpid(), "_1");
     const TempSession session, gone;
-    const std::string session_group = Session::named(kTop, session.name()).probe_group();
-    const std::string gone_group = Session::named(kTop, gone.name()).probe_group();
+    const std::string session_group = Session::named(test::top(), session.name()).probe_group();
+    const std::string gone_group = Session::named(test::top(), gone.name()).probe_group();
     BOOST_REQUIRE(::mkdir(session.directory().c_str(), 0750) == 0);
     for (const std::string& group : {dead_group, session_group, gone_group})
-        kTop.write("uprobe_events", cat("p:", group, "/probe ", test::gpufs_binary(), ":0x100\n"),
-                   Write::append);
-    BOOST_TEST(probes_of(kTop, dead_group).size() == 1u);
-    BOOST_TEST(join(remove_stale(kTop), "|") ==
+        test::top().write("uprobe_events",
+                          cat("p:", group, "/probe ", test::gpufs_binary(), ":0x100\n"),
+                          Write::append);
+    BOOST_TEST(probes_of(test::top(), dead_group).size() == 1u);
+    BOOST_TEST(join(remove_stale(test::top()), "|") ==
                cat("probes in group ", dead_group, "|probes in group ", gone_group));
-    BOOST_TEST(probes_of(kTop, dead_group).empty());
-    BOOST_TEST(probes_of(kTop, gone_group).empty());
-    BOOST_TEST(probes_of(kTop, session_group).size() == 1u);
-    remove_probes(kTop, session_group);
-    BOOST_TEST(probes_of(kTop, session_group).empty());
+    BOOST_TEST(probes_of(test::top(), dead_group).empty());
+    BOOST_TEST(probes_of(test::top(), gone_group).empty());
+    BOOST_TEST(probes_of(test::top(), session_group).size() == 1u);
+    remove_probes(test::top(), session_group);
+    BOOST_TEST(probes_of(test::top(), session_group).empty());
 }
 
 BOOST_AUTO_TEST_CASE(an_instances_triggers_are_found_to_act_on_it) {
-    if (kTop.read("tracing_on") == "1\n")
-        BOOST_TEST(triggers_stay_in_instance(kTop).value());
+    if (test::top().read("tracing_on") == "1\n")
+        BOOST_TEST(triggers_stay_in_instance(test::top()).value());
     else
-        BOOST_TEST(!triggers_stay_in_instance(kTop).has_value());
+        BOOST_TEST(!triggers_stay_in_instance(test::top()).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(every_event_is_found_by_its_format_and_parses) {
-    Events known = kernel_events(kTop);
+    Events known = kernel_events(test::top());
     std::size_t parsed = 0;
     for (const std::string& name : known.names()) {
         const EventFormat& event = known.require(name);
         BOOST_TEST(event.full_name() == name);
         for (const Field& field : event.fields)
             if (!field.is_common)
-                BOOST_TEST(declares_field(kTop.read(event_directory(name) + "/format"), field.name),
-                           name << " " << field.name);
+                BOOST_TEST(
+                    declares_field(test::top().read(event_directory(name) + "/format"), field.name),
+                    name << " " << field.name);
         ++parsed;
     }
     BOOST_TEST(parsed > 100u);
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(every_event_is_found_by_its_format_and_parses) {
 
 BOOST_AUTO_TEST_CASE(settings_are_read_back_as_they_were_set) {
     const TempSession temp;
-    const Session session = Session::named(kTop, temp.name());
+    const Session session = Session::named(test::top(), temp.name());
     plan_settings(session, {{"clock", "mono"},
                             {"children", "on"},
                             {"pids", "1,2"},
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(settings_are_read_back_as_they_were_set) {
 
 BOOST_AUTO_TEST_CASE(a_new_instance_has_no_changed_settings) {
     const TempSession temp;
-    const Session session = Session::named(kTop, temp.name());
+    const Session session = Session::named(test::top(), temp.name());
     Changes make;
     make.make_instance(session.tracefs());
     make.apply();

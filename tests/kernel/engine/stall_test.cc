@@ -32,7 +32,6 @@ namespace {
 using test::Worker;
 
 constexpr std::uint64_t kMs = 1'000'000;
-const Tracefs kTop("/sys/kernel/tracing");
 
 using Way = StallHunt::Way;
 // Every workload is watched by a program, where one can run, and by events.
@@ -75,7 +74,7 @@ struct Choice {
 };
 
 Hunted hunt(Way way, const Choice& choice, Worker& worker) {
-    StallHunt hunt(kTop, choice.tracker(), way);
+    StallHunt hunt(test::top(), choice.tracker(), way);
     hunt.attach({{worker.pid(), false}}, !choice.runs_already);
     if (!choice.runs_already) worker.start();
     Hunted got;
@@ -332,8 +331,8 @@ BOOST_AUTO_TEST_CASE(a_program_and_events_tell_the_same_stalls) {
     constexpr std::uint64_t kOverMs = 50, kNearNs = 25 * kMs;
     Worker worker(sleep_in_many_ways);
     const Choice choice{"any", kOverMs, true};
-    StallHunt program(kTop, choice.tracker(), Way::best);
-    StallHunt events(kTop, choice.tracker(), Way::events);
+    StallHunt program(test::top(), choice.tracker(), Way::best);
+    StallHunt events(test::top(), choice.tracker(), Way::events);
     BOOST_REQUIRE_MESSAGE(program.explanation().size() == 1, program.explanation().back());
     StallText program_text(program.context(), program.syscalls());
     StallText events_text(events.context(), events.syscalls());

@@ -36,9 +36,9 @@ constexpr const char* kComm = "ab0";
 
 // Makes an event happen in its own thread, and only when told: otherwise it sleeps. Its thread and
 // the one that tells it share a CPU, so that it is off that CPU whenever the other runs.
-class Worker {
+class CountedWorker {
 public:
-    explicit Worker(std::function<void(int)> work) {
+    explicit CountedWorker(std::function<void(int)> work) {
         check(::pipe2(go_, O_CLOEXEC), [] { return "make a pipe"; });
         check(::pipe2(done_, O_CLOEXEC), [] { return "make a pipe"; });
         thread_ = std::thread([this, work = std::move(work)] {
@@ -53,14 +53,14 @@ public:
         });
         wait();
     }
-    ~Worker() {
+    ~CountedWorker() {
         const char stop = 's';
         static_cast<void>(!::write(go_[1], &stop, 1));
         thread_.join();
         for (const int fd : {go_[0], go_[1], done_[0], done_[1]}) ::close(fd);
     }
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
+    CountedWorker(const CountedWorker&) = delete;
+    CountedWorker& operator=(const CountedWorker&) = delete;
 
     std::uint32_t tid() const { return static_cast<std::uint32_t>(tid_); }
     void run() {
@@ -202,7 +202,7 @@ BOOST_DATA_TEST_CASE(filter_program_and_evaluator_agree_on_real_events, ut::data
     std::vector<Expression> conditions;
     for (std::size_t i = 0; i < count; ++i) conditions.push_back(generator.expression());
 
-    Worker worker(c.work);
+    CountedWorker worker(c.work);
     const test::TraceInstance all, filtered;
     const std::string enable = event_directory(c.event) + "/enable";
     const test::Seen seen(count * 8);

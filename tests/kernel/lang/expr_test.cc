@@ -17,13 +17,12 @@
 #include "lang/expr/gen.h"
 #include "support/needs.h"
 #include "support/rounds.h"
+#include "support/trace_instance.h"
 
 namespace ut = boost::unit_test;
 
 namespace gpufs {
 namespace {
-
-const Tracefs kTop("/sys/kernel/tracing");
 
 // An instance of this test's own.
 class Instance {
@@ -53,7 +52,7 @@ private:
 };
 
 EventFormat format_of(const std::string& event) {
-    const auto text = kTop.read_if_readable(event_directory(event) + "/format");
+    const auto text = test::top().read_if_readable(event_directory(event) + "/format");
     if (!text) return {};
     return parse_event_format(event.substr(0, event.find(':')), *text);
 }

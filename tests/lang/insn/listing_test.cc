@@ -13,7 +13,7 @@ namespace {
 
 using test::hex_bytes;
 
-std::string assembled(const std::string& text) {
+std::string listed(const std::string& text) {
     const Listing listing = assemble_bare({"test", text});
     return listing.errors.empty() ? hex_bytes(listing.insns) : listing.errors.to_text();
 }
@@ -21,11 +21,11 @@ std::string assembled(const std::string& text) {
 BOOST_AUTO_TEST_SUITE(bpf_listing)
 
 BOOST_AUTO_TEST_CASE(labels_become_distances) {
-    BOOST_TEST(assembled("again:\n"
-                         "    if r1 == 0 goto out   ; forward, over a 16-byte load\n"
-                         "    r2 = 5 ll\n"
-                         "    goto again            # backward\n"
-                         "out: exit\n") ==
+    BOOST_TEST(listed("again:\n"
+                      "    if r1 == 0 goto out   ; forward, over a 16-byte load\n"
+                      "    r2 = 5 ll\n"
+                      "    goto again            # backward\n"
+                      "out: exit\n") ==
                "1501030000000000"
                "18020000050000000000000000000000"
                "0500fcff00000000"
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(labels_become_distances) {
 }
 
 BOOST_AUTO_TEST_CASE(local_functions_are_labels) {
-    BOOST_TEST(assembled("call f\nr2 = subprog[f]\nexit\nf: call f\nexit\n") ==
+    BOOST_TEST(listed("call f\nr2 = subprog[f]\nexit\nf: call f\nexit\n") ==
                "8510000003000000"
                "18420000020000000000000000000000"
                "9500000000000000"
@@ -60,14 +60,14 @@ BOOST_AUTO_TEST_CASE(each_slot_knows_where_it_was_written) {
 }
 
 BOOST_AUTO_TEST_CASE(all_mistakes_of_a_text_are_shown_in_its_order) {
-    BOOST_TEST(assembled("start: r1 = 5\n"
-                         "    goto strat\n"
-                         "\tr2 = *(u64 *)(r1 + 99999)  # far\n"
-                         "    call map_lokup_elem\n"
-                         "start: exut\n"
-                         "r5: exit\n"
-                         "    r1 = map[counts]\n"
-                         "    r1 = *(u32 *)(r6 + @pid)\n") ==
+    BOOST_TEST(listed("start: r1 = 5\n"
+                      "    goto strat\n"
+                      "\tr2 = *(u64 *)(r1 + 99999)  # far\n"
+                      "    call map_lokup_elem\n"
+                      "start: exut\n"
+                      "r5: exit\n"
+                      "    r1 = map[counts]\n"
+                      "    r1 = *(u32 *)(r6 + @pid)\n") ==
                "test:2:10: error: no label is named 'strat'\n"
                "    goto strat\n"
                "         ^~~~~\n"
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(all_mistakes_of_a_text_are_shown_in_its_order) {
 BOOST_AUTO_TEST_CASE(a_jump_must_reach_its_label) {
     std::string text = "begin: goto end\nif r1 == 5 goto end\n";
     for (int i = 0; i < 32768; ++i) text += "r0 = 0\n";
-    BOOST_TEST(assembled(text + "end: goto begin\n") ==
+    BOOST_TEST(listed(text + "end: goto begin\n") ==
                "test:1:13: error: 'end' is 32769 instructions away: this jump reaches 32767\n"
                "begin: goto end\n"
                "            ^~~\n"
@@ -118,13 +118,13 @@ BOOST_AUTO_TEST_CASE(a_jump_must_reach_its_label) {
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_text_is_an_empty_program) {
-    BOOST_TEST(assembled("") == "");
-    BOOST_TEST(assembled("; nothing\n\n   # at all") == "");
-    BOOST_TEST(assembled("\r\n  exit \r\n") == "9500000000000000");
+    BOOST_TEST(listed("") == "");
+    BOOST_TEST(listed("; nothing\n\n   # at all") == "");
+    BOOST_TEST(listed("\r\n  exit \r\n") == "9500000000000000");
 }
 
 BOOST_AUTO_TEST_CASE(raw_data_may_be_listed) {
-    BOOST_TEST(assembled(".quad 0x95, 1\n") == "95000000000000000100000000000000");
+    BOOST_TEST(listed(".quad 0x95, 1\n") == "95000000000000000100000000000000");
 }
 
 // Whatever is thrown at it, the assembler answers.
@@ -180,7 +180,8 @@ BOOST_AUTO_TEST_CASE(noise_is_refused_in_peace) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(bare_instructions_are_no_more_than_a_kernel_takes) {
+BOOST_AUTO_TEST_CASE(bare_instructions_are_no_more_than_a_kernel_takes,
+                     *boost::unit_test::label("long")) {
     std::string text;
     for (std::size_t i = 0; i < 1'000'002; ++i) text += "exit\n";
     BOOST_TEST(assemble_bare({"test", text}).errors.to_text() ==

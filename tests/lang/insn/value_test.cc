@@ -8,35 +8,35 @@
 namespace gpufs {
 namespace {
 
-const AsmNames kNames{[](const NameUse& use) {
-                          if (use.name == "key.pid") return NameMeaning::of_number(4);
-                          if (use.name == "sizeof" && use.argument == "key")
-                              return NameMeaning::of_number(24);
-                          Relocation later;
-                          later.name = use.name;
-                          later.kind = Relocation::Kind::parameter;
-                          if (use.name == "min_us") return NameMeaning::of_later(later);
-                          if (!use.name.starts_with('@')) return NameMeaning{};
-                          later.kind = use.argument.empty() ? Relocation::Kind::field_offset
-                                                            : Relocation::Kind::field_size;
-                          later.name.erase(0, 1);
-                          return NameMeaning::of_later(later);
-                      },
-                      [] {
-                          return std::vector<std::string>{"key.pid", "key.cpu", "min_us"};
-                      }};
+const AsmNames kValueNames{[](const NameUse& use) {
+                               if (use.name == "key.pid") return NameMeaning::of_number(4);
+                               if (use.name == "sizeof" && use.argument == "key")
+                                   return NameMeaning::of_number(24);
+                               Relocation later;
+                               later.name = use.name;
+                               later.kind = Relocation::Kind::parameter;
+                               if (use.name == "min_us") return NameMeaning::of_later(later);
+                               if (!use.name.starts_with('@')) return NameMeaning{};
+                               later.kind = use.argument.empty() ? Relocation::Kind::field_offset
+                                                                 : Relocation::Kind::field_size;
+                               later.name.erase(0, 1);
+                               return NameMeaning::of_later(later);
+                           },
+                           [] {
+                               return std::vector<std::string>{"key.pid", "key.cpu", "min_us"};
+                           }};
 
-AsmValue parsed(const std::string& text) {
+AsmValue parsed_value(const std::string& text) {
     const SourceText source{"test", text};
     AsmTokens tokens(source, {0, text.size()});
-    AsmValue value = parse_asm_value(tokens, kNames);
+    AsmValue value = parse_asm_value(tokens, kValueNames);
     tokens.expect_end();
     return value;
 }
 std::string number(const std::string& text) {
-    return to_text(parsed(text).number);
+    return to_text(parsed_value(text).number);
 }
-std::string mistake(const std::string& text) {
+std::string mistake_of_value(const std::string& text) {
     try {
         return cat("is ", number(text));
     } catch (const SourceError& e) {
@@ -81,10 +81,11 @@ BOOST_AUTO_TEST_CASE(expressions_have_the_values_that_C_gives_them) {
 BOOST_AUTO_TEST_CASE(neighbours_that_C_and_LLVM_group_differently_want_parentheses) {
     for (const char* text :
          {"1<<2+1", "1+2<<1", "1+2&3", "1|2+3", "1&2|3", "1^2&3", "2*3<<1", "1<<2*3"})
-        BOOST_TEST(mistake(text).find("this needs parentheses") != std::string::npos, text);
+        BOOST_TEST(mistake_of_value(text).find("this needs parentheses") != std::string::npos,
+                   text);
     for (const char* text : {"1+2*3", "1*2|3", "1<<2|3", "1<<2&3", "1*2+3", "1+(2<<1)", "6/2*3"})
-        BOOST_CHECK_NO_THROW(parsed(text));
-    BOOST_TEST(mistake("4+1<<2") ==
+        BOOST_CHECK_NO_THROW(parsed_value(text));
+    BOOST_TEST(mistake_of_value("4+1<<2") ==
                "test:1:4: error: this needs parentheses\n"
                "4+1<<2\n"
                "   ^~\n"
@@ -92,26 +93,26 @@ BOOST_AUTO_TEST_CASE(neighbours_that_C_and_LLVM_group_differently_want_parenthes
 }
 
 BOOST_AUTO_TEST_CASE(a_name_that_is_known_later_may_move_by_a_number) {
-    const AsmValue field = parsed("@next_pid + 4*2 - 1");
+    const AsmValue field = parsed_value("@next_pid + 4*2 - 1");
     BOOST_TEST_REQUIRE(field.later.has_value());
     BOOST_TEST((field.later->kind == Relocation::Kind::field_offset));
     BOOST_TEST(field.later->name == "next_pid");
     BOOST_TEST(to_text(field.number) == "7");
     BOOST_TEST(field.later_span.end == 9u);
-    const AsmValue other_way = parsed("8 + min_us");
+    const AsmValue other_way = parsed_value("8 + min_us");
     BOOST_TEST((other_way.later->kind == Relocation::Kind::parameter));
     BOOST_TEST(to_text(other_way.number) == "8");
-    BOOST_TEST((parsed("@comm(size)").later->kind == Relocation::Kind::field_size));
+    BOOST_TEST((parsed_value("@comm(size)").later->kind == Relocation::Kind::field_size));
 }
 
 BOOST_AUTO_TEST_CASE(a_name_that_is_known_later_may_not_be_computed_with) {
-    BOOST_TEST(mistake("2 * min_us") ==
+    BOOST_TEST(mistake_of_value("2 * min_us") ==
                "test:1:5: error: 'min_us' is not known yet and cannot be combined by '*'\n"
                "2 * min_us\n"
                "    ^~~~~~\n"
                "hint: it may stand alone, or with a number added to it");
     for (const char* text : {"-min_us", "~min_us", "5 - min_us", "min_us + min_us", "@a & 3"})
-        BOOST_TEST(mistake(text).find("is not known yet") != std::string::npos, text);
+        BOOST_TEST(mistake_of_value(text).find("is not known yet") != std::string::npos, text);
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_shown_where_they_are) {
@@ -155,12 +156,13 @@ BOOST_AUTO_TEST_CASE(mistakes_are_shown_where_they_are) {
          "test:1:1: error: no constant is named 'sizeof(val)'\nsizeof(val)\n^~~~~~~~~~~"},
         {"1 + @", "test:1:5: error: expected a field's name behind '@'\n1 + @\n    ^"},
     };
-    for (const auto& [text, message] : cases) BOOST_TEST(mistake(text) == message);
+    for (const auto& [text, message] : cases) BOOST_TEST(mistake_of_value(text) == message);
 }
 
 BOOST_AUTO_TEST_CASE(deep_nesting_is_refused_and_long_chains_are_not) {
-    BOOST_CHECK_NO_THROW(parsed(std::string(64, '(') + "1" + std::string(64, ')')));
-    BOOST_TEST(mistake(std::string(100000, '(')).find("too many parentheses") != std::string::npos);
+    BOOST_CHECK_NO_THROW(parsed_value(std::string(64, '(') + "1" + std::string(64, ')')));
+    BOOST_TEST(mistake_of_value(std::string(100000, '(')).find("too many parentheses") !=
+               std::string::npos);
     BOOST_TEST(number(std::string(100000, '-') + "1") == "1");
     std::string sum = "0";
     for (int i = 0; i < 10000; ++i) sum += "+1";
@@ -186,9 +188,12 @@ BOOST_AUTO_TEST_CASE(tokens_know_their_places_and_comments_end_them) {
 }
 
 BOOST_AUTO_TEST_CASE(a_quote_must_be_closed_in_its_line) {
-    BOOST_TEST(mistake("\"abc") == "test:1:1: error: this quote is never closed\n\"abc\n^");
-    BOOST_TEST(mistake("\"abc\\\"") == "test:1:1: error: this quote is never closed\n\"abc\\\"\n^");
-    BOOST_TEST(mistake("\"abc\\") == "test:1:1: error: this quote is never closed\n\"abc\\\n^");
+    BOOST_TEST(mistake_of_value("\"abc") ==
+               "test:1:1: error: this quote is never closed\n\"abc\n^");
+    BOOST_TEST(mistake_of_value("\"abc\\\"") ==
+               "test:1:1: error: this quote is never closed\n\"abc\\\"\n^");
+    BOOST_TEST(mistake_of_value("\"abc\\") ==
+               "test:1:1: error: this quote is never closed\n\"abc\\\n^");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

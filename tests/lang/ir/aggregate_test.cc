@@ -167,7 +167,8 @@ BOOST_AUTO_TEST_CASE(log_linear_has_as_many_buckets_for_each_power_of_two) {
 BOOST_AUTO_TEST_CASE(log2_has_32_buckets_for_each_power_of_two) {
     const Aggregation how = of(Kind::log2);
     for (std::uint64_t n = 0; n < 64; ++n) BOOST_TEST(slot_of(how, n) == n);
-    for (unsigned bits = 6; bits < 64; ++bits) {
+    const auto stride = static_cast<unsigned>(58 / test::rounds(58));
+    for (unsigned bits = 6; bits < 64; bits += stride) {
         const std::uint64_t low = std::uint64_t{1} << bits, step = low / 32;
         BOOST_TEST(slot_of(how, low) == (bits - 4) * 32);
         BOOST_TEST(slot_of(how, low + step - 1) == (bits - 4) * 32);

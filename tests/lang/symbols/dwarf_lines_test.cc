@@ -66,10 +66,10 @@ std::string new_tables() {
     return std::string("\x01\x01\x08\x01", 4) + text("/src") + files;
 }
 
-const LineTexts kTexts{[](std::uint64_t at) { return at == 5 ? "/src/a.c" : "b.h"; }, {}};
+const LineTexts kLineTexts{[](std::uint64_t at) { return at == 5 ? "/src/a.c" : "b.h"; }, {}};
 
 std::string at(const std::string& from, std::uint64_t address) {
-    const auto line = find_source_line(from, kTexts, address);
+    const auto line = find_source_line(from, kLineTexts, address);
     return line ? line->file + ':' + std::to_string(line->line) : "none";
 }
 
