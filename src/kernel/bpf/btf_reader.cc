@@ -1,6 +1,7 @@
 #include "kernel/bpf/btf_reader.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,10 +59,22 @@ Fd open_btf_file(const std::string& path) {
     throw SysError(code, cat("open '", path, "'"));
 }
 
+// Whether find_named() knows them.
+bool is_indexed(std::uint32_t kind) {
+    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION || kind == BTF_KIND_ENUM ||
+           kind == BTF_KIND_TYPEDEF || kind == kBtfEnum64;
+}
+
 }  // namespace
 
 Btf::Reader::Reader(std::string path, const Reader* base)
     : path_(std::move(path)), base_(base), fd_(open_btf_file(path_)) {
+    if (path_ == kKernelBtf) {
+        struct stat status;
+        if (::fstat(fd_.get(), &status) == 0 && status.st_size > 0)
+            mapping_ = Mapping::of_file(fd_.get(), static_cast<std::size_t>(status.st_size));
+        if (mapping_) window_ = mapping_->bytes();
+    }
     const auto head = bytes(0, sizeof header_);
     std::memcpy(&header_, head.data(), sizeof header_);
     if (header_.magic != BTF_MAGIC || header_.version != BTF_VERSION)
@@ -77,13 +90,14 @@ std::span<const std::byte> Btf::Reader::bytes(std::uint64_t at, std::size_t coun
     const bool is_there =
         at >= window_at_ && at + count <= window_at_ + window_.size() && !window_.empty();
     if (!is_there) {
-        window_.resize(std::max(kWindowBytes, count));
+        if (mapping_) damaged();
+        buffer_.resize(std::max(kWindowBytes, count));
+        const std::size_t filled = read_at(fd_.get(), at, buffer_, path_);
+        window_ = std::span(buffer_).first(filled);
         window_at_ = at;
-        const std::size_t filled = read_at(fd_.get(), at, window_, path_);
-        window_.resize(filled);
         if (filled < count) damaged();
     }
-    return std::span(window_).subspan(at - window_at_, count);
+    return window_.subspan(at - window_at_, count);
 }
 
 std::size_t Btf::Reader::tail_bytes(const btf_type& head) const {
@@ -114,9 +128,14 @@ void Btf::Reader::for_each_head(std::uint32_t id, std::uint32_t offset, See see)
 void Btf::Reader::make_index() const {
     if (!index_.empty()) return;
     std::uint32_t seen = 0;
-    for_each_head(0, 0, [&](std::uint32_t id, std::uint32_t offset, const btf_type&) {
+    const std::uint32_t first = base_ ? base_->end_id() : 1;
+    for_each_head(0, 0, [&](std::uint32_t id, std::uint32_t offset, const btf_type& head) {
         if (id % kIndexStep == 0) index_.push_back(offset);
         seen = id + 1;
+        const std::uint32_t kind = BTF_INFO_KIND(head.info);
+        if (kind == BTF_KIND_ENUM || kind == kBtfEnum64) enums_.push_back(first + id);
+        if (head.name_off != 0 && is_indexed(kind))
+            named_.push_back({head.name_off, kind & 31, (first + id) & ((1U << 27) - 1)});
         return true;
     });
     count_ = seen;
@@ -127,17 +146,17 @@ std::uint32_t Btf::Reader::end_id() const {
     return (base_ ? base_->end_id() : 1) + count_;
 }
 
-// The offsets of `name` in the string section. Linkers merge strings with a common suffix, so there
-// may be several.
 std::vector<std::uint32_t> Btf::Reader::name_offsets(std::string_view name) const {
+    if (!last_name_.empty() && name == last_name_) return last_offsets_;
     std::vector<std::uint32_t> found;
     const std::uint32_t shift = base_ ? base_->header_.str_len : 0;
     if (base_) found = base_->name_offsets(name);
     const std::string wanted = std::string(name) + '\0';
     const std::uint64_t section = header_.hdr_len + std::uint64_t{header_.str_off};
-    // Windows overlap by the name's length, so that no name is cut at their border.
+    const std::size_t stretch_bytes = mapping_ ? header_.str_len : kWindowBytes;
+    // Stretches overlap by the name's length, so that no name is cut at their border.
     for (std::uint64_t at = 0; at + wanted.size() <= header_.str_len;) {
-        const std::size_t count = std::min<std::uint64_t>(kWindowBytes, header_.str_len - at);
+        const std::size_t count = std::min<std::uint64_t>(stretch_bytes, header_.str_len - at);
         const auto stretch = bytes(section + at, count);
         const std::byte* from = stretch.data();
         const std::byte* const end = from + count;
@@ -148,20 +167,52 @@ std::vector<std::uint32_t> Btf::Reader::name_offsets(std::string_view name) cons
                             static_cast<std::uint32_t>(from - 1 - stretch.data()));
         }
         at += std::max<std::size_t>(count - std::min(count, wanted.size() - 1), 1);
-        if (count < kWindowBytes) break;
+        if (count < stretch_bytes) break;
     }
+    last_name_ = name;
+    last_offsets_ = found;
     return found;
+}
+
+std::vector<Btf::Reader::Named> Btf::Reader::find_named(std::string_view wanted) const {
+    std::vector<Named> found;
+    if (wanted.empty()) return found;
+    const auto offsets = name_offsets(wanted);
+    if (offsets.empty()) return found;
+    make_index();
+    for (const NamedType& one : named_)
+        if (std::ranges::binary_search(offsets, one.name)) found.push_back({one.id, one.kind});
+    return found;
+}
+
+std::vector<std::uint32_t> Btf::Reader::names_of(std::uint32_t kind) const {
+    std::vector<std::uint32_t> places;
+    for_each_head(0, 0, [&](std::uint32_t, std::uint32_t, const btf_type& head) {
+        if (BTF_INFO_KIND(head.info) == kind) places.push_back(head.name_off);
+        return true;
+    });
+    return places;
+}
+
+const std::vector<std::uint32_t>& Btf::Reader::enums() const {
+    make_index();
+    return enums_;
 }
 
 std::optional<std::uint32_t> Btf::Reader::find(std::string_view wanted,
                                                std::span<const std::uint32_t> kinds) const {
     if (wanted.empty()) return std::nullopt;
+    if (std::ranges::all_of(kinds, is_indexed)) {
+        for (const Named& one : find_named(wanted))
+            if (std::ranges::find(kinds, one.kind) != kinds.end()) return one.id;
+        return std::nullopt;
+    }
     const auto offsets = name_offsets(wanted);
     if (offsets.empty()) return std::nullopt;
     std::optional<std::uint32_t> found;
     for_each_head(base_ ? base_->end_id() : 1, 0,
                   [&](std::uint32_t id, std::uint32_t, const btf_type& head) {
-                      if (std::ranges::find(offsets, head.name_off) == offsets.end()) return true;
+                      if (!std::ranges::binary_search(offsets, head.name_off)) return true;
                       if (std::ranges::find(kinds, BTF_INFO_KIND(head.info)) == kinds.end())
                           return true;
                       found = id;
@@ -196,6 +247,12 @@ std::string Btf::Reader::name(std::uint32_t offset) const {
     if (offset < shift) return base_->name(offset);
     offset -= shift;
     if (offset >= header_.str_len) damaged();
+    if (mapping_) {
+        const auto rest = bytes(header_.hdr_len + std::uint64_t{header_.str_off} + offset,
+                                header_.str_len - offset);
+        const auto* text = reinterpret_cast<const char*>(rest.data());
+        return {text, ::strnlen(text, rest.size())};
+    }
     // Bypass the window, which stays at the types.
     char text[512];
     for (std::size_t room = 64;; room = sizeof text) {

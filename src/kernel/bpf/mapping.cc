@@ -20,6 +20,15 @@ Mapping::Mapping(int fd, std::size_t bytes, int protection, off_t offset, const 
     size_ = bytes;
 }
 
+std::optional<Mapping> Mapping::of_file(int fd, std::size_t bytes) noexcept {
+    void* at = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (at == MAP_FAILED) return std::nullopt;
+    Mapping mapping;
+    mapping.data_ = static_cast<std::byte*>(at);
+    mapping.size_ = bytes;
+    return mapping;
+}
+
 Mapping::~Mapping() {
     if (data_) ::munmap(data_, size_);
 }

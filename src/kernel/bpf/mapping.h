@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -14,6 +15,8 @@ public:
     Mapping() noexcept = default;
     // `protection`: PROT_READ, PROT_WRITE. Throws SysError, with `what` in its message.
     Mapping(int fd, std::size_t bytes, int protection, off_t offset, const char* what);
+    // The first bytes of a file, to be read only. Absent where it cannot be mapped so.
+    static std::optional<Mapping> of_file(int fd, std::size_t bytes) noexcept;
     Mapping(Mapping&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
     Mapping& operator=(Mapping other) noexcept {

@@ -21,11 +21,11 @@ std::string directory_of(const std::string& path) {
     return full.substr(0, full.rfind('/'));
 }
 
-// Collects the functions of one symbol table. Uses the segments of `program` for file offsets: the
-// headers of a debug file do not have them.
-void collect(const ElfFile& program, const ElfFile& tables, GElf_Word type,
-             std::string_view pattern, std::vector<ElfFunction>& functions, bool& has_table) {
-    const bool any = is_glob(pattern);
+// Visits the symbols of one kind of symbol table that are defined there: their names without
+// versions. Whether there is such a table.
+template <class Visit>
+bool for_each_symbol(const ElfFile& tables, GElf_Word type, Visit visit) {
+    bool has_table = false;
     tables.for_each_section([&](const ElfFile::Section& section) {
         if (section.header.sh_type != type || section.header.sh_entsize == 0) return true;
         has_table = true;
@@ -34,20 +34,30 @@ void collect(const ElfFile& program, const ElfFile& tables, GElf_Word type,
         for (std::size_t i = 0; data && i < count; ++i) {
             GElf_Sym symbol;
             if (!gelf_getsym(data, static_cast<int>(i), &symbol)) break;
-            const auto kind = GELF_ST_TYPE(symbol.st_info);
-            if ((kind != STT_FUNC && kind != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF)
-                continue;
+            if (symbol.st_shndx == SHN_UNDEF) continue;
             const char* text = elf_strptr(tables.elf(), section.header.sh_link, symbol.st_name);
             if (!text) continue;
-            std::string_view name = text;
-            name = name.substr(0, name.find('@'));
-            if (any ? !glob_match(pattern, name) : name != pattern) continue;
-            if (const auto offset = program.file_offset(symbol.st_value))
-                functions.push_back(
-                    {std::string(name), *offset, symbol.st_size, kind == STT_GNU_IFUNC});
+            const std::string_view name = text;
+            visit(name.substr(0, name.find('@')), symbol);
         }
         return true;
     });
+    return has_table;
+}
+
+// The same for all symbol tables of a program or library.
+template <class Visit>
+void for_each_symbol(const ElfFile& file, Visit visit) {
+    const bool has_symbols = for_each_symbol(file, SHT_SYMTAB, visit);
+    for_each_symbol(file, SHT_DYNSYM, visit);
+    if (has_symbols) return;
+    if (const auto debug = open_debug_file(file, directory_of(file.path()), RootDirectory()))
+        for_each_symbol(*debug, SHT_SYMTAB, visit);
+}
+
+bool is_function(const GElf_Sym& symbol) {
+    const auto kind = GELF_ST_TYPE(symbol.st_info);
+    return kind == STT_FUNC || kind == STT_GNU_IFUNC;
 }
 
 // Parses one note: three words of the file's word size (address, base, semaphore), then three
@@ -87,12 +97,14 @@ std::optional<UsdtProbe> parse_note(const ElfFile& file, std::string_view desc, 
 std::vector<ElfFunction> find_functions(const std::string& path, std::string_view pattern) {
     const ElfFile file(path);
     std::vector<ElfFunction> functions;
-    bool has_symbols = false, has_dynamic = false;
-    collect(file, file, SHT_SYMTAB, pattern, functions, has_symbols);
-    collect(file, file, SHT_DYNSYM, pattern, functions, has_dynamic);
-    if (!has_symbols)
-        if (const auto debug = open_debug_file(file, directory_of(path), RootDirectory()))
-            collect(file, *debug, SHT_SYMTAB, pattern, functions, has_symbols);
+    const bool any = is_glob(pattern);
+    for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol) {
+        if (!is_function(symbol) || (any ? !glob_match(pattern, name) : name != pattern)) return;
+        // By the segments of the program: the headers of a debug file do not have them.
+        if (const auto offset = file.file_offset(symbol.st_value))
+            functions.push_back({std::string(name), *offset, symbol.st_size,
+                                 GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC});
+    });
     const auto key = [](const ElfFunction& f) { return std::tie(f.offset, f.name); };
     std::ranges::sort(functions, {}, key);
     const auto is_same = [&](const ElfFunction& a, const ElfFunction& b) {
@@ -100,6 +112,17 @@ std::vector<ElfFunction> find_functions(const std::string& path, std::string_vie
     };
     functions.erase(std::unique(functions.begin(), functions.end(), is_same), functions.end());
     return functions;
+}
+
+std::optional<ElfSymbol> find_symbol(const std::string& path, std::string_view name) {
+    const ElfFile file(path);
+    std::optional<ElfSymbol> found;
+    for_each_symbol(file, [&](std::string_view known, const GElf_Sym& symbol) {
+        const bool is_variable = GELF_ST_TYPE(symbol.st_info) == STT_OBJECT;
+        if (!found && known == name && (is_variable || is_function(symbol)))
+            found = ElfSymbol{symbol.st_value, symbol.st_size};
+    });
+    return found;
 }
 
 std::vector<UsdtProbe> find_usdt_probes(const std::string& path, std::string_view provider,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,14 @@ struct ElfFunction {
 // names of one address are all listed. Searches the symbol tables of the file and, if it is
 // stripped, of its separate debug file (see open_debug_file()).
 std::vector<ElfFunction> find_functions(const std::string& path, std::string_view pattern);
+
+// A function or a variable, where the file was linked to be.
+struct ElfSymbol {
+    std::uint64_t address = 0;
+    std::uint64_t size = 0;  // in bytes
+};
+// Searches the same tables. Absent where none has the name.
+std::optional<ElfSymbol> find_symbol(const std::string& path, std::string_view name);
 
 // A static probe (USDT), from the file's .note.stapsdt.
 struct UsdtProbe {

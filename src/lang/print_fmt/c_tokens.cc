@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/c_integer.h"
 #include "base/error.h"
 #include "base/scan.h"
 
@@ -10,42 +11,10 @@ namespace {
 
 using Kind = CType::Kind;
 
-struct NamedType {
-    std::string_view name;
-    CType type;
-};
-constexpr NamedType kTypes[] = {
-    {"bool", {Kind::integer, 1, false, true}},  {"_Bool", {Kind::integer, 1, false, true}},
-    {"u8", {Kind::integer, 1, false}},          {"s8", {Kind::integer, 1, true}},
-    {"u16", {Kind::integer, 2, false}},         {"s16", {Kind::integer, 2, true}},
-    {"u32", {Kind::integer, 4, false}},         {"s32", {Kind::integer, 4, true}},
-    {"u64", {Kind::integer, 8, false}},         {"s64", {Kind::integer, 8, true}},
-    {"uint8_t", {Kind::integer, 1, false}},     {"int8_t", {Kind::integer, 1, true}},
-    {"uint16_t", {Kind::integer, 2, false}},    {"int16_t", {Kind::integer, 2, true}},
-    {"uint32_t", {Kind::integer, 4, false}},    {"int32_t", {Kind::integer, 4, true}},
-    {"uint64_t", {Kind::integer, 8, false}},    {"int64_t", {Kind::integer, 8, true}},
-    {"uint", {Kind::integer, 4, false}},        {"ulong", {Kind::integer, 8, false}},
-    {"ushort", {Kind::integer, 2, false}},      {"size_t", {Kind::integer, 8, false}},
-    {"ssize_t", {Kind::integer, 8, true}},      {"uintptr_t", {Kind::integer, 8, false}},
-    {"loff_t", {Kind::integer, 8, true}},       {"sector_t", {Kind::integer, 8, false}},
-    {"blkcnt_t", {Kind::integer, 8, false}},    {"dma_addr_t", {Kind::integer, 8, false}},
-    {"phys_addr_t", {Kind::integer, 8, false}}, {"resource_size_t", {Kind::integer, 8, false}},
-    {"pgoff_t", {Kind::integer, 8, false}},     {"ino_t", {Kind::integer, 8, false}},
-    {"ktime_t", {Kind::integer, 8, true}},      {"time64_t", {Kind::integer, 8, true}},
-    {"gfp_t", {Kind::integer, 4, false}},       {"dev_t", {Kind::integer, 4, false}},
-    {"fmode_t", {Kind::integer, 4, false}},     {"umode_t", {Kind::integer, 2, false}},
-    {"uid_t", {Kind::integer, 4, false}},       {"gid_t", {Kind::integer, 4, false}},
-    {"pid_t", {Kind::integer, 4, true}},        {"blk_opf_t", {Kind::integer, 4, false}},
-    {"vm_fault_t", {Kind::integer, 4, false}},  {"be16", {Kind::integer, 2, false}},
-    {"le16", {Kind::integer, 2, false}},        {"be32", {Kind::integer, 4, false}},
-    {"le32", {Kind::integer, 4, false}},        {"be64", {Kind::integer, 8, false}},
-    {"le64", {Kind::integer, 8, false}},
-};
-
 std::optional<CType> find_type(std::string_view name) {
-    if (name.starts_with("__")) name.remove_prefix(2);
-    const auto* const it = std::ranges::find(kTypes, name, &NamedType::name);
-    return it == std::end(kTypes) ? std::nullopt : std::optional(it->type);
+    const auto found = find_integer_typedef(name);
+    if (!found) return std::nullopt;
+    return CType{Kind::integer, found->bytes, found->is_signed, found->is_bool};
 }
 
 // A type of one word: "u32", "void", or any "..._t", whose size is unknown.

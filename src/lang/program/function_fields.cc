@@ -1,40 +1,42 @@
 #include "lang/program/function_fields.h"
 
+#include <iterator>
 #include <span>
+#include <string_view>
 
 #include "base/cat.h"
 #include "lang/program/probe_kinds.h"
+#include "lang/program/registers.h"
 
 namespace gpufs {
 namespace {
 
+// A name here, and the register's own.
 struct NamedRegister {
-    const char* name;
-    std::size_t offset;
+    std::string_view name, in;
 };
 
-// Offsets in struct pt_regs of the kernel's uapi headers (arch/*/include/uapi/asm/ptrace.h).
+// Of the C calling conventions.
 #if defined __x86_64__
-constexpr std::size_t kArguments[] = {112, 104, 96, 88, 72, 64};  // rdi rsi rdx rcx r8 r9
-constexpr std::size_t kResult[] = {80};                           // rax
-constexpr NamedRegister kOthers[] = {{"ip", 128}, {"sp", 152}};
+constexpr std::string_view kArguments[] = {"di", "si", "dx", "cx", "r8", "r9"};
+constexpr std::string_view kResult = "ax";
 constexpr std::span<const NamedRegister> kOthersAtEntry;
-#elif defined __aarch64__
-constexpr std::size_t kArguments[] = {0, 8, 16, 24, 32, 40};  // x0 to x5
-constexpr std::size_t kResult[] = {0};
-constexpr NamedRegister kOthers[] = {{"ip", 256}, {"sp", 248}};
-constexpr NamedRegister kOthersAtEntry[] = {{"arg6", 48}, {"arg7", 56}, {"lr", 240}};
 #else
-constexpr std::span<const std::size_t> kArguments, kResult;
-constexpr std::span<const NamedRegister> kOthers, kOthersAtEntry;
+constexpr std::string_view kArguments[] = {"x0", "x1", "x2", "x3", "x4", "x5"};
+constexpr std::string_view kResult = "x0";
+constexpr NamedRegister kOthersAtEntry[] = {{"arg6", "x6"}, {"arg7", "x7"}, {"lr", "lr"}};
 #endif
+constexpr NamedRegister kOthers[] = {{"ip", "ip"}, {"sp", "sp"}};
 
-void add_register(std::vector<Field>& fields, std::string name, std::size_t offset,
+// Adds nothing on an architecture whose registers are not known.
+void add_register(std::vector<Field>& fields, std::string name, std::string_view in,
                   bool is_signed) {
+    const auto offset = register_offset(in);
+    if (!offset) return;
     Field field;
     field.name = std::move(name);
     field.type = is_signed ? "s64" : "u64";
-    field.offset = offset;
+    field.offset = *offset;
     field.size = field.element_size = sizeof(std::uint64_t);
     field.is_signed = is_signed;
     fields.push_back(std::move(field));
@@ -46,11 +48,12 @@ std::vector<Field> function_fields(ProbeTarget::Kind kind) {
     std::vector<Field> fields;
     const ProbeKind& row = probe_kind(kind);
     if (!row.has_registers) return fields;
-    if (!row.at_return)
-        for (std::size_t i = 0; i < std::size(kArguments); ++i)
-            add_register(fields, cat("arg", i), kArguments[i], false);
-    if (row.at_return)
-        for (const std::size_t offset : kResult) add_register(fields, "retval", offset, true);
+    if (row.at_return) {
+        add_register(fields, "retval", kResult, true);
+        return fields;
+    }
+    for (std::size_t i = 0; i < std::size(kArguments); ++i)
+        add_register(fields, cat("arg", i), kArguments[i], false);
     return fields;
 }
 
@@ -62,10 +65,10 @@ EventFormat make_registers(ProbeTarget::Kind kind) {
     format.fields = function_fields(kind);
     if (!probe_kind(kind).has_registers) return format;
     for (const NamedRegister& one : kOthers)
-        add_register(format.fields, one.name, one.offset, false);
+        add_register(format.fields, std::string(one.name), one.in, false);
     if (!probe_kind(kind).at_return)
         for (const NamedRegister& one : kOthersAtEntry)
-            add_register(format.fields, one.name, one.offset, false);
+            add_register(format.fields, std::string(one.name), one.in, false);
     return format;
 }
 

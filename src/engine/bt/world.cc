@@ -1,0 +1,124 @@
+#include "engine/bt/world.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/pieces.h"
+#include "base/text.h"
+#include "engine/monitor/code_files.h"
+#include "kernel/elf/probe_offsets.h"
+#include "kernel/host/kallsyms.h"
+#include "kernel/host/syscall_names.h"
+#include "lang/symbols/kernel_functions.h"
+
+namespace gpufs::bt {
+namespace {
+
+// Where cgroups of version 2 are mounted: the word behind the device in /proc/self/mounts.
+std::vector<std::string> cgroup_mounts() {
+    std::vector<std::string> mounts;
+    const std::string text = read_file_if_readable("/proc/self/mounts").value_or("");
+    for (const std::string_view line : lines_of(text)) {
+        std::vector<std::string> words = split(line, ' ');
+        if (words.size() > 2 && words[2] == "cgroup2") mounts.push_back(std::move(words[1]));
+    }
+    return mounts;
+}
+
+}  // namespace
+
+const EventFormat* KernelWorld::event(const std::string& full_name) {
+    return facts_.events().find_format(full_name);
+}
+
+std::vector<std::string> KernelWorld::events(const std::string& pattern) {
+    std::vector<std::string> names = facts_.events().names(pattern);
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+std::vector<std::string> KernelWorld::functions(const std::string& pattern) {
+    return facts_.functions(pattern);
+}
+
+std::vector<std::string> KernelWorld::user_functions(const std::string& file,
+                                                     const std::string& pattern) {
+    const auto path = find_code_file(file);
+    if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return {};
+    std::vector<std::string> names;
+    for (ElfFunction& function : find_functions(std::get<std::string>(path), pattern))
+        names.push_back(std::move(function.name));
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+bool KernelWorld::has_types() {
+    return !facts_.is_recording() && types_.are_there();
+}
+
+TypePtr KernelWorld::find_type(const std::string& name) {
+    return has_types() ? types_.find_type(name) : nullptr;
+}
+
+std::shared_ptr<const Structure> KernelWorld::find_structure(const std::string& name) {
+    return has_types() ? types_.find_structure(name) : nullptr;
+}
+
+std::optional<std::int64_t> KernelWorld::enumerator(const std::string& name) {
+    constexpr std::string_view kCall = "__NR_";
+    if (name.starts_with(kCall)) return syscall_number(name.substr(kCall.size()));
+    return has_types() ? types_.enumerator(name) : std::nullopt;
+}
+
+std::optional<std::vector<Type::Field>> KernelWorld::parameters(const std::string& function) {
+    return has_types() ? types_.parameters(function) : std::nullopt;
+}
+
+std::optional<std::vector<Type::Field>> KernelWorld::raw_tracepoint(const std::string& event) {
+    return has_types() ? types_.raw_tracepoint(event) : std::nullopt;
+}
+
+std::optional<std::uint64_t> KernelWorld::kernel_symbol(const std::string& name) {
+    if (facts_.is_recording()) return std::nullopt;
+    const auto known = kernel_symbols_.find(name);
+    if (known != kernel_symbols_.end()) return known->second;
+    std::optional<std::uint64_t>& address = kernel_symbols_[name];
+    for_each_line(kallsyms_if_readable(), [&](std::string_view line) {
+        if (address) return;
+        const auto symbol = parse_kallsyms_line(line);
+        if (symbol && symbol->name == name && symbol->address != 0) address = symbol->address;
+    });
+    return address;
+}
+
+std::optional<std::uint64_t> KernelWorld::cgroup_id(const std::string& path) {
+    if (facts_.is_recording()) return std::nullopt;
+    std::vector<std::string> places{path};
+    for (const std::string& mount : cgroup_mounts()) places.push_back(mount + '/' + path);
+    for (const std::string& place : places) {
+        // The id is the number of the directory (cgroup_id() of include/linux/cgroup.h).
+        struct stat status;
+        if (::stat((place + "/cgroup.procs").c_str(), &status) == 0 &&
+            ::stat(place.c_str(), &status) == 0)
+            return status.st_ino;
+    }
+    return std::nullopt;
+}
+
+std::optional<World::UserSymbol> KernelWorld::user_symbol(const std::string& file,
+                                                          const std::string& name) {
+    const auto path = find_code_file(file);
+    if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return std::nullopt;
+    const auto found = find_symbol(std::get<std::string>(path), name);
+    if (!found) return std::nullopt;
+    return UserSymbol{found->address, found->size};
+}
+
+}  // namespace gpufs::bt

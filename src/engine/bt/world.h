@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bt/types/world.h"
+#include "engine/bt/kernel_types.h"
+#include "engine/monitor/kernel_facts.h"
+
+namespace gpufs::bt {
+
+// The running kernel, or a recording, which has events and nothing else: no functions, types or
+// symbols. Throws UnsupportedError where an event is asked for and there is no tracefs.
+class KernelWorld : public World {
+public:
+    // Borrowed.
+    explicit KernelWorld(KernelFacts& facts) : facts_(facts), types_(facts) {}
+
+    const EventFormat* event(const std::string& full_name) override;
+    std::vector<std::string> events(const std::string& pattern) override;
+    std::vector<std::string> functions(const std::string& pattern) override;
+    std::vector<std::string> user_functions(const std::string& file,
+                                            const std::string& pattern) override;
+    bool has_types() override;
+    TypePtr find_type(const std::string& name) override;
+    std::shared_ptr<const Structure> find_structure(const std::string& name) override;
+    // Also of a system call's number, "__NR_read".
+    std::optional<std::int64_t> enumerator(const std::string& name) override;
+    std::optional<std::vector<Type::Field>> parameters(const std::string& function) override;
+    std::optional<std::vector<Type::Field>> raw_tracepoint(const std::string& event) override;
+    // Absent, too, where the kernel hides its addresses from this user (kptr_restrict).
+    std::optional<std::uint64_t> kernel_symbol(const std::string& name) override;
+    std::optional<std::uint64_t> cgroup_id(const std::string& path) override;
+    std::optional<UserSymbol> user_symbol(const std::string& file,
+                                          const std::string& name) override;
+
+private:
+    KernelFacts& facts_;
+    KernelTypes types_;
+    std::map<std::string, std::optional<std::uint64_t>> kernel_symbols_;
+};
+
+}  // namespace gpufs::bt
