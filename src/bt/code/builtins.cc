@@ -1,0 +1,176 @@
+#include <algorithm>
+
+#include "base/cat.h"
+#include "base/kernel_abi.h"
+#include "bt/code/probe_code.h"
+#include "lang/program/function_fields.h"
+#include "lang/program/registers.h"
+
+// What a program knows without being told: the task, the time, the place, the arguments.
+namespace gpufs::bt {
+namespace {
+
+using Kind = Type::Kind;
+
+std::optional<ProbeTarget::Kind> function_kind(Provider provider) {
+    switch (provider) {
+        case Provider::kprobe:
+            return ProbeTarget::Kind::kprobe;
+        case Provider::kretprobe:
+            return ProbeTarget::Kind::kretprobe;
+        case Provider::uprobe:
+        case Provider::usdt:
+            return ProbeTarget::Kind::uprobe;
+        case Provider::uretprobe:
+            return ProbeTarget::Kind::uretprobe;
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace
+
+Value ProbeCode::eval_identifier(const Expr& expr) {
+    if (const auto known = constant(expr)) return number_value(*known, type_of(expr));
+    return eval_builtin(expr);
+}
+
+ir::Temp ProbeCode::context_word(std::size_t offset) {
+    return code_.load({*context_, static_cast<std::int64_t>(offset)}, ir::kU64);
+}
+
+ir::Temp ProbeCode::argument_number(unsigned number) {
+    if (instance_.provider() == Provider::rawtracepoint) return context_word(number * kWord);
+    const auto kind = function_kind(instance_.provider());
+    const std::string name = gpufs::cat("arg", number);
+    for (const gpufs::Field& field : function_fields(*kind))
+        if (field.name == name) return context_word(field.offset);
+    fail(instance_.points.front().at, gpufs::cat("this machine has no register for ", name));
+}
+
+ir::Temp ProbeCode::register_value(const std::string& name, const SourceRef& at) {
+    const auto offset = register_offset(name);
+    if (!offset) fail(at, gpufs::cat("'", name, "' is not a valid register on this architecture"));
+    return context_word(*offset);
+}
+
+// A parameter of a traced function, or of a raw tracepoint: 8 bytes each, in order.
+Value ProbeCode::parameter_value(const Type::Field& field) {
+    const auto found = std::ranges::find(instance_.parameters, field.name, &Type::Field::name);
+    const auto index = static_cast<std::size_t>(found - instance_.parameters.begin());
+    const ir::Temp word = context_word(index * kWord);
+    if (!field.type->is_scalar())
+        fail(instance_.points.front().at,
+             gpufs::cat("args.", field.name, " is passed by value and cannot be read"));
+    return number_value(code_.convert(word, ir_type(*field.type)), field.type);
+}
+
+Value ProbeCode::eval_args_member(const Expr& expr) {
+    const TypePtr type = type_of(expr);
+    if (!instance_.event) {
+        const auto found = std::ranges::find(instance_.parameters, expr.text, &Type::Field::name);
+        Value value = parameter_value(*found);
+        value.type = type;
+        return value;
+    }
+    const gpufs::Field& field = *instance_.event->find(expr.text);
+    if (type->is_scalar())
+        return number_value(
+            code_.load_field(*context_, Relocation::to(Relocation::Kind::field_offset, field.name)),
+            type);
+    Value value;
+    value.type = type;
+    value.field = &field;
+    value.space = Space::kernel;
+    return value;
+}
+
+Value ProbeCode::eval_builtin(const Expr& expr) {
+    const std::string& name = expr.text;
+    const TypePtr type = type_of(expr);
+    const auto of = [&](ir::Operand number) { return number_value(number, type); };
+    const auto upper = [&](ir::Temp both) {
+        return code_.compute(ir::Op::shr, ir::kU64, both, 32);
+    };
+    if (name == "pid") return of(upper(code_.call(BPF_FUNC_get_current_pid_tgid, {})));
+    if (name == "tid")
+        return of(code_.convert(code_.call(BPF_FUNC_get_current_pid_tgid, {}), ir::kU32));
+    if (name == "uid" || name == "username")
+        return of(code_.convert(code_.call(BPF_FUNC_get_current_uid_gid, {}), ir::kU32));
+    if (name == "gid") return of(upper(code_.call(BPF_FUNC_get_current_uid_gid, {})));
+    if (name == "nsecs") return of(code_.call(BPF_FUNC_ktime_get_ns, {}));
+    if (name == "elapsed")
+        return of(code_.compute(ir::Op::sub, ir::kU64, code_.call(BPF_FUNC_ktime_get_ns, {}),
+                                shared_.options().start_ns));
+    if (name == "cpu") return of(code_.call(BPF_FUNC_get_smp_processor_id, {}));
+    if (name == "numaid") return of(code_.call(BPF_FUNC_get_numa_node_id, {}));
+    if (name == "cgroup") return of(code_.call(BPF_FUNC_get_current_cgroup_id, {}));
+    if (name == "rand")
+        return of(code_.convert(code_.call(BPF_FUNC_get_prandom_u32, {}), ir::kU32));
+    if (name == "jiffies") return of(code_.call(BPF_FUNC_jiffies64, {}));
+    if (name == "cpid")
+        return of(code_.load(
+            {code_.symbol(Relocation::to(Relocation::Kind::map_value, shared_.child_map())), 0},
+            ir::kU64));
+    if (name == "ncpus") return of(shared_.options().cpus);
+    if (name == "curtask") return of(code_.call(BPF_FUNC_get_current_task, {}));
+    if (name == "ctx") return of(*context_);
+    if (name == "kstack" || name == "ustack") return eval_stack(type);
+    if (name == "probe") return of(shared_.add_name(instance_.points.front().text));
+    if (name == "func") return eval_func(type);
+    if (name == "retval") {
+        if (!instance_.parameters.empty()) {
+            Value value = parameter_value(instance_.parameters.back());
+            value.type = type;
+            return value;
+        }
+        const auto fields = function_fields(*function_kind(instance_.provider()));
+        return of(context_word(fields.back().offset));
+    }
+    if (name == "comm") {
+        // Before Linux 6.4 the helper does not clear the bytes behind the NUL.
+        Value value;
+        value.type = type;
+        value.bytes = allocate(kCommBytes);
+        zero(*value.bytes, kCommBytes);
+        code_.call(BPF_FUNC_get_current_comm, {address_of(*value.bytes), kCommBytes});
+        return value;
+    }
+    return of(argument_number(static_cast<unsigned>(name[3] - '0')));
+}
+
+Value ProbeCode::eval_stack(const TypePtr& type) {
+    const bool is_user = type->is(Kind::user_stack);
+    const ir::Temp id = code_.convert(
+        code_.call(shared_.stack_function_of(*type), {*context_, is_user ? BPF_F_USER_STACK : 0}),
+        ir::kU32);
+    if (!is_user) return number_value(id, type);
+    shared_.made().has_user_addresses = true;
+    const ir::Temp process =
+        code_.compute(ir::Op::shr, ir::kU64, code_.call(BPF_FUNC_get_current_pid_tgid, {}), 32);
+    return number_value(code_.compute(ir::Op::bit_or, ir::kU64, id,
+                                      code_.compute(ir::Op::shl, ir::kU64, process, 32)),
+                        type);
+}
+
+// Which function this is: known where there is one; of several the probe's cookie says it.
+Value ProbeCode::eval_func(const TypePtr& type) {
+    const AttachPoint& point = instance_.points.front();
+    if (instance_.points.size() == 1 && !point.has_glob())
+        return number_value(shared_.add_name(point.name), type);
+    for (const AttachPoint& one : instance_.points) {
+        if (!one.has_glob()) {
+            shared_.add_name(one.name);
+            continue;
+        }
+        const bool is_user =
+            one.provider == Provider::uprobe || one.provider == Provider::uretprobe;
+        for (const std::string& function :
+             is_user ? shared_.world().user_functions(one.target, one.name)
+                     : shared_.world().functions(one.name))
+            shared_.add_name(function);
+    }
+    return number_value(code_.call(BPF_FUNC_get_attach_cookie, {*context_}), type);
+}
+
+}  // namespace gpufs::bt

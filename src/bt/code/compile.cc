@@ -1,0 +1,199 @@
+#include "bt/code/compile.h"
+
+#include <algorithm>
+
+#include "base/align.h"
+#include "base/cat.h"
+#include "base/suggest.h"
+#include "bt/code/probe_code.h"
+#include "bt/syntax/walk.h"
+#include "lang/event/sampling_events.h"
+
+namespace gpufs::bt {
+namespace {
+
+// Every so many events, where the script does not say it.
+std::uint64_t default_period(const std::string& event) {
+    static constexpr std::pair<std::string_view, std::uint64_t> kPeriods[] = {
+        {"cpu-clock", 1000000},
+        {"page-faults", 100},
+        {"context-switches", 1000},
+        {"minor-faults", 100},
+        {"branch-instructions", 100000},
+        {"branch-misses", 100000},
+        {"bus-cycles", 100000},
+        {"cpu-cycles", 1000000},
+        {"instructions", 1000000},
+        {"cache-references", 1000000},
+        {"cache-misses", 1000000},
+        {"ref-cycles", 1000000},
+        {"stalled-cycles-frontend", 1000000},
+        {"stalled-cycles-backend", 1000000}};
+    for (const auto& [name, period] : kPeriods)
+        if (name == event) return period;
+    return 1;
+}
+
+// The place that the engine attaches a program to.
+ProbeTarget target_of(const AttachPoint& point, bool has_cookies, const Script& script) {
+    using To = ProbeTarget::Kind;
+    const auto in_file = [&](To kind) {
+        ProbeTarget target;
+        target.kind = kind;
+        target.name = gpufs::cat(point.target, ':', point.name);
+        return target;
+    };
+    const auto of_kernel = [&](To kind) {
+        ProbeTarget target;
+        target.kind = kind;
+        target.name = point.target.empty() ? point.name : gpufs::cat(point.target, ':', point.name);
+        return target;
+    };
+    ProbeTarget target;
+    switch (point.provider) {
+        case Provider::begin:
+            target.kind = To::begin;
+            break;
+        case Provider::end:
+            target.kind = To::end;
+            break;
+        case Provider::kprobe:
+            target = of_kernel(To::kprobe);
+            break;
+        case Provider::kretprobe:
+            target = of_kernel(To::kretprobe);
+            break;
+        case Provider::fentry:
+            target = of_kernel(To::fentry);
+            break;
+        case Provider::fexit:
+            target = of_kernel(To::fexit);
+            break;
+        case Provider::uprobe:
+            target = in_file(To::uprobe);
+            break;
+        case Provider::uretprobe:
+            target = in_file(To::uretprobe);
+            break;
+        case Provider::usdt:
+            target.kind = To::usdt;
+            target.name = gpufs::cat(point.target, ':', point.space.empty() ? "*" : point.space,
+                                     ':', point.name);
+            break;
+        case Provider::tracepoint:
+            target = of_kernel(To::tracepoint);
+            break;
+        case Provider::rawtracepoint:
+            target = of_kernel(To::raw_tracepoint);
+            break;
+        case Provider::profile:
+        case Provider::interval:
+            target.kind = point.provider == Provider::profile ? To::profile : To::interval;
+            target.period = point.number;
+            target.is_frequency = point.is_frequency;
+            break;
+        case Provider::software:
+        case Provider::hardware:
+            target.kind = To::profile;
+            target.name = point.target;
+            target.period = point.number != 0 ? point.number : default_period(point.target);
+            break;
+        case Provider::self:
+        case Provider::watchpoint:
+        case Provider::asyncwatchpoint:
+        case Provider::iter:
+            throw SourceError(script.sources.at(point.at.source), point.at.span,
+                              gpufs::cat("probes of ", name_of(point.provider),
+                                         " are not among those that gpufs has"));
+    }
+    if (point.offset != 0) target.name += gpufs::cat("+", point.offset);
+    target.has_glob = target.name.find_first_of("*?[") != std::string::npos;
+    target.has_cookies = has_cookies;
+    target.at = point.at;
+    return target;
+}
+
+class Compiler {
+public:
+    Compiler(const Script& script, World& world, const CompileOptions& options)
+        : script_(script), world_(world), options_(options) {}
+
+    Compiled compile() {
+        Diagnostics mistakes;
+        const TypeTable table(script_, world_, mistakes);
+        mistakes.throw_if_any();
+        const Typed typed = infer_types(script_, world_, table, options_.types, mistakes);
+        mistakes.throw_if_any();
+        if (typed.instances.empty()) throw UsageError("No probes to attach");
+        made_.program.name = options_.name;
+        made_.program.sources = script_.sources;
+        made_.output = options_.output;
+        made_.warnings = typed.warnings;
+        ScriptCode shared(script_, typed, table, world_, options_, made_);
+        declare_maps(typed, shared);
+        for (const Instance& instance : typed.instances) add_program(instance, shared);
+        shared.finish();
+        return std::move(made_);
+    }
+
+private:
+    void declare_maps(const Typed& typed, ScriptCode& shared) {
+        for (const TypedMap& map : typed.maps) {
+            if (!map.value) continue;
+            shared.map(map);
+            ScriptMap one;
+            one.name = map.name;
+            one.key = map.key;
+            if (map.is_keyed && map.key->is(Type::Kind::tuple))
+                for (const Type::Field& field : map.key->fields) one.keys.push_back(field.type);
+            else if (map.is_keyed)
+                one.keys.push_back(map.key);
+            one.value = map.value;
+            one.is_always_there = !map.is_keyed && !deletes(map.name);
+            made_.maps.push_back(std::move(one));
+        }
+    }
+
+    bool deletes(const std::string& map) const {
+        bool found = false;
+        for (const Probe& probe : script_.probes)
+            for_each_expr(probe, [&](const Expr& expr) {
+                if (expr.kind == Expr::Kind::call && expr.text == "delete")
+                    for (const ExprPtr& one : expr.operands)
+                        found = found || (one->kind == Expr::Kind::map && one->text == map);
+            });
+        return found;
+    }
+
+    void add_program(const Instance& instance, ScriptCode& shared) {
+        ProbeCode code(instance, shared);
+        ProbeProgram program;
+        program.code = code.compile(false);
+        if (code.wants_frame()) program.code = code.compile(true);
+        program.name = gpufs::cat(name_of(instance.provider()), '_', made_.program.programs.size());
+        program.at = instance.probe->at;
+        for (const AttachPoint& point : instance.points) {
+            const bool has_cookies = instance.asks_function && options_.types.has_cookies;
+            program.targets.push_back({target_of(point, has_cookies, script_)});
+        }
+        const bool is_own =
+            instance.provider() == Provider::begin || instance.provider() == Provider::end;
+        has_others_ = has_others_ || !is_own;
+        made_.has_only_begin_and_end = !has_others_;
+        made_.program.programs.push_back(std::move(program));
+    }
+
+    const Script& script_;
+    World& world_;
+    const CompileOptions& options_;
+    Compiled made_;
+    bool has_others_ = false;
+};
+
+}  // namespace
+
+Compiled compile(const Script& script, World& world, const CompileOptions& options) {
+    return Compiler(script, world, options).compile();
+}
+
+}  // namespace gpufs::bt

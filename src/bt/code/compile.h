@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "bt/syntax/ast.h"
+#include "bt/types/compiled.h"
+#include "bt/types/typed.h"
+#include "bt/types/world.h"
+
+namespace gpufs::bt {
+
+// What a script depends on besides its text.
+struct CompileOptions {
+    std::string name = "script";
+    TypeOptions types;
+    std::uint64_t start_ns = 0;  // CLOCK_MONOTONIC: `elapsed` counts from here
+    std::uint64_t cpus = 1;
+    std::vector<int> pids;  // only hits of these processes or threads count; empty: all
+    OutputConfig output;
+};
+
+// Compiles a script for the events and types of a World. Throws UsageError with all mistakes.
+Compiled compile(const Script& script, World& world, const CompileOptions& options);
+
+// The options with what the script's config block says. Throws UsageError with its mistakes.
+CompileOptions with_config(CompileOptions options, const Script& script);
+
+}  // namespace gpufs::bt

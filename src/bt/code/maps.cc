@@ -1,0 +1,181 @@
+#include "base/align.h"
+#include "bt/code/probe_code.h"
+#include "lang/ir/aggregate.h"
+
+// Maps: keys, elements, what is added to them.
+namespace gpufs::bt {
+namespace {
+
+using Kind = Type::Kind;
+
+// Bytes between the parts of a key must be zeros: the kernel compares them, too.
+bool has_padding(const Type& type) {
+    if (!type.is(Kind::tuple)) return type.bytes % kWord != 0;
+    std::size_t used = 0;
+    for (const Type::Field& field : type.fields) {
+        if (has_padding(*field.type)) return true;
+        used += field.type->bytes;
+    }
+    return used != align_up(type.bytes, kWord);
+}
+
+}  // namespace
+
+const TypedMap& ProbeCode::map_of(const Expr& expr) {
+    return *shared_.typed().find_map(expr.text);
+}
+
+ir::Temp ProbeCode::map_symbol(const TypedMap& map) {
+    return code_.symbol(Relocation::to(Relocation::Kind::map, shared_.map(map).name));
+}
+
+// The key of an element, in memory of its own, with `extra` bytes behind it.
+Local ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>& keys, std::size_t first,
+                        std::size_t extra) {
+    if (!map.is_keyed) {
+        const Local key = allocate(kWord + extra);
+        code_.store(key.place(), 0, ir::kU64);
+        return key;
+    }
+    const Type& type = *map.key;
+    const std::size_t bytes = align_up(type.bytes, kWord);
+    const bool is_one = keys.size() - first == 1;
+    std::vector<Value> values;
+    for (std::size_t i = first; i < keys.size(); ++i) values.push_back(eval(*keys[i]));
+    const Local key = allocate(bytes + extra);
+    if (has_padding(type)) zero(key, bytes);
+    if (is_one) {
+        put(values.front(), map.key, key);
+        return key;
+    }
+    for (std::size_t i = 0; i < values.size(); ++i)
+        put(values[i], type.fields[i].type, key.at(type.fields[i].offset));
+    return key;
+}
+
+Value ProbeCode::eval_map(const Expr& expr) {
+    const TypedMap& map = map_of(expr);
+    return eval_element(map, key_of(map, expr.operands, 0));
+}
+
+// What is not there reads as zeros.
+Value ProbeCode::eval_element(const TypedMap& map, const Local& key) {
+    const Type& type = *map.value;
+    const ir::Temp entry = code_.new_temp(ir::kU64);
+    code_.assign(entry, code_.call(BPF_FUNC_map_lookup_elem, {map_symbol(map), address_of(key)}));
+    const ir::Label done = code_.new_label();
+    if (!type.is_aggregation() && !type.is_scalar()) {
+        code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, done);
+        code_.assign(entry, code_.symbol(Relocation::to(Relocation::Kind::map_value,
+                                                        shared_.zeros(type.bytes))));
+        code_.bind(done);
+        // A copy: the element may be changed or deleted before its value is used.
+        const Local made = allocate(type.bytes);
+        copy({entry, 0}, made, type.bytes);
+        return load(made, map.value);
+    }
+    const TypePtr as = type.is_aggregation() ? integer_type(kWord, type.is_signed) : map.value;
+    const ir::Temp number = code_.new_temp(ir_type(*as));
+    code_.assign(number, 0);
+    code_.branch(ir::Cmp::eq, ir::kU64, entry, 0, done);
+    code_.assign(number, type.is_aggregation() ? this->number(aggregated(type, entry))
+                                               : code_.load({entry, 0}, ir_type(type)));
+    code_.bind(done);
+    return number_value(number, as);
+}
+
+Value ProbeCode::aggregated(const Type& type, ir::Temp entry) {
+    const ir::Type as{kWord, type.is_signed};
+    const auto word = [&](std::int64_t at) { return code_.load({entry, at}, as); };
+    std::optional<ir::Temp> number;
+    if (type.is(Kind::avg)) {
+        number = code_.compute(ir::Op::div, as, word(kWord), word(0));
+    } else if (type.is(Kind::min) || type.is(Kind::max)) {
+        // As Aggregation keeps extremes.
+        const std::uint64_t flipped = (type.is_signed ? std::uint64_t{1} << 63 : 0) ^
+                                      (type.is(Kind::min) ? ~std::uint64_t{0} : 0);
+        number = code_.compute(ir::Op::bit_xor, ir::kU64, word(0), flipped);
+    } else {
+        number = word(0);
+    }
+    return number_value(*number, integer_type(kWord, type.is_signed));
+}
+
+void ProbeCode::update(const TypedMap& map, const Local& key, const Value& value) {
+    const std::size_t bytes = align_up(map.value->bytes, kWord);
+    const Local made = allocate(bytes);
+    if (has_padding(*map.value)) zero(made, bytes);
+    put(value, map.value, made);
+    const ir::Label done = code_.new_label();
+    const ir::Temp result = code_.convert(
+        code_.call(BPF_FUNC_map_update_elem,
+                   {map_symbol(map), address_of(key), address_of(made), static_cast<int>(BPF_ANY)}),
+        ir::kS32);
+    code_.branch(ir::Cmp::eq, ir::kS32, result, 0, done);
+    append_loss(code_, shared_.refused_of_map(map));
+    code_.bind(done);
+}
+
+void ProbeCode::add_to(const TypedMap& map, const Local& key, ir::Operand value) {
+    code_.call(shared_.add_function_of(map), {address_of(key), value});
+}
+
+void ProbeCode::emit_aggregation(const Expr& target, const Expr& call, const FunctionRow& row) {
+    const TypedMap& map = map_of(target);
+    const MapDeclaration declared = shared_.map(map);
+    const bool is_histogram = map.value->is(Kind::hist) || map.value->is(Kind::lhist);
+    const Local key = key_of(map, target.operands, 0, is_histogram ? kWord : 0);
+    if (row.function == Fn::count) {
+        code_.call(add_function(declared), {address_of(key)});
+        return;
+    }
+    const ir::Operand value = number(*call.operands[0]);
+    if (!is_histogram) {
+        code_.call(add_function(declared), {address_of(key), value});
+        return;
+    }
+    const ir::Temp slot = code_.call(shared_.slot_function_of(map), {value});
+    const auto at = static_cast<std::int64_t>(declared.key.find("slot")->offset);
+    code_.store(key.place(at), slot, ir::kU64);
+    code_.call(add_function(declared), {address_of(key)});
+}
+
+// delete(@m[k], …) or delete(@m, k).
+Value ProbeCode::eval_delete(const Expr& expr) {
+    const auto drop = [&](const Expr& of, const Local& key) {
+        return code_.convert(
+            code_.call(BPF_FUNC_map_delete_elem, {map_symbol(map_of(of)), address_of(key)}),
+            ir::kS32);
+    };
+    std::optional<ir::Temp> result;
+    const Expr& first = *expr.operands[0];
+    if (expr.operands.size() == 2 && expr.operands[1]->kind != Expr::Kind::map) {
+        result = drop(first, key_of(map_of(first), expr.operands, 1));
+    } else {
+        for (const ExprPtr& one : expr.operands)
+            result = drop(*one, key_of(map_of(*one), one->operands, 0));
+    }
+    const ir::Temp is_done = code_.new_temp(ir::kU8);
+    const ir::Label failed = code_.new_label();
+    code_.assign(is_done, 0);
+    code_.branch(ir::Cmp::ne, ir::kS32, *result, 0, failed);
+    code_.assign(is_done, 1);
+    code_.bind(failed);
+    return number_value(is_done, type_of(expr));
+}
+
+Value ProbeCode::eval_has_key(const Expr& expr) {
+    const Expr& of = *expr.operands[0];
+    const TypedMap& map = map_of(of);
+    const Local key = key_of(map, expr.operands, 1);
+    const ir::Temp is_there = code_.new_temp(ir::kU8);
+    const ir::Label none = code_.new_label();
+    const ir::Temp entry = code_.call(BPF_FUNC_map_lookup_elem, {map_symbol(map), address_of(key)});
+    code_.assign(is_there, 0);
+    code_.branch(ir::Cmp::eq, ir::kU64, entry, 0, none);
+    code_.assign(is_there, 1);
+    code_.bind(none);
+    return number_value(is_there, type_of(expr));
+}
+
+}  // namespace gpufs::bt

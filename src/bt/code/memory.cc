@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <cstring>
+
+#include "base/align.h"
+#include "bt/code/probe_code.h"
+#include "lang/ir/aggregate.h"
+
+// Bytes: where values lie, and how they get from one place to another.
+namespace gpufs::bt {
+namespace {
+
+using Kind = Type::Kind;
+
+// What a program keeps on its stack of 512 bytes, of which registers take some.
+constexpr std::size_t kStackBytes = 256, kLargestOnStack = 128;
+
+// The widest piece of what is left, in bytes, that is aligned at all these offsets.
+std::size_t piece(std::size_t left, std::int64_t a, std::int64_t b = 0) {
+    std::size_t width = kWord;
+    while (width > left || a % static_cast<std::int64_t>(width) != 0 ||
+           b % static_cast<std::int64_t>(width) != 0)
+        width /= 2;
+    return width;
+}
+ir::Type piece_type(std::size_t bytes) {
+    return {static_cast<std::uint8_t>(bytes), false};
+}
+
+}  // namespace
+
+Local ProbeCode::allocate(std::size_t bytes) {
+    bytes = align_up(std::max<std::size_t>(bytes, 1), kWord);
+    if (bytes <= kLargestOnStack && stack_bytes_ + bytes <= kStackBytes) {
+        stack_bytes_ += bytes;
+        return {code_.new_slot(bytes), 0};
+    }
+    return allocate_in_frame(bytes);
+}
+
+Local ProbeCode::allocate_in_frame(std::size_t bytes) {
+    bytes = align_up(bytes, kWord);
+    if (!has_frame_) {
+        // The code is made again, with a frame.
+        wants_frame_ = true;
+        return {code_.new_slot(bytes), 0};
+    }
+    const std::size_t at = frame_bytes_;
+    frame_bytes_ += bytes;
+    shared_.need_frame(frame_bytes_);
+    return {*frame_, static_cast<std::int64_t>(at)};
+}
+
+ir::Temp ProbeCode::address_of(const Local& local) {
+    if (const auto* slot = std::get_if<ir::Slot>(&local.base))
+        return code_.address(*slot, local.offset);
+    const ir::Temp base = std::get<ir::Temp>(local.base);
+    return local.offset == 0 ? base : code_.compute(ir::Op::add, ir::kU64, base, local.offset);
+}
+
+void ProbeCode::zero(const Local& at, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes;) {
+        const auto offset = static_cast<std::int64_t>(i);
+        const std::size_t width = piece(bytes - i, at.offset + offset);
+        code_.store(at.place(offset), 0, piece_type(width));
+        i += width;
+    }
+}
+
+void ProbeCode::copy(const Local& from, const Local& to, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes;) {
+        const auto at = static_cast<std::int64_t>(i);
+        const std::size_t width = piece(bytes - i, from.offset + at, to.offset + at);
+        code_.store(to.place(at), code_.load(from.place(at), piece_type(width)), piece_type(width));
+        i += width;
+    }
+}
+
+ir::Temp ProbeCode::read_helper(int user, int kernel, const Local& to, ir::Operand bytes,
+                                ir::Temp from, Space space) {
+    const auto call = [&](int helper) {
+        return code_.convert(code_.call(helper, {address_of(to), bytes, from}), ir::kS32);
+    };
+    if (space == Space::user) return call(user);
+    if (space == Space::kernel) return call(kernel);
+    // A number that the script takes for an address: the kernel's are in the upper half.
+    const ir::Temp result = code_.new_temp(ir::kS32);
+    const ir::Label is_kernel = code_.new_label(), done = code_.new_label();
+    code_.branch(ir::Cmp::lt, ir::kS64, from, 0, is_kernel);
+    code_.assign(result, call(user));
+    code_.jump(done);
+    code_.bind(is_kernel);
+    code_.assign(result, call(kernel));
+    code_.bind(done);
+    return result;
+}
+
+ir::Temp ProbeCode::read(const Local& to, ir::Operand bytes, ir::Temp from, Space space) {
+    return read_helper(BPF_FUNC_probe_read_user, BPF_FUNC_probe_read_kernel, to, bytes, from,
+                       space);
+}
+
+void ProbeCode::read_text(const Local& to, std::size_t bytes, ir::Operand limit, ir::Temp from,
+                          Space space) {
+    zero(to, bytes);
+    const ir::Label done = code_.new_label();
+    const ir::Temp length = read_helper(BPF_FUNC_probe_read_user_str,
+                                        BPF_FUNC_probe_read_kernel_str, to, limit, from, space);
+    if (limit.temp()) return code_.bind(done);
+    // Where the text goes on, its next byte replaces the NUL: a text without one is cut.
+    code_.branch(ir::Cmp::lt, ir::kS32, length, limit.number(), done);
+    const auto last = static_cast<std::int64_t>(limit.number()) - 1;
+    if (limit.number() == bytes)
+        read(to.at(bytes - 1), 1, code_.compute(ir::Op::add, ir::kU64, from, last), space);
+    code_.bind(done);
+}
+
+void ProbeCode::put_literal(const std::string& text, std::size_t bytes, const Local& to) {
+    for (std::size_t i = 0; i < bytes;) {
+        const std::size_t width = piece(bytes - i, to.offset + static_cast<std::int64_t>(i));
+        std::uint64_t word = 0;
+        if (i < text.size()) std::memcpy(&word, text.data() + i, std::min(width, text.size() - i));
+        code_.store(to.place(static_cast<std::int64_t>(i)), word, piece_type(width));
+        i += width;
+    }
+}
+
+void ProbeCode::put_text(const Value& value, std::size_t bytes, const Local& to) {
+    if (value.literal) return put_literal(value.literal->substr(0, bytes), bytes, to);
+    if (value.field) {
+        const ir::Temp from = code_.field_address(
+            *context_, Relocation::to(Relocation::Kind::field_offset, value.field->name));
+        return read_text(to, bytes, bytes, from, Space::kernel);
+    }
+    if (value.remote) return read_text(to, bytes, bytes, *value.remote, value.space);
+    const std::size_t have = std::min(bytes, value.type->bytes);
+    copy(value.bytes.value(), to, have);
+    zero(to.at(have), bytes - have);
+}
+
+void ProbeCode::put(const Value& value, const TypePtr& as, const Local& to) {
+    if (as->is(Kind::string)) return put_text(value, as->bytes, to);
+    if (as->is_scalar() || (as->is_aggregation() && value.number)) {
+        const std::size_t bytes = as->is_aggregation() ? kWord : as->bytes;
+        return code_.store(to.place(), number(value), piece_type(bytes));
+    }
+    if (as->is(Kind::tuple) && value.bytes && !value.type->fields.empty()) {
+        for (std::size_t i = 0; i < as->fields.size(); ++i)
+            put(field_at(value, value.type->fields[i]), as->fields[i].type,
+                to.at(as->fields[i].offset));
+        return;
+    }
+    if (value.number)
+        return code_.store(to.place(), number(value), piece_type(std::min(as->bytes, kWord)));
+    if (value.bytes) {
+        const std::size_t have = std::min(as->bytes, value.type->bytes);
+        copy(*value.bytes, to, have);
+        return zero(to.at(have), as->bytes - have);
+    }
+    if (value.field)
+        read(to, as->bytes,
+             code_.field_address(*context_,
+                                 Relocation::to(Relocation::Kind::field_offset, value.field->name)),
+             Space::kernel);
+    else
+        read(to, as->bytes, value.remote.value(), value.space);
+}
+
+Local ProbeCode::in_memory(const Value& value, const TypePtr& as) {
+    if (value.bytes && value.type->bytes == as->bytes) return *value.bytes;
+    const Local made = allocate(as->bytes);
+    put(value, as, made);
+    return made;
+}
+
+Value ProbeCode::load(const Local& from, const TypePtr& type) {
+    Value value;
+    value.type = type;
+    if (type->is_scalar())
+        value.number = code_.load(from.place(), ir_type(*type));
+    else
+        value.bytes = from;
+    return value;
+}
+
+ir::Type ir_type(const Type& type) {
+    if (type.is(Kind::integer)) return {static_cast<std::uint8_t>(type.bytes), type.is_signed};
+    if (type.is(Kind::boolean)) return ir::kU8;
+    return ir::kU64;
+}
+
+}  // namespace gpufs::bt

@@ -1,0 +1,187 @@
+#include "base/align.h"
+#include "base/cat.h"
+#include "bt/code/probe_code.h"
+
+// What programs send to the reader.
+namespace gpufs::bt {
+namespace {
+
+using Kind = Type::Kind;
+
+// join(): so many texts of so many bytes each, at most.
+constexpr std::size_t kJoined = 16, kJoinedBytes = 128;
+constexpr const char* kTimeFormat = "%H:%M:%S\n";
+
+SentRecord::Kind kind_of(Fn function) {
+    switch (function) {
+        case Fn::errorf:
+            return SentRecord::Kind::errorf;
+        case Fn::warnf:
+            return SentRecord::Kind::warnf;
+        case Fn::system:
+            return SentRecord::Kind::system;
+        case Fn::cat:
+            return SentRecord::Kind::cat;
+        case Fn::clear:
+            return SentRecord::Kind::clear;
+        case Fn::zero:
+            return SentRecord::Kind::zero;
+        case Fn::time:
+            return SentRecord::Kind::time;
+        default:
+            return SentRecord::Kind::printf;
+    }
+}
+
+}  // namespace
+
+void ProbeCode::send(const Expr& expr, SentRecord record, const std::vector<const Expr*>& values) {
+    std::size_t end = sizeof(std::uint32_t);
+    for (const Expr* value : values) {
+        const TypePtr type = type_of(*value);
+        end = align_up(end, kWord);
+        record.values.push_back({type, end});
+        end += type->bytes;
+    }
+    record.bytes = align_up(end, kWord);
+    record.at = expr.at;
+    const std::vector<SentValue> places = record.values;
+    const std::size_t bytes = record.bytes;
+    std::string& name = records_[&expr];
+    if (name.empty()) name = shared_.add_record(std::move(record));
+    const Local at = allocate(bytes);
+    if (!values.empty()) code_.store(at.place(), 0, ir::kU64);
+    code_.store(at.place(), code_.symbol(Relocation::to(Relocation::Kind::record_id, name)),
+                ir::kU32);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const SentValue& place = places[i];
+        const std::size_t next = i + 1 < places.size() ? places[i + 1].offset : bytes;
+        // Each byte that is sent was written: the kernel checks it of the stack's.
+        zero(at.at(place.offset + place.type->bytes), next - place.offset - place.type->bytes);
+        put(eval(*values[i]), place.type, at.at(place.offset));
+    }
+    if (values.empty() && bytes > sizeof(std::uint32_t))
+        code_.store(at.place(sizeof(std::uint32_t)), 0, ir::kU32);
+    code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
+}
+
+void ProbeCode::emit_format(const Expr& expr, SentRecord::Kind kind) {
+    SentRecord record;
+    record.kind = kind;
+    record.text = *literal_of(*expr.operands[0]);
+    std::vector<const Expr*> values;
+    for (std::size_t i = 1; i < expr.operands.size(); ++i) values.push_back(expr.operands[i].get());
+    send(expr, std::move(record), values);
+}
+
+void ProbeCode::emit_print(const Expr& expr, bool clears) {
+    const Expr& of = *expr.operands[0];
+    SentRecord record;
+    record.kind = SentRecord::Kind::print;
+    if (of.kind != Expr::Kind::map) return send(expr, std::move(record), {&of});
+    const TypedMap& map = map_of(of);
+    if (of.operands.empty()) {
+        record.kind = SentRecord::Kind::print_map;
+        record.map = map.name;
+        record.clears = clears;
+        record.has_top = expr.operands.size() > 1;
+        std::vector<const Expr*> values;
+        for (std::size_t i = 1; i < expr.operands.size(); ++i)
+            values.push_back(expr.operands[i].get());
+        return send(expr, std::move(record), values);
+    }
+    if (!map.value->is_aggregation()) return send(expr, std::move(record), {&of});
+    // The reader looks the element up by its key.
+    record.kind = SentRecord::Kind::print_entry;
+    record.map = map.name;
+    const std::size_t key_bytes = align_up(map.key->bytes, kWord);
+    record.values.push_back({map.key, kWord});
+    record.bytes = kWord + key_bytes;
+    record.at = expr.at;
+    const std::size_t bytes = record.bytes;
+    std::string& name = records_[&expr];
+    if (name.empty()) name = shared_.add_record(std::move(record));
+    const Local key = key_of(map, of.operands, 0), at = allocate(bytes);
+    code_.store(at.place(), 0, ir::kU64);
+    code_.store(at.place(), code_.symbol(Relocation::to(Relocation::Kind::record_id, name)),
+                ir::kU32);
+    copy(key, at.at(kWord), key_bytes);
+    code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
+}
+
+// join(argv[, separator]): the texts up to the first null pointer.
+void ProbeCode::emit_join(const Expr& expr) {
+    SentRecord record;
+    record.kind = SentRecord::Kind::join;
+    record.text = expr.operands.size() > 1 ? *literal_of(*expr.operands[1]) : " ";
+    record.stride = kJoinedBytes;
+    const std::size_t texts = 2 * kWord;
+    record.values.push_back({buffer_type(kJoined * kJoinedBytes), kWord});
+    record.bytes = texts + kJoined * kJoinedBytes;
+    record.at = expr.at;
+    const std::size_t bytes = record.bytes;
+    std::string& name = records_[&expr];
+    if (name.empty()) name = shared_.add_record(std::move(record));
+    const Value argv = eval(*expr.operands[0]);
+    const Space space = argv.type->is(Kind::pointer) ? argv.type->space : Space::none;
+    const ir::Temp from = code_.convert(number(argv), ir::kU64);
+    const Local at = allocate(bytes), word = allocate(kWord);
+    zero(at, texts);
+    code_.store(at.place(), code_.symbol(Relocation::to(Relocation::Kind::record_id, name)),
+                ir::kU32);
+    const ir::Label done = code_.new_label();
+    for (std::size_t i = 0; i < kJoined; ++i) {
+        code_.store(word.place(), 0, ir::kU64);
+        read(word, kWord, code_.compute(ir::Op::add, ir::kU64, from, i * kWord), space);
+        const ir::Temp text = code_.load(word.place(), ir::kU64);
+        code_.branch(ir::Cmp::eq, ir::kU64, text, 0, done);
+        const Local to = at.at(texts + i * kJoinedBytes);
+        code_.store(to.place(), 0, ir::kU8);
+        read_helper(BPF_FUNC_probe_read_user_str, BPF_FUNC_probe_read_kernel_str, to, kJoinedBytes,
+                    text, space);
+        code_.store(at.place(kWord), i + 1, ir::kU32);
+    }
+    code_.bind(done);
+    code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
+}
+
+void ProbeCode::emit_output(const Expr& expr, const FunctionRow& row) {
+    SentRecord record;
+    record.kind = kind_of(row.function);
+    switch (row.function) {
+        case Fn::print:
+            return emit_print(expr);
+        case Fn::clear:
+        case Fn::zero:
+            record.map = expr.operands[0]->text;
+            return send(expr, std::move(record), {});
+        case Fn::time:
+            record.text = expr.operands.empty() ? kTimeFormat : *literal_of(*expr.operands[0]);
+            return send(expr, std::move(record), {});
+        case Fn::join:
+            return emit_join(expr);
+        case Fn::exit: {
+            record.kind = SentRecord::Kind::exit;
+            std::vector<const Expr*> values;
+            if (!expr.operands.empty()) values.push_back(expr.operands[0].get());
+            send(expr, std::move(record), values);
+            return code_.jump(*out_);
+        }
+        case Fn::signal: {
+            const Expr& which = *expr.operands[0];
+            if (const auto name = literal_of(which); name && !constant(which)) {
+                const auto known = shared_.table().constant(
+                    name->starts_with("SIG") ? *name : gpufs::cat("SIG", *name));
+                if (!known) fail(which.at, gpufs::cat(*name, " is not a valid signal"));
+                code_.call(BPF_FUNC_send_signal, {known->number});
+            } else {
+                code_.call(BPF_FUNC_send_signal, {number(which)});
+            }
+            return;
+        }
+        default:
+            return emit_format(expr, record.kind);
+    }
+}
+
+}  // namespace gpufs::bt

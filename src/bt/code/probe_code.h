@@ -1,0 +1,206 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "bt/code/script_code.h"
+#include "bt/types/functions.h"
+#include "bt/types/typed.h"
+#include "lang/ir/ir.h"
+
+namespace gpufs::bt {
+
+// Bytes in memory that a program may load from and store to: on its stack, in its frame, in a
+// map's value.
+struct Local {
+    std::variant<ir::Slot, ir::Temp> base;
+    std::int64_t offset = 0;
+
+    ir::Place place(std::int64_t at = 0) const {
+        if (const auto* slot = std::get_if<ir::Slot>(&base)) return {*slot, offset + at};
+        return {std::get<ir::Temp>(base), offset + at};
+    }
+    Local at(std::size_t bytes) const { return {base, offset + static_cast<std::int64_t>(bytes)}; }
+};
+
+// The value of an expression, wherever it is.
+struct Value {
+    TypePtr type;
+    std::optional<ir::Operand> number;  // of a scalar: extended to 64 bits
+    std::optional<Local> bytes;         // in the program's memory
+    std::optional<ir::Temp> remote;     // elsewhere: this address in `space`
+    Space space = Space::kernel;
+    std::optional<std::string> literal;   // a text that is known
+    const gpufs::Field* field = nullptr;  // text or an array in the event's record
+};
+
+// The code of one instance.
+class ProbeCode {
+public:
+    ProbeCode(const Instance& instance, ScriptCode& shared);
+    ProbeCode(const ProbeCode&) = delete;
+    ProbeCode& operator=(const ProbeCode&) = delete;
+
+    // Whether the code was made without a frame and turned out to need one.
+    bool wants_frame() const { return wants_frame_; }
+    std::vector<CodeItem> compile(bool has_frame);
+
+private:
+    void place_variables();
+    // Jumps to the label for hits of processes that are not wanted.
+    void filter_pids(ir::Label otherwise);
+
+    // Statements.
+    void emit(const Block& block);
+    void emit(const Stmt& stmt);
+    void emit_assign(const Stmt& stmt);
+    void emit_aggregation(const Expr& target, const Expr& call, const FunctionRow& row);
+    void emit_if(const Stmt& stmt);
+    void emit_while(const Stmt& stmt);
+    void emit_unroll(const Stmt& stmt);
+    void emit_for_range(const Stmt& stmt);
+    void emit_for_map(const Stmt& stmt);
+    void set_variable(std::size_t which, const Value& value);
+    // The value of `before op operand`, as the type of `before`.
+    ir::Operand arithmetic(BinaryOp op, ir::Type type, ir::Operand a, ir::Operand b);
+    Value computed(BinaryOp op, const Value& before, ir::Operand operand);
+
+    // Expressions.
+    Value eval(const Expr& expr);
+    // Of a scalar: its number, extended from its type.
+    ir::Operand number(const Expr& expr);
+    ir::Operand number(const Value& value);
+    // Jumps to the label where the condition is false; falls through where it is true.
+    void unless(const Expr& condition, ir::Label otherwise);
+    Value eval_identifier(const Expr& expr);
+    Value eval_builtin(const Expr& expr);
+    Value eval_stack(const TypePtr& type);
+    Value eval_func(const TypePtr& type);
+    Value eval_variable(std::size_t which);
+    Value eval_member(const Expr& expr);
+    Value eval_args_member(const Expr& expr);
+    Value eval_index(const Expr& expr);
+    Value eval_unary(const Expr& expr);
+    Value eval_binary(const Expr& expr);
+    Value eval_truth(const Expr& expr);
+    Value eval_increment(const Expr& expr);
+    Value eval_ternary(const Expr& expr);
+    Value eval_cast(const Expr& expr);
+    Value eval_tuple(const Expr& expr);
+    Value eval_call(const Expr& expr);
+    Value field_at(const Value& of, const Type::Field& field);
+    Value remote_value(ir::Temp address, Space space, const TypePtr& type);
+    Value compared(const Expr& expr);
+    ir::Temp argument_number(unsigned number);
+    ir::Temp register_value(const std::string& name, const SourceRef& at);
+    ir::Temp context_word(std::size_t offset);
+    Value parameter_value(const Type::Field& field);
+
+    // Texts and bytes.
+    Value eval_str(const Expr& expr);
+    Value eval_buf(const Expr& expr);
+    Value eval_ntop(const Expr& expr);
+    ir::Temp text_length(const Value& text);
+    // Whether two texts are equal up to `limit` bytes: jumps to the label where they are not.
+    void unless_equal(const Value& a, const Value& b, ir::Label otherwise,
+                      std::size_t limit = SIZE_MAX);
+    void unless_equals_literal(const Value& text, const std::string& literal, ir::Label otherwise,
+                               std::size_t limit);
+    ir::Temp contains(const Value& text, const std::string& part);
+    void unless_same_bytes(const Local& a, const Local& b, std::size_t bytes, ir::Label otherwise);
+
+    // Memory.
+    Local allocate(std::size_t bytes);
+    Local allocate_in_frame(std::size_t bytes);
+    ir::Temp address_of(const Local& local);
+    void zero(const Local& at, std::size_t bytes);
+    void copy(const Local& from, const Local& to, std::size_t bytes);
+    // Reads memory of the kernel or of the task; zeros where it cannot be read.
+    ir::Temp read(const Local& to, ir::Operand bytes, ir::Temp from, Space space);
+    void read_text(const Local& to, std::size_t bytes, ir::Operand limit, ir::Temp from,
+                   Space space);
+    ir::Temp read_helper(int user, int kernel, const Local& to, ir::Operand bytes, ir::Temp from,
+                         Space space);
+    // The value as bytes of a type that holds it, in memory of its own or where it is.
+    Local in_memory(const Value& value, const TypePtr& as);
+    // Puts the value there, as that type.
+    void put(const Value& value, const TypePtr& as, const Local& to);
+    void put_text(const Value& value, std::size_t bytes, const Local& to);
+    void put_literal(const std::string& text, std::size_t bytes, const Local& to);
+    Value load(const Local& from, const TypePtr& type);
+
+    // Maps.
+    const TypedMap& map_of(const Expr& expr);
+    Local key_of(const TypedMap& map, const std::vector<ExprPtr>& keys, std::size_t first,
+                 std::size_t extra = 0);
+    ir::Temp map_symbol(const TypedMap& map);
+    Value eval_map(const Expr& expr);
+    void update(const TypedMap& map, const Local& key, const Value& value);
+    void add_to(const TypedMap& map, const Local& key, ir::Operand value);
+    Value eval_delete(const Expr& expr);
+    Value eval_has_key(const Expr& expr);
+    Value eval_len(const Expr& expr);
+    Value eval_element(const TypedMap& map, const Local& key);
+    // The number that an aggregation's element at an address stands for.
+    Value aggregated(const Type& type, ir::Temp entry);
+
+    // What the reader does.
+    void emit_output(const Expr& expr, const FunctionRow& row);
+    void emit_format(const Expr& expr, SentRecord::Kind kind);
+    void emit_print(const Expr& expr, bool clears = false);
+    void emit_join(const Expr& expr);
+    // Sends the record whose values these are.
+    void send(const Expr& expr, SentRecord record, const std::vector<const Expr*>& values);
+
+    Value number_value(ir::Operand number, TypePtr type) const {
+        Value value;
+        value.type = std::move(type);
+        value.number = number;
+        return value;
+    }
+    TypePtr type_of(const Expr& expr) const { return instance_.types.at(&expr); }
+    std::optional<std::int64_t> constant(const Expr& expr) const {
+        return constant_of(expr, instance_, shared_.table());
+    }
+    [[noreturn]] void fail(const SourceRef& at, const std::string& message,
+                           const std::string& hint = {}) const;
+
+    const Instance& instance_;
+    ScriptCode& shared_;
+    ir::Code code_;
+    std::optional<ir::Temp> context_, frame_;
+    std::optional<ir::Label> out_;
+    bool has_frame_ = false, wants_frame_ = false;
+    std::size_t stack_bytes_ = 0, frame_bytes_ = 0;
+    struct VariablePlace {
+        std::optional<ir::Temp> number;
+        std::optional<Local> bytes;
+    };
+    std::vector<VariablePlace> variables_;
+    struct Loop {
+        ir::Label next, end;
+    };
+    std::vector<Loop> loops_;
+    // The code around a function that is a part of it.
+    struct OuterCode {
+        ir::Code code;
+        std::optional<ir::Temp> context, frame;
+        std::optional<ir::Label> out;
+        std::size_t stack_bytes;
+        std::vector<Loop> loops;
+        std::vector<VariablePlace> variables;
+    };
+    OuterCode begin_inner();
+    void end_inner(OuterCode outer);
+    std::unordered_map<const Expr*, std::string> records_;
+};
+
+// How a number of this type is in a register.
+ir::Type ir_type(const Type& type);
+
+}  // namespace gpufs::bt

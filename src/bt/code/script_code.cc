@@ -1,0 +1,361 @@
+#include "bt/code/script_code.h"
+
+#include <algorithm>
+
+#include "base/align.h"
+#include "base/cat.h"
+#include "lang/ir/aggregate.h"
+#include "lang/ir/feature_guard.h"
+#include "lang/ir/stack_map.h"
+#include "lang/program/function_cookie.h"
+
+namespace gpufs::bt {
+namespace {
+
+using Kind = Type::Kind;
+
+constexpr std::uint64_t kRingBytes = 2 << 20;
+constexpr std::uint64_t kStacks = 16384;
+// Programs of one CPU that interrupt each other, and such of tasks that were preempted.
+constexpr std::uint64_t kFramesAtOnce = 8;
+constexpr std::size_t kMostFrameBytes = 32760;  // of a value of a per-CPU map
+// A keyed histogram has an element for each key and slot in use.
+constexpr std::uint64_t kSlotsOfKey = 16, kMostSlots = 1002;
+constexpr const char* kUnsent = "unsent";
+
+Aggregation aggregation_of(const Type& type) {
+    Aggregation how;
+    how.is_signed = type.is_signed;
+    switch (type.kind) {
+        case Kind::sum:
+            how.kind = Aggregation::Kind::sum;
+            break;
+        case Kind::min:
+            how.kind = Aggregation::Kind::min;
+            break;
+        case Kind::max:
+            how.kind = Aggregation::Kind::max;
+            break;
+        case Kind::avg:
+            how.kind = Aggregation::Kind::avg;
+            break;
+        case Kind::stats:
+            how.kind = Aggregation::Kind::stats;
+            break;
+        default:
+            how.kind = Aggregation::Kind::count;
+            break;
+    }
+    return how;
+}
+
+bool is_histogram(const Type& type) {
+    return type.is(Kind::hist) || type.is(Kind::lhist);
+}
+
+// An array of one value, which programs read by its address.
+MapDeclaration global_of(const char* name, std::size_t bytes) {
+    MapDeclaration map;
+    map.name = name;
+    map.type = BPF_MAP_TYPE_ARRAY;
+    ValueType index;
+    index.bytes = sizeof(std::uint32_t);
+    map.key.add("key", index);
+    map.value = bytes_layout("value", bytes);
+    map.max_entries = 1;
+    map.is_global = true;
+    return map;
+}
+
+// slot = the number of the slot that `value` belongs to.
+void append_hist_slot(ir::Code& code, ir::Temp value, ir::Temp slot, unsigned bits) {
+    const ir::Label done = code.new_label();
+    code.assign(slot, 0);
+    code.branch(ir::Cmp::lt, ir::kS64, value, 0, done);
+    code.assign(slot, code.compute(ir::Op::add, ir::kU64, value, 1));
+    code.branch(ir::Cmp::lt, ir::kU64, value, std::uint64_t{1} << bits, done);
+    const ir::Temp rest = code.new_temp(ir::kU64), power = code.new_temp(ir::kU64);
+    code.assign(rest, value);
+    code.assign(power, 0);
+    for (const int half : {32, 16, 8, 4, 2, 1}) {
+        const ir::Label is_low = code.new_label();
+        code.branch(ir::Cmp::lt, ir::kU64, rest, std::uint64_t{1} << half, is_low);
+        code.assign(rest, code.compute(ir::Op::shr, ir::kU64, rest, half));
+        code.assign(power, code.compute(ir::Op::add, ir::kU64, power, half));
+        code.bind(is_low);
+    }
+    const ir::Temp shift = code.compute(ir::Op::sub, ir::kU64, power, bits);
+    const ir::Temp within =
+        code.compute(ir::Op::bit_and, ir::kU64, code.compute(ir::Op::shr, ir::kU64, value, shift),
+                     (std::uint64_t{1} << bits) - 1);
+    const ir::Temp before =
+        code.compute(ir::Op::shl, ir::kU64, code.compute(ir::Op::add, ir::kU64, shift, 1), bits);
+    code.assign(slot, code.compute(ir::Op::add, ir::kU64,
+                                   code.compute(ir::Op::add, ir::kU64, before, within), 1));
+    code.bind(done);
+}
+
+void append_lhist_slot(ir::Code& code, ir::Temp value, ir::Temp slot, const Type& type) {
+    const ir::Label done = code.new_label();
+    code.assign(slot, 0);
+    code.branch(ir::Cmp::lt, ir::kS64, value, type.low, done);
+    code.assign(slot, 1 + (type.high - type.low) / type.step);
+    code.branch(ir::Cmp::ge, ir::kS64, value, type.high, done);
+    const ir::Temp above = code.compute(ir::Op::sub, ir::kU64, value, type.low);
+    code.assign(slot, code.compute(ir::Op::add, ir::kU64,
+                                   code.compute(ir::Op::div, ir::kU64, above, type.step), 1));
+    code.bind(done);
+}
+
+}  // namespace
+
+Layout bytes_layout(const char* name, std::size_t bytes) {
+    ValueType type;
+    type.kind = ValueType::Kind::raw_bytes;
+    type.bytes = bytes;
+    Layout layout;
+    layout.add(name, std::move(type));
+    return layout;
+}
+
+ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable& table,
+                       World& world, const CompileOptions& options, Compiled& made)
+    : script_(script),
+      typed_(typed),
+      table_(table),
+      world_(world),
+      options_(options),
+      made_(made) {}
+
+const MapDeclaration& ScriptCode::map(const TypedMap& map) {
+    const std::string name = gpufs::cat('@', map.name);
+    if (const MapDeclaration* known = program().find_map(name)) return *known;
+    const Type& value = *map.value;
+    MapDeclaration made;
+    made.name = name;
+    made.type = map.type;
+    made.key = bytes_layout("key", map.key ? align_up(map.key->bytes, kWord) : kWord);
+    made.max_entries = map.is_keyed ? map.entries : 1;
+    made.at = map.at;
+    if (value.is_aggregation()) {
+        made.aggregation = aggregation_of(value);
+        ValueType number;
+        number.is_signed = value.is_signed;
+        made.value.add("value", number);
+        if (is_histogram(value)) {
+            ValueType slot;
+            made.key.add("slot", slot);
+            made.max_entries = map.is_keyed ? made.max_entries * kSlotsOfKey : kMostSlots;
+        }
+        program().maps.push_back(made);
+        define_add(program(), made, {kWord, false});
+    } else {
+        made.value = bytes_layout("value", align_up(value.bytes, kWord));
+        program().maps.push_back(made);
+    }
+    return *program().find_map(name);
+}
+
+std::string ScriptCode::add_function_of(const TypedMap& map) {
+    MapDeclaration declared = this->map(map);
+    const std::string name = add_function(declared);
+    if (program().find_subprogram(name)) return name;
+    declared.aggregation.kind = Aggregation::Kind::sum;
+    define_add(program(), declared, {kWord, false});
+    return name;
+}
+
+std::string ScriptCode::refused_of_map(const TypedMap& map) {
+    const MapDeclaration& declared = this->map(map);
+    const std::string name = refused_of(declared);
+    if (!program().find_map(name))
+        declare_loss(program(), name,
+                     gpufs::cat("keys that found no room in '", declared.name, "'"));
+    return name;
+}
+
+std::string ScriptCode::slot_function_of(const TypedMap& map) {
+    const std::string name = gpufs::cat("slot.", map.name);
+    if (program().find_subprogram(name)) return name;
+    ir::Code code;
+    const ir::Temp value = code.argument(1), slot = code.new_temp(ir::kU64);
+    code.set_source(map.at);
+    if (map.value->is(Kind::hist))
+        append_hist_slot(code, value, slot, map.value->bits);
+    else
+        append_lhist_slot(code, value, slot, *map.value);
+    code.leave(slot);
+    Subprogram function;
+    function.name = name;
+    function.code = code.assemble();
+    function.at = map.at;
+    program().subprograms.push_back(std::move(function));
+    return name;
+}
+
+std::string ScriptCode::stack_function_of(const Type& stack) {
+    if (const MapDeclaration* known = program().find_map(stack.map)) return stack_function(*known);
+    MapDeclaration made;
+    made.name = stack.map;
+    made.type = BPF_MAP_TYPE_STACK_TRACE;
+    made.keeps_stacks = true;
+    ValueType id;
+    id.bytes = sizeof(std::uint32_t);
+    made.key.add("key", id);
+    made.value = bytes_layout("value", stack.frames * kWord);
+    made.max_entries = kStacks;
+    program().maps.push_back(made);
+    define_stack_function(program(), made);
+    return stack_function(made);
+}
+
+std::string ScriptCode::send_function() {
+    if (program().find_subprogram(kSend)) return kSend;
+    MapDeclaration ring;
+    ring.name = kRing;
+    ring.type = BPF_MAP_TYPE_RINGBUF;
+    ring.or_perf_ring = true;
+    ring.max_entries = kRingBytes;
+    program().maps.push_back(std::move(ring));
+    declare_loss(program(), kUnsent, "records, the ring is full");
+    Subprogram function;
+    function.name = kSend;
+    for (const bool has_ring : {true, false}) {
+        ir::Code code;
+        const ir::Temp context = code.argument(1), record = code.argument(2),
+                       bytes = code.argument(3);
+        const ir::Temp map = code.symbol(Relocation::to(Relocation::Kind::map, kRing));
+        if (has_ring) {
+            const ir::Label done = code.new_label();
+            code.branch(ir::Cmp::eq, ir::kS64,
+                        code.call(BPF_FUNC_ringbuf_output, {map, record, bytes, 0}), 0, done);
+            append_loss(code, kUnsent);
+            code.bind(done);
+        } else {
+            // The kernel counts the losses.
+            code.call(BPF_FUNC_perf_event_output,
+                      {context, map, static_cast<std::uint64_t>(BPF_F_CURRENT_CPU), record, bytes});
+        }
+        code.leave(0);
+        const std::size_t guard = feature_guard(program(), "ringbuf", has_ring, {});
+        for (CodeItem& item : code.assemble(has_ring ? ".a" : ".b")) {
+            item.guard = guard;
+            function.code.push_back(std::move(item));
+        }
+    }
+    program().subprograms.push_back(std::move(function));
+    return kSend;
+}
+
+std::string ScriptCode::claim_function() {
+    if (program().find_subprogram(kClaimFrame)) return kClaimFrame;
+    declare_loss(program(), "frames_busy", "hits of probes that found no memory of their own");
+    Subprogram function;
+    function.name = kClaimFrame;
+    for (const bool has_atomics : {true, false}) {
+        ir::Code code;
+        const ir::Slot index = code.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
+        const ir::Label none = code.new_label();
+        // Few, and the first one serves nearly always: no loop, which old kernels do not have.
+        for (std::uint64_t i = 0; i < kFramesAtOnce; ++i) {
+            const ir::Label next = code.new_label();
+            code.store(index, i, ir::kU32);
+            const ir::Temp frame = code.call(
+                BPF_FUNC_map_lookup_elem,
+                {code.symbol(Relocation::to(Relocation::Kind::map, kFrames)), code.address(index)});
+            code.branch(ir::Cmp::eq, ir::kU64, frame, 0, none);
+            const ir::Temp is_used = has_atomics
+                                         ? code.fetch(AtomicOp::xchg, {frame, 0}, 1, ir::kU64)
+                                         : code.load({frame, 0}, ir::kU64);
+            code.branch(ir::Cmp::ne, ir::kU64, is_used, 0, next);
+            if (!has_atomics) code.store({frame, 0}, 1, ir::kU64);
+            code.leave(frame);
+            code.bind(next);
+        }
+        code.bind(none);
+        append_loss(code, "frames_busy");
+        code.leave(0);
+        const std::size_t guard = feature_guard(program(), "atomics", has_atomics, {});
+        for (CodeItem& item : code.assemble(has_atomics ? ".a" : ".b")) {
+            item.guard = guard;
+            function.code.push_back(std::move(item));
+        }
+    }
+    program().subprograms.push_back(std::move(function));
+    return kClaimFrame;
+}
+
+const char* ScriptCode::child_map() {
+    if (program().find_map(kChildMap)) return kChildMap;
+    program().maps.push_back(global_of(kChildMap, kWord));
+    return kChildMap;
+}
+
+const char* ScriptCode::zeros(std::size_t bytes) {
+    zero_bytes_ = std::max(zero_bytes_, align_up(bytes, kWord));
+    return kZeros;
+}
+
+std::string ScriptCode::add_record(SentRecord record) {
+    record.name = gpufs::cat("record", made_.records.size());
+    RecordLayout layout;
+    layout.name = record.name;
+    ValueType id;
+    id.bytes = sizeof(std::uint32_t);
+    layout.layout.add("id", id);
+    if (record.bytes > sizeof(std::uint32_t)) {
+        ValueType rest;
+        rest.kind = ValueType::Kind::raw_bytes;
+        rest.bytes = record.bytes - sizeof(std::uint32_t);
+        layout.layout.add("values", rest);
+    }
+    layout.at = record.at;
+    program().records.push_back(std::move(layout));
+    std::string name = record.name;
+    made_.records.push_back(std::move(record));
+    return name;
+}
+
+std::uint32_t ScriptCode::add_format(const std::string& format) {
+    const auto found = std::ranges::find(made_.formats, format);
+    if (found != made_.formats.end())
+        return static_cast<std::uint32_t>(found - made_.formats.begin());
+    made_.formats.push_back(format);
+    return static_cast<std::uint32_t>(made_.formats.size() - 1);
+}
+
+std::uint64_t ScriptCode::add_name(const std::string& name) {
+    const std::uint64_t number = function_cookie(name);
+    made_.names.emplace(number, name);
+    return number;
+}
+
+std::string ScriptCode::new_function_name(const char* stem) {
+    for (std::size_t i = 0;; ++i)
+        if (std::string name = gpufs::cat(stem, i); !program().find_subprogram(name)) return name;
+}
+
+void ScriptCode::finish() {
+    if (zero_bytes_ != 0) {
+        program().maps.push_back(global_of(kZeros, zero_bytes_));
+    }
+    if (frame_bytes_ != 0) declare_frames();
+}
+
+void ScriptCode::declare_frames() {
+    if (frame_bytes_ > kMostFrameBytes)
+        throw UsageError(gpufs::cat("the values of one probe take ", frame_bytes_,
+                                    " bytes of memory; ", kMostFrameBytes, " are the most"),
+                         "max_strlen in the config block makes texts shorter");
+    MapDeclaration frames;
+    frames.name = kFrames;
+    frames.type = BPF_MAP_TYPE_PERCPU_ARRAY;
+    ValueType index;
+    index.bytes = sizeof(std::uint32_t);
+    frames.key.add("key", index);
+    frames.value = bytes_layout("value", frame_bytes_);
+    frames.max_entries = kFramesAtOnce;
+    program().maps.push_back(std::move(frames));
+}
+
+}  // namespace gpufs::bt

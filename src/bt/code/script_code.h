@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bt/code/compile.h"
+#include "bt/types/typed.h"
+#include "lang/ir/ir.h"
+
+namespace gpufs::bt {
+
+// Names of what the compiler adds to a Program. A script's map is "@" and its name.
+inline constexpr const char* kRing = "records";
+inline constexpr const char* kSend = "send";
+inline constexpr const char* kFrames = "frames";
+inline constexpr const char* kClaimFrame = "claim_frame";
+inline constexpr const char* kZeros = "zeros";
+
+// What the programs of a script share: its maps, the functions that they call, the records that
+// they send. Each is declared when it is first asked for.
+class ScriptCode {
+public:
+    ScriptCode(const Script& script, const Typed& typed, const TypeTable& table, World& world,
+               const CompileOptions& options, Compiled& made);
+
+    const Script& script() const { return script_; }
+    const Typed& typed() const { return typed_; }
+    const TypeTable& table() const { return table_; }
+    World& world() { return world_; }
+    const CompileOptions& options() const { return options_; }
+    Program& program() { return made_.program; }
+    Compiled& made() { return made_; }
+
+    // The Program's declaration of a map of the script.
+    const MapDeclaration& map(const TypedMap& map);
+    // The function that adds to a number in it, and makes the element where there is none:
+    // arguments: the key's address, the number.
+    std::string add_function_of(const TypedMap& map);
+    // The counter of what found no room in it.
+    std::string refused_of_map(const TypedMap& map);
+    // The function of slots of its histogram: argument: the number.
+    std::string slot_function_of(const TypedMap& map);
+    // The function get_stackid() of the map of stacks that a type names.
+    std::string stack_function_of(const Type& stack);
+    // The function that sends: arguments: the context, the record's address, its bytes.
+    std::string send_function();
+    // The function that gives a program its frame, memory of this CPU that nobody else uses until
+    // it is given back: the address, or 0. The first 8 bytes are its own.
+    std::string claim_function();
+    void need_frame(std::size_t bytes) { frame_bytes_ = std::max(frame_bytes_, bytes); }
+    // The map with the COMMAND's process id, which whoever runs the program puts there.
+    const char* child_map();
+    // The map with so many zero bytes.
+    const char* zeros(std::size_t bytes);
+
+    // Adds a record; its name is made here.
+    std::string add_record(SentRecord record);
+    std::uint32_t add_format(const std::string& format);
+    // The number by which a program sends a name (probe, func), which the reader prints.
+    std::uint64_t add_name(const std::string& name);
+
+    // A name that no function has yet.
+    std::string new_function_name(const char* stem);
+
+    // Sizes that are known once all programs are there.
+    void finish();
+
+private:
+    void declare_frames();
+
+    const Script& script_;
+    const Typed& typed_;
+    const TypeTable& table_;
+    World& world_;
+    const CompileOptions& options_;
+    Compiled& made_;
+    std::size_t frame_bytes_ = 0, zero_bytes_ = 0;
+};
+
+// A layout of one member without a meaning for the engine.
+Layout bytes_layout(const char* name, std::size_t bytes);
+
+}  // namespace gpufs::bt

@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <cstring>
+
+#include "base/align.h"
+#include "bt/code/probe_code.h"
+
+// Texts and bytes: reading them, comparing them.
+namespace gpufs::bt {
+namespace {
+
+using Kind = Type::Kind;
+
+std::uint64_t word_of(const std::string& text, std::size_t at, std::size_t bytes) {
+    std::uint64_t word = 0;
+    if (at < text.size()) std::memcpy(&word, text.data() + at, std::min(bytes, text.size() - at));
+    return word;
+}
+
+std::size_t widest(std::size_t left) {
+    return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+}
+
+}  // namespace
+
+Value ProbeCode::eval_str(const Expr& expr) {
+    const Expr& from = *expr.operands[0];
+    const TypePtr type = type_of(expr);
+    Value value;
+    if (!argument_text(from)) value = eval(from);
+    const bool has_limit = expr.operands.size() == 2;
+    value.literal = value.literal ? value.literal : argument_text(from);
+    if (value.literal || value.type->is(Kind::string)) {
+        if (value.literal && has_limit && constant(*expr.operands[1]))
+            value.literal = value.literal->substr(
+                0,
+                static_cast<std::size_t>(std::max<std::int64_t>(*constant(*expr.operands[1]), 0)));
+        value.type = type;
+        return value;
+    }
+    Space space = value.type->is(Kind::pointer) ? value.type->space : value.space;
+    if (value.type->is_number()) space = Space::none;
+    ir::Temp address =
+        value.number ? code_.convert(*value.number, ir::kU64)
+        : value.remote
+            ? *value.remote
+            : code_.field_address(
+                  *context_, Relocation::to(Relocation::Kind::field_offset, value.field->name));
+    if (!has_limit) {
+        value = {};
+        value.type = type;
+        value.remote = address;
+        value.space = space;
+        return value;
+    }
+    const Local made = allocate(type->bytes);
+    const auto known = constant(*expr.operands[1]);
+    if (known) {
+        const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(*known, 0)) + 1;
+        read_text(made, type->bytes, std::min<std::uint64_t>(limit, type->bytes), address, space);
+        // The text that was asked for is whole, however it goes on.
+        if (limit >= type->bytes)
+            code_.store(made.place(static_cast<std::int64_t>(type->bytes) - 1), 0, ir::kU8);
+    } else {
+        // min(n + 1, bytes), in a form whose bounds the verifier sees.
+        const ir::Temp limit = code_.new_temp(ir::kU64);
+        const ir::Label is_small = code_.new_label();
+        code_.assign(limit, number(*expr.operands[1]));
+        code_.branch(ir::Cmp::lt, ir::kU64, limit, type->bytes - 1, is_small);
+        code_.assign(limit, type->bytes - 1);
+        code_.bind(is_small);
+        read_text(made, type->bytes, code_.compute(ir::Op::add, ir::kU64, limit, 1), address,
+                  space);
+    }
+    return load(made, type);
+}
+
+Value ProbeCode::eval_buf(const Expr& expr) {
+    const TypePtr type = type_of(expr);
+    const std::size_t most = type->bytes - sizeof(std::uint32_t);
+    Value from = eval(*expr.operands[0]);
+    if (from.literal) from = load(in_memory(from, from.type), from.type);
+    const Local made = allocate(type->bytes);
+    const Local contents = made.at(sizeof(std::uint32_t));
+    zero(made, type->bytes);
+    std::size_t whole = most;
+    if (from.type->is(Kind::array) || from.type->is(Kind::string))
+        whole = std::min(most, from.type->bytes);
+    const auto known = expr.operands.size() == 2 ? constant(*expr.operands[1])
+                                                 : std::optional<std::int64_t>(whole);
+    ir::Operand length = static_cast<std::uint64_t>(
+        std::min<std::int64_t>(known.value_or(0), static_cast<std::int64_t>(most)));
+    if (!known) {
+        const ir::Temp asked = code_.new_temp(ir::kU64);
+        const ir::Label is_small = code_.new_label();
+        code_.assign(asked, number(*expr.operands[1]));
+        code_.branch(ir::Cmp::le, ir::kU64, asked, most, is_small);
+        code_.assign(asked, most);
+        code_.bind(is_small);
+        length = asked;
+    }
+    code_.store(made.place(), length, ir::kU32);
+    if (from.bytes) {
+        copy(*from.bytes, contents, std::min(most, from.type->bytes));
+    } else {
+        const ir::Temp address =
+            from.number ? code_.convert(*from.number, ir::kU64)
+            : from.remote
+                ? *from.remote
+                : code_.field_address(
+                      *context_, Relocation::to(Relocation::Kind::field_offset, from.field->name));
+        Space space = from.type->is(Kind::pointer) ? from.type->space : from.space;
+        if (from.type->is_number()) space = Space::none;
+        read(contents, length, address, space);
+    }
+    Value value;
+    value.type = type;
+    value.bytes = made;
+    return value;
+}
+
+void ProbeCode::unless_same_bytes(const Local& a, const Local& b, std::size_t bytes,
+                                  ir::Label otherwise) {
+    for (std::size_t i = 0; i < bytes;) {
+        const std::size_t width = widest(bytes - i);
+        const auto at = static_cast<std::int64_t>(i);
+        const ir::Type type{static_cast<std::uint8_t>(width), false};
+        code_.branch(ir::Cmp::ne, ir::kU64, code_.load(a.place(at), type),
+                     code_.load(b.place(at), type), otherwise);
+        i += width;
+    }
+}
+
+void ProbeCode::unless_equals_literal(const Value& text, const std::string& literal,
+                                      ir::Label otherwise, std::size_t limit) {
+    // With its NUL, unless only the first `limit` bytes count.
+    const std::size_t bytes = std::min(literal.size() + 1, limit);
+    if (bytes > text.type->bytes) return code_.jump(otherwise);
+    const bool is_in_record = text.field && !text.field->is_dynamic() && bytes <= text.field->size;
+    const Local there = is_in_record ? Local{*context_, 0} : in_memory(text, text.type);
+    for (std::size_t i = 0; i < bytes;) {
+        std::size_t width = widest(bytes - i);
+        std::optional<ir::Temp> word;
+        if (is_in_record) {
+            while ((text.field->offset + i) % width != 0) width /= 2;
+            Relocation at = Relocation::to(Relocation::Kind::field_offset, text.field->name);
+            at.addend = static_cast<std::int64_t>(i);
+            word =
+                code_.load({*context_, std::move(at)}, {static_cast<std::uint8_t>(width), false});
+        } else {
+            word = code_.load(there.place(static_cast<std::int64_t>(i)),
+                              {static_cast<std::uint8_t>(width), false});
+        }
+        code_.branch(ir::Cmp::ne, ir::kU64, *word, word_of(literal, i, width), otherwise);
+        i += width;
+    }
+}
+
+void ProbeCode::unless_equal(const Value& a, const Value& b, ir::Label otherwise,
+                             std::size_t limit) {
+    const auto is_name = [](const Value& value) { return value.type->is(Kind::probe_name); };
+    if (is_name(a) || is_name(b)) {
+        const auto as_number = [&](const Value& value) {
+            return value.literal ? ir::Operand(shared_.add_name(*value.literal)) : number(value);
+        };
+        return code_.branch(ir::Cmp::ne, ir::kU64, as_number(a), as_number(b), otherwise);
+    }
+    if (a.literal && b.literal) {
+        if (a.literal->substr(0, limit) != b.literal->substr(0, limit)) code_.jump(otherwise);
+        return;
+    }
+    if (b.literal) return unless_equals_literal(a, *b.literal, otherwise, limit);
+    if (a.literal) return unless_equals_literal(b, *a.literal, otherwise, limit);
+    const Local x = in_memory(a, a.type), y = in_memory(b, b.type);
+    const std::size_t common = std::min({a.type->bytes, b.type->bytes, limit});
+    if (limit > common) {
+        // Zeros are behind each text: where both are equal so far, the longer one must end here.
+        unless_same_bytes(x, y, common, otherwise);
+        const Local& longer = a.type->bytes > b.type->bytes ? x : y;
+        if (a.type->bytes != b.type->bytes)
+            code_.branch(ir::Cmp::ne, ir::kU64, code_.load(longer.at(common).place(), ir::kU8), 0,
+                         otherwise);
+        return;
+    }
+    // Bytes behind the ends do not count; as zeros follow the end, all are equal if the texts are.
+    unless_same_bytes(x, y, common, otherwise);
+}
+
+ir::Temp ProbeCode::text_length(const Value& text) {
+    const Local at = in_memory(text, text.type);
+    const ir::Temp length = code_.new_temp(ir::kU64);
+    const ir::Label done = code_.new_label();
+    for (std::size_t i = 0; i < text.type->bytes; ++i) {
+        code_.assign(length, i);
+        code_.branch(ir::Cmp::eq, ir::kU64,
+                     code_.load(at.place(static_cast<std::int64_t>(i)), ir::kU8), 0, done);
+    }
+    code_.assign(length, text.type->bytes);
+    code_.bind(done);
+    return length;
+}
+
+// A trial at each place; texts are short.
+ir::Temp ProbeCode::contains(const Value& text, const std::string& part) {
+    const Local at = in_memory(text, text.type);
+    const ir::Temp found = code_.new_temp(ir::kU8);
+    const ir::Label done = code_.new_label();
+    code_.assign(found, 1);
+    for (std::size_t from = 0; from + part.size() <= text.type->bytes; ++from) {
+        const ir::Label next = code_.new_label();
+        for (std::size_t i = 0; i < part.size(); ++i)
+            code_.branch(ir::Cmp::ne, ir::kU64,
+                         code_.load(at.place(static_cast<std::int64_t>(from + i)), ir::kU8),
+                         static_cast<unsigned char>(part[i]), next);
+        code_.jump(done);
+        code_.bind(next);
+    }
+    code_.assign(found, 0);
+    code_.bind(done);
+    return found;
+}
+
+}  // namespace gpufs::bt

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bt/types/type.h"
+#include "lang/program/program.h"
+
+// What the compiler makes of a script: a Program for the linker and the loader, and what the reader
+// needs to print what its programs send, and its maps.
+namespace gpufs::bt {
+
+// A map as the script sees it.
+struct ScriptMap {
+    std::string name;           // without the @; the Program's map is "@" + name
+    std::vector<TypePtr> keys;  // empty: a scalar
+    TypePtr key;  // of the whole key as it lies in the map: the one key's, or the tuple's;
+                  // null for a scalar, whose key in the kernel's map is a u64 0
+    TypePtr value;
+    // A scalar that the script never deletes: where nothing was put in, it is zero.
+    bool is_always_there = false;
+    // hist and lhist: the Program's map has a u32 behind the key, aligned to 4 bytes: the slot.
+    // Its value is a u64, the count.
+    // hist: slot 0: n < 0; n in 0..2^bits-1: 1 + n; else with l = log2(n) - bits:
+    // 1 + ((l + 1) << bits) + ((n >> l) & (2^bits - 1)).
+    // lhist: slot 0: n < low; n >= high: 1 + (high - low) / step; else 1 + (n - low) / step.
+    // tseries: the same u32, epoch % count; the value is a u64, the epoch, and the element's value.
+    // An epoch of 0 is none.
+};
+
+// One argument of a printf or a value that print() sends: where it lies in the record.
+struct SentValue {
+    TypePtr type;
+    std::size_t offset = 0;  // in bytes, from the record's beginning, where a u32 is the id
+};
+
+// A record that programs send, and what the reader does when it comes, in order of coming.
+struct SentRecord {
+    enum class Kind {
+        printf,  // `text` is the format
+        errorf,  // the same, to stderr, with the place
+        warnf,
+        print,         // the one value
+        print_map,     // `map`; `values` has top and div, u64, where `has_top` (div 0: none)
+        print_entry,   // `map` and one value: an element of an aggregation
+        clear,         // `map`
+        zero,          // `map`
+        exit,          // one value: the status, an s64
+        time,          // `text`: a format of strftime
+        join,          // `text`: the separator; one value: a u32 count, 4 bytes of zeros, then
+                       // strings of `stride` bytes
+        system,        // `text` is a format
+        cat,           // `text` is a format
+        helper_error,  // `text`: the helper's name; one value: s64, the return code
+        self_kill,     // nothing but the end
+    };
+    Kind kind = Kind::printf;
+    std::string name;  // of the RecordLayout
+    std::string text;
+    std::string map;
+    bool has_top = false;
+    bool clears = false;  // print_map: clear() follows at once: what is printed is taken out
+    std::size_t stride = 0;
+    std::vector<SentValue> values;
+    std::size_t bytes = 0;
+    SourceRef at;
+};
+
+// What a script's config block and the environment say about output.
+struct OutputConfig {
+    bool prints_maps_on_exit = true;
+    bool says_attached = false;  // how many probes there are, when they are attached
+    std::string cut_string_trailer = "..";
+    std::size_t cat_bytes = 10240;
+};
+
+// The map whose one value, a u64, is the process id of the COMMAND. Only scripts have it that ask.
+inline constexpr const char* kChildMap = "child";
+
+struct Compiled {
+    Program program;
+    std::vector<ScriptMap> maps;  // in order of appearance
+    std::vector<SentRecord> records;
+    // Of probe_name: function_cookie() of a name to the name.
+    std::map<std::uint64_t, std::string> names;
+    std::vector<std::string> formats;  // of timestamp
+    OutputConfig output;
+    bool has_only_begin_and_end = false;
+    bool has_user_addresses = false;    // stacks or symbols of processes
+    std::vector<std::string> warnings;  // with place and caret
+};
+
+}  // namespace gpufs::bt

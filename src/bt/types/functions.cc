@@ -1,0 +1,77 @@
+#include "bt/types/functions.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace gpufs::bt {
+namespace {
+
+constexpr unsigned kAny = 64;
+
+// clang-format off
+constexpr FunctionRow kFunctions[] = {
+    {.function = Fn::printf, .name = "printf", .least = 1, .most = kAny, .is_statement = true},
+    {.function = Fn::errorf, .name = "errorf", .least = 1, .most = kAny, .is_statement = true},
+    {.function = Fn::warnf, .name = "warnf", .least = 1, .most = kAny, .is_statement = true},
+    {.function = Fn::system, .name = "system", .least = 1, .most = kAny, .is_unsafe = true, .is_statement = true},
+    {.function = Fn::cat, .name = "cat", .least = 1, .most = kAny, .is_statement = true},
+    {.function = Fn::print, .name = "print", .least = 1, .most = 3, .is_statement = true},
+    {.function = Fn::clear, .name = "clear", .least = 1, .most = 1, .is_statement = true},
+    {.function = Fn::zero, .name = "zero", .least = 1, .most = 1, .is_statement = true},
+    {.function = Fn::exit, .name = "exit", .least = 0, .most = 1, .is_statement = true},
+    {.function = Fn::time, .name = "time", .least = 0, .most = 1, .is_statement = true},
+    {.function = Fn::join, .name = "join", .least = 1, .most = 2, .is_statement = true},
+    {.function = Fn::delete_, .name = "delete", .least = 1, .most = kAny},
+    {.function = Fn::has_key, .name = "has_key", .least = 2, .most = 2},
+    {.function = Fn::len, .name = "len", .least = 1, .most = 1},
+    {.function = Fn::str, .name = "str", .least = 1, .most = 2},
+    {.function = Fn::buf, .name = "buf", .least = 1, .most = 2},
+    {.function = Fn::strncmp, .name = "strncmp", .least = 3, .most = 3},
+    {.function = Fn::strcontains, .name = "strcontains", .least = 2, .most = 2},
+    {.function = Fn::strlen, .name = "strlen", .least = 1, .most = 1},
+    {.function = Fn::strftime, .name = "strftime", .least = 2, .most = 2},
+    {.function = Fn::strerror, .name = "strerror", .least = 1, .most = 1},
+    {.function = Fn::syscall_name, .name = "syscall_name", .least = 1, .most = 1},
+    {.function = Fn::signal_name, .name = "signal_name", .least = 1, .most = 1},
+    {.function = Fn::ksym, .name = "ksym", .least = 1, .most = 1},
+    {.function = Fn::usym, .name = "usym", .least = 1, .most = 1},
+    {.function = Fn::kaddr, .name = "kaddr", .least = 1, .most = 1},
+    {.function = Fn::uaddr, .name = "uaddr", .least = 1, .most = 1},
+    {.function = Fn::reg, .name = "reg", .least = 1, .most = 1},
+    {.function = Fn::bswap, .name = "bswap", .least = 1, .most = 1},
+    {.function = Fn::kptr, .name = "kptr", .least = 1, .most = 1},
+    {.function = Fn::uptr, .name = "uptr", .least = 1, .most = 1},
+    {.function = Fn::nsecs, .name = "nsecs", .least = 0, .most = 1},
+    {.function = Fn::ntop, .name = "ntop", .least = 1, .most = 2},
+    {.function = Fn::pton, .name = "pton", .least = 1, .most = 1},
+    {.function = Fn::macaddr, .name = "macaddr", .least = 1, .most = 1},
+    {.function = Fn::kstack, .name = "kstack", .least = 0, .most = 2},
+    {.function = Fn::ustack, .name = "ustack", .least = 0, .most = 2},
+    {.function = Fn::cgroupid, .name = "cgroupid", .least = 1, .most = 1},
+    {.function = Fn::cgroup_path, .name = "cgroup_path", .least = 1, .most = 2},
+    {.function = Fn::signal, .name = "signal", .least = 1, .most = 1, .is_unsafe = true, .is_statement = true},
+    {.function = Fn::count, .name = "count", .least = 0, .most = 0, .is_aggregation = true},
+    {.function = Fn::sum, .name = "sum", .least = 1, .most = 1, .is_aggregation = true},
+    {.function = Fn::avg, .name = "avg", .least = 1, .most = 1, .is_aggregation = true},
+    {.function = Fn::min, .name = "min", .least = 1, .most = 1, .is_aggregation = true},
+    {.function = Fn::max, .name = "max", .least = 1, .most = 1, .is_aggregation = true},
+    {.function = Fn::stats, .name = "stats", .least = 1, .most = 1, .is_aggregation = true},
+    {.function = Fn::hist, .name = "hist", .least = 1, .most = 2, .is_aggregation = true},
+    {.function = Fn::lhist, .name = "lhist", .least = 4, .most = 4, .is_aggregation = true},
+};
+// clang-format on
+
+}  // namespace
+
+const FunctionRow* find_function(std::string_view name) {
+    const auto found = std::ranges::find(kFunctions, name, &FunctionRow::name);
+    return found == std::end(kFunctions) ? nullptr : found;
+}
+
+std::vector<std::string> function_names() {
+    std::vector<std::string> names;
+    for (const FunctionRow& row : kFunctions) names.emplace_back(row.name);
+    return names;
+}
+
+}  // namespace gpufs::bt

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpufs::bt {
+
+// The functions of the language.
+enum class Fn {
+    // What the reader does when it comes to the record.
+    printf,
+    errorf,
+    warnf,
+    system,
+    cat,
+    print,
+    clear,
+    zero,
+    exit,
+    time,
+    join,
+    // Maps.
+    delete_,
+    has_key,
+    len,
+    // Texts and bytes.
+    str,
+    buf,
+    strncmp,
+    strcontains,
+    strlen,
+    strftime,
+    strerror,
+    syscall_name,
+    signal_name,
+    // Addresses and numbers.
+    ksym,
+    usym,
+    kaddr,
+    uaddr,
+    reg,
+    bswap,
+    kptr,
+    uptr,
+    nsecs,
+    ntop,
+    pton,
+    macaddr,
+    // The task.
+    kstack,
+    ustack,
+    cgroupid,
+    cgroup_path,
+    signal,
+    // Values of maps.
+    count,
+    sum,
+    avg,
+    min,
+    max,
+    stats,
+    hist,
+    lhist,
+};
+
+struct FunctionRow {
+    Fn function;
+    std::string_view name;
+    unsigned least, most;       // arguments
+    bool is_unsafe = false;     // changes the machine
+    bool is_statement = false;  // has no value
+    bool is_aggregation = false;
+};
+
+// Null for a name that is no function.
+const FunctionRow* find_function(std::string_view name);
+std::vector<std::string> function_names();
+
+}  // namespace gpufs::bt

@@ -1,0 +1,496 @@
+#include <algorithm>
+
+#include "base/align.h"
+#include "base/cat.h"
+#include "base/kernel_abi.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "bt/types/format.h"
+#include "bt/types/inference.h"
+
+namespace gpufs::bt {
+namespace {
+
+using Kind = Type::Kind;
+
+constexpr std::int64_t kMostFrames = 127;
+constexpr std::int64_t kMostBits = 5;            // of hist()
+constexpr std::int64_t kMostLinearSlots = 1000;  // of lhist()
+
+TypePtr uint64() {
+    return integer_type(kWord, false);
+}
+
+bool at_return(Provider provider) {
+    return provider == Provider::kretprobe || provider == Provider::uretprobe ||
+           provider == Provider::fexit;
+}
+bool is_fentry(Provider provider) {
+    return provider == Provider::fentry || provider == Provider::fexit;
+}
+// Programs there get the registers.
+bool has_registers(Provider provider) {
+    return provider == Provider::kprobe || provider == Provider::kretprobe ||
+           provider == Provider::uprobe || provider == Provider::uretprobe ||
+           provider == Provider::usdt;
+}
+
+struct PlainBuiltin {
+    std::string_view name;
+    Kind kind = Kind::integer;
+    std::size_t bytes = kWord;
+};
+constexpr PlainBuiltin kPlain[] = {
+    {"pid", Kind::integer, 4},
+    {"tid", Kind::integer, 4},
+    {"uid", Kind::integer, 4},
+    {"gid", Kind::integer, 4},
+    {"nsecs"},
+    {"elapsed"},
+    {"cpu", Kind::integer, 4},
+    {"numaid", Kind::integer, 4},
+    {"cgroup"},
+    {"rand", Kind::integer, 4},
+    {"cpid"},
+    {"jiffies"},
+    {"ncpus"},
+    {"probe", Kind::probe_name},
+    {"username", Kind::user_name},
+};
+
+}  // namespace
+
+TypePtr Inference::type_of_builtin(const Expr& expr, bool& is_known) {
+    const std::string& name = expr.text;
+    const Provider provider = instance_->provider();
+    const auto plain = std::ranges::find(kPlain, name, &PlainBuiltin::name);
+    if (plain != std::end(kPlain))
+        return plain->kind == Kind::integer ? integer_type(plain->bytes, false)
+                                            : plain_type(plain->kind);
+    if (name == "comm") return string_type(kCommBytes);
+    if (name == "kstack" || name == "ustack") return type_of_stack(expr, name == "ustack");
+    if (name == "curtask") return pointer_type(structure_type("task_struct"), Space::kernel);
+    if (name == "ctx") return pointer_type(none_type(), Space::kernel);
+    if (name == "retval") {
+        if (!at_return(provider))
+            complain(expr.at,
+                     "The retval builtin can only be used with kretprobe, uretprobe and fexit");
+        const auto& parameters = instance_->parameters;
+        if (!parameters.empty() && parameters.back().name == "retval")
+            return as_value(parameters.back().type);
+        return uint64();
+    }
+    if (name == "func") {
+        if (!has_registers(provider) && !is_fentry(provider))
+            complain(expr.at, "The func builtin is for the probes of functions only");
+        return plain_type(Kind::probe_name);
+    }
+    if (name == "args") {
+        complain(expr.at, "args has fields: write args.NAME");
+        return nullptr;
+    }
+    if (name.size() == 4 && name.starts_with("arg") && name[3] >= '0' && name[3] <= '9')
+        return type_of_argument(expr, static_cast<unsigned>(name[3] - '0'));
+    is_known = false;
+    return nullptr;
+}
+
+TypePtr Inference::type_of_argument(const Expr& expr, unsigned number) {
+    const Provider provider = instance_->provider();
+    const bool has_arguments = has_registers(provider) || provider == Provider::rawtracepoint;
+    if (!has_arguments || at_return(provider))
+        complain(expr.at, gpufs::cat("The ", expr.text,
+                                     " builtin can only be used with kprobe, "
+                                     "uprobe, usdt and rawtracepoint"));
+    else if (number > 5 && provider != Provider::rawtracepoint && provider != Provider::usdt)
+        complain(expr.at, gpufs::cat(expr.text, ": the first six arguments are in registers"));
+    return uint64();
+}
+
+TypePtr Inference::type_of_stack(const Expr& expr, bool is_user) {
+    auto type =
+        std::make_shared<Type>(*plain_type(is_user ? Kind::user_stack : Kind::kernel_stack));
+    std::int64_t frames = kMostFrames;
+    for (const ExprPtr& argument : expr.operands) {
+        if (argument->kind == Expr::Kind::identifier && argument->text == "perf")
+            type->form = Type::StackForm::perf;
+        else if (argument->kind == Expr::Kind::identifier && argument->text == "raw")
+            type->form = Type::StackForm::raw;
+        else if (argument->kind == Expr::Kind::identifier && argument->text == "bpftrace")
+            type->form = Type::StackForm::bpftrace;
+        else if (type_of(*argument) && constant(*argument))
+            frames = *constant(*argument);
+        else
+            complain(argument->at,
+                     "a stack takes a form (bpftrace, perf, raw) and a number of "
+                     "frames that is known before it runs");
+    }
+    if (frames < 1 || frames > kMostFrames)
+        complain(expr.at, gpufs::cat("a stack has 1 to ", kMostFrames, " frames"));
+    type->frames = static_cast<std::size_t>(std::clamp<std::int64_t>(frames, 1, kMostFrames));
+    type->map = type->frames == static_cast<std::size_t>(kMostFrames)
+                    ? "stacks"
+                    : gpufs::cat("stacks.", type->frames);
+    return type;
+}
+
+TypePtr Inference::type_of_call(const Expr& expr) {
+    const FunctionRow* row = find_function(expr.text);
+    if (!row) {
+        bool is_known = expr.operands.empty();
+        if (is_known)
+            if (TypePtr type = type_of_builtin(expr, is_known); is_known) return type;
+        complain(expr.at, gpufs::cat("Unknown function: ", expr.text),
+                 did_you_mean(expr.text, function_names()));
+        return nullptr;
+    }
+    if (row->is_unsafe && !in_.options.is_unsafe)
+        complain(expr.at, gpufs::cat(row->name, "() is an unsafe function being used in safe mode"),
+                 "--unsafe allows it");
+    const std::size_t given = expr.operands.size();
+    if (given < row->least || given > row->most) {
+        complain(expr.at,
+                 row->least == row->most
+                     ? gpufs::cat(row->name, "() requires ", gpufs::counted(row->least, "argument"),
+                                  " (", given, " provided)")
+                     : gpufs::cat(row->name, "() takes ", row->least, " to ", row->most,
+                                  " arguments (", given, " provided)"));
+        return nullptr;
+    }
+    if (row->is_aggregation && &expr != aggregation_) {
+        complain(expr.at, gpufs::cat(row->name, "() should be directly assigned to a map"));
+        return nullptr;
+    }
+    return type_of_function(expr, *row);
+}
+
+TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
+    const auto number = [&](std::size_t i) {
+        const TypePtr type = type_of(*expr.operands[i]);
+        if (type && !type->is_number() && !type->is(Kind::pointer))
+            complain(expr.operands[i]->at, gpufs::cat(row.name, "() only supports numbers (",
+                                                      name_of(*type), " provided)"));
+        return type;
+    };
+    const auto text = [&](std::size_t i) {
+        const TypePtr type = type_of(*expr.operands[i]);
+        if (type && !type->is(Kind::string))
+            complain(expr.operands[i]->at, gpufs::cat(row.name, "() wants a string here (",
+                                                      name_of(*type), " provided)"));
+    };
+    const auto literal = [&](std::size_t i) {
+        type_of(*expr.operands[i]);
+        if (!literal_of(*expr.operands[i]))
+            complain(expr.operands[i]->at, gpufs::cat(row.name, "() wants a text in quotes here"));
+    };
+    const auto aggregation = [&](Kind kind) -> TypePtr {
+        const TypePtr of = number(0);
+        if (!of) return nullptr;
+        auto type = std::make_shared<Type>(*plain_type(kind));
+        type->is_signed = of->is_signed || of->bytes < kWord;
+        return type;
+    };
+    switch (row.function) {
+        case Fn::printf:
+        case Fn::errorf:
+        case Fn::warnf:
+        case Fn::system:
+        case Fn::cat:
+        case Fn::print:
+        case Fn::clear:
+        case Fn::zero:
+        case Fn::exit:
+        case Fn::time:
+        case Fn::join:
+            check_output(expr, row);
+            return none_type();
+        case Fn::delete_:
+        case Fn::has_key: {
+            check_map_argument(expr);
+            return boolean_type();
+        }
+        case Fn::len: {
+            const Expr& of = *expr.operands[0];
+            if (of.kind == Expr::Kind::map && of.operands.empty()) {
+                map_of(of);
+                return integer_type(kWord, true);
+            }
+            complain(expr.at, "len() counts the elements of a map");
+            return nullptr;
+        }
+        case Fn::str:
+            return type_of_str(expr);
+        case Fn::buf:
+            return type_of_buf(expr);
+        case Fn::strncmp:
+            text(0), text(1), number(2);
+            if (const auto n = constant(*expr.operands[2]); !n || *n < 0)
+                complain(expr.operands[2]->at,
+                         "strncmp() wants a number that is known before it runs, not negative");
+            return uint64();
+        case Fn::strcontains:
+            text(0), literal(1);
+            return boolean_type();
+        case Fn::strlen:
+            text(0);
+            return uint64();
+        case Fn::strftime:
+            literal(0), number(1);
+            return plain_type(Kind::timestamp);
+        case Fn::strerror:
+            number(0);
+            return plain_type(Kind::error_name);
+        case Fn::syscall_name:
+            number(0);
+            return plain_type(Kind::syscall_name);
+        case Fn::signal_name:
+            number(0);
+            return plain_type(Kind::signal_name);
+        case Fn::ksym:
+            number(0);
+            return plain_type(Kind::kernel_symbol);
+        case Fn::usym:
+            number(0);
+            return plain_type(Kind::user_symbol);
+        case Fn::kaddr:
+        case Fn::uaddr: {
+            literal(0);
+            const auto name = literal_of(*expr.operands[0]);
+            if (!name) return nullptr;
+            if (row.function == Fn::kaddr) {
+                if (!in_.world.kernel_symbol(*name))
+                    complain(expr.at, gpufs::cat("Failed to resolve kernel symbol: ", *name));
+                return uint64();
+            }
+            const auto found = in_.world.user_symbol(instance_->points.front().target, *name);
+            if (!found) {
+                complain(expr.at, gpufs::cat("Could not resolve symbol: ",
+                                             instance_->points.front().target, ":", *name));
+                return nullptr;
+            }
+            const bool is_whole = found->bytes == 1 || found->bytes == 2 || found->bytes == 4;
+            return pointer_type(integer_type(is_whole ? found->bytes : kWord, false), Space::user);
+        }
+        case Fn::reg:
+            literal(0);
+            if (!has_registers(instance_->provider()) && instance_->provider() != Provider::profile)
+                complain(expr.at, "reg() is for probes that have registers");
+            return uint64();
+        case Fn::bswap: {
+            const TypePtr of = number(0);
+            return of ? integer_type(of->bytes, false) : nullptr;
+        }
+        case Fn::kptr:
+        case Fn::uptr: {
+            const TypePtr of = number(0);
+            if (!of) return nullptr;
+            return pointer_type(of->is(Kind::pointer) ? of->element : none_type(),
+                                row.function == Fn::kptr ? Space::kernel : Space::user);
+        }
+        case Fn::nsecs:
+            if (!expr.operands.empty()) {
+                const std::string& clock = expr.operands[0]->text;
+                if (clock != "monotonic" && clock != "boot" && clock != "tai")
+                    complain(expr.operands[0]->at, gpufs::cat("Unknown clock: ", clock),
+                             "monotonic, boot or tai");
+            }
+            return uint64();
+        case Fn::ntop: {
+            if (expr.operands.size() == 2) number(0);
+            const TypePtr of = type_of(*expr.operands.back());
+            const bool is_address =
+                of && (of->is_number() || of->is(Kind::pointer) ||
+                       ((of->is(Kind::array) || of->is(Kind::string)) &&
+                        (of->bytes == 4 || of->bytes == 16 || of->is(Kind::string))));
+            if (of && !is_address)
+                complain(expr.at, gpufs::cat("ntop() expects an integer or array argument, got ",
+                                             name_of(*of)));
+            return plain_type(Kind::inet);
+        }
+        case Fn::pton: {
+            literal(0);
+            const auto address = literal_of(*expr.operands[0]);
+            const bool is_ipv6 = address && address->find(':') != std::string::npos;
+            return array_type(integer_type(1, false), is_ipv6 ? 16 : 4);
+        }
+        case Fn::macaddr:
+            type_of(*expr.operands[0]);
+            return plain_type(Kind::mac_address);
+        case Fn::kstack:
+        case Fn::ustack:
+            return type_of_stack(expr, row.function == Fn::ustack);
+        case Fn::cgroupid:
+            literal(0);
+            return uint64();
+        case Fn::cgroup_path:
+            number(0);
+            if (expr.operands.size() == 2) literal(1);
+            return plain_type(Kind::cgroup_path);
+        case Fn::signal:
+            type_of(*expr.operands[0]);
+            return none_type();
+        case Fn::count:
+            return plain_type(Kind::count);
+        case Fn::sum:
+            return aggregation(Kind::sum);
+        case Fn::avg:
+            return aggregation(Kind::avg);
+        case Fn::min:
+            return aggregation(Kind::min);
+        case Fn::max:
+            return aggregation(Kind::max);
+        case Fn::stats:
+            return aggregation(Kind::stats);
+        case Fn::hist: {
+            number(0);
+            auto type = std::make_shared<Type>(*plain_type(Kind::hist));
+            if (expr.operands.size() == 2) {
+                type_of(*expr.operands[1]);
+                const auto bits = constant(*expr.operands[1]);
+                if (!bits || *bits < 0 || *bits > kMostBits)
+                    complain(expr.operands[1]->at, gpufs::cat("hist: bits must be 0..", kMostBits));
+                type->bits =
+                    static_cast<unsigned>(std::clamp<std::int64_t>(bits.value_or(0), 0, kMostBits));
+            }
+            return type;
+        }
+        case Fn::lhist: {
+            number(0);
+            auto type = std::make_shared<Type>(*plain_type(Kind::lhist));
+            std::int64_t* const parts[] = {&type->low, &type->high, &type->step};
+            for (std::size_t i = 0; i < 3; ++i) {
+                type_of(*expr.operands[i + 1]);
+                const auto value = constant(*expr.operands[i + 1]);
+                if (!value)
+                    complain(expr.operands[i + 1]->at,
+                             "lhist() wants numbers that are known before it runs");
+                *parts[i] = value.value_or(i == 0 ? 0 : 1);
+            }
+            if (type->step < 1)
+                complain(expr.at,
+                         gpufs::cat("lhist() step must be >= 1 (", type->step, " provided)"));
+            else if (type->low >= type->high)
+                complain(expr.at, gpufs::cat("lhist() min must be less than max (provided min ",
+                                             type->low, " and max ", type->high, ")"));
+            else if ((type->high - type->low) / type->step > kMostLinearSlots)
+                complain(expr.at,
+                         gpufs::cat("lhist() too many buckets, must be <= ", kMostLinearSlots));
+            return type;
+        }
+    }
+    return nullptr;
+}
+
+TypePtr Inference::type_of_str(const Expr& expr) {
+    const auto argument = argument_text(*expr.operands[0]);
+    const TypePtr of =
+        argument ? string_type(align_up(argument->size() + 2, kWord)) : type_of(*expr.operands[0]);
+    std::size_t bytes = in_.options.string_bytes;
+    if (expr.operands.size() == 2) {
+        type_of(*expr.operands[1]);
+        const auto length = constant(*expr.operands[1]);
+        if (length && *length >= 0)
+            bytes = std::min(bytes, align_up(static_cast<std::size_t>(*length) + 1, kWord));
+    }
+    if (!of) return nullptr;
+    if (of->is(Kind::string))
+        return expr.operands.size() == 1 ? of : string_type(std::min(bytes, of->bytes));
+    const bool is_chars = of->is(Kind::array) && of->element->bytes == 1;
+    if (!of->is_number() && !of->is(Kind::pointer) && !is_chars)
+        complain(expr.operands[0]->at,
+                 gpufs::cat("str() expects an integer or a pointer type as first argument (",
+                            name_of(*of), " provided)"));
+    return string_type(bytes);
+}
+
+TypePtr Inference::type_of_buf(const Expr& expr) {
+    const TypePtr of = type_of(*expr.operands[0]);
+    if (!of) return nullptr;
+    std::size_t bytes = in_.options.string_bytes;
+    if (const auto text = literal_of(*expr.operands[0])) bytes = std::min(bytes, text->size());
+    if (of->is(Kind::array)) bytes = std::min(bytes, of->bytes);
+    if (expr.operands.size() == 2) {
+        type_of(*expr.operands[1]);
+        if (const auto length = constant(*expr.operands[1]); length && *length >= 0)
+            bytes = std::min(bytes, static_cast<std::size_t>(*length));
+    }
+    return buffer_type(align_up(bytes + sizeof(std::uint32_t), kWord) - sizeof(std::uint32_t));
+}
+
+// A map by its name, and where there are more arguments, its key. delete(@m[k]) has one argument,
+// delete(@m, k) two.
+void Inference::check_map_argument(const Expr& expr) {
+    const Expr& of = *expr.operands[0];
+    if (of.kind != Expr::Kind::map)
+        return complain(of.at, gpufs::cat(expr.text, "() expects a map to be provided"));
+    TypedMap& map = map_of(of);
+    if (expr.operands.size() == 2 && of.operands.empty() &&
+        expr.operands[1]->kind != Expr::Kind::map)
+        return add_key(map, expr.operands[1]->at, expr.operands, 1);
+    for (const ExprPtr& one : expr.operands) {
+        if (one->kind != Expr::Kind::map)
+            return complain(one->at, gpufs::cat(expr.text, "() expects a map to be provided"));
+        add_key(map_of(*one), *one);
+    }
+}
+
+void Inference::check_output(const Expr& expr, const FunctionRow& row) {
+    const auto whole_map = [&] {
+        const Expr& of = *expr.operands[0];
+        if (of.kind == Expr::Kind::map && of.operands.empty())
+            map_of(of);
+        else
+            complain(of.at, gpufs::cat(row.name, "() expects a map to be provided"));
+    };
+    switch (row.function) {
+        case Fn::print:
+            return check_print(expr);
+        case Fn::clear:
+        case Fn::zero:
+            return whole_map();
+        case Fn::exit:
+        case Fn::join:
+            for (const ExprPtr& one : expr.operands) type_of(*one);
+            return;
+        case Fn::time:
+            if (!expr.operands.empty() && !literal_of(*expr.operands[0]))
+                complain(expr.operands[0]->at, "time() wants a text in quotes here");
+            return;
+        default:
+            return check_format(expr);
+    }
+}
+
+void Inference::check_format(const Expr& expr) {
+    const auto format = literal_of(*expr.operands[0]);
+    if (!format)
+        return complain(expr.operands[0]->at, gpufs::cat(expr.text, "() wants a format in quotes"));
+    std::vector<TypePtr> types;
+    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+        TypePtr type = type_of(*expr.operands[i]);
+        if (!type) return;
+        types.push_back(std::move(type));
+    }
+    if (!is_final_) return;
+    const std::string mistake = mistake_in(parse_format(*format), types);
+    if (!mistake.empty()) complain(expr.at, gpufs::cat(expr.text, ": ", mistake));
+}
+
+void Inference::check_print(const Expr& expr) {
+    const Expr& of = *expr.operands[0];
+    if (of.kind == Expr::Kind::map) {
+        TypedMap& map = map_of(of);
+        if (of.operands.empty()) {
+            for (std::size_t i = 1; i < expr.operands.size(); ++i) type_of(*expr.operands[i]);
+            return;
+        }
+        add_key(map, of);
+        if (map.value && map.value->is_aggregation()) return;
+    }
+    if (expr.operands.size() > 1)
+        complain(expr.at, "only print() of a map takes how many of its elements are printed");
+    const TypePtr type = type_of(of);
+    if (type && type->is(Kind::none)) complain(of.at, "there is no value to print");
+}
+
+}  // namespace gpufs::bt

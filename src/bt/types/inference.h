@@ -1,0 +1,110 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "bt/types/functions.h"
+#include "bt/types/typed.h"
+
+// The stages of infer_types(). Private to this folder.
+namespace gpufs::bt {
+
+// What the stages share.
+struct InferenceInput {
+    const Script& script;
+    World& world;
+    const TypeTable& table;
+    const TypeOptions& options;
+    Diagnostics& mistakes;
+
+    void complain(const SourceRef& at, std::string_view message,
+                  const std::string& hint = {}) const {
+        mistakes.error(script.sources.at(at.source), at.span, message, hint);
+    }
+};
+
+// Splits the probes for their targets: patterns of tracepoints are expanded, and targets are apart
+// where the block asks which one it is, or for what only one has.
+std::deque<Instance> split_probes(const InferenceInput& input);
+
+// Says of each variable which one it is. A variable belongs to the block that first assigns it; one
+// that is also used outside of that block belongs to the whole probe.
+void resolve_variables(Instance& instance, const InferenceInput& input);
+
+// Goes through all instances again and again until no type changes.
+class Inference {
+public:
+    Inference(const InferenceInput& input, Typed& typed) : in_(input), typed_(typed) {}
+    void run();
+
+private:
+    void visit(Instance& instance);
+    void visit(const Block& block);
+    void visit(const Stmt& stmt);
+    void assign(const Stmt& stmt);
+    void assign_aggregation(const Stmt& stmt, const Expr& call, const FunctionRow& row);
+    void visit_for(const Stmt& stmt);
+    void declare(const Stmt& stmt);
+    void put(TypedMap& map, const SourceRef& at, TypePtr type);
+    void put(Variable& variable, const SourceRef& at, TypePtr type);
+
+    // Null where it is not known yet. The function below finds it out.
+    TypePtr type_of(const Expr& expr);
+    TypePtr find_type(const Expr& expr);
+    TypePtr type_of_identifier(const Expr& expr);
+    TypePtr type_of_builtin(const Expr& expr, bool& is_known);
+    TypePtr type_of_argument(const Expr& expr, unsigned number);
+    TypePtr type_of_map(const Expr& expr);
+    TypePtr type_of_member(const Expr& expr);
+    TypePtr type_of_args_member(const Expr& expr);
+    TypePtr type_of_index(const Expr& expr);
+    TypePtr type_of_unary(const Expr& expr);
+    TypePtr type_of_binary(const Expr& expr);
+    TypePtr type_of_comparison(const Expr& expr, const TypePtr& a, const TypePtr& b);
+    TypePtr type_of_increment(const Expr& expr);
+    TypePtr type_of_ternary(const Expr& expr);
+    TypePtr type_of_cast(const Expr& expr);
+    TypePtr type_of_tuple(const Expr& expr);
+    TypePtr type_of_call(const Expr& expr);
+    TypePtr type_of_function(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_stack(const Expr& expr, bool is_user);
+    TypePtr type_of_str(const Expr& expr);
+    TypePtr type_of_buf(const Expr& expr);
+    void check_output(const Expr& expr, const FunctionRow& row);
+    void check_format(const Expr& expr);
+    void check_print(const Expr& expr);
+    void check_map_argument(const Expr& expr);
+    TypePtr resolve(const TypeName& name, const SourceRef& at);
+    // The value of a type read from memory: texts get the room that they need in ours.
+    TypePtr as_value(TypePtr type) const;
+    // The key's type of `@x[KEYS]`; merges it into the map's.
+    void add_key(TypedMap& map, const Expr& expr);
+    void add_key(TypedMap& map, const SourceRef& at, const std::vector<ExprPtr>& keys,
+                 std::size_t first = 0);
+
+    TypedMap& map_of(const Expr& expr);
+    void complain(const SourceRef& at, std::string_view message, const std::string& hint = {}) {
+        if (is_final_) in_.complain(at, message, hint);
+    }
+    std::optional<std::int64_t> constant(const Expr& expr) const {
+        return constant_of(expr, *instance_, in_.table);
+    }
+
+    const InferenceInput& in_;
+    Typed& typed_;
+    Instance* instance_ = nullptr;
+    bool is_changed_ = false, is_final_ = false;
+    unsigned loops_ = 0;
+    const Expr* aggregation_ = nullptr;  // the call that a map is assigned
+};
+
+// A type as it is in variables, keys and values of maps: integers have 8 bytes, texts whole words.
+TypePtr stored(const TypePtr& type);
+// What holds values of both; null where nothing does. Either may be null: not known yet.
+TypePtr merged(const TypePtr& a, const TypePtr& b);
+bool same(const TypePtr& a, const TypePtr& b);
+
+}  // namespace gpufs::bt

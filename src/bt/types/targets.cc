@@ -1,0 +1,159 @@
+#include <algorithm>
+
+#include "base/cat.h"
+#include "bt/syntax/walk.h"
+#include "bt/types/inference.h"
+
+namespace gpufs::bt {
+namespace {
+
+// What of its target a block asks for.
+struct Asked {
+    bool args = false, probe = false, function = false;
+
+    explicit Asked(const Probe& probe_) {
+        for_each_expr(probe_, [&](const Expr& expr) {
+            if (expr.kind != Expr::Kind::identifier && expr.kind != Expr::Kind::call) return;
+            args = args || expr.text == "args" || expr.text == "retval";
+            probe = probe || expr.text == "probe";
+            function = function || expr.text == "func";
+        });
+    }
+};
+
+class Splitter {
+public:
+    Splitter(const Probe& probe, const InferenceInput& input, std::deque<Instance>& into)
+        : probe_(probe), in_(input), asked_(probe), into_(into) {}
+
+    void split() {
+        for (const AttachPoint& point : probe_.points) {
+            if (point.provider == Provider::tracepoint)
+                add_tracepoints(point);
+            else if (is_kernel_function(point.provider))
+                add_functions(point);
+            else if (point.provider == Provider::rawtracepoint && asked_.args)
+                add_raw_tracepoint(point);
+            else
+                add(point);
+        }
+    }
+
+private:
+    static bool is_kernel_function(Provider provider) {
+        return provider == Provider::kprobe || provider == Provider::kretprobe ||
+               provider == Provider::fentry || provider == Provider::fexit;
+    }
+
+    Instance& add(AttachPoint point) {
+        if (!asked_.probe)
+            for (Instance& known : into_)
+                if (known.probe == &probe_ && known.provider() == point.provider && !known.event &&
+                    known.parameters.empty() && !needs_own(point)) {
+                    known.points.push_back(std::move(point));
+                    return known;
+                }
+        Instance instance;
+        instance.probe = &probe_;
+        instance.asks_function = asked_.function;
+        instance.points.push_back(std::move(point));
+        into_.push_back(std::move(instance));
+        return into_.back();
+    }
+
+    // Without cookies a program knows its function where it has one only.
+    bool needs_own(const AttachPoint& point) const {
+        const bool is_typed =
+            point.provider == Provider::tracepoint || point.provider == Provider::fentry ||
+            point.provider == Provider::fexit || point.provider == Provider::rawtracepoint ||
+            point.provider == Provider::usdt;
+        return (is_typed && asked_.args) || (asked_.function && !in_.options.has_cookies);
+    }
+
+    void add_tracepoints(const AttachPoint& point) {
+        const std::string name = gpufs::cat(point.target, ':', point.name);
+        const std::vector<std::string> found =
+            point.has_glob() ? in_.world.events(name) : std::vector{name};
+        if (found.empty())
+            return in_.complain(point.at, gpufs::cat("tracepoint not found: ", name),
+                                "'gpufs list' has the events of this kernel");
+        if (found.size() > in_.options.most_probes) return too_many(point, found.size());
+        for (const std::string& full : found) {
+            const EventFormat* event = in_.world.event(full);
+            if (!event) {
+                in_.complain(point.at, gpufs::cat("tracepoint not found: ", full),
+                             "'gpufs list' has the events of this kernel");
+                continue;
+            }
+            AttachPoint one = point;
+            one.target = event->system;
+            one.name = event->name;
+            one.text = gpufs::cat("tracepoint:", full);
+            Instance& made = add(std::move(one));
+            if (asked_.args) made.event = event;
+        }
+    }
+
+    void add_functions(const AttachPoint& point) {
+        const bool is_typed =
+            (point.provider == Provider::fentry || point.provider == Provider::fexit) &&
+            asked_.args;
+        const bool is_told = asked_.probe || (asked_.function && !in_.options.has_cookies);
+        if (!point.has_glob() || !(is_typed || is_told)) {
+            Instance& made = add(point);
+            if (is_typed) find_parameters(made, point);
+            return;
+        }
+        const std::vector<std::string> found = in_.world.functions(point.name);
+        if (found.empty())
+            return in_.complain(
+                point.at, gpufs::cat("no function of the kernel matches '", point.name, '\''));
+        if (found.size() > in_.options.most_probes) return too_many(point, found.size());
+        for (const std::string& function : found) {
+            AttachPoint one = point;
+            one.name = function;
+            one.text = gpufs::cat(name_of(point.provider), ':', function);
+            Instance& made = add(one);
+            if (is_typed) find_parameters(made, one);
+        }
+    }
+
+    void find_parameters(Instance& made, const AttachPoint& point) {
+        const std::string name =
+            point.target.empty() ? point.name : gpufs::cat(point.target, ':', point.name);
+        auto found = in_.world.parameters(name);
+        if (!found)
+            return in_.complain(point.at,
+                                in_.world.has_types()
+                                    ? gpufs::cat("the kernel has no function '", name, '\'')
+                                    : "the kernel does not tell its types (BTF)");
+        made.parameters = std::move(*found);
+    }
+
+    void add_raw_tracepoint(const AttachPoint& point) {
+        Instance& made = add(point);
+        if (auto found = in_.world.raw_tracepoint(point.name)) made.parameters = std::move(*found);
+    }
+
+    void too_many(const AttachPoint& point, std::size_t found) {
+        in_.complain(point.at,
+                     gpufs::cat("'", point.text, "' stands for ", found, " probes, more than ",
+                                in_.options.most_probes),
+                     "max_probes in the config block allows more");
+    }
+
+    const Probe& probe_;
+    const InferenceInput& in_;
+    const Asked asked_;
+    std::deque<Instance>& into_;
+};
+
+}  // namespace
+
+std::deque<Instance> split_probes(const InferenceInput& input) {
+    std::deque<Instance> made;
+    for (const Probe& probe : input.script.probes) Splitter(probe, input, made).split();
+    return made;
+}
+
+}  // namespace gpufs::bt

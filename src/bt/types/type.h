@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// The types of values in a script, and how a value lies in memory: in a variable, a map's key or
+// value, and a record that is sent to the reader. All numbers are in the machine's byte order.
+namespace gpufs::bt {
+
+// Of a register, a key's part, a scalar in a map: 8 bytes.
+inline constexpr std::size_t kWord = 8;
+
+struct Type;
+struct Structure;
+using TypePtr = std::shared_ptr<const Type>;
+
+// Where a pointer points, which decides how it is read.
+enum class Space { none, kernel, user };
+
+struct Type {
+    enum class Kind {
+        none,       // no value: a call of printf()
+        integer,    // 1, 2, 4 or 8 bytes
+        boolean,    // 1 byte
+        string,     // up to the first NUL, zeros behind it, or all `bytes`
+        buffer,     // a u32, the length, then up to bytes - 4 bytes
+        pointer,    // 8 bytes; to `element`
+        array,      // `count` of `element`
+        structure,  // `structure`, or by `name` only where it was not looked up
+        tuple,      // `fields`, laid out as in C; a record where they have names
+        // 8 bytes: an s32, the id in the map `map` or a negative errno; a u32, the process (tgid)
+        // of a user stack
+        kernel_stack,
+        user_stack,
+        kernel_symbol,  // 8 bytes: an address
+        user_symbol,    // 16 bytes: an address; a u32, the process (tgid); 4 bytes of zeros
+        inet,           // 20 bytes: a u32, AF_INET or AF_INET6; 16 bytes, the address in front
+        mac_address,    // 6 bytes
+        user_name,      // 8 bytes: the uid
+        timestamp,      // 16 bytes: ns; a u32, the index of the format (StringTable); a u32, the
+                        // clock: 0 boot, 1 monotonic, 2 tai
+        cgroup_path,    // 8 bytes: the cgroup's id
+        error_name,     // 8 bytes: an errno (strerror())
+        syscall_name,   // 8 bytes: a system call's number
+        signal_name,    // 8 bytes: a signal's number
+        probe_name,     // 8 bytes: of a probe or a function, function_cookie() of its name
+        // What maps accumulate. `is_signed` says how the numbers are to be read.
+        count,
+        sum,
+        min,
+        max,
+        avg,
+        stats,
+        hist,   // slots of powers of two, each split in 2^bits
+        lhist,  // slots of `step` from `low` to `high`
+        // The last `count` intervals of `step` ns of TAI time: what `element` made of each one's
+        // values, a sum, min, max, avg, or an integer, the last value. An interval is told by its
+        // epoch, the time of its beginning / step.
+        tseries,
+    };
+    struct Field {
+        std::string name;  // may be empty in a tuple
+        TypePtr type;
+        std::size_t offset = 0;
+        unsigned bit_shift = 0, bit_size = 0;  // of a bit field in the unit at `offset`; 0: none
+    };
+    Kind kind = Kind::none;
+    std::size_t bytes = 0;
+    bool is_signed = false;
+    TypePtr element;
+    std::size_t count = 0;
+    std::string name;  // structure: "task_struct"; integer: the enum's, may be empty
+    std::vector<std::pair<std::int64_t, std::string>> words;  // names of an enum's numbers
+    std::vector<Field> fields;
+    std::shared_ptr<const Structure> structure;
+    Space space = Space::none;
+    // Stacks.
+    std::string map;
+    enum class StackForm { bpftrace, perf, raw };
+    StackForm form = StackForm::bpftrace;
+    std::size_t frames = 0;  // at most so many
+    // hist, lhist, tseries
+    unsigned bits = 0;
+    std::int64_t low = 0, high = 0, step = 1;
+
+    bool is(Kind k) const { return kind == k; }
+    bool is_number() const { return kind == Kind::integer || kind == Kind::boolean; }
+    bool is_aggregation() const { return kind >= Kind::count; }
+    // Fits a register: a number, a pointer, and what is kept as 8 bytes.
+    bool is_scalar() const;
+};
+
+struct Structure {
+    std::string name;
+    bool is_union = false;
+    std::size_t bytes = 0;
+    // Members of anonymous members are among them. A member that is a pointer to a structure has a
+    // type with the name only.
+    std::vector<Type::Field> fields;
+};
+
+TypePtr none_type();
+TypePtr integer_type(std::size_t bytes, bool is_signed);
+TypePtr boolean_type();
+TypePtr string_type(std::size_t bytes);
+TypePtr buffer_type(std::size_t bytes);  // of the contents
+TypePtr pointer_type(TypePtr to, Space space);
+TypePtr array_type(TypePtr element, std::size_t count);
+TypePtr structure_type(std::string name);
+// Of one of the kinds that have nothing but their kind.
+TypePtr plain_type(Type::Kind kind);
+TypePtr time_series_type(TypePtr element, std::size_t intervals, std::int64_t interval_ns);
+// Lays the fields out: offsets are set here. Names may be empty.
+TypePtr tuple_type(std::vector<Type::Field> fields);
+
+// The alignment of a value in a tuple or a record, in bytes: as in C, but 8 for texts and all else
+// that programs copy word by word.
+std::size_t alignment_of(const Type& type);
+// "int64", "string[16]", "struct task_struct *", "(int64,string[4])", "count_t": for messages.
+std::string name_of(const Type& type);
+// The same type, whatever the size of strings and integers in it.
+bool is_alike(const Type& a, const Type& b);
+
+}  // namespace gpufs::bt

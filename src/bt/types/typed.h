@@ -1,0 +1,93 @@
+#pragma once
+
+#include <linux/bpf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "bt/syntax/ast.h"
+#include "bt/types/c_types.h"
+#include "bt/types/type.h"
+#include "bt/types/world.h"
+
+namespace gpufs::bt {
+
+// A variable of a probe. Each block may have its own of one name.
+struct Variable {
+    std::string name;
+    TypePtr type;
+    SourceRef at;               // where it comes first
+    bool starts_empty = false;  // it may be read before it is assigned
+};
+
+// A block to compile: a probe, for the targets that can share its code. The tree stays as it is:
+// what a pass finds out is beside it.
+struct Instance {
+    const Probe* probe = nullptr;
+    std::vector<AttachPoint> points;      // patterns are expanded where the code depends on it
+    const EventFormat* event = nullptr;   // of its one tracepoint, where it asks for `args`
+    std::vector<Type::Field> parameters;  // of its one function or raw tracepoint, likewise
+    bool asks_function = false;           // `func`
+    std::unordered_map<const Expr*, TypePtr> types;
+    std::unordered_map<const Expr*, std::size_t> uses;        // of variables: which one
+    std::unordered_map<const Stmt*, std::size_t> declares;    // let and for: likewise
+    std::unordered_map<const Expr*, std::int64_t> constants;  // of sizeof and offsetof
+    std::vector<Variable> variables;
+
+    Provider provider() const { return points.front().provider; }
+};
+
+// A map of the script.
+struct TypedMap {
+    std::string name;
+    bool is_keyed = false;
+    TypePtr key;    // the one key's, or a tuple's of several; null for a scalar
+    TypePtr value;  // null where nothing is ever put in
+    bpf_map_type type = BPF_MAP_TYPE_HASH;
+    std::uint64_t entries = 0;
+    SourceRef at;  // where it comes first
+};
+
+// What the types depend on besides the script.
+struct TypeOptions {
+    std::size_t string_bytes = 256;  // of str() and the like, at most; a multiple of 8
+    std::uint64_t map_entries = 4096;
+    std::size_t most_probes = 1024;
+    bool is_unsafe = false;   // functions that change the machine are allowed
+    bool has_cookies = true;  // one program can know at which of its functions it runs
+};
+
+struct Typed {
+    std::deque<Instance> instances;  // in the script's order
+    std::deque<TypedMap> maps;       // by first appearance
+    std::vector<std::string> warnings;
+
+    TypedMap* find_map(const std::string& name);
+    const TypedMap* find_map(const std::string& name) const;
+};
+
+// Splits probes into instances, finds out what each name means and which type each expression has.
+// Adds all mistakes to `mistakes`; the result is then of no use.
+Typed infer_types(const Script& script, World& world, const TypeTable& table,
+                  const TypeOptions& options, Diagnostics& mistakes);
+
+// The number that an expression is, where it is known before the program runs: literals,
+// enumerators, sizeof, and what is computed of such. `instance` has the types.
+std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instance,
+                                        const TypeTable& table);
+// The text of a string literal, or of an argument ($1).
+std::optional<std::string> literal_of(const Expr& expr);
+
+// An argument's text: of $N, and of $N + n, which is the text from its n-th byte on.
+std::optional<std::string> argument_text(const Expr& expr);
+
+// The type in which two numbers are compared and computed: unsigned only where one of them may be
+// too large for an int64.
+bool is_signed_together(const Type& a, const Type& b);
+
+}  // namespace gpufs::bt

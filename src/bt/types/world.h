@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bt/types/type.h"
+#include "lang/event/event_format.h"
+
+namespace gpufs::bt {
+
+// What a script's compiler asks of the machine, or of a recording.
+class World {
+public:
+    virtual ~World() = default;
+
+    // A tracepoint's format by its full name, "sched:sched_switch"; null where there is none.
+    virtual const EventFormat* event(const std::string& full_name) = 0;
+    // Full names of tracepoints that match a shell pattern, sorted.
+    virtual std::vector<std::string> events(const std::string& pattern) = 0;
+    // The kernel's functions that match a shell pattern and can be probed, sorted.
+    virtual std::vector<std::string> functions(const std::string& pattern) = 0;
+
+    // The functions of a program or library, by its path or name, likewise.
+    virtual std::vector<std::string> user_functions(const std::string& file,
+                                                    const std::string& pattern) = 0;
+
+    // The kernel's types (BTF). Without them the answers below are null.
+    virtual bool has_types() = 0;
+    // By the name in C, without a keyword: a structure or union ("task_struct"), an enum, a typedef
+    // ("pid_t": the type behind it). Pointers in it point into the kernel.
+    virtual TypePtr find_type(const std::string& name) = 0;
+    // What is in it. Null for a name of no structure.
+    virtual std::shared_ptr<const Structure> find_structure(const std::string& name) = 0;
+    // The number of an enumerator, "TCP_ESTABLISHED".
+    virtual std::optional<std::int64_t> enumerator(const std::string& name) = 0;
+    // The parameters of a kernel function (fentry), and what it returns as the last field, named
+    // "retval", absent for void. "module:function" looks there only.
+    virtual std::optional<std::vector<Type::Field>> parameters(const std::string& function) = 0;
+    // The arguments of a raw tracepoint, without the context.
+    virtual std::optional<std::vector<Type::Field>> raw_tracepoint(const std::string& event) = 0;
+
+    // The address of a symbol of the kernel, of the file of a program or library.
+    virtual std::optional<std::uint64_t> kernel_symbol(const std::string& name) = 0;
+    // The id of a cgroup (version 2) by its path below the mount, or from the root.
+    virtual std::optional<std::uint64_t> cgroup_id(const std::string& path) = 0;
+    struct UserSymbol {
+        std::uint64_t address = 0;  // as the file has it
+        std::size_t bytes = 0;
+    };
+    virtual std::optional<UserSymbol> user_symbol(const std::string& file,
+                                                  const std::string& name) = 0;
+};
+
+}  // namespace gpufs::bt

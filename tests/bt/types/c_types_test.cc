@@ -1,0 +1,388 @@
+#include "bt/types/c_types.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/cat.h"
+#include "base/error.h"
+#include "bt/syntax/parse.h"
+#include "bt/types/sample_world.h"
+#include "bt/types/uapi_constants.h"
+
+namespace gpufs::bt {
+namespace {
+
+using test::SampleWorld;
+
+// Definitions that this test's compiler and the script's have both: the same text.
+#define C_PART(...) \
+    namespace c {   \
+    __VA_ARGS__     \
+    }               \
+    constexpr const char* kText = #__VA_ARGS__;
+
+// clang-format off
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"  // C has anonymous structures, and arrays of no elements
+C_PART(
+    enum colour { RED, GREEN = 5, BLUE };
+    enum sign { MINUS = -1, PLUS = 1 };
+    enum wide { NARROW = 1, WIDE = 0x100000000 };
+    typedef unsigned int number_t;
+    typedef char name_t[16];
+    struct plain { char a; int b; char c; long d; short e; };
+    struct texts { char name[16]; name_t other; unsigned char bytes[3]; char rows[2][8]; };
+    struct pointers { char a; struct plain *next; void *any; char *text; int **many; int *array[3]; };
+    struct nested { char a; struct plain inner; struct plain all[2]; char b; };
+    union both { int number; char bytes[6]; long large; };
+    struct mixed { char a; union both b; enum colour c; enum wide d; number_t e; enum sign f; };
+    struct anonymous { char a; struct { int x; char y; }; union { short s; long l; }; char z; };
+    struct in_place { int a; struct { char b; long c; } inner; union { int d; char e; } either[2]; };
+    struct __attribute__((packed)) tight { char a; int b; long c; short d; };
+    struct holds_tight { char a; struct tight b; char c; };
+    struct bits { unsigned a:3; unsigned b:5; unsigned c:30; int d:4; unsigned char e:2; long f:40; };
+    struct more_bits { char a; int b:3; int :0; int c:4; unsigned long d:33; unsigned long e:31; int :5; char f:1; };
+    struct bits_behind { short a; unsigned b:20; char c; unsigned d:12; };
+    struct __attribute__((packed)) tight_bits { unsigned a:3; unsigned b:30; unsigned char c:7; unsigned short d:16; };
+    struct empty {};
+    struct flexible { int count; char rest[0]; };
+    struct sizes { size_t a; ssize_t b; unsigned long long c; signed char d; long int e; unsigned short int f; };
+)
+#pragma GCC diagnostic pop
+// clang-format on
+
+Script script_of(std::string text) {
+    ParseInput input;
+    input.source = {"test.bt", std::move(text)};
+    return parse(input);
+}
+
+// What the script's types are asked for.
+struct Types {
+    explicit Types(const std::string& text)
+        : script(script_of(text + " BEGIN { exit(); }")), table(script, world, mistakes) {}
+
+    std::shared_ptr<const Structure> structure(const std::string& name) const {
+        return table.structure(*structure_type(name));
+    }
+    // The type of a cast to this.
+    TypePtr type(const std::string& words) const {
+        const Script casts = script_of(cat("BEGIN { $x = (", words, ")0; }"));
+        return table.resolve(casts.probes[0].body[0]->value->type_name);
+    }
+
+    SampleWorld world;
+    Script script;
+    Diagnostics mistakes;
+    TypeTable table;
+};
+
+struct Expected {
+    const char* structure;
+    const char* member;
+    std::size_t offset, bytes;
+};
+#define MEMBER(s, m)                               \
+    Expected {                                     \
+#s, #m, offsetof(c::s, m), sizeof(c::s::m) \
+    }
+
+BOOST_AUTO_TEST_SUITE(bt_c_types)
+
+BOOST_AUTO_TEST_CASE(members_lie_where_the_compiler_puts_them) {
+    using namespace c;
+    const Expected expected[] = {
+        MEMBER(plain, a),        MEMBER(plain, b),         MEMBER(plain, c),
+        MEMBER(plain, d),        MEMBER(plain, e),         MEMBER(texts, name),
+        MEMBER(texts, other),    MEMBER(texts, bytes),     MEMBER(texts, rows),
+        MEMBER(pointers, next),  MEMBER(pointers, any),    MEMBER(pointers, text),
+        MEMBER(pointers, many),  MEMBER(pointers, array),  MEMBER(nested, inner),
+        MEMBER(nested, all),     MEMBER(nested, b),        MEMBER(mixed, b),
+        MEMBER(mixed, c),        MEMBER(mixed, d),         MEMBER(mixed, e),
+        MEMBER(mixed, f),        MEMBER(anonymous, x),     MEMBER(anonymous, y),
+        MEMBER(anonymous, s),    MEMBER(anonymous, l),     MEMBER(anonymous, z),
+        MEMBER(in_place, inner), MEMBER(in_place, either), MEMBER(tight, b),
+        MEMBER(tight, c),        MEMBER(tight, d),         MEMBER(holds_tight, b),
+        MEMBER(holds_tight, c),  MEMBER(flexible, rest),   MEMBER(bits_behind, c),
+        MEMBER(sizes, a),        MEMBER(sizes, b),         MEMBER(sizes, c),
+        MEMBER(sizes, d),        MEMBER(sizes, e),         MEMBER(sizes, f),
+    };
+    const Types types(kText);
+    BOOST_TEST(types.mistakes.to_text() == "");
+    for (const Expected& one : expected) {
+        BOOST_TEST_INFO(one.structure << '.' << one.member);
+        const auto structure = types.structure(one.structure);
+        BOOST_TEST_REQUIRE(structure);
+        const Type::Field* found = member(*structure, one.member);
+        BOOST_TEST_REQUIRE(found);
+        BOOST_TEST(found->offset == one.offset);
+        BOOST_TEST(found->type->bytes == one.bytes);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(structures_have_the_compiler_s_sizes) {
+    const Types types(kText);
+    const auto bytes = [&](const char* name) {
+        const auto structure = types.structure(name);
+        return structure ? structure->bytes : ~std::size_t{0};
+    };
+#define SIZE(s) BOOST_TEST(bytes(#s) == sizeof(c::s), #s)
+    SIZE(plain);
+    SIZE(texts);
+    SIZE(pointers);
+    SIZE(nested);
+    SIZE(both);
+    SIZE(mixed);
+    SIZE(anonymous);
+    SIZE(in_place);
+    SIZE(tight);
+    SIZE(holds_tight);
+    SIZE(bits);
+    SIZE(more_bits);
+    SIZE(bits_behind);
+    SIZE(tight_bits);
+    SIZE(flexible);
+    SIZE(sizes);
+#undef SIZE
+    BOOST_TEST(bytes("empty") == 0u);  // in C; C++ has 1
+}
+
+// The bits of a structure in which only this member is not 0, read as a program would read them.
+template <class S, class Set>
+std::uint64_t read_bits(const Structure& structure, const char* name, Set set) {
+    // A packed structure may end within the unit that holds its last bits.
+    struct {
+        S value;
+        std::uint64_t behind;
+    } memory;
+    std::memset(&memory, 0, sizeof memory);
+    set(memory.value);
+    const Type::Field* field = member(structure, name);
+    std::uint64_t unit = 0;
+    if (!field || field->offset + field->type->bytes > sizeof memory) return 0;
+    std::memcpy(&unit, reinterpret_cast<const char*>(&memory) + field->offset, field->type->bytes);
+    // Whatever is beside the member's bits would be seen.
+    const std::uint64_t mask = (std::uint64_t{1} << field->bit_size) - 1;
+    return (unit & ~(mask << field->bit_shift)) != 0 ? 0 : (unit >> field->bit_shift) & mask;
+}
+
+BOOST_AUTO_TEST_CASE(bit_fields_lie_where_the_compiler_puts_them) {
+    const Types types(kText);
+#define BITS(s, m, ones)                                                           \
+    BOOST_TEST(read_bits<c::s>(*types.structure(#s), #m,                           \
+                               [](c::s& value) {                                   \
+                                   value.m = static_cast<decltype(value.m)>(ones); \
+                               }) == std::uint64_t{ones},                          \
+               #s "." #m)
+    BITS(bits, a, 7u);
+    BITS(bits, b, 31u);
+    BITS(bits, c, 0x3fffffffu);
+    BITS(bits, e, 3u);
+    BITS(more_bits, d, 0x1ffffffffu);
+    BITS(more_bits, e, 0x7fffffffu);
+    BITS(bits_behind, b, 0xfffffu);
+    BITS(bits_behind, d, 0xfffu);
+    BITS(tight_bits, a, 7u);
+    BITS(tight_bits, b, 0x3fffffffu);
+    BITS(tight_bits, c, 127u);
+    BITS(tight_bits, d, 0xffffu);
+#undef BITS
+    // Signed ones: all bits set.
+    BOOST_TEST(read_bits<c::bits>(*types.structure("bits"), "d",
+                                  [](c::bits& value) { value.d = -1; }) == 15u);
+    BOOST_TEST(read_bits<c::bits>(*types.structure("bits"), "f",
+                                  [](c::bits& value) { value.f = -1; }) == 0xffffffffffu);
+    BOOST_TEST(read_bits<c::more_bits>(*types.structure("more_bits"), "b",
+                                       [](c::more_bits& value) { value.b = -1; }) == 7u);
+    BOOST_TEST(read_bits<c::more_bits>(*types.structure("more_bits"), "c",
+                                       [](c::more_bits& value) { value.c = -1; }) == 15u);
+    BOOST_TEST(member(*types.structure("bits"), "d")->type->is_signed);
+}
+
+BOOST_AUTO_TEST_CASE(members_have_types) {
+    const Types types(kText);
+    const auto type = [&](const char* structure, const char* name) {
+        return name_of(*member(*types.structure(structure), name)->type);
+    };
+    BOOST_TEST(type("texts", "name") == "string[16]");
+    BOOST_TEST(type("texts", "other") == "string[16]");
+    BOOST_TEST(type("texts", "bytes") == "uint8[3]");
+    BOOST_TEST(type("texts", "rows") == "string[8][2]");
+    BOOST_TEST(type("pointers", "next") == "struct plain *");
+    BOOST_TEST(type("pointers", "text") == "int8 *");
+    BOOST_TEST(type("pointers", "many") == "int32 * *");
+    BOOST_TEST(type("pointers", "array") == "int32 *[3]");
+    BOOST_TEST(type("nested", "all") == "struct plain[2]");
+    BOOST_TEST(type("mixed", "e") == "uint32");
+    BOOST_TEST(type("mixed", "d") == "enum wide");
+    BOOST_TEST(member(*types.structure("mixed"), "c")->type->words.size() == 3u);
+    BOOST_TEST(!member(*types.structure("mixed"), "c")->type->is_signed);
+    BOOST_TEST(member(*types.structure("mixed"), "f")->type->is_signed);
+    BOOST_TEST((member(*types.structure("pointers"), "next")->type->space == Space::none));
+    // A pointer to a structure knows it by name only, or a list could not be.
+    BOOST_TEST(!member(*types.structure("pointers"), "next")->type->element->structure);
+    const Type::Field* inner = member(*types.structure("in_place"), "inner");
+    BOOST_TEST_REQUIRE(inner->type->structure);
+    BOOST_TEST(member(*inner->type->structure, "c")->offset == 8u);
+}
+
+BOOST_AUTO_TEST_CASE(names_of_types_resolve) {
+    const Types types("struct own { int a; }; typedef struct own own_t; enum e { A };");
+    const auto name = [&](const char* words) {
+        const TypePtr type = types.type(words);
+        return type ? name_of(*type) : "none";
+    };
+    BOOST_TEST(name("uint8") == "uint8");
+    BOOST_TEST(name("int64") == "int64");
+    BOOST_TEST(name("unsigned long") == "uint64");
+    BOOST_TEST(name("long long") == "int64");
+    BOOST_TEST(name("unsigned int") == "uint32");
+    BOOST_TEST(name("char") == "int8");
+    BOOST_TEST(name("u64") == "uint64");
+    BOOST_TEST(name("__u32") == "uint32");
+    BOOST_TEST(name("size_t") == "uint64");
+    BOOST_TEST(name("pid_t") == "int32");
+    BOOST_TEST(name("bool") == "bool");
+    BOOST_TEST(name("string[16]") == "string[16]");
+    BOOST_TEST(name("int32[4]") == "int32[4]");
+    BOOST_TEST(name("char *") == "int8 *");
+    BOOST_TEST(name("struct own") == "struct own");
+    BOOST_TEST(name("struct own *") == "struct own *");
+    BOOST_TEST(name("enum e") == "enum e");
+    // The World's.
+    BOOST_TEST(name("struct sample") == "struct sample");
+    BOOST_TEST(name("sample_t *") == "struct sample *");
+    BOOST_TEST(name("struct nothing") == "none");
+    BOOST_TEST(types.type("struct own")->bytes == 4u);
+    BOOST_TEST(types.type("struct sample")->bytes == 16u);
+    BOOST_TEST(types.table.hint_for_type("struct onw") == "did you mean 'struct own'?");
+    BOOST_TEST(types.table.hint_for_type("unit64") == "did you mean 'uint64'?");
+}
+
+BOOST_AUTO_TEST_CASE(a_script_s_definition_hides_the_world_s) {
+    const Types types("struct sample { char only; };");
+    BOOST_TEST(types.type("struct sample")->bytes == 1u);
+    BOOST_TEST(types.structure("sample")->fields.size() == 1u);
+    BOOST_TEST(types.structure("other")->fields.size() == 1u);
+    BOOST_TEST(!types.structure("nothing"));
+}
+
+BOOST_AUTO_TEST_CASE(structures_of_the_world_are_members) {
+    struct sample {
+        long number;
+        char text[8];
+    };
+    struct holder {
+        char a;
+        sample b;
+        char c;
+    };
+    const Types types("struct holder { char a; struct sample b; char c; };");
+    const auto structure = types.structure("holder");
+    BOOST_TEST(structure->bytes == sizeof(holder));
+    BOOST_TEST(member(*structure, "b")->offset == offsetof(holder, b));
+    BOOST_TEST(member(*structure, "c")->offset == offsetof(holder, c));
+}
+
+BOOST_AUTO_TEST_CASE(constants_come_from_enums_the_world_and_headers) {
+    const Types types(kText);
+    BOOST_TEST(types.table.constant("BLUE")->number == 6);
+    BOOST_TEST(types.table.constant("MINUS")->number == -1);
+    BOOST_TEST(types.table.constant("WIDE")->number == 0x100000000);
+    BOOST_TEST(types.table.constant("GREEN")->type->name == "colour");
+    BOOST_TEST(types.table.constant("SAMPLE_ONE")->number == 1);
+    BOOST_TEST(types.table.constant("AF_INET6")->number == 10);
+    BOOST_TEST(!types.table.constant("AF_INET6")->type);
+    BOOST_TEST(!types.table.constant("NOTHING_SUCH").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_member_gets_a_hint) {
+    const Types types("struct s { int parent; int child; struct { int anonymous; }; };");
+    const auto structure = types.structure("s");
+    BOOST_TEST(!member(*structure, "parnet"));
+    BOOST_TEST(hint_for_member(*structure, "parnet") == "did you mean 'parent'?");
+    BOOST_TEST(hint_for_member(*structure, "anonymuos") == "did you mean 'anonymous'?");
+    BOOST_TEST(hint_for_member(*structure, "zzz") == "");
+}
+
+std::string mistakes_of(const std::string& text) {
+    return Types(text).mistakes.to_text();
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_in_definitions_are_told) {
+    BOOST_TEST(mistakes_of("struct s { nothing_t a; };").find("no type is named 'nothing_t'") !=
+               std::string::npos);
+    BOOST_TEST(mistakes_of("struct s { int a:33; };")
+                   .find("'a' has 33 bits of 32 that its type "
+                         "has") != std::string::npos);
+    BOOST_TEST(mistakes_of("struct s { struct s a; };").find("struct 's' contains itself") !=
+               std::string::npos);
+    BOOST_TEST(mistakes_of("enum e { A }; enum f { A };").find("'A' is defined twice") !=
+               std::string::npos);
+    BOOST_TEST(mistakes_of("struct s { char a[60000][60000]; };").find("'a' is too large") !=
+               std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(definitions_of_any_size_are_borne) {
+    std::string nested, doubled = "struct d0 { char a[1000000]; };", stars = "struct s { int ";
+    for (int i = 0; i < 2000; ++i) nested += cat("struct n", i, " { struct n", i + 1, " a; };");
+    for (int i = 1; i < 80; ++i)
+        doubled += cat("struct d", i, " { struct d", i - 1, " a; struct d", i - 1, " b; };");
+    stars += std::string(100000, '*') + "a; };";
+    BOOST_TEST(mistakes_of(nested + "struct n2000 { int a; };").find("' is in too many others") !=
+               std::string::npos);
+    BOOST_TEST(mistakes_of(doubled).find("struct 'd12' is too large") != std::string::npos);
+    try {
+        BOOST_TEST(mistakes_of(stars).find("'a' is too large") != std::string::npos);
+    } catch (const UsageError&) {  // the parser has a bound, too
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_mistake_has_its_place) {
+    BOOST_TEST(mistakes_of("struct s { unit32_t a; };") ==
+               "test.bt:1:12: error: no type is named 'unit32_t'\n"
+               "struct s { unit32_t a; }; BEGIN { exit(); }\n"
+               "           ^~~~~~~~\n"
+               "hint: did you mean 'uint32_t'?");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(bt_uapi_constants)
+
+BOOST_AUTO_TEST_CASE(headers_constants_are_known) {
+    BOOST_TEST(uapi_constant("AF_INET").value() == 2);
+    BOOST_TEST(uapi_constant("SOCK_STREAM").value() == 1);
+    BOOST_TEST(uapi_constant("IPPROTO_TCP").value() == 6);
+    BOOST_TEST(uapi_constant("O_WRONLY").value() == 1);
+    BOOST_TEST(uapi_constant("S_IFDIR").value() == 0040000);
+    BOOST_TEST(uapi_constant("ENOENT").value() == 2);
+    BOOST_TEST(uapi_constant("EWOULDBLOCK").value() == 11);
+    BOOST_TEST(uapi_constant("ERESTARTSYS").value() == 512);
+    BOOST_TEST(uapi_constant("SIGKILL").value() == 9);
+    BOOST_TEST(uapi_constant("SIGPOLL").value() == 29);
+    BOOST_TEST(uapi_constant("CLONE_THREAD").value() == 0x10000);
+    BOOST_TEST(uapi_constant("PROT_EXEC").value() == 4);
+    BOOST_TEST(uapi_constant("MAP_SHARED").value() == 1);
+    BOOST_TEST(uapi_constant("TASK_RUNNING").value() == 0);
+    BOOST_TEST(uapi_constant("TASK_UNINTERRUPTIBLE").value() == 2);
+    BOOST_TEST(uapi_constant("AT_FDCWD").value() == -100);
+    BOOST_TEST(uapi_constant("PF_KTHREAD").value() == 0x200000);
+    BOOST_TEST(uapi_constant("PATH_MAX").value() == 4096);
+    BOOST_TEST(uapi_constant("TCP_ESTABLISHED").value() == 1);
+    BOOST_TEST(uapi_constant("ETH_P_IP").value() == 0x800);
+}
+
+BOOST_AUTO_TEST_CASE(other_names_are_not) {
+    for (const char* name : {"", "E", "SIG", "SIGNOTHING", "ENOTHING", "AF_", "pid", "af_inet"})
+        BOOST_TEST(!uapi_constant(name).has_value(), name);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs::bt

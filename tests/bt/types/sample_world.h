@@ -1,0 +1,85 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bt/types/world.h"
+
+namespace gpufs::bt::test {
+
+// A World with "struct sample { long number; char text[8]; }", its typedef sample_t, "struct other
+// { int a; }", "enum samples { SAMPLE_ONE = 1 }", and the events that a test adds.
+class SampleWorld : public World {
+public:
+    SampleWorld() {
+        structures_["sample"] = structure(
+            "sample", 16,
+            {{"number", integer_type(8, true), 0, 0, 0}, {"text", string_type(8), 8, 0, 0}});
+        structures_["other"] = structure("other", 4, {{"a", integer_type(4, true), 0, 0, 0}});
+    }
+    void add(EventFormat event) {
+        const std::string name = event.full_name();
+        events_.emplace(name, std::move(event));
+    }
+
+    const EventFormat* event(const std::string& full_name) override {
+        const auto found = events_.find(full_name);
+        return found == events_.end() ? nullptr : &found->second;
+    }
+    std::vector<std::string> events(const std::string&) override { return {}; }
+    std::vector<std::string> functions(const std::string&) override { return {}; }
+    std::vector<std::string> user_functions(const std::string&, const std::string&) override {
+        return {};
+    }
+    bool has_types() override { return true; }
+    TypePtr find_type(const std::string& name) override {
+        if (name == "samples") {
+            Type type = *integer_type(4, false);
+            type.name = "samples";
+            type.words = {{1, "SAMPLE_ONE"}};
+            return std::make_shared<const Type>(std::move(type));
+        }
+        const auto found = find_structure(name == "sample_t" ? "sample" : name);
+        if (!found) return nullptr;
+        Type type = *structure_type(found->name);
+        type.bytes = found->bytes;
+        type.structure = found;
+        return std::make_shared<const Type>(std::move(type));
+    }
+    std::shared_ptr<const Structure> find_structure(const std::string& name) override {
+        const auto found = structures_.find(name);
+        return found == structures_.end() ? nullptr : found->second;
+    }
+    std::optional<std::int64_t> enumerator(const std::string& name) override {
+        return name == "SAMPLE_ONE" ? std::optional<std::int64_t>(1) : std::nullopt;
+    }
+    std::optional<std::vector<Type::Field>> parameters(const std::string&) override {
+        return std::nullopt;
+    }
+    std::optional<std::vector<Type::Field>> raw_tracepoint(const std::string&) override {
+        return std::nullopt;
+    }
+    std::optional<std::uint64_t> kernel_symbol(const std::string&) override { return std::nullopt; }
+    std::optional<std::uint64_t> cgroup_id(const std::string&) override { return std::nullopt; }
+    std::optional<UserSymbol> user_symbol(const std::string&, const std::string&) override {
+        return std::nullopt;
+    }
+
+private:
+    static std::shared_ptr<const Structure> structure(std::string name, std::size_t bytes,
+                                                      std::vector<Type::Field> fields) {
+        auto made = std::make_shared<Structure>();
+        made->name = std::move(name);
+        made->bytes = bytes;
+        made->fields = std::move(fields);
+        return made;
+    }
+
+    std::map<std::string, std::shared_ptr<const Structure>> structures_;
+    std::map<std::string, EventFormat> events_;
+};
+
+}  // namespace gpufs::bt::test
