@@ -23,6 +23,9 @@ void append_escaped(std::string& out, char c) {
         case '\n':
             out += "\\n";
             return;
+        case '\r':
+            out += "\\r";
+            return;
         case '\t':
             out += "\\t";
             return;

@@ -27,7 +27,8 @@ std::string text_of(Frame frame, ValueNames::Place place) {
 
 }  // namespace
 
-LiveSymbols::LiveSymbols(const RunningProgram& running, CodeFile::Lines lines) : symbols_(lines) {
+LiveSymbols::LiveSymbols(const RunningProgram& running, CodeFile::Lines lines, bool has_user)
+    : symbols_(lines), has_user_(has_user) {
     const auto look = [this](const Layout& layout) {
         for (const Member& member : layout.members) {
             const Kind kind = member.type.kind;

@@ -14,7 +14,8 @@ namespace gpufs {
 // monitor has user addresses; reads the kernel's names when the first address is shown.
 class LiveSymbols {
 public:
-    LiveSymbols(const RunningProgram& running, CodeFile::Lines lines);
+    // `has_user`: the monitor has user addresses that its layouts do not tell of.
+    LiveSymbols(const RunningProgram& running, CodeFile::Lines lines, bool has_user = false);
 
     // Begins to follow processes with the side-band, and reads the mappings of running ones (`pid`:
     // only of this one; 0: of all), so that they have names after their exit.
@@ -22,6 +23,7 @@ public:
     // For poll(2): call drain() when one is readable.
     std::vector<int> fds() const { return symbols_.fds(); }
     void drain() { symbols_.drain(); }
+    Symbols& symbols() { return symbols_; }
 
     // Whether stacks begin with the functions of the probe itself, or where it is.
     enum class ProbeFrames { left_out, shown };

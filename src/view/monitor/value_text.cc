@@ -61,24 +61,6 @@ void append_number(std::string& out, std::uint64_t value, bool is_signed) {
         append(out, value);
 }
 
-// "O_WRONLY|O_CREAT|0x20000": the rest is what has no name.
-std::string flags_text(const std::vector<FlagName>& flags, std::uint64_t number) {
-    std::string text;
-    const auto add = [&](std::string_view name) {
-        if (!text.empty()) text += '|';
-        text += name;
-    };
-    std::uint64_t rest = number;
-    for (const FlagName& flag : flags) {
-        if ((rest & flag.bits) != flag.value || (flag.value == 0 && (number & flag.bits) != 0))
-            continue;
-        add(flag.name);
-        rest &= ~flag.bits;
-    }
-    if (rest != 0 || text.empty()) add(rest == 0 ? "0" : hex(rest));
-    return text;
-}
-
 // The number's word or hexadecimal digits, or the names of its flags; absent if it has none of
 // these.
 std::optional<std::string> word_of(const ValuePlan& plan, std::uint64_t number) {
@@ -201,6 +183,23 @@ std::uint64_t integer_at(const ValuePlan& plan, std::span<const std::byte> bytes
 std::string_view text_at(const ValuePlan& plan, std::span<const std::byte> bytes) {
     const auto* text = reinterpret_cast<const char*>(bytes.data() + plan.offset);
     return {text, ::strnlen(text, plan.type.bytes)};
+}
+
+std::string flags_text(std::span<const FlagName> flags, std::uint64_t number) {
+    std::string text;
+    const auto add = [&](std::string_view name) {
+        if (!text.empty()) text += '|';
+        text += name;
+    };
+    std::uint64_t rest = number;
+    for (const FlagName& flag : flags) {
+        if ((rest & flag.bits) != flag.value || (flag.value == 0 && (number & flag.bits) != 0))
+            continue;
+        add(flag.name);
+        rest &= ~flag.bits;
+    }
+    if (rest != 0 || text.empty()) add(rest == 0 ? "0" : hex(rest));
+    return text;
 }
 
 std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view unit) {

@@ -74,6 +74,9 @@ std::string_view text_at(const ValuePlan& plan, std::span<const std::byte> bytes
 // bytes; else "17 pages".
 std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view unit);
 
+// The names of what is in a number, and the rest in hex: "O_WRONLY|O_CREAT|0x20000"; "0" of 0.
+std::string flags_text(std::span<const FlagName> flags, std::uint64_t number);
+
 // Formats values. `bytes` is always the whole record, key or value, with the length of the layout.
 class ValueWriter {
 public:

@@ -1,0 +1,204 @@
+#include "view/bt/map_text.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/align.h"
+#include "base/cat.h"
+#include "view/bt/histogram_rows.h"
+#include "view/bt/json_words.h"
+#include "view/bt/time_series.h"
+
+namespace gpufs::bt {
+
+namespace {
+
+using Kind = Type::Kind;
+
+// What is printed for one key.
+struct Entry {
+    Bytes key;
+    std::uint64_t rank = 0;  // of its place, where values decide it
+    Bytes value;
+    std::size_t parts = 0;  // index into Contents::parts, instead of a value
+};
+
+struct Contents {
+    std::vector<Entry> entries;
+    // Of a histogram the counts of each slot, of a tseries the values of each epoch.
+    std::vector<std::map<std::uint64_t, std::uint64_t>> parts;
+    std::uint64_t last_epoch = 0;  // of all keys
+};
+
+bool is_histogram(const ScriptMap& map) {
+    return map.value->is(Kind::hist) || map.value->is(Kind::lhist);
+}
+
+bool is_series(const ScriptMap& map) {
+    return map.value->is(Kind::tseries);
+}
+
+// What has an element in the kernel's map for each slot, and several lines here.
+bool has_slots(const ScriptMap& map) {
+    return is_histogram(map) || is_series(map);
+}
+
+bool is_ordered_by_value(const ScriptMap& map) {
+    return map.value->is(Kind::integer) || map.value->is_aggregation();
+}
+
+std::string_view as_text(Bytes bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Where values decide the order: what it goes by.
+std::uint64_t rank_of(const Type& type, Bytes value) {
+    if (type.is_aggregation()) return result_of(type, value);
+    return type.is(Kind::integer) ? number_of(type, value) : 0;
+}
+
+// By the count of all slots, or by the last epoch.
+void add_slot(Contents& contents, Entry& entry, const ScriptMap& map, const MapElement& element,
+              std::uint64_t slot) {
+    auto& parts = contents.parts[entry.parts];
+    const auto count = load<std::uint64_t>(element.value);
+    if (is_histogram(map)) {
+        parts[slot] += count;
+        entry.rank += count;
+        return;
+    }
+    const std::uint64_t epoch = count;
+    if (epoch == 0) return;
+    parts[epoch] = rank_of(*map.value->element, element.value.subspan(sizeof epoch));
+    entry.rank = std::max(entry.rank, epoch);
+    contents.last_epoch = std::max(contents.last_epoch, epoch);
+}
+
+Contents gathered(const ScriptMap& map, std::span<const MapElement> elements) {
+    const std::size_t key_bytes = map.key ? map.key->bytes : sizeof(std::uint64_t);
+    std::map<std::string_view, std::size_t> places;
+    Contents out;
+    for (const MapElement& element : elements) {
+        const Bytes key = element.key.first(key_bytes);
+        const auto [place, is_new] = places.emplace(as_text(key), out.entries.size());
+        if (is_new) {
+            out.entries.push_back({key, 0, {}, out.parts.size()});
+            out.parts.emplace_back();
+        }
+        const auto slot =
+            load<std::uint32_t>(element.key, align_up(key_bytes, sizeof(std::uint32_t)));
+        add_slot(out, out.entries[place->second], map, element, slot);
+    }
+    return out;
+}
+
+Contents values_of(const ScriptMap& map, std::span<const MapElement> elements) {
+    Contents out;
+    out.entries.reserve(elements.size());
+    for (const MapElement& element : elements)
+        out.entries.push_back({element.key, rank_of(*map.value, element.value), element.value, 0});
+    return out;
+}
+
+// What is to be printed, in its order.
+Contents contents_of(const ScriptMap& map, std::span<const MapElement> elements, std::size_t top) {
+    Contents out = has_slots(map) ? gathered(map, elements) : values_of(map, elements);
+    const bool by_value = is_ordered_by_value(map);
+    const bool is_signed = !has_slots(map) && map.value->is_signed;
+    std::ranges::sort(out.entries, [&](const Entry& a, const Entry& b) {
+        if (by_value && a.rank != b.rank) return compare_numbers(a.rank, b.rank, is_signed) < 0;
+        if (!map.key) return false;
+        const auto order = compare_values(*map.key, a.key, b.key);
+        return order != 0 ? order < 0 : as_text(a.key) < as_text(b.key);
+    });
+    if (top > 0 && top < out.entries.size())
+        out.entries.erase(out.entries.begin(),
+                          out.entries.end() - static_cast<std::ptrdiff_t>(top));
+    return out;
+}
+
+// What is printed in the place of a missing value.
+std::vector<std::byte> empty_value(const Type& type) {
+    std::vector<std::byte> out(type.bytes);
+    // Id 0 may be a stack: -1 is none.
+    if (type.is(Kind::kernel_stack) || type.is(Kind::user_stack))
+        std::fill_n(out.begin(), sizeof(std::int32_t), std::byte{0xff});
+    return out;
+}
+
+bool is_zero_to_show(const ScriptMap& map, std::span<const MapElement> elements, MapPart part) {
+    return part.zero_if_empty && elements.empty() && !map.key && !has_slots(map);
+}
+
+std::string_view json_type(const ScriptMap& map) {
+    if (is_histogram(map)) return "hist";
+    if (is_series(map)) return "tseries";
+    return map.value->is(Kind::stats) || map.value->is(Kind::avg) ? "stats" : "map";
+}
+
+}  // namespace
+
+void append_map(std::string& out, const ScriptMap& map, std::span<const MapElement> elements,
+                const ValueWriter& writer, MapPart part) {
+    if (is_zero_to_show(map, elements, part)) {
+        const std::vector<std::byte> zeros = empty_value(*map.value);
+        const MapElement element{{}, zeros};
+        return append_map(out, map, {&element, 1}, writer);
+    }
+    const Contents contents = contents_of(map, elements, part.top);
+    for (const Entry& entry : contents.entries) {
+        out += '@';
+        out += map.name;
+        if (map.key) {
+            out += '[';
+            writer.key(out, *map.key, entry.key);
+            out += ']';
+        }
+        out += has_slots(map) ? ":\n" : ": ";
+        if (is_histogram(map))
+            append_rows(out, histogram_rows(*map.value, contents.parts[entry.parts], part.div));
+        else if (is_series(map))
+            append_series(out, *map.value,
+                          series_points(*map.value, contents.parts[entry.parts],
+                                        contents.last_epoch, writer.names()));
+        else
+            writer.text(out, *map.value, entry.value, part.div);
+        out += '\n';
+    }
+}
+
+void append_map_json(std::string& out, const ScriptMap& map, std::span<const MapElement> elements,
+                     const ValueWriter& writer, MapPart part) {
+    if (is_zero_to_show(map, elements, part)) {
+        const std::vector<std::byte> zeros = empty_value(*map.value);
+        const MapElement element{{}, zeros};
+        return append_map_json(out, map, {&element, 1}, writer);
+    }
+    const Contents contents = contents_of(map, elements, part.top);
+    if (contents.entries.empty()) return;
+    out += cat(R"({"type": ")", json_type(map), R"(", "data": {)", json_quote(cat('@', map.name)),
+               ": ");
+    if (map.key) out += '{';
+    bool is_first = true;
+    for (const Entry& entry : contents.entries) {
+        if (!is_first) out += ", ";
+        is_first = false;
+        if (map.key) {
+            writer.json_key(out, *map.key, entry.key);
+            out += ": ";
+        }
+        if (is_histogram(map))
+            append_rows_json(out,
+                             histogram_rows(*map.value, contents.parts[entry.parts], part.div));
+        else if (is_series(map))
+            append_series_json(out, *map.value,
+                               series_points(*map.value, contents.parts[entry.parts],
+                                             contents.last_epoch, writer.names()));
+        else
+            writer.json(out, *map.value, entry.value, part.div);
+    }
+    if (map.key) out += '}';
+    out += "}}\n";
+}
+
+}  // namespace gpufs::bt

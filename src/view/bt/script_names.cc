@@ -1,0 +1,133 @@
+#include "view/bt/script_names.h"
+
+#include <pwd.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <unordered_map>
+
+#include "base/cat.h"
+#include "base/clock.h"
+#include "engine/results/stack_maps.h"
+#include "lang/symbols/probe_functions.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr const char* kCgroupMount = "/sys/fs/cgroup";
+
+std::uint64_t now_ns(clockid_t clock) {
+    timespec now{};
+    ::clock_gettime(clock, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * kSecond +
+           static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+class LiveNames : public ScriptNames {
+public:
+    LiveNames(Symbols& symbols, const RunningProgram& running)
+        : symbols_(symbols), stacks_(running) {}
+
+    Frame kernel(std::uint64_t address) override { return symbols_.kernel(address); }
+    Frame user(std::uint32_t pid, std::uint64_t address) override {
+        return symbols_.user(pid, address);
+    }
+    std::vector<std::uint64_t> frames(const std::string& map, std::int32_t id) override {
+        std::vector<std::uint64_t> frames = stacks_.frames(map, id);
+        // A kernel stack begins with the functions of the probe itself.
+        const auto first = std::ranges::find_if_not(frames, [this](std::uint64_t address) {
+            return static_cast<std::int64_t>(address) < 0 &&
+                   is_probe_function(symbols_.kernel(address).name);
+        });
+        frames.erase(frames.begin(), first);
+        return frames;
+    }
+    std::string user_name(std::uint64_t uid) override {
+        const passwd* user = ::getpwuid(static_cast<uid_t>(uid));
+        return user ? user->pw_name : "";
+    }
+    // A cgroup's id is its directory's inode number.
+    std::string cgroup_path(std::uint64_t id) override {
+        if (const auto known = cgroups_.find(id); known != cgroups_.end()) return known->second;
+        read_cgroups();
+        const auto found = cgroups_.find(id);
+        return found == cgroups_.end() ? "" : found->second;
+    }
+    std::uint64_t wall_ns(Clock clock, std::uint64_t ns) override {
+        if (clock == Clock::monotonic) return ns + real_time_ahead_ns();
+        const clockid_t own = clock == Clock::boot ? CLOCK_BOOTTIME : CLOCK_TAI;
+        return ns + (now_ns(CLOCK_REALTIME) - now_ns(own));
+    }
+
+private:
+    void read_cgroups() {
+        namespace fs = std::filesystem;
+        std::error_code code;
+        for (const char* mount : {"/sys/fs/cgroup/unified", kCgroupMount}) {
+            if (!fs::exists(cat(mount, "/cgroup.controllers"), code)) continue;
+            for (fs::recursive_directory_iterator it(mount, code), end; it != end && !code;
+                 it.increment(code)) {
+                if (!it->is_directory(code)) continue;
+                struct stat info {};
+                if (::stat(it->path().c_str(), &info) == 0)
+                    cgroups_[info.st_ino] =
+                        cat("unified:", it->path().string().substr(std::string(mount).size()));
+            }
+            struct stat root {};
+            if (::stat(mount, &root) == 0) cgroups_[root.st_ino] = "unified:/";
+            return;
+        }
+    }
+
+    Symbols& symbols_;
+    StackMaps stacks_;
+    std::unordered_map<std::uint64_t, std::string> cgroups_;
+};
+
+class RecordedNames : public ScriptNames {
+public:
+    RecordedNames(TraceContext& context, const RunningProgram& running)
+        : context_(context), stacks_(running) {}
+
+    Frame kernel(std::uint64_t address) override {
+        Frame frame;
+        const auto symbol =
+            context_.addresses.symbol ? context_.addresses.symbol(address) : std::nullopt;
+        frame.offset = symbol ? symbol->offset : address;
+        if (symbol) frame.name = symbol->name;
+        if (symbol && !symbol->module.empty()) frame.module = cat('[', symbol->module, ']');
+        return frame;
+    }
+    Frame user(std::uint32_t, std::uint64_t address) override {
+        Frame frame;
+        frame.offset = address;
+        return frame;
+    }
+    std::vector<std::uint64_t> frames(const std::string& map, std::int32_t id) override {
+        return stacks_.frames(map, id);
+    }
+    std::string user_name(std::uint64_t) override { return {}; }
+    std::string cgroup_path(std::uint64_t) override { return {}; }
+    // A recording's times stay what they are.
+    std::uint64_t wall_ns(Clock, std::uint64_t ns) override { return ns; }
+
+private:
+    TraceContext& context_;
+    StackMaps stacks_;
+};
+
+}  // namespace
+
+std::unique_ptr<ScriptNames> live_script_names(Symbols& symbols, const RunningProgram& running) {
+    return std::make_unique<LiveNames>(symbols, running);
+}
+
+std::unique_ptr<ScriptNames> recorded_script_names(TraceContext& context,
+                                                   const RunningProgram& running) {
+    return std::make_unique<RecordedNames>(context, running);
+}
+
+}  // namespace gpufs

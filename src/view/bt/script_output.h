@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "view/bt/map_text.h"
+#include "view/bt/value_text.h"
+
+namespace gpufs::bt {
+
+// Where a statement stands, for messages.
+struct OutputPlace {
+    std::string text;  // "open.bt:3:5-17"
+    std::string file;  // "open.bt"
+    std::size_t line = 0, column = 0;
+    std::string context;  // the source line and what marks the place, each with its newline
+};
+
+// What a script prints, as text or as lines of JSON. It gathers in `out` and `err`, which are to be
+// written to standard output and standard error, in this order, and cleared.
+class ScriptOutput {
+public:
+    enum class Form { text, json };
+    // Borrows the writer.
+    ScriptOutput(Form form, const ValueWriter& writer) : form_(form), writer_(writer) {}
+
+    std::string out, err;
+
+    void printf(std::string_view text) { tell("printf", text); }
+    void time(std::string_view text) { tell("time", text); }
+    void cat(std::string_view text) { tell("cat", text); }
+    // Without a newline behind: it is added.
+    void join(std::string_view text);
+    // What a command of system() wrote to its standard output. As text it goes through unchanged.
+    void syscall(std::string_view text) { tell("syscall", text); }
+    void value(const Type& type, Bytes bytes);
+    void map(const ScriptMap& map, std::span<const MapElement> elements, MapPart part = {});
+    // The two empty lines before the maps at the end; nothing in JSON.
+    void end_of_run();
+
+    // errorf() and warnf(); a newline at the text's end is dropped.
+    enum class Severity { warning, error };
+    void message(Severity severity, const OutputPlace& place, std::string_view text);
+    // A helper that failed: `code` is its result, a negative errno. Shows the place's context.
+    void helper_error(const OutputPlace& place, std::string_view helper, std::int64_t code);
+    void attached_probes(std::uint64_t probes);
+    void lost_events(std::uint64_t events);
+
+private:
+    void tell(std::string_view type, std::string_view text);
+
+    Form form_;
+    const ValueWriter& writer_;
+};
+
+}  // namespace gpufs::bt
