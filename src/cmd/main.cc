@@ -36,7 +36,7 @@ int dispatch(Context& ctx, Args args) {
         return kOk;
     }
     if (word == "--version") {
-        ctx.out.line("gpufs " GPUFS_VERSION);
+        ctx.out.line(cat("gpufs ", version()));
         return kOk;
     }
     std::vector<std::string> rest(args.begin() + 1, args.end());
@@ -100,6 +100,12 @@ void open_standard_descriptors() {
         if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) == -1) return;
 }
 
+// Called as bpftrace, by a link, it takes bpftrace's command line.
+bool is_named_bpftrace(const char* path) {
+    const std::string_view name = path ? path : "";
+    return name.substr(name.rfind('/') + 1) == "bpftrace";
+}
+
 int main_with(Args args) {
     open_standard_descriptors();
     // A closed pipe and a file that may not grow must end gpufs by an error from write(2), after
@@ -122,9 +128,15 @@ int main_with(Args args) {
 }
 
 }  // namespace
+
+std::string version() {
+    return GPUFS_VERSION;
+}
+
 }  // namespace gpufs
 
 int main(int argc, char** argv) {
-    const std::vector<std::string> args(argv + 1, argv + argc);
+    std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
+    if (gpufs::is_named_bpftrace(argv[0])) args.insert(args.begin(), "bt");
     return gpufs::main_with(args);
 }

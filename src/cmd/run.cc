@@ -6,6 +6,7 @@
 #include "cmd/shared/monitor_args.h"
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
+#include "cmd/shared/script_run.h"
 #include "engine/monitor/files.h"
 #include "engine/recipe/trusted_files.h"
 #include "lang/ir/followed.h"
@@ -55,6 +56,19 @@ void print_monitors(Context& ctx, bool is_json) {
     for (const std::string& name : names) print_monitor(ctx, name, width, is_json);
 }
 
+// A script, from a file or the command line; the words behind it are its arguments.
+int run_script_of(Context& ctx, const std::optional<std::string>& text, bool is_unsafe,
+                  const std::vector<int>& pids, const std::vector<std::string>& words,
+                  RunChoices choices) {
+    ScriptChoices script;
+    script.source = text ? SourceText{"-e", *text} : read_script(words[0]);
+    script.arguments.assign(words.begin() + (text ? 0 : 1), words.end());
+    script.is_unsafe = is_unsafe;
+    script.pids = pids;
+    follow_command(choices, !pids.empty());
+    return run_script(ctx, script, std::move(choices));
+}
+
 }  // namespace
 
 int cmd_run(Context& ctx, Args args) {
@@ -62,7 +76,8 @@ int cmd_run(Context& ctx, Args args) {
     std::vector<std::string> words;  // NAME|FILE and name=value
     std::vector<int> pids;
     const bool has_words = !args.empty();
-    bool list = false, show = false;
+    bool list = false, show = false, is_unsafe = false;
+    std::optional<std::string> program_text;
     Options options(
         "run NAME|FILE [name=value…] [-p PID] [--if EXPR] [--duration T] [-- COMMAND]",
         "Runs a monitor: the BPF programs of a .bpf file, one that is shipped or your own. Prints\n"
@@ -72,6 +87,8 @@ int cmd_run(Context& ctx, Args args) {
     add_run_options(options, choices);
     add_freeze_options(options, choices);
     options.pids(pids, "only this process (its first thread's id)")
+        .value("execute,e", program_text, "PROGRAM", "a script in the bpftrace language")
+        .flag("unsafe", is_unsafe, "let a script use functions that change the machine")
         .flag("list", list, "say which monitors there are, and their parameters")
         .flag("show", show, "print the text of the monitor");
     choices.command = take_command(args);
@@ -81,6 +98,8 @@ int cmd_run(Context& ctx, Args args) {
         print_monitors(ctx, choices.json);
         return kOk;
     }
+    if (program_text || (!words.empty() && is_script(words[0]) && !show))
+        return run_script_of(ctx, program_text, is_unsafe, pids, words, std::move(choices));
     if (words.empty())
         throw UsageError("run needs a monitor", "'gpufs run --list' has their names");
     if (show) {

@@ -53,6 +53,7 @@ const std::map<std::string, std::vector<std::string>> kNoValues = {
     {"NAME", {}},
     {"OUT", {}},
     {"PID", {"0", "x", ",", "99999999999"}},
+    {"PROGRAM", {}},
     {"SIZE", {"x", "4X", "99999999999G"}},
     {"STATES", {"Q"}},
     {"T", {"bogus", "1x", "1e300h"}},

@@ -79,7 +79,7 @@ Why why_of(const std::vector<std::string>& command) {
     return told;
 }
 
-std::vector<std::string> work(std::vector<std::string> words) {
+std::vector<std::string> why_work(std::vector<std::string> words) {
     words.insert(words.begin(), test::work_binary());
     return words;
 }
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(why)
 
 BOOST_AUTO_TEST_CASE(what_a_command_slept_it_was_blocked) {
-    const Why told = why_of(work({"sleeps", "4", "30"}));
+    const Why told = why_of(why_work({"sleeps", "4", "30"}));
     BOOST_TEST(told.threads() == 1);
     BOOST_TEST(told.of("blocked") >= 4 * 30 * kMs);
     BOOST_TEST(told.of("cpu") > 0);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(what_a_command_slept_it_was_blocked) {
 
 // 100 ms of CPU time in each of two processes, a little of which goes before the exec.
 BOOST_AUTO_TEST_CASE(what_a_command_worked_it_was_on_a_cpu) {
-    const Why told = why_of(work({"spin", "100", "2"}));
+    const Why told = why_of(why_work({"spin", "100", "2"}));
     BOOST_TEST(told.threads() == 2);
     BOOST_TEST(told.of("cpu") >= 150 * kMs);
 }

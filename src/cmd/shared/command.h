@@ -32,7 +32,11 @@ struct Command {
     int (*run)(Context&, Args);
 };
 
+// What was built: "v1.2-3-gabcdef0".
+std::string version();
+
 int cmd_asm(Context&, Args);
+int cmd_bt(Context&, Args);
 int cmd_count(Context&, Args);
 int cmd_disasm(Context&, Args);
 int cmd_doctor(Context&, Args);
@@ -63,6 +67,7 @@ inline constexpr Command kCommands[] = {
     {"stall", "say what kept a process from running: where, how long, who woke it", cmd_stall},
     {"recipe", "run a file of filters and triggers that answers one question", cmd_recipe},
     {"run", "run BPF programs of a .bpf file: shipped monitors, or your own", cmd_run},
+    {"bt", "run a script in the bpftrace language, with bpftrace's command line", cmd_bt},
     {"count", "count events, by fields, tasks, CPUs or stacks", cmd_count},
     {"hist", "show how large the values of an event's field are", cmd_hist},
     {"stats", "show count, sum, average and extremes of an event's field", cmd_stats},

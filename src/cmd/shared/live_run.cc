@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cmd/shared/error_text.h"
 #include "cmd/shared/screen.h"
+#include "cmd/shared/script_printer.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load_linked.h"
 #include "kernel/host/real_time.h"
@@ -21,7 +22,7 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
                      const FollowedTasks* followed) try {
     Monitor::Choice choice{choices.for_program(), {}};
     if (!choices.self) choice.left_out = static_cast<std::uint32_t>(::getpid());
-    choice.turns = choices.interval.has_value();
+    choice.turns = choices.interval.has_value() && !choices.script;
     if (followed) {
         choice.followed = &followed->map();
         declare_followed(program);
@@ -88,27 +89,56 @@ void LiveRun::open() {
         freeze_on_.emplace(program, *choices_.freeze_on,
                            open_session({choices_.session.value_or(""), false}));
     loop_.hold(choices_.command);
+    tell_child();
     reader_.emplace(monitor_, loop_.wake_fd());
     if (followed_) followed_->follow(loop_.command()->pid());
     const std::uint64_t attached_ns = monotonic_ns();
     monitor_.attach();
-    symbols_.emplace(monitor_, choices_.lines ? CodeFile::Lines::yes : CodeFile::Lines::no);
+    const bool has_user = choices_.script && choices_.script->has_user_addresses;
+    symbols_.emplace(monitor_, choices_.lines ? CodeFile::Lines::yes : CodeFile::Lines::no,
+                     has_user);
     symbols_->watch(wanted_process(program, choices_.parameters));
     for (const int fd : symbols_->fds()) loop_.wake_for(fd);
-    printer_.emplace(ctx_, monitor_, choices_.form(),
-                     symbols_->names(choices_.probe_frames ? LiveSymbols::ProbeFrames::shown
-                                                           : LiveSymbols::ProbeFrames::left_out));
-    printer_->begin_intervals(attached_ns);
-    if (choices_.gpu_use && choices_.interval && !choices_.folded) {
+    open_printer();
+    printer_->begin_run(attached_ns);
+    if (monitor_printer_ && choices_.gpu_use && choices_.interval && !choices_.folded) {
         const auto pid = static_cast<int>(wanted_process(program, choices_.parameters));
         gpus_.emplace(GpuSection::Choice{pid, choices_.follows ? loop_.command()->pid() : 0});
-        printer_->show_gpus(*gpus_);
+        monitor_printer_->show_gpus(*gpus_);
     }
     // Some serial lines are terminals that have no size.
     const Screen screen = screen_of(ctx_.out.fd());
-    if (!choices_.top || choices_.json || screen.columns == 0 || screen.rows == 0) return;
-    top_.emplace(ctx_, program, *printer_, *choices_.interval);
+    if (!choices_.top || !monitor_printer_ || choices_.json || screen.columns == 0 ||
+        screen.rows == 0)
+        return;
+    top_.emplace(ctx_, program, *monitor_printer_, *choices_.interval);
     if (top_->key_fd() != -1) loop_.wake_for(top_->key_fd());
+}
+
+// A script's `cpid`.
+void LiveRun::tell_child() {
+    ProgramMap* const child = choices_.script ? monitor_.map(bt::kChildMap) : nullptr;
+    if (!child || !loop_.command()) return;
+    const std::uint32_t index = 0;
+    const auto pid = static_cast<std::uint64_t>(loop_.command()->pid());
+    child->update(std::as_bytes(std::span(&index, 1)), std::as_bytes(std::span(&pid, 1)));
+}
+
+void LiveRun::open_printer() {
+    if (choices_.script) {
+        script_names_ = live_script_names(symbols_->symbols(), monitor_);
+        printer_ = std::make_unique<ScriptPrinter>(
+            ctx_, monitor_, *choices_.script,
+            choices_.json ? bt::ScriptOutput::Form::json : bt::ScriptOutput::Form::text,
+            *script_names_);
+        return;
+    }
+    auto made = std::make_unique<MonitorPrinter>(
+        ctx_, monitor_, choices_.form(),
+        symbols_->names(choices_.probe_frames ? LiveSymbols::ProbeFrames::shown
+                                              : LiveSymbols::ProbeFrames::left_out));
+    monitor_printer_ = made.get();
+    printer_ = std::move(made);
 }
 
 // The part up to the end is the last interval, printed by finish(), whether a tick is due or not.
@@ -134,7 +164,7 @@ void LiveRun::take(const RecordLayout& layout, std::span<const std::byte> record
     if (freeze_on_) freeze_on_->look_at(layout, record);
     if (layout.is_for_freeze()) return;
     if (top_)
-        printer_->pass();
+        monitor_printer_->pass();
     else
         printer_->print(layout, record);
 }
@@ -148,6 +178,8 @@ void LiveRun::tick() {
 
 bool LiveRun::goes_on() {
     if (top_ && !top_->handle_keys()) return false;
+    if (choices_.script && choices_.script->has_only_begin_and_end && choices_.command.empty())
+        return false;
     return !loop_.is_over() && !printer_->exit_status() && !(freeze_on_ && freeze_on_->is_frozen());
 }
 

@@ -16,6 +16,7 @@
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/monitor.h"
 #include "engine/monitor/reader.h"
+#include "view/bt/script_names.h"
 #include "view/monitor/live_symbols.h"
 
 namespace gpufs {
@@ -34,6 +35,8 @@ public:
 
 private:
     void open();
+    void open_printer();
+    void tell_child();
     void loop();
     int finish();
     void take(const RecordLayout& layout, std::span<const std::byte> record);
@@ -51,7 +54,9 @@ private:
     // Set by open(); the last three only if requested.
     std::optional<MonitorReader> reader_;
     std::optional<LiveSymbols> symbols_;
-    std::optional<MonitorPrinter> printer_;
+    std::unique_ptr<ScriptNames> script_names_;
+    std::unique_ptr<RunPrinter> printer_;
+    MonitorPrinter* monitor_printer_ = nullptr;  // the same; null for a script
     std::optional<FreezeOn> freeze_on_;
     std::optional<GpuSection> gpus_;
     std::optional<Top> top_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cmd/shared/command.h"
+#include "cmd/shared/run_printer.h"
 #include "engine/results/lost_counters.h"
 #include "engine/results/map_contents.h"
 #include "engine/results/running_program.h"
@@ -24,7 +25,7 @@ std::string run_end_json(std::uint64_t records, const LossLedger& losses,
 
 // Prints the output of a running program: records, reports and losses, as text or as JSON lines.
 // Output is buffered until flush() or until the buffer is large.
-class MonitorPrinter {
+class MonitorPrinter : public RunPrinter {
 public:
     struct Form {
         bool json = false;
@@ -39,15 +40,16 @@ public:
     MonitorPrinter& operator=(const MonitorPrinter&) = delete;
 
     // Reads the screen size and the clock; call it for each batch of records.
-    void begin_batch();
+    void begin_batch() override;
     // Carries out the record's actions.
-    void print(const RecordLayout& layout, std::span<const std::byte> record);
-    void flush();
+    void print(const RecordLayout& layout, std::span<const std::byte> record) override;
+    void flush() override;
 
     // The status of the first exit action carried out. Later records are not printed.
-    std::optional<int> exit_status() const noexcept { return exit_status_; }
+    std::optional<int> exit_status() const noexcept override { return exit_status_; }
     // Resumes printing for the records of the end programs.
-    void print_on() { is_silent_ = false; }
+    void print_on() override { is_silent_ = false; }
+    void begin_run(std::uint64_t now_ns) override { begin_intervals(now_ns); }
 
     // An interval begins, the first or one behind those that were taken. Returns the time as it is
     // told when the interval ends, in the format of `names`.
@@ -57,7 +59,7 @@ public:
     // Null if there is none.
     GpuSection* gpus() const noexcept { return gpus_; }
     // Prints a line with the times of the interval that ends now, and the maps' contents of it.
-    void print_interval(std::uint64_t now_ns);
+    void print_interval(std::uint64_t now_ns) override;
     // The same as data, for a display with its own format.
     struct Taken {
         const MapDeclaration* map;
@@ -72,7 +74,7 @@ public:
     void pass() { ++count_; }
     // Prints the final map contents and the losses, and returns these. `known`: see read_losses().
     // `now_ns`: the time for the last, incomplete interval.
-    LossLedger print_end(std::uint64_t now_ns, LossLedger known);
+    LossLedger print_end(std::uint64_t now_ns, LossLedger known) override;
 
 private:
     std::string time_text(std::uint64_t ns);

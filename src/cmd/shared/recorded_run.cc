@@ -1,5 +1,6 @@
 #include "cmd/shared/recorded_run.h"
 
+#include "cmd/shared/script_printer.h"
 #include "view/monitor/explanation.h"
 #include "view/monitor/recorded_symbols.h"
 
@@ -10,10 +11,20 @@ RecordedRun::RecordedRun(Context& ctx, Program program, const RunChoices& choice
       choices_(choices),
       file_(choices.recording ? *choices.recording : opened_.emplace(*choices.input)),
       replay_(std::move(program), choices.for_program(), file_),
-      printer_(ctx, replay_, choices.form(), recorded_names(file_.context())),
       print_([this](const RecordLayout& layout, std::span<const std::byte> record) {
-          printer_.print(layout, record);
-      }) {}
+          printer_->print(layout, record);
+      }) {
+    if (choices.script) {
+        script_names_ = recorded_script_names(file_.context(), replay_);
+        printer_ = std::make_unique<ScriptPrinter>(
+            ctx, replay_, *choices.script,
+            choices.json ? bt::ScriptOutput::Form::json : bt::ScriptOutput::Form::text,
+            *script_names_);
+    } else {
+        printer_ = std::make_unique<MonitorPrinter>(ctx, replay_, choices.form(),
+                                                    recorded_names(file_.context()));
+    }
+}
 
 int RecordedRun::run() {
     if (!explain(ctx_, explanation(replay_.sites(), replay_.prepared()), replay_.cautions(),
@@ -32,27 +43,27 @@ void RecordedRun::loop(RunLoop& loop) {
     for (std::size_t count = 0; const auto now = replay_.advance(); ++count) {
         if (count == 0) {
             loop.begin(*now);
-            printer_.begin_intervals(*now);
+            printer_->begin_run(*now);
         }
         if (loop.time_is_over(*now)) break;
         now_ns_ = *now;
-        if (const auto moment = loop.tick(*now)) printer_.print_interval(*moment);
+        if (const auto moment = loop.tick(*now)) printer_->print_interval(*moment);
         replay_.run(print_);
-        if (printer_.exit_status()) break;
+        if (printer_->exit_status()) break;
         if (count % kLookForSignal == 0 && loop.is_interrupted()) break;
-        if (count % kBatch == 0) printer_.flush();
+        if (count % kBatch == 0) printer_->flush();
     }
 }
 
 int RecordedRun::finish(const RunLoop& loop) {
-    printer_.print_on();
+    printer_->print_on();
     replay_.run_end(print_);
-    const LossLedger losses = printer_.print_end(now_ns_, replay_.losses());
+    const LossLedger losses = printer_->print_end(now_ns_, replay_.losses());
     for (const std::string& note : replay_.notes()) ctx_.err.line(note);
     ctx_.out.flush();
     ctx_.err.flush();
     return loop.exit_status(
-        status_of(choices_.strict, losses, printer_.exit_status().value_or(kOk)));
+        status_of(choices_.strict, losses, printer_->exit_status().value_or(kOk)));
 }
 
 }  // namespace gpufs

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -9,6 +10,7 @@
 #include "cmd/shared/run_program.h"
 #include "engine/monitor/replay.h"
 #include "engine/trace/file.h"
+#include "view/bt/script_names.h"
 
 namespace gpufs {
 
@@ -33,7 +35,8 @@ private:
     std::optional<TraceFile> opened_;  // where nobody else has opened it
     TraceFile& file_;
     Replay replay_;
-    MonitorPrinter printer_;
+    std::unique_ptr<ScriptNames> script_names_;  // of a script
+    std::unique_ptr<RunPrinter> printer_;
     VisitRecord print_;
     std::uint64_t now_ns_ = 0;  // of the last record processed
 };

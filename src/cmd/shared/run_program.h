@@ -13,6 +13,9 @@
 
 namespace gpufs {
 
+namespace bt {
+struct Compiled;
+}
 class Options;
 class TraceFile;
 
@@ -36,6 +39,8 @@ struct RunChoices {
     // loaded are left out: their errors are printed, and the exit status is kFailed where it would
     // be kOk.
     std::vector<Program> parts;
+    // What prints its output, where that is not MonitorPrinter: the program is of this script.
+    const bt::Compiled* script = nullptr;
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,
          probe_frames = false, self = false, strict = false, verbose = false;
 

@@ -11,10 +11,10 @@ enum toy_ring { TOY_GFX, TOY_COMPUTE, TOY_SDMA, TOY_RINGS };
 #define TOY_NO_RING (~0u)
 
 struct toy_submit {
-	__u32 ring;
-	__u32 exec_us;
-	__u32 after;	/* a ring: depend on this client's last job there; or TOY_NO_RING */
-	__u32 hangs;	/* never ends by itself: the scheduler's timeout ends it */
+    __u32 ring;
+    __u32 exec_us;
+    __u32 after; /* a ring: depend on this client's last job there; or TOY_NO_RING */
+    __u32 hangs; /* never ends by itself: the scheduler's timeout ends it */
 };
 
 /* Submits one job. */
@@ -29,12 +29,12 @@ struct toy_submit {
 
 /* One job as the device saw it; read() returns those of the client, from the first on. */
 struct toy_job {
-	__u64 context, seqno;		/* of the fence that says it has ended */
-	__u64 queued_ns;		/* CLOCK_MONOTONIC, just before the scheduler got it */
-	__u64 began_ns;			/* when the scheduler gave it to the ring; 0: never */
-	__u64 ended_ns;			/* when the ring was through with it; 0: never */
-	__u64 dep_context, dep_seqno;	/* what it depends on; 0 0: nothing */
-	__u32 ring, exec_us;
+    __u64 context, seqno;         /* of the fence that says it has ended */
+    __u64 queued_ns;              /* CLOCK_MONOTONIC, just before the scheduler got it */
+    __u64 began_ns;               /* when the scheduler gave it to the ring; 0: never */
+    __u64 ended_ns;               /* when the ring was through with it; 0: never */
+    __u64 dep_context, dep_seqno; /* what it depends on; 0 0: nothing */
+    __u32 ring, exec_us;
 };
 
 #endif

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/loss.h"
+#include "lang/program/program.h"
+
+namespace gpufs {
+
+// Prints what a running program sends and counts: monitors in gpufs's way (MonitorPrinter), scripts
+// in bpftrace's (ScriptPrinter). Output is buffered until flush() or until the buffer is large.
+class RunPrinter {
+public:
+    virtual ~RunPrinter() = default;
+
+    // Call it for each batch of records.
+    virtual void begin_batch() = 0;
+    // Carries out the record's actions.
+    virtual void print(const RecordLayout& layout, std::span<const std::byte> record) = 0;
+    virtual void flush() = 0;
+
+    // The status of the first exit action carried out. Later records are not printed.
+    virtual std::optional<int> exit_status() const noexcept = 0;
+    // Resumes printing for the records of the end programs.
+    virtual void print_on() = 0;
+
+    // The first interval begins.
+    virtual void begin_run(std::uint64_t now_ns) = 0;
+    // Prints the contents of the maps at the end of an interval.
+    virtual void print_interval(std::uint64_t now_ns) = 0;
+    // Prints the final map contents and the losses, and returns these. `known`: see read_losses().
+    // `now_ns`: the time for the last, incomplete interval.
+    virtual LossLedger print_end(std::uint64_t now_ns, LossLedger known) = 0;
+};
+
+}  // namespace gpufs

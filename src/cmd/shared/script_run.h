@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/source.h"
+#include "bt/code/compile.h"
+#include "cmd/shared/run_program.h"
+
+namespace gpufs {
+
+// A script in the bpftrace language, and how it is to be compiled and printed.
+struct ScriptChoices {
+    SourceText source;
+    std::vector<std::string> arguments;  // $1…
+    std::vector<int> pids;               // only hits of these processes or threads; empty: all
+    bool is_unsafe = false;
+    bool says_attached = false;  // how many probes
+    bool has_warnings = true;
+    // What to print instead of running it: "ast", "types" or "ir". Empty: it runs.
+    std::string stage;
+};
+
+// A script's name ends with ".bt", or its first line names bpftrace.
+bool is_script(const std::string& path);
+// Reads a script; "-" is standard input.
+SourceText read_script(const std::string& path);
+
+// Compiles the script for this machine or the recording, and runs it. Returns what Command::run
+// returns.
+int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices);
+
+}  // namespace gpufs

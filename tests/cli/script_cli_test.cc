@@ -1,0 +1,171 @@
+#define BOOST_TEST_DYN_LINK
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "base/cat.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Child;
+using test::Ended;
+
+// What the script prints that is all of a `begin`, up to the two empty lines at the end, and its
+// maps behind them.
+std::string printed(const std::string& body) {
+    const Ended ended = test::gpufs({"bt", "-q", "-e", cat("begin { ", body, " exit() }")});
+    BOOST_TEST_CONTEXT(body) {
+        BOOST_TEST(ended.status == 0, ended.err);
+    }
+    return ended.out;
+}
+
+struct Script {
+    const char* body;
+    const char* out;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(scripts)
+
+BOOST_AUTO_TEST_CASE(a_script_prints_what_it_says) {
+    const Script scripts[] = {
+        {"printf(\"%d %s %x\\n\", -3, \"abc\", 255);", "-3 abc ff\n\n\n"},
+        {"printf(\"%-6s|%6s|%05d\\n\", \"ab\", \"cd\", 42);", "ab    |    cd|00042\n\n\n"},
+        {"print((1, \"two\", (3, 4)));", "(1, two, (3, 4))\n\n\n"},
+        {"print(1 == 1 ? \"yes\" : \"no\");", "yes\n\n\n"},
+        {"print(-7 / 2); print(7 % 4); print(1 << 4 | 1);", "-3\n3\n17\n\n\n"},
+        {"$x = 5; $x += 2; print($x++); print(++$x);", "7\n9\n\n\n"},
+        {"if (1 > 2) { print(1) } else if (2 > 1) { print(2) } else { print(3) }", "2\n\n\n"},
+        {"$i = 0; while ($i < 5) { $i++; if ($i == 2) { continue } if ($i == 4) { break } "
+         "print($i) }",
+         "1\n3\n\n\n"},
+        {"for ($i : 2..5) { printf(\"%d,\", $i) } unroll(3) { printf(\"u\") }", "2,3,4,uuu\n\n"},
+        {"print(sizeof(uint32)); print((uint8)300);", "4\n44\n\n\n"},
+        {"print(strlen(\"four\")); print(strcontains(\"needle in hay\", \"in\"));",
+         "4\ntrue\n\n\n"},
+        {"print(strncmp(\"abcd\", \"abce\", 3)); print(\"abc\" == \"abd\");", "0\nfalse\n\n\n"},
+        {"print(buf(\"hi\", 2));", "hi\n\n\n"},
+        {"print(ntop(0x0100007f)); print(bswap((uint16)0x1234));", "127.0.0.1\n13330\n\n\n"},
+        {"print(comm == \"gpufs\"); print(pid == tid);", "true\ntrue\n\n\n"},
+    };
+    for (const Script& script : scripts) {
+        BOOST_TEST_CONTEXT(script.body) {
+            BOOST_TEST(printed(script.body) == script.out);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(maps_are_printed_at_the_end_by_name) {
+    const Script scripts[] = {
+        {"@b = 2; @a = \"text\";", "\n\n@a: text\n@b: 2\n"},
+        {"@[1, \"x\"] = 5; @[2, \"y\"] = 4;", "\n\n@[2, y]: 4\n@[1, x]: 5\n"},
+        {"@c = count(); @c = count();", "\n\n@c: 2\n"},
+        {"@s = sum(3); @s = sum(-5);", "\n\n@s: -2\n"},
+        {"@min = min(-3); @min = min(5); @max = max(-3); @max = max(5);",
+         "\n\n@max: 5\n@min: -3\n"},
+        {"@avg = avg(2); @avg = avg(5);", "\n\n@avg: 3\n"},
+        {"@st = stats(2); @st = stats(4);", "\n\n@st: { .count = 2, .average = 3, .total = 6 }\n"},
+        {"@x++; @x += 5; @x--;", "\n\n@x: 5\n"},
+        {"@d[1] = 1; @d[2] = 2; delete(@d, 1); print(has_key(@d, 2)); print(len(@d));",
+         "true\n1\n\n\n@d[2]: 2\n"},
+        {"@m[1] = 10; @m[2] = 20; $sum = 0; for ($kv : @m) { $sum += $kv.1 } print($sum); "
+         "clear(@m);",
+         "30\n\n\n"},
+        {"@p = count(); print(@p); clear(@p);", "@p: 1\n\n\n@p: 0\n"},
+    };
+    for (const Script& script : scripts) {
+        BOOST_TEST_CONTEXT(script.body) {
+            BOOST_TEST(printed(script.body) == script.out);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(histograms_have_the_slots_of_bpftrace) {
+    BOOST_TEST(printed("@h = hist(-1); @h = hist(0); @h = hist(1); @h = hist(6); @h = hist(6);") ==
+               "\n\n@h:\n"
+               "(..., 0)               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |\n"
+               "[0]                    1 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |\n"
+               "[1]                    1 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |\n"
+               "[2, 4)                 0 |                                                    |\n"
+               "[4, 8)                 2 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+               "\n");
+    BOOST_TEST(printed("@l = lhist(3, 0, 10, 5); @l = lhist(10, 0, 10, 5);") ==
+               "\n\n@l:\n"
+               "[0, 5)                 1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+               "[5, 10)                0 |                                                    |\n"
+               "[10, ...)              1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+               "\n");
+}
+
+BOOST_AUTO_TEST_CASE(events_are_counted_exactly) {
+    constexpr int kCalls = 1000;
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "bt", "-e",
+                  "tracepoint:syscalls:sys_enter_getppid /pid == $1/ { @[probe] = count() }",
+                  std::to_string(::getpid())};
+    Child script(setup);
+    BOOST_TEST_REQUIRE(script.wait_for_error("Attached 1 probe", 60s));
+    for (int i = 0; i < kCalls; ++i) ::syscall(SYS_getppid);
+    script.send(SIGINT);
+    const Ended ended = script.wait();
+    BOOST_TEST(ended.out == "\n\n@[tracepoint:syscalls:sys_enter_getppid]: 1000\n", ended.err);
+    BOOST_TEST(ended.status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_script_runs_with_the_options_of_gpufs) {
+    const Ended ended =
+        test::gpufs({"run", "-e", "interval:ms:10 { @n++; if (@n == 3) { exit() } }"});
+    BOOST_TEST(ended.out == "\n\n@n: 3\n", ended.err);
+    BOOST_TEST(ended.status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(all_mistakes_are_told_with_their_places) {
+    const Ended ended = test::gpufs({"bt", "-e", "begin { print($y); print(nosuch); }"});
+    BOOST_TEST(ended.status == 2);
+    BOOST_TEST(ended.err ==
+               "gpufs: stdin:1:15: error: Undefined or undeclared variable: $y\n"
+               "begin { print($y); print(nosuch); }\n"
+               "              ^~\n");
+    const Ended field =
+        test::gpufs({"bt", "-e", "tracepoint:sched:sched_switch { print(args.prev_pidd) }"});
+    BOOST_TEST(field.status == 2);
+    BOOST_TEST(test::has(field.err, "hint: did you mean 'prev_pid'?"), field.err);
+    const Ended unsafe = test::gpufs({"bt", "-e", "begin { system(\"true\") }"});
+    BOOST_TEST(unsafe.status == 2);
+    BOOST_TEST(test::has(unsafe.err, "system() is an unsafe function being used in safe mode"),
+               unsafe.err);
+}
+
+BOOST_AUTO_TEST_CASE(json_has_an_object_a_line) {
+    const Ended ended = test::gpufs(
+        {"bt", "-q", "-f", "json", "-e", "begin { printf(\"a\\n\"); @x[1] = 2; exit() }"});
+    BOOST_TEST(ended.out ==
+               "{\"type\": \"printf\", \"data\": \"a\\n\"}\n"
+               "{\"type\": \"map\", \"data\": {\"@x\": {\"1\": 2}}}\n");
+}
+
+BOOST_AUTO_TEST_CASE(arguments_of_a_script_are_its_own) {
+    const Ended ended =
+        test::gpufs({"bt", "-q", "-e", "begin { printf(\"%d %s %d\\n\", $1, str($2), $#); exit() }",
+                     "12", "word"});
+    BOOST_TEST(ended.out == "12 word 2\n\n\n", ended.err);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs
