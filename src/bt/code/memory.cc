@@ -4,6 +4,7 @@
 #include "base/align.h"
 #include "bt/code/probe_code.h"
 #include "lang/ir/aggregate.h"
+#include "lang/ir/read_memory.h"
 
 // Bytes: where values lie, and how they get from one place to another.
 namespace gpufs::bt {
@@ -14,19 +15,19 @@ using Kind = Type::Kind;
 // What a program keeps on its stack of 512 bytes, of which registers take some.
 constexpr std::size_t kStackBytes = 256, kLargestOnStack = 128;
 
-// The widest piece of what is left, in bytes, that is aligned at all these offsets.
-std::size_t piece(std::size_t left, std::int64_t a, std::int64_t b = 0) {
-    std::size_t width = kWord;
-    while (width > left || a % static_cast<std::int64_t>(width) != 0 ||
-           b % static_cast<std::int64_t>(width) != 0)
-        width /= 2;
-    return width;
-}
 ir::Type piece_type(std::size_t bytes) {
     return {static_cast<std::uint8_t>(bytes), false};
 }
 
 }  // namespace
+
+std::size_t widest_access(std::size_t left, std::int64_t at, std::int64_t other) {
+    std::size_t width = kWord;
+    while (width > left || at % static_cast<std::int64_t>(width) != 0 ||
+           other % static_cast<std::int64_t>(width) != 0)
+        width /= 2;
+    return width;
+}
 
 Local ProbeCode::allocate(std::size_t bytes) {
     bytes = align_up(std::max<std::size_t>(bytes, 1), kWord);
@@ -60,7 +61,7 @@ ir::Temp ProbeCode::address_of(const Local& local) {
 void ProbeCode::zero(const Local& at, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes;) {
         const auto offset = static_cast<std::int64_t>(i);
-        const std::size_t width = piece(bytes - i, at.offset + offset);
+        const std::size_t width = widest_access(bytes - i, at.offset + offset);
         code_.store(at.place(offset), 0, piece_type(width));
         i += width;
     }
@@ -69,42 +70,21 @@ void ProbeCode::zero(const Local& at, std::size_t bytes) {
 void ProbeCode::copy(const Local& from, const Local& to, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes;) {
         const auto at = static_cast<std::int64_t>(i);
-        const std::size_t width = piece(bytes - i, from.offset + at, to.offset + at);
+        const std::size_t width = widest_access(bytes - i, from.offset + at, to.offset + at);
         code_.store(to.place(at), code_.load(from.place(at), piece_type(width)), piece_type(width));
         i += width;
     }
 }
 
-ir::Temp ProbeCode::read_helper(int user, int kernel, const Local& to, ir::Operand bytes,
-                                ir::Temp from, Space space) {
-    const auto call = [&](int helper) {
-        return code_.convert(code_.call(helper, {address_of(to), bytes, from}), ir::kS32);
-    };
-    if (space == Space::user) return call(user);
-    if (space == Space::kernel) return call(kernel);
-    // A number that the script takes for an address: the kernel's are in the upper half.
-    const ir::Temp result = code_.new_temp(ir::kS32);
-    const ir::Label is_kernel = code_.new_label(), done = code_.new_label();
-    code_.branch(ir::Cmp::lt, ir::kS64, from, 0, is_kernel);
-    code_.assign(result, call(user));
-    code_.jump(done);
-    code_.bind(is_kernel);
-    code_.assign(result, call(kernel));
-    code_.bind(done);
-    return result;
-}
-
 ir::Temp ProbeCode::read(const Local& to, ir::Operand bytes, ir::Temp from, Space space) {
-    return read_helper(BPF_FUNC_probe_read_user, BPF_FUNC_probe_read_kernel, to, bytes, from,
-                       space);
+    return append_read(code_, space, address_of(to), bytes, from);
 }
 
 void ProbeCode::read_text(const Local& to, std::size_t bytes, ir::Operand limit, ir::Temp from,
                           Space space) {
     zero(to, bytes);
     const ir::Label done = code_.new_label();
-    const ir::Temp length = read_helper(BPF_FUNC_probe_read_user_str,
-                                        BPF_FUNC_probe_read_kernel_str, to, limit, from, space);
+    const ir::Temp length = append_read_text(code_, space, address_of(to), limit, from);
     if (limit.temp()) return code_.bind(done);
     // Where the text goes on, its next byte replaces the NUL: a text without one is cut.
     code_.branch(ir::Cmp::lt, ir::kS32, length, limit.number(), done);
@@ -116,7 +96,8 @@ void ProbeCode::read_text(const Local& to, std::size_t bytes, ir::Operand limit,
 
 void ProbeCode::put_literal(const std::string& text, std::size_t bytes, const Local& to) {
     for (std::size_t i = 0; i < bytes;) {
-        const std::size_t width = piece(bytes - i, to.offset + static_cast<std::int64_t>(i));
+        const std::size_t width =
+            widest_access(bytes - i, to.offset + static_cast<std::int64_t>(i));
         std::uint64_t word = 0;
         if (i < text.size()) std::memcpy(&word, text.data() + i, std::min(width, text.size() - i));
         code_.store(to.place(static_cast<std::int64_t>(i)), word, piece_type(width));

@@ -1,6 +1,7 @@
 #include "base/align.h"
 #include "base/cat.h"
 #include "bt/code/probe_code.h"
+#include "lang/ir/read_memory.h"
 
 // What programs send to the reader.
 namespace gpufs::bt {
@@ -137,8 +138,7 @@ void ProbeCode::emit_join(const Expr& expr) {
         code_.branch(ir::Cmp::eq, ir::kU64, text, 0, done);
         const Local to = at.at(texts + i * kJoinedBytes);
         code_.store(to.place(), 0, ir::kU8);
-        read_helper(BPF_FUNC_probe_read_user_str, BPF_FUNC_probe_read_kernel_str, to, kJoinedBytes,
-                    text, space);
+        append_read_text(code_, space, address_of(to), kJoinedBytes, text);
         code_.store(at.place(kWord), i + 1, ir::kU32);
     }
     code_.bind(done);

@@ -3,6 +3,8 @@
 #include <set>
 
 #include "bt/syntax/walk.h"
+#include "lang/ir/followed.h"
+#include "lang/ir/scratch.h"
 
 namespace gpufs::bt {
 namespace {
@@ -66,16 +68,7 @@ void ProbeCode::filter_pids(ir::Label otherwise) {
     const Provider provider = instance_.provider();
     const bool is_own = provider == Provider::begin || provider == Provider::end ||
                         provider == Provider::interval || provider == Provider::self;
-    if (shared_.options().pids.empty() || is_own) return;
-    const ir::Label is_wanted = code_.new_label();
-    const ir::Temp both = code_.call(BPF_FUNC_get_current_pid_tgid, {});
-    const ir::Temp process = code_.compute(ir::Op::shr, ir::kU64, both, 32);
-    for (const int pid : shared_.options().pids) {
-        code_.branch(ir::Cmp::eq, ir::kU32, process, pid, is_wanted);
-        code_.branch(ir::Cmp::eq, ir::kU32, both, pid, is_wanted);
-    }
-    code_.jump(otherwise);
-    code_.bind(is_wanted);
+    if (!is_own) append_pid_test(code_, shared_.options().pids, otherwise);
 }
 
 std::vector<CodeItem> ProbeCode::compile(bool has_frame) {
@@ -98,7 +91,7 @@ std::vector<CodeItem> ProbeCode::compile(bool has_frame) {
     if (instance_.probe->predicate) unless(*instance_.probe->predicate, *out_);
     emit(instance_.probe->body);
     code_.bind(*out_);
-    if (has_frame) code_.store({*frame_, 0}, 0, ir::kU64);
+    if (has_frame) append_release(code_, *frame_);
     code_.bind(end);
     code_.leave(0);
     if (wants_frame_) return {};

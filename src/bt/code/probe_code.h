@@ -15,6 +15,9 @@
 
 namespace gpufs::bt {
 
+// The widest access in bytes, at most a word, for what is left, aligned at these offsets.
+std::size_t widest_access(std::size_t left, std::int64_t at, std::int64_t other = 0);
+
 // Bytes in memory that a program may load from and store to: on its stack, in its frame, in a
 // map's value.
 struct Local {
@@ -120,12 +123,10 @@ private:
     ir::Temp address_of(const Local& local);
     void zero(const Local& at, std::size_t bytes);
     void copy(const Local& from, const Local& to, std::size_t bytes);
-    // Reads memory of the kernel or of the task; zeros where it cannot be read.
+    // As append_read(): of the kernel or of the task; zeros where it cannot be read.
     ir::Temp read(const Local& to, ir::Operand bytes, ir::Temp from, Space space);
     void read_text(const Local& to, std::size_t bytes, ir::Operand limit, ir::Temp from,
                    Space space);
-    ir::Temp read_helper(int user, int kernel, const Local& to, ir::Operand bytes, ir::Temp from,
-                         Space space);
     // The value as bytes of a type that holds it, in memory of its own or where it is.
     Local in_memory(const Value& value, const TypePtr& as);
     // Puts the value there, as that type.

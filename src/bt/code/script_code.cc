@@ -6,6 +6,7 @@
 #include "base/cat.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/feature_guard.h"
+#include "lang/ir/scratch.h"
 #include "lang/ir/stack_map.h"
 #include "lang/program/function_cookie.h"
 
@@ -16,8 +17,6 @@ using Kind = Type::Kind;
 
 constexpr std::uint64_t kRingBytes = 2 << 20;
 constexpr std::uint64_t kStacks = 16384;
-// Programs of one CPU that interrupt each other, and such of tasks that were preempted.
-constexpr std::uint64_t kFramesAtOnce = 8;
 constexpr std::size_t kMostFrameBytes = 32760;  // of a value of a per-CPU map
 // A keyed histogram has an element for each key and slot in use.
 constexpr std::uint64_t kSlotsOfKey = 16, kMostSlots = 1002;
@@ -55,14 +54,8 @@ bool is_histogram(const Type& type) {
 
 // An array of one value, which programs read by its address.
 MapDeclaration global_of(const char* name, std::size_t bytes) {
-    MapDeclaration map;
-    map.name = name;
-    map.type = BPF_MAP_TYPE_ARRAY;
-    ValueType index;
-    index.bytes = sizeof(std::uint32_t);
-    map.key.add("key", index);
-    map.value = bytes_layout("value", bytes);
-    map.max_entries = 1;
+    MapDeclaration map =
+        array_map(name, BPF_MAP_TYPE_ARRAY, Layout::of("value", raw_bytes_value(bytes)));
     map.is_global = true;
     return map;
 }
@@ -109,15 +102,6 @@ void append_lhist_slot(ir::Code& code, ir::Temp value, ir::Temp slot, const Type
 
 }  // namespace
 
-Layout bytes_layout(const char* name, std::size_t bytes) {
-    ValueType type;
-    type.kind = ValueType::Kind::raw_bytes;
-    type.bytes = bytes;
-    Layout layout;
-    layout.add(name, std::move(type));
-    return layout;
-}
-
 ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable& table,
                        World& world, const CompileOptions& options, Compiled& made)
     : script_(script),
@@ -134,7 +118,8 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
     MapDeclaration made;
     made.name = name;
     made.type = map.type;
-    made.key = bytes_layout("key", map.key ? align_up(map.key->bytes, kWord) : kWord);
+    made.key =
+        Layout::of("key", raw_bytes_value(map.key ? align_up(map.key->bytes, kWord) : kWord));
     made.max_entries = map.is_keyed ? map.entries : 1;
     made.at = map.at;
     if (value.is_aggregation()) {
@@ -150,7 +135,7 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
         program().maps.push_back(made);
         define_add(program(), made, {kWord, false});
     } else {
-        made.value = bytes_layout("value", align_up(value.bytes, kWord));
+        made.value = Layout::of("value", raw_bytes_value(align_up(value.bytes, kWord)));
         program().maps.push_back(made);
     }
     return *program().find_map(name);
@@ -195,18 +180,8 @@ std::string ScriptCode::slot_function_of(const TypedMap& map) {
 
 std::string ScriptCode::stack_function_of(const Type& stack) {
     if (const MapDeclaration* known = program().find_map(stack.map)) return stack_function(*known);
-    MapDeclaration made;
-    made.name = stack.map;
-    made.type = BPF_MAP_TYPE_STACK_TRACE;
-    made.keeps_stacks = true;
-    ValueType id;
-    id.bytes = sizeof(std::uint32_t);
-    made.key.add("key", id);
-    made.value = bytes_layout("value", stack.frames * kWord);
-    made.max_entries = kStacks;
-    program().maps.push_back(made);
-    define_stack_function(program(), made);
-    return stack_function(made);
+    declare_stacks(program(), stack.map, kStacks, stack.frames);
+    return stack_function(*program().find_map(stack.map));
 }
 
 std::string ScriptCode::send_function() {
@@ -237,11 +212,8 @@ std::string ScriptCode::send_function() {
                       {context, map, static_cast<std::uint64_t>(BPF_F_CURRENT_CPU), record, bytes});
         }
         code.leave(0);
-        const std::size_t guard = feature_guard(program(), "ringbuf", has_ring, {});
-        for (CodeItem& item : code.assemble(has_ring ? ".a" : ".b")) {
-            item.guard = guard;
-            function.code.push_back(std::move(item));
-        }
+        append_guarded(function.code, code.assemble(has_ring ? ".a" : ".b"),
+                       feature_guard(program(), "ringbuf", has_ring, {}));
     }
     program().subprograms.push_back(std::move(function));
     return kSend;
@@ -254,32 +226,13 @@ std::string ScriptCode::claim_function() {
     function.name = kClaimFrame;
     for (const bool has_atomics : {true, false}) {
         ir::Code code;
-        const ir::Slot index = code.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
         const ir::Label none = code.new_label();
-        // Few, and the first one serves nearly always: no loop, which old kernels do not have.
-        for (std::uint64_t i = 0; i < kFramesAtOnce; ++i) {
-            const ir::Label next = code.new_label();
-            code.store(index, i, ir::kU32);
-            const ir::Temp frame = code.call(
-                BPF_FUNC_map_lookup_elem,
-                {code.symbol(Relocation::to(Relocation::Kind::map, kFrames)), code.address(index)});
-            code.branch(ir::Cmp::eq, ir::kU64, frame, 0, none);
-            const ir::Temp is_used = has_atomics
-                                         ? code.fetch(AtomicOp::xchg, {frame, 0}, 1, ir::kU64)
-                                         : code.load({frame, 0}, ir::kU64);
-            code.branch(ir::Cmp::ne, ir::kU64, is_used, 0, next);
-            if (!has_atomics) code.store({frame, 0}, 1, ir::kU64);
-            code.leave(frame);
-            code.bind(next);
-        }
+        code.leave(append_claim(code, kFrames, has_atomics, none));
         code.bind(none);
         append_loss(code, "frames_busy");
         code.leave(0);
-        const std::size_t guard = feature_guard(program(), "atomics", has_atomics, {});
-        for (CodeItem& item : code.assemble(has_atomics ? ".a" : ".b")) {
-            item.guard = guard;
-            function.code.push_back(std::move(item));
-        }
+        append_guarded(function.code, code.assemble(has_atomics ? ".a" : ".b"),
+                       feature_guard(program(), "atomics", has_atomics, {}));
     }
     program().subprograms.push_back(std::move(function));
     return kClaimFrame;
@@ -347,15 +300,7 @@ void ScriptCode::declare_frames() {
         throw UsageError(gpufs::cat("the values of one probe take ", frame_bytes_,
                                     " bytes of memory; ", kMostFrameBytes, " are the most"),
                          "max_strlen in the config block makes texts shorter");
-    MapDeclaration frames;
-    frames.name = kFrames;
-    frames.type = BPF_MAP_TYPE_PERCPU_ARRAY;
-    ValueType index;
-    index.bytes = sizeof(std::uint32_t);
-    frames.key.add("key", index);
-    frames.value = bytes_layout("value", frame_bytes_);
-    frames.max_entries = kFramesAtOnce;
-    program().maps.push_back(std::move(frames));
+    program().maps.push_back(scratch_map(kFrames, frame_bytes_));
 }
 
 }  // namespace gpufs::bt

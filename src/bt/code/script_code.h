@@ -79,7 +79,4 @@ private:
     std::size_t frame_bytes_ = 0, zero_bytes_ = 0;
 };
 
-// A layout of one member without a meaning for the engine.
-Layout bytes_layout(const char* name, std::size_t bytes);
-
 }  // namespace gpufs::bt

@@ -16,10 +16,6 @@ std::uint64_t word_of(const std::string& text, std::size_t at, std::size_t bytes
     return word;
 }
 
-std::size_t widest(std::size_t left) {
-    return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-}
-
 }  // namespace
 
 Value ProbeCode::eval_str(const Expr& expr) {
@@ -121,8 +117,8 @@ Value ProbeCode::eval_buf(const Expr& expr) {
 void ProbeCode::unless_same_bytes(const Local& a, const Local& b, std::size_t bytes,
                                   ir::Label otherwise) {
     for (std::size_t i = 0; i < bytes;) {
-        const std::size_t width = widest(bytes - i);
         const auto at = static_cast<std::int64_t>(i);
+        const std::size_t width = widest_access(bytes - i, a.offset + at, b.offset + at);
         const ir::Type type{static_cast<std::uint8_t>(width), false};
         code_.branch(ir::Cmp::ne, ir::kU64, code_.load(a.place(at), type),
                      code_.load(b.place(at), type), otherwise);
@@ -138,10 +134,12 @@ void ProbeCode::unless_equals_literal(const Value& text, const std::string& lite
     const bool is_in_record = text.field && !text.field->is_dynamic() && bytes <= text.field->size;
     const Local there = is_in_record ? Local{*context_, 0} : in_memory(text, text.type);
     for (std::size_t i = 0; i < bytes;) {
-        std::size_t width = widest(bytes - i);
+        const auto from =
+            (is_in_record ? static_cast<std::int64_t>(text.field->offset) : there.offset) +
+            static_cast<std::int64_t>(i);
+        const std::size_t width = widest_access(bytes - i, from);
         std::optional<ir::Temp> word;
         if (is_in_record) {
-            while ((text.field->offset + i) % width != 0) width /= 2;
             Relocation at = Relocation::to(Relocation::Kind::field_offset, text.field->name);
             at.addend = static_cast<std::int64_t>(i);
             word =

@@ -276,8 +276,9 @@ std::int64_t Parser::constant(std::string_view what) {
         throw Mistake{argument->at, cat(what, " is not given"), ""};
     }
     const ExprPtr expr = expression();
-    const auto value = constant_value(*expr, [&](const std::string& name) {
-        const auto it = work_.enumerators.find(name);
+    const auto value = constant_value(*expr, [&](const Expr& leaf) {
+        const auto it = leaf.kind == Expr::Kind::identifier ? work_.enumerators.find(leaf.text)
+                                                            : work_.enumerators.end();
         return it == work_.enumerators.end() ? std::nullopt : std::optional(it->second);
     });
     if (!value) throw Mistake{expr->at, cat(what, " is not a constant"), ""};

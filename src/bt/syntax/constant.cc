@@ -70,14 +70,12 @@ std::optional<std::int64_t> of_binary(BinaryOp op, std::int64_t a, std::int64_t 
 }  // namespace
 
 std::optional<std::int64_t> constant_value(
-    const Expr& expr, const std::function<std::optional<std::int64_t>(const std::string&)>& name) {
-    const auto operand = [&](std::size_t i) { return constant_value(*expr.operands[i], name); };
+    const Expr& expr, const std::function<std::optional<std::int64_t>(const Expr&)>& leaf) {
+    const auto operand = [&](std::size_t i) { return constant_value(*expr.operands[i], leaf); };
     switch (expr.kind) {
         case Expr::Kind::integer:
         case Expr::Kind::boolean:
             return static_cast<std::int64_t>(expr.number);
-        case Expr::Kind::identifier:
-            return name(expr.text);
         case Expr::Kind::unary: {
             const auto value = operand(0);
             return value ? of_unary(expr.unary, *value) : std::nullopt;
@@ -93,7 +91,7 @@ std::optional<std::int64_t> constant_value(
             return expr.operands[1] ? operand(1) : condition;
         }
         default:
-            return std::nullopt;
+            return leaf(expr);
     }
 }
 

@@ -3,15 +3,15 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "bt/syntax/ast.h"
 
 namespace gpufs::bt {
 
-// The value of an expression of numbers, as C computes it in 64 bits with a sign. `name` gives the
-// value of an identifier. Absent where it is no constant, as for a division by zero.
+// The value of an expression of numbers, as C computes it in 64 bits with a sign. `leaf` gives the
+// value of what is neither a number nor an operator: of an identifier, of sizeof. Absent where it
+// is no constant, as for a division by zero.
 std::optional<std::int64_t> constant_value(
-    const Expr& expr, const std::function<std::optional<std::int64_t>(const std::string&)>& name);
+    const Expr& expr, const std::function<std::optional<std::int64_t>(const Expr&)>& leaf);
 
 }  // namespace gpufs::bt

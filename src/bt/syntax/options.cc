@@ -66,8 +66,7 @@ ExprPtr Options::constant(const Expr& call) {
         value->text = fallback.text;
         if (value->kind != Expr::Kind::string) {
             const auto number = constant_value(
-                fallback,
-                [](const std::string&) -> std::optional<std::int64_t> { return std::nullopt; });
+                fallback, [](const Expr&) -> std::optional<std::int64_t> { return std::nullopt; });
             if (!number)
                 throw Mistake{fallback.at, "the default of an option is a constant",
                               std::string(kForm)};

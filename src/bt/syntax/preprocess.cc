@@ -356,8 +356,10 @@ bool Preprocessor::holds(std::string_view word, const std::vector<Token>& words,
     expanded.push_back(end);
     const ExprPtr condition = parse_one_expression(work_, std::move(expanded));
     // As in C, a name that stands for nothing is 0.
-    const auto value = constant_value(
-        *condition, [](const std::string&) { return std::optional<std::int64_t>(0); });
+    const auto value = constant_value(*condition, [](const Expr& leaf) {
+        const bool is_name = leaf.kind == Expr::Kind::identifier;  // of no macro: 0, as in C
+        return is_name ? std::optional<std::int64_t>(0) : std::nullopt;
+    });
     if (!value) throw Mistake{condition->at, "the condition of #if is not a constant", ""};
     return *value != 0;
 }

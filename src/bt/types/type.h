@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "lang/program/types.h"
+
 // The types of values in a script, and how a value lies in memory: in a variable, a map's key or
 // value, and a record that is sent to the reader. All numbers are in the machine's byte order.
 namespace gpufs::bt {
@@ -18,9 +20,6 @@ inline constexpr std::size_t kWord = 8;
 struct Type;
 struct Structure;
 using TypePtr = std::shared_ptr<const Type>;
-
-// Where a pointer points, which decides how it is read.
-enum class Space { none, kernel, user };
 
 struct Type {
     enum class Kind {

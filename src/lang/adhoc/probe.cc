@@ -29,7 +29,7 @@ AdhocProbe::AdhocProbe(const AdhocEvent& event, Program& program)
       values_(code_, context_, event, program) {}
 
 void AdhocProbe::filter(const AdhocFilter& filter) {
-    filter_pids(filter.pids);
+    append_pid_test(code_, filter.pids, out_);
     if (filter.followed) {
         declare_followed(program_);
         append_followed_test(code_, out_);
@@ -40,19 +40,6 @@ void AdhocProbe::filter(const AdhocFilter& filter) {
     how.source = filter.condition_source;
     append_condition(code_, context_, out_, *filter.condition, event_.format, how);
     code_.set_source({});
-}
-
-void AdhocProbe::filter_pids(const std::vector<int>& pids) {
-    if (pids.empty()) return;
-    const ir::Label is_wanted = code_.new_label();
-    const ir::Temp both = code_.call(BPF_FUNC_get_current_pid_tgid, {});
-    const ir::Temp process = code_.compute(ir::Op::shr, ir::kU64, both, 32);
-    for (const int pid : pids) {
-        code_.branch(ir::Cmp::eq, ir::kU32, process, pid, is_wanted);
-        code_.branch(ir::Cmp::eq, ir::kU32, both, pid, is_wanted);
-    }
-    code_.jump(out_);
-    code_.bind(is_wanted);
 }
 
 ir::Slot AdhocProbe::new_key(const Layout& layout) {

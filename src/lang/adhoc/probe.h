@@ -33,8 +33,6 @@ public:
     void finish(std::string name);
 
 private:
-    void filter_pids(const std::vector<int>& pids);
-
     const AdhocEvent& event_;
     Program& program_;
     ir::Code code_;

@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "lang/adhoc/flags.h"
 #include "lang/ir/aggregate.h"
+#include "lang/ir/read_memory.h"
 #include "lang/ir/stack_map.h"
 #include "lang/program/probe_kinds.h"
 
@@ -257,17 +258,8 @@ ir::Temp AdhocValueCode::number(const AdhocValue& value) {
 
 // The stack's id, or a negative errno, which the reader tells.
 ir::Temp AdhocValueCode::stack(bool is_user) {
-    if (!program_.find_map(kStackMap)) {
-        MapDeclaration map;
-        map.name = kStackMap;
-        map.type = BPF_MAP_TYPE_STACK_TRACE;
-        map.keeps_stacks = true;
-        map.key.add("key", type_of(Kind::integer, 4));
-        map.value.add("value", type_of(Kind::raw_bytes, kStackTraceFrames * kWord));
-        map.max_entries = kStacks;
-        program_.maps.push_back(map);
-        define_stack_function(program_, map);
-    }
+    if (!program_.find_map(kStackMap))
+        declare_stacks(program_, kStackMap, kStacks, kStackTraceFrames);
     return code_.call(stack_function(*program_.find_map(kStackMap)),
                       {context_, is_user ? BPF_F_USER_STACK : 0});
 }
@@ -285,7 +277,7 @@ void AdhocValueCode::store(const AdhocValue& value, const ValueType& type, ir::S
         return store_constant(event_.format.full_name(), type.bytes, slot, offset);
     if (value.is_number() || !value.field) return store_number(value, type, slot, offset);
     if (value.source == Source::text_at)
-        return store_text_at(memory_of_addresses(), address_in(value), type.bytes, slot, offset);
+        return store_text_at(space_of_addresses(), address_in(value), type.bytes, slot, offset);
     if (value.source == Source::file)
         return store_file(field_number(*value.field), type.bytes, slot, offset);
     const Field& field = *value.field;
@@ -294,8 +286,8 @@ void AdhocValueCode::store(const AdhocValue& value, const ValueType& type, ir::S
                                 field.offset % 4 == 0;
     if (is_whole_array || !value.is_text())
         return store_array(field, type.bytes, slot, offset, value.is_text());
-    const Memory memory = field.is_pointer ? memory_of_addresses() : Memory::kernel;
-    store_text_at(memory, code_.field_address(context_, field_reference(field)), type.bytes, slot,
+    const Space space = field.is_pointer ? space_of_addresses() : Space::kernel;
+    store_text_at(space, code_.field_address(context_, field_reference(field)), type.bytes, slot,
                   offset);
 }
 
@@ -358,30 +350,11 @@ void AdhocValueCode::store_array(const Field& field, std::size_t bytes, ir::Slot
     code_.bind(done);
 }
 
-AdhocValueCode::Memory AdhocValueCode::memory_of_addresses() const {
-    if (event_.format.system == "syscalls") return Memory::user;
-    if (event_.is_record) return Memory::kernel;
+Space AdhocValueCode::space_of_addresses() const {
+    if (event_.format.system == "syscalls") return Space::user;
+    if (event_.is_record) return Space::kernel;
     const bool is_in_file = probe_kind(event_.target.kind).place == ProbeKind::Place::file;
-    return is_in_file ? Memory::user : Memory::either;
-}
-
-ir::Temp AdhocValueCode::read(Memory memory, int user_helper, int kernel_helper, ir::Slot slot,
-                              std::size_t offset, std::size_t bytes, ir::Temp from) {
-    const auto call = [&](int helper) {
-        return code_.call(helper,
-                          {code_.address(slot, static_cast<std::int64_t>(offset)), bytes, from});
-    };
-    if (memory == Memory::user) return code_.convert(call(user_helper), ir::kS32);
-    if (memory == Memory::kernel) return code_.convert(call(kernel_helper), ir::kS32);
-    const ir::Temp result = code_.new_temp(ir::kS32);
-    const ir::Label is_kernel = code_.new_label(), done = code_.new_label();
-    code_.branch(ir::Cmp::lt, ir::kS64, from, 0, is_kernel);
-    code_.assign(result, call(user_helper));
-    code_.jump(done);
-    code_.bind(is_kernel);
-    code_.assign(result, call(kernel_helper));
-    code_.bind(done);
-    return result;
+    return is_in_file ? Space::user : Space::none;
 }
 
 ir::Temp AdhocValueCode::address_in(const AdhocValue& value) {
@@ -389,8 +362,8 @@ ir::Temp AdhocValueCode::address_in(const AdhocValue& value) {
     if (!value.index) return base;
     const ir::Slot address = code_.new_slot(kWord);
     code_.store(address, 0, ir::kU64);
-    read(memory_of_addresses(), BPF_FUNC_probe_read_user, BPF_FUNC_probe_read_kernel, address, 0,
-         kWord, code_.compute(ir::Op::add, ir::kU64, base, std::uint64_t{*value.index} * kWord));
+    append_read(code_, space_of_addresses(), code_.address(address), kWord,
+                code_.compute(ir::Op::add, ir::kU64, base, std::uint64_t{*value.index} * kWord));
     return code_.load(address, ir::kU64);
 }
 
@@ -400,7 +373,7 @@ ir::Temp AdhocValueCode::member(ir::Temp structure, const char* path, std::uint8
     const ir::Temp at =
         code_.compute(ir::Op::add, ir::kU64, structure,
                       code_.symbol(Relocation::to(Relocation::Kind::btf_offset, path)));
-    read(Memory::kernel, 0, BPF_FUNC_probe_read_kernel, slot, 0, bytes, at);
+    append_read(code_, Space::kernel, code_.address(slot), bytes, at);
     return code_.load(slot, ir::kU64);
 }
 
@@ -414,27 +387,27 @@ void AdhocValueCode::store_file(ir::Temp fd, std::size_t bytes, ir::Slot slot, s
                                          code_.compute(ir::Op::mul, ir::kU64, fd, kWord));
     const ir::Slot file = code_.new_slot(kWord);
     code_.store(file, 0, ir::kU64);
-    read(Memory::kernel, 0, BPF_FUNC_probe_read_kernel, file, 0, kWord, place);
+    append_read(code_, Space::kernel, code_.address(file), kWord, place);
     code_.branch(ir::Cmp::eq, ir::kU64, code_.load(file, ir::kU64), 0, done);
     const ir::Temp entry = member(code_.load(file, ir::kU64), "file.f_path.dentry");
-    store_text_at(Memory::kernel, member(entry, "dentry.d_name.name"), bytes, slot, offset);
+    store_text_at(Space::kernel, member(entry, "dentry.d_name.name"), bytes, slot, offset);
     code_.branch(ir::Cmp::ne, ir::kU64,
                  code_.load({slot, static_cast<std::int64_t>(offset)}, ir::kU64), 0, is_named);
     store_text_at(
-        Memory::kernel,
+        Space::kernel,
         member(member(member(entry, "dentry.d_sb"), "super_block.s_type"), "file_system_type.name"),
         bytes, slot, offset);
     code_.bind(is_named);
     code_.bind(done);
 }
 
-void AdhocValueCode::store_text_at(Memory memory, ir::Temp from, std::size_t bytes, ir::Slot slot,
+void AdhocValueCode::store_text_at(Space space, ir::Temp from, std::size_t bytes, ir::Slot slot,
                                    std::size_t offset) {
     zero(slot, offset, offset + bytes);
     const ir::Label done = code_.new_label(), is_read = code_.new_label();
     code_.branch(ir::Cmp::eq, ir::kU64, from, 0, done);
-    const ir::Temp length = read(memory, BPF_FUNC_probe_read_user_str,
-                                 BPF_FUNC_probe_read_kernel_str, slot, offset, bytes, from);
+    const ir::Temp length = append_read_text(
+        code_, space, code_.address(slot, static_cast<std::int64_t>(offset)), bytes, from);
     code_.branch(ir::Cmp::ge, ir::kS32, length, 0, is_read);
     count_loss("texts_unread", "texts that could not be read");
     code_.jump(done);
@@ -443,8 +416,8 @@ void AdhocValueCode::store_text_at(Memory memory, ir::Temp from, std::size_t byt
     code_.branch(ir::Cmp::lt, ir::kS32, length, bytes, done);
     const ir::Slot next = code_.new_slot(kWord);
     code_.store(next, 0, ir::kU64);
-    read(memory, BPF_FUNC_probe_read_user, BPF_FUNC_probe_read_kernel, next, 0, 1,
-         code_.compute(ir::Op::add, ir::kU64, from, bytes - 1));
+    append_read(code_, space, code_.address(next), 1,
+                code_.compute(ir::Op::add, ir::kU64, from, bytes - 1));
     code_.branch(ir::Cmp::eq, ir::kU64, code_.load(next, ir::kU64), 0, done);
     count_loss("texts_cut", "texts that were cut");
     code_.bind(done);

@@ -70,14 +70,10 @@ private:
                       std::size_t offset);
     void store_array(const Field& field, std::size_t bytes, ir::Slot slot, std::size_t offset,
                      bool is_text);
-    enum class Memory { kernel, user, either };
-    // Which memory the addresses in the event's fields are of; `either`: those below 0 are the
-    // kernel's.
-    Memory memory_of_addresses() const;
-    ir::Temp read(Memory memory, int user_helper, int kernel_helper, ir::Slot slot,
-                  std::size_t offset, std::size_t bytes, ir::Temp from);
+    // Whose memory the addresses in the event's fields are of.
+    Space space_of_addresses() const;
     // Stores the text at an address; an empty one at 0.
-    void store_text_at(Memory memory, ir::Temp from, std::size_t bytes, ir::Slot slot,
+    void store_text_at(Space space, ir::Temp from, std::size_t bytes, ir::Slot slot,
                        std::size_t offset);
     ir::Temp address_in(const AdhocValue& value);
     // The 8 bytes, or 4, where the kernel keeps a structure's member; 0 if they cannot be read.

@@ -212,9 +212,7 @@ void DeclarationParser::scratch() {
 // result
 void DeclarationParser::lost() {
     const AsmToken name = declared_name("a name");
-    Layout count;
-    count.add("value", ValueType{});
-    MapDeclaration& map = one_value_map(name, BPF_MAP_TYPE_ARRAY, std::move(count));
+    MapDeclaration& map = one_value_map(name, BPF_MAP_TYPE_ARRAY, Layout::of("value", ValueType{}));
     map.is_global = true;
     map.loss = text("what is lost, in quotes");
     if (!tokens_.accept("misses")) return;
@@ -267,15 +265,7 @@ void DeclarationParser::caution() {
 
 MapDeclaration& DeclarationParser::one_value_map(const AsmToken& name, bpf_map_type type,
                                                  Layout value) {
-    MapDeclaration map;
-    map.name = name.text;
-    map.type = type;
-    ValueType index;
-    index.bytes = sizeof(std::uint32_t);
-    map.key.add("key", std::move(index));
-    map.value = std::move(value);
-    map.max_entries = 1;
-    map.at = here(name);
+    MapDeclaration map = array_map(std::string(name.text), type, std::move(value), here(name));
     work_.symbols.define_layout(map.name, map.value);
     work_.symbols.define_map(map.name);
     return program().maps.emplace_back(std::move(map));

@@ -78,12 +78,6 @@ std::vector<std::string> columns_of(Aggregation::Kind kind) {
     return {"key", "count"};
 }
 
-ValueType integer(std::size_t bytes) {
-    ValueType type;
-    type.bytes = bytes;
-    return type;
-}
-
 }  // namespace
 
 // .map NAME TYPE [CLAUSE {, CLAUSE}]
@@ -169,7 +163,7 @@ void DeclarationParser::value(MapDeclaration& map) {
         map.value = types_.layout("value");
     } else {
         map.aggregation = aggregation();
-        ValueType one = integer(sizeof(std::uint64_t));
+        ValueType one = integer_value(sizeof(std::uint64_t));
         one.is_signed = map.aggregation.is_signed;
         one.unit = types_.unit();
         map.value.add("value", std::move(one));
@@ -224,11 +218,10 @@ void DeclarationParser::complete(const AsmToken& name, MapDeclaration& map) {
         tokens_.fail(name.span, cat("map '", name.text, "' has no ", what), std::move(hint));
     };
     if (rule.key == KeyRule::own && map.key.members.empty()) lacks("key", "as in key u32");
-    if (rule.key == KeyRule::index) map.key.add("key", integer(sizeof(std::uint32_t)));
+    if (rule.key == KeyRule::index)
+        map.key = Layout::of("key", integer_value(sizeof(std::uint32_t)));
     if (rule.type == BPF_MAP_TYPE_STACK_TRACE && map.value.members.empty()) {
-        ValueType frames = integer(kStackTraceFrames * sizeof(std::uint64_t));
-        frames.kind = ValueType::Kind::raw_bytes;
-        map.value.add("value", std::move(frames));
+        map.value = Layout::of("value", raw_bytes_value(kStackTraceFrames * sizeof(std::uint64_t)));
     }
     if (map.keeps_stacks && (map.value.bytes % sizeof(std::uint64_t) != 0 ||
                              map.value.bytes > kStackTraceFrames * sizeof(std::uint64_t)))

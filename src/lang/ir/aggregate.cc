@@ -29,12 +29,6 @@ bool has_indexes(const MapDeclaration& map) {
     return map.is_array() && (map.max_entries != 1 || !map.max_parameter.empty());
 }
 
-ValueType integer(std::size_t bytes) {
-    ValueType type;
-    type.bytes = bytes;
-    return type;
-}
-
 // The code of a map's function.
 class AggregateWriter {
 public:
@@ -278,12 +272,8 @@ private:
 }  // namespace
 
 void declare_loss(Program& program, std::string name, std::string what) {
-    MapDeclaration map;
-    map.name = std::move(name);
-    map.type = BPF_MAP_TYPE_ARRAY;
-    map.key.add("key", integer(sizeof(std::uint32_t)));
-    map.value.add("value", integer(kWord));
-    map.max_entries = 1;
+    MapDeclaration map =
+        array_map(std::move(name), BPF_MAP_TYPE_ARRAY, Layout::of("value", integer_value(kWord)));
     map.is_global = true;
     map.loss = std::move(what);
     program.maps.push_back(std::move(map));
@@ -311,11 +301,9 @@ void define_add(Program& program, const MapDeclaration& map, const AggregateKey&
     } else {
         for (const bool has_atomics : {true, false}) {
             const std::size_t guard = feature_guard(program, "atomics", has_atomics, map.at);
-            for (CodeItem& item :
-                 AggregateWriter(map, key, has_atomics).write(has_atomics ? ".a" : ".b")) {
-                item.guard = guard;
-                function.code.push_back(std::move(item));
-            }
+            append_guarded(function.code,
+                           AggregateWriter(map, key, has_atomics).write(has_atomics ? ".a" : ".b"),
+                           guard);
         }
     }
     program.subprograms.push_back(std::move(function));
@@ -326,9 +314,9 @@ void define_add(Program& program, const MapDeclaration& map, const AggregateKey&
 }
 
 void declare_aggregation(Program& program, MapDeclaration map) {
-    if (map.key.members.empty()) map.key.add("key", integer(sizeof(std::uint32_t)));
+    if (map.key.members.empty()) map.key.add("key", integer_value(sizeof(std::uint32_t)));
     if (map.value.members.empty()) {
-        ValueType value = integer(kWord);
+        ValueType value = integer_value(kWord);
         value.is_signed = map.aggregation.is_signed;
         map.value.add("value", std::move(value));
     }

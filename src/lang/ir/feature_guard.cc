@@ -22,4 +22,11 @@ std::size_t feature_guard(Program& program, std::string_view feature, bool is_th
     return program.guards.size();
 }
 
+void append_guarded(std::vector<CodeItem>& to, std::vector<CodeItem> code, std::size_t guard) {
+    for (CodeItem& item : code) {
+        item.guard = guard;
+        to.push_back(std::move(item));
+    }
+}
+
 }  // namespace gpufs

@@ -12,4 +12,7 @@ namespace gpufs {
 std::size_t feature_guard(Program& program, std::string_view feature, bool is_there,
                           const SourceRef& at, std::size_t outer = 0);
 
+// Appends code that is there only where the guard holds.
+void append_guarded(std::vector<CodeItem>& to, std::vector<CodeItem> code, std::size_t guard);
+
 }  // namespace gpufs

@@ -17,6 +17,19 @@ bool runs_by_itself(const ProbeProgram& program) {
 
 }  // namespace
 
+void append_pid_test(ir::Code& code, const std::vector<int>& pids, ir::Label out) {
+    if (pids.empty()) return;
+    const ir::Label is_wanted = code.new_label();
+    const ir::Temp both = code.call(BPF_FUNC_get_current_pid_tgid, {});
+    const ir::Temp process = code.compute(ir::Op::shr, ir::kU64, both, 32);
+    for (const int pid : pids) {
+        code.branch(ir::Cmp::eq, ir::kU32, process, pid, is_wanted);
+        code.branch(ir::Cmp::eq, ir::kU32, both, pid, is_wanted);
+    }
+    code.jump(out);
+    code.bind(is_wanted);
+}
+
 void append_followed_test(ir::Code& code, ir::Label out) {
     const ir::Temp task = code.convert(code.call(BPF_FUNC_get_current_pid_tgid, {}), ir::kU32);
     const ir::Slot block = code.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
@@ -52,17 +65,8 @@ void look_at_followed(Program& program) {
 
 void declare_followed(Program& program) {
     if (program.find_map(kFollowedMap)) return;
-    MapDeclaration map;
-    map.name = kFollowedMap;
-    map.type = BPF_MAP_TYPE_ARRAY;
-    ValueType number, bytes;
-    number.bytes = sizeof(std::uint32_t);
-    bytes.kind = ValueType::Kind::raw_bytes;
-    bytes.bytes = kFollowedBlockBytes;
-    map.key.add("key", number);
-    map.value.add("value", bytes);
-    map.max_entries = 1;
-    program.maps.push_back(std::move(map));
+    program.maps.push_back(array_map(kFollowedMap, BPF_MAP_TYPE_ARRAY,
+                                     Layout::of("value", raw_bytes_value(kFollowedBlockBytes))));
 }
 
 }  // namespace gpufs

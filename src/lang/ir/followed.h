@@ -7,7 +7,13 @@
 
 namespace gpufs {
 
-// Programs that look only at the tasks of a COMMAND. They find these in the map of
+// Programs that look only at some tasks.
+
+// Jumps to `out` where the running task is none of these, by its process's or its own id. All pass
+// where none is named.
+void append_pid_test(ir::Code& code, const std::vector<int>& pids, ir::Label out);
+
+// Those that look only at the tasks of a COMMAND find them in the map of
 // bpf_asm/lib/followed.bpf: an array that has a byte for each task, by its id.
 inline constexpr const char* kFollowedMap = "followed";
 inline constexpr std::uint32_t kFollowedBlockBytes = 4096;  // of one value

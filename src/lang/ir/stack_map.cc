@@ -7,6 +7,7 @@
 #include "lang/ir/aggregate.h"
 #include "lang/ir/feature_guard.h"
 #include "lang/ir/ir.h"
+#include "lang/ir/scratch.h"
 
 namespace gpufs {
 namespace {
@@ -14,9 +15,6 @@ namespace {
 constexpr std::int64_t kFrameBytes = 8;
 // Scratch memory of a CPU, for each stack: whether it is in use; then what becomes the map's value.
 constexpr std::int64_t kHashAt = kFrameBytes, kFramesAt = 2 * kFrameBytes;
-// At a time on a CPU: one of a task, one each of a soft interrupt, an interrupt and an NMI that
-// come on top of each other, and some of tasks that were preempted.
-constexpr std::int64_t kStacksAtOnce = 8;
 // Odd, its bits are evenly spread.
 constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;
 constexpr int kHalf = 32;
@@ -24,13 +22,6 @@ constexpr std::uint64_t kIdBits = 0x7fffffff;
 // How many ids are tried. Of a million stacks one in 2,000 does not have the first one.
 constexpr int kTries = 4;
 constexpr std::uint64_t kFlags = BPF_F_SKIP_FIELD_MASK | BPF_F_USER_STACK;
-
-ValueType bytes_of(std::size_t bytes) {
-    ValueType type;
-    type.kind = ValueType::Kind::raw_bytes;
-    type.bytes = bytes;
-    return type;
-}
 
 std::string scratch_of(const MapDeclaration& map) {
     return cat(map.name, ".scratch");
@@ -52,13 +43,13 @@ public:
     std::vector<CodeItem> write(std::string_view labels, bool has_atomics) {
         const ir::Label refuse = code_.new_label(), release = code_.new_label();
         result_ = code_.new_temp(ir::kS64);
-        const ir::Temp scratch = claim_scratch(has_atomics, refuse);
+        const ir::Temp scratch = append_claim(code_, scratch_of(map_), has_atomics, refuse);
         const ir::Temp bytes = take_stack(scratch, release);
         const ir::Temp hash = hash_frames(scratch, bytes);
         code_.store({scratch, kHashAt}, hash, ir::kU64);
         keep(scratch, hash, release);
         code_.bind(release);
-        code_.store({scratch, 0}, 0, ir::kU64);
+        append_release(code_, scratch);
         code_.leave(result_.value());
         code_.bind(refuse);
         append_loss(code_, refused_of(map_));
@@ -71,32 +62,8 @@ private:
         return code_.symbol(Relocation::to(Relocation::Kind::map, std::move(name)));
     }
 
-    ir::Temp look_up(const std::string& map, ir::Slot key) {
-        return code_.call(BPF_FUNC_map_lookup_elem, {map_address(map), code_.address(key)});
-    }
-
-    // The first one of this CPU that no other program has in use.
-    ir::Temp claim_scratch(bool has_atomics, ir::Label refuse) {
-        const ir::Slot index = code_.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
-        const ir::Temp number = code_.new_temp(ir::kU64);
-        const ir::Label again = code_.new_label(), have = code_.new_label();
-        code_.assign(number, 0);
-        code_.bind(again);
-        code_.store(index, number, ir::kU32);
-        const ir::Temp scratch = look_up(scratch_of(map_), index);
-        code_.branch(ir::Cmp::eq, ir::kU64, scratch, 0, refuse);
-        // Without atomics there is no preemption of programs: a program that comes between load and
-        // store has ended before the store.
-        const ir::Temp is_used = has_atomics
-                                     ? code_.fetch(AtomicOp::xchg, {scratch, 0}, 1, ir::kU64)
-                                     : code_.load({scratch, 0}, ir::kU64);
-        code_.branch(ir::Cmp::eq, ir::kU64, is_used, 0, have);
-        code_.assign(number, code_.compute(ir::Op::add, ir::kU64, number, 1));
-        code_.branch(ir::Cmp::lt, ir::kU64, number, kStacksAtOnce, again);
-        code_.jump(refuse);
-        code_.bind(have);
-        if (!has_atomics) code_.store({scratch, 0}, 1, ir::kU64);
-        return scratch;
+    ir::Temp look_up(ir::Slot key) {
+        return code_.call(BPF_FUNC_map_lookup_elem, {map_address(map_.name), code_.address(key)});
     }
 
     // How many bytes of frames there are now in the scratch memory; zeros are behind them.
@@ -145,7 +112,7 @@ private:
         code_.assign(tries, 0);
         code_.bind(again);
         code_.store(key, id, ir::kU32);
-        code_.assign(entry, look_up(map_.name, key));
+        code_.assign(entry, look_up(key));
         code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, compare);
         const ir::Temp status = code_.convert(
             code_.call(BPF_FUNC_map_update_elem, {map_address(map_.name), code_.address(key), value,
@@ -153,7 +120,7 @@ private:
             ir::kS64);
         code_.branch(ir::Cmp::eq, ir::kS64, status, 0, release);
         code_.branch(ir::Cmp::ne, ir::kS64, status, -EEXIST, refused);
-        code_.assign(entry, look_up(map_.name, key));  // another program was faster
+        code_.assign(entry, look_up(key));  // another program was faster
         code_.branch(ir::Cmp::eq, ir::kU64, entry, 0, next);
         code_.bind(compare);
         code_.branch(ir::Cmp::eq, ir::kU64, code_.load({entry, 0}, ir::kU64), hash, release);
@@ -173,13 +140,6 @@ private:
     std::optional<ir::Temp> result_;
 };
 
-void append(std::vector<CodeItem>& to, std::vector<CodeItem> code, std::size_t guard) {
-    for (CodeItem& item : code) {
-        item.guard = guard;
-        to.push_back(std::move(item));
-    }
-}
-
 }  // namespace
 
 std::string stack_function(const MapDeclaration& map) {
@@ -193,25 +153,27 @@ void define_stack_function(Program& program, const MapDeclaration& map) {
     function.leaves_record_alone = true;
     const std::size_t loops = feature_guard(program, "bounded_loops", true, map.at);
     for (const bool has_atomics : {true, false})
-        append(function.code, StackWriter(map).write(has_atomics ? ".a" : ".b", has_atomics),
-               feature_guard(program, "atomics", has_atomics, map.at, loops));
+        append_guarded(function.code,
+                       StackWriter(map).write(has_atomics ? ".a" : ".b", has_atomics),
+                       feature_guard(program, "atomics", has_atomics, map.at, loops));
     // Where one of these is there, nothing leads here.
-    append(function.code, StackWriter(map).write_fallback(".c"), 0);
+    append_guarded(function.code, StackWriter(map).write_fallback(".c"), 0);
     program.subprograms.push_back(std::move(function));
 
-    MapDeclaration scratch;
-    scratch.name = scratch_of(map);
-    scratch.type = BPF_MAP_TYPE_PERCPU_ARRAY;
-    scratch.key.add("key", [] {
-        ValueType index;
-        index.bytes = sizeof(std::uint32_t);
-        return index;
-    }());
-    scratch.value.add("value", bytes_of(kFramesAt + map.value.bytes));
-    scratch.max_entries = kStacksAtOnce;
-    scratch.at = map.at;
-    program.maps.push_back(std::move(scratch));
+    program.maps.push_back(scratch_map(scratch_of(map), kFramesAt + map.value.bytes, map.at));
     declare_loss(program, refused_of(map), cat("stacks that found no room in '", map.name, "'"));
+}
+
+void declare_stacks(Program& program, std::string name, std::uint64_t stacks, std::size_t frames) {
+    MapDeclaration map;
+    map.name = std::move(name);
+    map.type = BPF_MAP_TYPE_STACK_TRACE;
+    map.keeps_stacks = true;
+    map.key = Layout::of("key", integer_value(sizeof(std::uint32_t)));
+    map.value = Layout::of("value", raw_bytes_value(frames * kFrameBytes));
+    map.max_entries = stacks;
+    program.maps.push_back(map);
+    define_stack_function(program, map);
 }
 
 }  // namespace gpufs

@@ -30,4 +30,7 @@ std::string stack_function(const MapDeclaration& map);
 // is full.
 void define_stack_function(Program& program, const MapDeclaration& map);
 
+// Declares a map of at most so many stacks of so many frames, with its function.
+void declare_stacks(Program& program, std::string name, std::uint64_t stacks, std::size_t frames);
+
 }  // namespace gpufs

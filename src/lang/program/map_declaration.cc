@@ -4,6 +4,18 @@
 
 namespace gpufs {
 
+MapDeclaration array_map(std::string name, bpf_map_type type, Layout value, const SourceRef& at,
+                         std::uint64_t entries) {
+    MapDeclaration map;
+    map.name = std::move(name);
+    map.type = type;
+    map.key = Layout::of("key", integer_value(sizeof(std::uint32_t)));
+    map.value = std::move(value);
+    map.max_entries = entries;
+    map.at = at;
+    return map;
+}
+
 std::size_t MapDeclaration::value_bytes() const {
     return aggregation.kind == Aggregation::Kind::none ? value.bytes : aggregation.bytes();
 }

@@ -59,4 +59,8 @@ struct MapDeclaration {
     }
 };
 
+// An array or a per-CPU array, of one element where nothing else is said.
+MapDeclaration array_map(std::string name, bpf_map_type type, Layout value,
+                         const SourceRef& at = {}, std::uint64_t entries = 1);
+
 }  // namespace gpufs

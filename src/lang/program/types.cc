@@ -40,6 +40,25 @@ Layout::End Layout::end() const {
     return end;
 }
 
+ValueType integer_value(std::size_t bytes) {
+    ValueType type;
+    type.bytes = bytes;
+    return type;
+}
+
+ValueType raw_bytes_value(std::size_t bytes) {
+    ValueType type;
+    type.kind = ValueType::Kind::raw_bytes;
+    type.bytes = bytes;
+    return type;
+}
+
+Layout Layout::of(std::string name, ValueType type) {
+    Layout layout;
+    layout.add(std::move(name), std::move(type));
+    return layout;
+}
+
 void Layout::add(std::string name, ValueType type) {
     const End before = end();
     const std::size_t own = alignment_of(type);

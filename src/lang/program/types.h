@@ -56,6 +56,13 @@ struct ValueType {
     std::vector<FlagName> flags;
 };
 
+ValueType integer_value(std::size_t bytes);
+ValueType raw_bytes_value(std::size_t bytes);
+
+// Whose memory an address is in. `none`: that is not known before the address is: on the machines
+// that gpufs runs on, the kernel's are in the upper half.
+enum class Space { none, kernel, user };
+
 // A named member of a key, a record or a structure; `offset` in bytes.
 struct Member {
     std::string name;
@@ -84,6 +91,9 @@ struct Layout {
     // and parts of it keep their names where `is_open`; else `name` and a dot stand in front of
     // them. Their names must be new here.
     void embed(const std::string& name, const Layout& structure, bool is_open);
+
+    // Of one member.
+    static Layout of(std::string name, ValueType type);
 
 private:
     struct End {

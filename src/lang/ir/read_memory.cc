@@ -1,0 +1,42 @@
+#include "lang/ir/read_memory.h"
+
+namespace gpufs {
+namespace {
+
+struct Helpers {
+    int user, kernel;
+};
+constexpr Helpers kBytes{BPF_FUNC_probe_read_user, BPF_FUNC_probe_read_kernel};
+constexpr Helpers kText{BPF_FUNC_probe_read_user_str, BPF_FUNC_probe_read_kernel_str};
+
+ir::Temp append(ir::Code& code, const Helpers& helpers, Space space, ir::Temp to, ir::Operand bytes,
+                ir::Operand from) {
+    const auto call = [&](int helper) {
+        return code.convert(code.call(helper, {to, bytes, from}), ir::kS32);
+    };
+    if (space == Space::user) return call(helpers.user);
+    if (space == Space::kernel) return call(helpers.kernel);
+    const ir::Temp result = code.new_temp(ir::kS32);
+    const ir::Label is_kernel = code.new_label(), done = code.new_label();
+    code.branch(ir::Cmp::lt, ir::kS64, from, 0, is_kernel);
+    code.assign(result, call(helpers.user));
+    code.jump(done);
+    code.bind(is_kernel);
+    code.assign(result, call(helpers.kernel));
+    code.bind(done);
+    return result;
+}
+
+}  // namespace
+
+ir::Temp append_read(ir::Code& code, Space space, ir::Temp to, ir::Operand bytes,
+                     ir::Operand from) {
+    return append(code, kBytes, space, to, bytes, from);
+}
+
+ir::Temp append_read_text(ir::Code& code, Space space, ir::Temp to, ir::Operand bytes,
+                          ir::Operand from) {
+    return append(code, kText, space, to, bytes, from);
+}
+
+}  // namespace gpufs
