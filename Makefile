@@ -26,8 +26,10 @@ TEST_CXX ?= clang++
 ifndef CXXFLAGS
 CXXFLAGS := -O1 -g1
 HOT_CXXFLAGS := -O2
+# Only with these flags, which are tried: optimizers warn of what is not there.
+WARN     := -Werror
 endif
-WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
+WARN     += -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
 override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)
 override CPPFLAGS += -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
