@@ -68,6 +68,7 @@ LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
     : ctx_(ctx),
       choices_(choices),
       loop_(choices.duration, choices.interval),
+      machine_(choices.kernel ? *choices.kernel : own_machine_.emplace()),
       followed_(choices.follows ? std::make_unique<FollowedTasks>(machine_) : nullptr),
       monitor_(choices.parts.empty()
                    ? make_monitor(std::move(program), choices, machine_, followed_.get())

@@ -47,7 +47,8 @@ private:
     Context& ctx_;
     const RunChoices& choices_;
     RunLoop loop_;  // first, because it blocks signals
-    KernelFacts machine_;
+    std::optional<KernelFacts> own_machine_;
+    KernelFacts& machine_;
     std::unique_ptr<FollowedTasks> followed_;  // null: all tasks are looked at
     std::vector<std::string> left_out_;        // why parts of the program are left out
     Monitor monitor_;

@@ -16,6 +16,7 @@ namespace gpufs {
 namespace bt {
 struct Compiled;
 }
+class KernelFacts;
 class Options;
 class TraceFile;
 
@@ -29,6 +30,7 @@ struct RunChoices {
     std::optional<std::chrono::nanoseconds> duration, interval;
     std::optional<std::string> input;  // a recording to run over
     TraceFile* recording = nullptr;    // the same, where it is open already
+    KernelFacts* kernel = nullptr;     // live: what is known of this kernel already
     std::optional<Expression> freeze_on;
     std::optional<std::string> session;
     Controls controls = Controls::escaped;

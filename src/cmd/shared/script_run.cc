@@ -78,6 +78,7 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
         for (const std::string& warning : compiled.warnings) ctx.err.line(warning);
     compiled.output.says_attached = script.says_attached;
     choices.script = &compiled;
+    choices.kernel = &facts;
     Program program = compiled.program;
     if (choices.follows) look_at_followed(program);
     return run_program(ctx, std::move(program), std::move(choices));
