@@ -168,8 +168,7 @@ private:
     void add_program(const Instance& instance, ScriptCode& shared) {
         ProbeCode code(instance, shared);
         ProbeProgram program;
-        program.code = code.compile(false);
-        if (code.wants_frame()) program.code = code.compile(true);
+        program.code = code.compile();
         program.name = gpufs::cat(name_of(instance.provider()), '_', made_.program.programs.size());
         program.at = instance.probe->at;
         for (const AttachPoint& point : instance.points) {

@@ -68,24 +68,22 @@ ir::Cmp inverted(ir::Cmp cmp) {
     }
 }
 
-// The bytes that adding 1 to a pointer moves it by.
-std::size_t stride_of(const Type& pointer, const TypeTable& table) {
-    if (!pointer.element || pointer.element->is(Kind::none)) return 1;
-    if (const auto structure = table.structure(*pointer.element)) return structure->bytes;
-    return std::max<std::size_t>(pointer.element->bytes, 1);
-}
-
 }  // namespace
+
+std::size_t stride_of(const Type& type, const TypeTable& table) {
+    if (!type.is(Kind::pointer) || !type.element || type.element->is(Kind::none)) return 1;
+    if (const auto structure = table.structure(*type.element))
+        return std::max<std::size_t>(structure->bytes, 1);
+    return std::max<std::size_t>(type.element->bytes, 1);
+}
 
 ir::Operand ProbeCode::number(const Value& value) {
     if (value.number) return *value.number;
     const std::size_t bytes = std::min(value.type->bytes, kWord);
-    const ir::Type type{static_cast<std::uint8_t>(bytes), value.type->is_signed};
-    if (value.bytes) return code_.load(value.bytes->place(), type);
     const Local word = allocate(kWord);
     code_.store(word.place(), 0, ir::kU64);
     put(value, array_type(integer_type(1, false), bytes), word);
-    return code_.load(word.place(), type);
+    return code_.load(word.place(), ir::kU64);
 }
 
 ir::Operand ProbeCode::number(const Expr& expr) {
@@ -94,6 +92,7 @@ ir::Operand ProbeCode::number(const Expr& expr) {
 
 Value ProbeCode::eval(const Expr& expr) {
     code_.set_source(expr.at);
+    check_size(expr.at);
     switch (expr.kind) {
         case Expr::Kind::integer:
         case Expr::Kind::boolean:
@@ -187,10 +186,7 @@ Value ProbeCode::field_at(const Value& of, const Type::Field& field) {
                             field.type);
     }
     if (of.bytes) return load(of.bytes->at(field.offset), field.type);
-    const ir::Temp base =
-        of.remote ? *of.remote
-                  : code_.field_address(
-                        *context_, Relocation::to(Relocation::Kind::field_offset, of.field->name));
+    const ir::Temp base = address_of(of);
     const ir::Temp at =
         field.offset == 0 ? base : code_.compute(ir::Op::add, ir::kU64, base, field.offset);
     return remote_value(at, of.space, field.type);
@@ -228,26 +224,49 @@ Value ProbeCode::eval_index(const Expr& expr) {
     std::size_t stride = type.element ? type.element->bytes : element->bytes;
     if (type.is(Kind::pointer)) stride = stride_of(type, shared_.table());
     if (stride == 0) stride = kWord;
-    const auto index = constant(*expr.operands[1]);
-    if (of.bytes && index)
-        return load(of.bytes->at(static_cast<std::size_t>(*index) * stride), element);
-    if (of.bytes || of.literal)
-        fail(expr.at, "an array in the program's memory is indexed by numbers that are known");
-    const ir::Temp base =
-        of.number   ? code_.convert(*of.number, ir::kU64)
-        : of.remote ? *of.remote
-                    : code_.field_address(*context_, Relocation::to(Relocation::Kind::field_offset,
-                                                                    of.field->name));
+    if (of.bytes || of.literal) return eval_own_index(of, *expr.operands[1], stride, element);
+    const ir::Temp base = address_of(of);
     const ir::Temp at =
         code_.compute(ir::Op::add, ir::kU64, base,
                       code_.compute(ir::Op::mul, ir::kU64, number(*expr.operands[1]), stride));
-    const Space space = type.is(Kind::pointer) ? type.space : of.space;
-    return remote_value(at, space, element);
+    return remote_value(at, space_of(of), element);
+}
+
+// An element of an array or text in the program's memory; zeros for one that it does not have.
+Value ProbeCode::eval_own_index(const Value& of, const Expr& index, std::size_t stride,
+                                const TypePtr& element) {
+    const Local from = in_memory(of, of.type);
+    const std::size_t count = of.type->bytes / stride;
+    const auto known = constant(index);
+    if (known && static_cast<std::uint64_t>(*known) < count)
+        return load(from.at(static_cast<std::size_t>(*known) * stride), element);
+    const Local made = allocate(element->bytes);
+    zero(made, align_up(element->bytes, kWord));
+    if (!known) {
+        // Through the helper: old kernels do not load from the stack at an offset that they do not
+        // know.
+        const ir::Label done = code_.new_label();
+        const ir::Temp at = code_.new_temp(ir::kU64);
+        code_.assign(at, number(index));
+        code_.branch(ir::Cmp::ge, ir::kU64, at, count, done);
+        const ir::Temp place = code_.compute(ir::Op::add, ir::kU64, address_of(from),
+                                             code_.compute(ir::Op::mul, ir::kU64, at, stride));
+        read(made, element->bytes, place, Space::kernel);
+        code_.bind(done);
+    }
+    return load(made, element);
 }
 
 Value ProbeCode::eval_unary(const Expr& expr) {
     const TypePtr type = type_of(expr);
     if (expr.unary == UnaryOp::logical_not) return eval_truth(expr);
+    if (expr.unary == UnaryOp::address_of) {
+        // By way of memory, which makes a number of it: the verifier follows pointers.
+        const Local word = allocate_in_frame(kWord);
+        const VariablePlace& place = variables_[instance_.uses.at(expr.operands[0].get())];
+        code_.store(word.place(), address_of(*place.bytes), ir::kU64);
+        return number_value(code_.load(word.place(), ir::kU64), type);
+    }
     const Value of = eval(*expr.operands[0]);
     switch (expr.unary) {
         case UnaryOp::negate:
@@ -256,10 +275,8 @@ Value ProbeCode::eval_unary(const Expr& expr) {
             return number_value(
                 code_.compute(ir::Op::bit_xor, ir_type(*type), number(of), ~std::uint64_t{0}),
                 type);
-        default: {
-            const Space space = of.type->is(Kind::pointer) ? of.type->space : Space::none;
-            return remote_value(code_.convert(number(of), ir::kU64), space, type);
-        }
+        default:
+            return remote_value(address_of(of), space_of(of), type);
     }
 }
 
@@ -336,9 +353,7 @@ void ProbeCode::unless(const Expr& condition, ir::Label otherwise) {
     }
     const TypePtr type = type_of(a), other = type_of(b);
     if (type->is_scalar() && other->is_scalar()) {
-        const auto is_large = [](const Type& one) {
-            return !one.is_number() || (!one.is_signed && one.bytes == kWord);
-        };
+        const auto is_large = [](const Type& one) { return !one.is_number() || !fits_int64(one); };
         const auto is_plain = [&](const Expr& one) {
             const auto number = constant(one);
             return number && *number >= 0;
@@ -353,7 +368,8 @@ void ProbeCode::unless(const Expr& condition, ir::Label otherwise) {
     const auto jump_unless_equal = [&](ir::Label to) {
         const bool is_text = type->is(Kind::string) || other->is(Kind::string);
         if (is_text) return unless_equal(x, y, to);
-        unless_same_bytes(in_memory(x, type), in_memory(y, type), type->bytes, to);
+        const TypePtr as = type->is(Kind::tuple) ? merged(type, other) : type;
+        unless_same_bytes(in_memory(x, as), in_memory(y, as), as->bytes, to);
     };
     if (condition.binary == BinaryOp::eq) return jump_unless_equal(otherwise);
     const ir::Label differs = code_.new_label();
@@ -365,8 +381,7 @@ void ProbeCode::unless(const Expr& condition, ir::Label otherwise) {
 Value ProbeCode::eval_increment(const Expr& expr) {
     const Expr& target = *expr.operands[0];
     const TypePtr type = type_of(expr);
-    const auto stride =
-        static_cast<std::int64_t>(type->is(Kind::pointer) ? stride_of(*type, shared_.table()) : 1);
+    const auto stride = static_cast<std::int64_t>(stride_of(*type, shared_.table()));
     const std::int64_t step = expr.is_decrement ? -stride : stride;
     if (target.kind == Expr::Kind::map) {
         const TypedMap& map = map_of(target);

@@ -41,9 +41,9 @@ Local ProbeCode::allocate(std::size_t bytes) {
 Local ProbeCode::allocate_in_frame(std::size_t bytes) {
     bytes = align_up(bytes, kWord);
     if (!has_frame_) {
-        // The code is made again, with a frame.
+        // The code is made again, with a frame; of this one only the mistakes count.
         wants_frame_ = true;
-        return {code_.new_slot(bytes), 0};
+        return {*context_, 0};
     }
     const std::size_t at = frame_bytes_;
     frame_bytes_ += bytes;
@@ -56,6 +56,19 @@ ir::Temp ProbeCode::address_of(const Local& local) {
         return code_.address(*slot, local.offset);
     const ir::Temp base = std::get<ir::Temp>(local.base);
     return local.offset == 0 ? base : code_.compute(ir::Op::add, ir::kU64, base, local.offset);
+}
+
+ir::Temp ProbeCode::address_of(const Value& value) {
+    if (value.number) return code_.convert(*value.number, ir::kU64);
+    if (value.remote) return *value.remote;
+    if (!value.field) return address_of(in_memory(value, value.type));
+    return code_.field_address(*context_,
+                               Relocation::to(Relocation::Kind::field_offset, value.field->name));
+}
+
+Space ProbeCode::space_of(const Value& value) const {
+    if (value.type->is(Kind::pointer)) return value.type->space;
+    return value.number ? Space::none : value.space;
 }
 
 void ProbeCode::zero(const Local& at, std::size_t bytes) {
@@ -107,14 +120,9 @@ void ProbeCode::put_literal(const std::string& text, std::size_t bytes, const Lo
 
 void ProbeCode::put_text(const Value& value, std::size_t bytes, const Local& to) {
     if (value.literal) return put_literal(value.literal->substr(0, bytes), bytes, to);
-    if (value.field) {
-        const ir::Temp from = code_.field_address(
-            *context_, Relocation::to(Relocation::Kind::field_offset, value.field->name));
-        return read_text(to, bytes, bytes, from, Space::kernel);
-    }
-    if (value.remote) return read_text(to, bytes, bytes, *value.remote, value.space);
+    if (!value.bytes) return read_text(to, bytes, bytes, address_of(value), space_of(value));
     const std::size_t have = std::min(bytes, value.type->bytes);
-    copy(value.bytes.value(), to, have);
+    copy(*value.bytes, to, have);
     zero(to.at(have), bytes - have);
 }
 
@@ -124,30 +132,35 @@ void ProbeCode::put(const Value& value, const TypePtr& as, const Local& to) {
         const std::size_t bytes = as->is_aggregation() ? kWord : as->bytes;
         return code_.store(to.place(), number(value), piece_type(bytes));
     }
-    if (as->is(Kind::tuple) && value.bytes && !value.type->fields.empty()) {
+    if (as->is(Kind::tuple) && value.type->is(Kind::tuple) && value.type != as) {
+        const Value from = load(in_memory(value, value.type), value.type);
+        zero(to, as->bytes);
         for (std::size_t i = 0; i < as->fields.size(); ++i)
-            put(field_at(value, value.type->fields[i]), as->fields[i].type,
+            put(field_at(from, *same_field(*from.type, as->fields[i], i)), as->fields[i].type,
                 to.at(as->fields[i].offset));
         return;
     }
-    if (value.number)
-        return code_.store(to.place(), number(value), piece_type(std::min(as->bytes, kWord)));
+    if (value.number) {
+        if (as->bytes != 0 && as->bytes == widest_access(as->bytes, 0))
+            return code_.store(to.place(), number(value), piece_type(as->bytes));
+        const Local word = allocate(kWord);
+        code_.store(word.place(), number(value), ir::kU64);
+        copy(word, to, std::min(as->bytes, kWord));
+        return zero(to.at(std::min(as->bytes, kWord)), as->bytes - std::min(as->bytes, kWord));
+    }
+    if (value.literal) return put_literal(value.literal->substr(0, as->bytes), as->bytes, to);
     if (value.bytes) {
         const std::size_t have = std::min(as->bytes, value.type->bytes);
         copy(*value.bytes, to, have);
         return zero(to.at(have), as->bytes - have);
     }
-    if (value.field)
-        read(to, as->bytes,
-             code_.field_address(*context_,
-                                 Relocation::to(Relocation::Kind::field_offset, value.field->name)),
-             Space::kernel);
-    else
-        read(to, as->bytes, value.remote.value(), value.space);
+    read(to, as->bytes, address_of(value), space_of(value));
 }
 
 Local ProbeCode::in_memory(const Value& value, const TypePtr& as) {
-    if (value.bytes && value.type->bytes == as->bytes) return *value.bytes;
+    const bool is_alike =
+        value.type == as || (!as->is(Kind::tuple) && value.type->bytes == as->bytes);
+    if (value.bytes && is_alike) return *value.bytes;
     const Local made = allocate(as->bytes);
     put(value, as, made);
     return made;

@@ -1,36 +1,48 @@
 #include "bt/code/probe_code.h"
 
-#include <set>
+#include <iterator>
+#include <type_traits>
 
-#include "bt/syntax/walk.h"
+#include "base/cat.h"
+#include "lang/ir/feature_guard.h"
 #include "lang/ir/followed.h"
 #include "lang/ir/scratch.h"
 
 namespace gpufs::bt {
 namespace {
 
-// The variables that the functions of loops over maps must reach: the others stay in registers,
-// where the verifier knows their values.
-std::set<std::size_t> shared_variables(const Instance& instance) {
-    std::set<std::size_t> shared;
-    const auto look = [&](const auto& self, const Block& block, bool is_inside) -> void {
-        for (const StmtPtr& stmt : block) {
-            const bool is_loop = stmt->kind == Stmt::Kind::for_map;
-            if (const auto known = instance.declares.find(stmt.get());
-                known != instance.declares.end() && (is_inside || is_loop))
-                shared.insert(known->second);
-            if (is_inside)
-                for_each_expr(*stmt, [&](const Expr& expr) {
-                    if (const auto use = instance.uses.find(&expr); use != instance.uses.end())
-                        shared.insert(use->second);
-                });
-            self(self, stmt->body, is_inside || is_loop);
-            self(self, stmt->otherwise, is_inside || is_loop);
-        }
-    };
-    look(look, instance.probe->body, false);
-    return shared;
-}
+constexpr std::size_t kMostInstructions = 100'000;
+
+// Calls visit(stmt, is_inside) and visit(expr, is_inside) for all of a block, the outer ones first;
+// is_inside: in the body of a loop that is_called() says is a function.
+template <class IsCalled, class Visit>
+class InsideOfLoops {
+public:
+    InsideOfLoops(IsCalled is_called, Visit visit)
+        : is_called_(std::move(is_called)), visit_(std::move(visit)) {}
+
+    void walk(const Block& block, bool is_inside) {
+        for (const StmtPtr& stmt : block) walk(*stmt, is_inside);
+    }
+    void walk(const Stmt& stmt, bool is_inside) {
+        const bool is_called = is_called_(stmt);
+        visit_(stmt, is_inside || is_called);
+        for (const ExprPtr* part : {&stmt.target, &stmt.value, &stmt.limit})
+            if (*part) walk(**part, is_inside);
+        walk(stmt.body, is_inside || is_called);
+        walk(stmt.otherwise, is_inside);
+    }
+    void walk(const Expr& expr, bool is_inside) {
+        visit_(expr, is_inside);
+        for (const ExprPtr& operand : expr.operands)
+            if (operand) walk(*operand, is_inside);
+        walk(expr.body, is_inside);
+    }
+
+private:
+    IsCalled is_called_;
+    Visit visit_;
+};
 
 }  // namespace
 
@@ -42,8 +54,35 @@ void ProbeCode::fail(const SourceRef& at, const std::string& message,
     throw SourceError(shared_.script().sources.at(at.source), at.span, message, hint);
 }
 
+void ProbeCode::check_size(const SourceRef& at) const {
+    if (code_.size() > kMostInstructions)
+        fail(at, gpufs::cat("the code of this probe gets longer than ", kMostInstructions,
+                            " instructions"));
+}
+
+std::set<std::size_t> ProbeCode::variables_in_memory() const {
+    std::set<std::size_t> found;
+    const auto visit = [&](const auto& node, bool is_inside) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(node)>, Stmt>) {
+            const auto known = instance_.declares.find(&node);
+            if (is_inside && known != instance_.declares.end()) found.insert(known->second);
+        } else {
+            const bool takes_address =
+                node.kind == Expr::Kind::unary && node.unary == UnaryOp::address_of;
+            const Expr& of = takes_address ? *node.operands[0] : node;
+            const auto use = instance_.uses.find(&of);
+            if ((is_inside || takes_address) && use != instance_.uses.end())
+                found.insert(use->second);
+        }
+    };
+    InsideOfLoops walker([&](const Stmt& stmt) { return is_called(stmt); }, visit);
+    if (instance_.probe->predicate) walker.walk(*instance_.probe->predicate, false);
+    walker.walk(instance_.probe->body, false);
+    return found;
+}
+
 void ProbeCode::place_variables() {
-    const std::set<std::size_t> shared = shared_variables(instance_);
+    const std::set<std::size_t> shared = variables_in_memory();
     variables_.clear();
     for (const Variable& variable : instance_.variables) {
         VariablePlace place;
@@ -71,7 +110,28 @@ void ProbeCode::filter_pids(ir::Label otherwise) {
     if (!is_own) append_pid_test(code_, shared_.options().pids, otherwise);
 }
 
-std::vector<CodeItem> ProbeCode::compile(bool has_frame) {
+std::vector<CodeItem> ProbeCode::compile() {
+    const auto made = [&](std::string_view label_prefix) {
+        std::vector<CodeItem> code = compile_once(false, label_prefix);
+        return wants_frame_ ? compile_once(true, label_prefix) : code;
+    };
+    std::vector<CodeItem> code = made(".");
+    if (!has_called_range_) return code;
+    const auto guard = [&](std::vector<CodeItem>& items, bool has_callbacks) {
+        const std::size_t which =
+            feature_guard(shared_.program(), "callbacks", has_callbacks, instance_.probe->at);
+        for (CodeItem& item : items) item.guard = which;
+    };
+    guard(code, true);
+    has_callbacks_ = false;
+    std::vector<CodeItem> without = made(".b");
+    guard(without, false);
+    code.insert(code.end(), std::make_move_iterator(without.begin()),
+                std::make_move_iterator(without.end()));
+    return code;
+}
+
+std::vector<CodeItem> ProbeCode::compile_once(bool has_frame, std::string_view label_prefix) {
     code_ = ir::Code();
     has_frame_ = has_frame;
     wants_frame_ = false;
@@ -95,7 +155,7 @@ std::vector<CodeItem> ProbeCode::compile(bool has_frame) {
     code_.bind(end);
     code_.leave(0);
     if (wants_frame_) return {};
-    return code_.assemble();
+    return code_.assemble(label_prefix);
 }
 
 }  // namespace gpufs::bt

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -49,11 +50,17 @@ public:
     ProbeCode(const ProbeCode&) = delete;
     ProbeCode& operator=(const ProbeCode&) = delete;
 
-    // Whether the code was made without a frame and turned out to need one.
-    bool wants_frame() const { return wants_frame_; }
-    std::vector<CodeItem> compile(bool has_frame);
+    // The code for this kernel; where it depends on what the kernel has, with guards.
+    std::vector<CodeItem> compile();
 
 private:
+    std::vector<CodeItem> compile_once(bool has_frame, std::string_view label_prefix);
+    // The variables that must have an address, as functions of loops reach them, or the script
+    // takes it. The others stay in registers, where the verifier knows their values.
+    std::set<std::size_t> variables_in_memory() const;
+    // Fails where the code gets longer than the kernel would take, as of loops in loops that are
+    // unrolled.
+    void check_size(const SourceRef& at) const;
     void place_variables();
     // Jumps to the label for hits of processes that are not wanted.
     void filter_pids(ir::Label otherwise);
@@ -67,7 +74,17 @@ private:
     void emit_while(const Stmt& stmt);
     void emit_unroll(const Stmt& stmt);
     void emit_for_range(const Stmt& stmt);
+    void emit_called_range(const Stmt& stmt);
     void emit_for_map(const Stmt& stmt);
+    // Whether the body of the loop is a function that the kernel calls.
+    bool is_called(const Stmt& stmt) const;
+    struct LoopCall {
+        std::string function;
+        ir::Slot given;  // what it is given
+    };
+    LoopCall begin_loop();
+    void enter_body(ir::Temp given);
+    void emit_body(const Stmt& stmt, const LoopCall& loop, ir::Temp given);
     void set_variable(std::size_t which, const Value& value);
     // The value of `before op operand`, as the type of `before`.
     ir::Operand arithmetic(BinaryOp op, ir::Type type, ir::Operand a, ir::Operand b);
@@ -88,6 +105,8 @@ private:
     Value eval_member(const Expr& expr);
     Value eval_args_member(const Expr& expr);
     Value eval_index(const Expr& expr);
+    Value eval_own_index(const Value& of, const Expr& index, std::size_t stride,
+                         const TypePtr& element);
     Value eval_unary(const Expr& expr);
     Value eval_binary(const Expr& expr);
     Value eval_truth(const Expr& expr);
@@ -121,6 +140,9 @@ private:
     Local allocate(std::size_t bytes);
     Local allocate_in_frame(std::size_t bytes);
     ir::Temp address_of(const Local& local);
+    // Of what a value points to, where it is a pointer or number; else of the value itself.
+    ir::Temp address_of(const Value& value);
+    Space space_of(const Value& value) const;
     void zero(const Local& at, std::size_t bytes);
     void copy(const Local& from, const Local& to, std::size_t bytes);
     // As append_read(): of the kernel or of the task; zeros where it cannot be read.
@@ -177,6 +199,7 @@ private:
     std::optional<ir::Temp> context_, frame_;
     std::optional<ir::Label> out_;
     bool has_frame_ = false, wants_frame_ = false;
+    bool has_callbacks_ = true, has_called_range_ = false;
     std::size_t stack_bytes_ = 0, frame_bytes_ = 0;
     struct VariablePlace {
         std::optional<ir::Temp> number;
@@ -201,6 +224,8 @@ private:
     std::unordered_map<const Expr*, std::string> records_;
 };
 
+// The bytes that adding 1 to a value moves it by: of a pointer, what it points to.
+std::size_t stride_of(const Type& type, const TypeTable& table);
 // How a number of this type is in a register.
 ir::Type ir_type(const Type& type);
 

@@ -284,8 +284,7 @@ std::uint64_t ScriptCode::add_name(const std::string& name) {
 }
 
 std::string ScriptCode::new_function_name(const char* stem) {
-    for (std::size_t i = 0;; ++i)
-        if (std::string name = gpufs::cat(stem, i); !program().find_subprogram(name)) return name;
+    return gpufs::cat(stem, functions_++);
 }
 
 void ScriptCode::finish() {

@@ -76,7 +76,7 @@ private:
     World& world_;
     const CompileOptions& options_;
     Compiled& made_;
-    std::size_t frame_bytes_ = 0, zero_bytes_ = 0;
+    std::size_t frame_bytes_ = 0, zero_bytes_ = 0, functions_ = 0;
 };
 
 }  // namespace gpufs::bt

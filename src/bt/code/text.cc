@@ -33,14 +33,8 @@ Value ProbeCode::eval_str(const Expr& expr) {
         value.type = type;
         return value;
     }
-    Space space = value.type->is(Kind::pointer) ? value.type->space : value.space;
-    if (value.type->is_number()) space = Space::none;
-    ir::Temp address =
-        value.number ? code_.convert(*value.number, ir::kU64)
-        : value.remote
-            ? *value.remote
-            : code_.field_address(
-                  *context_, Relocation::to(Relocation::Kind::field_offset, value.field->name));
+    const Space space = space_of(value);
+    const ir::Temp address = address_of(value);
     if (!has_limit) {
         value = {};
         value.type = type;
@@ -98,15 +92,7 @@ Value ProbeCode::eval_buf(const Expr& expr) {
     if (from.bytes) {
         copy(*from.bytes, contents, std::min(most, from.type->bytes));
     } else {
-        const ir::Temp address =
-            from.number ? code_.convert(*from.number, ir::kU64)
-            : from.remote
-                ? *from.remote
-                : code_.field_address(
-                      *context_, Relocation::to(Relocation::Kind::field_offset, from.field->name));
-        Space space = from.type->is(Kind::pointer) ? from.type->space : from.space;
-        if (from.type->is_number()) space = Space::none;
-        read(contents, length, address, space);
+        read(contents, length, address_of(from), space_of(from));
     }
     Value value;
     value.type = type;

@@ -16,8 +16,10 @@ TypePtr merged_tuples(const Type& a, const Type& b) {
     if (a.fields.size() != b.fields.size()) return nullptr;
     std::vector<Type::Field> fields = a.fields;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-        fields[i].type = merged(a.fields[i].type, b.fields[i].type);
-        if (!fields[i].type || fields[i].name != b.fields[i].name) return nullptr;
+        const Type::Field* const other = same_field(b, fields[i], i);
+        if (!other) return nullptr;
+        fields[i].type = merged(fields[i].type, other->type);
+        if (!fields[i].type) return nullptr;
     }
     return tuple_type(std::move(fields));
 }
@@ -30,14 +32,19 @@ TypePtr merged_integers(const TypePtr& a, const TypePtr& b) {
                 both->words.push_back(word);
         return both;
     }
-    return integer_type(kWord, is_signed_together(*a, *b));
+    const bool is_signed = a->is_signed == b->is_signed ? a->is_signed : is_signed_together(*a, *b);
+    return told_as(integer_type(kWord, is_signed), std::max(told_size(*a), told_size(*b)));
 }
 
 }  // namespace
 
+bool fits_int64(const Type& type) {
+    return type.is_signed || told_size(type) < kWord;
+}
+
 bool is_signed_together(const Type& a, const Type& b) {
-    const auto fits = [](const Type& type) { return type.is_signed || type.bytes < kWord; };
-    return fits(a) || fits(b) ? a.is_signed || b.is_signed || (fits(a) && fits(b)) : false;
+    if (!fits_int64(a) && !fits_int64(b)) return false;
+    return a.is_signed || b.is_signed || (fits_int64(a) && fits_int64(b));
 }
 
 TypePtr stored(const TypePtr& type) {
@@ -45,13 +52,14 @@ TypePtr stored(const TypePtr& type) {
     switch (type->kind) {
         case Kind::integer: {
             if (type->bytes == kWord) return type;
-            if (type->words.empty()) return integer_type(kWord, true);
             auto wide = std::make_shared<Type>(*type);
+            wide->told_bytes = told_size(*type);
             wide->bytes = kWord;
             return wide;
         }
         case Kind::string:
-            return string_type(align_up(type->bytes, kWord));
+            if (type->bytes % kWord == 0) return type;
+            return told_as(string_type(align_up(type->bytes, kWord)), told_size(*type));
         case Kind::tuple: {
             std::vector<Type::Field> fields = type->fields;
             for (Type::Field& field : fields) field.type = stored(field.type);
@@ -73,6 +81,7 @@ TypePtr merged(const TypePtr& a, const TypePtr& b) {
     if (a->kind != b->kind) return nullptr;
     switch (a->kind) {
         case Kind::string:
+            return told_as(a->bytes >= b->bytes ? a : b, std::max(told_size(*a), told_size(*b)));
         case Kind::buffer:
             return a->bytes >= b->bytes ? a : b;
         case Kind::tuple:
@@ -96,13 +105,22 @@ TypePtr merged(const TypePtr& a, const TypePtr& b) {
 
 bool same(const TypePtr& a, const TypePtr& b) {
     if (!a || !b) return !a == !b;
-    return a->kind == b->kind && a->bytes == b->bytes && a->is_signed == b->is_signed &&
-           a->words.size() == b->words.size() &&
+    return a->kind == b->kind && a->bytes == b->bytes && told_size(*a) == told_size(*b) &&
+           a->is_signed == b->is_signed && a->words.size() == b->words.size() &&
            (!a->element || !b->element || a->element == b->element ||
             is_alike(*a->element, *b->element)) &&
            std::ranges::equal(a->fields, b->fields, [](const auto& x, const auto& y) {
                return x.offset == y.offset && same(x.type, y.type);
            });
+}
+
+const Type::Field* same_field(const Type& tuple, const Type::Field& field, std::size_t index) {
+    if (!field.name.empty()) {
+        const auto found = std::ranges::find(tuple.fields, field.name, &Type::Field::name);
+        return found == tuple.fields.end() ? nullptr : &*found;
+    }
+    if (index >= tuple.fields.size() || !tuple.fields[index].name.empty()) return nullptr;
+    return &tuple.fields[index];
 }
 
 TypedMap* Typed::find_map(const std::string& name) {
@@ -239,7 +257,11 @@ void Inference::assign(const Stmt& stmt) {
             complain(stmt.value->at,
                      gpufs::cat("The operator needs a number, not ", name_of(*type)));
         const TypePtr before = type_of(*stmt.target);
-        type = type && before && before->is_number() && !before->is_aggregation()
+        const bool moves_pointer =
+            before && before->is(Kind::pointer) &&
+            (*stmt.operation == BinaryOp::add || *stmt.operation == BinaryOp::sub);
+        type = moves_pointer ? before
+               : type && before && before->is_number() && !before->is_aggregation()
                    ? integer_type(kWord, is_signed_together(*type, *before))
                    : type;
     }

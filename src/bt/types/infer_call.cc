@@ -78,6 +78,7 @@ TypePtr Inference::type_of_builtin(const Expr& expr, bool& is_known) {
         const auto& parameters = instance_->parameters;
         if (!parameters.empty() && parameters.back().name == "retval")
             return as_value(parameters.back().type);
+        if (is_fentry(provider)) complain(expr.at, "the function returns nothing");
         return uint64();
     }
     if (name == "func") {
@@ -164,14 +165,16 @@ TypePtr Inference::type_of_call(const Expr& expr) {
     return type_of_function(expr, *row);
 }
 
+TypePtr Inference::number_argument(const Expr& call, std::size_t which) {
+    const TypePtr type = type_of(*call.operands[which]);
+    if (type && !type->is_number() && !type->is(Kind::pointer))
+        complain(call.operands[which]->at,
+                 gpufs::cat(call.text, "() only supports numbers (", name_of(*type), " provided)"));
+    return type;
+}
+
 TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
-    const auto number = [&](std::size_t i) {
-        const TypePtr type = type_of(*expr.operands[i]);
-        if (type && !type->is_number() && !type->is(Kind::pointer))
-            complain(expr.operands[i]->at, gpufs::cat(row.name, "() only supports numbers (",
-                                                      name_of(*type), " provided)"));
-        return type;
-    };
+    const auto number = [&](std::size_t i) { return number_argument(expr, i); };
     const auto text = [&](std::size_t i) {
         const TypePtr type = type_of(*expr.operands[i]);
         if (type && !type->is(Kind::string))
@@ -187,7 +190,7 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
         const TypePtr of = number(0);
         if (!of) return nullptr;
         auto type = std::make_shared<Type>(*plain_type(kind));
-        type->is_signed = of->is_signed || of->bytes < kWord;
+        type->is_signed = fits_int64(*of);
         return type;
     };
     switch (row.function) {
@@ -278,7 +281,8 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
             return uint64();
         case Fn::bswap: {
             const TypePtr of = number(0);
-            return of ? integer_type(of->bytes, false) : nullptr;
+            if (of && of->is(Kind::pointer)) return uint64();
+            return of ? integer_type(told_size(*of), false) : nullptr;
         }
         case Fn::kptr:
         case Fn::uptr: {
@@ -313,9 +317,14 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
             const bool is_ipv6 = address && address->find(':') != std::string::npos;
             return array_type(integer_type(1, false), is_ipv6 ? 16 : 4);
         }
-        case Fn::macaddr:
-            type_of(*expr.operands[0]);
+        case Fn::macaddr: {
+            const TypePtr of = type_of(*expr.operands[0]);
+            if (of && !of->is_number() && !of->is(Kind::pointer) && !of->is(Kind::array) &&
+                !of->is(Kind::string))
+                complain(expr.operands[0]->at, gpufs::cat("macaddr() wants an address or 6 bytes (",
+                                                          name_of(*of), " provided)"));
             return plain_type(Kind::mac_address);
+        }
         case Fn::kstack:
         case Fn::ustack:
             return type_of_stack(expr, row.function == Fn::ustack);
@@ -327,7 +336,7 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
             if (expr.operands.size() == 2) literal(1);
             return plain_type(Kind::cgroup_path);
         case Fn::signal:
-            type_of(*expr.operands[0]);
+            if (!literal_of(*expr.operands[0])) number(0);
             return none_type();
         case Fn::count:
             return plain_type(Kind::count);
@@ -387,7 +396,7 @@ TypePtr Inference::type_of_str(const Expr& expr) {
         argument ? string_type(align_up(argument->size() + 2, kWord)) : type_of(*expr.operands[0]);
     std::size_t bytes = in_.options.string_bytes;
     if (expr.operands.size() == 2) {
-        type_of(*expr.operands[1]);
+        number_argument(expr, 1);
         const auto length = constant(*expr.operands[1]);
         if (length && *length >= 0)
             bytes = std::min(bytes, align_up(static_cast<std::size_t>(*length) + 1, kWord));
@@ -406,11 +415,14 @@ TypePtr Inference::type_of_str(const Expr& expr) {
 TypePtr Inference::type_of_buf(const Expr& expr) {
     const TypePtr of = type_of(*expr.operands[0]);
     if (!of) return nullptr;
+    if (!of->is_number() && !of->is(Kind::pointer) && !of->is(Kind::array) && !of->is(Kind::string))
+        complain(expr.operands[0]->at, gpufs::cat("buf() wants an address, an array or a text (",
+                                                  name_of(*of), " provided)"));
     std::size_t bytes = in_.options.string_bytes;
     if (const auto text = literal_of(*expr.operands[0])) bytes = std::min(bytes, text->size());
     if (of->is(Kind::array)) bytes = std::min(bytes, of->bytes);
     if (expr.operands.size() == 2) {
-        type_of(*expr.operands[1]);
+        number_argument(expr, 1);
         if (const auto length = constant(*expr.operands[1]); length && *length >= 0)
             bytes = std::min(bytes, static_cast<std::size_t>(*length));
     }
@@ -449,8 +461,12 @@ void Inference::check_output(const Expr& expr, const FunctionRow& row) {
         case Fn::zero:
             return whole_map();
         case Fn::exit:
+            if (!expr.operands.empty()) number_argument(expr, 0);
+            return;
         case Fn::join:
-            for (const ExprPtr& one : expr.operands) type_of(*one);
+            number_argument(expr, 0);
+            if (expr.operands.size() > 1 && !literal_of(*expr.operands[1]))
+                complain(expr.operands[1]->at, "join() wants a text in quotes here");
             return;
         case Fn::time:
             if (!expr.operands.empty() && !literal_of(*expr.operands[0]))
@@ -481,7 +497,7 @@ void Inference::check_print(const Expr& expr) {
     if (of.kind == Expr::Kind::map) {
         TypedMap& map = map_of(of);
         if (of.operands.empty()) {
-            for (std::size_t i = 1; i < expr.operands.size(); ++i) type_of(*expr.operands[i]);
+            for (std::size_t i = 1; i < expr.operands.size(); ++i) number_argument(expr, i);
             return;
         }
         add_key(map, of);

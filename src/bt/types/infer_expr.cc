@@ -15,6 +15,22 @@ TypePtr int64() {
     return integer_type(kWord, true);
 }
 
+// The language gives a number the smallest type with a sign that holds it.
+TypePtr literal_type(std::int64_t number) {
+    std::size_t bytes = 1;
+    for (; bytes < kWord; bytes *= 2)
+        if (const std::int64_t limit = std::int64_t{1} << (bytes * 8 - 1);
+            number >= -limit && number < limit)
+            break;
+    return told_as(int64(), bytes);
+}
+
+// A text of so many bytes, and its NUL; one byte more, as a text that fills its type is one that
+// was cut.
+TypePtr text_type(std::size_t length) {
+    return told_as(string_type(align_up(length + 2, kWord)), length + 1);
+}
+
 bool is_computable(const Type& type) {
     return type.is_number() || type.is(Kind::pointer);
 }
@@ -41,24 +57,27 @@ std::optional<std::pair<std::size_t, TypePtr>> follow(const TypeTable& table, Ty
 
 TypePtr Inference::type_of(const Expr& expr) {
     TypePtr type = find_type(expr);
-    if (type) instance_->types[&expr] = type;
+    if (type)
+        instance_->types[&expr] = type;
+    else if (in_.mistakes.empty())
+        complain(expr.at, "nothing tells what type this has");
     return type;
 }
 
 TypePtr Inference::find_type(const Expr& expr) {
     switch (expr.kind) {
         case Expr::Kind::integer:
-            return integer_type(kWord, expr.number <= INT64_MAX);
+            if (expr.number > INT64_MAX) return integer_type(kWord, false);
+            return literal_type(static_cast<std::int64_t>(expr.number));
         case Expr::Kind::positional_count:
             return int64();
         case Expr::Kind::boolean:
             return boolean_type();
         case Expr::Kind::string:
-            // One more than the NUL takes: a text that fills its type is one that was cut.
-            return string_type(align_up(expr.text.size() + 2, kWord));
+            return text_type(expr.text.size());
         case Expr::Kind::positional:
-            if (constant(expr)) return int64();
-            return string_type(align_up(expr.text.size() + 2, kWord));
+            if (const auto number = constant(expr)) return literal_type(*number);
+            return text_type(expr.text.size());
         case Expr::Kind::identifier:
             return type_of_identifier(expr);
         case Expr::Kind::variable: {
@@ -101,7 +120,7 @@ TypePtr Inference::find_type(const Expr& expr) {
             if (!of) return nullptr;
             const auto structure = in_.table.structure(*of);
             instance_->constants[&expr] =
-                static_cast<std::int64_t>(structure ? structure->bytes : of->bytes);
+                static_cast<std::int64_t>(structure ? structure->bytes : told_size(*of));
             return int64();
         }
         case Expr::Kind::offset_of: {
@@ -161,6 +180,16 @@ TypePtr Inference::type_of_map(const Expr& expr) {
         return nullptr;
     }
     return integer_type(kWord, map.value->is_signed || map.value->is(Kind::count));
+}
+
+TypePtr Inference::whole(const TypePtr& type) const {
+    if (!type->is(Kind::structure) || type->bytes != 0) return type;
+    const auto structure = in_.table.structure(*type);
+    if (!structure) return type;
+    auto made = std::make_shared<Type>(*type);
+    made->bytes = structure->bytes;
+    made->structure = structure;
+    return made;
 }
 
 TypePtr Inference::as_value(TypePtr type) const {
@@ -238,7 +267,7 @@ TypePtr Inference::type_of_index(const Expr& expr) {
                 complain(expr.operands[1]->at,
                          gpufs::cat("the index ", *index, " is out of bounds for array of size ",
                                     of->count));
-            return as_value(of->element);
+            return as_value(whole(of->element));
         }
         return integer_type(kWord, false);
     }
@@ -257,15 +286,20 @@ TypePtr Inference::type_of_index(const Expr& expr) {
 TypePtr Inference::type_of_unary(const Expr& expr) {
     const TypePtr of = type_of(*expr.operands[0]);
     if (!of) return nullptr;
+    if (expr.unary == UnaryOp::address_of) {
+        if (expr.operands[0]->kind == Expr::Kind::variable) return pointer_type(of, Space::kernel);
+        complain(expr.at, "only variables have an address here");
+        return nullptr;
+    }
     if (expr.unary == UnaryOp::dereference) {
         if (of->is(Kind::pointer) && of->element && !of->element->is(Kind::none))
-            return as_value(of->element);
+            return as_value(whole(of->element));
         if (is_computable(*of)) return integer_type(kWord, false);
     } else if (expr.unary == UnaryOp::logical_not && is_computable(*of)) {
         return boolean_type();
-    } else if (expr.unary != UnaryOp::address_of && of->is_number()) {
-        const bool is_signed = of->is_signed || of->bytes < kWord;
-        return integer_type(kWord, expr.unary == UnaryOp::negate || is_signed);
+    } else if (of->is_number()) {
+        if (const auto number = constant(expr); number && *number < 0) return literal_type(*number);
+        return integer_type(kWord, expr.unary == UnaryOp::negate || fits_int64(*of));
     }
     static constexpr const char* kNames[] = {"-", "~", "!", "*", "&"};
     complain(expr.at,
@@ -286,13 +320,10 @@ TypePtr Inference::type_of_binary(const Expr& expr) {
             const auto number = constant(*expr.operands[i]);
             return number && *number >= 0;
         };
-        const auto is_large = [](const Type& type) {
-            return !type.is_signed && type.bytes == kWord;
-        };
-        if ((is_large(*a) && is_plain(1)) || (is_large(*b) && is_plain(0)))
+        if ((!fits_int64(*a) && is_plain(1)) || (!fits_int64(*b) && is_plain(0)))
             return integer_type(kWord, false);
         if (expr.binary == BinaryOp::shl || expr.binary == BinaryOp::shr)
-            return integer_type(kWord, !is_large(*a));
+            return integer_type(kWord, fits_int64(*a));
         return integer_type(kWord, is_signed_together(*a, *b));
     } else if (a->is(Kind::pointer) && b->is_number() &&
                (expr.binary == BinaryOp::add || expr.binary == BinaryOp::sub)) {
@@ -320,7 +351,8 @@ TypePtr Inference::type_of_comparison(const Expr& expr, const TypePtr& a, const 
         return type.is_scalar() && !type.is(Kind::probe_name);
     };
     if (is_word(*a) && is_word(*b)) return boolean_type();
-    const bool is_memory = a->kind == b->kind && a->bytes == b->bytes;
+    const bool is_memory =
+        a->is(Kind::tuple) ? merged(a, b) != nullptr : a->kind == b->kind && a->bytes == b->bytes;
     if (is_equality && is_memory && !a->is(Kind::none)) return boolean_type();
     complain(expr.at, gpufs::cat("Type mismatch: '", name_of(*a), "' cannot be compared with '",
                                  name_of(*b), '\''));
@@ -329,10 +361,20 @@ TypePtr Inference::type_of_comparison(const Expr& expr, const TypePtr& a, const 
 
 TypePtr Inference::type_of_increment(const Expr& expr) {
     const Expr& target = *expr.operands[0];
+    const auto is_small = [](const TypePtr& type) {
+        return type && type->is(Kind::integer) && type->words.empty() && fits_int64(*type);
+    };
     if (target.kind == Expr::Kind::map) {
         TypedMap& map = map_of(target);
         add_key(map, target);
-        if (!map.value) put(map, expr.at, int64());
+        if (!map.value || is_small(map.value)) put(map, expr.at, int64());
+    } else if (target.kind == Expr::Kind::variable) {
+        const auto use = instance_->uses.find(&target);
+        if (use != instance_->uses.end() && is_small(instance_->variables[use->second].type))
+            put(instance_->variables[use->second], expr.at, int64());
+    } else {
+        complain(expr.at, "only variables and maps can be incremented");
+        return nullptr;
     }
     const TypePtr type = type_of(target);
     if (type && !is_computable(*type)) {
@@ -367,8 +409,15 @@ TypePtr Inference::type_of_cast(const Expr& expr) {
     if (to->is(Kind::string) && to->bytes == 0) to = string_type(in_.options.string_bytes);
     const bool is_text =
         to->is(Kind::string) && (from->is(Kind::string) || from->is(Kind::pointer));
-    const bool is_bits = (to->is(Kind::array) && from->is_number()) ||
-                         (to->is_number() && from->is(Kind::array) && from->bytes <= kWord);
+    if (to->is(Kind::array) && to->count == 0 && to->element->bytes != 0) {
+        // As many as there are bytes for.
+        const std::size_t count = told_size(*from) / to->element->bytes;
+        if (count != 0) to = array_type(to->element, count);
+    }
+    const bool is_bits =
+        (to->is(Kind::array) && to->count != 0 &&
+         (from->is_number() || (from->is(Kind::string) && to->bytes <= from->bytes))) ||
+        (to->is_number() && from->is(Kind::array) && from->bytes <= kWord);
     if (to->is(Kind::pointer) && from->is(Kind::pointer) && from->space != Space::none)
         return pointer_type(to->element, from->space);
     if ((to->is_scalar() && from->is_scalar()) || is_text || is_bits) return to;

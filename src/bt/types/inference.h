@@ -73,11 +73,15 @@ private:
     TypePtr type_of_stack(const Expr& expr, bool is_user);
     TypePtr type_of_str(const Expr& expr);
     TypePtr type_of_buf(const Expr& expr);
+    // Complains where an argument is no number; pointers are numbers here.
+    TypePtr number_argument(const Expr& call, std::size_t which);
     void check_output(const Expr& expr, const FunctionRow& row);
     void check_format(const Expr& expr);
     void check_print(const Expr& expr);
     void check_map_argument(const Expr& expr);
     TypePtr resolve(const TypeName& name, const SourceRef& at);
+    // A structure that was known by its name, with what is in it.
+    TypePtr whole(const TypePtr& type) const;
     // The value of a type read from memory: texts get the room that they need in ours.
     TypePtr as_value(TypePtr type) const;
     // The key's type of `@x[KEYS]`; merges it into the map's.
@@ -103,8 +107,6 @@ private:
 
 // A type as it is in variables, keys and values of maps: integers have 8 bytes, texts whole words.
 TypePtr stored(const TypePtr& type);
-// What holds values of both; null where nothing does. Either may be null: not known yet.
-TypePtr merged(const TypePtr& a, const TypePtr& b);
 bool same(const TypePtr& a, const TypePtr& b);
 
 }  // namespace gpufs::bt

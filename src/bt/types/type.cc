@@ -89,7 +89,18 @@ std::string tuple_name(const Type& tuple) {
 
 std::string integer_name(const Type& type) {
     if (!type.name.empty()) return cat("enum ", type.name);
-    return cat(type.is_signed ? "int" : "uint", type.bytes * 8);
+    return cat(type.is_signed ? "int" : "uint", told_size(type) * 8);
+}
+
+// What the language aligns a value to: texts lie where they come.
+std::size_t told_alignment(const Type& type) {
+    if (type.is(Kind::string)) return 1;
+    if (type.is(Kind::integer)) return told_size(type);
+    if (!type.is(Kind::tuple)) return alignment_of(type);
+    std::size_t alignment = 1;
+    for (const Type::Field& field : type.fields)
+        alignment = std::max(alignment, told_alignment(*field.type));
+    return alignment;
 }
 
 }  // namespace
@@ -195,12 +206,26 @@ std::size_t alignment_of(const Type& type) {
     }
 }
 
+std::size_t told_size(const Type& type) {
+    if (!type.is(Kind::tuple)) return type.told_bytes != 0 ? type.told_bytes : type.bytes;
+    std::size_t end = 0;
+    for (const Type::Field& field : type.fields)
+        end = align_up(end, told_alignment(*field.type)) + told_size(*field.type);
+    return align_up(end, told_alignment(type));
+}
+
+TypePtr told_as(const TypePtr& type, std::size_t bytes) {
+    Type made = *type;
+    made.told_bytes = bytes;
+    return std::make_shared<const Type>(std::move(made));
+}
+
 std::string name_of(const Type& type) {
     switch (type.kind) {
         case Kind::integer:
             return integer_name(type);
         case Kind::string:
-            return cat("string[", type.bytes, ']');
+            return cat("string[", told_size(type), ']');
         case Kind::buffer:
             return cat("buffer[", type.bytes - sizeof(std::uint32_t), ']');
         case Kind::pointer:

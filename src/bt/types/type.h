@@ -70,6 +70,9 @@ struct Type {
     };
     Kind kind = Kind::none;
     std::size_t bytes = 0;
+    // Integers and texts may have more room here than the language gives them: what sizeof() and
+    // messages tell. 0: `bytes`.
+    std::size_t told_bytes = 0;
     bool is_signed = false;
     TypePtr element;
     std::size_t count = 0;
@@ -120,6 +123,10 @@ TypePtr tuple_type(std::vector<Type::Field> fields);
 // The alignment of a value in a tuple or a record, in bytes: as in C, but 8 for texts and all else
 // that programs copy word by word.
 std::size_t alignment_of(const Type& type);
+// What sizeof() tells: as the language lays the value out, however much room it has here.
+std::size_t told_size(const Type& type);
+// The same type, of which the language tells another size.
+TypePtr told_as(const TypePtr& type, std::size_t bytes);
 // "int64", "string[16]", "struct task_struct *", "(int64,string[4])", "count_t": for messages.
 std::string name_of(const Type& type);
 // The same type, whatever the size of strings and integers in it.

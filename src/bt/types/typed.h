@@ -86,6 +86,15 @@ std::optional<std::string> literal_of(const Expr& expr);
 // An argument's text: of $N, and of $N + n, which is the text from its n-th byte on.
 std::optional<std::string> argument_text(const Expr& expr);
 
+// What holds values of both; null where nothing does. Either may be null: not known yet.
+TypePtr merged(const TypePtr& a, const TypePtr& b);
+// The field of a tuple that corresponds to the one at `index` of another: records have theirs in
+// any order. Null: there is none.
+const Type::Field* same_field(const Type& tuple, const Type::Field& field, std::size_t index);
+
+// Whether an int64 holds all numbers of the type.
+bool fits_int64(const Type& type);
+
 // The type in which two numbers are compared and computed: unsigned only where one of them may be
 // too large for an int64.
 bool is_signed_together(const Type& a, const Type& b);

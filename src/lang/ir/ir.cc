@@ -323,6 +323,10 @@ Temp Code::compare_exchange(const Place& at, Operand expected, Operand desired, 
     return result;
 }
 
+std::size_t Code::size() const {
+    return body_->items.size();
+}
+
 Slot Code::new_slot(std::size_t bytes, std::size_t alignment) {
     if (!std::has_single_bit(alignment) || alignment > 8)
         throw std::logic_error("stack bytes are aligned to 1, 2, 4 or 8");

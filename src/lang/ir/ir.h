@@ -147,6 +147,9 @@ public:
     // Continues with the code that follows this piece, with `context` in r1.
     void fall_through(Operand context);
 
+    // How many instructions and labels there are so far; assemble() may need a few more.
+    std::size_t size() const;
+
     // Sets the source position of the following instructions.
     void set_source(const SourceRef& at);
 

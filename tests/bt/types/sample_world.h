@@ -11,7 +11,9 @@
 namespace gpufs::bt::test {
 
 // A World with "struct sample { long number; char text[8]; }", its typedef sample_t, "struct other
-// { int a; }", "enum samples { SAMPLE_ONE = 1 }", and the events that a test adds.
+// { int a; }", "enum samples { SAMPLE_ONE = 1 }", the function "struct sample *sample_call(int
+// count, struct sample *of)", which has an address as a symbol, too, a raw tracepoint of the same
+// arguments, and the events that a test adds.
 class SampleWorld : public World {
 public:
     SampleWorld() {
@@ -29,10 +31,14 @@ public:
         const auto found = events_.find(full_name);
         return found == events_.end() ? nullptr : &found->second;
     }
-    std::vector<std::string> events(const std::string&) override { return {}; }
-    std::vector<std::string> functions(const std::string&) override { return {}; }
+    std::vector<std::string> events(const std::string&) override {
+        std::vector<std::string> names;
+        for (const auto& [name, event] : events_) names.push_back(name);
+        return names;
+    }
+    std::vector<std::string> functions(const std::string&) override { return {"sample_call"}; }
     std::vector<std::string> user_functions(const std::string&, const std::string&) override {
-        return {};
+        return {"main"};
     }
     bool has_types() override { return true; }
     TypePtr find_type(const std::string& name) override {
@@ -56,16 +62,27 @@ public:
     std::optional<std::int64_t> enumerator(const std::string& name) override {
         return name == "SAMPLE_ONE" ? std::optional<std::int64_t>(1) : std::nullopt;
     }
-    std::optional<std::vector<Type::Field>> parameters(const std::string&) override {
-        return std::nullopt;
+    std::optional<std::vector<Type::Field>> parameters(const std::string& function) override {
+        if (function != "sample_call") return std::nullopt;
+        auto fields = *raw_tracepoint("sample_event");
+        fields.push_back({"retval", fields.back().type, 16, 0, 0});
+        return fields;
     }
-    std::optional<std::vector<Type::Field>> raw_tracepoint(const std::string&) override {
-        return std::nullopt;
+    std::optional<std::vector<Type::Field>> raw_tracepoint(const std::string& event) override {
+        if (event != "sample_event") return std::nullopt;
+        return std::vector<Type::Field>{
+            {"count", integer_type(4, true), 0, 0, 0},
+            {"of", pointer_type(structure_type("sample"), Space::kernel), 8, 0, 0}};
     }
-    std::optional<std::uint64_t> kernel_symbol(const std::string&) override { return std::nullopt; }
-    std::optional<std::uint64_t> cgroup_id(const std::string&) override { return std::nullopt; }
-    std::optional<UserSymbol> user_symbol(const std::string&, const std::string&) override {
-        return std::nullopt;
+    std::optional<std::uint64_t> kernel_symbol(const std::string& name) override {
+        if (name != "sample_call") return std::nullopt;
+        return 0xffffffff81000000;
+    }
+    std::optional<std::uint64_t> cgroup_id(const std::string& path) override {
+        return path == "/sample" ? std::optional<std::uint64_t>(7) : std::nullopt;
+    }
+    std::optional<UserSymbol> user_symbol(const std::string&, const std::string& name) override {
+        return name == "main" ? std::optional(UserSymbol{0x1000, 4}) : std::nullopt;
     }
 
 private:

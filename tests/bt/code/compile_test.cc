@@ -1,0 +1,91 @@
+#include "bt/code/compile.h"
+
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <set>
+
+#include "base/cat.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "bt/code/compiled.h"
+
+// The compiler as a whole: which scripts it takes, and that nothing but mistakes comes out of it.
+namespace gpufs::bt {
+namespace {
+
+using test::compiled;
+
+// The scripts that the fuzzer begins with.
+std::map<std::string, std::string> sample_scripts() {
+    std::map<std::string, std::string> scripts;
+    for (const auto& file : std::filesystem::directory_iterator("tests/fuzz/corpus/bt_compile"))
+        scripts.emplace(file.path().filename().string(), read_file(file.path().string()));
+    return scripts;
+}
+
+std::string mistakes_in(const std::string& script) {
+    try {
+        compiled(script, {"7", "text"});
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return {};
+}
+
+// Words and signs of a script, to take one of them for another.
+std::vector<std::string> pieces_of(const std::string& script) {
+    std::vector<std::string> pieces;
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    for (const char c : script) {
+        const bool joins = !pieces.empty() && is_word(c) && is_word(pieces.back().back());
+        if (joins)
+            pieces.back() += c;
+        else
+            pieces.emplace_back(1, c);
+    }
+    return pieces;
+}
+
+BOOST_AUTO_TEST_SUITE(bt_compile)
+
+BOOST_AUTO_TEST_CASE(scripts_of_all_subjects_compile) {
+    const auto scripts = sample_scripts();
+    BOOST_TEST(scripts.size() > 20);
+    for (const auto& [name, script] : scripts)
+        BOOST_TEST(mistakes_in(script) == "", name << ": " << mistakes_in(script));
+}
+
+// A program, or mistakes: any other exception is one of the compiler's own.
+BOOST_AUTO_TEST_CASE(scripts_with_a_piece_in_a_wrong_place_are_refused_or_compile) {
+    const char* const kOthers[] = {"1",      "-1",     "\"text\"",     "@",
+                                   "@x[1]",  "$a",     "pid",          "comm",
+                                   "(1, 2)", "()",     "args",         "curtask",
+                                   "print",  "kstack", "printf(\"\")", "0xffffffffffffffff",
+                                   "*$p",    "(a=1)",  "ustack",       "nsecs()",
+                                   "{ 1 }",  "hist(1)"};
+    std::size_t tried = 0;
+    for (const auto& [name, script] : sample_scripts()) {
+        const std::vector<std::string> pieces = pieces_of(script);
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            if (pieces[i] == " ") continue;
+            std::string changed;
+            for (std::size_t k = 0; k < pieces.size(); ++k)
+                changed += k == i ? kOthers[tried % std::size(kOthers)] : pieces[k];
+            ++tried;
+            try {
+                compiled(changed, {"7", "text"});
+            } catch (const Error&) {
+                // As it should be.
+            } catch (const std::exception& e) {
+                BOOST_ERROR(cat(name, ": ", e.what(), " of ", changed));
+            }
+        }
+    }
+    BOOST_TEST(tried > 1000);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs::bt
