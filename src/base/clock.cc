@@ -35,4 +35,10 @@ std::uint64_t real_time_ahead_ns() {
     return ahead;
 }
 
+std::uint64_t tai_ahead_of_real_ns() {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    const std::uint64_t real = now(CLOCK_REALTIME), tai = now(CLOCK_TAI);
+    return (tai - real + kSecond / 2) / kSecond * kSecond;
+}
+
 }  // namespace gpufs

@@ -11,4 +11,7 @@ std::uint64_t monotonic_ns();
 // take it anew for each time that is shown.
 std::uint64_t real_time_ahead_ns();
 
+// What CLOCK_TAI is ahead of the real time: whole seconds, 0 where nobody told the kernel.
+std::uint64_t tai_ahead_of_real_ns();
+
 }  // namespace gpufs

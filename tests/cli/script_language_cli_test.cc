@@ -112,6 +112,49 @@ BOOST_AUTO_TEST_CASE(loops_over_maps_lie_in_each_other_and_in_macros) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(blocks_and_choices_have_values) {
+    check_outcomes({
+        {"begin { @ = { let $a = 100; avg($a) }; }", "@: 100\n"},
+        {"begin { $x = 1; print(if ($x) { if ($x > 1) { 2 } else { 3 } } else { 4 }) }", "3\n"},
+        {"macro sign(x) { if (x < 0) { -1 } else if (x > 0) { 1 } else { 0 } } begin { "
+         "print((sign(-5), sign(5), sign(0))) }",
+         "(-1, 1, 0)\n"},
+        {"macro say(@m, x) { if (x) { @m = 1 } else { print(2) } } begin { say(@, pid) }",
+         "@: 1\n"},
+    });
+}
+
+// The clock is a map, so that the intervals are known.
+BOOST_AUTO_TEST_CASE(time_series_have_a_value_for_each_interval) {
+    const std::string script =
+        "begin { @ts = (uint64)100ms; $i = 0; while ($i < 4) { %; @ts += 50ms; $i++ } clear(@ts); "
+        "}";
+    const auto series = [&](const std::string& assigned, const std::string& form) {
+        test::Child::Setup setup;
+        std::string text = script;
+        text.replace(text.find('%'), 1, assigned);
+        setup.argv = {test::gpufs_binary(), "bt", "-q", "-f", form, "-e", text};
+        setup.environment.push_back("BPFTRACE_DUMMY_TS_MAP=@ts");
+        test::Child child(setup);
+        const test::Ended ended = child.wait();
+        BOOST_TEST(ended.status == 0, ended.err);
+        return ended.out;
+    };
+    const auto in_json = [](std::string_view first, std::string_view second) {
+        return cat(R"({"type": "tseries", "data": {"@": [{"interval_start":)",
+                   R"("1970-01-01 00:00:00.100000000","value":)", first,
+                   R"(},{"interval_start":"1970-01-01 00:00:00.200000000","value":)", second,
+                   "}]}}\n");
+    };
+    BOOST_TEST(series("@ = tseries($i, 100ms, 2)", "json") == in_json("1", "3"));
+    BOOST_TEST(series("@ = tseries(-$i, 100ms, 2, \"min\")", "json") == in_json("-1", "-3"));
+    BOOST_TEST(series("@ = tseries($i, 100ms, 2, \"max\")", "json") == in_json("1", "3"));
+    BOOST_TEST(series("@ = tseries($i, 100ms, 2, \"sum\")", "json") == in_json("1", "5"));
+    BOOST_TEST(series("@ = tseries(2 * $i, 100ms, 2, \"avg\")", "json") == in_json("1", "5"));
+    BOOST_TEST(series("@ = tseries($i, 100ms, 2); clear(@)", "json") == "");
+    BOOST_TEST(test::has(series("@[\"k\"] = tseries($i, 100ms, 1)", "text"), "@[k]:\n"));
+}
+
 BOOST_AUTO_TEST_CASE(records_have_their_fields_in_any_order) {
     check_outcomes({
         {"begin { $r = (a=1, b=\"x\"); $r = (b=\"yy\", a=2); print($r) }", "{ .a = 2, .b = yy }\n"},

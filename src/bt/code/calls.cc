@@ -82,12 +82,30 @@ Value ProbeCode::eval_call(const Expr& expr) {
                     .user_symbol(instance_.points.front().target, *literal_of(argument(0)))
                     ->address,
                 type);
+        case Fn::percpu_kaddr: {
+            const ir::Operand cpu = expr.operands.size() == 2
+                                        ? number(argument(1))
+                                        : code_.call(BPF_FUNC_get_smp_processor_id, {});
+            World& world = shared_.world();
+            const ir::Temp place =
+                code_.compute(ir::Op::add, ir::kU64, *world.kernel_symbol(kPerCpuOffsets),
+                              code_.compute(ir::Op::mul, ir::kU64, cpu, kWord));
+            const Value offset = remote_value(place, Space::kernel, integer_type(kWord, false));
+            return number_value(code_.compute(ir::Op::add, ir::kU64, number(offset),
+                                              *world.kernel_symbol(*literal_of(argument(0)))),
+                                type);
+        }
         case Fn::reg:
             return number_value(register_value(*literal_of(argument(0)), argument(0).at), type);
         case Fn::bswap:
             return number_value(code_.swap_bytes(number(argument(0)), ir_type(*type)), type);
         case Fn::nsecs: {
             const std::string clock = expr.operands.empty() ? "monotonic" : argument(0).text;
+            if (clock == "sw_tai")
+                return number_value(
+                    code_.compute(ir::Op::add, ir::kU64, code_.call(BPF_FUNC_ktime_get_ns, {}),
+                                  shared_.options().tai_ahead_ns),
+                    type);
             const int helper = clock == "boot"  ? BPF_FUNC_ktime_get_boot_ns
                                : clock == "tai" ? BPF_FUNC_ktime_get_tai_ns
                                                 : BPF_FUNC_ktime_get_ns;

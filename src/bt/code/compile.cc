@@ -158,7 +158,8 @@ private:
         bool found = false;
         for (const Probe& probe : script_.probes)
             for_each_expr(probe, [&](const Expr& expr) {
-                if (expr.kind == Expr::Kind::call && expr.text == "delete")
+                if (expr.kind == Expr::Kind::call &&
+                    (expr.text == "delete" || expr.text == "clear"))
                     for (const ExprPtr& one : expr.operands)
                         found = found || (one->kind == Expr::Kind::map && one->text == map);
             });

@@ -124,12 +124,17 @@ void ProbeCode::emit_aggregation(const Expr& target, const Expr& call, const Fun
     const TypedMap& map = map_of(target);
     const MapDeclaration declared = shared_.map(map);
     const bool is_histogram = map.value->is(Kind::hist) || map.value->is(Kind::lhist);
-    const Local key = key_of(map, target.operands, 0, is_histogram ? kWord : 0);
+    const bool has_slots = is_histogram || map.value->is(Kind::tseries);
+    const Local key = key_of(map, target.operands, 0, has_slots ? kWord : 0);
     if (row.function == Fn::count) {
         code_.call(add_function(declared), {address_of(key)});
         return;
     }
     const ir::Operand value = number(*call.operands[0]);
+    if (row.function == Fn::tseries) {
+        code_.call(shared_.series_function_of(map), {address_of(key), value, series_time()});
+        return;
+    }
     if (!is_histogram) {
         code_.call(add_function(declared), {address_of(key), value});
         return;
@@ -138,6 +143,16 @@ void ProbeCode::emit_aggregation(const Expr& target, const Expr& call, const Fun
     const auto at = static_cast<std::int64_t>(declared.key.find("slot")->offset);
     code_.store(key.place(at), slot, ir::kU64);
     code_.call(add_function(declared), {address_of(key)});
+}
+
+// The time of CLOCK_TAI, which old kernels do not tell.
+ir::Operand ProbeCode::series_time() {
+    const CompileOptions& options = shared_.options();
+    const TypedMap* const clock = shared_.typed().find_map(options.clock_map);
+    if (clock && clock->value && clock->value->is(Kind::integer) && !clock->is_keyed)
+        return number(eval_element(*clock, key_of(*clock, {}, 0)));
+    return code_.compute(ir::Op::add, ir::kU64, code_.call(BPF_FUNC_ktime_get_ns, {}),
+                         options.tai_ahead_ns);
 }
 
 // delete(@m[k], …) or delete(@m, k).

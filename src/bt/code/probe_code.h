@@ -165,6 +165,7 @@ private:
     Value eval_map(const Expr& expr);
     void update(const TypedMap& map, const Local& key, const Value& value);
     void add_to(const TypedMap& map, const Local& key, ir::Operand value);
+    ir::Operand series_time();
     Value eval_delete(const Expr& expr);
     Value eval_has_key(const Expr& expr);
     Value eval_len(const Expr& expr);

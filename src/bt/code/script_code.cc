@@ -20,6 +20,8 @@ constexpr std::uint64_t kStacks = 16384;
 constexpr std::size_t kMostFrameBytes = 32760;  // of a value of a per-CPU map
 // A keyed histogram has an element for each key and slot in use.
 constexpr std::uint64_t kSlotsOfKey = 16, kMostSlots = 1002;
+// A keyed time series has an element for each key and interval.
+constexpr std::uint64_t kMostSeriesElements = 65536;
 constexpr const char* kUnsent = "unsent";
 
 Aggregation aggregation_of(const Type& type) {
@@ -122,7 +124,14 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
         Layout::of("key", raw_bytes_value(map.key ? align_up(map.key->bytes, kWord) : kWord));
     made.max_entries = map.is_keyed ? map.entries : 1;
     made.at = map.at;
-    if (value.is_aggregation()) {
+    if (value.is(Kind::tseries)) {
+        made.key.add("slot", ValueType{});
+        made.value = Layout::of("value", raw_bytes_value(value.bytes));
+        made.max_entries =
+            std::clamp<std::uint64_t>(made.max_entries * value.count, value.count,
+                                      std::max<std::uint64_t>(value.count, kMostSeriesElements));
+        program().maps.push_back(made);
+    } else if (value.is_aggregation()) {
         made.aggregation = aggregation_of(value);
         ValueType number;
         number.is_signed = value.is_signed;

@@ -42,6 +42,9 @@ public:
     std::string refused_of_map(const TypedMap& map);
     // The function of slots of its histogram: argument: the number.
     std::string slot_function_of(const TypedMap& map);
+    // The function that adds to its time series: arguments: the key's address, with room for the
+    // slot behind it, the value, the time in ns.
+    std::string series_function_of(const TypedMap& map);
     // The function get_stackid() of the map of stacks that a type names.
     std::string stack_function_of(const Type& stack);
     // The function that sends: arguments: the context, the record's address, its bytes.

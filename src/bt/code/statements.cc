@@ -96,9 +96,10 @@ void ProbeCode::emit_assign(const Stmt& stmt) {
         return;
     }
     const Expr& target = *stmt.target;
-    if (stmt.value->kind == Expr::Kind::call) {
-        const FunctionRow* row = find_function(stmt.value->text);
-        if (row && row->is_aggregation) return emit_aggregation(target, *stmt.value, *row);
+    if (const Expr* const call = aggregation_in(*stmt.value)) {
+        for (const Expr* block = stmt.value.get(); block != call; block = block->operands[0].get())
+            emit(block->body);
+        return emit_aggregation(target, *call, *find_function(call->text));
     }
     const bool is_map = target.kind == Expr::Kind::map;
     if (!stmt.operation) {

@@ -120,6 +120,7 @@ struct Stmt {
     std::optional<BinaryOp> operation;
     std::optional<TypeName> type_name;
     Block body, otherwise;
+    bool has_value = false;  // if_: each branch ends with an expression without ';'
 };
 
 enum class Provider {

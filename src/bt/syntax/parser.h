@@ -111,6 +111,9 @@ private:
     static bool needs_semicolon(const Stmt& statement);
     // Takes the last statement out of the block if it is an expression without ';'.
     ExprPtr value_of(Block& block) const;
+    // Whether there is one: also an 'if' whose branches end so.
+    bool has_value(const Block& block) const;
+    ExprPtr take_value(Block& block) const;
 
     // Expressions: expressions.cc, operands.cc
     ExprPtr expression();

@@ -90,12 +90,34 @@ bool Parser::needs_semicolon(const Stmt& statement) {
 }
 
 // The last token of the block, its '}', was just taken.
+bool Parser::has_value(const Block& block) const {
+    if (block.empty()) return false;
+    if (block.back()->kind == Stmt::Kind::if_) return block.back()->has_value;
+    if (block.back()->kind != Stmt::Kind::expression) return false;
+    return next_ >= 2 && !tokens_[next_ - 2].is(";");
+}
+
 ExprPtr Parser::value_of(Block& block) const {
-    if (block.empty() || block.back()->kind != Stmt::Kind::expression) return nullptr;
-    if (next_ < 2 || tokens_[next_ - 2].is(";")) return nullptr;
-    ExprPtr value = std::move(block.back()->value);
+    return has_value(block) ? take_value(block) : nullptr;
+}
+
+ExprPtr Parser::take_value(Block& block) const {
+    const StmtPtr last = std::move(block.back());
     block.pop_back();
-    return value;
+    if (last->kind == Stmt::Kind::expression) return std::move(last->value);
+    const auto branch = [&](Block& body) {
+        ExprPtr made = make(Expr::Kind::block, last->at);
+        ExprPtr value = take_value(body);
+        made->body = std::move(body);
+        made->height = height_of(made->body) + 1;
+        adopt(*made, std::move(value));
+        return made;
+    };
+    ExprPtr choice = make(Expr::Kind::ternary, last->at);
+    adopt(*choice, std::move(last->value));
+    adopt(*choice, branch(last->body));
+    adopt(*choice, branch(last->otherwise));
+    return choice;
 }
 
 StmtPtr Parser::statement() {
@@ -163,11 +185,13 @@ StmtPtr Parser::if_statement(const Token& keyword) {
     StmtPtr statement = make_statement(Stmt::Kind::if_, keyword.at);
     statement->value = condition();
     statement->body = braced_block();
+    const bool has_first = has_value(statement->body);
     if (take_if("else")) {
         if (is("if"))
             statement->otherwise.push_back(if_statement(take()));
         else
             statement->otherwise = braced_block();
+        statement->has_value = has_first && has_value(statement->otherwise);
     }
     statement->at = from(keyword);
     return statement;

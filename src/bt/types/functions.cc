@@ -37,6 +37,7 @@ constexpr FunctionRow kFunctions[] = {
     {.function = Fn::usym, .name = "usym", .least = 1, .most = 1},
     {.function = Fn::kaddr, .name = "kaddr", .least = 1, .most = 1},
     {.function = Fn::uaddr, .name = "uaddr", .least = 1, .most = 1},
+    {.function = Fn::percpu_kaddr, .name = "percpu_kaddr", .least = 1, .most = 2},
     {.function = Fn::reg, .name = "reg", .least = 1, .most = 1},
     {.function = Fn::bswap, .name = "bswap", .least = 1, .most = 1},
     {.function = Fn::kptr, .name = "kptr", .least = 1, .most = 1},
@@ -58,6 +59,7 @@ constexpr FunctionRow kFunctions[] = {
     {.function = Fn::stats, .name = "stats", .least = 1, .most = 1, .is_aggregation = true},
     {.function = Fn::hist, .name = "hist", .least = 1, .most = 2, .is_aggregation = true},
     {.function = Fn::lhist, .name = "lhist", .least = 4, .most = 4, .is_aggregation = true},
+    {.function = Fn::tseries, .name = "tseries", .least = 3, .most = 4, .is_aggregation = true},
 };
 // clang-format on
 

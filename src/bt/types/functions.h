@@ -39,6 +39,7 @@ enum class Fn {
     usym,
     kaddr,
     uaddr,
+    percpu_kaddr,
     reg,
     bswap,
     kptr,
@@ -62,6 +63,7 @@ enum class Fn {
     stats,
     hist,
     lhist,
+    tseries,
 };
 
 struct FunctionRow {

@@ -95,6 +95,10 @@ TypePtr merged(const TypePtr& a, const TypePtr& b) {
             return a->bits == b->bits ? a : nullptr;
         case Kind::lhist:
             return a->low == b->low && a->high == b->high && a->step == b->step ? a : nullptr;
+        case Kind::tseries:
+            return a->count == b->count && a->step == b->step && a->element->is(b->element->kind)
+                       ? (a->is_signed ? a : b)
+                       : nullptr;
         case Kind::array:
         case Kind::structure:
             return is_alike(*a, *b) ? a : nullptr;
@@ -121,6 +125,14 @@ const Type::Field* same_field(const Type& tuple, const Type::Field& field, std::
     }
     if (index >= tuple.fields.size() || !tuple.fields[index].name.empty()) return nullptr;
     return &tuple.fields[index];
+}
+
+const Expr* aggregation_in(const Expr& value) {
+    const Expr* call = &value;
+    while (call && call->kind == Expr::Kind::block) call = call->operands[0].get();
+    if (!call || call->kind != Expr::Kind::call) return nullptr;
+    const FunctionRow* const row = find_function(call->text);
+    return row && row->is_aggregation ? call : nullptr;
 }
 
 TypedMap* Typed::find_map(const std::string& name) {
@@ -219,8 +231,8 @@ void Inference::visit_for(const Stmt& stmt) {
         if (!map.is_keyed && map.value && is_final_)
             complain(stmt.target->at, gpufs::cat("@", map.name, " has no keys to go through"));
         if (map.key && map.value) {
-            if (map.value->is(Kind::hist) || map.value->is(Kind::lhist))
-                complain(stmt.target->at, "histograms cannot be gone through");
+            if (map.value->has_slots())
+                complain(stmt.target->at, "histograms and time series cannot be gone through");
             const TypePtr value =
                 map.value->is_aggregation() ? integer_type(kWord, map.value->is_signed) : map.value;
             put(variable, stmt.at, tuple_type({{"", map.key}, {"", value}}));
@@ -247,9 +259,10 @@ void Inference::assign(const Stmt& stmt) {
         type_of(*stmt.value);
         return;
     }
-    if (stmt.value->kind == Expr::Kind::call) {
-        const FunctionRow* row = find_function(stmt.value->text);
-        if (row && row->is_aggregation) return assign_aggregation(stmt, *stmt.value, *row);
+    if (const Expr* const call = aggregation_in(*stmt.value)) {
+        for (const Expr* block = stmt.value.get(); block != call; block = block->operands[0].get())
+            visit(block->body);
+        return assign_aggregation(stmt, *call, *find_function(call->text));
     }
     TypePtr type = type_of(*stmt.value);
     if (stmt.operation) {

@@ -14,8 +14,9 @@ namespace {
 using Kind = Type::Kind;
 
 constexpr std::int64_t kMostFrames = 127;
-constexpr std::int64_t kMostBits = 5;            // of hist()
-constexpr std::int64_t kMostLinearSlots = 1000;  // of lhist()
+constexpr std::int64_t kMostBits = 5;               // of hist()
+constexpr std::int64_t kMostIntervals = 1'000'000;  // of tseries()
+constexpr std::int64_t kMostLinearSlots = 1000;     // of lhist()
 
 TypePtr uint64() {
     return integer_type(kWord, false);
@@ -215,7 +216,7 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
         case Fn::len: {
             const Expr& of = *expr.operands[0];
             if (of.kind == Expr::Kind::map && of.operands.empty()) {
-                map_of(of);
+                check_has_keys(expr, map_of(of));
                 return integer_type(kWord, true);
             }
             complain(expr.at, "len() counts the elements of a map");
@@ -274,6 +275,15 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
             const bool is_whole = found->bytes == 1 || found->bytes == 2 || found->bytes == 4;
             return pointer_type(integer_type(is_whole ? found->bytes : kWord, false), Space::user);
         }
+        case Fn::percpu_kaddr: {
+            literal(0);
+            if (expr.operands.size() == 2) number(1);
+            const auto name = literal_of(*expr.operands[0]);
+            for (const std::string& symbol : {name.value_or(""), std::string(kPerCpuOffsets)})
+                if (!in_.world.kernel_symbol(symbol))
+                    complain(expr.at, gpufs::cat("Failed to resolve kernel symbol: ", symbol));
+            return pointer_type(integer_type(kWord, true), Space::kernel);
+        }
         case Fn::reg:
             literal(0);
             if (!has_registers(instance_->provider()) && instance_->provider() != Provider::profile)
@@ -294,9 +304,9 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
         case Fn::nsecs:
             if (!expr.operands.empty()) {
                 const std::string& clock = expr.operands[0]->text;
-                if (clock != "monotonic" && clock != "boot" && clock != "tai")
+                if (clock != "monotonic" && clock != "boot" && clock != "tai" && clock != "sw_tai")
                     complain(expr.operands[0]->at, gpufs::cat("Unknown clock: ", clock),
-                             "monotonic, boot or tai");
+                             "monotonic, boot, tai or sw_tai");
             }
             return uint64();
         case Fn::ntop: {
@@ -363,6 +373,8 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
             }
             return type;
         }
+        case Fn::tseries:
+            return type_of_series(expr);
         case Fn::lhist: {
             number(0);
             auto type = std::make_shared<Type>(*plain_type(Kind::lhist));
@@ -388,6 +400,38 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
         }
     }
     return nullptr;
+}
+
+// tseries(n, interval, intervals[, "avg", "max", "min" or "sum"])
+TypePtr Inference::type_of_series(const Expr& expr) {
+    const TypePtr of = number_argument(expr, 0);
+    const auto known = [&](std::size_t which, std::int64_t most, const char* what) {
+        const Expr& argument = *expr.operands[which];
+        number_argument(expr, which);
+        const auto number = constant(argument);
+        if (!number || *number < 1 || *number > most)
+            complain(argument.at, gpufs::cat("tseries() wants ", what,
+                                             " that is known before it runs, from 1 to ", most));
+        return std::clamp<std::int64_t>(number.value_or(1), 1, most);
+    };
+    const std::int64_t interval = known(1, INT64_MAX, "an interval in ns");
+    const std::int64_t intervals = known(2, kMostIntervals, "a number of intervals");
+    if (!of) return nullptr;
+    auto element = std::make_shared<Type>(*uint64());
+    if (expr.operands.size() == 4) {
+        static constexpr std::pair<std::string_view, Kind> kKinds[] = {
+            {"avg", Kind::avg}, {"max", Kind::max}, {"min", Kind::min}, {"sum", Kind::sum}};
+        type_of(*expr.operands[3]);
+        const auto word = literal_of(*expr.operands[3]);
+        const auto found =
+            std::ranges::find(kKinds, word.value_or(""), &std::pair<std::string_view, Kind>::first);
+        if (found == std::end(kKinds))
+            complain(expr.operands[3]->at, "tseries() makes avg, max, min or sum of an interval");
+        else
+            element = std::make_shared<Type>(*plain_type(found->second));
+    }
+    element->is_signed = fits_int64(*of);
+    return time_series_type(element, static_cast<std::size_t>(intervals), interval);
 }
 
 TypePtr Inference::type_of_str(const Expr& expr) {
@@ -429,6 +473,14 @@ TypePtr Inference::type_of_buf(const Expr& expr) {
     return buffer_type(align_up(bytes + sizeof(std::uint32_t), kWord) - sizeof(std::uint32_t));
 }
 
+bool Inference::check_has_keys(const Expr& call, const TypedMap& map) {
+    if (map.is_keyed || !map.value || !is_final_) return true;
+    complain(
+        call.operands[0]->at,
+        gpufs::cat("call to ", call.text, "() expects a map with explicit keys (non-scalar map)"));
+    return false;
+}
+
 // A map by its name, and where there are more arguments, its key. delete(@m[k]) has one argument,
 // delete(@m, k) two.
 void Inference::check_map_argument(const Expr& expr) {
@@ -436,6 +488,7 @@ void Inference::check_map_argument(const Expr& expr) {
     if (of.kind != Expr::Kind::map)
         return complain(of.at, gpufs::cat(expr.text, "() expects a map to be provided"));
     TypedMap& map = map_of(of);
+    if (expr.text == "has_key" && !check_has_keys(expr, map)) return;
     if (expr.operands.size() == 2 && of.operands.empty() &&
         expr.operands[1]->kind != Expr::Kind::map)
         return add_key(map, expr.operands[1]->at, expr.operands, 1);

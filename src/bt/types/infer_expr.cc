@@ -174,7 +174,7 @@ TypePtr Inference::type_of_map(const Expr& expr) {
     TypedMap& map = map_of(expr);
     add_key(map, expr);
     if (!map.value || !map.value->is_aggregation()) return map.value;
-    if (map.value->is(Kind::stats) || map.value->is(Kind::hist) || map.value->is(Kind::lhist)) {
+    if (map.value->is(Kind::stats) || map.value->has_slots()) {
         complain(expr.at, gpufs::cat("@", map.name, " of type ", name_of(*map.value),
                                      " is no number; print() shows it"));
         return nullptr;
@@ -394,6 +394,8 @@ TypePtr Inference::type_of_ternary(const Expr& expr) {
         complain(expr.operands[0]->at,
                  gpufs::cat("Invalid condition: a number is wanted, not ", name_of(*condition)));
     if (!yes || !no) return yes ? yes : no;
+    const bool is_if = expr.operands[1] && expr.operands[1]->kind == Expr::Kind::block;
+    if (is_if && (yes->is(Kind::none) || no->is(Kind::none))) return none_type();
     if (yes->is(Kind::none) && no->is(Kind::none)) return none_type();
     const TypePtr both = merged(stored(yes), stored(no));
     if (!both)

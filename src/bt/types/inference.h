@@ -70,6 +70,7 @@ private:
     TypePtr type_of_tuple(const Expr& expr);
     TypePtr type_of_call(const Expr& expr);
     TypePtr type_of_function(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_series(const Expr& expr);
     TypePtr type_of_stack(const Expr& expr, bool is_user);
     TypePtr type_of_str(const Expr& expr);
     TypePtr type_of_buf(const Expr& expr);
@@ -79,6 +80,7 @@ private:
     void check_format(const Expr& expr);
     void check_print(const Expr& expr);
     void check_map_argument(const Expr& expr);
+    bool check_has_keys(const Expr& call, const TypedMap& map);
     TypePtr resolve(const TypeName& name, const SourceRef& at);
     // A structure that was known by its name, with what is in it.
     TypePtr whole(const TypePtr& type) const;

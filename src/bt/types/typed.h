@@ -17,6 +17,10 @@
 
 namespace gpufs::bt {
 
+// The kernel's array with what to add to a per-CPU symbol's address for each CPU
+// (include/asm-generic/percpu.h).
+inline constexpr const char* kPerCpuOffsets = "__per_cpu_offset";
+
 // A variable of a probe. Each block may have its own of one name.
 struct Variable {
     std::string name;
@@ -91,6 +95,10 @@ TypePtr merged(const TypePtr& a, const TypePtr& b);
 // The field of a tuple that corresponds to the one at `index` of another: records have theirs in
 // any order. Null: there is none.
 const Type::Field* same_field(const Type& tuple, const Type::Field& field, std::size_t index);
+
+// The call of count() and the like that a map is assigned, also as the value of a block that goes
+// before it. Null: none.
+const Expr* aggregation_in(const Expr& value);
 
 // Whether an int64 holds all numbers of the type.
 bool fits_int64(const Type& type);

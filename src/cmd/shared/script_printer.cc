@@ -151,9 +151,7 @@ void ScriptPrinter::print_map(const bt::ScriptMap& map, bt::MapPart part, bool c
         contents->take_each(keep);
     else
         contents->for_each(keep);
-    const bool is_histogram =
-        map.value->is(bt::Type::Kind::hist) || map.value->is(bt::Type::Kind::lhist);
-    if (entries.empty() && map.is_always_there && !is_histogram)
+    if (entries.empty() && map.is_always_there && !map.value->has_slots())
         entries.emplace_back(std::vector<std::byte>(contents->spec().key_bytes),
                              std::vector<std::byte>(contents->whole_value_bytes()));
     output_.map(map, elements_of(entries), part);
@@ -183,8 +181,7 @@ void ScriptPrinter::print_entry(const bt::SentRecord& record, bt::Bytes bytes) {
             entries.emplace_back(std::vector(one.begin(), one.end()),
                                  std::vector(value.begin(), value.end()));
     });
-    if (map.value->is(bt::Type::Kind::hist) || map.value->is(bt::Type::Kind::lhist))
-        return output_.map(map, elements_of(entries));
+    if (map.value->has_slots()) return output_.map(map, elements_of(entries));
     std::vector<std::byte> nothing(map.value->bytes);
     output_.value(*map.value, entries.empty() ? bt::Bytes(nothing) : entries.front().second);
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -71,6 +72,9 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
     options.types.is_unsafe = script.is_unsafe;
     options.types.has_cookies = !recording && facts.features().has(BpfFeature::perf_link);
     options.start_ns = recording ? 0 : monotonic_ns();
+    options.tai_ahead_ns = recording ? 0 : real_time_ahead_ns() + tai_ahead_of_real_ns();
+    if (const char* const map = std::getenv("BPFTRACE_DUMMY_TS_MAP"); map && map[0] == '@')
+        options.clock_map = map + 1;
     options.cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
     options.pids = script.pids;
     bt::Compiled compiled = bt::compile(tree, world, bt::with_config(options, tree));

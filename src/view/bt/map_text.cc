@@ -68,7 +68,7 @@ void add_slot(Contents& contents, Entry& entry, const ScriptMap& map, const MapE
         return;
     }
     const std::uint64_t epoch = count;
-    if (epoch == 0) return;
+    if (epoch == 0 || epoch >> 63 != 0) return;
     parts[epoch] = rank_of(*map.value->element, element.value.subspan(sizeof epoch));
     entry.rank = std::max(entry.rank, epoch);
     contents.last_epoch = std::max(contents.last_epoch, epoch);
@@ -85,8 +85,7 @@ Contents gathered(const ScriptMap& map, std::span<const MapElement> elements) {
             out.entries.push_back({key, 0, {}, out.parts.size()});
             out.parts.emplace_back();
         }
-        const auto slot =
-            load<std::uint32_t>(element.key, align_up(key_bytes, sizeof(std::uint32_t)));
+        const auto slot = load<std::uint32_t>(element.key, align_up(key_bytes, kWord));
         add_slot(out, out.entries[place->second], map, element, slot);
     }
     return out;

@@ -58,8 +58,8 @@ public:
     }
     std::uint64_t wall_ns(Clock clock, std::uint64_t ns) override {
         if (clock == Clock::monotonic) return ns + real_time_ahead_ns();
-        const clockid_t own = clock == Clock::boot ? CLOCK_BOOTTIME : CLOCK_TAI;
-        return ns + (now_ns(CLOCK_REALTIME) - now_ns(own));
+        if (clock == Clock::boot) return ns + (now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME));
+        return ns - tai_ahead_of_real_ns();
     }
 
 private:

@@ -34,7 +34,7 @@ public:
     Filled& slot(const ByteVector& key, std::uint32_t slot, std::uint64_t count) {
         Sample with_slot;
         for (const std::byte byte : key) with_slot.add(byte);
-        with_slot.zeros((4 - key.size() % 4) % 4).add(slot);
+        with_slot.zeros((8 - key.size() % 8) % 8).add(slot);
         return set(with_slot.bytes(), bytes_of(count));
     }
 
