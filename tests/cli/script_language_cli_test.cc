@@ -155,6 +155,25 @@ BOOST_AUTO_TEST_CASE(time_series_have_a_value_for_each_interval) {
     BOOST_TEST(test::has(series("@[\"k\"] = tseries($i, 100ms, 1)", "text"), "@[k]:\n"));
 }
 
+BOOST_AUTO_TEST_CASE(texts_are_searched_up_to_their_ends) {
+    check_outcomes({
+        {"begin { $s = \"foobar\"; $p = \"bar\"; print(strcontains($s, $p)) }", "true\n"},
+        {"begin { $p = \"baz\"; print(strcontains(\"foobar\", $p)) }", "false\n"},
+        {"begin { $s = \"hello\\0world\"; print(strcontains($s, \"world\")) }", "false\n"},
+        {"begin { $p = \"wo\\0x\"; print(strcontains(\"hello world\", $p)) }", "true\n"},
+        {"begin { print(strcontains(\"hello\", \"lo\\0x\")); print(strcontains(\"a\", \"\")) }",
+         "true\ntrue\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_number_of_elements_is_a_number) {
+    check_outcomes({
+        {"begin { @[1] = 1; @[2] = 2; $n = len(@); if ($n > 1) { print($n) } clear(@) }", "2\n"},
+        {"begin { print((probetype, usermode)); print(probetype == probetype()) }",
+         "(special, 1)\ntrue\n"},
+    });
+}
+
 BOOST_AUTO_TEST_CASE(records_have_their_fields_in_any_order) {
     check_outcomes({
         {"begin { $r = (a=1, b=\"x\"); $r = (b=\"yy\", a=2); print($r) }", "{ .a = 2, .b = yy }\n"},

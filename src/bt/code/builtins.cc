@@ -127,6 +127,23 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
         const auto fields = function_fields(*function_kind(instance_.provider()));
         return of(context_word(fields.back().offset));
     }
+    const bool is_own =
+        instance_.provider() == Provider::begin || instance_.provider() == Provider::end;
+    if (name == "probetype") {
+        Value value;
+        value.type = type;
+        value.literal = is_own ? "special" : name_of(instance_.provider());
+        return value;
+    }
+    if (name == "usermode") {
+        if (is_own) return of(1);
+        // The lowest bits of CS are the ring.
+        return of(code_.convert(
+            code_.compute(
+                ir::Op::div, ir::kU64,
+                code_.compute(ir::Op::bit_and, ir::kU64, register_value("cs", expr.at), 3), 3),
+            ir::kU8));
+    }
     if (name == "comm") {
         // Before Linux 6.4 the helper does not clear the bytes behind the NUL.
         Value value;

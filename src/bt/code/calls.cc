@@ -46,7 +46,7 @@ Value ProbeCode::eval_call(const Expr& expr) {
             return number_value(differs, type);
         }
         case Fn::strcontains:
-            return number_value(contains(eval(argument(0)), *literal_of(argument(1))), type);
+            return number_value(contains(eval(argument(0)), eval(argument(1)), expr.at), type);
         case Fn::strlen: {
             const Value text = eval(argument(0));
             if (text.literal) return number_value(text.literal->size(), type);
@@ -149,6 +149,16 @@ Value ProbeCode::eval_call(const Expr& expr) {
                 fail(argument(0).at,
                      gpufs::cat("Failed to retrieve the id of cgroup '", path, '\''));
             return number_value(*id, type);
+        }
+        case Fn::write_user: {
+            const Value from = eval(argument(1));
+            const Local bytes = in_memory(from, from.type);
+            return number_value(
+                code_.convert(code_.call(BPF_FUNC_probe_write_user,
+                                         {code_.convert(number(argument(0)), ir::kU64),
+                                          address_of(bytes), *constant(argument(2))}),
+                              ir::kS32),
+                type);
         }
         case Fn::strerror:
         case Fn::syscall_name:

@@ -190,11 +190,15 @@ Value ProbeCode::eval_len(const Expr& expr) {
         shared_.program().subprograms.push_back(std::move(function));
     }
     const ir::Slot counter = code_.new_slot(kWord);
-    code_.store(counter, 0, ir::kU64);
+    // From a number that the verifier does not know: it would follow one that it knows through all
+    // turns.
+    const ir::Temp first = code_.call(BPF_FUNC_ktime_get_ns, {});
+    code_.store(counter, first, ir::kU64);
     code_.call(BPF_FUNC_for_each_map_elem,
                {map_symbol(map), code_.symbol(Relocation::to(Relocation::Kind::callback, name)),
                 code_.address(counter), 0});
-    return number_value(code_.load(counter, ir::kU64), type_of(expr));
+    return number_value(code_.compute(ir::Op::sub, ir::kU64, code_.load(counter, ir::kU64), first),
+                        type_of(expr));
 }
 
 }  // namespace gpufs::bt

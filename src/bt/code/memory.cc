@@ -119,7 +119,7 @@ void ProbeCode::put_literal(const std::string& text, std::size_t bytes, const Lo
 }
 
 void ProbeCode::put_text(const Value& value, std::size_t bytes, const Local& to) {
-    if (value.literal) return put_literal(value.literal->substr(0, bytes), bytes, to);
+    if (value.literal) return put_literal(up_to_nul(*value.literal).substr(0, bytes), bytes, to);
     if (!value.bytes) return read_text(to, bytes, bytes, address_of(value), space_of(value));
     const std::size_t have = std::min(bytes, value.type->bytes);
     copy(*value.bytes, to, have);
@@ -174,6 +174,10 @@ Value ProbeCode::load(const Local& from, const TypePtr& type) {
     else
         value.bytes = from;
     return value;
+}
+
+std::string up_to_nul(const std::string& text) {
+    return text.substr(0, text.find('\0'));
 }
 
 ir::Type ir_type(const Type& type) {

@@ -133,7 +133,8 @@ private:
                       std::size_t limit = SIZE_MAX);
     void unless_equals_literal(const Value& text, const std::string& literal, ir::Label otherwise,
                                std::size_t limit);
-    ir::Temp contains(const Value& text, const std::string& part);
+    ir::Temp contains(const Value& text, const Value& part, const SourceRef& at);
+    ir::Temp contains(const Value& text, const Local& at, const std::string& part);
     void unless_same_bytes(const Local& a, const Local& b, std::size_t bytes, ir::Label otherwise);
 
     // Memory.
@@ -227,6 +228,8 @@ private:
 
 // The bytes that adding 1 to a value moves it by: of a pointer, what it points to.
 std::size_t stride_of(const Type& type, const TypeTable& table);
+// A text as it is in memory: up to its first NUL.
+std::string up_to_nul(const std::string& text);
 // How a number of this type is in a register.
 ir::Type ir_type(const Type& type);
 

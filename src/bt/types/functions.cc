@@ -51,6 +51,7 @@ constexpr FunctionRow kFunctions[] = {
     {.function = Fn::cgroupid, .name = "cgroupid", .least = 1, .most = 1},
     {.function = Fn::cgroup_path, .name = "cgroup_path", .least = 1, .most = 2},
     {.function = Fn::signal, .name = "signal", .least = 1, .most = 1, .is_unsafe = true, .is_statement = true},
+    {.function = Fn::write_user, .name = "write_user", .least = 3, .most = 3, .is_unsafe = true},
     {.function = Fn::count, .name = "count", .least = 0, .most = 0, .is_aggregation = true},
     {.function = Fn::sum, .name = "sum", .least = 1, .most = 1, .is_aggregation = true},
     {.function = Fn::avg, .name = "avg", .least = 1, .most = 1, .is_aggregation = true},

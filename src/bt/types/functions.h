@@ -54,6 +54,7 @@ enum class Fn {
     cgroupid,
     cgroup_path,
     signal,
+    write_user,
     // Values of maps.
     count,
     sum,

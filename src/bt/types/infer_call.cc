@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bt/types/format.h"
 #include "bt/types/inference.h"
+#include "lang/program/registers.h"
 
 namespace gpufs::bt {
 namespace {
@@ -35,6 +36,17 @@ bool has_registers(Provider provider) {
            provider == Provider::uprobe || provider == Provider::uretprobe ||
            provider == Provider::usdt;
 }
+
+bool has_registers_at(Provider provider) {
+    return has_registers(provider) || provider == Provider::profile ||
+           provider == Provider::software || provider == Provider::hardware;
+}
+// The tracer's own.
+bool is_own(Provider provider) {
+    return provider == Provider::begin || provider == Provider::end;
+}
+
+constexpr std::size_t kProbeTypeBytes = 24;
 
 struct PlainBuiltin {
     std::string_view name;
@@ -69,6 +81,12 @@ TypePtr Inference::type_of_builtin(const Expr& expr, bool& is_known) {
         return plain->kind == Kind::integer ? integer_type(plain->bytes, false)
                                             : plain_type(plain->kind);
     if (name == "comm") return string_type(kCommBytes);
+    if (name == "probetype") return string_type(kProbeTypeBytes);
+    if (name == "usermode") {
+        if (!is_own(provider) && (!has_registers_at(provider) || !register_offset("cs")))
+            complain(expr.at, "usermode is for probes that have registers, on x86-64");
+        return integer_type(1, false);
+    }
     if (name == "kstack" || name == "ustack") return type_of_stack(expr, name == "ustack");
     if (name == "curtask") return pointer_type(structure_type("task_struct"), Space::kernel);
     if (name == "ctx") return pointer_type(none_type(), Space::kernel);
@@ -233,7 +251,7 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
                          "strncmp() wants a number that is known before it runs, not negative");
             return uint64();
         case Fn::strcontains:
-            text(0), literal(1);
+            text(0), text(1);
             return boolean_type();
         case Fn::strlen:
             text(0);
@@ -286,7 +304,7 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
         }
         case Fn::reg:
             literal(0);
-            if (!has_registers(instance_->provider()) && instance_->provider() != Provider::profile)
+            if (!has_registers_at(instance_->provider()))
                 complain(expr.at, "reg() is for probes that have registers");
             return uint64();
         case Fn::bswap: {
@@ -348,6 +366,19 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
         case Fn::signal:
             if (!literal_of(*expr.operands[0])) number(0);
             return none_type();
+        case Fn::write_user: {
+            number(0);
+            const TypePtr from = type_of(*expr.operands[1]);
+            number(2);
+            const auto bytes = constant(*expr.operands[2]);
+            if (!bytes || *bytes < 1)
+                complain(expr.operands[2]->at,
+                         "write_user() wants a number of bytes that is known before it runs");
+            else if (from && static_cast<std::uint64_t>(*bytes) > from->bytes)
+                complain(expr.operands[2]->at,
+                         gpufs::cat(name_of(*from), " has no ", *bytes, " bytes to write"));
+            return integer_type(4, true);
+        }
         case Fn::count:
             return plain_type(Kind::count);
         case Fn::sum:

@@ -150,7 +150,7 @@ void LiveRun::loop() {
     if (choices_.interval || reader_->has_rings()) first.emplace();
     loop_.begin();
     for (;;) {
-        reader_->wait(loop_.left());
+        if (!ends_at_once()) reader_->wait(loop_.left());
         printer_->begin_batch();
         symbols_->drain();
         reader_->drain(take_);
@@ -177,10 +177,14 @@ void LiveRun::tick() {
         printer_->print_interval(monotonic_ns());
 }
 
+// Nothing comes behind `begin`: a script of that and `end` only is not waited for.
+bool LiveRun::ends_at_once() const {
+    return choices_.script && choices_.script->has_only_begin_and_end && choices_.command.empty();
+}
+
 bool LiveRun::goes_on() {
     if (top_ && !top_->handle_keys()) return false;
-    if (choices_.script && choices_.script->has_only_begin_and_end && choices_.command.empty())
-        return false;
+    if (ends_at_once()) return false;
     return !loop_.is_over() && !printer_->exit_status() && !(freeze_on_ && freeze_on_->is_frozen());
 }
 

@@ -42,6 +42,7 @@ private:
     void take(const RecordLayout& layout, std::span<const std::byte> record);
     void tick();
     bool goes_on();
+    bool ends_at_once() const;
     int status(int status) const;
 
     Context& ctx_;
