@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "bt/syntax/constant.h"
+#include "bt/syntax/words.h"
 #include "bt/types/typed.h"
 
 namespace gpufs::bt {
@@ -41,6 +42,8 @@ std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instan
             case Expr::Kind::positional:
                 return leaf.text.empty() ? 0 : number_in(leaf.text);
             case Expr::Kind::identifier:
+                // Also where an enumerator of the kernel has the name.
+                if (is_builtin(leaf.text)) return std::nullopt;
                 if (const auto known = table.constant(leaf.text)) return known->number;
                 return std::nullopt;
             case Expr::Kind::size_of:

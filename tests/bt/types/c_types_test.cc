@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "bt/syntax/parse.h"
 #include "bt/types/sample_world.h"
+#include "bt/types/typed.h"
 #include "bt/types/uapi_constants.h"
 
 namespace gpufs::bt {
@@ -375,6 +376,18 @@ BOOST_AUTO_TEST_CASE(headers_constants_are_known) {
     BOOST_TEST(uapi_constant("PATH_MAX").value() == 4096);
     BOOST_TEST(uapi_constant("TCP_ESTABLISHED").value() == 1);
     BOOST_TEST(uapi_constant("ETH_P_IP").value() == 0x800);
+}
+
+BOOST_AUTO_TEST_CASE(a_word_of_the_language_is_never_an_enumerator) {
+    const Types types("");
+    const auto value = [&](const char* name) {
+        Expr expr;
+        expr.kind = Expr::Kind::identifier;
+        expr.text = name;
+        return constant_of(expr, Instance{}, types.table);
+    };
+    BOOST_TEST(value("SAMPLE_ONE").value() == 1);
+    BOOST_TEST(!value("pid").has_value());
 }
 
 BOOST_AUTO_TEST_CASE(other_names_are_not) {
