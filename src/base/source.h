@@ -20,6 +20,7 @@ struct SourceText {
 // A byte range [begin, end) of a source text. Lines and columns are computed only for messages.
 struct Span {
     std::size_t begin = 0, end = 0;
+    bool operator==(const Span&) const = default;
 };
 
 // Both counted from 1, as in editors.

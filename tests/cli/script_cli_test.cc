@@ -11,6 +11,7 @@
 #include "base/cat.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 
 namespace ut = boost::unit_test;
 
@@ -148,6 +149,28 @@ BOOST_AUTO_TEST_CASE(all_mistakes_are_told_with_their_places) {
     BOOST_TEST(unsafe.status == 2);
     BOOST_TEST(test::has(unsafe.err, "system() is an unsafe function being used in safe mode"),
                unsafe.err);
+}
+
+// As Debian's threadsnoop and ssllatency have them.
+BOOST_AUTO_TEST_CASE(a_kept_script_does_without_functions_that_this_library_lacks) {
+    const std::string text = "uprobe:libc:getppid,\nuprobe:libc:no_such_function { @ = count() }\n";
+    const test::TempFile script(text, ".bt");
+    const Ended ended = test::gpufs({"run", script.path(), "--dry-run"});
+    BOOST_TEST(ended.status == 0);
+    BOOST_TEST(ended.out.starts_with("uprobe_0: uprobe libc:getppid, "), ended.out);
+    BOOST_TEST(ended.err.starts_with(cat(script.path(), ":2:1: left out, because '")), ended.err);
+    BOOST_TEST(ended.err.ends_with("' has no function 'no_such_function'\n"), ended.err);
+    BOOST_TEST(test::gpufs({"bt", "--no-warnings", "--dry-run", script.path()}).err == "");
+    const Ended typed = test::gpufs({"run", "--dry-run", "-e", text});
+    BOOST_TEST(typed.status == 2);
+    BOOST_TEST(test::has(typed.err, "-e:2:1: error: '"), typed.err);
+}
+
+BOOST_AUTO_TEST_CASE(functions_that_went_into_libc_are_found_by_their_old_library) {
+    const Ended ended =
+        test::gpufs({"run", "--dry-run", "-e", "uprobe:libpthread:pthread_create { exit() }"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(ended.out.starts_with("uprobe_0: uprobe libpthread:pthread_create, "), ended.out);
 }
 
 BOOST_AUTO_TEST_CASE(json_has_an_object_a_line) {

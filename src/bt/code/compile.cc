@@ -172,6 +172,7 @@ private:
         program.code = code.compile();
         program.name = gpufs::cat(name_of(instance.provider()), '_', made_.program.programs.size());
         program.at = instance.probe->at;
+        if (instance.probe->points.size() > 1) program.if_absent = options_.if_absent;
         for (const AttachPoint& point : instance.points) {
             const bool has_cookies = instance.asks_function && options_.types.has_cookies;
             program.targets.push_back({target_of(point, has_cookies, script_)});

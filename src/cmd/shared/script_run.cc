@@ -23,6 +23,8 @@
 namespace gpufs {
 namespace {
 
+constexpr std::string_view kStandardInput = "stdin", kCommandLine = "-e";
+
 std::string text_of(std::istream& in) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -32,6 +34,12 @@ std::optional<SourceText> read_import(const std::string& script, const std::stri
     std::ifstream in(path, std::ios::binary);
     if (!in) return std::nullopt;
     return SourceText{path.string(), text_of(in)};
+}
+
+// A script that is kept names the functions of several kernels and libraries side by side; in what
+// was just typed a name that is not there is a mistake.
+bool is_file(const SourceText& source) {
+    return source.name != kStandardInput && source.name != kCommandLine;
 }
 
 }  // namespace
@@ -46,7 +54,7 @@ bool is_script(const std::string& path) {
 }
 
 SourceText read_script(const std::string& path) {
-    if (path == "-") return {"stdin", text_of(std::cin)};
+    if (path == "-") return {std::string(kStandardInput), text_of(std::cin)};
     std::ifstream in(path, std::ios::binary);
     if (!in) throw SysError(errno, cat("open '", path, '\''));
     return {path, text_of(in)};
@@ -77,6 +85,9 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
         options.clock_map = map + 1;
     options.cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
     options.pids = script.pids;
+    if (is_file(script.source))
+        options.if_absent =
+            script.has_warnings ? ProbeProgram::IfAbsent::caution : ProbeProgram::IfAbsent::nothing;
     bt::Compiled compiled = bt::compile(tree, world, bt::with_config(options, tree));
     if (script.has_warnings)
         for (const std::string& warning : compiled.warnings) ctx.err.line(warning);

@@ -240,6 +240,9 @@ std::optional<Absent> find_places(const Function& function, const std::string& p
                   has_other_way ? "" : near_function(path, function.name)};
 }
 
+// glibc 2.34 took these libraries into libc and left empty ones in their places.
+constexpr std::string_view kTakenIntoLibc[] = {"libpthread", "libdl", "libutil", "librt", "libanl"};
+
 }  // namespace
 
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
@@ -247,6 +250,7 @@ FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
     const auto colon = target.name.rfind(':');
     const std::string file = target.name.substr(0, colon);
     std::vector<std::string> paths;
+    std::optional<std::string> in_libc;
     if (is_library_pattern(file)) {
         paths = search.libraries.find(file);
         if (paths.empty())
@@ -260,6 +264,9 @@ FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
         Found<std::string> one = find_code_file(file);
         if (const Absent* why = std::get_if<Absent>(&one)) return *why;
         paths.push_back(std::get<0>(std::move(one)));
+        if (std::ranges::count(kTakenIntoLibc, file) > 0)
+            if (Found<std::string> libc = find_code_file("libc"); libc.index() == 0)
+                in_libc = std::get<0>(std::move(libc));
     }
     const std::string name = target.name.substr(colon + 1);
     const bool is_number = name.starts_with("0x");
@@ -273,7 +280,8 @@ FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
         if (is_number)
             in_file.places = {{path, function.offset, 0, -1, probe_kind(target.kind).at_return}};
         else if (auto why = find_places(function, path, search.has_other_way, in_file))
-            absent = std::move(why);
+            if (!in_libc || find_places(function, *in_libc, search.has_other_way, in_file))
+                absent = std::move(why);
         if (!in_file.places.empty()) sites.push_back(std::move(in_file));
     }
     if (sites.empty()) return *absent;

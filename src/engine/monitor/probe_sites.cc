@@ -28,6 +28,7 @@ public:
             for (const auto& alternatives : probe.targets) add(probe, alternatives);
             if (found_.sites.size() == before) tell_missing(probe);
         }
+        for (const LeftOut& one : left_out_) leave_out(one);
         mistakes_.throw_if_any();
         if (machine_.is_recording()) require_some_event();
         return std::move(found_);
@@ -40,7 +41,8 @@ private:
         if (!machine_.is_recording() && std::ranges::all_of(alternatives, is_recorded)) return;
         std::vector<Absent> absent;
         for (const ProbeTarget& target : alternatives) {
-            const bool has_other_way = probe.is_optional || alternatives.size() > 1;
+            const bool has_other_way =
+                probe.is_optional || alternatives.size() > 1 || looks_by_itself(probe, target);
             FoundSites found = sites_of(probe, target, has_other_way);
             const Absent* why = std::get_if<Absent>(&found);
             std::optional<Absent> refusal;
@@ -61,6 +63,41 @@ private:
             found_.notes.push_back(cat(probe.name, ": left out, because ", why.why));
             return;
         }
+        if (probe.if_absent != ProbeProgram::IfAbsent::mistake)
+            left_out_.push_back({probe, alternatives, why});
+        else
+            refuse(alternatives, why);
+    }
+
+    struct LeftOut {
+        const ProbeProgram& probe;
+        const std::vector<ProbeTarget>& alternatives;
+        Absent why;
+    };
+
+    // Without kprobes none of the functions is there: the kernel's refusal says that.
+    bool looks_by_itself(const ProbeProgram& probe, const ProbeTarget& target) const {
+        const ProbeKind& kind = probe_kind(target.kind);
+        const bool is_kernel_probe = kind.place == ProbeKind::Place::function && kind.has_registers;
+        return probe.if_absent != ProbeProgram::IfAbsent::mistake &&
+               (!is_kernel_probe || machine_.has_kprobes());
+    }
+
+    void leave_out(const LeftOut& one) {
+        const auto is_of_block = [&](const ProbeSite& site) {
+            return site.program->at == one.probe.at;
+        };
+        if (std::ranges::none_of(found_.sites, is_of_block))
+            return refuse(one.alternatives, one.why);
+        if (one.probe.if_absent == ProbeProgram::IfAbsent::nothing) return;
+        const SourceRef& at = one.alternatives.front().at;
+        const SourceText& source = program_.sources[at.source];
+        const SourcePos position = position_of(source, at.span.begin);
+        found_.cautions.push_back(cat(source.name, ':', position.line, ':', position.column,
+                                      ": left out, because ", one.why.why));
+    }
+
+    void refuse(const std::vector<ProbeTarget>& alternatives, const Absent& why) {
         const SourceRef& at = alternatives.front().at;
         std::string message = why.why;
         if (alternatives.size() > 1) message += ", nor any of its alternatives";
@@ -189,6 +226,7 @@ private:
     const std::vector<std::string>& fields_;  // that a condition asks for
     ProbeSites found_;
     LibraryFiles libraries_;
+    std::vector<LeftOut> left_out_;
     Diagnostics mistakes_;
 };
 

@@ -18,6 +18,7 @@ namespace gpufs {
 struct SourceRef {
     std::size_t source = 0;
     Span span;
+    bool operator==(const SourceRef&) const = default;
 };
 
 // A symbolic operand of an instruction, resolved by the linker.

@@ -67,6 +67,10 @@ struct ProbeProgram {
     // Attached to one target of each list: the first alternative that exists (for renamed events).
     std::vector<std::vector<ProbeTarget>> targets;
     bool is_optional = false;  // if no target exists, this is reported, not an error
+    // What becomes of a target that does not exist while another one does, of this program or of
+    // one with the same `at`.
+    enum class IfAbsent { mistake, caution, nothing };
+    IfAbsent if_absent = IfAbsent::mistake;
     // A numeric parameter: the program is left out where that is 0. Empty: never.
     std::string wanted_by;
     // It ends a measurement that another program of the file begins. It may run in another task, so

@@ -69,6 +69,44 @@ BOOST_AUTO_TEST_CASE(a_pattern_of_events_goes_on_without_those_left_alone) {
     BOOST_TEST(found.cautions == Texts{"asking crashes it"}, boost::test_tools::per_element());
 }
 
+// Two programs of one block, as a script has them: the events that are left, and the cautions.
+struct Block {
+    Texts events, cautions;
+};
+Block sites_of_block(const std::string& first, const std::string& second,
+                     ProbeProgram::IfAbsent if_absent) {
+    Program program = assemble({"t.bpf", cat(".prog p tracepoint ", first,
+                                             "\n        r0 = 0\n        exit\n"
+                                             ".prog q tracepoint ",
+                                             second, "\n        r0 = 0\n        exit\n")},
+                               {});
+    for (ProbeProgram& one : program.programs) {
+        one.at = program.programs.front().at;
+        one.if_absent = if_absent;
+    }
+    KernelFacts debian = machine();
+    Block block;
+    const ProbeSites found = find_probe_sites(program, debian);
+    for (const ProbeSite& site : found.sites) block.events.push_back(site.event->full_name());
+    block.cautions = found.cautions;
+    return block;
+}
+
+BOOST_AUTO_TEST_CASE(a_block_does_without_what_is_not_there_while_something_is) {
+    using IfAbsent = ProbeProgram::IfAbsent;
+    const Block found = sites_of_block("sched:nonsense", "sched:sched_wakeup", IfAbsent::caution);
+    BOOST_TEST(found.events == Texts{"sched:sched_wakeup"}, boost::test_tools::per_element());
+    BOOST_TEST(found.cautions == Texts{"t.bpf:1:20: left out, because this kernel has no event "
+                                       "'sched:nonsense'"},
+               boost::test_tools::per_element());
+    BOOST_TEST(
+        sites_of_block("sched:sched_wakeup", "sched:nonsense", IfAbsent::nothing).cautions.empty());
+    BOOST_CHECK_THROW(sites_of_block("sched:sched_wakeup", "sched:nonsense", IfAbsent::mistake),
+                      UsageError);
+    BOOST_CHECK_THROW(sites_of_block("sched:nonsense", "sched:none", IfAbsent::caution),
+                      UsageError);
+}
+
 BOOST_AUTO_TEST_CASE(a_raw_tracepoint_is_taken_where_the_kernel_tells_what_its_arguments_are) {
     const auto taken = [](const std::string& offset, const Texts& fields = {}) {
         const Program program = assemble(
