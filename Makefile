@@ -217,6 +217,7 @@ $(RINGS:%=check-%): check-%: check-%-needs
 	$(Q)B=$(B) KERNELS='$(KERNELS)' bash tests/run.sh $*
 check-unit-needs: $(B)/gpufs-test
 check-kernel-needs check-cli-needs check-embed-needs: $(B)/gpufs $(B)/gpufs-test build/.deps-check
+check-cli-needs check-vm-needs: bt-tools
 check-sanitized-needs: $(B)/gpufs-test-sanitized
 check-fuzz-needs: sanitized
 check-vm-needs: guests $(B)/fixed/gpufs $(B)/gpufs-test
@@ -224,6 +225,10 @@ check-vm-needs: guests $(B)/fixed/gpufs $(B)/gpufs-test
 guests: build/.deps-check
 	$(Q)for series in $(KERNELS); do \
 		tests/vm/fetch-kernel.sh $$series && tests/vm/build-modules.sh $$series || exit 1; done
+
+# bpftrace's tools, without bpftrace.
+bt-tools: build/.deps-check
+	$(Q)tests/vm/fetch-bt-tools.sh
 
 # The library under clang's sanitizers with the fuzzers, and the tests on it.
 GENERATED := $(addprefix $(B)/gen/,recipes.cc monitors.cc syscall_list.inc)
@@ -272,6 +277,6 @@ install: $(B)/gpufs
 clean:
 	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +
 force:
-.PHONY: all static demo check $(RINGS:%=check-%) $(RINGS:%=check-%-needs) guests sanitized fuzz \
+.PHONY: all static demo check $(RINGS:%=check-%) $(RINGS:%=check-%-needs) guests bt-tools sanitized fuzz \
         bench lint install deps clean force
 .DELETE_ON_ERROR:

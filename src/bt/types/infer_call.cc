@@ -281,7 +281,9 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
             if (!name) return nullptr;
             if (row.function == Fn::kaddr) {
                 if (!in_.world.kernel_symbol(*name))
-                    complain(expr.at, gpufs::cat("Failed to resolve kernel symbol: ", *name));
+                    complain(expr.at, gpufs::cat("Failed to resolve kernel symbol: ", *name),
+                             "/proc/kallsyms does not have it: variables are there where "
+                             "CONFIG_KALLSYMS_ALL is set");
                 return uint64();
             }
             const auto found = in_.world.user_symbol(instance_->points.front().target, *name);
