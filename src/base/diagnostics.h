@@ -2,11 +2,24 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/source.h"
 
 namespace gpufs {
+
+// Several mistakes at once: the messages are the first 20, in the order of Diagnostics::to_text().
+class Mistakes : public UsageError, public Placed {
+public:
+    Mistakes(const std::string& text, std::vector<PlacedMessage> messages, std::string rest)
+        : UsageError(text), Placed(std::move(messages)), rest_(std::move(rest)) {}
+    // "and 3 more mistakes", where not all are shown; else empty.
+    const std::string& rest() const noexcept { return rest_; }
+
+private:
+    std::string rest_;
+};
 
 // Mistakes found in one or more texts, collected so that one run shows all of them.
 class Diagnostics {
@@ -30,7 +43,7 @@ public:
     // by position.
     std::string to_text() const;
 
-    // Throws UsageError with to_text() if there is a mistake.
+    // Throws Mistakes with to_text() if there is a mistake.
     void throw_if_any() const;
 
 private:
@@ -38,9 +51,11 @@ private:
     struct Entry {
         std::size_t source;  // index into names_
         Span at;
-        std::string text;
+        PlacedMessage message;
     };
-    void add(const SourceText& source, Span at, std::string text);
+    void add(const SourceText& source, Span at, PlacedMessage message);
+    std::vector<PlacedMessage> shown() const;
+    std::string rest() const;
 
     std::vector<std::string> names_;
     std::vector<Entry> entries_;

@@ -1,6 +1,7 @@
 #include "base/source.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/printable.h"
 
@@ -44,10 +45,21 @@ SourcePos position_of(const SourceText& source, std::size_t offset) {
     return {newlines + 1, last == before.npos ? before.size() + 1 : before.size() - last};
 }
 
-std::string point_at(const SourceText& source, Span at, std::string_view message) {
-    const SourcePos pos = position_of(source, at.begin);
-    const std::string_view line = source.line(pos.line);
-    const std::size_t indent = std::min(pos.column - 1, line.size());
+PlacedMessage place_message(const SourceText& source, Span at, std::string_view message,
+                            std::string hint) {
+    PlacedMessage made;
+    made.name = source.name;
+    made.begin = position_of(source, at.begin);
+    made.end = position_of(source, std::max(at.begin, at.end));
+    made.line = source.line(made.begin.line);
+    made.message = message;
+    made.hint = std::move(hint);
+    return made;
+}
+
+std::string pointed_at(const PlacedMessage& mistake) {
+    const std::string_view line = mistake.line;
+    const std::size_t indent = std::min(mistake.begin.column - 1, line.size());
     const Span shown = shown_part(line, indent);
     const auto shown_text = [&](std::size_t begin, std::size_t end) {
         return printable_lines(line.substr(begin, end - begin));
@@ -57,13 +69,20 @@ std::string point_at(const SourceText& source, Span at, std::string_view message
     for (char& c : pad)
         if (c != '\t')
             c = ' ';  // keep tabs, so that the terminal expands them as in the line above
-    // A span may extend past what is shown; the underline stops there.
-    const std::size_t width = std::min(at.end - std::min(at.begin, at.end), shown.end - indent);
-    const std::size_t underlined = shown_text(indent, indent + width).size();
+    // A place may extend past what is shown; the underline stops there.
+    const bool is_on_line = mistake.end.line == mistake.begin.line;
+    const std::size_t end =
+        is_on_line ? std::min(mistake.end.column - 1, shown.end) : std::size_t{shown.end};
+    const std::size_t underlined = shown_text(indent, std::max(indent, end)).size();
     const std::string tail(underlined > 1 ? underlined - 1 : 0, '~');
-    return cat(source.name, ':', pos.line, ':', pos.column, ": error: ", printable_lines(message),
-               '\n', shown.begin == 0 ? "" : kMore, shown_text(shown.begin, shown.end),
-               shown.end == line.size() ? "" : kMore, '\n', pad, '^', tail);
+    return cat(mistake.name, ':', mistake.begin.line, ':', mistake.begin.column,
+               ": error: ", printable_lines(mistake.message), '\n', shown.begin == 0 ? "" : kMore,
+               shown_text(shown.begin, shown.end), shown.end == line.size() ? "" : kMore, '\n', pad,
+               '^', tail);
+}
+
+std::string point_at(const SourceText& source, Span at, std::string_view message) {
+    return pointed_at(place_message(source, at, message));
 }
 
 }  // namespace gpufs

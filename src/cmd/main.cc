@@ -58,8 +58,8 @@ int dispatch(Context& ctx, Args args) {
 }
 
 // The only place that prints the error that ends a command,
-void complain(Output& err, const Error& e) {
-    err.line(cat("gpufs: ", error_text(e)));
+void complain(const Context& ctx, const Error& e) {
+    ctx.err.line(complaint(e, ctx.voice));
 }
 
 // and that turns one into an exit status.
@@ -68,14 +68,14 @@ int run(Context& ctx, Args args) try {
     ctx.out.flush();
     return status;
 } catch (const UsageError& e) {
-    complain(ctx.err, e);
+    complain(ctx, e);
     return kUsage;
 } catch (const UnsupportedError& e) {
-    complain(ctx.err, e);
+    complain(ctx, e);
     return kUnsupported;
 } catch (const SysError& e) {
     if (e.code() == EPIPE) throw;  // nobody reads the output: print nothing
-    complain(ctx.err, e);
+    complain(ctx, e);
     const bool lacks_permission = e.code() == EPERM || e.code() == EACCES;
     if (lacks_permission && e.hint().empty() && ::geteuid() != 0)
         ctx.err.line("hint: this needs root, or write permission on tracefs");
@@ -85,7 +85,7 @@ int run(Context& ctx, Args args) try {
     const bool is_limit = (lacks_permission && ::geteuid() != 0) || has_too_many_files;
     return is_limit ? kUnsupported : kFailed;
 } catch (const Error& e) {
-    complain(ctx.err, e);
+    complain(ctx, e);
     return kFailed;
 } catch (const std::bad_alloc&) {
     ctx.err.line("gpufs: out of memory");
@@ -113,7 +113,7 @@ int main_with(Args args) {
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGXFSZ, SIG_IGN);
     Output out(STDOUT_FILENO, "stdout"), err(STDERR_FILENO, "stderr", Controls::escaped);
-    Context ctx{out, err};
+    Context ctx{out, err, Voice::gpufs};
     int status = kFailed;
     bool pipe_closed = false;
     try {

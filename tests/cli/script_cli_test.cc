@@ -138,13 +138,13 @@ BOOST_AUTO_TEST_CASE(all_mistakes_are_told_with_their_places) {
     const Ended ended = test::gpufs({"bt", "-e", "begin { print($y); print(nosuch); }"});
     BOOST_TEST(ended.status == 2);
     BOOST_TEST(ended.err ==
-               "gpufs: stdin:1:15: error: Undefined or undeclared variable: $y\n"
+               "stdin:1:15-17: ERROR: Undefined or undeclared variable: $y\n"
                "begin { print($y); print(nosuch); }\n"
-               "              ^~\n");
+               "              ~~\n");
     const Ended field =
         test::gpufs({"bt", "-e", "tracepoint:sched:sched_switch { print(args.prev_pidd) }"});
     BOOST_TEST(field.status == 2);
-    BOOST_TEST(test::has(field.err, "hint: did you mean 'prev_pid'?"), field.err);
+    BOOST_TEST(test::has(field.err, "HINT: did you mean 'prev_pid'?"), field.err);
     const Ended unsafe = test::gpufs({"bt", "-e", "begin { system(\"true\") }"});
     BOOST_TEST(unsafe.status == 2);
     BOOST_TEST(test::has(unsafe.err, "system() is an unsafe function being used in safe mode"),

@@ -127,6 +127,7 @@ public:
         if (typed.instances.empty()) throw UsageError("No probes to attach");
         made_.program.name = options_.name;
         made_.program.sources = script_.sources;
+        made_.program.licence = options_.licence;
         made_.output = options_.output;
         made_.warnings = typed.warnings;
         ScriptCode shared(script_, typed, table, world_, options_, made_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,16 @@ struct CompileOptions {
     // Of attach points that are not there, where another one of their block is.
     ProbeProgram::IfAbsent if_absent = ProbeProgram::IfAbsent::mistake;
     OutputConfig output;
+    std::string licence = "Dual MIT/GPL";
+    bool tells_failures = false;  // helpers that fail, elements that are not there
 };
 
 // Compiles a script for the events and types of a World. Throws UsageError with all mistakes.
 Compiled compile(const Script& script, World& world, const CompileOptions& options);
 
-// The options with what the script's config block says. Throws UsageError with its mistakes.
-CompileOptions with_config(CompileOptions options, const Script& script);
+// The options with what the script's config block says, and the variables BPFTRACE_NAME of the
+// environment, which win. Throws UsageError with the mistakes.
+CompileOptions with_config(CompileOptions options, const Script& script,
+                           const std::function<const char*(const char*)>& environment);
 
 }  // namespace gpufs::bt

@@ -1,9 +1,9 @@
 // getopt("NAME"[, DEFAULT[, "HELP"]]): constants by the script's arguments.
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/cat.h"
-#include "base/suggest.h"
 #include "bt/syntax/constant.h"
 #include "bt/syntax/literals.h"
 #include "bt/syntax/tree.h"
@@ -33,21 +33,35 @@ public:
             work_.report(mistake);
         }
     }
-    // What was given and is asked for nowhere.
-    void check_unknown() {
-        std::vector<std::string> known;
-        for (const ScriptOption& option : work_.script.options) known.push_back(option.name);
+    // What was given and is asked for nowhere, or has a value that it cannot have.
+    void check_given() {
+        if (!refused_.empty()) throw UsageError(refused_);
+        std::string unknown;
         for (const auto& [name, value] : work_.options)
-            if (std::ranges::find(known, name) == known.end()) {
-                const std::string near = did_you_mean(name, known);
-                throw UsageError(cat("the script has no option --", name), near);
-            }
+            if (std::ranges::find(work_.script.options, name, &ScriptOption::name) ==
+                work_.script.options.end())
+                unknown += cat(unknown.empty() ? "--" : ", --", name);
+        if (!unknown.empty())
+            throw UsageError(cat("unexpected program command line options: ", unknown), expected());
     }
 
 private:
     ExprPtr constant(const Expr& call);
+    void put_given(Expr& value, const std::string& name, const std::string& text);
+    // One a line, with what the script says of it; a single one that has no words on the same line.
+    std::string expected() const {
+        const std::vector<ScriptOption>& options = work_.script.options;
+        if (options.empty()) return "the script expects no options";
+        std::string text = "expected program options:";
+        if (options.size() == 1 && options[0].help.empty())
+            return cat(text, " --", options[0].name);
+        for (const ScriptOption& option : options)
+            text += cat("\n  --", option.name, option.help.empty() ? "" : ": ", option.help);
+        return text;
+    }
 
     Work& work_;
+    std::string refused_;
 };
 
 ExprPtr Options::constant(const Expr& call) {
@@ -85,22 +99,32 @@ ExprPtr Options::constant(const Expr& call) {
     }
     const auto given = work_.options.find(name);
     if (given == work_.options.end()) return value;
-    if (value->kind == Expr::Kind::string) {
-        value->text = given->second;
-    } else if (value->kind == Expr::Kind::integer) {
-        if (given->second.empty())
-            throw Mistake{call.at, cat("the option --", name, " needs a number"),
-                          cat("--", name, "=5")};
-        value->text = given->second;
-        value->number = signed_number(given->second, call.at);
-    } else {
-        const std::string& text = given->second;
-        if (!text.empty() && text != "true" && text != "false" && text != "1" && text != "0")
-            throw Mistake{call.at,
-                          cat("the option --", name, " is true or false, not '", text, "'"), ""};
-        value->number = text.empty() || text == "true" || text == "1";
-    }
+    put_given(*value, name, given->second);
     return value;
+}
+
+void Options::put_given(Expr& value, const std::string& name, const std::string& text) {
+    const auto refuse = [&](const char* kind) {
+        if (refused_.empty())
+            refused_ = cat("program command line option --", name, " invalid ", kind,
+                           " (value: ", text, ')');
+    };
+    if (value.kind == Expr::Kind::string) {
+        value.text = text;
+    } else if (value.kind == Expr::Kind::integer) {
+        try {
+            value.number = signed_number(text.empty() ? "none" : text, value.at);
+            value.text = text;
+        } catch (const Mistake&) {
+            refuse("integer");
+        }
+    } else {
+        std::string word = text;
+        std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
+        if (!word.empty() && word != "true" && word != "false" && word != "1" && word != "0")
+            return refuse("boolean");
+        value.number = word.empty() || word == "true" || word == "1";
+    }
 }
 
 }  // namespace
@@ -113,7 +137,7 @@ void resolve_options(Work& work) {
         for_each_expression(probe.body, visit);
     }
     for (Function& function : work.script.functions) for_each_expression(function.body, visit);
-    if (work.mistakes.empty()) options.check_unknown();
+    if (work.mistakes.empty()) options.check_given();
 }
 
 }  // namespace gpufs::bt

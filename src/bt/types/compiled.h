@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/source.h"
 #include "bt/types/type.h"
 #include "lang/program/program.h"
 
@@ -72,7 +73,8 @@ struct SentRecord {
 // What a script's config block and the environment say about output.
 struct OutputConfig {
     bool prints_maps_on_exit = true;
-    bool says_attached = false;  // how many probes there are, when they are attached
+    bool says_attached = false;  // how many probes there are, before and after they are attached
+    bool has_warnings = true;    // warnf() and what went wrong while it ran
     std::string cut_string_trailer = "..";
     std::size_t cat_bytes = 10240;
 };
@@ -89,8 +91,15 @@ struct Compiled {
     std::vector<std::string> formats;  // of timestamp
     OutputConfig output;
     bool has_only_begin_and_end = false;
-    bool has_user_addresses = false;    // stacks or symbols of processes
-    std::vector<std::string> warnings;  // with place and caret
+    bool has_user_addresses = false;  // stacks or symbols of processes
+    std::vector<PlacedMessage> warnings;
 };
+
+// How many probes a script's programs are for, patterns counted as one.
+inline std::size_t probe_count(const Compiled& script) {
+    std::size_t probes = 0;
+    for (const ProbeProgram& one : script.program.programs) probes += one.targets.size();
+    return probes;
+}
 
 }  // namespace gpufs::bt

@@ -11,6 +11,15 @@ using Kind = Type::Kind;
 
 // A type can only grow, and few times: from unknown to known, by signs, by sizes of texts.
 constexpr int kMostPasses = 50;
+constexpr std::int64_t kMostUnrolled = 100;
+
+// Nothing behind it in its block runs.
+bool is_end(const Stmt& stmt) {
+    return stmt.kind == Stmt::Kind::return_ || stmt.kind == Stmt::Kind::break_ ||
+           stmt.kind == Stmt::Kind::continue_ ||
+           (stmt.kind == Stmt::Kind::expression && stmt.value->kind == Expr::Kind::call &&
+            stmt.value->text == "exit");
+}
 
 TypePtr merged_tuples(const Type& a, const Type& b) {
     if (a.fields.size() != b.fields.size()) return nullptr;
@@ -169,7 +178,11 @@ void Inference::visit(Instance& instance) {
 }
 
 void Inference::visit(const Block& block) {
-    for (const StmtPtr& stmt : block) visit(*stmt);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+        visit(*block[i]);
+        if (is_final_ && i + 1 < block.size() && is_end(*block[i]))
+            in_.warn(block[i + 1]->at, "Unreachable statement");
+    }
 }
 
 void Inference::visit(const Stmt& stmt) {
@@ -197,8 +210,10 @@ void Inference::visit(const Stmt& stmt) {
             const auto times = constant(*stmt.value);
             if (!times)
                 complain(stmt.value->at, "unroll needs a number that is known before it runs");
-            else if (*times < 1 || *times > 100)
-                complain(stmt.value->at, "unroll value must be between 1 and 100");
+            else if (*times < 1)
+                complain(stmt.value->at, "unroll minimum value is 1");
+            else if (*times > kMostUnrolled)
+                complain(stmt.value->at, gpufs::cat("unroll maximum value is ", kMostUnrolled));
             return visit(stmt.body);
         }
         case Stmt::Kind::for_map:
@@ -393,15 +408,18 @@ TypePtr Inference::resolve(const TypeName& name, const SourceRef& at) {
 
 Typed infer_types(const Script& script, World& world, const TypeTable& table,
                   const TypeOptions& options, Diagnostics& mistakes) {
-    const InferenceInput input{script, world, table, options, mistakes};
     Typed typed;
+    const InferenceInput input{script, world, table, options, mistakes, typed.warnings};
     typed.instances = split_probes(input);
     for (Instance& instance : typed.instances) resolve_variables(instance, input);
     if (!mistakes.empty()) return typed;
     Inference(input, typed).run();
     for (const MapDeclarationNode& declared : script.maps) {
         TypedMap* map = typed.find_map(declared.name);
-        if (!map) continue;
+        if (!map) {
+            input.warn(declared.at, gpufs::cat("Unused map: @", declared.name));
+            continue;
+        }
         map->entries = declared.entries;
         if (declared.kind == "lruhash" || declared.kind == "percpulruhash")
             map->type = BPF_MAP_TYPE_LRU_HASH;

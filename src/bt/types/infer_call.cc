@@ -234,7 +234,7 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
         case Fn::len: {
             const Expr& of = *expr.operands[0];
             if (of.kind == Expr::Kind::map && of.operands.empty()) {
-                check_has_keys(expr, map_of(of));
+                requires_keys(expr, map_of(of));
                 return integer_type(kWord, true);
             }
             complain(expr.at, "len() counts the elements of a map");
@@ -506,11 +506,11 @@ TypePtr Inference::type_of_buf(const Expr& expr) {
     return buffer_type(align_up(bytes + sizeof(std::uint32_t), kWord) - sizeof(std::uint32_t));
 }
 
-bool Inference::check_has_keys(const Expr& call, const TypedMap& map) {
+bool Inference::requires_keys(const Expr& call, const TypedMap& map) {
     if (map.is_keyed || !map.value || !is_final_) return true;
-    complain(
-        call.operands[0]->at,
-        gpufs::cat("call to ", call.text, "() expects a map with explicit keys (non-scalar map)"));
+    complain(call.operands[0]->at, gpufs::cat("call to ", call.text,
+                                              "() expects a map with explicit keys (non-scalar "
+                                              "map)"));
     return false;
 }
 
@@ -521,7 +521,7 @@ void Inference::check_map_argument(const Expr& expr) {
     if (of.kind != Expr::Kind::map)
         return complain(of.at, gpufs::cat(expr.text, "() expects a map to be provided"));
     TypedMap& map = map_of(of);
-    if (expr.text == "has_key" && !check_has_keys(expr, map)) return;
+    if (expr.text == "has_key" && !requires_keys(expr, map)) return;
     if (expr.operands.size() == 2 && of.operands.empty() &&
         expr.operands[1]->kind != Expr::Kind::map)
         return add_key(map, expr.operands[1]->at, expr.operands, 1);

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bt/types/functions.h"
@@ -19,7 +21,14 @@ struct InferenceInput {
     const TypeTable& table;
     const TypeOptions& options;
     Diagnostics& mistakes;
+    std::vector<PlacedMessage>& warnings;
 
+    // Once, of however many instances.
+    void warn(const SourceRef& at, std::string_view message) const {
+        PlacedMessage made = place_message(script.sources.at(at.source), at.span, message);
+        if (std::ranges::find(warnings, made) == warnings.end())
+            warnings.push_back(std::move(made));
+    }
     void complain(const SourceRef& at, std::string_view message,
                   const std::string& hint = {}) const {
         mistakes.error(script.sources.at(at.source), at.span, message, hint);
@@ -80,7 +89,8 @@ private:
     void check_format(const Expr& expr);
     void check_print(const Expr& expr);
     void check_map_argument(const Expr& expr);
-    bool check_has_keys(const Expr& call, const TypedMap& map);
+    // Complains of a function that is for maps with keys only.
+    bool requires_keys(const Expr& call, const TypedMap& map);
     TypePtr resolve(const TypeName& name, const SourceRef& at);
     // A structure that was known by its name, with what is in it.
     TypePtr whole(const TypePtr& type) const;

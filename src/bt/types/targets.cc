@@ -75,14 +75,12 @@ private:
         const std::vector<std::string> found =
             point.has_glob() ? in_.world.events(name) : std::vector{name};
         if (found.empty())
-            return in_.complain(point.at, gpufs::cat("tracepoint not found: ", name),
-                                "'gpufs list' has the events of this kernel");
+            return missing(point, name, "'gpufs list' has the events of this kernel");
         if (found.size() > in_.options.most_probes) return too_many(point, found.size());
         for (const std::string& full : found) {
             const EventFormat* event = in_.world.event(full);
             if (!event) {
-                in_.complain(point.at, gpufs::cat("tracepoint not found: ", full),
-                             "'gpufs list' has the events of this kernel");
+                missing(point, full, "'gpufs list' has the events of this kernel");
                 continue;
             }
             AttachPoint one = point;
@@ -105,9 +103,7 @@ private:
             return;
         }
         const std::vector<std::string> found = in_.world.functions(point.name);
-        if (found.empty())
-            return in_.complain(
-                point.at, gpufs::cat("no function of the kernel matches '", point.name, '\''));
+        if (found.empty()) return missing(point, point.name);
         if (found.size() > in_.options.most_probes) return too_many(point, found.size());
         for (const std::string& function : found) {
             AttachPoint one = point;
@@ -133,6 +129,17 @@ private:
     void add_raw_tracepoint(const AttachPoint& point) {
         Instance& made = add(point);
         if (auto found = in_.world.raw_tracepoint(point.name)) made.parameters = std::move(*found);
+    }
+
+    // The config says what becomes of a probe whose target is not there.
+    void missing(const AttachPoint& point, const std::string& name, const std::string& hint = {}) {
+        using Missing = TypeOptions::Missing;
+        const std::string message =
+            gpufs::cat("No matches for ", name_of(point.provider), ' ', name, '.');
+        if (in_.options.missing_probes == Missing::error)
+            in_.complain(point.at, message, hint);
+        else if (in_.options.missing_probes == Missing::warn)
+            in_.warn(point.at, gpufs::cat(message, " Skipping."));
     }
 
     void too_many(const AttachPoint& point, std::size_t found) {

@@ -64,12 +64,15 @@ struct TypeOptions {
     std::size_t most_probes = 1024;
     bool is_unsafe = false;   // functions that change the machine are allowed
     bool has_cookies = true;  // one program can know at which of its functions it runs
+    // What becomes of attach points of which there are none: the config's missing_probes.
+    enum class Missing { error, warn, ignore };
+    Missing missing_probes = Missing::error;
 };
 
 struct Typed {
     std::deque<Instance> instances;  // in the script's order
     std::deque<TypedMap> maps;       // by first appearance
-    std::vector<std::string> warnings;
+    std::vector<PlacedMessage> warnings;
 
     TypedMap* find_map(const std::string& name);
     const TypedMap* find_map(const std::string& name) const;

@@ -19,10 +19,14 @@ inline int status_of(bool is_strict, const LossLedger& losses, int status = kOk)
     return is_strict && !losses.is_complete() ? kLostData : status;
 }
 
+// Whose words an error that ends a command is told in.
+enum class Voice { gpufs, bpftrace };
+
 // The outputs of a command: data on `out`, everything about the run on `err`.
 struct Context {
     Output& out;
     Output& err;
+    Voice voice = Voice::gpufs;
 };
 
 struct Command {

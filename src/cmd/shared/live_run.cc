@@ -29,8 +29,8 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
     }
     return {std::move(program), std::move(choice), machine};
 } catch (const RefusedProgram& e) {
-    throw Error(e.what(), choices.verbose ? "" : "-v shows the verifier's whole log",
-                choices.verbose ? e.log() : e.evidence());
+    throw RefusedProgram(e, choices.verbose ? "" : "-v shows the verifier's whole log",
+                         choices.verbose ? e.log() : e.evidence());
 }
 
 // The program, or as much of it as can be loaded. Adds lines about the rest to `left_out`.

@@ -12,7 +12,9 @@
 #include "base/cat.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "cmd/shared/script_run.h"
 #include "engine/results/lost_counters.h"
+#include "view/bt/diagnostic_text.h"
 #include "view/bt/time_text.h"
 #include "view/losses.h"
 
@@ -54,9 +56,7 @@ ScriptPrinter::ScriptPrinter(Context& ctx, RunningProgram& running, const bt::Co
 
 void ScriptPrinter::begin_run(std::uint64_t) {
     if (!script_.output.says_attached) return;
-    std::size_t probes = 0;
-    for (const ProbeProgram& one : script_.program.programs) probes += one.targets.size();
-    output_.attached_probes(probes);
+    output_.attached_probes(probe_count(script_));
     flush();
 }
 
@@ -84,8 +84,10 @@ void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
     switch (record.kind) {
         case Kind::printf:
             return output_.printf(formatted(record, bytes));
-        case Kind::errorf:
         case Kind::warnf:
+            if (!script_.output.has_warnings) return;
+            [[fallthrough]];
+        case Kind::errorf:
             return output_.message(record.kind == Kind::errorf
                                        ? bt::ScriptOutput::Severity::error
                                        : bt::ScriptOutput::Severity::warning,
@@ -223,11 +225,12 @@ void ScriptPrinter::run_command(const std::string& command) {
 
 void ScriptPrinter::print_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
+    const int code = errno;
     std::string text(script_.output.cat_bytes, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (!file.is_open()) {
-        output_.err += cat("cannot open '", path, "'\n");
+        output_.err += cat("ERROR: ", failed_to_open(path, code), '\n');
         return;
     }
     output_.cat(text);
@@ -235,17 +238,8 @@ void ScriptPrinter::print_file(const std::string& path) {
 
 bt::OutputPlace ScriptPrinter::place_of(const bt::SentRecord& record) const {
     const SourceText& source = script_.program.sources.at(record.at.source);
-    const SourcePos begin = position_of(source, record.at.span.begin),
-                    end = position_of(source, record.at.span.end);
-    bt::OutputPlace place;
-    place.file = source.name;
-    place.line = begin.line;
-    place.column = begin.column;
-    place.text = cat(source.name, ':', begin.line, ':', begin.column, '-', end.column);
-    const std::size_t width = end.line == begin.line ? end.column - begin.column : 1;
-    place.context = cat(source.line(begin.line), '\n', std::string(begin.column - 1, ' '),
-                        std::string(std::max<std::size_t>(width, 1), '~'), '\n');
-    return place;
+    const PlacedMessage at = place_message(source, record.at.span, "");
+    return {bt::place_words(at), source.name, at.begin.line, at.begin.column, bt::marked_line(at)};
 }
 
 void ScriptPrinter::print_maps() {

@@ -9,16 +9,20 @@
 #include <iostream>
 #include <iterator>
 #include <optional>
+#include <regex>
+#include <system_error>
 
 #include "base/cat.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "bt/code/compile.h"
 #include "bt/syntax/parse.h"
 #include "engine/bt/world.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/trace/file.h"
 #include "lang/ir/followed.h"
+#include "view/bt/diagnostic_text.h"
 
 namespace gpufs {
 namespace {
@@ -42,6 +46,27 @@ bool is_file(const SourceText& source) {
     return source.name != kStandardInput && source.name != kCommandLine;
 }
 
+// Begin and end probes stay: they are no places that something happens at.
+void filter_probes(bt::Script& script, const std::string& filter) {
+    std::regex wanted;
+    try {
+        wanted = std::regex(filter, std::regex::extended);
+    } catch (const std::regex_error& e) {
+        throw UsageError(cat("--probe-filter: '", filter, "' is no regular expression"), e.what());
+    }
+    for (bt::Probe& probe : script.probes)
+        std::erase_if(probe.points, [&](const bt::AttachPoint& point) {
+            return point.provider != bt::Provider::begin && point.provider != bt::Provider::end &&
+                   !std::regex_search(point.text, wanted);
+        });
+    std::erase_if(script.probes, [](const bt::Probe& probe) { return probe.points.empty(); });
+}
+
+void warn(Context& ctx, const bt::Compiled& script) {
+    for (const PlacedMessage& warning : script.warnings)
+        ctx.err.write(bt::diagnostic_text("WARNING", warning));
+}
+
 }  // namespace
 
 bool is_script(const std::string& path) {
@@ -56,8 +81,12 @@ bool is_script(const std::string& path) {
 SourceText read_script(const std::string& path) {
     if (path == "-") return {std::string(kStandardInput), text_of(std::cin)};
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw SysError(errno, cat("open '", path, '\''));
+    if (!in) throw Error(failed_to_open(path, errno));
     return {path, text_of(in)};
+}
+
+std::string failed_to_open(const std::string& path, int code) {
+    return cat("failed to open file '", path, "': ", std::generic_category().message(code));
 }
 
 int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
@@ -70,7 +99,8 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
     input.arguments = script.arguments;
     input.has_btf = world.has_types();
     input.read = [&](const std::string& name) { return read_import(script.source.name, name); };
-    const bt::Script tree = bt::parse(input);
+    bt::Script tree = bt::parse(input);
+    if (!script.probe_filter.empty()) filter_probes(tree, script.probe_filter);
     if (script.stage == "ast") {
         ctx.out.write(bt::ast_text(tree));
         return kOk;
@@ -88,10 +118,14 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
     if (is_file(script.source))
         options.if_absent =
             script.has_warnings ? ProbeProgram::IfAbsent::caution : ProbeProgram::IfAbsent::nothing;
-    bt::Compiled compiled = bt::compile(tree, world, bt::with_config(options, tree));
-    if (script.has_warnings)
-        for (const std::string& warning : compiled.warnings) ctx.err.line(warning);
-    compiled.output.says_attached = script.says_attached;
+    options.tells_failures = script.tells_failures;
+    options.output.says_attached = script.says_attached;
+    options.output.has_warnings = script.has_warnings;
+    bt::Compiled compiled = bt::compile(tree, world, bt::with_config(options, tree, ::getenv));
+    if (script.has_warnings) warn(ctx, compiled);
+    // Many take their time.
+    if (script.says_attached && !choices.json && !choices.dry_run)
+        ctx.err.line(cat("Attaching ", counted(bt::probe_count(compiled), "probe"), "..."));
     choices.script = &compiled;
     choices.kernel = &facts;
     Program program = compiled.program;

@@ -17,14 +17,18 @@ struct ScriptChoices {
     bool is_unsafe = false;
     bool says_attached = false;  // how many probes
     bool has_warnings = true;
+    bool tells_failures = false;  // see CompileOptions
+    std::string probe_filter;     // a regular expression; empty: all probes
     // What to print instead of running it: "ast", "types" or "ir". Empty: it runs.
     std::string stage;
 };
 
 // A script's name ends with ".bt", or its first line names bpftrace.
 bool is_script(const std::string& path);
-// Reads a script; "-" is standard input.
+// Reads a script; "-" is standard input. Throws Error with failed_to_open().
 SourceText read_script(const std::string& path);
+// The words for a file that cannot be opened, by an errno.
+std::string failed_to_open(const std::string& path, int code);
 
 // Compiles the script for this machine or the recording, and runs it. Returns what Command::run
 // returns.

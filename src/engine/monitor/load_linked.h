@@ -18,10 +18,13 @@ namespace gpufs {
 //           ^~~~~~~~~~~~~~~~~~~~~
 //       R1 invalid mem access 'scalar'
 //
-// If the log names no instruction, and for generated code, what() names only the program.
-class RefusedProgram : public Error {
+// If the log names no instruction, and for generated code, what() names only the program, and there
+// is no message with a place.
+class RefusedProgram : public Error, public Placed {
 public:
     RefusedProgram(const Program& program, const Linked& linked, const VerifierError& refusal);
+    // The same with other words below it.
+    RefusedProgram(const RefusedProgram& other, std::string hint, std::string evidence);
     // The whole log, for -v.
     const std::string& log() const noexcept { return log_; }
 
