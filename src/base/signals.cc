@@ -57,6 +57,13 @@ bool HoldSignals::stop_is_pending() const {
     return false;
 }
 
+void HoldSignals::forget_pending() const {
+    const sigset_t set = stop_set();
+    constexpr timespec kAtOnce{};
+    while (::sigtimedwait(&set, nullptr, &kAtOnce) > 0) {
+    }
+}
+
 StopSignals::StopSignals() {
     fd_ = open_signals(stop_set());
 }
@@ -75,6 +82,12 @@ AwaitedSignal::AwaitedSignal(int signal) {
 
 bool AwaitedSignal::take() {
     return take_from(fd_) != 0;
+}
+
+std::optional<int> find_user_signal(std::string_view name) {
+    if (name == "SIGUSR1") return SIGUSR1;
+    if (name == "SIGUSR2") return SIGUSR2;
+    return std::nullopt;
 }
 
 void die_of(int signal) {

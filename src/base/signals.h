@@ -1,6 +1,8 @@
 #pragma once
 
 #include <csignal>
+#include <optional>
+#include <string_view>
 
 #include "base/fd.h"
 
@@ -17,6 +19,8 @@ public:
     HoldSignals& operator=(const HoldSignals&) = delete;
 
     bool stop_is_pending() const;
+    // What is pending has no effect any more.
+    void forget_pending() const;
 
 private:
     sigset_t held_;  // blocked by this object, not by an outer one
@@ -49,6 +53,9 @@ public:
 private:
     Fd fd_;
 };
+
+// The number of SIGUSR1 or SIGUSR2, which have no meaning of their own.
+std::optional<int> find_user_signal(std::string_view name);
 
 // Terminates this process by the signal's default action, as shells expect of an interrupted
 // command.

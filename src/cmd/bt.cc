@@ -1,4 +1,10 @@
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "base/cat.h"
+#include "base/signals.h"
 #include "cmd/shared/bt_options.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/script_run.h"
@@ -9,13 +15,32 @@
 namespace gpufs {
 namespace {
 
+bool is_file(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored);
+}
+
 int list(Context& ctx, const BtChoices& choices) {
     KernelFacts facts;
     bt::ListingRequest request;
-    request.pattern = *choices.pattern;
     request.has_arguments = choices.run.verbose;
     if (!choices.script.pids.empty()) request.pid = choices.script.pids.front();
-    for (const std::string& line : bt::list_probes(facts, request)) ctx.out.line(line);
+    std::vector<std::string> patterns{*choices.pattern};
+    if (is_file(patterns.front())) {
+        ScriptChoices script = choices.script;
+        script.source = read_script(patterns.front());
+        patterns = probes_of(script);
+    } else if (patterns.front().ends_with(".bt")) {
+        ctx.err.line(cat("WARNING: It appears that '", patterns.front(),
+                         "' is a filename but the file does not exist. Treating '",
+                         patterns.front(), "' as a search pattern."));
+    }
+    std::set<std::string> told;
+    for (const std::string& pattern : patterns) {
+        request.pattern = pattern;
+        if (!told.insert(pattern).second) continue;
+        for (const std::string& line : bt::list_probes(facts, request)) ctx.out.line(line);
+    }
     return kOk;
 }
 
@@ -42,9 +67,12 @@ int cmd_bt(Context& ctx, Args args) {
     if (choices.pattern) return list(ctx, choices);
     if (choices.output) ctx.out.write_to(*choices.output);
     choices.script.says_attached = !choices.is_quiet;
+    // A signal that comes when the script has ended by itself is one that ends it.
+    const HoldSignals hold;
     // As bpftrace has it, a script looks at the whole machine, and its end by a signal is a
     // success.
     const int status = run_script(ctx, choices.script, std::move(choices.run));
+    hold.forget_pending();
     return status < 0 ? kOk : status;
 }
 

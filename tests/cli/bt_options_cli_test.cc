@@ -193,7 +193,8 @@ BOOST_AUTO_TEST_CASE(warnings_tell_what_has_no_effect) {
     BOOST_TEST(warned.out == "\n\n@b: 1\n");
     BOOST_TEST(warned.err == cat("stdin:1:41-45: WARNING: Unreachable statement\n", script, '\n',
                                  std::string(40, ' '), "~~~~\n",
-                                 "stdin:1:1-17: WARNING: Unused map: @a\n", script, "\n~~~~~~~~~~~~~~~~\n"));
+                                 "stdin:1:1-17: WARNING: Unused map: @a\n", script,
+                                 "\n~~~~~~~~~~~~~~~~\n"));
     const Ended silent = test::gpufs({"bt", "-q", "--no-warnings", "-e",
                                       "begin { warnf(\"no\"); errorf(\"yes\"); exit(); @b++ }"});
     BOOST_TEST(silent.err == "stdin:1:22-35: ERROR: yes\n");

@@ -86,6 +86,7 @@ BOOST_AUTO_TEST_CASE(maps_are_printed_at_the_end_by_name) {
         {"@m[1] = 10; @m[2] = 20; $sum = 0; for ($kv : @m) { $sum += $kv.1 } print($sum); "
          "clear(@m);",
          "30\n\n\n"},
+        {"@l[1] = 1; @l[2] = 2; $n = len(@l); if ($n > 1) { print($n) } clear(@l);", "2\n\n\n"},
         {"@p = count(); print(@p); clear(@p);", "@p: 1\n\n\n"},
     };
     for (const Script& script : scripts) {

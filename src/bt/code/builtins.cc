@@ -1,4 +1,7 @@
+#include <asm/ptrace.h>
+
 #include <algorithm>
+#include <cstddef>
 
 #include "base/cat.h"
 #include "base/kernel_abi.h"
@@ -26,6 +29,11 @@ std::optional<ProbeTarget::Kind> function_kind(Provider provider) {
         default:
             return std::nullopt;
     }
+}
+
+// Run by gpufs, not by what happens on the machine.
+bool is_own(Provider provider) {
+    return provider == Provider::begin || provider == Provider::end || provider == Provider::self;
 }
 
 }  // namespace
@@ -127,22 +135,12 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
         const auto fields = function_fields(*function_kind(instance_.provider()));
         return of(context_word(fields.back().offset));
     }
-    const bool is_own =
-        instance_.provider() == Provider::begin || instance_.provider() == Provider::end;
+    if (name == "usermode") return of(user_mode());
     if (name == "probetype") {
         Value value;
         value.type = type;
-        value.literal = is_own ? "special" : name_of(instance_.provider());
+        value.literal = is_own(instance_.provider()) ? "special" : name_of(instance_.provider());
         return value;
-    }
-    if (name == "usermode") {
-        if (is_own) return of(1);
-        // The lowest bits of CS are the ring.
-        return of(code_.convert(
-            code_.compute(
-                ir::Op::div, ir::kU64,
-                code_.compute(ir::Op::bit_and, ir::kU64, register_value("cs", expr.at), 3), 3),
-            ir::kU8));
     }
     if (name == "comm") {
         // Before Linux 6.4 the helper does not clear the bytes behind the NUL.
@@ -154,6 +152,43 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
         return value;
     }
     return of(argument_number(static_cast<unsigned>(name[3] - '0')));
+}
+
+// Samples of a CPU may be of either; the other places are in one of the two.
+ir::Operand ProbeCode::user_mode() {
+    switch (instance_.provider()) {
+        case Provider::begin:
+        case Provider::end:
+        case Provider::self:
+        case Provider::uprobe:
+        case Provider::uretprobe:
+        case Provider::usdt:
+            return 1;
+        case Provider::profile:
+        case Provider::interval:
+        case Provider::software:
+        case Provider::hardware:
+            break;
+        default:
+            return 0;
+    }
+        // user_mode() of arch/x86 and arch/arm64.
+#if defined __aarch64__
+    const ir::Temp mode = code_.compute(
+        ir::Op::bit_and, ir::kU64, context_word(offsetof(user_pt_regs, pstate)), PSR_MODE_MASK);
+    const ir::Cmp is_kernel = ir::Cmp::ne;
+#else
+    const ir::Temp mode =
+        code_.compute(ir::Op::bit_and, ir::kU64, context_word(offsetof(pt_regs, cs)), 3);
+    const ir::Cmp is_kernel = ir::Cmp::eq;
+#endif
+    const ir::Temp is_user = code_.new_temp(ir::kU8);
+    const ir::Label done = code_.new_label();
+    code_.assign(is_user, 0);
+    code_.branch(is_kernel, ir::kU64, mode, 0, done);
+    code_.assign(is_user, 1);
+    code_.bind(done);
+    return is_user;
 }
 
 Value ProbeCode::eval_stack(const TypePtr& type) {

@@ -99,6 +99,9 @@ ProbeTarget target_of(const AttachPoint& point, bool has_cookies, const Script& 
             target.period = point.number != 0 ? point.number : default_period(point.target);
             break;
         case Provider::self:
+            target.kind = To::signal;
+            target.name = point.name;
+            break;
         case Provider::watchpoint:
         case Provider::asyncwatchpoint:
         case Provider::iter:

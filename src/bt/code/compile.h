@@ -27,7 +27,7 @@ struct CompileOptions {
     ProbeProgram::IfAbsent if_absent = ProbeProgram::IfAbsent::mistake;
     OutputConfig output;
     std::string licence = "Dual MIT/GPL";
-    bool tells_failures = false;  // helpers that fail, elements that are not there
+    bool tells_failures = false;  // elements that are not there
 };
 
 // Compiles a script for the events and types of a World. Throws UsageError with all mistakes.

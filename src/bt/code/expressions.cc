@@ -9,6 +9,10 @@ namespace {
 
 using Kind = Type::Kind;
 
+constexpr const char* kDividedByZero =
+    "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the "
+    "result.";
+
 ir::Op ir_op(BinaryOp op) {
     switch (op) {
         case BinaryOp::sub:
@@ -293,25 +297,33 @@ Value ProbeCode::eval_binary(const Expr& expr) {
         const bool is_first = type_of(*expr.operands[0])->is(Kind::pointer);
         scale(*expr.operands[is_first ? 0 : 1], is_first ? b : a);
     }
-    return number_value(arithmetic(expr.binary, ir_type(*type), a, b), type);
+    return number_value(arithmetic(expr.binary, ir_type(*type), a, b, expr), type);
 }
 
 // What is divided by 0 is 1.
-ir::Operand ProbeCode::arithmetic(BinaryOp op, ir::Type type, ir::Operand a, ir::Operand b) {
+ir::Operand ProbeCode::arithmetic(BinaryOp op, ir::Type type, ir::Operand a, ir::Operand b,
+                                  const Expr& at) {
     const bool divides = op == BinaryOp::div || op == BinaryOp::mod;
     if (!divides || (!b.temp() && b.number() != 0)) return code_.compute(ir_op(op), type, a, b);
     const ir::Temp result = code_.new_temp(type);
     const ir::Label done = code_.new_label();
+    const ir::Label divide = code_.new_label();
     code_.assign(result, 1);
-    code_.branch(ir::Cmp::eq, ir::kU64, b, 0, done);
+    code_.branch(ir::Cmp::ne, ir::kU64, b, 0, divide);
+    SentRecord warning;
+    warning.kind = SentRecord::Kind::warnf;
+    warning.text = kDividedByZero;
+    send(at, std::move(warning), {});
+    code_.jump(done);
+    code_.bind(divide);
     code_.assign(result, code_.compute(ir_op(op), type, a, b));
     code_.bind(done);
     return result;
 }
 
-Value ProbeCode::computed(BinaryOp op, const Value& before, ir::Operand operand) {
+Value ProbeCode::computed(BinaryOp op, const Value& before, ir::Operand operand, const Expr& at) {
     const TypePtr type = integer_type(kWord, before.type->is_signed);
-    return number_value(arithmetic(op, ir_type(*type), number(before), operand), type);
+    return number_value(arithmetic(op, ir_type(*type), number(before), operand, at), type);
 }
 
 // 1 or 0, by jumps.

@@ -180,9 +180,8 @@ Value ProbeCode::eval_len(const Expr& expr) {
         ir::Code count;
         for (unsigned i = 1; i <= 3; ++i) count.argument(i);
         const ir::Temp counter = count.argument(4);
-        count.store({counter, 0},
-                    count.compute(ir::Op::add, ir::kU64, count.load({counter, 0}, ir::kU64), 1),
-                    ir::kU64);
+        // Of a sum the verifier would follow each value there may be.
+        count.atomic(AtomicOp::add, {counter, 0}, 1, ir::kU64);
         count.leave(0);
         Subprogram function;
         function.name = name;
@@ -190,15 +189,11 @@ Value ProbeCode::eval_len(const Expr& expr) {
         shared_.program().subprograms.push_back(std::move(function));
     }
     const ir::Slot counter = code_.new_slot(kWord);
-    // From a number that the verifier does not know: it would follow one that it knows through all
-    // turns.
-    const ir::Temp first = code_.call(BPF_FUNC_ktime_get_ns, {});
-    code_.store(counter, first, ir::kU64);
+    code_.store(counter, 0, ir::kU64);
     code_.call(BPF_FUNC_for_each_map_elem,
                {map_symbol(map), code_.symbol(Relocation::to(Relocation::Kind::callback, name)),
                 code_.address(counter), 0});
-    return number_value(code_.compute(ir::Op::sub, ir::kU64, code_.load(counter, ir::kU64), first),
-                        type_of(expr));
+    return number_value(code_.load(counter, ir::kU64), type_of(expr));
 }
 
 }  // namespace gpufs::bt

@@ -55,14 +55,20 @@ Local ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>& keys, s
 
 Value ProbeCode::eval_map(const Expr& expr) {
     const TypedMap& map = map_of(expr);
-    return eval_element(map, key_of(map, expr.operands, 0));
+    return eval_element(map, key_of(map, expr.operands, 0), &expr);
 }
 
 // What is not there reads as zeros.
-Value ProbeCode::eval_element(const TypedMap& map, const Local& key) {
+Value ProbeCode::eval_element(const TypedMap& map, const Local& key, const Expr* asked) {
     const Type& type = *map.value;
     const ir::Temp entry = code_.new_temp(ir::kU64);
     code_.assign(entry, code_.call(BPF_FUNC_map_lookup_elem, {map_symbol(map), address_of(key)}));
+    if (asked && shared_.options().tells_failures) {
+        const ir::Label is_there = code_.new_label();
+        code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, is_there);
+        tell_failure(*asked, "map_lookup_elem", 0);
+        code_.bind(is_there);
+    }
     const ir::Label done = code_.new_label();
     if (!type.is_aggregation() && !type.is_scalar()) {
         code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, done);
@@ -158,9 +164,16 @@ ir::Operand ProbeCode::series_time() {
 // delete(@m[k], …) or delete(@m, k).
 Value ProbeCode::eval_delete(const Expr& expr) {
     const auto drop = [&](const Expr& of, const Local& key) {
-        return code_.convert(
+        const ir::Temp failed = code_.convert(
             code_.call(BPF_FUNC_map_delete_elem, {map_symbol(map_of(of)), address_of(key)}),
             ir::kS32);
+        if (shared_.options().tells_failures) {
+            const ir::Label is_gone = code_.new_label();
+            code_.branch(ir::Cmp::eq, ir::kS32, failed, 0, is_gone);
+            tell_failure(of, "map_delete_elem", failed);
+            code_.bind(is_gone);
+        }
+        return failed;
     };
     std::optional<ir::Temp> result;
     const Expr& first = *expr.operands[0];

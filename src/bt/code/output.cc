@@ -66,6 +66,26 @@ void ProbeCode::send(const Expr& expr, SentRecord record, const std::vector<cons
     code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
 }
 
+void ProbeCode::tell_failure(const Expr& expr, const char* helper, ir::Operand result) {
+    constexpr std::size_t kBytes = 2 * kWord;
+    std::string& name = failures_[&expr];
+    if (name.empty()) {
+        SentRecord record;
+        record.kind = SentRecord::Kind::helper_error;
+        record.text = helper;
+        record.values.push_back({integer_type(kWord, true), kWord});
+        record.bytes = kBytes;
+        record.at = expr.at;
+        name = shared_.add_record(std::move(record));
+    }
+    const Local at = allocate(kBytes);
+    code_.store(at.place(), 0, ir::kU64);
+    code_.store(at.place(), code_.symbol(Relocation::to(Relocation::Kind::record_id, name)),
+                ir::kU32);
+    code_.store(at.place(kWord), result, ir::kU64);
+    code_.call(shared_.send_function(), {*context_, address_of(at), kBytes});
+}
+
 void ProbeCode::emit_format(const Expr& expr, SentRecord::Kind kind) {
     SentRecord record;
     record.kind = kind;

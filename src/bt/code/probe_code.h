@@ -87,8 +87,10 @@ private:
     void emit_body(const Stmt& stmt, const LoopCall& loop, ir::Temp given);
     void set_variable(std::size_t which, const Value& value);
     // The value of `before op operand`, as the type of `before`.
-    ir::Operand arithmetic(BinaryOp op, ir::Type type, ir::Operand a, ir::Operand b);
-    Value computed(BinaryOp op, const Value& before, ir::Operand operand);
+    // `at` is what a division by 0 is told of.
+    ir::Operand arithmetic(BinaryOp op, ir::Type type, ir::Operand a, ir::Operand b,
+                           const Expr& at);
+    Value computed(BinaryOp op, const Value& before, ir::Operand operand, const Expr& at);
 
     // Expressions.
     Value eval(const Expr& expr);
@@ -121,6 +123,7 @@ private:
     ir::Temp argument_number(unsigned number);
     ir::Temp register_value(const std::string& name, const SourceRef& at);
     ir::Temp context_word(std::size_t offset);
+    ir::Operand user_mode();
     Value parameter_value(const Type::Field& field);
 
     // Texts and bytes.
@@ -170,7 +173,8 @@ private:
     Value eval_delete(const Expr& expr);
     Value eval_has_key(const Expr& expr);
     Value eval_len(const Expr& expr);
-    Value eval_element(const TypedMap& map, const Local& key);
+    // `asked` is told of where there is none, if that is asked for; null: by nobody.
+    Value eval_element(const TypedMap& map, const Local& key, const Expr* asked = nullptr);
     // The number that an aggregation's element at an address stands for.
     Value aggregated(const Type& type, ir::Temp entry);
 
@@ -179,6 +183,8 @@ private:
     void emit_format(const Expr& expr, SentRecord::Kind kind);
     void emit_print(const Expr& expr, bool clears = false);
     void emit_join(const Expr& expr);
+    // A helper of the kernel returned this.
+    void tell_failure(const Expr& expr, const char* helper, ir::Operand result);
     // Sends the record whose values these are.
     void send(const Expr& expr, SentRecord record, const std::vector<const Expr*>& values);
 
@@ -223,7 +229,7 @@ private:
     };
     OuterCode begin_inner();
     void end_inner(OuterCode outer);
-    std::unordered_map<const Expr*, std::string> records_;
+    std::unordered_map<const Expr*, std::string> records_, failures_;
 };
 
 // The bytes that adding 1 to a value moves it by: of a pointer, what it points to.

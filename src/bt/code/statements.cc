@@ -118,10 +118,10 @@ void ProbeCode::emit_assign(const Stmt& stmt) {
         if (op == BinaryOp::add) return add_to(map, key, operand);
         if (op == BinaryOp::sub) return add_to(map, key, code_.negate(operand, ir::kS64));
         const Value before = eval_element(map, key);
-        return update(map, key, computed(op, before, operand));
+        return update(map, key, computed(op, before, operand, *stmt.value));
     }
     const std::size_t which = instance_.uses.at(&target);
-    set_variable(which, computed(op, eval_variable(which), operand));
+    set_variable(which, computed(op, eval_variable(which), operand, *stmt.value));
 }
 
 void ProbeCode::emit_if(const Stmt& stmt) {

@@ -5,6 +5,7 @@
 
 #include "base/cat.h"
 #include "base/scan.h"
+#include "base/signals.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "bt/syntax/literals.h"
@@ -183,6 +184,9 @@ void AttachPointParser::self() {
         fail(cat("has no '", parts_[0].text, "'"), "self:signal:SIGUSR1");
     point_.target = parts_[0].text;
     point_.name = parts_[1].text;
+    if (!find_user_signal(point_.name))
+        throw Mistake{parts_[1].at, cat("there are no probes of the signal '", point_.name, "'"),
+                      "SIGUSR1 and SIGUSR2 have some"};
 }
 
 // "vfs_read+0x10": the name and the offset behind it.

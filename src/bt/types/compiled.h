@@ -56,7 +56,6 @@ struct SentRecord {
         system,        // `text` is a format
         cat,           // `text` is a format
         helper_error,  // `text`: the helper's name; one value: s64, the return code
-        self_kill,     // nothing but the end
     };
     Kind kind = Kind::printf;
     std::string name;  // of the RecordLayout

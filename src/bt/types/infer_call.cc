@@ -37,16 +37,7 @@ bool has_registers(Provider provider) {
            provider == Provider::usdt;
 }
 
-bool has_registers_at(Provider provider) {
-    return has_registers(provider) || provider == Provider::profile ||
-           provider == Provider::software || provider == Provider::hardware;
-}
-// The tracer's own.
-bool is_own(Provider provider) {
-    return provider == Provider::begin || provider == Provider::end;
-}
-
-constexpr std::size_t kProbeTypeBytes = 24;
+constexpr std::size_t kProbeTypeBytes = 16;  // of the longest name of a provider
 
 struct PlainBuiltin {
     std::string_view name;
@@ -67,6 +58,7 @@ constexpr PlainBuiltin kPlain[] = {
     {"cpid"},
     {"jiffies"},
     {"ncpus"},
+    {"usermode", Kind::integer, 1},
     {"probe", Kind::probe_name},
     {"username", Kind::user_name},
 };
@@ -80,13 +72,8 @@ TypePtr Inference::type_of_builtin(const Expr& expr, bool& is_known) {
     if (plain != std::end(kPlain))
         return plain->kind == Kind::integer ? integer_type(plain->bytes, false)
                                             : plain_type(plain->kind);
-    if (name == "comm") return string_type(kCommBytes);
     if (name == "probetype") return string_type(kProbeTypeBytes);
-    if (name == "usermode") {
-        if (!is_own(provider) && (!has_registers_at(provider) || !register_offset("cs")))
-            complain(expr.at, "usermode is for probes that have registers, on x86-64");
-        return integer_type(1, false);
-    }
+    if (name == "comm") return string_type(kCommBytes);
     if (name == "kstack" || name == "ustack") return type_of_stack(expr, name == "ustack");
     if (name == "curtask") return pointer_type(structure_type("task_struct"), Space::kernel);
     if (name == "ctx") return pointer_type(none_type(), Space::kernel);

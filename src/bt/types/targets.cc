@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "base/text.h"
 #include "bt/syntax/walk.h"
 #include "bt/types/inference.h"
 
@@ -32,8 +33,8 @@ public:
                 add_tracepoints(point);
             else if (is_kernel_function(point.provider))
                 add_functions(point);
-            else if (point.provider == Provider::rawtracepoint && asked_.args)
-                add_raw_tracepoint(point);
+            else if (point.provider == Provider::rawtracepoint)
+                add_raw_tracepoints(point);
             else
                 add(point);
         }
@@ -126,9 +127,34 @@ private:
         made.parameters = std::move(*found);
     }
 
-    void add_raw_tracepoint(const AttachPoint& point) {
-        Instance& made = add(point);
-        if (auto found = in_.world.raw_tracepoint(point.name)) made.parameters = std::move(*found);
+    // By the event's name; what may stand in front of it is its module, of which the events' format
+    // files do not tell, or its category.
+    void add_raw_tracepoints(const AttachPoint& point) {
+        std::vector<std::string> found;
+        for (const std::string& full : in_.world.events(gpufs::cat("*:", point.name))) {
+            const std::string category = full.substr(0, full.find(':'));
+            // The events of single system calls have no tracepoints of their own.
+            if (category == "syscalls") continue;
+            if (point.target.empty() || glob_match(point.target, "vmlinux") ||
+                glob_match(point.target, category))
+                found.push_back(full);
+        }
+        if (found.empty())
+            return missing(point, point.target.empty() ? point.name
+                                                       : gpufs::cat(point.target, ':', point.name));
+        if (found.size() > in_.options.most_probes) return too_many(point, found.size());
+        for (const std::string& full : found) {
+            const EventFormat* event = in_.world.event(full);
+            if (!event) continue;
+            AttachPoint one = point;
+            one.target = event->system;
+            one.name = event->name;
+            one.text = gpufs::cat(name_of(point.provider), ':', event->name);
+            Instance& made = add(std::move(one));
+            if (!asked_.args) continue;
+            if (auto parameters = in_.world.raw_tracepoint(event->name))
+                made.parameters = std::move(*parameters);
+        }
     }
 
     // The config says what becomes of a probe whose target is not there.

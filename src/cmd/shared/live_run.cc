@@ -17,6 +17,8 @@
 namespace gpufs {
 namespace {
 
+constexpr const char* kPrintSignal = "SIGUSR1";
+
 // For a refused program, shows the relevant line of the verifier's log, or all of it with -v.
 Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& machine,
                      const FollowedTasks* followed) try {
@@ -89,6 +91,7 @@ void LiveRun::open() {
     if (choices_.freeze_on)
         freeze_on_.emplace(program, *choices_.freeze_on,
                            open_session({choices_.session.value_or(""), false}));
+    await_signals();
     loop_.hold(choices_.command);
     tell_child();
     reader_.emplace(monitor_, loop_.wake_fd());
@@ -153,6 +156,7 @@ void LiveRun::loop() {
         if (!ends_at_once()) reader_->wait(loop_.left());
         printer_->begin_batch();
         symbols_->drain();
+        handle_signals();
         reader_->drain(take_);
         const bool is_over = !goes_on();
         if (!is_over && loop_.tick(monotonic_ns())) tick();
@@ -168,6 +172,32 @@ void LiveRun::take(const RecordLayout& layout, std::span<const std::byte> record
         monitor_printer_->pass();
     else
         printer_->print(layout, record);
+}
+
+// Those that programs are for; a script prints its maps at SIGUSR1, where it has nothing else to do
+// then.
+void LiveRun::await_signals() {
+    std::set<std::string> names = monitor_.signals();
+    if (choices_.script) names.insert(kPrintSignal);
+    for (const std::string& name : names) {
+        const auto number = find_user_signal(name);
+        if (!number)
+            throw UsageError(cat("there are no probes of the signal '", name, "'"),
+                             "SIGUSR1 and SIGUSR2 have some");
+        signals_.emplace_back(name, AwaitedSignal(*number));
+        loop_.wake_for(signals_.back().second.fd());
+    }
+}
+
+void LiveRun::handle_signals() {
+    const std::set<std::string> own = monitor_.signals();
+    for (auto& [name, signal] : signals_) {
+        if (!signal.take()) continue;
+        if (own.contains(name))
+            monitor_.run_signal(name);
+        else
+            printer_->print_interval(monotonic_ns());
+    }
 }
 
 void LiveRun::tick() {

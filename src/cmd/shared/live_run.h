@@ -4,8 +4,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/signals.h"
 #include "cmd/shared/freeze_on.h"
 #include "cmd/shared/gpu_section.h"
 #include "cmd/shared/monitor_printer.h"
@@ -41,6 +43,8 @@ private:
     int finish();
     void take(const RecordLayout& layout, std::span<const std::byte> record);
     void tick();
+    void await_signals();
+    void handle_signals();
     bool goes_on();
     bool ends_at_once() const;
     int status(int status) const;
@@ -54,6 +58,7 @@ private:
     std::vector<std::string> left_out_;        // why parts of the program are left out
     Monitor monitor_;
     // Set by open(); the last three only if requested.
+    std::vector<std::pair<std::string, AwaitedSignal>> signals_;
     std::optional<MonitorReader> reader_;
     std::optional<LiveSymbols> symbols_;
     std::unique_ptr<ScriptNames> script_names_;

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "cmd/shared/script_run.h"
 #include "engine/results/lost_counters.h"
+#include "lang/ir/aggregate.h"
 #include "view/bt/diagnostic_text.h"
 #include "view/bt/time_text.h"
 #include "view/losses.h"
@@ -123,13 +124,12 @@ void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
         case Kind::cat:
             return print_file(formatted(record, bytes));
         case Kind::helper_error: {
+            if (!script_.output.has_warnings) return;
             const bt::SentValue& code = record.values.front();
             return output_.helper_error(
                 place_of(record), record.text,
                 static_cast<std::int64_t>(bt::number_of(*code.type, bytes.subspan(code.offset))));
         }
-        case Kind::self_kill:
-            return;
     }
 }
 
@@ -249,6 +249,25 @@ void ScriptPrinter::print_maps() {
     for (const bt::ScriptMap* map : maps) print_map(*map, {}, false);
 }
 
+// Once for each, where it first appears: what found no room may be very much.
+void ScriptPrinter::tell_full_maps() {
+    if (!script_.output.has_warnings) return;
+    for (const bt::ScriptMap& map : script_.maps) {
+        const MapDeclaration* declared = script_.program.find_map(cat('@', map.name));
+        ProgramMap* refused = running_.map(refused_of(*declared));
+        std::uint64_t keys = 0;
+        if (refused)
+            refused->for_each([&](std::span<const std::byte>, std::span<const std::byte> value) {
+                keys += bt::load<std::uint64_t>(value);
+            });
+        if (keys == 0) continue;
+        bt::SentRecord at;
+        at.at = declared->at;
+        output_.helper_error(place_of(at), "map_update_elem", -E2BIG);
+    }
+    flush();
+}
+
 void ScriptPrinter::print_interval(std::uint64_t) {
     print_maps();
     flush();
@@ -259,6 +278,7 @@ LossLedger ScriptPrinter::print_end(std::uint64_t, LossLedger known) {
     output_.end_of_run();
     if (script_.output.prints_maps_on_exit) print_maps();
     flush();
+    tell_full_maps();
     const LossLedger losses = read_losses(std::move(known), running_, maps_);
     if (!losses.is_complete()) ctx_.err.line(losses_text(losses));
     return losses;

@@ -42,6 +42,7 @@ private:
     void print_map(const bt::SentRecord& record, bt::Bytes bytes);
     void print_entry(const bt::SentRecord& record, bt::Bytes bytes);
     void print_maps();
+    void tell_full_maps();
     void zero(const std::string& name);
     void join(const bt::SentRecord& record, bt::Bytes bytes);
     void run_command(const std::string& command);

@@ -62,6 +62,17 @@ void filter_probes(bt::Script& script, const std::string& filter) {
     std::erase_if(script.probes, [](const bt::Probe& probe) { return probe.points.empty(); });
 }
 
+bt::Script parse_script(const ScriptChoices& script, bt::World& world) {
+    bt::ParseInput input;
+    input.source = script.source;
+    input.arguments = script.arguments;
+    input.has_btf = world.has_types();
+    input.read = [&](const std::string& name) { return read_import(script.source.name, name); };
+    bt::Script tree = bt::parse(input);
+    if (!script.probe_filter.empty()) filter_probes(tree, script.probe_filter);
+    return tree;
+}
+
 void warn(Context& ctx, const bt::Compiled& script) {
     for (const PlacedMessage& warning : script.warnings)
         ctx.err.write(bt::diagnostic_text("WARNING", warning));
@@ -89,18 +100,21 @@ std::string failed_to_open(const std::string& path, int code) {
     return cat("failed to open file '", path, "': ", std::generic_category().message(code));
 }
 
+std::vector<std::string> probes_of(const ScriptChoices& script) {
+    KernelFacts facts;
+    bt::KernelWorld world(facts);
+    std::vector<std::string> patterns;
+    for (const bt::Probe& probe : parse_script(script, world).probes)
+        for (const bt::AttachPoint& point : probe.points) patterns.push_back(point.text);
+    return patterns;
+}
+
 int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
     std::optional<TraceFile> recording;
     if (choices.input) choices.recording = &recording.emplace(*choices.input);
     KernelFacts facts = recording ? KernelFacts(recording->context().events) : KernelFacts();
     bt::KernelWorld world(facts);
-    bt::ParseInput input;
-    input.source = script.source;
-    input.arguments = script.arguments;
-    input.has_btf = world.has_types();
-    input.read = [&](const std::string& name) { return read_import(script.source.name, name); };
-    bt::Script tree = bt::parse(input);
-    if (!script.probe_filter.empty()) filter_probes(tree, script.probe_filter);
+    const bt::Script tree = parse_script(script, world);
     if (script.stage == "ast") {
         ctx.out.write(bt::ast_text(tree));
         return kOk;
@@ -126,6 +140,7 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
     // Many take their time.
     if (script.says_attached && !choices.json && !choices.dry_run)
         ctx.err.line(cat("Attaching ", counted(bt::probe_count(compiled), "probe"), "..."));
+    ctx.err.flush();
     choices.script = &compiled;
     choices.kernel = &facts;
     Program program = compiled.program;

@@ -30,6 +30,9 @@ SourceText read_script(const std::string& path);
 // The words for a file that cannot be opened, by an errno.
 std::string failed_to_open(const std::string& path, int code);
 
+// The patterns of the probes that a script has: "tracepoint:sched:*".
+std::vector<std::string> probes_of(const ScriptChoices& script);
+
 // Compiles the script for this machine or the recording, and runs it. Returns what Command::run
 // returns.
 int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices);

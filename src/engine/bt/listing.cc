@@ -123,6 +123,10 @@ constexpr Provider kFileProbes[] = {Provider::uprobe, Provider::usdt};
 
 std::vector<std::string> Listing::make() {
     const std::string& pattern = request_.pattern;
+    for (const char c : pattern)
+        if (c == '\\' || static_cast<unsigned char>(c) < ' ')
+            throw UsageError("invalid character used in search expression",
+                             "a name, in which * ? [...] stand for others");
     const auto colon = pattern.find(':');
     const std::string head = pattern.substr(0, colon);
     if (const Provider* provider = find_provider(head)) {
@@ -171,8 +175,10 @@ void Listing::list(Provider provider, const std::string& name) {
         case Provider::hardware: {
             std::vector<std::string_view> all;
             for (const PerfEventName& event :
-                 provider == Provider::software ? software_events() : hardware_events())
+                 provider == Provider::software ? software_events() : hardware_events()) {
                 all.push_back(event.name);
+                if (!event.other.empty()) all.push_back(event.other);
+            }
             return names(provider, all, ":", some);
         }
         case Provider::profile:

@@ -1,5 +1,7 @@
 #include "engine/monitor/monitor.h"
 
+#include <linux/perf_event.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
@@ -15,6 +17,7 @@
 #include "kernel/host/kernel_version.h"
 #include "kernel/host/pid_namespace.h"
 #include "kernel/host/syscall_names.h"
+#include "lang/event/sampling_events.h"
 #include "lang/insn/insn.h"
 #include "lang/ir/followed.h"
 #include "lang/program/probe_kinds.h"
@@ -53,6 +56,17 @@ std::optional<LinkTarget::PidNamespace> pid_namespace_to_ask() {
     const PidNamespace own = own_pid_namespace();
     if (own.is_initial() || running_kernel() < KernelVersion{5, 7, 0}) return std::nullopt;
     return LinkTarget::PidNamespace{own.device, own.inode};
+}
+
+// Of several programs at one place the kernel runs the one first that was attached last: at probes
+// of functions and files, and at events of software but clocks (consumer_add(),
+// register_aggr_kprobe(), swevent_hlist of perf_swevent_add()).
+bool runs_last_first(const ProbeTarget& target) {
+    if (probe_kind(target.kind).has_registers || target.kind == Kind::usdt) return true;
+    const SamplingEvent* event =
+        target.kind == Kind::profile ? find_sampling_event(target.name) : nullptr;
+    return event && event->type == PERF_TYPE_SOFTWARE && event->config != PERF_COUNT_SW_CPU_CLOCK &&
+           event->config != PERF_COUNT_SW_TASK_CLOCK;
 }
 
 bool refers_to_map(const bpf_insn& insn) {
@@ -329,7 +343,11 @@ void Monitor::attach() {
         how_.group = probe_owner_->probe_group();
     }
     try {
-        for (Loaded& loaded : loaded_) loaded.attachments = attach_one(loaded);
+        for (Loaded& loaded : loaded_)
+            if (!runs_last_first(*loaded.how.site.target)) loaded.attachments = attach_one(loaded);
+        for (auto loaded = loaded_.rbegin(); loaded != loaded_.rend(); ++loaded)
+            if (runs_last_first(*loaded->how.site.target))
+                loaded->attachments = attach_one(*loaded);
         run(Kind::begin);
     } catch (...) {
         detach();
@@ -351,6 +369,22 @@ void Monitor::run_each() {
             with_key.context = key;
             test_run(program_to_run(loaded), with_key);
         }
+    }
+}
+
+std::set<std::string> Monitor::signals() const {
+    std::set<std::string> names;
+    for (const Loaded& loaded : loaded_)
+        if (loaded.how.site.target->kind == Kind::signal)
+            names.insert(loaded.how.site.target->name);
+    return names;
+}
+
+void Monitor::run_signal(std::string_view name) const {
+    for (const Loaded& loaded : loaded_) {
+        const ProbeTarget& target = *loaded.how.site.target;
+        if (target.kind == Kind::signal && target.name == name)
+            test_run(program_to_run(loaded), {});
     }
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,9 @@ public:
     // Runs the end programs, then those for each key of a map. The others still run.
     void run_end();
     void run_each() override;
+    // The signals that programs are for, and runs those of one.
+    std::set<std::string> signals() const;
+    void run_signal(std::string_view name) const;
     // Takes the programs off, without waiting for the kernel.
     void detach();
     // Hits that the kernel says it could not deliver: a probe that was hit while it was being

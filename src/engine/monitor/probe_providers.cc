@@ -111,6 +111,7 @@ constexpr ProbeProvider kProviders[] = {
     {Kind::interval, BPF_PROG_TYPE_PERF_EVENT, Context::other, true, nullptr, attach_to_interval},
     {Kind::begin, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, true, nullptr, nullptr},
     {Kind::end, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, true, nullptr, nullptr},
+    {Kind::signal, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, false, nullptr, nullptr},
     {Kind::each, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, true, nullptr, nullptr},
 };
 static_assert(has_all_probe_kinds(kProviders));

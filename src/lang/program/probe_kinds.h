@@ -70,6 +70,8 @@ inline constexpr ProbeKind kProbeKinds[] = {
      ProbeKind::Place::own},
     {ProbeTarget::Kind::begin, "begin", ProbeKind::Syntax::nothing, "", 0, ProbeKind::Place::own},
     {ProbeTarget::Kind::end, "end", ProbeKind::Syntax::nothing, "", 0, ProbeKind::Place::own},
+    {ProbeTarget::Kind::signal, "signal", ProbeKind::Syntax::name, "SIGUSR1 or SIGUSR2", 0,
+     ProbeKind::Place::own},
     {ProbeTarget::Kind::each, "each", ProbeKind::Syntax::map, "MAP", 0, ProbeKind::Place::own},
 };
 

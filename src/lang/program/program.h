@@ -44,6 +44,7 @@ struct ProbeTarget {
         interval,  // every `period` ns, on one CPU
         begin,     // once, when everything is attached
         end,       // once, before the reports
+        signal,    // when gpufs gets the signal `name`: SIGUSR1 or SIGUSR2
         each,      // then, once for each key of the map `name`
     };
     // What programs that are run by hand can be given: the 12 words of a raw tracepoint.

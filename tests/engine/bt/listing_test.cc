@@ -79,12 +79,13 @@ BOOST_AUTO_TEST_CASE(arguments_follow_their_probe) {
 }
 
 BOOST_AUTO_TEST_CASE(perf_events_are_listed_with_their_colon) {
-    BOOST_TEST(list("software:*").starts_with("software:cpu-clock:\nsoftware:task-clock:\n"));
+    BOOST_TEST(list("software:*")
+                   .starts_with("software:cpu-clock:\nsoftware:cpu:\nsoftware:task-clock:\n"));
     BOOST_TEST(list("s:*-faults") ==
                "software:page-faults:\nsoftware:minor-faults:\nsoftware:major-faults:\n"
                "software:alignment-faults:\nsoftware:emulation-faults:");
     BOOST_TEST(list("hardware:branch*") ==
-               "hardware:branch-instructions:\nhardware:branch-misses:");
+               "hardware:branch-instructions:\nhardware:branches:\nhardware:branch-misses:");
     BOOST_TEST(list("hardware") == list("h:*"));
 }
 

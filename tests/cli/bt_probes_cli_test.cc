@@ -1,0 +1,141 @@
+#define BOOST_TEST_DYN_LINK
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <csignal>
+#include <string>
+
+#include "base/cat.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+// Probes of scripts: which there are, when they run, in which order.
+namespace gpufs {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Child;
+using test::Ended;
+
+Child::Setup script_of(const std::string& text) {
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "bt", "-e", text};
+    return setup;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(scripts_probes)
+
+BOOST_AUTO_TEST_CASE(probes_of_a_signal_run_when_it_comes) {
+    Child script(
+        script_of("self:signal:SIGUSR1 { printf(\"first,\") } "
+                  "self:signal:SIGUSR1 { printf(\"second\\n\"); @n++; if (@n == 2) { "
+                  "exit() } }"));
+    BOOST_TEST_REQUIRE(script.wait_for_error("Attached 2 probes", 60s));
+    script.send(SIGUSR1);
+    BOOST_TEST_REQUIRE(script.wait_for_output("second\n", 60s));
+    script.send(SIGUSR1);
+    const Ended ended = script.wait();
+    BOOST_TEST(ended.out == "first,second\nfirst,second\n\n\n@n: 2\n", ended.err);
+    BOOST_TEST(ended.status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(sigusr1_prints_all_maps) {
+    Child script(script_of("begin { @a = 5; @b[1] = 6 } interval:s:60 { exit() }"));
+    BOOST_TEST_REQUIRE(script.wait_for_error("Attached 2 probes", 60s));
+    script.send(SIGUSR1);
+    BOOST_TEST_REQUIRE(script.wait_for_output("@a: 5\n@b[1]: 6\n", 60s));
+    script.send(SIGINT);
+    const Ended ended = script.wait();
+    BOOST_TEST(ended.out == "@a: 5\n@b[1]: 6\n\n\n@a: 5\n@b[1]: 6\n", ended.err);
+    BOOST_TEST(ended.status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(other_signals_have_no_probes) {
+    const Ended ended = test::gpufs({"bt", "-e", "self:signal:SIGHUP { }"});
+    BOOST_TEST(ended.status == 2);
+    BOOST_TEST(ended.err ==
+               "stdin:1:13-19: ERROR: there are no probes of the signal 'SIGHUP'\n"
+               "self:signal:SIGHUP { }\n"
+               "            ~~~~~~\n"
+               "HINT: SIGUSR1 and SIGUSR2 have some\n");
+}
+
+// Programs at one place of a file, and at one event of software, the kernel runs in the other order
+// than they are attached in.
+BOOST_AUTO_TEST_CASE(probes_of_one_place_run_in_the_order_of_the_script) {
+    const std::string places[] = {cat("uprobe:", test::work_binary(), ":main"),
+                                  cat("uretprobe:", test::work_binary(), ":main"),
+                                  "software:page-faults:1", "rawtracepoint:sys_enter",
+                                  "tracepoint:raw_syscalls:sys_enter"};
+    for (const std::string& place : places) {
+        const auto probe = [&](int n) {
+            return cat(place, " /pid == cpid && @n == ", n, "/ { printf(\"", n, "\"); @n = ", n + 1,
+                       " } ");
+        };
+        BOOST_TEST_CONTEXT(place) {
+            const Ended ended =
+                test::gpufs({"bt", "-q", "-c", cat(test::work_binary(), " calls 1 1"), "-e",
+                             cat("begin { @n = 0 } ", probe(0), probe(1), probe(2), place,
+                                 " /pid == cpid && @n == 3/ { printf(\".\"); @n = 9 }")});
+            BOOST_TEST(ended.out == "012.\n\n@n: 9\n", ended.err);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_program_knows_the_kind_of_its_probe_and_the_mode_of_the_cpu) {
+    BOOST_TEST(test::gpufs({"bt", "-q", "-e",
+                            "begin { print((probetype, usermode)) } "
+                            "tracepoint:sched:sched_switch { @[probetype, usermode] = 1; exit() }"})
+                   .out == "(special, 1)\n\n\n@[tracepoint, 0]: 1\n");
+    const Ended sampled =
+        test::gpufs({"bt", "-q", "-c", cat(test::work_binary(), " spin 300 1"), "-e",
+                     "profile:hz:999 /pid == cpid/ { @[probetype] = "
+                     "sum(usermode) }"});
+    BOOST_TEST(sampled.out.starts_with("\n\n@[profile]: "), sampled.err);
+    BOOST_TEST(!test::has(sampled.out, ": 0\n"));
+}
+
+BOOST_AUTO_TEST_CASE(the_probes_of_a_script_are_listed) {
+    const std::string line =
+        "'interval:ms:10 { } software:faults:1,tracepoint:sched:sched_swit* { "
+        "} begin { }' > /tmp/gpufs-listed.bt";
+    const Ended ended = test::shell(
+        cat("echo ", line, "; $GPUFS bt -l /tmp/gpufs-listed.bt; rm /tmp/gpufs-listed.bt"));
+    BOOST_TEST(ended.out ==
+               "interval:ms:\nsoftware:faults:\ntracepoint:sched:sched_switch\nBEGIN\n");
+    BOOST_TEST(ended.err == "");
+    const Ended absent = test::gpufs({"bt", "-l", "nonexistent.bt"});
+    BOOST_TEST(absent.out == "");
+    BOOST_TEST(absent.err ==
+               "WARNING: It appears that 'nonexistent.bt' is a filename but the file does not "
+               "exist. Treating 'nonexistent.bt' as a search pattern.\n");
+    BOOST_TEST(test::gpufs({"bt", "-l", "\\n"}).err ==
+               "ERROR: invalid character used in search expression\n"
+               "HINT: a name, in which * ? [...] stand for others\n");
+}
+
+BOOST_AUTO_TEST_CASE(raw_tracepoints_are_named_alone_or_with_what_they_are_of) {
+    for (const char* name : {"sched_switch", "vmlinux:sched_switch", "sched:sched_switch",
+                             "vmlinu*:sched_swit*", "sys_enter", "raw_syscalls:sys_*"})
+        BOOST_TEST_CONTEXT(name) {
+            const Ended ended =
+                test::gpufs({"bt", "-q", "-e", cat("rawtracepoint:", name, " { exit() }")});
+            BOOST_TEST(ended.status == 0, ended.err);
+        }
+    const Ended missing = test::gpufs({"bt", "-e", "rawtracepoint:nosuch:sys_exit { exit() }"});
+    BOOST_TEST(missing.err ==
+               "stdin:1:1-30: ERROR: No matches for rawtracepoint nosuch:sys_exit.\n"
+               "rawtracepoint:nosuch:sys_exit { exit() }\n"
+               "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs

@@ -1,0 +1,82 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "base/cat.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+// What a script's run tells of what went wrong in it.
+namespace gpufs {
+namespace {
+
+using test::Ended;
+
+Ended run_of(const std::string& script, std::vector<std::string> options = {}) {
+    options.insert(options.begin(), {"bt", "-q"});
+    options.insert(options.end(), {"-e", script});
+    return test::gpufs(options);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(scripts_warnings)
+
+BOOST_AUTO_TEST_CASE(a_division_by_zero_is_one_and_is_told) {
+    const Ended ended = run_of("begin { @z = 0; print(10 / @z); $x = 7; $x %= @z; print($x) }");
+    BOOST_TEST(ended.out == "1\n1\n\n\n@z: 0\n");
+    const std::string said =
+        ": WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is "
+        "being used as the result.\n";
+    BOOST_TEST(ended.err == cat("stdin:1:23-30", said, "stdin:1:47-49", said));
+    BOOST_TEST(run_of("begin { @z = 0; print(10 / @z) }", {"--no-warnings"}).err == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_full_map_is_told_once_with_its_place) {
+    const std::string said =
+        ": WARNING: Map full; can't update element. Try increasing max_map_keys config or manually "
+        "setting the max entries in a map declaration e.g. `let @a = hash(5000)`\n"
+        "Additional Info - helper: map_update_elem, retcode: -7\n";
+    const std::string plain = "let @a = hash(1); begin { @a[1] = 1; @a[2] = 2; @a[3] = 3 }";
+    const Ended ended = run_of(plain);
+    BOOST_TEST(ended.out == "\n\n@a[1]: 1\n");
+    BOOST_TEST(ended.err == cat("stdin:1:27-32", said, plain, '\n', std::string(26, ' '),
+                                "~~~~~\n2 lost: 2 keys that found no room in '@a'\n"));
+    const std::string counted =
+        "let @a = percpuhash(1); begin { @a[1] = count(); @a[2] = count() }";
+    BOOST_TEST(run_of(counted).err == cat("stdin:1:33-38", said, counted, '\n',
+                                          std::string(32, ' '),
+                                          "~~~~~\n1 lost: 1 key that found no room in '@a'\n"));
+}
+
+BOOST_AUTO_TEST_CASE(elements_that_are_not_there_are_told_where_that_is_asked_for) {
+    const std::string script = "begin { @[1] = 1; print(@[2]); delete(@[3]) }";
+    BOOST_TEST(run_of(script).err == "");
+    BOOST_TEST(run_of(script, {"-k"}).err ==
+               cat("stdin:1:25-29: WARNING: Can't lookup map element because it does not exist.\n"
+                   "Additional Info - helper: map_lookup_elem, retcode: 0\n",
+                   script, '\n', std::string(24, ' '), "~~~~\n",
+                   "stdin:1:39-43: WARNING: Can't delete map element because it does not exist.\n"
+                   "Additional Info - helper: map_delete_elem, retcode: -2\n",
+                   script, '\n', std::string(38, ' '), "~~~~\n"));
+    BOOST_TEST(
+        run_of("begin { print(@[2]); @[1] = 1 }", {"-k", "-f", "json"}).out ==
+        "{\"type\": \"helper_error\", \"msg\": \"Success\", \"helper\": \"map_lookup_elem\", "
+        "\"retcode\": 0, \"filename\": \"stdin\", \"line\": 1, \"col\": 15}\n"
+        "{\"type\": \"value\", \"data\": 0}\n"
+        "{\"type\": \"map\", \"data\": {\"@\": {\"1\": 1}}}\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_cat_cannot_open_is_told_as_a_script_that_is_not_there) {
+    BOOST_TEST(run_of("begin { cat(\"/nonexistent\") }").err ==
+               "ERROR: failed to open file '/nonexistent': No such file or directory\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs
