@@ -54,6 +54,7 @@ const std::map<std::string, std::vector<std::string>> kNoValues = {
     {"OUT", {}},
     {"PID", {"0", "x", ",", "99999999999"}},
     {"PROGRAM", {}},
+    {"RE", {}},
     {"SIZE", {"x", "4X", "99999999999G"}},
     {"STATES", {"Q"}},
     {"T", {"bogus", "1x", "1e300h"}},
@@ -85,7 +86,9 @@ void check_options_of(const std::string& command) {
             BOOST_TEST_CONTEXT(join(args, " ")) {
                 BOOST_TEST(ended.status == 2, ended.err);
                 BOOST_TEST(ended.out == "");
-                BOOST_TEST(ended.err.starts_with("gpufs: " + option), ended.err);
+                // bt says it in bpftrace's words.
+                BOOST_TEST(ended.err.starts_with(command == "bt" ? "ERROR: " : "gpufs: " + option),
+                           ended.err);
             }
         }
     }

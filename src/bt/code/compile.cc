@@ -12,6 +12,17 @@
 namespace gpufs::bt {
 namespace {
 
+ProbeProgram::IfAbsent if_absent(TypeOptions::Missing what) {
+    switch (what) {
+        case TypeOptions::Missing::warn:
+            return ProbeProgram::IfAbsent::caution;
+        case TypeOptions::Missing::ignore:
+            return ProbeProgram::IfAbsent::nothing;
+        default:
+            return ProbeProgram::IfAbsent::mistake;
+    }
+}
+
 // Every so many events, where the script does not say it.
 std::uint64_t default_period(const std::string& event) {
     static constexpr std::pair<std::string_view, std::uint64_t> kPeriods[] = {
@@ -176,7 +187,7 @@ private:
         program.code = code.compile();
         program.name = gpufs::cat(name_of(instance.provider()), '_', made_.program.programs.size());
         program.at = instance.probe->at;
-        if (instance.probe->points.size() > 1) program.if_absent = options_.if_absent;
+        program.if_absent = if_absent(options_.types.if_missing(*instance.probe));
         for (const AttachPoint& point : instance.points) {
             const bool has_cookies = instance.asks_function && options_.types.has_cookies;
             program.targets.push_back({target_of(point, has_cookies, script_)});

@@ -23,8 +23,6 @@ struct CompileOptions {
     std::string clock_map;
     std::uint64_t cpus = 1;
     std::vector<int> pids;  // only hits of these processes or threads count; empty: all
-    // Of attach points that are not there, where another one of their block is.
-    ProbeProgram::IfAbsent if_absent = ProbeProgram::IfAbsent::mistake;
     OutputConfig output;
     std::string licence = "Dual MIT/GPL";
     bool tells_failures = false;  // elements that are not there

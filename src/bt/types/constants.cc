@@ -1,18 +1,21 @@
 #include <algorithm>
 
-#include "base/units.h"
 #include "bt/syntax/constant.h"
+#include "bt/syntax/literals.h"
+#include "bt/syntax/mistake.h"
 #include "bt/syntax/words.h"
 #include "bt/types/typed.h"
 
 namespace gpufs::bt {
 namespace {
 
-std::optional<std::int64_t> number_in(const std::string& text) {
-    const auto number = parse_whole_number(text);
-    if (!number) return std::nullopt;
-    return static_cast<std::int64_t>(number->is_negative ? 0 - number->magnitude
-                                                         : number->magnitude);
+// A parameter of the command line as a number of the language, with a sign or without.
+std::optional<std::int64_t> number_in(std::string_view text, const SourceRef& at) try {
+    const bool is_negative = text.starts_with('-');
+    const std::uint64_t number = number_value(text.substr(is_negative ? 1 : 0), at);
+    return static_cast<std::int64_t>(is_negative ? 0 - number : number);
+} catch (const Mistake&) {
+    return std::nullopt;
 }
 
 }  // namespace
@@ -40,7 +43,7 @@ std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instan
             case Expr::Kind::positional_count:
                 return static_cast<std::int64_t>(leaf.number);
             case Expr::Kind::positional:
-                return leaf.text.empty() ? 0 : number_in(leaf.text);
+                return leaf.text.empty() ? 0 : number_in(leaf.text, leaf.at);
             case Expr::Kind::identifier:
                 // Also where an enumerator of the kernel has the name.
                 if (is_builtin(leaf.text)) return std::nullopt;

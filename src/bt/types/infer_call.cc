@@ -37,6 +37,11 @@ bool has_registers(Provider provider) {
            provider == Provider::usdt;
 }
 
+bool has_registers_at(Provider provider) {
+    return has_registers(provider) || provider == Provider::profile ||
+           provider == Provider::software || provider == Provider::hardware;
+}
+
 constexpr std::size_t kProbeTypeBytes = 16;  // of the longest name of a provider
 
 struct PlainBuiltin {
@@ -494,7 +499,7 @@ TypePtr Inference::type_of_buf(const Expr& expr) {
 }
 
 bool Inference::requires_keys(const Expr& call, const TypedMap& map) {
-    if (map.is_keyed || !map.value || !is_final_) return true;
+    if (map.is_keyed || !map.value) return true;
     complain(call.operands[0]->at, gpufs::cat("call to ", call.text,
                                               "() expects a map with explicit keys (non-scalar "
                                               "map)"));

@@ -2,6 +2,7 @@
 
 #include "base/cat.h"
 #include "base/text.h"
+#include "bt/syntax/mistake.h"
 #include "bt/syntax/walk.h"
 #include "bt/types/inference.h"
 
@@ -38,6 +39,10 @@ public:
             else
                 add(point);
         }
+        // Of a list one must be there.
+        const bool is_made = std::ranges::find(into_, &probe_, &Instance::probe) != into_.end();
+        if (first_missing_ && !is_made && !in_.options.missing_probes)
+            in_.complain(first_missing_->at, first_missing_->message, first_missing_->hint);
     }
 
 private:
@@ -162,10 +167,10 @@ private:
         using Missing = TypeOptions::Missing;
         const std::string message =
             gpufs::cat("No matches for ", name_of(point.provider), ' ', name, '.');
-        if (in_.options.missing_probes == Missing::error)
-            in_.complain(point.at, message, hint);
-        else if (in_.options.missing_probes == Missing::warn)
-            in_.warn(point.at, gpufs::cat(message, " Skipping."));
+        const Missing what = in_.options.if_missing(probe_);
+        if (what == Missing::error) return in_.complain(point.at, message, hint);
+        if (!first_missing_) first_missing_ = Mistake{point.at, message, hint};
+        if (what == Missing::warn) in_.warn(point.at, gpufs::cat(message, " Skipping."));
     }
 
     void too_many(const AttachPoint& point, std::size_t found) {
@@ -179,6 +184,7 @@ private:
     const InferenceInput& in_;
     const Asked asked_;
     std::deque<Instance>& into_;
+    std::optional<Mistake> first_missing_;
 };
 
 }  // namespace

@@ -64,9 +64,15 @@ struct TypeOptions {
     std::size_t most_probes = 1024;
     bool is_unsafe = false;   // functions that change the machine are allowed
     bool has_cookies = true;  // one program can know at which of its functions it runs
-    // What becomes of attach points of which there are none: the config's missing_probes.
+    // What becomes of attach points that are not there: as the config's missing_probes says. Where
+    // it does not, they are errors, but in a list of which another one is there `missing_in_list`.
     enum class Missing { error, warn, ignore };
-    Missing missing_probes = Missing::error;
+    std::optional<Missing> missing_probes;
+    Missing missing_in_list = Missing::error;
+
+    Missing if_missing(const Probe& probe) const {
+        return missing_probes.value_or(probe.points.size() > 1 ? missing_in_list : Missing::error);
+    }
 };
 
 struct Typed {

@@ -130,8 +130,8 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
     options.cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
     options.pids = script.pids;
     if (is_file(script.source))
-        options.if_absent =
-            script.has_warnings ? ProbeProgram::IfAbsent::caution : ProbeProgram::IfAbsent::nothing;
+        options.types.missing_in_list =
+            script.has_warnings ? bt::TypeOptions::Missing::warn : bt::TypeOptions::Missing::ignore;
     options.tells_failures = script.tells_failures;
     options.output.says_attached = script.says_attached;
     options.output.has_warnings = script.has_warnings;

@@ -11,7 +11,8 @@
 // Scripts compiled for a world that is the same on each machine.
 namespace gpufs::bt::test {
 
-// A SampleWorld with the event sched:sample: numbers, texts, arrays and pointers.
+// A SampleWorld with the event sched:sample: numbers, texts, arrays and pointers; and with
+// other:sample_event, which is the raw tracepoint's.
 inline SampleWorld world_with_event() {
     SampleWorld world;
     world.add(
@@ -27,6 +28,12 @@ inline SampleWorld world_with_event() {
                            "\tfield:const char * text;\toffset:72;\tsize:8;\tsigned:0;\n"
                            "\tfield:struct sample * of;\toffset:80;\tsize:8;\tsigned:0;\n"
                            "\nprint fmt: \"\"\n"));
+    world.add(
+        parse_event_format("other",
+                           "name: sample_event\nID: 8\nformat:\n"
+                           "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+                           "\tfield:int number;\toffset:8;\tsize:4;\tsigned:1;\n"
+                           "\nprint fmt: \"\"\n"));
     return world;
 }
 
@@ -40,7 +47,9 @@ inline Compiled compiled(std::string_view text, std::vector<std::string> argumen
     SampleWorld world = world_with_event();
     CompileOptions options;
     options.types.is_unsafe = true;
-    return compile(script, world, with_config(options, script));
+    return compile(script, world, with_config(options, script, [](const char*) -> const char* {
+                       return nullptr;
+                   }));
 }
 
 }  // namespace gpufs::bt::test

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "bt/types/world.h"
 
 namespace gpufs::bt::test {
@@ -31,9 +32,10 @@ public:
         const auto found = events_.find(full_name);
         return found == events_.end() ? nullptr : &found->second;
     }
-    std::vector<std::string> events(const std::string&) override {
+    std::vector<std::string> events(const std::string& pattern) override {
         std::vector<std::string> names;
-        for (const auto& [name, event] : events_) names.push_back(name);
+        for (const auto& [name, event] : events_)
+            if (glob_match(pattern, name)) names.push_back(name);
         return names;
     }
     std::vector<std::string> functions(const std::string&) override { return {"sample_call"}; }
