@@ -199,7 +199,7 @@ build/.deps:       PKGS = $(BUILD_PKGS)
 build/.deps-check: PKGS = $(CHECK_PKGS)
 build/.deps-lint:  PKGS = $(LINT_PKGS)
 build/.deps build/.deps-check build/.deps-lint: Makefile
-	@mkdir -p build; sh tests/install-packages.sh $(PKGS)
+	@mkdir -p build; flock build/.deps-lock sh tests/install-packages.sh $(PKGS)  # apt runs once
 	@touch $@
 
 demo: $(B)/gpufs $(B)/demo-blocker
