@@ -167,4 +167,10 @@ bool may_have_path(Provider provider, std::size_t colons) {
     }
 }
 
+bool is_at_function(Provider provider) {
+    return provider == Provider::kprobe || provider == Provider::kretprobe ||
+           provider == Provider::uprobe || provider == Provider::uretprobe ||
+           provider == Provider::usdt;
+}
+
 }  // namespace gpufs::bt

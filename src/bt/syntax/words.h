@@ -28,4 +28,8 @@ std::span<const std::string> provider_names();
 // Whether a '/' may be in an attach point behind so many ':'.
 bool may_have_path(Provider provider, std::size_t colons);
 
+// Whether it is the begin, the end or an instruction of a function, whose arguments are in
+// registers.
+bool is_at_function(Provider provider);
+
 }  // namespace gpufs::bt

@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include "base/cat.h"
+#include "base/kernel_abi.h"
+#include "bt/syntax/words.h"
+#include "bt/types/inference.h"
+
+// The types of builtins: pid, args, kstack.
+namespace gpufs::bt {
+namespace {
+
+using Kind = Type::Kind;
+
+constexpr std::int64_t kMostFrames = 127;
+constexpr std::size_t kProbeTypeBytes = 16;  // of the longest name of a provider
+
+struct PlainBuiltin {
+    std::string_view name;
+    Kind kind = Kind::integer;
+    std::size_t bytes = kWord;
+};
+constexpr PlainBuiltin kPlain[] = {
+    {"pid", Kind::integer, 4},
+    {"tid", Kind::integer, 4},
+    {"uid", Kind::integer, 4},
+    {"gid", Kind::integer, 4},
+    {"nsecs"},
+    {"elapsed"},
+    {"cpu", Kind::integer, 4},
+    {"numaid", Kind::integer, 4},
+    {"cgroup"},
+    {"rand", Kind::integer, 4},
+    {"cpid"},
+    {"jiffies"},
+    {"ncpus"},
+    {"usermode", Kind::integer, 1},
+    {"probe", Kind::probe_name},
+    {"username", Kind::user_name},
+};
+
+bool at_return(Provider provider) {
+    return provider == Provider::kretprobe || provider == Provider::uretprobe ||
+           provider == Provider::fexit;
+}
+bool is_fentry(Provider provider) {
+    return provider == Provider::fentry || provider == Provider::fexit;
+}
+
+}  // namespace
+
+TypePtr Inference::type_of_builtin(const Expr& expr, bool& is_known) {
+    const std::string& name = expr.text;
+    const Provider provider = instance_->provider();
+    const auto plain = std::ranges::find(kPlain, name, &PlainBuiltin::name);
+    if (plain != std::end(kPlain))
+        return plain->kind == Kind::integer ? integer_type(plain->bytes, false)
+                                            : plain_type(plain->kind);
+    if (name == "probetype") return string_type(kProbeTypeBytes);
+    if (name == "comm") return string_type(kCommBytes);
+    if (name == "kstack" || name == "ustack") return type_of_stack(expr, name == "ustack");
+    if (name == "curtask") return pointer_type(structure_type("task_struct"), Space::kernel);
+    if (name == "ctx") return pointer_type(none_type(), Space::kernel);
+    if (name == "retval") {
+        if (!at_return(provider))
+            complain(expr.at,
+                     "The retval builtin can only be used with kretprobe, uretprobe and fexit");
+        const auto& parameters = instance_->parameters;
+        if (!parameters.empty() && parameters.back().name == "retval")
+            return as_value(parameters.back().type);
+        if (is_fentry(provider)) complain(expr.at, "the function returns nothing");
+        return integer_type(kWord, false);
+    }
+    if (name == "func") {
+        if (!is_at_function(provider) && !is_fentry(provider))
+            complain(expr.at, "The func builtin is for the probes of functions only");
+        return plain_type(Kind::probe_name);
+    }
+    if (name == "args") {
+        complain(expr.at, "args has fields: write args.NAME");
+        return nullptr;
+    }
+    if (name.size() == 4 && name.starts_with("arg") && name[3] >= '0' && name[3] <= '9')
+        return type_of_argument(expr, static_cast<unsigned>(name[3] - '0'));
+    is_known = false;
+    return nullptr;
+}
+
+TypePtr Inference::type_of_argument(const Expr& expr, unsigned number) {
+    const Provider provider = instance_->provider();
+    const bool has_arguments = is_at_function(provider) || provider == Provider::rawtracepoint;
+    if (!has_arguments || at_return(provider))
+        complain(expr.at, gpufs::cat("The ", expr.text,
+                                     " builtin can only be used with kprobe, "
+                                     "uprobe, usdt and rawtracepoint"));
+    else if (number > 5 && provider != Provider::rawtracepoint && provider != Provider::usdt)
+        complain(expr.at, gpufs::cat(expr.text, ": the first six arguments are in registers"));
+    return integer_type(kWord, false);
+}
+
+TypePtr Inference::type_of_stack(const Expr& expr, bool is_user) {
+    auto type =
+        std::make_shared<Type>(*plain_type(is_user ? Kind::user_stack : Kind::kernel_stack));
+    std::int64_t frames = kMostFrames;
+    for (const ExprPtr& argument : expr.operands) {
+        if (argument->kind == Expr::Kind::identifier && argument->text == "perf")
+            type->form = Type::StackForm::perf;
+        else if (argument->kind == Expr::Kind::identifier && argument->text == "raw")
+            type->form = Type::StackForm::raw;
+        else if (argument->kind == Expr::Kind::identifier && argument->text == "bpftrace")
+            type->form = Type::StackForm::bpftrace;
+        else if (type_of(*argument) && constant(*argument))
+            frames = *constant(*argument);
+        else
+            complain(argument->at,
+                     "a stack takes a form (bpftrace, perf, raw) and a number of "
+                     "frames that is known before it runs");
+    }
+    if (frames < 1 || frames > kMostFrames)
+        complain(expr.at, gpufs::cat("a stack has 1 to ", kMostFrames, " frames"));
+    type->frames = static_cast<std::size_t>(std::clamp<std::int64_t>(frames, 1, kMostFrames));
+    type->map = type->frames == static_cast<std::size_t>(kMostFrames)
+                    ? "stacks"
+                    : gpufs::cat("stacks.", type->frames);
+    return type;
+}
+
+}  // namespace gpufs::bt
