@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <memory>
 #include <unordered_map>
 
 #include "base/cat.h"
@@ -46,8 +48,9 @@ public:
         return frames;
     }
     std::string user_name(std::uint64_t uid) override {
-        const passwd* user = ::getpwuid(static_cast<uid_t>(uid));
-        return user ? user->pw_name : "";
+        if (user_names_.empty()) read_users();
+        const auto known = user_names_.find(uid);
+        return known == user_names_.end() ? "" : known->second;
     }
     // A cgroup's id is its directory's inode number.
     std::string cgroup_path(std::uint64_t id) override {
@@ -63,6 +66,15 @@ public:
     }
 
 private:
+    // The file itself: what a name service knows besides takes libraries that a static binary does
+    // not have.
+    void read_users() {
+        const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/etc/passwd", "re"),
+                                                                   std::fclose);
+        while (const passwd* user = file ? ::fgetpwent(file.get()) : nullptr)
+            user_names_.emplace(user->pw_uid, user->pw_name);
+    }
+
     void read_cgroups() {
         namespace fs = std::filesystem;
         std::error_code code;
@@ -84,6 +96,7 @@ private:
 
     Symbols& symbols_;
     StackMaps stacks_;
+    std::unordered_map<std::uint64_t, std::string> user_names_;
     std::unordered_map<std::uint64_t, std::string> cgroups_;
 };
 
