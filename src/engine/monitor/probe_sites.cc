@@ -153,6 +153,7 @@ private:
             names.push_back(cat(name.find(':') == name.npos ? "events of " : "", name));
         }
         names.insert(names.end(), wanted.begin(), wanted.end());
+        if (names.empty()) return;  // it asks for the begin, the end or the time only
         const std::string named =
             program_.name.empty() ? "the program" : cat('\'', program_.name, '\'');
         throw UnsupportedError(

@@ -1,0 +1,79 @@
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "support/run_gpufs.h"
+
+// Scripts over a recording: they tell what its text has.
+namespace gpufs {
+namespace {
+
+using test::Ended;
+
+const std::string kSchedRecording = "tests/data/trace_dat/sched-6.18";
+
+Ended over_recording(const std::string& script) {
+    return test::gpufs({"run", "-e", script, "-i", kSchedRecording + ".dat"});
+}
+
+// The lines of the recording's text with this event.
+std::vector<std::string> lines_with(const std::string& event) {
+    std::vector<std::string> lines;
+    const std::string text = read_file(kSchedRecording + ".txt");
+    for (const std::string_view line : lines_of(text))
+        if (test::has(std::string(line), cat(' ', event, ':'))) lines.emplace_back(line);
+    return lines;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cli, *boost::unit_test::label("pure"))
+BOOST_AUTO_TEST_SUITE(recorded_scripts)
+
+BOOST_AUTO_TEST_CASE(count_what_is_in_it) {
+    const std::size_t switches = lines_with("sched_switch").size();
+    BOOST_TEST(switches > 10);
+    const Ended ended = over_recording("tracepoint:sched:sched_switch { @switches = count() }");
+    BOOST_TEST(ended.err == "");
+    BOOST_TEST(ended.out == cat("\n\n@switches: ", switches, '\n'));
+    BOOST_TEST(ended.status == 0);
+}
+
+// The CPU of each record, and its time, which the text rounds to microseconds.
+BOOST_AUTO_TEST_CASE(have_its_time_and_its_cpus) {
+    const Ended ended = over_recording(
+        "tracepoint:sched:sched_switch { $us = (nsecs + 500) / 1000; "
+        "printf(\"[%03d] %d.%06d\\n\", cpu, $us / 1000000, $us % 1000000) }");
+    BOOST_TEST(ended.err == "");
+    std::vector<std::string> told;
+    for (const std::string_view line : lines_of(ended.out))
+        if (!line.empty()) told.emplace_back(line);
+    const std::vector<std::string> expected = lines_with("sched_switch");
+    BOOST_TEST_REQUIRE(told.size() == expected.size());
+    for (std::size_t i = 0; i < told.size(); ++i)
+        BOOST_TEST(test::has(expected[i], cat(told[i], ':')), expected[i] << " has " << told[i]);
+}
+
+BOOST_AUTO_TEST_CASE(that_ask_for_no_event_run) {
+    const Ended ended = over_recording("begin { printf(\"%d\\n\", 6 * 7); exit() }");
+    BOOST_TEST(ended.err == "");
+    BOOST_TEST(ended.out == "42\n\n\n");
+    BOOST_TEST(ended.status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(that_ask_for_what_it_cannot_have_say_so) {
+    const Ended ended = over_recording("kprobe:vfs_read { @ = count() }");
+    BOOST_TEST(ended.status == 3);
+    BOOST_TEST(ended.err ==
+               "gpufs: this recording has nothing of what '-e' looks at: kprobe vfs_read\n"
+               "hint: run it live\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs
