@@ -101,8 +101,9 @@ BOOST_AUTO_TEST_CASE(a_map_gathers_its_epochs_and_orders_keys_by_the_last) {
     map.name = "a";
     map.key = string_type(4);
     map.value = last_of(3);
+    // The slot is aligned to 8 bytes.
     const auto key_of = [](const char* text, std::uint32_t slot) {
-        return Sample().text(text, 4).add(slot).bytes();
+        return Sample().text(text, 4).add(std::uint32_t{0}).add(slot).bytes();
     };
     const std::vector<ByteVector> bytes = {
         key_of("new", 0), bytes_of(std::uint64_t{6}, std::int64_t{2}),
