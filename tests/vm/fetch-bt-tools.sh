@@ -23,5 +23,5 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 download_and_unpack $suite "$work" bpftrace=$version
 mkdir "$work/bt-tools"
-mv "$work"/root/usr/sbin/*.bt "$work/bt-tools"
+mv "$work/root/usr/sbin/"*.bt "$work/bt-tools"
 mv -T "$work/bt-tools" "$tools" 2>/dev/null || [ -e "$tools" ]

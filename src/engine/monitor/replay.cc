@@ -296,7 +296,8 @@ std::vector<std::string> Replay::notes() const {
     std::vector<std::string> notes = prepared_->notes();
     const bool was_read_to_end = !record_;
     for (const auto& loaded : loaded_)
-        if (was_read_to_end && loaded->how.site.event && loaded->hits == 0 && !loaded->how.site.target->has_glob)
+        if (was_read_to_end && loaded->how.site.event && loaded->hits == 0 &&
+            !loaded->how.site.target->has_glob)
             notes.push_back(cat(loaded->how.site.program->name, ": the recording has no record of ",
                                 loaded->how.site.event->full_name()));
     for (std::size_t i = 0; i < kGapTexts.size(); ++i)

@@ -79,7 +79,8 @@ BOOST_AUTO_TEST_CASE(each_type_has_its_text_and_its_json) {
          R"({"x": -7, "low": 2, "high": -1})"},
         {structure_type("unknown"), {}, "{}", "{}"},
         {kNumberType, bytes_of(std::int64_t{1} << 53), "9007199254740992", "9007199254740992"},
-        {kNumberType, bytes_of((std::int64_t{1} << 53) + 1), "9007199254740993", "\"9007199254740993\""},
+        {kNumberType, bytes_of((std::int64_t{1} << 53) + 1), "9007199254740993",
+         "\"9007199254740993\""},
         {kNumberType, bytes_of(-(std::int64_t{1} << 53) - 1), "-9007199254740993",
          "\"-9007199254740993\""},
         {plain_type(Kind::count), bytes_of(std::uint64_t{9}), "9", "9"},
@@ -222,8 +223,8 @@ BOOST_AUTO_TEST_CASE(what_is_divided_is_cut_off_towards_zero) {
     BOOST_TEST(as_text(kNumberType, bytes_of(std::int64_t{-7}), 2) == "-3");
     BOOST_TEST(as_text(kUint64, bytes_of(~std::uint64_t{0}), 2) == "9223372036854775807");
     BOOST_TEST(as_text(kNumberType, bytes_of(std::int64_t{7}), 0) == "7");
-    BOOST_TEST(as_json(array_type(kNumberType, 2), bytes_of(std::int64_t{10}, std::int64_t{-25}), 10) ==
-               "[1,-2]");
+    BOOST_TEST(as_json(array_type(kNumberType, 2), bytes_of(std::int64_t{10}, std::int64_t{-25}),
+                       10) == "[1,-2]");
     const auto stats = aggregation(Kind::stats, true);
     const Sample sample = Sample().add(std::uint64_t{2}).add(std::int64_t{40}).zeros(16);
     BOOST_TEST(as_text(stats, sample, 10) == "{ .count = 2, .average = 2, .total = 40 }");
