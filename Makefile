@@ -74,7 +74,8 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # What tests look at from outside: a program, linked for any place and for one, with DWARF 5 and 4,
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so gpufs-work gpufs-gpu-work \
-            gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work)
+            gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
+            gpufs-vulkan-work)
 $(B)/gpufs-test: | $(PROGRAMS)
 $(B)/nest:        MODE = -pie -fPIE
 $(B)/nest-fixed:  MODE = -no-pie -fno-pie
@@ -102,17 +103,21 @@ $(CUDA_WORK): private LIBRARIES = $(filter $(B)/cuda/%,$^) -Wl,-rpath,'$$ORIGIN/
 $(CUDA_WORK): tests/programs/cuda/work.cc tests/programs/works.h
 $(B)/gpufs-cuda-work: $(CUDA)
 $(B)/gpufs-cuda-all: tests/programs/cuda/libcudart.cc $(filter-out %libcudart.so.12,$(CUDA))
-# HIP's.
-HIP := $(B)/hip/libamdhip64.so.6
-$(HIP): MODE = -std=c++20 -shared -fPIC -Wl,-soname,$(@F)
-$(HIP): tests/programs/hip/libamdhip64.cc
-$(B)/gpufs-hip-work: MODE = -std=c++20
-$(B)/gpufs-hip-work: private LIBRARIES = $(HIP) -Wl,-rpath,'$$ORIGIN/hip'
-$(B)/gpufs-hip-work: tests/programs/hip/work.cc tests/programs/works.h $(HIP)
-$(HIP) $(B)/gpufs-hip-work: tests/programs/hip/hip.h
+# HIP's, Level Zero's and Vulkan's: a library of a folder's name, and a program that calls it.
+MOCKS := $(addprefix $(B)/,hip/libamdhip64.so.6 ze/libze_loader.so.1 vulkan/libvulkan.so.1)
+$(MOCKS): MODE = -std=c++20 -shared -fPIC -Wl,-soname,$(@F)
+MOCK_WORK := $(foreach lib,$(MOCKS),$(B)/gpufs-$(patsubst %/,%,$(dir $(lib:$(B)/%=%)))-work)
+$(MOCK_WORK): MODE = -std=c++20
+$(MOCK_WORK): $(B)/gpufs-%-work: tests/programs/%/work.cc tests/programs/works.h
+$(MOCK_WORK): private LIBRARIES = $(filter %.so.1 %.so.6,$^) -Wl,-rpath,'$$ORIGIN/$(@:$(B)/gpufs-%-work=%)'
+define mock
+$(1): tests/programs/$(2)/$(basename $(basename $(notdir $(1)))).cc tests/programs/$(2)/$(2).h
+$(B)/gpufs-$(2)-work: $(1) tests/programs/$(2)/$(2).h
+endef
+$(foreach lib,$(MOCKS),$(eval $(call mock,$(lib),$(patsubst %/,%,$(dir $(lib:$(B)/%=%))))))
 $(CUDA) $(CUDA_WORK): $(wildcard tests/programs/cuda/*.h)
 
-$(PROGRAMS) $(CUDA) $(HIP): Makefile | build/.deps
+$(PROGRAMS) $(CUDA) $(MOCKS): Makefile | build/.deps
 	@echo "  CXX   $@"; mkdir -p $(@D)
 	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc,$^) $(LIBRARIES) -o $@
 
@@ -245,7 +250,7 @@ fuzz: $(GENERATED) build/.deps build/.deps-check
 # For the guests, where it takes a third of the time to start: at a fixed place, without libraries;
 # with what is looked for beside it.
 $(B)/fixed/gpufs: $(call objects,$(APP)) $(B)/libgpufs.a $(PROGRAMS)
-	@echo "  LD    $@"; mkdir -p $(@D); ln -sfn $(addprefix ../,$(notdir $(PROGRAMS)) cuda hip) $(@D)
+	@echo "  LD    $@"; mkdir -p $(@D); ln -sfn $(addprefix ../,$(notdir $(PROGRAMS)) cuda hip ze vulkan) $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -static -no-pie -s $(filter %.o %.a,$^) $(LDLIBS) -o $@
 
 # The binary that people get, side by side with the peers that are installed; never part of a test.

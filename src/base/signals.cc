@@ -10,15 +10,18 @@
 namespace gpufs {
 namespace {
 
+bool is_ignored(int signal) {
+    struct sigaction now {};
+    ::sigaction(signal, nullptr, &now);
+    return now.sa_handler == SIG_IGN;
+}
+
 sigset_t stop_set() {
     sigset_t set;
     ::sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-        // nohup(1) and background jobs ignore some of them; those remain ignored.
-        struct sigaction now {};
-        ::sigaction(signal, nullptr, &now);
-        if (now.sa_handler != SIG_IGN) ::sigaddset(&set, signal);
-    }
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        // What nohup(1) ignores remains ignored.
+        if (signal == SIGINT || !is_ignored(signal)) ::sigaddset(&set, signal);
     return set;
 }
 
@@ -39,6 +42,9 @@ int take_from(const Fd& fd) {
 HoldSignals::HoldSignals() : held_(stop_set()) {
     sigset_t before;
     ::sigprocmask(SIG_BLOCK, &held_, &before);
+    // A shell without job control starts what is in the background with SIGINT ignored, so that
+    // Ctrl-C does not reach it; whoever sends it by its number wants the end of the run.
+    if (is_ignored(SIGINT)) ::signal(SIGINT, SIG_DFL);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP})
         if (::sigismember(&before, signal) == 1) ::sigdelset(&held_, signal);
 }

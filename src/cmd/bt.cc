@@ -29,7 +29,7 @@ int list(Context& ctx, const BtChoices& choices) {
     if (is_file(patterns.front())) {
         ScriptChoices script = choices.script;
         script.source = read_script(patterns.front());
-        patterns = probes_of(script);
+        patterns = probes_of(script, facts);
     } else if (patterns.front().ends_with(".bt")) {
         ctx.err.line(cat("WARNING: It appears that '", patterns.front(),
                          "' is a filename but the file does not exist. Treating '",

@@ -94,6 +94,7 @@ int cmd_filter(Context& ctx, Args args) {
         .flag("no-enable", no_enable, "set the filter, leave the event disabled")
         .session(choice)
         .dry_run(dry_run)
+        .output()
         .json(json);
     if (!options.parse(ctx, args, expression_words)) return kOk;
     if (clear) {

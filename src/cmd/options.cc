@@ -46,7 +46,7 @@ int cmd_options(Context& ctx, Args args) {
                     "    children=on           and what they fork from now on\n"
                     "    cpus=0-3              only these CPUs (all: every one)\n"
                     "    userstacktrace=on     any trace option of this kernel, on or off");
-    options.session(choice).dry_run(dry_run).json(json);
+    options.session(choice).dry_run(dry_run).output().json(json);
     if (!options.parse(ctx, args, words)) return kOk;
     if (words.empty()) {
         const std::vector<Setting> settings = all_settings(require_session(choice));

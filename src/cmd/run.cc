@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/joint_run.h"
 #include "cmd/shared/monitor_args.h"
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
@@ -56,16 +57,9 @@ void print_monitors(Context& ctx, bool is_json) {
     for (const std::string& name : names) print_monitor(ctx, name, width, is_json);
 }
 
-// A script, from a file or the command line; the words behind it are its arguments.
-int run_script_of(Context& ctx, const std::optional<std::string>& text, bool is_unsafe,
-                  const std::vector<int>& pids, const std::vector<std::string>& words,
-                  RunChoices choices) {
-    ScriptChoices script;
-    script.source = text ? SourceText{"-e", *text} : read_script(words[0]);
-    script.arguments.assign(words.begin() + (text ? 0 : 1), words.end());
-    script.is_unsafe = is_unsafe;
-    script.pids = pids;
-    follow_command(choices, !pids.empty());
+int run_one_script(Context& ctx, ScriptChoices script, RunChoices choices) {
+    script.name.clear();
+    follow_command(choices, !script.pids.empty());
     return run_script(ctx, script, std::move(choices));
 }
 
@@ -77,17 +71,19 @@ int cmd_run(Context& ctx, Args args) {
     std::vector<int> pids;
     const bool has_words = !args.empty();
     bool list = false, show = false, is_unsafe = false;
-    std::optional<std::string> program_text;
+    std::vector<std::string> texts;
     Options options(
-        "run NAME|FILE [name=value…] [-p PID] [--if EXPR] [--duration T] [-- COMMAND]",
-        "Runs a monitor: the BPF programs of a .bpf file, one that is shipped or your own. Prints\n"
-        "their records as they come, and what their maps counted at the end: at Ctrl-C, after\n"
+        "run NAME|FILE… [name=value…] [-e PROGRAM] [-p PID] [--if EXPR] [-- COMMAND]",
+        "Runs a monitor: the BPF programs of a .bpf file, one that is shipped or your own; or a\n"
+        "script in the bpftrace language, a .bt file; or several of them together. Prints their\n"
+        "records as they come, and what their maps counted at the end: at Ctrl-C, after\n"
         "--duration, or with the COMMAND. Of a COMMAND it looks at what that does and all that it\n"
         "starts. Without a word it lists the monitors, as --list does.");
     add_run_options(options, choices);
     add_freeze_options(options, choices);
     options.pids(pids, "only this process (its first thread's id)")
-        .value("execute,e", program_text, "PROGRAM", "a script in the bpftrace language")
+        .list("execute,e", "PROGRAM", "a script in the bpftrace language; repeated: others, too",
+              [&texts](const std::string& text) { texts.push_back(text); })
         .flag("unsafe", is_unsafe, "let a script use functions that change the machine")
         .flag("list", list, "say which monitors there are, and their parameters")
         .flag("show", show, "print the text of the monitor");
@@ -98,8 +94,20 @@ int cmd_run(Context& ctx, Args args) {
         print_monitors(ctx, choices.json);
         return kOk;
     }
-    if (program_text || (!words.empty() && is_script(words[0]) && !show))
-        return run_script_of(ctx, program_text, is_unsafe, pids, words, std::move(choices));
+    if (show && !texts.empty()) throw UsageError("--show prints a monitor: not with -e");
+    ScriptChoices common;
+    common.is_unsafe = is_unsafe;
+    common.pids = pids;
+    const JointChoices joint = show ? JointChoices() : sort_words(texts, words, common);
+    if (is_unsafe && !joint.has_scripts())
+        throw UsageError("--unsafe lets a script change the machine: there is none");
+    if (joint.is_one_script()) {
+        if (!joint.parameters.empty())
+            throw UsageError(cat("the script has no parameter for '", joint.parameters[0], '\''),
+                             "its arguments are $1, $2, …; a monitor has name=value");
+        return run_one_script(ctx, std::get<ScriptChoices>(joint.parts[0]), std::move(choices));
+    }
+    if (joint.parts.size() > 1) return run_together(ctx, joint, std::move(choices));
     if (words.empty())
         throw UsageError("run needs a monitor", "'gpufs run --list' has their names");
     if (show) {

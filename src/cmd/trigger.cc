@@ -156,6 +156,7 @@ int cmd_trigger(Context& ctx, Args args) {
         .flag("clear", clear, "remove triggers: of ACTION, or all that gpufs sets")
         .flag("no-enable", no_enable, "leave the event disabled; the trigger works all the same")
         .session(choice)
+        .output()
         .dry_run(dry_run)
         .json(json);
     if (!options.parse(ctx, args, action_words)) return kOk;

@@ -7,19 +7,14 @@
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/gpu_section.h"
-#include "cmd/shared/monitor_args.h"
-#include "cmd/shared/run_loop.h"
+#include "cmd/shared/joint_run.h"
 #include "cmd/shared/run_program.h"
 #include "cmd/shared/why_run.h"
 #include "engine/gpu/clients.h"
 #include "engine/gpu/names.h"
-#include "engine/monitor/files.h"
 #include "engine/monitor/gpu_monitors.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/trace/file.h"
-#include "lang/ir/followed.h"
-#include "lang/program/merge_programs.h"
-#include "lang/program/parameters.h"
 #include "view/gpu/gpu_text.h"
 #include "view/json.h"
 
@@ -121,7 +116,7 @@ void check_why(const RunChoices& choices, const std::vector<std::string>& words,
 
 int cmd_watch(Context& ctx, Args args) {
     RunChoices choices;
-    std::vector<std::string> words, names, parameters;
+    std::vector<std::string> words;
     std::vector<int> pids;
     bool list = false, why = false;
     Options options(
@@ -139,35 +134,24 @@ int cmd_watch(Context& ctx, Args args) {
     choices.command = take_command(args);
     choices.gpu_use = true;
     if (!options.parse(ctx, args, words)) return kOk;
-    for (const std::string& word : words)
-        (word.find('=') == word.npos ? names : parameters).push_back(word);
     if (list) check_words(words, 0, "--list looks at all GPU monitors");
     if (why) {
         check_why(choices, words, list);
         return run_why(ctx, pids, choices);
     }
-    std::vector<Program> programs;
-    programs.reserve(names.size());
-    for (const std::string& name : names) programs.push_back(assemble_monitor(name));
+    ScriptChoices common;
+    common.pids = pids;
+    const JointChoices joint = sort_words({}, words, common);
+    if (!joint.parts.empty()) return run_together(ctx, joint, std::move(choices));
     std::optional<TraceFile> recording;
-    if (names.empty()) {
-        if (choices.input) choices.recording = &recording.emplace(*choices.input);
-        KernelFacts kernel = recording ? KernelFacts(recording->context().events) : KernelFacts();
-        if (list) {
-            print_list(ctx, choices, kernel);
-            return kOk;
-        }
-        programs = choose(ctx, choices, kernel);
+    if (choices.input) choices.recording = &recording.emplace(*choices.input);
+    KernelFacts kernel = recording ? KernelFacts(recording->context().events) : KernelFacts();
+    if (list) {
+        print_list(ctx, choices, kernel);
+        return kOk;
     }
-    follow_command(choices, !pids.empty() || std::ranges::any_of(parameters, [](auto& word) {
-                       return word.starts_with("pid=");
-                   }));
-    if (choices.follows) std::ranges::for_each(programs, look_at_followed);
-    if (programs.size() > 1) choices.parts = programs;
-    Program program = merge_programs(std::move(programs));
-    choices.parameters = parse_program_arguments(program, parameters);
-    take_pid(program, pids, !choices.input, choices.parameters);
-    return run_program(ctx, std::move(program), std::move(choices));
+    std::vector<Program> programs = choose(ctx, choices, kernel);
+    return run_merged(ctx, std::move(programs), joint, std::move(choices));
 }
 
 }  // namespace gpufs

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "kernel/bpf/memlock.h"
 #include "kernel/features.h"
 #include "kernel/host/capabilities.h"
 #include "kernel/perf/event.h"
@@ -36,11 +37,6 @@ constexpr std::pair<Capability, const char*> kCapabilities[] = {
     {Capability::perfmon, "CAP_PERFMON"},
     {Capability::bpf, "CAP_BPF"}};
 
-bool can_load_bpf() {
-    return has_capability(Capability::sys_admin) ||
-           (has_capability(Capability::perfmon) && has_capability(Capability::bpf));
-}
-
 Finding user() {
     std::vector<std::string> has, lacks;
     for (const auto& [capability, name] : kCapabilities)
@@ -48,7 +44,10 @@ Finding user() {
     const std::string who = ::geteuid() == 0 ? "root" : cat("uid ", ::geteuid());
     std::string detail = has.empty() ? who : cat(who, ", ", join(has, " "));
     if (!lacks.empty()) detail += cat(", without ", join(lacks, " "));
-    if (can_load_bpf()) return {Answer::yes, "capabilities", detail, {}};
+    if (may_load_programs() && has_memlock_limit())
+        return {Answer::no, "capabilities", cat(detail, ", with a limit of locked memory"),
+                kLiftMemlock};
+    if (may_load_programs()) return {Answer::yes, "capabilities", detail, {}};
     return {Answer::no, "capabilities", detail,
             "run as root; BPF programs need CAP_BPF and CAP_PERFMON, and tracefs must be readable: "
             "CAP_DAC_READ_SEARCH, or the group that it is mounted for"};
@@ -185,7 +184,7 @@ Finding bpf(BpfFeatures& features, const BpfFeatureName& name) {
     if (answer.code == 524) reason = "Operation not supported";
     if (answer.code == ENOSYS)
         return {Answer::no, std::move(what), reason, "a kernel with CONFIG_BPF_SYSCALL=y"};
-    if (answer.code == EPERM && !can_load_bpf())
+    if (answer.code == EPERM && !may_load_programs())
         return {Answer::no, std::move(what), reason, "root, or CAP_BPF and CAP_PERFMON"};
     if (answer.support == Support::no && answer.code == EPERM)
         return {Answer::no, std::move(what), "forbidden, though other BPF programs are not",

@@ -299,3 +299,5 @@ for peer in trace-cmd perf; do
     row "report, M records/s, beside $peer" "$(spread "$scratch/gpufs-read" 2)" \
         "$(spread "$scratch/$peer-read" 2)" "$(ratio "$scratch/gpufs-read" "$scratch/$peer-read")" 5
 done
+
+. tests/bench/scripts.sh

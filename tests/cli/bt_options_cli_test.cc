@@ -40,7 +40,7 @@ std::string output(std::vector<std::string> words) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(scripts_options)
+BOOST_AUTO_TEST_SUITE(scripts_options, *ut::label("last_guest"))
 
 BOOST_AUTO_TEST_CASE(mistakes_have_the_form_of_bpftrace) {
     BOOST_TEST(refusal({"-e", "begin {\n\tprint(nosuch);\n}"}) ==
@@ -80,11 +80,12 @@ BOOST_AUTO_TEST_CASE(gpufs_run_tells_the_same_mistakes_in_its_own_form) {
 
 BOOST_AUTO_TEST_CASE(words_of_the_command_line_are_checked) {
     BOOST_TEST(refusal({"-p", "a1111", "x.bt"}) ==
-               "ERROR: pid 'a1111' is not a valid decimal number\n");
+               "ERROR: Failed to parse pid: invalid integer: a1111\n");
     BOOST_TEST(refusal({"-p", "111a1", "x.bt"}) ==
-               "ERROR: pid '111a1' is not a valid decimal number\n");
+               "ERROR: Failed to parse pid: invalid trailing bytes: 111a1\n");
     BOOST_TEST(refusal({"-p", "5000000", "x.bt"}) ==
-               "ERROR: pid '5000000' out of valid pid range [1,4194304]\n");
+               "ERROR: Pid out of range: 5000000\n"
+               "HINT: a process has a number from 1 to 4194304\n");
     BOOST_TEST(refusal({"-f", "jsonx", "x.bt"}) ==
                "ERROR: Invalid output format \"jsonx\"\nHINT: Valid formats: 'text', 'json'\n");
     BOOST_TEST(refusal({"-B", "all", "x.bt"}) ==

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/cat.h"
+#include "base/hex.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 
@@ -29,7 +30,7 @@ Child::Setup script_of(const std::string& text) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(scripts_probes)
+BOOST_AUTO_TEST_SUITE(scripts_probes, *ut::label("last_guest"))
 
 BOOST_AUTO_TEST_CASE(probes_of_a_signal_run_when_it_comes) {
     Child script(
@@ -64,6 +65,60 @@ BOOST_AUTO_TEST_CASE(other_signals_have_no_probes) {
                "self:signal:SIGHUP { }\n"
                "            ~~~~~~\n"
                "HINT: SIGUSR1 and SIGUSR2 have some\n");
+}
+
+// One probe at two places, where the compiler keeps the arguments elsewhere.
+BOOST_AUTO_TEST_CASE(static_probes_have_their_arguments) {
+    const std::string command = cat(test::work_binary(), " steps 3 2");
+    const std::string place = cat("usdt:", test::work_binary(), ":gpufs_work:step");
+    const Ended told = test::gpufs(
+        {"bt", "-q", "-c", command, "-e",
+         cat(place, " { printf(\"%d %s %d\\n\", arg0, str(arg1), arg2); @[arg2] = sum(arg0) }")});
+    BOOST_TEST(told.out ==
+                   "1 one place 7\n0 one place 7\n-1 one place 7\n100 another 7\n101 another 7\n"
+                   "\n\n@[7]: 201\n",
+               told.err);
+    const Ended many = test::gpufs({"bt", "-q", "-e", cat(place, " /arg3 > 0 && arg0 == 1/ { }")});
+    BOOST_TEST(test::has(many.err, "ERROR: the probe has 3 arguments, from arg0 on\n"), many.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_probe_of_a_program_is_within_a_function) {
+    const auto refusal = [](const std::string& where) {
+        const Ended ended = test::gpufs(
+            {"bt", "-q", "-e", cat("uprobe:", test::work_binary(), ":", where, " { exit() }")});
+        return ended.err.substr(0, ended.err.find('\n'));
+    };
+    const std::string address = cat("0x", std::string(2, 'a'));
+    BOOST_TEST(test::has(refusal(address),
+                         cat("ERROR: Could not resolve address: ", test::work_binary(), ":0xaa")),
+               refusal(address));
+    BOOST_TEST(test::has(refusal("main+1000000"),
+                         "ERROR: Offset outside the function bounds ('main' size is "),
+               refusal("main+1000000"));
+    // The address of main, as the file has it.
+    const Ended found =
+        test::shell(cat("W=", test::work_binary(),
+                        "; $GPUFS bt -q -c \"$W calls 1 1\" -e \"uprobe:$W:0x$(nm $W | sed -n "
+                        "'s/ T main$//p') { @ = count() }\""));
+    BOOST_TEST(found.out == "\n\n@: 1\n", found.err);
+}
+
+// Of this process; a variable of the kernel's would do as well, but its address may be hidden.
+BOOST_AUTO_TEST_CASE(memory_is_watched) {
+    static volatile std::uint64_t watched = 0;
+    const std::string address = hex(reinterpret_cast<std::uintptr_t>(&watched));
+    Child::Setup setup = script_of(cat("watchpoint:", address, ":8:w { @ = count() }"));
+    setup.argv.insert(setup.argv.end(), {"-p", cat(::getpid())});
+    Child child(setup);
+    if (!child.wait_for_error("Attached", std::chrono::seconds(20))) {
+        const Ended refused = child.wait();
+        BOOST_TEST(test::has(refused.err, "the machine has no such watchpoint"), refused.err);
+        return;
+    }
+    for (int i = 0; i < 10; ++i) watched = watched + 1;
+    child.send(SIGINT);
+    const Ended ended = child.wait();
+    BOOST_TEST(ended.out == "\n\n@: 10\n", ended.err);
 }
 
 // Programs at one place of a file, and at one event of software, the kernel runs in the other order
@@ -125,8 +180,10 @@ BOOST_AUTO_TEST_CASE(raw_tracepoints_are_named_alone_or_with_what_they_are_of) {
                              "vmlinu*:sched_swit*", "sys_enter", "raw_syscalls:sys_*"})
         BOOST_TEST_CONTEXT(name) {
             const Ended ended =
-                test::gpufs({"bt", "-q", "-e", cat("rawtracepoint:", name, " { exit() }")});
+                test::gpufs({"bt", "-q", "-c", "true", "-e",
+                             cat("rawtracepoint:", name, " { printf(\"hit\\n\"); exit() }")});
             BOOST_TEST(ended.status == 0, ended.err);
+            BOOST_TEST(ended.out.starts_with("hit\n"), ended.out);
         }
     const Ended missing = test::gpufs({"bt", "-e", "rawtracepoint:nosuch:sys_exit { exit() }"});
     BOOST_TEST(missing.err ==

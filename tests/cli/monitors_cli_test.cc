@@ -57,6 +57,16 @@ BOOST_AUTO_TEST_CASE(syscalls_counts_calls_and_failures) {
     BOOST_TEST(told.lost() == 0);
 }
 
+// From Linux 7.0 on one may be preempted while the monitor's program runs for it.
+BOOST_AUTO_TEST_CASE(syscalls_counts_each_call_of_tasks_that_share_the_cpus) {
+    const std::string call = cat(test::work_binary(), " calls 20000 20000 & ");
+    const Told told({"syscalls"}, {"sh", "-c", cat(call, call, call, call, "wait")});
+    BOOST_TEST(told.sum("calls", {{"comm", kWork}, {"call", "getppid"}}, "count") == 80000);
+    BOOST_TEST(told.sum("failed", {{"comm", kWork}, {"call", "close"}, {"error", "EBADF"}},
+                        "count") == 80000);
+    BOOST_TEST(told.lost() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_condition_can_ask_for_a_system_calls_number_and_result) {
     const std::vector<std::string> calls = work({"calls", "500", "70"});
     const Told by_number({"syscalls", "--if", cat("id == ", SYS_getppid)}, calls);
@@ -214,15 +224,20 @@ BOOST_AUTO_TEST_CASE(tcp_tells_connections_of_both_sides_and_refusals) {
     const auto count = [&](const Told::Wanted& wanted) {
         return told.records("change", wanted).size();
     };
-    BOOST_TEST(
-        count({{"what", "CONNECT"}, {"comm", kWork}, {"to_port", port}, {"to", "127.0.0.1"}}) ==
-        20u);
-    BOOST_TEST(
-        count({{"what", "ACCEPT"}, {"comm", kWork}, {"from", "127.0.0.1"}, {"from_port", port}}) ==
-        20u);
-    BOOST_TEST(count({{"what", "CLOSE"}, {"comm", kWork}, {"to_port", port}}) == 20u);
-    BOOST_TEST(count({{"what", "CLOSE"}, {"comm", kWork}, {"from_port", port}}) == 20u);
-    BOOST_TEST(count({{"what", "REFUSED"}, {"comm", kWork}, {"to_port", port}}) == 3u);
+    // The kernel leaves a program out where an interrupt comes while another runs, and says so.
+    const auto lost = static_cast<std::size_t>(told.lost());
+    const auto is_told = [&](const Told::Wanted& wanted, std::size_t times) {
+        const std::size_t found = count(wanted);
+        BOOST_TEST_INFO(wanted.at("what") << ": " << found << " and " << lost << " lost");
+        return found <= times && found + lost >= times;
+    };
+    BOOST_TEST(is_told(
+        {{"what", "CONNECT"}, {"comm", kWork}, {"to_port", port}, {"to", "127.0.0.1"}}, 20));
+    BOOST_TEST(is_told(
+        {{"what", "ACCEPT"}, {"comm", kWork}, {"from", "127.0.0.1"}, {"from_port", port}}, 20));
+    BOOST_TEST(is_told({{"what", "CLOSE"}, {"comm", kWork}, {"to_port", port}}, 20));
+    BOOST_TEST(is_told({{"what", "CLOSE"}, {"comm", kWork}, {"from_port", port}}, 20));
+    BOOST_TEST(is_told({{"what", "REFUSED"}, {"comm", kWork}, {"to_port", port}}, 3));
 }
 
 BOOST_AUTO_TEST_CASE(locks_sees_threads_fight_over_their_memory_map) {

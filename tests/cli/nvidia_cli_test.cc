@@ -171,7 +171,7 @@ void check_errors(const Told& told, bool has_event) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(nvidia, *ut::precondition(test::has_toy_driver))
+BOOST_AUTO_TEST_SUITE(nvidia, *ut::label("first_guest") * ut::precondition(test::has_toy_driver))
 
 void check_generation(const std::string& module, bool ioctls_by_driver, bool has_event) {
     const Modules modules(module);

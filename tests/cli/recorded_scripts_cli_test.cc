@@ -31,8 +31,8 @@ std::vector<std::string> lines_with(const std::string& event) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(cli, *boost::unit_test::label("pure"))
-BOOST_AUTO_TEST_SUITE(recorded_scripts)
+BOOST_AUTO_TEST_SUITE(cli)
+BOOST_AUTO_TEST_SUITE(recorded_scripts, *boost::unit_test::label("pure"))
 
 BOOST_AUTO_TEST_CASE(count_what_is_in_it) {
     const std::size_t switches = lines_with("sched_switch").size();

@@ -108,6 +108,14 @@ const std::map<std::string, Needed> kNeeds = {
      {"",
       "gpufs: no library 'libamdhip64.so*' is where the dynamic loader looks, and no process has "
       "one mapped: 'hip' cannot run here\n"}},
+    {"ze",
+     {"",
+      "gpufs: no library 'libze_loader.so*' is where the dynamic loader looks, and no process has "
+      "one mapped: 'ze' cannot run here\n"}},
+    {"vulkan",
+     {"",
+      "gpufs: no library 'libvulkan.so*' is where the dynamic loader looks, and no process has "
+      "one mapped: 'vulkan' cannot run here\n"}},
     {"amdgpu",
      {"/sys/kernel/tracing/events/amdgpu/amdgpu_cs_ioctl",
       "gpufs: this kernel has no event 'amdgpu:amdgpu_cs_ioctl': 'amdgpu' cannot run here\n"
@@ -362,6 +370,20 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_it_with_its_report) {
     setup.argv = {test::gpufs_binary(), "run", "--explain", monitor.path()};
     Child child(setup);
     BOOST_TEST(child.wait_for_error("instructions", 20s));
+    child.send(SIGINT);
+    const Ended ended = child.wait();
+    BOOST_TEST(ended.signal == SIGINT);
+    BOOST_TEST(has(ended.err, "0 records, 0 lost"), ended.err);
+}
+
+// As a shell without job control starts what is in the background.
+BOOST_AUTO_TEST_CASE(sigint_ends_it_also_where_it_was_ignored) {
+    const TempFile monitor(kCountGetppid);
+    Child::Setup setup;
+    setup.argv = {"/bin/sh", "-c", "trap '' INT; exec \"$0\" run --explain \"$1\"",
+                  test::gpufs_binary(), monitor.path()};
+    Child child(setup);
+    BOOST_TEST(child.wait_for_error("instructions", 60s));
     child.send(SIGINT);
     const Ended ended = child.wait();
     BOOST_TEST(ended.signal == SIGINT);

@@ -141,7 +141,10 @@ BOOST_AUTO_TEST_CASE(all_mistakes_are_told_with_their_places) {
     BOOST_TEST(ended.err ==
                "stdin:1:15-17: ERROR: Undefined or undeclared variable: $y\n"
                "begin { print($y); print(nosuch); }\n"
-               "              ~~\n");
+               "              ~~\n"
+               "stdin:1:26-32: ERROR: Unknown identifier: 'nosuch'\n"
+               "begin { print($y); print(nosuch); }\n"
+               "                         ~~~~~~\n");
     const Ended field =
         test::gpufs({"bt", "-e", "tracepoint:sched:sched_switch { print(args.prev_pidd) }"});
     BOOST_TEST(field.status == 2);

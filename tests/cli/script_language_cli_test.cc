@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/cat.h"
+#include "cli/script_support.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 
@@ -10,36 +11,8 @@
 namespace ut = boost::unit_test;
 
 namespace gpufs {
-namespace {
 
-struct ScriptOutcome {
-    const char* script;
-    const char* out;  // without the empty lines in front of the maps
-};
-
-std::string outcome_of(const std::string& script) {
-    const test::Ended ended = test::gpufs({"bt", "-q", "-e", script});
-    BOOST_TEST_CONTEXT(script) {
-        BOOST_TEST(ended.status == 0, ended.err);
-    }
-    std::string out = ended.out;
-    if (const auto maps = out.find("\n\n"); maps != out.npos) out.erase(maps, 2);
-    return out;
-}
-
-template <std::size_t n>
-void check_outcomes(const ScriptOutcome (&cases)[n]) {
-    for (const ScriptOutcome& one : cases) {
-        BOOST_TEST_CONTEXT(one.script) {
-            const std::string out = outcome_of(one.script);
-            const std::string without_line =
-                out.starts_with('\n') ? out.substr(1) : out;  // nothing but maps
-            BOOST_TEST(without_line == one.out);
-        }
-    }
-}
-
-}  // namespace
+using test::check_outcomes;
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(scripts_language)

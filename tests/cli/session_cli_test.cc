@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "support/needs.h"
+#include "support/nest.h"
 #include "support/rounds.h"
 #include "support/run_gpufs.h"
 
@@ -226,6 +227,21 @@ BOOST_AUTO_TEST_CASE(clearing_a_filter_disables_its_event) {
     BOOST_TEST(in(session, {"filter", "--clear"}).status == 0);
     BOOST_TEST(session.read("events/sched/sched_switch/filter") == "none\n");
     BOOST_TEST(session.read("events/sched/sched_switch/enable") == "0\n");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_set_is_written_to_a_file_where_that_is_asked_for) {
+    const TempSession session;
+    const test::TempDirectory folder;
+    in(session, {"filter", "prev_state == 2"});
+    in(session, {"trigger", "stacktrace"});
+    for (const char* command : {"filter", "trigger", "options"}) {
+        const Ended shown = in(session, {command});
+        const Ended kept = in(session, {command, "-o", folder.file("told")});
+        BOOST_TEST(kept.status == 0, kept.err);
+        BOOST_TEST(kept.out == "");
+        BOOST_TEST(shown.out != "");
+        BOOST_TEST(read_file(folder.file("told")) == shown.out);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(two_sessions_do_not_disturb_each_other) {

@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_list_says_yes_to_the_monitors_that_run, *ut::label("las
         if (run.status != 0) BOOST_TEST(has(run.err, told["detail"].text));
     }
     BOOST_TEST(names == (std::vector<std::string>{"amdgpu", "cuda", "drm", "fence", "hip", "i915",
-                                                  "nvidia", "vblank", "xe"}),
+                                                  "nvidia", "vblank", "vulkan", "xe", "ze"}),
                boost::test_tools::per_element());
 }
 
@@ -231,6 +231,18 @@ BOOST_AUTO_TEST_CASE(the_screen_is_filled_obeys_keys_and_is_given_back) {
         BOOST_TEST(has(rest, kLeave));
         BOOST_TEST(has(rest, " lost"));
     }
+}
+
+// A histogram is a row of percentiles; keys select the scripts, too.
+BOOST_AUTO_TEST_CASE(the_screen_has_the_maps_of_scripts) {
+    const test::TempFile script("interval:ms:10 { @ticks[\"a key\"] = count(); @size = hist(100) }",
+                                ".bt");
+    OnTerminal gpufs({"watch", "fence", script.path(), "--top", "--interval", "200ms"}, 120, 40);
+    const std::string seen = gpufs.wait_for("P99.9");
+    BOOST_TEST(has(seen, "KEY    COUNT"), seen);
+    BOOST_TEST(has(seen, "[64, 128)  [64, 128)"), seen);
+    gpufs.press("q");
+    BOOST_TEST(gpufs.wait().first == 0);
 }
 
 // "04:12:07.118204 to 04:12:08.004711" is printed with the last, incomplete interval.

@@ -1,7 +1,8 @@
 // Scripts: any bytes make a tree, or mistakes at places of the text; the same each time.
 
 #include "base/error.h"
-#include "bt/syntax/parse.h"
+#include "bt/parse/parse.h"
+#include "bt/syntax/ast_text.h"
 #include "fuzz/fuzz.h"
 
 namespace gpufs::fuzz {

@@ -17,6 +17,7 @@
 #include "lang/insn/forms.h"
 #include "lang/insn/gen.h"
 #include "lang/insn/listing.h"
+#include "support/temp_folder.h"
 
 namespace gpufs {
 namespace {
@@ -42,15 +43,6 @@ boost::test_tools::assertion_result has_llvm(ut::test_unit_id) {
 // A directory of this test's own, and LLVM's tools at work in it.
 class Llvm {
 public:
-    Llvm() {
-        char name[] = "/tmp/gpufs-llvm.XXXXXX";
-        BOOST_TEST_REQUIRE(::mkdtemp(name) != nullptr);
-        directory_ = name;
-    }
-    ~Llvm() { std::filesystem::remove_all(directory_); }
-    Llvm(const Llvm&) = delete;
-    Llvm& operator=(const Llvm&) = delete;
-
     bool can_assemble(const std::string& text) { return try_assemble(text); }
 
     // The bytes of section .text, as instructions.
@@ -81,18 +73,19 @@ public:
 
 private:
     bool try_assemble(const std::string& text) {
-        std::ofstream(cat(directory_, "/source")) << text;
+        std::ofstream(directory_ / "source") << text;
         return tool("mc", "-triple=bpfel -mcpu=v4 -filetype=obj source -o object 2> errors");
     }
     bool tool(std::string_view name, std::string_view arguments) {
-        return run(cat("cd ", directory_, " && llvm-", name, kLlvm, " ", arguments)) == 0;
+        return run(cat("cd ", directory_.path().string(), " && llvm-", name, kLlvm, " ",
+                       arguments)) == 0;
     }
     std::string read(std::string_view file) {
-        std::ifstream in(cat(directory_, "/", file), std::ios::binary);
+        std::ifstream in(directory_ / file, std::ios::binary);
         return {std::istreambuf_iterator<char>(in), {}};
     }
 
-    std::string directory_;
+    const test::TempFolder directory_;
 };
 
 std::string assembled_hex(const std::string& text) {

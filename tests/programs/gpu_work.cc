@@ -51,15 +51,16 @@ class Gpu {
 public:
     Gpu() : fd_(::open("/dev/toy_gpu", O_RDWR | O_CLOEXEC)) { check(fd_ >= 0, "/dev/toy_gpu"); }
 
-    void submit(unsigned ring, long exec_us, unsigned after = TOY_NO_RING, bool hangs = false) {
+    void submit(unsigned ring, long exec_us, unsigned after = TOY_NO_RING, __u32 hangs = 0) {
         toy_submit request{ring, static_cast<__u32>(exec_us), after, hangs};
         check(::ioctl(fd_, TOY_SUBMIT, &request) == 0, "submit");
     }
     void move(long exec_us) {
-        toy_submit request{TOY_SDMA, static_cast<__u32>(exec_us), TOY_NO_RING, false};
+        toy_submit request{TOY_SDMA, static_cast<__u32>(exec_us), TOY_NO_RING, 0};
         check(::ioctl(fd_, TOY_MOVE, &request) == 0, "move");
     }
     void wait(__u32 ring) { check(::ioctl(fd_, TOY_WAIT, &ring) == 0, "wait"); }
+    void end(__u32 ring) { check(::ioctl(fd_, TOY_END, &ring) == 0, "end"); }
     void kill(__u32 ring) { check(::ioctl(fd_, TOY_KILL, &ring) == 0, "kill"); }
 
     // All jobs of this client, as the device saw them.
@@ -105,13 +106,15 @@ void one_ring(const Numbers& n) {
 }
 
 // N times a job on gfx, one on compute that depends on it, and one on sdma that depends on that;
-// each works M us.
+// each works M us, the first until the others wait, too.
 void chain(const Numbers& n) {
     Gpu gpu;
     for (long i = 0; i < n[0]; ++i) {
-        gpu.submit(TOY_GFX, n[1]);
+        gpu.submit(TOY_GFX, 0, TOY_NO_RING, TOY_HELD);
         gpu.submit(TOY_COMPUTE, n[1], TOY_GFX);
         gpu.submit(TOY_SDMA, n[1], TOY_COMPUTE);
+        sleep_until(now_ns() + static_cast<std::uint64_t>(n[1]) * 1000);
+        gpu.end(TOY_GFX);
         gpu.wait(TOY_SDMA);
     }
     gpu.tell();
@@ -120,7 +123,7 @@ void chain(const Numbers& n) {
 // A job that hangs until the scheduler ends it, and N behind it that do not.
 void hang(const Numbers& n) {
     Gpu gpu;
-    gpu.submit(TOY_GFX, 0, TOY_NO_RING, true);
+    gpu.submit(TOY_GFX, 0, TOY_NO_RING, 1);
     for (long i = 0; i < n[0]; ++i) gpu.submit(TOY_GFX, 100);
     gpu.wait(TOY_GFX);
     gpu.tell();
@@ -144,7 +147,7 @@ void kill(const Numbers& n) {
 // Ends while a child of its waits for a job that hangs.
 void stuck(const Numbers&) {
     Gpu gpu;
-    gpu.submit(TOY_GFX, 0, TOY_NO_RING, true);
+    gpu.submit(TOY_GFX, 0, TOY_NO_RING, 1);
     int ready[2];
     check(::pipe(ready) == 0, "pipe");
     if (::fork() == 0) {

@@ -54,6 +54,35 @@ void calls(const Numbers& n) {
     for (long i = 0; i < n[1]; ++i) ::syscall(SYS_close, -1);
 }
 
+// A static probe gpufs_work:step of three arguments, a number, a text and 7, at this place; the
+// note as https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation has it.
+#define STEP(number, text)                             \
+    asm volatile(                                      \
+        "990: nop\n"                                   \
+        ".pushsection .note.stapsdt, \"\", \"note\"\n" \
+        ".balign 4\n"                                  \
+        ".4byte 992f-991f, 994f-993f, 3\n"             \
+        "991: .asciz \"stapsdt\"\n"                    \
+        "992: .balign 4\n"                             \
+        "993: .8byte 990b, 0, 0\n"                     \
+        ".asciz \"gpufs_work\"\n"                      \
+        ".asciz \"step\"\n"                            \
+        ".asciz \"-4@%0 8@%1 -2@%2\"\n"                \
+        "994: .balign 4\n"                             \
+        ".popsection\n" ::"nor"(number),               \
+        "r"(text), "i"(7))
+
+// The probe N times with the numbers from 1 down, and M times at another place with those from 100
+// on.
+void steps(const Numbers& n) {
+    volatile int number = 1;
+    for (long i = 0; i < n[0]; ++i) {
+        STEP(number, "one place");
+        number = number - 1;
+    }
+    for (long i = 0; i < n[1]; ++i) STEP(static_cast<int>(100 + i), "another");
+}
+
 // N getpgid calls in each of two threads, one a CPU, each with M different arguments.
 void keys(const Numbers& n) {
     const auto run = [&](int cpu) {
@@ -170,6 +199,24 @@ void maps(const Numbers& n) {
 
 // N connections over the loopback device, each closed by the one that asked, and M refused ones.
 // Prints the port.
+// Whether the kernel still has connections of the port that have not ended. /proc/net/tcp: a line a
+// socket, with both ends as ADDRESS:PORT and the state in hexadecimal.
+bool has_open_connections(unsigned port) {
+    constexpr unsigned kTimeWait = 6, kListen = 10;
+    std::FILE* const file = std::fopen("/proc/net/tcp", "r");
+    check(file != nullptr, "/proc/net/tcp");
+    char line[512];
+    bool has_some = false;
+    while (std::fgets(line, sizeof line, file)) {
+        unsigned from = 0, to = 0, state = 0;
+        if (std::sscanf(line, " %*d: %*x:%x %*x:%x %x", &from, &to, &state) != 3) continue;
+        const bool is_over = state == kTimeWait || state == kListen;
+        has_some |= (from == port || to == port) && !is_over;
+    }
+    std::fclose(file);
+    return has_some;
+}
+
 void tcp(const Numbers& n) {
     const int control = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     check(control >= 0, "socket");
@@ -194,6 +241,8 @@ void tcp(const Numbers& n) {
         ::close(asks);
         ::close(answers);
     }
+    // What is sent to a socket that is closed is looked at later where the machine is busy.
+    while (has_open_connections(ntohs(address.sin_port))) ::usleep(1000);
     std::fprintf(stderr, "port %d\n", ntohs(address.sin_port));
     ::close(control);
     for (long i = 0; i < n[1]; ++i) {
@@ -219,7 +268,7 @@ const std::map<std::string, works::Work> kWorks = {
     {"calls", {2, calls}},     {"keys", {2, keys}},         {"writes", {2, writes}},
     {"signals", {1, signals}}, {"faults", {1, faults}},     {"sleeps", {2, sleeps}},
     {"spin", {2, spin}},       {"pingpong", {1, pingpong}}, {"maps", {1, maps}},
-    {"tcp", {2, tcp}},
+    {"tcp", {2, tcp}},         {"steps", {2, steps}},
 };
 
 }  // namespace

@@ -33,6 +33,13 @@ private:
         if (!accept(what)) fail("expected " + std::string(what));
     }
 
+    // Scripts have a blank behind it, as bpftrace has.
+    bool goes_on() {
+        if (!accept(",")) return false;
+        accept(" ");
+        return true;
+    }
+
     Json any() {
         Json value;
         if (peek() == '{') return object();
@@ -57,8 +64,9 @@ private:
         do {
             const std::string name = text();
             expect(":");
+            accept(" ");
             if (!value.members.emplace(name, any()).second) fail("a second " + name);
-        } while (accept(","));
+        } while (goes_on());
         expect("}");
         return value;
     }
@@ -68,7 +76,7 @@ private:
         expect("[");
         if (accept("]")) return value;
         do value.items.push_back(any());
-        while (accept(","));
+        while (goes_on());
         expect("]");
         return value;
     }

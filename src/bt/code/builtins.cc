@@ -1,5 +1,3 @@
-#include <asm/ptrace.h>
-
 #include <algorithm>
 #include <cstddef>
 
@@ -49,11 +47,34 @@ ir::Temp ProbeCode::context_word(std::size_t offset) {
 
 ir::Temp ProbeCode::argument_number(unsigned number) {
     if (instance_.provider() == Provider::rawtracepoint) return context_word(number * kWord);
+    if (number < instance_.static_arguments.size())
+        return static_argument(instance_.static_arguments[number]);
     const auto kind = function_kind(instance_.provider());
     const std::string name = gpufs::cat("arg", number);
     for (const gpufs::Field& field : function_fields(*kind))
         if (field.name == name) return context_word(field.offset);
     fail(instance_.points.front().at, gpufs::cat("this machine has no register for ", name));
+}
+
+// Zeros where the process's memory cannot be read.
+ir::Temp ProbeCode::static_argument(const StaticArgument& argument) {
+    using From = StaticArgument::Kind;
+    const ir::Type type{static_cast<std::uint8_t>(argument.bytes), argument.is_signed};
+    const auto as_number = static_cast<std::uint64_t>(argument.number);
+    if (argument.kind != From::in_memory)
+        return code_.convert(
+            argument.kind == From::constant ? ir::Operand(as_number) : context_word(*argument.base),
+            type);
+    ir::Operand at = as_number;
+    if (argument.base) at = code_.compute(ir::Op::add, ir::kU64, context_word(*argument.base), at);
+    if (argument.index)
+        at = code_.compute(ir::Op::add, ir::kU64, at,
+                           code_.compute(ir::Op::mul, ir::kU64, context_word(*argument.index),
+                                         static_cast<std::uint64_t>(argument.scale)));
+    const Local word = allocate(kWord);
+    code_.store(word.place(), 0, ir::kU64);
+    read(word, argument.bytes, code_.convert(at, ir::kU64), Space::user);
+    return code_.load(word.place(), type);
 }
 
 ir::Temp ProbeCode::register_value(const std::string& name, const SourceRef& at) {
@@ -172,16 +193,14 @@ ir::Operand ProbeCode::user_mode() {
         default:
             return 0;
     }
-        // user_mode() of arch/x86 and arch/arm64.
-#if defined __aarch64__
-    const ir::Temp mode = code_.compute(
-        ir::Op::bit_and, ir::kU64, context_word(offsetof(user_pt_regs, pstate)), PSR_MODE_MASK);
-    const ir::Cmp is_kernel = ir::Cmp::ne;
-#else
+    // user_mode() of arch/x86, where the kernel's privilege level is 0, and of arch/arm64, where
+    // the user's exception level is.
+    const auto cs = register_offset("cs");
     const ir::Temp mode =
-        code_.compute(ir::Op::bit_and, ir::kU64, context_word(offsetof(pt_regs, cs)), 3);
-    const ir::Cmp is_kernel = ir::Cmp::eq;
-#endif
+        cs ? code_.compute(ir::Op::bit_and, ir::kU64, context_word(*cs), 3)
+           : code_.compute(ir::Op::bit_and, ir::kU64,
+                           register_value("pstate", instance_.points.front().at), 0xf);
+    const ir::Cmp is_kernel = cs ? ir::Cmp::eq : ir::Cmp::ne;
     const ir::Temp is_user = code_.new_temp(ir::kU8);
     const ir::Label done = code_.new_label();
     code_.assign(is_user, 0);

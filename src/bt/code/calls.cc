@@ -19,7 +19,10 @@ constexpr std::size_t kFormatAt = 8, kClockAt = 12;
 }  // namespace
 
 Value ProbeCode::eval_call(const Expr& expr) {
+    if (const auto known = constant(expr)) return number_value(*known, type_of(expr));
     const FunctionRow* row = find_function(expr.text);
+    if (!row && !expr.operands.empty() && expr.operands[0]->text == "init")
+        return eval_initial_id(expr);
     if (!row) return eval_builtin(expr);
     const TypePtr type = type_of(expr);
     const auto argument = [&](std::size_t i) -> const Expr& { return *expr.operands[i]; };
@@ -174,6 +177,15 @@ Value ProbeCode::eval_call(const Expr& expr) {
             nothing.type = none_type();
             return nothing;
     }
+}
+
+// pid(init): as the initial namespace knows the task, wherever gpufs runs.
+Value ProbeCode::eval_initial_id(const Expr& expr) {
+    const auto task = shared_.table().structure(*structure_type("task_struct"));
+    const Type::Field& field = *member(*task, expr.text == "pid" ? "tgid" : "pid");
+    const ir::Temp at = code_.compute(ir::Op::add, ir::kU64,
+                                      code_.call(BPF_FUNC_get_current_task, {}), field.offset);
+    return remote_value(at, Space::kernel, type_of(expr));
 }
 
 // ntop([af,] address): 4 bytes or an int are IPv4, 16 bytes IPv6.

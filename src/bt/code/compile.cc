@@ -4,6 +4,7 @@
 
 #include "base/align.h"
 #include "base/cat.h"
+#include "base/hex.h"
 #include "base/suggest.h"
 #include "bt/code/probe_code.h"
 #include "bt/syntax/walk.h"
@@ -11,17 +12,6 @@
 
 namespace gpufs::bt {
 namespace {
-
-ProbeProgram::IfAbsent if_absent(TypeOptions::Missing what) {
-    switch (what) {
-        case TypeOptions::Missing::warn:
-            return ProbeProgram::IfAbsent::caution;
-        case TypeOptions::Missing::ignore:
-            return ProbeProgram::IfAbsent::nothing;
-        default:
-            return ProbeProgram::IfAbsent::mistake;
-    }
-}
 
 // Every so many events, where the script does not say it.
 std::uint64_t default_period(const std::string& event) {
@@ -114,6 +104,15 @@ ProbeTarget target_of(const AttachPoint& point, bool has_cookies, const Script& 
             target.name = point.name;
             break;
         case Provider::watchpoint:
+            if (point.address) {
+                target.kind = To::watchpoint;
+                target.name = gpufs::cat(hex(*point.address), ':', point.number, ':', point.mode);
+                break;
+            }
+            throw SourceError(script.sources.at(point.at.source), point.at.span,
+                              "a watchpoint of a function's argument is not among the probes that "
+                              "gpufs has",
+                              "watchpoint:0xADDRESS:LENGTH:MODE");
         case Provider::asyncwatchpoint:
         case Provider::iter:
             throw SourceError(script.sources.at(point.at.source), point.at.span,
@@ -138,8 +137,10 @@ public:
         mistakes.throw_if_any();
         const Typed typed = infer_types(script_, world_, table, options_.types, mistakes);
         mistakes.throw_if_any();
+        if (options_.keeps_stages) made_.types_text = types_text(script_, typed);
         if (typed.instances.empty()) throw UsageError("No probes to attach");
         made_.program.name = options_.name;
+        made_.program.owns_included = true;
         made_.program.sources = script_.sources;
         made_.program.licence = options_.licence;
         made_.output = options_.output;
@@ -164,9 +165,35 @@ private:
             else if (map.is_keyed)
                 one.keys.push_back(map.key);
             one.value = map.value;
-            one.is_always_there = !map.is_keyed && !deletes(map.name);
+            for (std::size_t i = 0; i < one.keys.size(); ++i)
+                one.key_names.push_back(key_name(map.name, i));
+            const bool is_old_count = options_.types.is_old && map.value->is(Type::Kind::count);
+            one.is_always_there = !map.is_keyed && (is_old_count || !deletes(map.name));
             made_.maps.push_back(std::move(one));
         }
+    }
+
+    // How the first use names a part of the key: "comm", "args.dev" as "dev".
+    std::string key_name(const std::string& map, std::size_t part) const {
+        std::string name;
+        for (const Probe& probe : script_.probes)
+            for_each_expr(probe, [&](const Expr& expr) {
+                const bool is_use = expr.kind == Expr::Kind::map && expr.text == map;
+                if (!name.empty() || !is_use || expr.operands.empty()) return;
+                const Expr* key = expr.operands[0].get();
+                if (expr.operands.size() > part)
+                    key = expr.operands[part].get();
+                else if (key->kind == Expr::Kind::tuple && key->operands.size() > part)
+                    key = key->operands[part].get();
+                while (key->kind == Expr::Kind::call && !key->operands.empty() &&
+                       key->operands[0]->kind != Expr::Kind::string)
+                    key = key->operands[0].get();
+                const bool is_word =
+                    key->kind == Expr::Kind::identifier || key->kind == Expr::Kind::variable ||
+                    key->kind == Expr::Kind::member || key->kind == Expr::Kind::call;
+                name = is_word ? key->text : "key";
+            });
+        return name.empty() ? "key" : name;
     }
 
     bool deletes(const std::string& map) const {
@@ -186,11 +213,15 @@ private:
         ProbeProgram program;
         program.code = code.compile();
         program.name = gpufs::cat(name_of(instance.provider()), '_', made_.program.programs.size());
+        if (options_.keeps_stages)
+            made_.ir_text +=
+                gpufs::cat(made_.ir_text.empty() ? "" : "\n", program.name, ":\n", code.ir_text());
         program.at = instance.probe->at;
-        program.if_absent = if_absent(options_.types.if_missing(*instance.probe));
+        program.if_absent = options_.types.if_missing(*instance.probe);
         for (const AttachPoint& point : instance.points) {
             const bool has_cookies = instance.asks_function && options_.types.has_cookies;
             program.targets.push_back({target_of(point, has_cookies, script_)});
+            program.targets.back().front().place = instance.static_place;
         }
         const bool is_own =
             instance.provider() == Provider::begin || instance.provider() == Provider::end;

@@ -26,6 +26,7 @@ struct CompileOptions {
     OutputConfig output;
     std::string licence = "Dual MIT/GPL";
     bool tells_failures = false;  // elements that are not there
+    bool keeps_stages = false;    // for Compiled::types_text and ir_text
 };
 
 // Compiles a script for the events and types of a World. Throws UsageError with all mistakes.

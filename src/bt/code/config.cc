@@ -16,7 +16,7 @@ constexpr std::uint64_t kMostStringBytes = 16 << 10;
 // The entries that have an effect here, and those of bpftrace that need none.
 constexpr std::string_view kKnown[] = {"max_strlen",        "max_map_keys",   "max_probes",
                                        "max_cat_bytes",     "missing_probes", "print_maps_on_exit",
-                                       "str_trunc_trailer", "license"};
+                                       "str_trunc_trailer", "license",        "language"};
 constexpr std::string_view kWithoutEffect[] = {
     "max_bpf_progs",      "on_stack_limit",    "perf_rb_pages",
     "log_size",           "stack_mode",        "cpp_demangle",
@@ -57,6 +57,7 @@ public:
         if (name == "max_cat_bytes") return put(name, value, options_.output.cat_bytes);
         if (name == "missing_probes") return missing_probes(value);
         if (name == "license") return licence(value);
+        if (name == "language") return language(value);
         if (name == "print_maps_on_exit")
             options_.output.prints_maps_on_exit = value == "1" || value == "true";
         else if (name == "str_trunc_trailer")
@@ -88,15 +89,23 @@ private:
     std::optional<std::string> missing_probes(const std::string& value) {
         using Missing = TypeOptions::Missing;
         if (value == "error")
-            options_.types.missing_probes = Missing::error;
+            options_.types.missing_probes = Missing::mistake;
         else if (value == "warn")
-            options_.types.missing_probes = Missing::warn;
+            options_.types.missing_probes = Missing::caution;
         else if (value == "ignore")
-            options_.types.missing_probes = Missing::ignore;
+            options_.types.missing_probes = Missing::nothing;
         else
             return gpufs::cat(
                 "Invalid value for missing_probes: valid values are \"ignore\", "
                 "\"warn\", and \"error\"");
+        return std::nullopt;
+    }
+
+    std::optional<std::string> language(const std::string& value) {
+        if (value != "newest" && value != "0.17")
+            return gpufs::cat("language is newest or 0.17, not ", value);
+        options_.types.is_old = value == "0.17";
+        options_.output.language = options_.types.is_old ? Language::as_of_0_17 : Language::newest;
         return std::nullopt;
     }
 

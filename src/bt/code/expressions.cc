@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/align.h"
 #include "bt/code/probe_code.h"
@@ -144,7 +145,10 @@ Value ProbeCode::eval(const Expr& expr) {
         case Expr::Kind::record:
             return eval_tuple(expr);
         case Expr::Kind::block:
-            emit(expr.body);
+            if (expr.is_function)
+                emit_function(expr);
+            else
+                emit(expr.body);
             if (expr.operands[0]) return eval(*expr.operands[0]);
             break;
         case Expr::Kind::type:
@@ -153,6 +157,20 @@ Value ProbeCode::eval(const Expr& expr) {
     Value nothing;
     nothing.type = none_type();
     return nothing;
+}
+
+// return leaves the function, exit() the program.
+void ProbeCode::emit_function(const Expr& call) {
+    const ir::Label behind = code_.new_label();
+    const auto outer = std::exchange(out_, behind);
+    ++functions_;
+    std::vector<Loop> loops;
+    std::swap(loops, loops_);
+    emit(call.body);
+    std::swap(loops, loops_);
+    --functions_;
+    out_ = outer;
+    code_.bind(behind);
 }
 
 Value ProbeCode::eval_variable(std::size_t which) {
@@ -370,8 +388,10 @@ void ProbeCode::unless(const Expr& condition, ir::Label otherwise) {
             const auto number = constant(one);
             return number && *number >= 0;
         };
-        const bool is_unsigned = (is_large(*type) && (is_large(*other) || is_plain(b))) ||
-                                 (is_large(*other) && is_plain(a));
+        const bool is_old = shared_.options().types.is_old;
+        const bool is_unsigned = is_old ? !(type->is_signed && other->is_signed)
+                                        : (is_large(*type) && (is_large(*other) || is_plain(b))) ||
+                                              (is_large(*other) && is_plain(a));
         const ir::Operand x = number(a), y = number(b);
         return code_.branch(inverted(ir_cmp(condition.binary)), is_unsigned ? ir::kU64 : ir::kS64,
                             x, y, otherwise);

@@ -8,6 +8,15 @@
 // bpf_loop() (Linux 5.17): the verifier would go through all turns of a loop in the code. Variables
 // that such a function uses are in the frame, which it is given.
 namespace gpufs::bt {
+
+struct ProbeCode::OuterCode {
+    ir::Code code;
+    std::optional<ir::Temp> context, frame;
+    std::optional<ir::Label> out, end;
+    std::size_t stack_bytes;
+    std::vector<Loop> loops;
+    std::vector<VariablePlace> variables;
+};
 namespace {
 
 using Kind = Type::Kind;
@@ -81,7 +90,7 @@ void ProbeCode::emit_called_range(const Stmt& stmt) {
     code_.call(BPF_FUNC_loop,
                {turns, code_.symbol(Relocation::to(Relocation::Kind::callback, loop.function)),
                 code_.address(loop.given), 0});
-    code_.branch(ir::Cmp::ne, ir::kU64, code_.load({loop.given, kLeaveAt}, ir::kU64), 0, *out_);
+    leave_if_told(loop);
     code_.bind(is_empty);
     if (wants_frame_) return;
     OuterCode outer = begin_inner();
@@ -102,7 +111,7 @@ void ProbeCode::emit_for_map(const Stmt& stmt) {
         BPF_FUNC_for_each_map_elem,
         {map_symbol(map), code_.symbol(Relocation::to(Relocation::Kind::callback, loop.function)),
          code_.address(loop.given), 0});
-    code_.branch(ir::Cmp::ne, ir::kU64, code_.load({loop.given, kLeaveAt}, ir::kU64), 0, *out_);
+    leave_if_told(loop);
     if (wants_frame_) return;
     OuterCode outer = begin_inner();
     code_.argument(1);
@@ -117,6 +126,13 @@ void ProbeCode::emit_for_map(const Stmt& stmt) {
     put(element, pair.fields[1].type, at.at(pair.fields[1].offset));
     emit_body(stmt, loop, given);
     end_inner(std::move(outer));
+}
+
+// What the body did: 1, return; 2, exit().
+void ProbeCode::leave_if_told(const LoopCall& loop) {
+    const ir::Temp told = code_.load({loop.given, kLeaveAt}, ir::kU64);
+    if (functions_ > 0) code_.branch(ir::Cmp::eq, ir::kU64, told, 2, *end_);
+    code_.branch(ir::Cmp::ne, ir::kU64, told, 0, *out_);
 }
 
 ProbeCode::LoopCall ProbeCode::begin_loop() {
@@ -137,11 +153,17 @@ void ProbeCode::enter_body(ir::Temp given) {
 void ProbeCode::emit_body(const Stmt& stmt, const LoopCall& loop, ir::Temp given) {
     const Loop labels{code_.new_label(), code_.new_label()};
     out_ = code_.new_label();
+    end_ = functions_ > 0 ? code_.new_label() : *out_;
     loops_.push_back(labels);
     emit(stmt.body);
     loops_.pop_back();
     code_.bind(labels.next);
     code_.leave(0);
+    if (functions_ > 0) {
+        code_.bind(*end_);
+        code_.store({given, kLeaveAt}, 2, ir::kU64);
+        code_.leave(1);
+    }
     code_.bind(*out_);
     code_.store({given, kLeaveAt}, 1, ir::kU64);
     code_.bind(labels.end);
@@ -154,7 +176,7 @@ void ProbeCode::emit_body(const Stmt& stmt, const LoopCall& loop, ir::Temp given
 }
 
 ProbeCode::OuterCode ProbeCode::begin_inner() {
-    OuterCode outer{std::move(code_), context_,          frame_,    out_,
+    OuterCode outer{std::move(code_), context_,          frame_,    out_, end_,
                     stack_bytes_,     std::move(loops_), variables_};
     code_ = ir::Code();
     stack_bytes_ = 0;
@@ -167,6 +189,7 @@ void ProbeCode::end_inner(OuterCode outer) {
     context_ = outer.context;
     frame_ = outer.frame;
     out_ = outer.out;
+    end_ = outer.end;
     stack_bytes_ = outer.stack_bytes;
     loops_ = std::move(outer.loops);
     variables_ = std::move(outer.variables);

@@ -129,9 +129,7 @@ void ProbeCode::add_to(const TypedMap& map, const Local& key, ir::Operand value)
 void ProbeCode::emit_aggregation(const Expr& target, const Expr& call, const FunctionRow& row) {
     const TypedMap& map = map_of(target);
     const MapDeclaration declared = shared_.map(map);
-    const bool is_histogram = map.value->is(Kind::hist) || map.value->is(Kind::lhist);
-    const bool has_slots = is_histogram || map.value->is(Kind::tseries);
-    const Local key = key_of(map, target.operands, 0, has_slots ? kWord : 0);
+    const Local key = key_of(map, target.operands, 0, map.value->has_slots() ? kWord : 0);
     if (row.function == Fn::count) {
         code_.call(add_function(declared), {address_of(key)});
         return;
@@ -141,7 +139,7 @@ void ProbeCode::emit_aggregation(const Expr& target, const Expr& call, const Fun
         code_.call(shared_.series_function_of(map), {address_of(key), value, series_time()});
         return;
     }
-    if (!is_histogram) {
+    if (!map.value->is_histogram()) {
         code_.call(add_function(declared), {address_of(key), value});
         return;
     }

@@ -1,6 +1,7 @@
 #include "base/align.h"
 #include "base/cat.h"
 #include "bt/code/probe_code.h"
+#include "bt/syntax/walk.h"
 #include "lang/ir/read_memory.h"
 
 // What programs send to the reader.
@@ -36,7 +37,8 @@ SentRecord::Kind kind_of(Fn function) {
 
 }  // namespace
 
-void ProbeCode::send(const Expr& expr, SentRecord record, const std::vector<const Expr*>& values) {
+ir::Temp ProbeCode::send(const Expr& expr, SentRecord record,
+                         const std::vector<const Expr*>& values) {
     std::size_t end = sizeof(std::uint32_t);
     for (const Expr* value : values) {
         const TypePtr type = type_of(*value);
@@ -63,7 +65,32 @@ void ProbeCode::send(const Expr& expr, SentRecord record, const std::vector<cons
     }
     if (values.empty() && bytes > sizeof(std::uint32_t))
         code_.store(at.place(sizeof(std::uint32_t)), 0, ir::kU32);
-    code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
+    return code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
+}
+
+void ProbeCode::emit_exit(const Expr& expr) {
+    SentRecord record;
+    record.kind = SentRecord::Kind::exit;
+    std::vector<const Expr*> values;
+    if (!expr.operands.empty()) values.push_back(expr.operands[0].get());
+    const ir::Temp result = send(expr, std::move(record), values);
+    // Where the reader does not hear of it, another hit has to tell it.
+    code_.branch(ir::Cmp::ne, ir::kU64, result, 0, *end_);
+    code_.store({code_.symbol(Relocation::to(Relocation::Kind::map_value, shared_.exit_map())), 0},
+                1, ir::kU64);
+    code_.jump(*end_);
+}
+
+void ProbeCode::stop_after_exit(ir::Label otherwise) {
+    bool is_called = false;
+    for_each_expr(*instance_.probe, [&](const Expr& expr) {
+        is_called = is_called || (expr.kind == Expr::Kind::call && expr.text == "exit");
+    });
+    if (!is_called || instance_.provider() == Provider::end) return;
+    const ir::Temp has_exited = code_.load(
+        {code_.symbol(Relocation::to(Relocation::Kind::map_value, shared_.exit_map())), 0},
+        ir::kU64);
+    code_.branch(ir::Cmp::ne, ir::kU64, has_exited, 0, otherwise);
 }
 
 void ProbeCode::tell_failure(const Expr& expr, const char* helper, ir::Operand result) {
@@ -99,7 +126,10 @@ void ProbeCode::emit_print(const Expr& expr, bool clears) {
     const Expr& of = *expr.operands[0];
     SentRecord record;
     record.kind = SentRecord::Kind::print;
-    if (of.kind != Expr::Kind::map) return send(expr, std::move(record), {&of});
+    if (of.kind != Expr::Kind::map) {
+        send(expr, std::move(record), {&of});
+        return;
+    }
     const TypedMap& map = map_of(of);
     if (of.operands.empty()) {
         record.kind = SentRecord::Kind::print_map;
@@ -109,9 +139,13 @@ void ProbeCode::emit_print(const Expr& expr, bool clears) {
         std::vector<const Expr*> values;
         for (std::size_t i = 1; i < expr.operands.size(); ++i)
             values.push_back(expr.operands[i].get());
-        return send(expr, std::move(record), values);
+        send(expr, std::move(record), values);
+        return;
     }
-    if (!map.value->is_aggregation()) return send(expr, std::move(record), {&of});
+    if (!map.value->is_aggregation()) {
+        send(expr, std::move(record), {&of});
+        return;
+    }
     // The reader looks the element up by its key.
     record.kind = SentRecord::Kind::print_entry;
     record.map = map.name;
@@ -165,6 +199,37 @@ void ProbeCode::emit_join(const Expr& expr) {
     code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
 }
 
+void ProbeCode::emit_signal(const Expr& expr, int helper) {
+    const Expr& which = *expr.operands[0];
+    const auto name = literal_of(which);
+    if (!name || constant(which)) {
+        code_.call(helper, {number(which)});
+        return;
+    }
+    const auto known =
+        shared_.table().constant(name->starts_with("SIG") ? *name : gpufs::cat("SIG", *name));
+    if (!known) fail(which.at, gpufs::cat(*name, " is not a valid signal"));
+    code_.call(helper, {known->number});
+}
+
+// debugf(): into the kernel's own trace buffer, as bpf_trace_printk() writes it.
+void ProbeCode::emit_debug(const Expr& expr) {
+    const std::string format = *literal_of(*expr.operands[0]);
+    const Local text = allocate(align_up(format.size() + 1, kWord));
+    put_literal(format, align_up(format.size() + 1, kWord), text);
+    std::vector<ir::Operand> values;
+    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+        const Value value = eval(*expr.operands[i]);
+        if (value.type->is(Kind::string))
+            values.push_back(address_of(in_memory(value, value.type)));
+        else
+            values.push_back(number(value));
+    }
+    values.resize(3, 0);
+    code_.call(BPF_FUNC_trace_printk,
+               {address_of(text), format.size() + 1, values[0], values[1], values[2]});
+}
+
 void ProbeCode::emit_output(const Expr& expr, const FunctionRow& row) {
     SentRecord record;
     record.kind = kind_of(row.function);
@@ -174,31 +239,25 @@ void ProbeCode::emit_output(const Expr& expr, const FunctionRow& row) {
         case Fn::clear:
         case Fn::zero:
             record.map = expr.operands[0]->text;
-            return send(expr, std::move(record), {});
+            send(expr, std::move(record), {});
+            return;
         case Fn::time:
             record.text = expr.operands.empty() ? kTimeFormat : *literal_of(*expr.operands[0]);
-            return send(expr, std::move(record), {});
+            send(expr, std::move(record), {});
+            return;
         case Fn::join:
             return emit_join(expr);
-        case Fn::exit: {
-            record.kind = SentRecord::Kind::exit;
-            std::vector<const Expr*> values;
-            if (!expr.operands.empty()) values.push_back(expr.operands[0].get());
-            send(expr, std::move(record), values);
-            return code_.jump(*out_);
-        }
-        case Fn::signal: {
-            const Expr& which = *expr.operands[0];
-            if (const auto name = literal_of(which); name && !constant(which)) {
-                const auto known = shared_.table().constant(
-                    name->starts_with("SIG") ? *name : gpufs::cat("SIG", *name));
-                if (!known) fail(which.at, gpufs::cat(*name, " is not a valid signal"));
-                code_.call(BPF_FUNC_send_signal, {known->number});
-            } else {
-                code_.call(BPF_FUNC_send_signal, {number(which)});
-            }
+        case Fn::exit:
+            return emit_exit(expr);
+        case Fn::signal:
+            return emit_signal(expr, BPF_FUNC_send_signal);
+        case Fn::signal_thread:
+            return emit_signal(expr, BPF_FUNC_send_signal_thread);
+        case Fn::debugf:
+            return emit_debug(expr);
+        case Fn::fail:
+        case Fn::static_assert_:
             return;
-        }
         default:
             return emit_format(expr, record.kind);
     }

@@ -140,8 +140,10 @@ std::vector<CodeItem> ProbeCode::compile_once(bool has_frame, std::string_view l
     code_.set_source(instance_.probe->at);
     context_ = code_.argument(1);
     out_ = code_.new_label();
+    end_ = out_;
     const ir::Label end = code_.new_label();
     filter_pids(end);
+    stop_after_exit(end);
     if (has_frame) {
         const ir::Temp frame = code_.call(shared_.claim_function(), {});
         code_.branch(ir::Cmp::eq, ir::kU64, frame, 0, end);

@@ -6,42 +6,15 @@
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
 #include "bt/code/script_code.h"
+#include "bt/code/value.h"
 #include "bt/types/functions.h"
 #include "bt/types/typed.h"
 #include "lang/ir/ir.h"
 
 namespace gpufs::bt {
-
-// The widest access in bytes, at most a word, for what is left, aligned at these offsets.
-std::size_t widest_access(std::size_t left, std::int64_t at, std::int64_t other = 0);
-
-// Bytes in memory that a program may load from and store to: on its stack, in its frame, in a
-// map's value.
-struct Local {
-    std::variant<ir::Slot, ir::Temp> base;
-    std::int64_t offset = 0;
-
-    ir::Place place(std::int64_t at = 0) const {
-        if (const auto* slot = std::get_if<ir::Slot>(&base)) return {*slot, offset + at};
-        return {std::get<ir::Temp>(base), offset + at};
-    }
-    Local at(std::size_t bytes) const { return {base, offset + static_cast<std::int64_t>(bytes)}; }
-};
-
-// The value of an expression, wherever it is.
-struct Value {
-    TypePtr type;
-    std::optional<ir::Operand> number;  // of a scalar: extended to 64 bits
-    std::optional<Local> bytes;         // in the program's memory
-    std::optional<ir::Temp> remote;     // elsewhere: this address in `space`
-    Space space = Space::kernel;
-    std::optional<std::string> literal;   // a text that is known
-    const gpufs::Field* field = nullptr;  // text or an array in the event's record
-};
 
 // The code of one instance.
 class ProbeCode {
@@ -52,6 +25,8 @@ public:
 
     // The code for this kernel; where it depends on what the kernel has, with guards.
     std::vector<CodeItem> compile();
+    // What compile() had before registers were assigned, as text.
+    std::string ir_text() const { return code_.to_text(); }
 
 private:
     std::vector<CodeItem> compile_once(bool has_frame, std::string_view label_prefix);
@@ -83,6 +58,7 @@ private:
         ir::Slot given;  // what it is given
     };
     LoopCall begin_loop();
+    void leave_if_told(const LoopCall& loop);
     void enter_body(ir::Temp given);
     void emit_body(const Stmt& stmt, const LoopCall& loop, ir::Temp given);
     void set_variable(std::size_t which, const Value& value);
@@ -103,6 +79,7 @@ private:
     Value eval_builtin(const Expr& expr);
     Value eval_stack(const TypePtr& type);
     Value eval_func(const TypePtr& type);
+    void emit_function(const Expr& call);
     Value eval_variable(std::size_t which);
     Value eval_member(const Expr& expr);
     Value eval_args_member(const Expr& expr);
@@ -121,6 +98,7 @@ private:
     Value remote_value(ir::Temp address, Space space, const TypePtr& type);
     Value compared(const Expr& expr);
     ir::Temp argument_number(unsigned number);
+    ir::Temp static_argument(const StaticArgument& argument);
     ir::Temp register_value(const std::string& name, const SourceRef& at);
     ir::Temp context_word(std::size_t offset);
     ir::Operand user_mode();
@@ -130,6 +108,7 @@ private:
     Value eval_str(const Expr& expr);
     Value eval_buf(const Expr& expr);
     Value eval_ntop(const Expr& expr);
+    Value eval_initial_id(const Expr& expr);
     ir::Temp text_length(const Value& text);
     // Whether two texts are equal up to `limit` bytes: jumps to the label where they are not.
     void unless_equal(const Value& a, const Value& b, ir::Label otherwise,
@@ -183,17 +162,16 @@ private:
     void emit_format(const Expr& expr, SentRecord::Kind kind);
     void emit_print(const Expr& expr, bool clears = false);
     void emit_join(const Expr& expr);
+    void emit_debug(const Expr& expr);
+    void emit_signal(const Expr& expr, int helper);
     // A helper of the kernel returned this.
     void tell_failure(const Expr& expr, const char* helper, ir::Operand result);
-    // Sends the record whose values these are.
-    void send(const Expr& expr, SentRecord record, const std::vector<const Expr*>& values);
+    // Sends the record whose values these are; what the kernel says of it.
+    ir::Temp send(const Expr& expr, SentRecord record, const std::vector<const Expr*>& values);
+    void emit_exit(const Expr& expr);
+    // Where the program calls exit(): jumps to the label once it was called.
+    void stop_after_exit(ir::Label otherwise);
 
-    Value number_value(ir::Operand number, TypePtr type) const {
-        Value value;
-        value.type = std::move(type);
-        value.number = number;
-        return value;
-    }
     TypePtr type_of(const Expr& expr) const { return instance_.types.at(&expr); }
     std::optional<std::int64_t> constant(const Expr& expr) const {
         return constant_of(expr, instance_, shared_.table());
@@ -205,38 +183,18 @@ private:
     ScriptCode& shared_;
     ir::Code code_;
     std::optional<ir::Temp> context_, frame_;
-    std::optional<ir::Label> out_;
+    // Where return goes, and where exit() does: they differ within functions.
+    std::optional<ir::Label> out_, end_;
+    std::size_t functions_ = 0;  // that are open
     bool has_frame_ = false, wants_frame_ = false;
     bool has_callbacks_ = true, has_called_range_ = false;
     std::size_t stack_bytes_ = 0, frame_bytes_ = 0;
-    struct VariablePlace {
-        std::optional<ir::Temp> number;
-        std::optional<Local> bytes;
-    };
     std::vector<VariablePlace> variables_;
-    struct Loop {
-        ir::Label next, end;
-    };
     std::vector<Loop> loops_;
-    // The code around a function that is a part of it.
-    struct OuterCode {
-        ir::Code code;
-        std::optional<ir::Temp> context, frame;
-        std::optional<ir::Label> out;
-        std::size_t stack_bytes;
-        std::vector<Loop> loops;
-        std::vector<VariablePlace> variables;
-    };
+    struct OuterCode;  // the code around a function that is a part of it
     OuterCode begin_inner();
     void end_inner(OuterCode outer);
     std::unordered_map<const Expr*, std::string> records_, failures_;
 };
-
-// The bytes that adding 1 to a value moves it by: of a pointer, what it points to.
-std::size_t stride_of(const Type& type, const TypeTable& table);
-// A text as it is in memory: up to its first NUL.
-std::string up_to_nul(const std::string& text);
-// How a number of this type is in a register.
-ir::Type ir_type(const Type& type);
 
 }  // namespace gpufs::bt

@@ -50,16 +50,26 @@ Aggregation aggregation_of(const Type& type) {
     return how;
 }
 
-bool is_histogram(const Type& type) {
-    return type.is(Kind::hist) || type.is(Kind::lhist);
-}
-
 // An array of one value, which programs read by its address.
 MapDeclaration global_of(const char* name, std::size_t bytes) {
     MapDeclaration map =
         array_map(name, BPF_MAP_TYPE_ARRAY, Layout::of("value", raw_bytes_value(bytes)));
     map.is_global = true;
     return map;
+}
+
+// Names the stacks that a key or a value has: they are in use.
+void note_stacks(Layout& layout, const Type& type, std::size_t at = 0) {
+    for (const Type::Field& field : type.fields)
+        note_stacks(layout, *field.type, at + field.offset);
+    if (!type.is(Kind::kernel_stack) && !type.is(Kind::user_stack)) return;
+    ValueType stack;
+    stack.kind =
+        type.is(Kind::kernel_stack) ? ValueType::Kind::kernel_stack : ValueType::Kind::user_stack;
+    stack.bytes = sizeof(std::int32_t);
+    stack.is_signed = true;
+    stack.stack_map = type.map;
+    layout.members.push_back({gpufs::cat("stack", at), stack, at});
 }
 
 // slot = the number of the slot that `value` belongs to.
@@ -136,7 +146,7 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
         ValueType number;
         number.is_signed = value.is_signed;
         made.value.add("value", number);
-        if (is_histogram(value)) {
+        if (value.is_histogram()) {
             ValueType slot;
             made.key.add("slot", slot);
             made.max_entries = map.is_keyed ? made.max_entries * kSlotsOfKey : kMostSlots;
@@ -147,7 +157,10 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
         made.value = Layout::of("value", raw_bytes_value(align_up(value.bytes, kWord)));
         program().maps.push_back(made);
     }
-    return *program().find_map(name);
+    MapDeclaration& declared = *std::ranges::find(program().maps, name, &MapDeclaration::name);
+    if (map.key) note_stacks(declared.key, *map.key);
+    if (!value.is_aggregation()) note_stacks(declared.value, value);
+    return declared;
 }
 
 std::string ScriptCode::add_function_of(const TypedMap& map) {
@@ -211,16 +224,17 @@ std::string ScriptCode::send_function() {
         const ir::Temp map = code.symbol(Relocation::to(Relocation::Kind::map, kRing));
         if (has_ring) {
             const ir::Label done = code.new_label();
-            code.branch(ir::Cmp::eq, ir::kS64,
-                        code.call(BPF_FUNC_ringbuf_output, {map, record, bytes, 0}), 0, done);
+            const ir::Temp result = code.call(BPF_FUNC_ringbuf_output, {map, record, bytes, 0});
+            code.branch(ir::Cmp::eq, ir::kS64, result, 0, done);
             append_loss(code, kUnsent);
             code.bind(done);
+            code.leave(result);
         } else {
             // The kernel counts the losses.
-            code.call(BPF_FUNC_perf_event_output,
-                      {context, map, static_cast<std::uint64_t>(BPF_F_CURRENT_CPU), record, bytes});
+            code.leave(code.call(
+                BPF_FUNC_perf_event_output,
+                {context, map, static_cast<std::uint64_t>(BPF_F_CURRENT_CPU), record, bytes}));
         }
-        code.leave(0);
         append_guarded(function.code, code.assemble(has_ring ? ".a" : ".b"),
                        feature_guard(program(), "ringbuf", has_ring, {}));
     }
@@ -251,6 +265,11 @@ const char* ScriptCode::child_map() {
     if (program().find_map(kChildMap)) return kChildMap;
     program().maps.push_back(global_of(kChildMap, kWord));
     return kChildMap;
+}
+
+const char* ScriptCode::exit_map() {
+    if (!program().find_map(kExited)) program().maps.push_back(global_of(kExited, kWord));
+    return kExited;
 }
 
 const char* ScriptCode::zeros(std::size_t bytes) {

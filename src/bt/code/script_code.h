@@ -17,6 +17,7 @@ inline constexpr const char* kSend = "send";
 inline constexpr const char* kFrames = "frames";
 inline constexpr const char* kClaimFrame = "claim_frame";
 inline constexpr const char* kZeros = "zeros";
+inline constexpr const char* kExited = "exited";
 
 // What the programs of a script share: its maps, the functions that they call, the records that
 // they send. Each is declared when it is first asked for.
@@ -47,7 +48,8 @@ public:
     std::string series_function_of(const TypedMap& map);
     // The function get_stackid() of the map of stacks that a type names.
     std::string stack_function_of(const Type& stack);
-    // The function that sends: arguments: the context, the record's address, its bytes.
+    // The function that sends: arguments: the context, the record's address, its bytes; 0, or what
+    // the kernel says of a record that was lost.
     std::string send_function();
     // The function that gives a program its frame, memory of this CPU that nobody else uses until
     // it is given back: the address, or 0. The first 8 bytes are its own.
@@ -55,6 +57,9 @@ public:
     void need_frame(std::size_t bytes) { frame_bytes_ = std::max(frame_bytes_, bytes); }
     // The map with the COMMAND's process id, which whoever runs the program puts there.
     const char* child_map();
+    // The map whose one number tells that exit() was called: no other hit of a program that calls
+    // it runs then, however long the reader takes to end the script.
+    const char* exit_map();
     // The map with so many zero bytes.
     const char* zeros(std::size_t bytes);
 

@@ -125,6 +125,8 @@ void ProbeCode::emit_assign(const Stmt& stmt) {
 }
 
 void ProbeCode::emit_if(const Stmt& stmt) {
+    if (stmt.value->is_comptime)
+        return emit(*constant(*stmt.value) != 0 ? stmt.body : stmt.otherwise);
     const ir::Label otherwise = code_.new_label();
     unless(*stmt.value, otherwise);
     emit(stmt.body);

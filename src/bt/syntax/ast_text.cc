@@ -1,9 +1,8 @@
-// The tree as text: `gpufs bt -d ast`.
+#include "bt/syntax/ast_text.h"
 
 #include "base/cat.h"
 #include "base/hex.h"
 #include "base/text.h"
-#include "bt/syntax/parse.h"
 #include "bt/syntax/tree.h"
 
 namespace gpufs::bt {

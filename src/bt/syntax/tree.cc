@@ -33,6 +33,8 @@ ExprPtr clone(const Expr& expr) {
     copy->is_postfix = expr.is_postfix;
     copy->has_call_parentheses = expr.has_call_parentheses;
     copy->is_comptime = expr.is_comptime;
+    copy->is_negative = expr.is_negative;
+    copy->is_function = expr.is_function;
     copy->height = expr.height;
     copy->unary = expr.unary;
     copy->binary = expr.binary;

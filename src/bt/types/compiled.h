@@ -20,6 +20,8 @@ struct ScriptMap {
     std::vector<TypePtr> keys;  // empty: a scalar
     TypePtr key;  // of the whole key as it lies in the map: the one key's, or the tuple's;
                   // null for a scalar, whose key in the kernel's map is a u64 0
+    // What the script first has in each place of the key, in a word, for a column: "comm".
+    std::vector<std::string> key_names;
     TypePtr value;
     // A scalar that the script never deletes: where nothing was put in, it is zero.
     bool is_always_there = false;
@@ -69,8 +71,13 @@ struct SentRecord {
     SourceRef at;
 };
 
+// The language changed: what a script means and prints is as bpftrace's newest has it, or as 0.17
+// does, where that is asked for.
+enum class Language { newest, as_of_0_17 };
+
 // What a script's config block and the environment say about output.
 struct OutputConfig {
+    Language language = Language::newest;
     bool prints_maps_on_exit = true;
     bool says_attached = false;  // how many probes there are, before and after they are attached
     bool has_warnings = true;    // warnf() and what went wrong while it ran
@@ -92,6 +99,8 @@ struct Compiled {
     bool has_only_begin_and_end = false;
     bool has_user_addresses = false;  // stacks or symbols of processes
     std::vector<PlacedMessage> warnings;
+    // What the passes made, as text, where CompileOptions::keeps_stages.
+    std::string types_text, ir_text;
 };
 
 // How many probes a script's programs are for, patterns counted as one.

@@ -51,6 +51,7 @@ std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instan
                 return std::nullopt;
             case Expr::Kind::size_of:
             case Expr::Kind::offset_of:
+            case Expr::Kind::call:
                 // The inference has put the number beside the type.
                 if (const auto known = instance.constants.find(&leaf);
                     known != instance.constants.end())

@@ -162,7 +162,8 @@ void Inference::run() {
     is_final_ = true;
     for (Instance& instance : typed_.instances) visit(instance);
     for (const TypedMap& map : typed_.maps)
-        if (!map.value) complain(map.at, gpufs::cat("Undefined map: @", map.name));
+        if (!map.value && !map.is_assigned)
+            complain(map.at, gpufs::cat("Undefined map: @", map.name));
 }
 
 void Inference::visit(Instance& instance) {
@@ -200,6 +201,8 @@ void Inference::visit(const Stmt& stmt) {
             if (type && !type->is_number() && !type->is(Kind::pointer))
                 complain(stmt.value->at,
                          gpufs::cat("Invalid condition: a number is wanted, not ", name_of(*type)));
+            if (const auto taken = decided_branch(stmt))
+                return visit(*taken ? stmt.body : stmt.otherwise);
             loops_ += stmt.kind == Stmt::Kind::while_;
             visit(stmt.body);
             loops_ -= stmt.kind == Stmt::Kind::while_;
@@ -231,6 +234,15 @@ void Inference::visit(const Stmt& stmt) {
         case Stmt::Kind::block:
             return visit(stmt.body);
     }
+}
+
+// if comptime: what is not taken need not have types.
+std::optional<bool> Inference::decided_branch(const Stmt& stmt) {
+    if (stmt.kind != Stmt::Kind::if_ || !stmt.value->is_comptime) return std::nullopt;
+    const auto condition = constant(*stmt.value);
+    if (condition) return *condition != 0;
+    complain(stmt.value->at, "the condition is not known before the program runs");
+    return std::nullopt;
 }
 
 void Inference::visit_for(const Stmt& stmt) {
@@ -318,6 +330,7 @@ void Inference::assign_aggregation(const Stmt& stmt, const Expr& call, const Fun
 }
 
 void Inference::put(TypedMap& map, const SourceRef& at, TypePtr type) {
+    map.is_assigned = true;
     if (!type) return;
     if (type->is(Kind::none))
         return complain(at, gpufs::cat("there is no value to put into @", map.name));
@@ -412,7 +425,6 @@ Typed infer_types(const Script& script, World& world, const TypeTable& table,
     const InferenceInput input{script, world, table, options, mistakes, typed.warnings};
     typed.instances = split_probes(input);
     for (Instance& instance : typed.instances) resolve_variables(instance, input);
-    if (!mistakes.empty()) return typed;
     Inference(input, typed).run();
     for (const MapDeclarationNode& declared : script.maps) {
         TypedMap* map = typed.find_map(declared.name);

@@ -2,6 +2,7 @@
 
 #include "base/cat.h"
 #include "base/kernel_abi.h"
+#include "base/text.h"
 #include "bt/syntax/words.h"
 #include "bt/types/inference.h"
 
@@ -92,9 +93,27 @@ TypePtr Inference::type_of_argument(const Expr& expr, unsigned number) {
         complain(expr.at, gpufs::cat("The ", expr.text,
                                      " builtin can only be used with kprobe, "
                                      "uprobe, usdt and rawtracepoint"));
+    else if (provider == Provider::usdt)
+        return type_of_static_argument(expr, number);
     else if (number > 5 && provider != Provider::rawtracepoint && provider != Provider::usdt)
         complain(expr.at, gpufs::cat(expr.text, ": the first six arguments are in registers"));
     return integer_type(kWord, false);
+}
+
+TypePtr Inference::type_of_static_argument(const Expr& expr, unsigned number) {
+    const auto& arguments = instance_->static_arguments;
+    if (number >= arguments.size()) {
+        // The file is not there: whoever attaches the probe says so.
+        if (!arguments.empty() || instance_->static_place)
+            complain(expr.at, gpufs::cat("the probe has ", counted(arguments.size(), "argument"),
+                                         ", from arg0 on"));
+        return integer_type(kWord, false);
+    }
+    const StaticArgument& argument = arguments[number];
+    if (argument.kind == StaticArgument::Kind::unknown)
+        complain(expr.at, gpufs::cat(expr.text, " is at '", argument.text,
+                                     "' in the program, where it cannot be read"));
+    return integer_type(argument.bytes, argument.is_signed);
 }
 
 TypePtr Inference::type_of_stack(const Expr& expr, bool is_user) {

@@ -32,6 +32,8 @@ bool has_registers_at(Provider provider) {
 
 TypePtr Inference::type_of_call(const Expr& expr) {
     const FunctionRow* row = find_function(expr.text);
+    if (!row && (expr.text == "pid" || expr.text == "tid") && expr.operands.size() == 1)
+        return type_of_task_id(expr);
     if (!row) {
         bool is_known = expr.operands.empty();
         if (is_known)
@@ -92,6 +94,7 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
         case Fn::printf:
         case Fn::errorf:
         case Fn::warnf:
+        case Fn::debugf:
         case Fn::system:
         case Fn::cat:
         case Fn::print:
@@ -242,6 +245,7 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
             if (expr.operands.size() == 2) literal(1);
             return plain_type(Kind::cgroup_path);
         case Fn::signal:
+        case Fn::signal_thread:
             if (!literal_of(*expr.operands[0])) number(0);
             return none_type();
         case Fn::write_user: {
@@ -257,6 +261,15 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
                          gpufs::cat(name_of(*from), " has no ", *bytes, " bytes to write"));
             return integer_type(4, true);
         }
+        case Fn::fail:
+        case Fn::static_assert_:
+        case Fn::is_str:
+        case Fn::is_ptr:
+        case Fn::is_array:
+        case Fn::is_integer:
+        case Fn::is_unsigned_integer:
+        case Fn::is_literal:
+            return type_of_decision(expr, row.function);
         case Fn::count:
             return plain_type(Kind::count);
         case Fn::sum:
@@ -435,7 +448,14 @@ void Inference::check_output(const Expr& expr, const FunctionRow& row) {
                 complain(expr.operands[0]->at, "time() wants a text in quotes here");
             return;
         default:
-            return check_format(expr);
+            check_format(expr);
+            if (row.function != Fn::debugf) return;
+            for (std::size_t i = 1; i < expr.operands.size(); ++i)
+                if (const TypePtr type = type_of(*expr.operands[i]); type && !type->is_number() &&
+                                                                     !type->is(Kind::pointer) &&
+                                                                     !type->is(Kind::string))
+                    complain(expr.operands[i]->at, gpufs::cat("debugf() takes numbers and texts (",
+                                                              name_of(*type), " provided)"));
     }
 }
 

@@ -67,7 +67,8 @@ TypePtr Inference::type_of(const Expr& expr) {
 TypePtr Inference::find_type(const Expr& expr) {
     switch (expr.kind) {
         case Expr::Kind::integer:
-            if (expr.number > INT64_MAX) return integer_type(kWord, false);
+            if (expr.number > INT64_MAX && !expr.is_negative) return integer_type(kWord, false);
+            if (in_.options.is_old) return int64();
             return literal_type(static_cast<std::int64_t>(expr.number));
         case Expr::Kind::positional_count:
             return int64();
@@ -76,7 +77,8 @@ TypePtr Inference::find_type(const Expr& expr) {
         case Expr::Kind::string:
             return text_type(expr.text.size());
         case Expr::Kind::positional:
-            if (const auto number = constant(expr)) return literal_type(*number);
+            if (const auto number = constant(expr))
+                return in_.options.is_old ? int64() : literal_type(*number);
             return text_type(expr.text.size());
         case Expr::Kind::identifier:
             return type_of_identifier(expr);
@@ -140,9 +142,13 @@ TypePtr Inference::find_type(const Expr& expr) {
         case Expr::Kind::tuple:
         case Expr::Kind::record:
             return type_of_tuple(expr);
-        case Expr::Kind::block:
+        case Expr::Kind::block: {
+            const unsigned outer = loops_;
+            if (expr.is_function) loops_ = 0;
             visit(expr.body);
+            loops_ = outer;
             return expr.operands[0] ? type_of(*expr.operands[0]) : none_type();
+        }
         case Expr::Kind::type:
             complain(expr.at, "a type is no value");
             return nullptr;
@@ -298,7 +304,8 @@ TypePtr Inference::type_of_unary(const Expr& expr) {
     } else if (expr.unary == UnaryOp::logical_not && is_computable(*of)) {
         return boolean_type();
     } else if (of->is_number()) {
-        if (const auto number = constant(expr); number && *number < 0) return literal_type(*number);
+        if (const auto number = constant(expr); number && *number < 0)
+            return in_.options.is_old ? int64() : literal_type(*number);
         return integer_type(kWord, expr.unary == UnaryOp::negate || fits_int64(*of));
     }
     static constexpr const char* kNames[] = {"-", "~", "!", "*", "&"};
@@ -339,21 +346,22 @@ TypePtr Inference::type_of_binary(const Expr& expr) {
 }
 
 TypePtr Inference::type_of_comparison(const Expr& expr, const TypePtr& a, const TypePtr& b) {
+    const TypePtr truth = in_.options.is_old ? int64() : boolean_type();
     const bool is_equality = expr.binary == BinaryOp::eq || expr.binary == BinaryOp::ne;
     const auto is_text = [](const Type& type) {
         return type.is(Kind::string) || type.is(Kind::probe_name);
     };
     if (is_text(*a) && is_text(*b)) {
         if (!is_equality) complain(expr.at, "texts can be compared with == and != only");
-        return boolean_type();
+        return truth;
     }
     const auto is_word = [](const Type& type) {
         return type.is_scalar() && !type.is(Kind::probe_name);
     };
-    if (is_word(*a) && is_word(*b)) return boolean_type();
+    if (is_word(*a) && is_word(*b)) return truth;
     const bool is_memory =
         a->is(Kind::tuple) ? merged(a, b) != nullptr : a->kind == b->kind && a->bytes == b->bytes;
-    if (is_equality && is_memory && !a->is(Kind::none)) return boolean_type();
+    if (is_equality && is_memory && !a->is(Kind::none)) return truth;
     complain(expr.at, gpufs::cat("Type mismatch: '", name_of(*a), "' cannot be compared with '",
                                  name_of(*b), '\''));
     return nullptr;

@@ -29,9 +29,12 @@ struct InferenceInput {
         if (std::ranges::find(warnings, made) == warnings.end())
             warnings.push_back(std::move(made));
     }
+    // Once, of however many instances.
     void complain(const SourceRef& at, std::string_view message,
                   const std::string& hint = {}) const {
-        mistakes.error(script.sources.at(at.source), at.span, message, hint);
+        Diagnostics one;
+        one.error(script.sources.at(at.source), at.span, message, hint);
+        mistakes.add(one);
     }
 };
 
@@ -56,6 +59,7 @@ private:
     void assign(const Stmt& stmt);
     void assign_aggregation(const Stmt& stmt, const Expr& call, const FunctionRow& row);
     void visit_for(const Stmt& stmt);
+    std::optional<bool> decided_branch(const Stmt& stmt);
     void declare(const Stmt& stmt);
     void put(TypedMap& map, const SourceRef& at, TypePtr type);
     void put(Variable& variable, const SourceRef& at, TypePtr type);
@@ -66,6 +70,7 @@ private:
     TypePtr type_of_identifier(const Expr& expr);
     TypePtr type_of_builtin(const Expr& expr, bool& is_known);
     TypePtr type_of_argument(const Expr& expr, unsigned number);
+    TypePtr type_of_static_argument(const Expr& expr, unsigned number);
     TypePtr type_of_map(const Expr& expr);
     TypePtr type_of_member(const Expr& expr);
     TypePtr type_of_args_member(const Expr& expr);
@@ -80,6 +85,8 @@ private:
     TypePtr type_of_call(const Expr& expr);
     TypePtr type_of_function(const Expr& expr, const FunctionRow& row);
     TypePtr type_of_series(const Expr& expr);
+    TypePtr type_of_decision(const Expr& expr, Fn function);
+    TypePtr type_of_task_id(const Expr& expr);
     TypePtr type_of_stack(const Expr& expr, bool is_user);
     TypePtr type_of_str(const Expr& expr);
     TypePtr type_of_buf(const Expr& expr);

@@ -7,6 +7,11 @@
 namespace gpufs::bt {
 namespace {
 
+// Without what tells one use of a macro or a function from others.
+std::string as_written(const std::string& name) {
+    return name.substr(0, name.find('#'));
+}
+
 class Scopes {
 public:
     Scopes(Instance& instance, const InferenceInput& input) : instance_(instance), in_(input) {}
@@ -20,7 +25,7 @@ public:
         walk();
         const std::vector<std::string> names(made_.begin(), made_.end());
         for (const auto& [name, at] : unknown_)
-            in_.complain(at, gpufs::cat("Undefined or undeclared variable: $", name),
+            in_.complain(at, gpufs::cat("Undefined or undeclared variable: $", as_written(name)),
                          did_you_mean(name, names));
     }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "base/hex.h"
 #include "base/text.h"
 #include "bt/syntax/mistake.h"
 #include "bt/syntax/walk.h"
@@ -11,7 +12,7 @@ namespace {
 
 // What of its target a block asks for.
 struct Asked {
-    bool args = false, probe = false, function = false;
+    bool args = false, probe = false, function = false, numbered = false;
 
     explicit Asked(const Probe& probe_) {
         for_each_expr(probe_, [&](const Expr& expr) {
@@ -19,6 +20,8 @@ struct Asked {
             args = args || expr.text == "args" || expr.text == "retval";
             probe = probe || expr.text == "probe";
             function = function || expr.text == "func";
+            numbered = numbered || (expr.text.size() == 4 && expr.text.starts_with("arg") &&
+                                    expr.text != "args");
         });
     }
 };
@@ -36,6 +39,10 @@ public:
                 add_functions(point);
             else if (point.provider == Provider::rawtracepoint)
                 add_raw_tracepoints(point);
+            else if (point.provider == Provider::usdt && asked_.numbered)
+                add_static_probes(point);
+            else if (point.provider == Provider::uprobe || point.provider == Provider::uretprobe)
+                add_user_function(point);
             else
                 add(point);
         }
@@ -55,7 +62,8 @@ private:
         if (!asked_.probe)
             for (Instance& known : into_)
                 if (known.probe == &probe_ && known.provider() == point.provider && !known.event &&
-                    known.parameters.empty() && !needs_own(point)) {
+                    known.static_arguments.empty() && known.parameters.empty() &&
+                    !needs_own(point)) {
                     known.points.push_back(std::move(point));
                     return known;
                 }
@@ -132,6 +140,47 @@ private:
         made.parameters = std::move(*found);
     }
 
+    // A place each, where there are several: each has its arguments elsewhere.
+    void add_static_probes(const AttachPoint& point) {
+        const std::string space = point.space.empty() ? "*" : point.space;
+        const auto places = in_.world.static_probes(point.target, space, point.name);
+        if (places.empty()) {
+            add(point);  // whoever attaches it says why
+            return;
+        }
+        if (places.size() > in_.options.most_probes) return too_many(point, places.size());
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            Instance instance;
+            instance.probe = &probe_;
+            instance.points.push_back(point);
+            instance.points.back().text =
+                gpufs::cat("usdt:", point.target, ':', places[i].provider, ':', places[i].name);
+            instance.static_arguments = parse_static_arguments(places[i].arguments);
+            if (places.size() > 1) instance.static_place = i;
+            into_.push_back(std::move(instance));
+        }
+    }
+
+    // Addresses become places in functions, and places must be within them.
+    void add_user_function(AttachPoint point) {
+        if (point.address) {
+            const auto place = in_.world.user_function_at(point.target, *point.address);
+            if (!place)
+                return in_.complain(point.at, gpufs::cat("Could not resolve address: ",
+                                                         point.target, ':', hex(*point.address)));
+            point.name = place->function;
+            point.offset = place->offset;
+            point.address.reset();
+        } else if (point.offset != 0 && !point.has_glob()) {
+            const auto symbol = in_.world.user_symbol(point.target, point.name);
+            if (symbol && symbol->bytes != 0 && point.offset >= symbol->bytes)
+                return in_.complain(point.at,
+                                    gpufs::cat("Offset outside the function bounds ('", point.name,
+                                               "' size is ", symbol->bytes, ')'));
+        }
+        add(std::move(point));
+    }
+
     // By the event's name; what may stand in front of it is its module, of which the events' format
     // files do not tell, or its category.
     void add_raw_tracepoints(const AttachPoint& point) {
@@ -166,11 +215,13 @@ private:
     void missing(const AttachPoint& point, const std::string& name, const std::string& hint = {}) {
         using Missing = TypeOptions::Missing;
         const std::string message =
-            gpufs::cat("No matches for ", name_of(point.provider), ' ', name, '.');
+            in_.options.is_old
+                ? gpufs::cat(name_of(point.provider), " not found: ", name)
+                : gpufs::cat("No matches for ", name_of(point.provider), ' ', name, '.');
         const Missing what = in_.options.if_missing(probe_);
-        if (what == Missing::error) return in_.complain(point.at, message, hint);
+        if (what == Missing::mistake) return in_.complain(point.at, message, hint);
         if (!first_missing_) first_missing_ = Mistake{point.at, message, hint};
-        if (what == Missing::warn) in_.warn(point.at, gpufs::cat(message, " Skipping."));
+        if (what == Missing::caution) in_.warn(point.at, gpufs::cat(message, " Skipping."));
     }
 
     void too_many(const AttachPoint& point, std::size_t found) {

@@ -93,8 +93,9 @@ struct Type {
     bool is(Kind k) const { return kind == k; }
     bool is_number() const { return kind == Kind::integer || kind == Kind::boolean; }
     bool is_aggregation() const { return kind >= Kind::count; }
+    bool is_histogram() const { return is(Kind::hist) || is(Kind::lhist); }
     // In a map, an element for each key and slot (ScriptMap): histograms and time series.
-    bool has_slots() const { return is(Kind::hist) || is(Kind::lhist) || is(Kind::tseries); }
+    bool has_slots() const { return is_histogram() || is(Kind::tseries); }
     // Fits a register: a number, a pointer, and what is kept as 8 bytes.
     bool is_scalar() const;
 };

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "bt/types/c_types.h"
 #include "bt/types/type.h"
 #include "bt/types/world.h"
+#include "lang/program/program.h"
+#include "lang/program/static_argument.h"
 
 namespace gpufs::bt {
 
@@ -37,6 +40,10 @@ struct Instance {
     const EventFormat* event = nullptr;   // of its one tracepoint, where it asks for `args`
     std::vector<Type::Field> parameters;  // of its one function or raw tracepoint, likewise
     bool asks_function = false;           // `func`
+    // Of its static probe (usdt), where it asks for arguments: where they are, and at which of the
+    // probe's places it runs, where there are several.
+    std::vector<StaticArgument> static_arguments;
+    std::optional<std::size_t> static_place;
     std::unordered_map<const Expr*, TypePtr> types;
     std::unordered_map<const Expr*, std::size_t> uses;        // of variables: which one
     std::unordered_map<const Stmt*, std::size_t> declares;    // let and for: likewise
@@ -52,6 +59,7 @@ struct TypedMap {
     bool is_keyed = false;
     TypePtr key;    // the one key's, or a tuple's of several; null for a scalar
     TypePtr value;  // null where nothing is ever put in
+    bool is_assigned = false;
     bpf_map_type type = BPF_MAP_TYPE_HASH;
     std::uint64_t entries = 0;
     SourceRef at;  // where it comes first
@@ -62,16 +70,18 @@ struct TypeOptions {
     std::size_t string_bytes = 256;  // of str() and the like, at most; a multiple of 8
     std::uint64_t map_entries = 4096;
     std::size_t most_probes = 1024;
+    bool is_old = false;      // see Language: numbers have 64 bits, comparisons are numbers
     bool is_unsafe = false;   // functions that change the machine are allowed
     bool has_cookies = true;  // one program can know at which of its functions it runs
     // What becomes of attach points that are not there: as the config's missing_probes says. Where
     // it does not, they are errors, but in a list of which another one is there `missing_in_list`.
-    enum class Missing { error, warn, ignore };
+    using Missing = ProbeProgram::IfAbsent;
     std::optional<Missing> missing_probes;
-    Missing missing_in_list = Missing::error;
+    Missing missing_in_list = Missing::mistake;
 
     Missing if_missing(const Probe& probe) const {
-        return missing_probes.value_or(probe.points.size() > 1 ? missing_in_list : Missing::error);
+        return missing_probes.value_or(probe.points.size() > 1 ? missing_in_list
+                                                               : Missing::mistake);
     }
 };
 
@@ -88,6 +98,10 @@ struct Typed {
 // Adds all mistakes to `mistakes`; the result is then of no use.
 Typed infer_types(const Script& script, World& world, const TypeTable& table,
                   const TypeOptions& options, Diagnostics& mistakes);
+
+// Maps, then for each instance its variables and what each expression is, as text: `gpufs bt -d
+// types`.
+std::string types_text(const Script& script, const Typed& typed);
 
 // The number that an expression is, where it is known before the program runs: literals,
 // enumerators, sizeof, and what is computed of such. `instance` has the types.

@@ -53,6 +53,21 @@ public:
     };
     virtual std::optional<UserSymbol> user_symbol(const std::string& file,
                                                   const std::string& name) = 0;
+    // The function whose code has the address (as in UserSymbol), and how far behind its begin.
+    struct UserPlace {
+        std::string function;
+        std::uint64_t offset = 0;
+    };
+    virtual std::optional<UserPlace> user_function_at(const std::string& file,
+                                                      std::uint64_t address) = 0;
+    // What the static probes of a file whose provider and name match these shell patterns say of
+    // their arguments, "-4@%edi 8@-16(%rbp)": in the order in which a target's places are.
+    struct StaticProbe {
+        std::string provider, name, arguments;
+    };
+    virtual std::vector<StaticProbe> static_probes(const std::string& file,
+                                                   const std::string& provider,
+                                                   const std::string& name) = 0;
 };
 
 }  // namespace gpufs::bt

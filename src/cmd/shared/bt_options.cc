@@ -3,6 +3,8 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "base/cat.h"
@@ -32,7 +34,8 @@ constexpr const char* kHelp =
     "  -k                warn where an element is read or deleted that is not in its map\n"
     "  -q                do not say what is attached\n"
     "  -v                show the verifier's whole log of what it refuses\n"
-    "  -d ast            show what the script's text is understood as, and end\n"
+    "  -d PASS           show what a pass of the compiler makes of the script, and end: ast (its\n"
+    "                    text as a tree), types, ir (before registers are assigned), asm\n"
     "  --probe-filter RE only the probes whose names match this regular expression\n"
     "  --dry-run         load the programs and say where each would run; attach nothing\n"
     "  --unsafe          let the script use functions that change the machine\n"
@@ -70,12 +73,18 @@ std::vector<std::string> split_at_blanks(const std::string& text) {
 constexpr std::int64_t kMostPid = 4 << 20;
 
 int parse_bt_pid(const std::string& text) {
+    const char* const language = std::getenv("BPFTRACE_LANGUAGE");
+    const bool is_old = language && std::string_view(language) == "0.17";
     Scan scan(text);
     const auto number = scan.take_number<std::int64_t>();
     if (!number || !scan.rest().empty())
-        throw UsageError(cat("pid '", text, "' is not a valid decimal number"));
+        throw UsageError(is_old ? cat("pid '", text, "' is not a valid decimal number")
+                                : cat("Failed to parse pid: invalid ",
+                                      number ? "trailing bytes" : "integer", ": ", text));
     if (*number < 1 || *number > kMostPid)
-        throw UsageError(cat("pid '", text, "' out of valid pid range [1,", kMostPid, ']'));
+        throw UsageError(is_old ? cat("pid '", text, "' out of valid pid range [1,", kMostPid, ']')
+                                : cat("Pid out of range: ", text),
+                         is_old ? "" : cat("a process has a number from 1 to ", kMostPid));
     return static_cast<int>(*number);
 }
 
@@ -121,7 +130,7 @@ void take_option(BtChoices& choices, int letter, const std::string& value, const
             choices.run.verbose = true;
             return;
         case 'd':
-            choices.script.stage = checked("-d", value, {"ast"});
+            choices.script.stage = checked("-d", value, {"ast", "types", "ir", "asm"});
             return;
         case 'l':
             choices.pattern = "";

@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "cmd/shared/error_text.h"
+#include "cmd/shared/joint_printer.h"
 #include "cmd/shared/screen.h"
 #include "cmd/shared/script_printer.h"
 #include "cmd/shared/session_choice.h"
@@ -98,7 +101,8 @@ void LiveRun::open() {
     if (followed_) followed_->follow(loop_.command()->pid());
     const std::uint64_t attached_ns = monotonic_ns();
     monitor_.attach();
-    const bool has_user = choices_.script && choices_.script->has_user_addresses;
+    const bool has_user = std::ranges::any_of(
+        choices_.all_scripts(), [](const bt::Compiled* one) { return one->has_user_addresses; });
     symbols_.emplace(monitor_, choices_.lines ? CodeFile::Lines::yes : CodeFile::Lines::no,
                      has_user);
     symbols_->watch(wanted_process(program, choices_.parameters));
@@ -121,11 +125,16 @@ void LiveRun::open() {
 
 // A script's `cpid`.
 void LiveRun::tell_child() {
-    ProgramMap* const child = choices_.script ? monitor_.map(bt::kChildMap) : nullptr;
-    if (!child || !loop_.command()) return;
+    if (!loop_.command()) return;
     const std::uint32_t index = 0;
     const auto pid = static_cast<std::uint64_t>(loop_.command()->pid());
-    child->update(std::as_bytes(std::span(&index, 1)), std::as_bytes(std::span(&pid, 1)));
+    for (const bt::Compiled* one : choices_.all_scripts()) {
+        ProgramMap* const child = choices_.script
+                                      ? monitor_.map(bt::kChildMap)
+                                      : RunningPart(monitor_, one->program).map(bt::kChildMap);
+        if (child)
+            child->update(std::as_bytes(std::span(&index, 1)), std::as_bytes(std::span(&pid, 1)));
+    }
 }
 
 void LiveRun::open_printer() {
@@ -137,10 +146,19 @@ void LiveRun::open_printer() {
             *script_names_);
         return;
     }
-    auto made = std::make_unique<MonitorPrinter>(
-        ctx_, monitor_, choices_.form(),
-        symbols_->names(choices_.probe_frames ? LiveSymbols::ProbeFrames::shown
-                                              : LiveSymbols::ProbeFrames::left_out));
+    ValueNames names = symbols_->names(choices_.probe_frames ? LiveSymbols::ProbeFrames::shown
+                                                             : LiveSymbols::ProbeFrames::left_out);
+    if (!choices_.scripts.empty()) {
+        auto joint =
+            std::make_unique<JointPrinter>(ctx_, monitor_, choices_.form(), std::move(names),
+                                           choices_.scripts, [this](const RunningProgram& part) {
+                                               return live_script_names(symbols_->symbols(), part);
+                                           });
+        monitor_printer_ = &joint->monitors();
+        printer_ = std::move(joint);
+        return;
+    }
+    auto made = std::make_unique<MonitorPrinter>(ctx_, monitor_, choices_.form(), std::move(names));
     monitor_printer_ = made.get();
     printer_ = std::move(made);
 }
@@ -169,7 +187,7 @@ void LiveRun::take(const RecordLayout& layout, std::span<const std::byte> record
     if (freeze_on_) freeze_on_->look_at(layout, record);
     if (layout.is_for_freeze()) return;
     if (top_)
-        monitor_printer_->pass();
+        printer_->pass(layout, record);
     else
         printer_->print(layout, record);
 }
@@ -178,7 +196,7 @@ void LiveRun::take(const RecordLayout& layout, std::span<const std::byte> record
 // then.
 void LiveRun::await_signals() {
     std::set<std::string> names = monitor_.signals();
-    if (choices_.script) names.insert(kPrintSignal);
+    if (!choices_.all_scripts().empty()) names.insert(kPrintSignal);
     for (const std::string& name : names) {
         const auto number = find_user_signal(name);
         if (!number)
@@ -209,7 +227,7 @@ void LiveRun::tick() {
 
 // Nothing comes behind `begin`: a script of that and `end` only is not waited for.
 bool LiveRun::ends_at_once() const {
-    return choices_.script && choices_.script->has_only_begin_and_end && choices_.command.empty();
+    return choices_.has_only_begin_and_end() && choices_.command.empty();
 }
 
 bool LiveRun::goes_on() {

@@ -63,7 +63,7 @@ private:
     std::optional<LiveSymbols> symbols_;
     std::unique_ptr<ScriptNames> script_names_;
     std::unique_ptr<RunPrinter> printer_;
-    MonitorPrinter* monitor_printer_ = nullptr;  // the same; null for a script
+    MonitorPrinter* monitor_printer_ = nullptr;  // the same, or a part; null for a script alone
     std::optional<FreezeOn> freeze_on_;
     std::optional<GpuSection> gpus_;
     std::optional<Top> top_;

@@ -59,9 +59,13 @@ void MonitorPrinter::begin_batch() {
     records_.set_screen(screen_);
 }
 
-void MonitorPrinter::flush() {
+void MonitorPrinter::hand_over() {
     ctx_.out.write(text_);
     text_.clear();
+}
+
+void MonitorPrinter::flush() {
+    hand_over();
     ctx_.out.flush();
 }
 
@@ -92,9 +96,7 @@ void MonitorPrinter::print(const RecordLayout& layout, std::span<const std::byte
                 break;
         }
     }
-    if (text_.size() < kMuch) return;
-    ctx_.out.write(text_);
-    text_.clear();
+    if (text_.size() >= kMuch) hand_over();
 }
 
 void MonitorPrinter::print_report(const MapDeclaration& map, const Report& report,
@@ -115,20 +117,53 @@ void MonitorPrinter::print_report(const MapDeclaration& map, const Report& repor
 }
 
 void MonitorPrinter::print_map(const MapDeclaration& map, std::vector<MapEntry> entries) {
-    const std::vector<Report> reports = reports_of(running_.program(), map);
-    for (const Report& report : reports) {
-        const bool is_last = &report == &reports.back();
-        print_report(map, report, is_last ? std::move(entries) : entries);
+    print_taken(shown(map, std::move(entries), Histograms::drawn));
+}
+
+std::vector<const MapDeclaration*> MonitorPrinter::data_of_scripts() const {
+    std::vector<const MapDeclaration*> maps;
+    for (const bt::ScriptTables* script : scripts_)
+        for (const std::string& name : script->kept_maps())
+            if (const MapDeclaration* map = running_.program().find_map(name)) maps.push_back(map);
+    return maps;
+}
+
+MonitorPrinter::Taken MonitorPrinter::shown(const MapDeclaration& map,
+                                            std::vector<MapEntry> entries, Histograms scripts) {
+    for (bt::ScriptTables* script : scripts_) {
+        const bt::ScriptMap* own = script->find(map.name);
+        if (!own) continue;
+        if (!script->shows_maps()) return {&map, {}, {}, {}};
+        const bool is_series = own->value->is(bt::Type::Kind::tseries);
+        if (is_series || (own->value->has_slots() && scripts == Histograms::drawn))
+            return {&map, {}, {}, script->picture(*own, entries, form_.json)};
+        bt::ScriptTables::Table table = script->table(*own, std::move(entries));
+        return {table.map, std::move(table.entries), {std::move(table.report)}, {}};
+    }
+    return {&map, std::move(entries), reports_of(running_.program(), map), {}};
+}
+
+void MonitorPrinter::print_taken(Taken taken) {
+    if (form_.folded && taken.reports.empty()) return;
+    if (!taken.picture.empty() && is_below_text_ && !form_.json) text_ += '\n';
+    is_below_text_ = is_below_text_ || !taken.picture.empty();
+    text_ += taken.picture;
+    for (const Report& report : taken.reports) {
+        const bool is_last = &report == &taken.reports.back();
+        print_report(*taken.map, report, is_last ? std::move(taken.entries) : taken.entries);
     }
 }
 
-std::vector<MonitorPrinter::Taken> MonitorPrinter::take() {
+std::vector<MonitorPrinter::Taken> MonitorPrinter::take(Histograms scripts) {
     running_.turn();
     std::vector<Taken> taken;
     for (const MapDeclaration* map : reported_maps(running_.program())) {
-        taken.push_back({map, maps_.take(map->name)});
-        stack_collisions_ += count_stack_collisions(*map, taken.back().entries);
+        std::vector<MapEntry> entries = maps_.take(map->name);
+        stack_collisions_ += count_stack_collisions(*map, entries);
+        taken.push_back(shown(*map, std::move(entries), scripts));
     }
+    for (const MapDeclaration* map : data_of_scripts())
+        taken.push_back(shown(*map, maps_.read(map->name), scripts));
     return taken;
 }
 
@@ -172,11 +207,11 @@ void MonitorPrinter::print_gpus() {
 }
 
 void MonitorPrinter::print_interval(std::uint64_t now_ns) {
-    const std::vector<Taken> all = take();
+    const std::vector<Taken> all = take(Histograms::drawn);
     begin_batch();
     print_times(now_ns);
     print_gpus();
-    for (const Taken& taken : all) print_map(*taken.map, taken.entries);
+    for (const Taken& taken : all) print_taken(taken);
     during_ns_ = 0;
     is_below_text_ = true;
     release_stacks(all);
@@ -195,7 +230,9 @@ LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
         print_gpus();
     }
     maps_.keep();
-    for (const MapDeclaration* map : reported_maps(running_.program())) {
+    std::vector<const MapDeclaration*> all = reported_maps(running_.program());
+    std::ranges::copy(data_of_scripts(), std::back_inserter(all));
+    for (const MapDeclaration* map : all) {
         std::vector<MapEntry> entries = maps_.read(map->name);
         stack_collisions_ += count_stack_collisions(*map, entries);
         print_map(*map, std::move(entries));

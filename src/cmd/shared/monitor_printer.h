@@ -12,6 +12,7 @@
 #include "engine/results/map_contents.h"
 #include "engine/results/running_program.h"
 #include "engine/results/stack_maps.h"
+#include "view/bt/script_tables.h"
 #include "view/monitor/record_text.h"
 #include "view/monitor/value_text.h"
 
@@ -43,6 +44,9 @@ public:
     void begin_batch() override;
     // Carries out the record's actions.
     void print(const RecordLayout& layout, std::span<const std::byte> record) override;
+    // Only counts it.
+    void pass(const RecordLayout&, std::span<const std::byte>) override { ++count_; }
+    void hand_over() override;
     void flush() override;
 
     // The status of the first exit action carried out. Later records are not printed.
@@ -64,14 +68,23 @@ public:
     struct Taken {
         const MapDeclaration* map;
         std::vector<MapEntry> entries;
+        std::vector<Report> reports;
+        std::string picture;  // what is shown instead; empty: nothing
     };
-    std::vector<Taken> take();
+    // `drawn`: histograms of scripts are pictures, else rows of percentiles.
+    enum class Histograms { rows, drawn };
+    std::vector<Taken> take(Histograms scripts);
+    // The maps of these are shown as reports, too. Keeps a reference.
+    void show_maps_of(bt::ScriptTables& script) { scripts_.push_back(&script); }
     // Removes stacks from the stack maps, except those in `taken`.
     void release_stacks(const std::vector<Taken>& taken);
     // The names given to the constructor, with stacks. Valid as long as this object.
     const ValueNames& names() const noexcept { return names_; }
-    // Counts a record without printing it.
-    void pass() { ++count_; }
+    // A record was printed by somebody else, above what comes next here.
+    void note_lines() {
+        ++count_;
+        is_below_text_ = true;
+    }
     // Prints the final map contents and the losses, and returns these. `known`: see read_losses().
     // `now_ns`: the time for the last, incomplete interval.
     LossLedger print_end(std::uint64_t now_ns, LossLedger known) override;
@@ -81,6 +94,9 @@ private:
     void print_times(std::uint64_t now_ns);
     void print_gpus();
     void print_map(const MapDeclaration& map, std::vector<MapEntry> entries);
+    void print_taken(Taken taken);
+    Taken shown(const MapDeclaration& map, std::vector<MapEntry> entries, Histograms scripts);
+    std::vector<const MapDeclaration*> data_of_scripts() const;
     void print_report(const MapDeclaration& map, const Report& report,
                       std::vector<MapEntry> entries);
     void print_summary(const LossLedger& losses, const std::vector<Tally>& tallies);
@@ -102,6 +118,7 @@ private:
     std::uint64_t stack_collisions_ = 0;   // in the contents of maps
     std::optional<int> exit_status_;
     GpuSection* gpus_ = nullptr;
+    std::vector<bt::ScriptTables*> scripts_;
     bool is_silent_ = false;
     bool is_below_text_ = false;  // a following report is separated by an empty line
 };

@@ -1,5 +1,6 @@
 #include "cmd/shared/recorded_run.h"
 
+#include "cmd/shared/joint_printer.h"
 #include "cmd/shared/script_printer.h"
 #include "view/monitor/explanation.h"
 #include "view/monitor/recorded_symbols.h"
@@ -20,6 +21,12 @@ RecordedRun::RecordedRun(Context& ctx, Program program, const RunChoices& choice
             ctx, replay_, *choices.script,
             choices.json ? bt::ScriptOutput::Form::json : bt::ScriptOutput::Form::text,
             *script_names_);
+    } else if (!choices.scripts.empty()) {
+        printer_ = std::make_unique<JointPrinter>(
+            ctx, replay_, choices.form(), recorded_names(file_.context()), choices.scripts,
+            [this](const RunningProgram& part) {
+                return recorded_script_names(file_.context(), part);
+            });
     } else {
         printer_ = std::make_unique<MonitorPrinter>(ctx, replay_, choices.form(),
                                                     recorded_names(file_.context()));

@@ -20,6 +20,11 @@ public:
     virtual void begin_batch() = 0;
     // Carries out the record's actions.
     virtual void print(const RecordLayout& layout, std::span<const std::byte> record) = 0;
+    // What a record asks of the reader happens, but nothing is printed.
+    virtual void pass(const RecordLayout& layout, std::span<const std::byte> record) = 0;
+    // Moves what is buffered to the context's outputs.
+    virtual void hand_over() = 0;
+    // The same, and writes these.
     virtual void flush() = 0;
 
     // The status of the first exit action carried out. Later records are not printed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "bt/types/compiled.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/live_run.h"
 #include "cmd/shared/recorded_run.h"
@@ -22,6 +23,10 @@ void check_has_stacks(const Program& program) {
 
 void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
+    if (choices.folded && choices.script)
+        throw UsageError(
+            "--folded shows stacks that maps counted: 'gpufs watch' shows those of "
+            "a script's maps so");
     if (choices.folded) check_has_stacks(program);
     if (choices.top && (choices.folded || choices.input))
         throw UsageError("--top shows what happens now: not with --folded or -i");
@@ -35,6 +40,12 @@ void check_choices(const RunChoices& choices, const Program& program) {
 }
 
 }  // namespace
+
+bool RunChoices::has_only_begin_and_end() const {
+    const std::vector<const bt::Compiled*> compiled = all_scripts();
+    return !compiled.empty() && compiled.size() >= parts.size() &&
+           std::ranges::all_of(compiled, &bt::Compiled::has_only_begin_and_end);
+}
 
 void add_run_options(Options& options, RunChoices& choices) {
     options.condition(choices.condition)

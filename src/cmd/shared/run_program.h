@@ -41,14 +41,23 @@ struct RunChoices {
     // loaded are left out: their errors are printed, and the exit status is kFailed where it would
     // be kOk.
     std::vector<Program> parts;
-    // What prints its output, where that is not MonitorPrinter: the program is of this script.
+    // The program is of this script alone: ScriptPrinter prints its output.
     const bt::Compiled* script = nullptr;
+    // Else the scripts that the program was merged from, beside others or not, by prefixed names:
+    // JointPrinter prints its output.
+    std::vector<const bt::Compiled*> scripts;
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,
          probe_frames = false, self = false, strict = false, verbose = false;
 
     // What an engine needs to know of them.
     PreparedProgram::Choice for_program() const { return {parameters, condition, 0}; }
     MonitorPrinter::Form form() const { return {json, folded, interval.has_value(), controls}; }
+
+    std::vector<const bt::Compiled*> all_scripts() const {
+        return script ? std::vector{script} : scripts;
+    }
+    // It is of scripts that look at nothing.
+    bool has_only_begin_and_end() const;
 };
 
 // Declares the options that fill it, the same for all commands that run a Program; the command is

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
+#include "base/align.h"
 #include "base/cat.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -16,6 +19,7 @@
 #include "engine/results/lost_counters.h"
 #include "lang/ir/aggregate.h"
 #include "view/bt/diagnostic_text.h"
+#include "view/bt/histogram_rows.h"
 #include "view/bt/time_text.h"
 #include "view/losses.h"
 
@@ -35,19 +39,21 @@ std::vector<bt::MapElement> elements_of(
 }
 
 bt::ValueTables tables_of(const bt::Compiled& script) {
-    return {script.names, script.formats, script.output.cut_string_trailer};
+    return {script.names, script.formats, script.output.cut_string_trailer,
+            script.output.language == bt::Language::as_of_0_17};
 }
 
 }  // namespace
 
 ScriptPrinter::ScriptPrinter(Context& ctx, RunningProgram& running, const bt::Compiled& script,
-                             bt::ScriptOutput::Form form, bt::ValueNames& names)
+                             bt::ScriptOutput::Form form, bt::ValueNames& names,
+                             std::string program)
     : ctx_(ctx),
       running_(running),
       script_(script),
       names_(names),
       writer_(tables_of(script), names),
-      output_(form, writer_),
+      output_(form, writer_, std::move(program)),
       maps_(running) {
     for (const bt::SentRecord& record : script.records) {
         records_.emplace(record.name, &record);
@@ -68,10 +74,19 @@ void ScriptPrinter::print(const RecordLayout& layout, std::span<const std::byte>
     if (output_.out.size() > kLargeOutput) flush();
 }
 
-void ScriptPrinter::flush() {
+void ScriptPrinter::pass(const RecordLayout& layout, std::span<const std::byte> record) {
+    print(layout, record);
+    output_.out.clear();
+}
+
+void ScriptPrinter::hand_over() {
     if (!output_.out.empty()) ctx_.out.write(std::exchange(output_.out, {}));
-    ctx_.out.flush();
     if (!output_.err.empty()) ctx_.err.write(std::exchange(output_.err, {}));
+}
+
+void ScriptPrinter::flush() {
+    hand_over();
+    ctx_.out.flush();
     ctx_.err.flush();
 }
 
@@ -176,16 +191,23 @@ void ScriptPrinter::print_entry(const bt::SentRecord& record, bt::Bytes bytes) {
     const bt::ScriptMap& map = script_map(record.map);
     ProgramMap* contents = program_map(record.map);
     if (!contents) return;
-    const bt::Bytes key = bytes.subspan(record.values.front().offset);
+    const std::size_t key_bytes = align_up(map.key->bytes, bt::kWord);
+    const bt::Bytes own = bytes.subspan(record.values.front().offset, key_bytes);
+    std::vector<std::byte> key(own.begin(), own.end()), value(contents->whole_value_bytes());
+    key.resize(contents->spec().key_bytes);
+    if (!map.value->has_slots()) {
+        // What is not there shows zeros.
+        contents->lookup(key, value);
+        return output_.value(*map.value, value);
+    }
+    const bool is_series = map.value->is(bt::Type::Kind::tseries);
+    const std::uint64_t slots = is_series ? map.value->count : bt::slot_count(*map.value);
     std::vector<std::pair<std::vector<std::byte>, std::vector<std::byte>>> entries;
-    contents->for_each([&](std::span<const std::byte> one, std::span<const std::byte> value) {
-        if (std::ranges::equal(one.first(map.key->bytes), key.first(map.key->bytes)))
-            entries.emplace_back(std::vector(one.begin(), one.end()),
-                                 std::vector(value.begin(), value.end()));
-    });
-    if (map.value->has_slots()) return output_.map(map, elements_of(entries));
-    std::vector<std::byte> nothing(map.value->bytes);
-    output_.value(*map.value, entries.empty() ? bt::Bytes(nothing) : entries.front().second);
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+        std::memcpy(key.data() + key_bytes, &slot, sizeof slot);
+        if (contents->lookup(key, value)) entries.emplace_back(key, value);
+    }
+    output_.map(map, elements_of(entries));
 }
 
 void ScriptPrinter::zero(const std::string& name) {
@@ -230,7 +252,12 @@ void ScriptPrinter::print_file(const std::string& path) {
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (!file.is_open()) {
-        output_.err += cat("ERROR: ", failed_to_open(path, code), '\n');
+        const bool is_old = script_.output.language == bt::Language::as_of_0_17;
+        output_.err += cat("ERROR: ",
+                           is_old ? failed_to_open(path, code)
+                                  : cat("failed to open file '", path, "' (",
+                                        std::generic_category().message(code), ')'),
+                           '\n');
         return;
     }
     output_.cat(text);

@@ -20,12 +20,14 @@ namespace gpufs {
 // system() and their like, in the order in which they come.
 class ScriptPrinter : public RunPrinter {
 public:
-    // Keeps references to all.
+    // Keeps references to all. `program`: as ScriptOutput has it.
     ScriptPrinter(Context& ctx, RunningProgram& running, const bt::Compiled& script,
-                  bt::ScriptOutput::Form form, bt::ValueNames& names);
+                  bt::ScriptOutput::Form form, bt::ValueNames& names, std::string program = {});
 
     void begin_batch() override {}
     void print(const RecordLayout& layout, std::span<const std::byte> record) override;
+    void pass(const RecordLayout& layout, std::span<const std::byte> record) override;
+    void hand_over() override;
     void flush() override;
     std::optional<int> exit_status() const noexcept override { return exit_status_; }
     void print_on() override { is_silent_ = false; }
@@ -33,7 +35,7 @@ public:
     void print_interval(std::uint64_t now_ns) override;
     LossLedger print_end(std::uint64_t now_ns, LossLedger known) override;
 
-    bt::ScriptOutput& output() { return output_; }
+    const bt::ValueWriter& values() const { return writer_; }
 
 private:
     void take(const bt::SentRecord& record, bt::Bytes bytes);

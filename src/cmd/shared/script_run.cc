@@ -17,12 +17,15 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bt/code/compile.h"
-#include "bt/syntax/parse.h"
+#include "bt/parse/parse.h"
+#include "bt/syntax/ast_text.h"
 #include "engine/bt/world.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/trace/file.h"
+#include "lang/insn/program_text.h"
 #include "lang/ir/followed.h"
 #include "view/bt/diagnostic_text.h"
+#include "view/bt/script_output.h"
 
 namespace gpufs {
 namespace {
@@ -78,6 +81,35 @@ void warn(Context& ctx, const bt::Compiled& script) {
         ctx.err.write(bt::diagnostic_text("WARNING", warning));
 }
 
+bt::CompileOptions options_for(const ScriptChoices& script, KernelFacts& facts, bool is_recorded) {
+    bt::CompileOptions options;
+    options.name = script.name.empty() ? std::filesystem::path(script.source.name).stem().string()
+                                       : script.name;
+    options.types.is_unsafe = script.is_unsafe;
+    options.types.has_cookies = !is_recorded && facts.features().has(BpfFeature::perf_link);
+    options.start_ns = is_recorded ? 0 : monotonic_ns();
+    options.tai_ahead_ns = is_recorded ? 0 : real_time_ahead_ns() + tai_ahead_of_real_ns();
+    if (const char* const map = std::getenv("BPFTRACE_DUMMY_TS_MAP"); map && map[0] == '@')
+        options.clock_map = map + 1;
+    options.cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+    options.pids = script.pids;
+    if (is_file(script.source))
+        options.types.missing_in_list = script.has_warnings ? bt::TypeOptions::Missing::caution
+                                                            : bt::TypeOptions::Missing::nothing;
+    options.tells_failures = script.tells_failures;
+    options.keeps_stages = !script.stage.empty();
+    options.output.says_attached = script.says_attached;
+    options.output.has_warnings = script.has_warnings;
+    return options;
+}
+
+bt::Compiled compile_tree(Context& ctx, const ScriptChoices& script, const bt::Script& tree,
+                          bt::World& world, const bt::CompileOptions& options) {
+    bt::Compiled compiled = bt::compile(tree, world, bt::with_config(options, tree, ::getenv));
+    if (script.has_warnings) warn(ctx, compiled);
+    return compiled;
+}
+
 }  // namespace
 
 bool is_script(const std::string& path) {
@@ -100,13 +132,19 @@ std::string failed_to_open(const std::string& path, int code) {
     return cat("failed to open file '", path, "': ", std::generic_category().message(code));
 }
 
-std::vector<std::string> probes_of(const ScriptChoices& script) {
-    KernelFacts facts;
+std::vector<std::string> probes_of(const ScriptChoices& script, KernelFacts& facts) {
     bt::KernelWorld world(facts);
     std::vector<std::string> patterns;
     for (const bt::Probe& probe : parse_script(script, world).probes)
         for (const bt::AttachPoint& point : probe.points) patterns.push_back(point.text);
     return patterns;
+}
+
+bt::Compiled compile_script(Context& ctx, const ScriptChoices& script, KernelFacts& facts,
+                            bool is_recorded) {
+    bt::KernelWorld world(facts);
+    const bt::Script tree = parse_script(script, world);
+    return compile_tree(ctx, script, tree, world, options_for(script, facts, is_recorded));
 }
 
 int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
@@ -119,27 +157,20 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
         ctx.out.write(bt::ast_text(tree));
         return kOk;
     }
-    bt::CompileOptions options;
-    options.name = std::filesystem::path(script.source.name).stem().string();
-    options.types.is_unsafe = script.is_unsafe;
-    options.types.has_cookies = !recording && facts.features().has(BpfFeature::perf_link);
-    options.start_ns = recording ? 0 : monotonic_ns();
-    options.tai_ahead_ns = recording ? 0 : real_time_ahead_ns() + tai_ahead_of_real_ns();
-    if (const char* const map = std::getenv("BPFTRACE_DUMMY_TS_MAP"); map && map[0] == '@')
-        options.clock_map = map + 1;
-    options.cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
-    options.pids = script.pids;
-    if (is_file(script.source))
-        options.types.missing_in_list =
-            script.has_warnings ? bt::TypeOptions::Missing::warn : bt::TypeOptions::Missing::ignore;
-    options.tells_failures = script.tells_failures;
-    options.output.says_attached = script.says_attached;
-    options.output.has_warnings = script.has_warnings;
-    bt::Compiled compiled = bt::compile(tree, world, bt::with_config(options, tree, ::getenv));
-    if (script.has_warnings) warn(ctx, compiled);
+    bt::Compiled compiled =
+        compile_tree(ctx, script, tree, world, options_for(script, facts, recording.has_value()));
+    if (!script.stage.empty()) {
+        ctx.out.write(script.stage == "types" ? compiled.types_text
+                      : script.stage == "ir"  ? compiled.ir_text
+                                              : program_text(compiled.program));
+        return kOk;
+    }
     // Many take their time.
-    if (script.says_attached && !choices.json && !choices.dry_run)
-        ctx.err.line(cat("Attaching ", counted(bt::probe_count(compiled), "probe"), "..."));
+    if (script.says_attached && !choices.json && !choices.dry_run) {
+        const bool is_old = compiled.output.language == bt::Language::as_of_0_17;
+        (is_old ? ctx.out : ctx.err).line(bt::ScriptOutput::attaching(bt::probe_count(compiled)));
+    }
+    ctx.out.flush();
     ctx.err.flush();
     choices.script = &compiled;
     choices.kernel = &facts;

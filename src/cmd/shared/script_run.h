@@ -12,6 +12,7 @@ namespace gpufs {
 // A script in the bpftrace language, and how it is to be compiled and printed.
 struct ScriptChoices {
     SourceText source;
+    std::string name;                    // empty: by the source's
     std::vector<std::string> arguments;  // $1…
     std::vector<int> pids;               // only hits of these processes or threads; empty: all
     bool is_unsafe = false;
@@ -19,7 +20,7 @@ struct ScriptChoices {
     bool has_warnings = true;
     bool tells_failures = false;  // see CompileOptions
     std::string probe_filter;     // a regular expression; empty: all probes
-    // What to print instead of running it: "ast", "types" or "ir". Empty: it runs.
+    // What to print instead of running it: "ast", "types", "ir" or "asm". Empty: it runs.
     std::string stage;
 };
 
@@ -31,7 +32,12 @@ SourceText read_script(const std::string& path);
 std::string failed_to_open(const std::string& path, int code);
 
 // The patterns of the probes that a script has: "tracepoint:sched:*".
-std::vector<std::string> probes_of(const ScriptChoices& script);
+std::vector<std::string> probes_of(const ScriptChoices& script, KernelFacts& facts);
+
+// Compiles the script for this machine, or for a recording, whose facts these are then. Prints the
+// compiler's warnings.
+bt::Compiled compile_script(Context& ctx, const ScriptChoices& script, KernelFacts& facts,
+                            bool is_recorded);
 
 // Compiles the script for this machine or the recording, and runs it. Returns what Command::run
 // returns.

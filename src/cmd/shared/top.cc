@@ -51,7 +51,7 @@ Top::Top(Context& ctx, const Program& program, MonitorPrinter& printer,
 }
 
 void Top::tick(std::uint64_t now_ns) {
-    std::vector<MonitorPrinter::Taken> taken = printer_.take();
+    std::vector<MonitorPrinter::Taken> taken = printer_.take(MonitorPrinter::Histograms::rows);
     std::string when = printer_.begin_intervals(now_ns);
     GpuSection* gpus = printer_.gpus();
     if (gpus) gpus->take();
@@ -134,10 +134,11 @@ std::string Top::body() {
     std::string text = shown_ == 0 ? gpu_text_ : "";
     for (const MonitorPrinter::Taken& taken : taken_) {
         if (shown_ != 0 && owner_of(taken.map->name) != monitors_[shown_ - 1]) continue;
-        for (const Report& each : reports_of(program_, *taken.map)) {
-            const std::string lines = report(taken, each);
+        std::vector<std::string> parts;
+        if (!taken.picture.empty()) parts.push_back(taken.picture);
+        for (const Report& each : taken.reports) parts.push_back(report(taken, each));
+        for (const std::string& lines : parts)
             if (!lines.empty()) text += cat(text.empty() ? "" : "\n", lines);
-        }
     }
     return text.empty() ? "nothing in this interval\n" : text;
 }

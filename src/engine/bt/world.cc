@@ -121,4 +121,24 @@ std::optional<World::UserSymbol> KernelWorld::user_symbol(const std::string& fil
     return UserSymbol{found->address, found->size};
 }
 
+std::optional<World::UserPlace> KernelWorld::user_function_at(const std::string& file,
+                                                              std::uint64_t address) {
+    const auto path = find_code_file(file);
+    if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return std::nullopt;
+    const auto found = find_function_at(std::get<std::string>(path), address);
+    if (!found) return std::nullopt;
+    return UserPlace{found->function, found->offset};
+}
+
+std::vector<World::StaticProbe> KernelWorld::static_probes(const std::string& file,
+                                                           const std::string& provider,
+                                                           const std::string& name) {
+    const auto path = find_code_file(file);
+    if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return {};
+    std::vector<StaticProbe> found;
+    for (UsdtProbe& one : find_usdt_probes(std::get<std::string>(path), provider, name))
+        found.push_back({std::move(one.provider), std::move(one.name), std::move(one.arguments)});
+    return found;
+}
+
 }  // namespace gpufs::bt

@@ -37,6 +37,10 @@ public:
     std::optional<std::uint64_t> cgroup_id(const std::string& path) override;
     std::optional<UserSymbol> user_symbol(const std::string& file,
                                           const std::string& name) override;
+    std::optional<UserPlace> user_function_at(const std::string& file,
+                                              std::uint64_t address) override;
+    std::vector<StaticProbe> static_probes(const std::string& file, const std::string& provider,
+                                           const std::string& name) override;
 
 private:
     KernelFacts& facts_;

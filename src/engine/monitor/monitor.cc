@@ -343,12 +343,12 @@ void Monitor::attach() {
         how_.group = probe_owner_->probe_group();
     }
     try {
+        run(Kind::begin);
         for (Loaded& loaded : loaded_)
             if (!runs_last_first(*loaded.how.site.target)) loaded.attachments = attach_one(loaded);
         for (auto loaded = loaded_.rbegin(); loaded != loaded_.rend(); ++loaded)
             if (runs_last_first(*loaded->how.site.target))
                 loaded->attachments = attach_one(*loaded);
-        run(Kind::begin);
     } catch (...) {
         detach();
         throw;

@@ -302,8 +302,9 @@ FoundSites find_static_sites(const SiteSearch&, ProbeSite site) {
     } catch (const Error& e) {  // why the file cannot be read is why the probe is not there
         return Absent{e.what(), e.hint()};
     }
-    for (const UsdtProbe& one : probes)
-        site.places.push_back({path, one.offset, one.semaphore_offset, -1, false});
+    for (std::size_t i = 0; i < probes.size(); ++i)
+        if (!site.target->place || site.target->place == i)
+            site.places.push_back({path, probes[i].offset, probes[i].semaphore_offset, -1, false});
     if (probes.empty())
         return Absent{cat("'", path, "' has no static probe '", name.substr(middle + 1), "'"),
                       "'readelf -n' lists its notes of type stapsdt"};

@@ -85,6 +85,10 @@ std::vector<Attachment> attach_to_interval(const LoadedProgram& loaded, const At
     return one(attach_interval(loaded.program, loaded.site.target->period));
 }
 
+std::vector<Attachment> attach_to_memory(const LoadedProgram& loaded, const AttachOptions& how) {
+    return one(attach_watchpoint(loaded.program, parse_watchpoint(loaded.site.target->name), how));
+}
+
 using Kind = ProbeTarget::Kind;
 using Context = LinkTarget::Context;
 
@@ -109,6 +113,7 @@ constexpr ProbeProvider kProviders[] = {
      attach_at_function},
     {Kind::profile, BPF_PROG_TYPE_PERF_EVENT, Context::other, false, nullptr, attach_to_samples},
     {Kind::interval, BPF_PROG_TYPE_PERF_EVENT, Context::other, true, nullptr, attach_to_interval},
+    {Kind::watchpoint, BPF_PROG_TYPE_PERF_EVENT, Context::other, false, nullptr, attach_to_memory},
     {Kind::begin, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, true, nullptr, nullptr},
     {Kind::end, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, true, nullptr, nullptr},
     {Kind::signal, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, false, nullptr, nullptr},

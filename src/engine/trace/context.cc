@@ -19,6 +19,7 @@ std::string_view chosen_clock(std::string_view trace_clock) {
 
 void set_kernel_release(TraceOptions& options, std::string_view release) {
     const KernelVersion version = parse_kernel_release(release);
+    options.migrate_disable = version >= KernelVersion{5, 15};
     options.resched_lazy = version >= KernelVersion{6, 13};
     options.syscall_prefix = version >= KernelVersion{6, 18};
 }

@@ -22,6 +22,8 @@ struct TraceOptions {
     bool annotate = true;
     // Lazy rescheduling shows in "d..2." (Linux 6.13 and later).
     bool resched_lazy = true;
+    // How deep migration is disabled shows in "d..2." (Linux 5.15 and later).
+    bool migrate_disable = true;
     // Arguments of system calls from 10 on are printed with "0x" (Linux 6.18 and later).
     bool syscall_prefix = true;
     // The kernel marks each CPU's first record in a buffer that has overrun, with `annotate` set.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <iterator>
 
 #include "base/error.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kWindowBytes = 16 << 10;
 constexpr std::uint32_t kIndexStep = 64;
+constexpr unsigned kFewQuestions = 16;
 
 // Bytes that follow the header of a type, by kind (include/uapi/linux/btf.h): a fixed part and a
 // part per entry. The file cannot be read past a type of unknown kind, because its size is unknown.
@@ -57,6 +59,10 @@ Fd open_btf_file(const std::string& path) {
                                path == kKernelBtf ? "a kernel with CONFIG_DEBUG_INFO_BTF=y"
                                                   : "the module must be loaded, and have BTF");
     throw SysError(code, cat("open '", path, "'"));
+}
+
+std::uint32_t hash_of(std::string_view name) {
+    return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
 }
 
 // Whether find_named() knows them.
@@ -174,9 +180,40 @@ std::vector<std::uint32_t> Btf::Reader::name_offsets(std::string_view name) cons
     return found;
 }
 
+bool Btf::Reader::has_names() const {
+    if (!names_.empty()) return true;
+    if (++questions_ <= kFewQuestions) return false;
+    for_each_head(
+        base_ ? base_->end_id() : 1, 0, [&](std::uint32_t id, std::uint32_t, const btf_type& head) {
+            if (head.name_off != 0)
+                names_.push_back(
+                    {head.name_off, BTF_INFO_KIND(head.info) & 31, id & ((1U << 27) - 1)});
+            return true;
+        });
+    for (NamedType& one : names_) one.name = hash_of(name(one.name));
+    std::ranges::sort(names_, {}, [](const NamedType& one) {
+        return std::pair<std::uint32_t, std::uint32_t>(one.name, one.id);
+    });
+    return !names_.empty();
+}
+
+std::vector<Btf::Reader::Named> Btf::Reader::find_all(std::string_view wanted) const {
+    std::vector<Named> found;
+    const std::uint32_t hash = hash_of(wanted);
+    auto one = std::ranges::lower_bound(names_, hash, {}, &NamedType::name);
+    for (; one != names_.end() && one->name == hash; ++one)
+        if (name(type(one->id).head.name_off) == wanted) found.push_back({one->id, one->kind});
+    return found;
+}
+
 std::vector<Btf::Reader::Named> Btf::Reader::find_named(std::string_view wanted) const {
     std::vector<Named> found;
     if (wanted.empty()) return found;
+    if (has_names()) {
+        found = find_all(wanted);
+        std::erase_if(found, [](const Named& one) { return !is_indexed(one.kind); });
+        return found;
+    }
     const auto offsets = name_offsets(wanted);
     if (offsets.empty()) return found;
     make_index();
@@ -204,6 +241,11 @@ std::optional<std::uint32_t> Btf::Reader::find(std::string_view wanted,
     if (wanted.empty()) return std::nullopt;
     if (std::ranges::all_of(kinds, is_indexed)) {
         for (const Named& one : find_named(wanted))
+            if (std::ranges::find(kinds, one.kind) != kinds.end()) return one.id;
+        return std::nullopt;
+    }
+    if (has_names()) {
+        for (const Named& one : find_all(wanted))
             if (std::ranges::find(kinds, one.kind) != kinds.end()) return one.id;
         return std::nullopt;
     }

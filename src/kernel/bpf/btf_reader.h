@@ -70,6 +70,11 @@ private:
     // `see` returns false.
     template <class See>
     void for_each_head(std::uint32_t id, std::uint32_t offset, See see) const;
+    // All types that have the name, by id. From the index of names where there is one.
+    std::vector<Named> find_all(std::string_view wanted) const;
+    // Whether there is an index of all names by now: after some questions it takes less time than
+    // they would.
+    bool has_names() const;
     std::size_t tail_bytes(const btf_type& head) const;
     std::span<const std::byte> bytes(std::uint64_t at, std::size_t count) const;
     void make_index() const;
@@ -95,6 +100,10 @@ private:
         std::uint32_t kind : 5, id : 27;
     };
     mutable std::vector<NamedType> named_;
+    // After many questions: all types that have a name, by the hash of the name (in `name`), then
+    // by id.
+    mutable std::vector<NamedType> names_;
+    mutable unsigned questions_ = 0;
     mutable std::vector<std::uint32_t> enums_;
     // What name_offsets() was asked last.
     mutable std::string last_name_;

@@ -1,6 +1,5 @@
 #include "kernel/bpf/syscall.h"
 
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,26 +10,11 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "kernel/bpf/memlock.h"
 #include "kernel/host/capabilities.h"
 #include "kernel/host/kernel_version.h"
 
 namespace gpufs {
-namespace {
-
-// Returns true when the limit was raised. Tries unlimited first, which takes CAP_SYS_RESOURCE, then
-// the hard limit.
-bool raise_memlock() {
-    rlimit now{};
-    if (::getrlimit(RLIMIT_MEMLOCK, &now) != 0 || now.rlim_cur == RLIM_INFINITY) return false;
-    const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
-    if (::setrlimit(RLIMIT_MEMLOCK, &all) == 0) return true;
-    if (now.rlim_cur == now.rlim_max) return false;
-    const rlimit most{now.rlim_max, now.rlim_max};
-    return ::setrlimit(RLIMIT_MEMLOCK, &most) == 0;
-}
-
-}  // namespace
-
 bpf_attr zeroed_attr() {
     bpf_attr attr;
     std::memset(&attr, 0, sizeof attr);
@@ -56,9 +40,7 @@ int sys_bpf(bpf_cmd command, bpf_attr& attr) {
 int sys_bpf_charged(bpf_cmd command, bpf_attr& attr) {
     const int result = sys_bpf(command, attr);
     if (result != -1 || errno != EPERM) return result;
-    // Since 5.11, memory is charged to the cgroup, so EPERM means a missing capability.
-    if (running_kernel() < KernelVersion{5, 11, 0} && raise_memlock())
-        return sys_bpf(command, attr);
+    if (raise_memlock()) return sys_bpf(command, attr);
     errno = EPERM;
     return -1;
 }
@@ -90,7 +72,9 @@ void throw_bpf_error(int code, const std::string& doing, std::string hint) {
         throw UnsupportedError(cat("cannot ", doing, ": this kernel has no bpf(2)"),
                                "a kernel with CONFIG_BPF_SYSCALL=y");
     if (code == EPERM || code == EACCES)
-        throw UnsupportedError(cat("cannot ", doing, ": this user may not"), missing_capability());
+        throw UnsupportedError(
+            cat("cannot ", doing, ": this user may not"),
+            may_load_programs() && has_memlock_limit() ? kLiftMemlock : missing_capability());
     if (code == kENotSupp)
         throw UnsupportedError(cat("cannot ", doing, ": this kernel does not support it"),
                                std::move(hint));

@@ -125,6 +125,17 @@ std::optional<ElfSymbol> find_symbol(const std::string& path, std::string_view n
     return found;
 }
 
+std::optional<ElfPlace> find_function_at(const std::string& path, std::uint64_t address) {
+    const ElfFile file(path);
+    std::optional<ElfPlace> found;
+    for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol) {
+        if (!found && is_function(symbol) && address >= symbol.st_value &&
+            address - symbol.st_value < std::max<std::uint64_t>(symbol.st_size, 1))
+            found = ElfPlace{std::string(name), address - symbol.st_value};
+    });
+    return found;
+}
+
 std::vector<UsdtProbe> find_usdt_probes(const std::string& path, std::string_view provider,
                                         std::string_view name) {
     constexpr std::uint32_t kProbe = 3;  // NT_STAPSDT

@@ -33,6 +33,13 @@ struct ElfSymbol {
 // Searches the same tables. Absent where none has the name.
 std::optional<ElfSymbol> find_symbol(const std::string& path, std::string_view name);
 
+// The function whose code has that address, as the file was linked. Absent where none has it.
+struct ElfPlace {
+    std::string function;
+    std::uint64_t offset = 0;  // behind its begin, in bytes
+};
+std::optional<ElfPlace> find_function_at(const std::string& path, std::uint64_t address);
+
 // A static probe (USDT), from the file's .note.stapsdt.
 struct UsdtProbe {
     std::string provider;

@@ -14,4 +14,9 @@ bool has_capability(Capability capability) {
     return sets[number / 32].effective >> (number % 32) & 1;
 }
 
+bool may_load_programs() {
+    return has_capability(Capability::sys_admin) ||
+           (has_capability(Capability::perfmon) && has_capability(Capability::bpf));
+}
+
 }  // namespace gpufs

@@ -1,6 +1,7 @@
 #include "kernel/perf/attach.h"
 
 #include <linux/bpf.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 
 #include <cerrno>
@@ -8,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hex.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "kernel/bpf/syscall.h"
 #include "kernel/host/cpus.h"
@@ -297,6 +299,55 @@ Attachment attach_sampling(int program, const Sampling& sampling, const AttachOp
         }
     } catch (const SysError& e) {
         throw_sampling_error(e, sampling, what);
+    }
+    return maker.finish();
+}
+
+Watchpoint parse_watchpoint(std::string_view text) {
+    Scan scan(text);
+    Watchpoint made;
+    std::optional<std::uint64_t> address, bytes;
+    if (scan.take("0x")) address = scan.take_number<std::uint64_t>(16);
+    if (scan.take(":")) bytes = scan.take_number<std::uint64_t>();
+    const bool has_length = bytes && (*bytes == 1 || *bytes == 2 || *bytes == 4 || *bytes == 8);
+    if (!address || !has_length || !scan.take(":") || scan.at_end() ||
+        scan.rest().find_first_not_of("rwx") != scan.rest().npos)
+        throw Error(cat("'", text, "' is no watchpoint"), "such as 0xffffffff81000000:8:rw");
+    made.address = *address;
+    made.bytes = *bytes;
+    made.reads = scan.rest().find('r') != scan.rest().npos;
+    made.writes = scan.rest().find('w') != scan.rest().npos;
+    made.runs = scan.rest().find('x') != scan.rest().npos;
+    return made;
+}
+
+Attachment attach_watchpoint(int program, const Watchpoint& place, const AttachOptions& options) {
+    const std::string what =
+        cat("watch ", counted(place.bytes, "byte"), " at ", hex(place.address));
+    perf_event_attr attr = perf_attr(PERF_TYPE_BREAKPOINT, 0);
+    const auto mode = [&](bool is_wanted, std::uint32_t bit) {
+        if (is_wanted) attr.bp_type |= bit;
+    };
+    mode(place.reads, HW_BREAKPOINT_R);
+    mode(place.writes, HW_BREAKPOINT_W);
+    mode(place.runs, HW_BREAKPOINT_X);
+    attr.bp_addr = place.address;
+    // Of code the length is that of a word, whatever the instruction's is.
+    attr.bp_len = place.runs ? sizeof(long) : place.bytes;
+    attr.sample_period = 1;
+    AttachmentMaker maker("breakpoint");
+    try {
+        for (const unsigned cpu : online_cpus())
+            maker.hook(open_perf_event(attr, -1, static_cast<int>(cpu), what), program, options,
+                       what);
+    } catch (const SysError& e) {
+        if (e.code() == ENOSPC)
+            throw Error(cat("cannot ", what, ": all breakpoints of the machine are in use"),
+                        "another program's watchpoints, or a debugger's");
+        if (e.code() == EINVAL)
+            throw Error(cat("cannot ", what, ": the machine has no such watchpoint"),
+                        "the address is a multiple of the length; x86-64 watches w, rw or x");
+        throw;
     }
     return maker.finish();
 }

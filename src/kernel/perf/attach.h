@@ -143,6 +143,18 @@ struct Sampling {
 Attachment attach_sampling(int program, const Sampling& sampling,
                            const AttachOptions& options = {});
 
+// Runs a program each time an instruction reads, writes or runs memory: of the kernel, or of any
+// process at that address. A machine has few of them, four on x86-64 and up to sixteen on arm64.
+struct Watchpoint {
+    std::uint64_t address = 0;
+    std::size_t bytes = 8;  // 1, 2, 4 or 8
+    bool reads = false, writes = false, runs = false;
+};
+Attachment attach_watchpoint(int program, const Watchpoint& place,
+                             const AttachOptions& options = {});
+// "0x7f00:4:rw". Throws Error for another text.
+Watchpoint parse_watchpoint(std::string_view text);
+
 // Runs the program every `period_ns` on the first online CPU.
 Attachment attach_interval(int program, std::uint64_t period_ns);
 

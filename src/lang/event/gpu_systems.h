@@ -31,7 +31,10 @@ inline bool is_gpu_event(std::string_view full_name) {
 
 // True if a probe's target, "libcuda.so*:cuLaunchKernel", is in a library that gives GPUs work.
 inline bool is_gpu_library(std::string_view target) {
-    return target.starts_with("libcuda.so") || target.starts_with("libamdhip64.so");
+    for (const std::string_view library :
+         {"libcuda.so", "libamdhip64.so", "libze_loader.so", "libvulkan.so"})
+        if (target.starts_with(library)) return true;
+    return false;
 }
 
 // The hint where such an event is missing.

@@ -153,6 +153,10 @@ public:
     // Sets the source position of the following instructions.
     void set_source(const SourceRef& at);
 
+    // What was emitted, a line each, with temps t0, t1, … (w0, w1: their lower halves), labels .0,
+    // .1, … and slots of the stack: for whoever wants to see it.
+    std::string to_text() const;
+
     // The instructions, with hardware registers and stack offsets. Labels begin with the prefix.
     // Requires instruction set v2 (Linux 4.14).
     std::vector<CodeItem> assemble(std::string_view label_prefix = ".") const;

@@ -46,6 +46,7 @@ void append(List& list, List& more) {
 // Source 0 is the program's own text; the others are included. What is named after the program is
 // part of it.
 bool is_own(const Program& program, std::size_t source) {
+    if (program.owns_included) return true;
     const std::string_view path = program.sources[source].name;
     return source == 0 || path.substr(path.rfind('/') + 1).starts_with(cat(program.name, '-'));
 }
@@ -148,6 +149,24 @@ private:
     Names parameters_, maps_, records_, functions_;
 };
 
+bool is_ring(const MapDeclaration& map) {
+    return map.type == BPF_MAP_TYPE_RINGBUF;
+}
+
+// Lets the program send to `ring`, instead of its own.
+void use_ring(Program& program, const std::string& ring) {
+    const auto own = std::ranges::find_if(program.maps, is_ring);
+    if (own == program.maps.end()) return;
+    const auto use = [&](std::vector<CodeItem>& code) {
+        for (CodeItem& item : code)
+            if (item.relocation.kind == Relocation::Kind::map && item.relocation.name == own->name)
+                item.relocation.name = ring;
+    };
+    for (Subprogram& one : program.subprograms) use(one.code);
+    for (ProbeProgram& one : program.programs) use(one.code);
+    program.maps.erase(own);
+}
+
 void shift_guard(std::size_t& guard, std::size_t by) {
     if (guard != 0) guard += by;
 }
@@ -166,6 +185,7 @@ public:
         check_texts(program);
         take_licence(program);
         Renaming(program).apply();
+        share_ring(program);
         drop_shared(program, program.parameters, "parameter");
         drop_shared(program, program.maps, "map");
         drop_shared(program, program.records, "record");
@@ -202,6 +222,16 @@ private:
                 throw UsageError(cat("'", program.name, "' includes another text as ", same->name,
                                      " than those before"));
         }
+    }
+
+    // The ring is as large as the largest of them.
+    void share_ring(Program& program) {
+        const auto ring = std::ranges::find_if(merged_.maps, is_ring);
+        const auto other = std::ranges::find_if(program.maps, is_ring);
+        if (ring == merged_.maps.end() || other == program.maps.end()) return;
+        ring->max_entries = std::max(ring->max_entries, other->max_entries);
+        ring->or_perf_ring = ring->or_perf_ring && other->or_perf_ring;
+        if (ring->name != other->name) use_ring(program, ring->name);
     }
 
     // The kernel lets only GPL-compatible programs call all helpers.

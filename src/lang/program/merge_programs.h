@@ -6,9 +6,9 @@
 
 namespace gpufs {
 
-// Merges programs into one that does what all of them do. They share one ring, so that their
-// records are in one order, and are loaded and detached together. A single program is returned
-// unchanged, unless its names are to be as they are beside others.
+// Merges programs into one that does what all of them do. They share one ring, as large as the
+// largest of theirs, so that their records are in one order, and are loaded and detached together.
+// A single program is returned unchanged, unless its names are to be as they are beside others.
 //
 // Declarations from an included text are kept once, under their own name; such a parameter has one
 // value for all. A program's own names, which are those of its text and of texts named after it

@@ -68,6 +68,8 @@ inline constexpr ProbeKind kProbeKinds[] = {
      "[EVENT] 99hz, 10ms or EVENT COUNT", 0, ProbeKind::Place::sample},
     {ProbeTarget::Kind::interval, "interval", ProbeKind::Syntax::period, "a time such as 1s", 0,
      ProbeKind::Place::own},
+    {ProbeTarget::Kind::watchpoint, "watchpoint", ProbeKind::Syntax::name,
+     "0xADDRESS:LENGTH:MODE, LENGTH 1, 2, 4 or 8, MODE of r, w and x", 2, ProbeKind::Place::sample},
     {ProbeTarget::Kind::begin, "begin", ProbeKind::Syntax::nothing, "", 0, ProbeKind::Place::own},
     {ProbeTarget::Kind::end, "end", ProbeKind::Syntax::nothing, "", 0, ProbeKind::Place::own},
     {ProbeTarget::Kind::signal, "signal", ProbeKind::Syntax::name, "SIGUSR1 or SIGUSR2", 0,

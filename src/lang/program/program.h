@@ -40,23 +40,26 @@ struct ProbeTarget {
         usdt,
         fentry,
         fexit,
-        profile,   // samples CPUs: at a frequency, or every `period`
-        interval,  // every `period` ns, on one CPU
-        begin,     // once, when everything is attached
-        end,       // once, before the reports
-        signal,    // when gpufs gets the signal `name`: SIGUSR1 or SIGUSR2
-        each,      // then, once for each key of the map `name`
+        profile,     // samples CPUs: at a frequency, or every `period`
+        interval,    // every `period` ns, on one CPU
+        watchpoint,  // when memory is read, written or run
+        begin,       // once, when everything is attached
+        end,         // once, before the reports
+        signal,      // when gpufs gets the signal `name`: SIGUSR1 or SIGUSR2
+        each,        // then, once for each key of the map `name`
     };
     // What programs that are run by hand can be given: the 12 words of a raw tracepoint.
     static constexpr std::size_t kMostKeyBytes = 96;
     Kind kind = Kind::tracepoint;
     // tracepoint: "sched:sched_switch"; kprobe: function[+offset], or module:function; uprobe:
-    // "path:function"; usdt: "path:provider:name". profile: the perf event. each: the map. A shell
-    // pattern if has_glob.
+    // "path:function"; usdt: "path:provider:name". profile: the perf event. watchpoint:
+    // "0xADDRESS:LENGTH:MODE". each: the map. A shell pattern if has_glob.
     std::string name;
     bool has_glob = false;
     std::uint64_t period = 0;  // ns; Hz if is_frequency; a count if profile has an event
     bool is_frequency = false;
+    // usdt: only this one of the places that the probe has, from 0.
+    std::optional<std::size_t> place;
     // The program asks by function_cookie() at which function of a pattern it runs.
     bool has_cookies = false;
     SourceRef at;
@@ -159,6 +162,8 @@ struct Program {
     std::vector<ProbeProgram> programs;
     std::vector<Subprogram> subprograms;
     std::vector<Guard> guards;
+    // What its included texts declare is its own, too: beside others none of it is shared.
+    bool owns_included = false;
     std::vector<std::string> needed_features;
     std::vector<std::string> needed_modules;  // not over recordings
     std::vector<Caution> cautions;

@@ -104,6 +104,10 @@ std::vector<HistogramRow> histogram_rows(const Type& type, const SlotCounts& cou
     return rows;
 }
 
+std::uint64_t slot_count(const Type& type) {
+    return std::uint64_t{last_slot(type)} + 1;
+}
+
 void append_rows(std::string& out, const std::vector<HistogramRow>& rows) {
     constexpr std::size_t kLabel = 16, kCount = 8, kBar = 52;
     std::uint64_t most = 1;

@@ -30,19 +30,6 @@ struct Contents {
     std::uint64_t last_epoch = 0;  // of all keys
 };
 
-bool is_histogram(const ScriptMap& map) {
-    return map.value->is(Kind::hist) || map.value->is(Kind::lhist);
-}
-
-bool is_series(const ScriptMap& map) {
-    return map.value->is(Kind::tseries);
-}
-
-// What has an element in the kernel's map for each slot, and several lines here.
-bool has_slots(const ScriptMap& map) {
-    return is_histogram(map) || is_series(map);
-}
-
 bool is_ordered_by_value(const ScriptMap& map) {
     return map.value->is(Kind::integer) || map.value->is_aggregation();
 }
@@ -62,7 +49,7 @@ void add_slot(Contents& contents, Entry& entry, const ScriptMap& map, const MapE
               std::uint64_t slot) {
     auto& parts = contents.parts[entry.parts];
     const auto count = load<std::uint64_t>(element.value);
-    if (is_histogram(map)) {
+    if (map.value->is_histogram()) {
         parts[slot] += count;
         entry.rank += count;
         return;
@@ -101,9 +88,9 @@ Contents values_of(const ScriptMap& map, std::span<const MapElement> elements) {
 
 // What is to be printed, in its order.
 Contents contents_of(const ScriptMap& map, std::span<const MapElement> elements, std::size_t top) {
-    Contents out = has_slots(map) ? gathered(map, elements) : values_of(map, elements);
+    Contents out = map.value->has_slots() ? gathered(map, elements) : values_of(map, elements);
     const bool by_value = is_ordered_by_value(map);
-    const bool is_signed = !has_slots(map) && map.value->is_signed;
+    const bool is_signed = !map.value->has_slots() && map.value->is_signed;
     std::ranges::sort(out.entries, [&](const Entry& a, const Entry& b) {
         if (by_value && a.rank != b.rank) return compare_numbers(a.rank, b.rank, is_signed) < 0;
         if (!map.key) return false;
@@ -125,14 +112,19 @@ std::vector<std::byte> empty_value(const Type& type) {
     return out;
 }
 
-bool is_zero_to_show(const ScriptMap& map, std::span<const MapElement> elements, MapPart part) {
-    return part.zero_if_empty && elements.empty() && !map.key && !has_slots(map);
+bool is_zero_to_show(const ScriptMap& map, std::span<const MapElement> elements,
+                     const MapPart& part) {
+    return part.zero_if_empty && elements.empty() && !map.key && !map.value->has_slots();
 }
 
 std::string_view json_type(const ScriptMap& map) {
-    if (is_histogram(map)) return "hist";
-    if (is_series(map)) return "tseries";
+    if (map.value->is_histogram()) return "hist";
+    if (map.value->is(Kind::tseries)) return "tseries";
     return map.value->is(Kind::stats) || map.value->is(Kind::avg) ? "stats" : "map";
+}
+
+std::string name_of(const ScriptMap& map, const MapPart& part) {
+    return cat(part.program, part.program.empty() ? "" : ".", '@', map.name);
 }
 
 }  // namespace
@@ -142,21 +134,22 @@ void append_map(std::string& out, const ScriptMap& map, std::span<const MapEleme
     if (is_zero_to_show(map, elements, part)) {
         const std::vector<std::byte> zeros = empty_value(*map.value);
         const MapElement element{{}, zeros};
-        return append_map(out, map, {&element, 1}, writer);
+        part.zero_if_empty = false;
+        return append_map(out, map, {&element, 1}, writer, std::move(part));
     }
     const Contents contents = contents_of(map, elements, part.top);
+    const std::string name = name_of(map, part);
     for (const Entry& entry : contents.entries) {
-        out += '@';
-        out += map.name;
+        out += name;
         if (map.key) {
             out += '[';
             writer.key(out, *map.key, entry.key);
             out += ']';
         }
-        out += has_slots(map) ? ":\n" : ": ";
-        if (is_histogram(map))
+        out += map.value->has_slots() ? ":\n" : ": ";
+        if (map.value->is_histogram())
             append_rows(out, histogram_rows(*map.value, contents.parts[entry.parts], part.div));
-        else if (is_series(map))
+        else if (map.value->is(Kind::tseries))
             append_series(out, *map.value,
                           series_points(*map.value, contents.parts[entry.parts],
                                         contents.last_epoch, writer.names()));
@@ -164,6 +157,8 @@ void append_map(std::string& out, const ScriptMap& map, std::span<const MapEleme
             writer.text(out, *map.value, entry.value, part.div);
         out += '\n';
     }
+    const bool is_average = map.value->is(Kind::avg) || map.value->is(Kind::stats);
+    if (writer.is_old() && is_average && !contents.entries.empty()) out += '\n';
 }
 
 void append_map_json(std::string& out, const ScriptMap& map, std::span<const MapElement> elements,
@@ -171,11 +166,12 @@ void append_map_json(std::string& out, const ScriptMap& map, std::span<const Map
     if (is_zero_to_show(map, elements, part)) {
         const std::vector<std::byte> zeros = empty_value(*map.value);
         const MapElement element{{}, zeros};
-        return append_map_json(out, map, {&element, 1}, writer);
+        part.zero_if_empty = false;
+        return append_map_json(out, map, {&element, 1}, writer, std::move(part));
     }
     const Contents contents = contents_of(map, elements, part.top);
     if (contents.entries.empty()) return;
-    out += cat(R"({"type": ")", json_type(map), R"(", "data": {)", json_quote(cat('@', map.name)),
+    out += cat(R"({"type": ")", json_type(map), R"(", "data": {)", json_quote(name_of(map, part)),
                ": ");
     if (map.key) out += '{';
     bool is_first = true;
@@ -186,10 +182,10 @@ void append_map_json(std::string& out, const ScriptMap& map, std::span<const Map
             writer.json_key(out, *map.key, entry.key);
             out += ": ";
         }
-        if (is_histogram(map))
+        if (map.value->is_histogram())
             append_rows_json(out,
                              histogram_rows(*map.value, contents.parts[entry.parts], part.div));
-        else if (is_series(map))
+        else if (map.value->is(Kind::tseries))
             append_series_json(out, *map.value,
                                series_points(*map.value, contents.parts[entry.parts],
                                              contents.last_epoch, writer.names()));

@@ -22,6 +22,8 @@ struct MapPart {
     std::uint64_t div = 0;  // what numbers are divided by; 0: nothing. An lhist's are not.
     // A map without keys and without an element, but of slots, shows a value of zeros.
     bool zero_if_empty = false;
+    // In front of the map's name, with a dot: of a script beside other programs. Empty: none.
+    std::string program = {};
 };
 
 // Appends a map as it is printed at exit and by print(@m): in ascending order of what was counted

@@ -39,33 +39,52 @@ std::string place_members(const OutputPlace& place) {
 
 }  // namespace
 
-void ScriptOutput::tell(std::string_view type, std::string_view text) {
-    if (form_ == Form::text) {
+// A script's lines may come in pieces.
+void ScriptOutput::add(std::string_view text) {
+    if (program_.empty()) {
         out += text;
         return;
     }
-    out += gpufs::cat(R"({"type": ")", type, R"(", "data": )");
+    while (!text.empty()) {
+        if (!is_in_line_) out += gpufs::cat(program_, ": ");
+        const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+        out += text.substr(0, end);
+        is_in_line_ = text[end - 1] != '\n';
+        text.remove_prefix(end);
+    }
+}
+
+std::string ScriptOutput::type_member(std::string_view type) const {
+    const std::string program =
+        program_.empty() ? "" : gpufs::cat(R"("program": )", json_quote(program_), ", ");
+    return gpufs::cat('{', program, R"("type": ")", type, '"');
+}
+
+void ScriptOutput::tell(std::string_view type, std::string_view text) {
+    if (form_ == Form::text) return add(text);
+    out += gpufs::cat(type_member(type), R"(, "data": )");
     append_json_quoted(out, text);
     out += "}\n";
 }
 
 void ScriptOutput::join(std::string_view text) {
     tell("join", text);
-    if (form_ == Form::text) out += '\n';
+    if (form_ == Form::text) add("\n");
 }
 
 void ScriptOutput::value(const Type& type, Bytes bytes) {
     if (form_ == Form::text) {
-        writer_.text(out, type, bytes);
-        out += '\n';
-        return;
+        std::string text;
+        writer_.text(text, type, bytes);
+        return add(gpufs::cat(text, '\n'));
     }
-    out += R"({"type": "value", "data": )";
+    out += gpufs::cat(type_member("value"), R"(, "data": )");
     writer_.json(out, type, bytes);
     out += "}\n";
 }
 
 void ScriptOutput::map(const ScriptMap& map, std::span<const MapElement> elements, MapPart part) {
+    part.program = program_;
     if (form_ == Form::text)
         append_map(out, map, elements, writer_, part);
     else
@@ -79,7 +98,7 @@ void ScriptOutput::end_of_run() {
 void ScriptOutput::message(Severity severity, const OutputPlace& place, std::string_view text) {
     const bool is_error = severity == Severity::error;
     if (form_ == Form::json) {
-        out += gpufs::cat(R"({"type": ")", is_error ? "errorf" : "warnf", R"(", "msg": )",
+        out += gpufs::cat(type_member(is_error ? "errorf" : "warnf"), R"(, "msg": )",
                           json_quote(text), place_members(place));
         return;
     }
@@ -89,8 +108,9 @@ void ScriptOutput::message(Severity severity, const OutputPlace& place, std::str
 
 void ScriptOutput::helper_error(const OutputPlace& place, std::string_view helper,
                                 std::int64_t code) {
+    if (writer_.is_old()) return old_helper_error(place, helper, code);
     if (form_ == Form::json) {
-        out += gpufs::cat(R"({"type": "helper_error", "msg": )", json_quote(code_text(code)),
+        out += gpufs::cat(type_member("helper_error"), R"(, "msg": )", json_quote(code_text(code)),
                           R"(, "helper": )", json_quote(helper), R"(, "retcode": )", code,
                           place_members(place));
         return;
@@ -101,10 +121,29 @@ void ScriptOutput::helper_error(const OutputPlace& place, std::string_view helpe
     err += place.context;
 }
 
+void ScriptOutput::old_helper_error(const OutputPlace& place, std::string_view helper,
+                                    std::int64_t code) {
+    if (form_ == Form::json) {
+        out += gpufs::cat(R"({"type": "helper_error", "helper": )", json_quote(helper),
+                          R"(, "retcode": )", code, R"(, "line": )", place.line, R"(, "col": )",
+                          place.column, "}\n");
+        return;
+    }
+    // Of a lookup there is no error but that nothing is there.
+    message(Severity::warning, place,
+            gpufs::cat("Failed to ", helper, ": ",
+                       code == 0 ? "0" : gpufs::cat(code_text(code), " (", code, ')')));
+    err += place.context;
+}
+
+std::string ScriptOutput::attaching(std::uint64_t probes) {
+    return gpufs::cat("Attaching ", counted(probes, "probe"), "...");
+}
+
 void ScriptOutput::attached_probes(std::uint64_t probes) {
     if (form_ == Form::json)
         out += count_line("attached_probes", "probes", probes);
-    else
+    else if (!writer_.is_old())
         err += gpufs::cat("Attached ", counted(probes, "probe"), '\n');
 }
 

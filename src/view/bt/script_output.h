@@ -23,8 +23,12 @@ struct OutputPlace {
 class ScriptOutput {
 public:
     enum class Form { text, json };
-    // Borrows the writer.
-    ScriptOutput(Form form, const ValueWriter& writer) : form_(form), writer_(writer) {}
+    // Borrows the writer. A script beside other programs has a name, which is then in front of each
+    // of its lines and maps, and in each JSON line.
+    ScriptOutput(Form form, const ValueWriter& writer, std::string program = {})
+        : form_(form), writer_(writer), program_(std::move(program)) {}
+    // How many probes are going to be attached.
+    static std::string attaching(std::uint64_t probes);
 
     std::string out, err;
 
@@ -50,9 +54,15 @@ public:
 
 private:
     void tell(std::string_view type, std::string_view text);
+    void old_helper_error(const OutputPlace& place, std::string_view helper, std::int64_t code);
+
+    void add(std::string_view text);
+    std::string type_member(std::string_view type) const;
 
     Form form_;
     const ValueWriter& writer_;
+    std::string program_;
+    bool is_in_line_ = false;  // what add() added last has no newline at its end
 };
 
 }  // namespace gpufs::bt

@@ -78,15 +78,15 @@ std::string symbol_text(const Frame& frame, std::uint64_t address) {
     return frame.name.empty() ? hex(address) : frame.name;
 }
 
-void append_stats(std::string& out, const Type& type, Bytes bytes, std::uint64_t div) {
+void append_stats(std::string& out, const Type& type, Bytes bytes, std::uint64_t div, bool is_old) {
     const auto [count, total] = count_and_total(type, bytes);
-    append(out, "{ .count = ");
+    append(out, is_old ? "count " : "{ .count = ");
     append(out, count);
-    append(out, ", .average = ");
+    append(out, is_old ? ", average " : ", .average = ");
     append_number(out, divided(result_of(type, bytes), type.is_signed, div), type.is_signed);
-    append(out, ", .total = ");
+    append(out, is_old ? ", total " : ", .total = ");
     append_number(out, total, type.is_signed);
-    append(out, " }");
+    if (!is_old) append(out, " }");
 }
 
 void append_stats_json(std::string& out, const Type& type, Bytes bytes, std::uint64_t div) {
@@ -149,7 +149,7 @@ void ValueWriter::json_key(std::string& out, const Type& type, Bytes bytes) cons
 
 void ValueWriter::write_key(std::string& out, const Type& type, Bytes bytes, Blanks blanks) const {
     const std::size_t start = out.size();
-    write(out, type, bytes, {.blanks = blanks});
+    write(out, type, bytes, {.blanks = blanks, .is_key = true});
     if (!type.is(Kind::tuple) || is_record(type)) return;
     out.pop_back();
     out.erase(start, 1);
@@ -180,7 +180,10 @@ void ValueWriter::write(std::string& out, const Type& type, Bytes bytes, How how
             append_buffer(out, contents_of(type, bytes), BufferForm::printable);
             return;
         case Kind::pointer:
-            out += hex(number_of(type, bytes));
+            if (tables_.is_old && !how.is_key)
+                append(out, number_of(type, bytes));
+            else
+                out += hex(number_of(type, bytes));
             return;
         case Kind::array:
             write_array(out, type, bytes, how);
@@ -201,7 +204,7 @@ void ValueWriter::write(std::string& out, const Type& type, Bytes bytes, How how
                           type.is_signed);
             return;
         case Kind::stats:
-            append_stats(out, type, bytes, how.div);
+            append_stats(out, type, bytes, how.div, tables_.is_old);
             return;
         case Kind::kernel_stack:
         case Kind::user_stack:

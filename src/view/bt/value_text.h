@@ -17,6 +17,7 @@ struct ValueTables {
     std::map<std::uint64_t, std::string> names;  // of probe_name
     std::vector<std::string> formats;            // of timestamp
     std::string cut_trailer = "..";              // behind a string that fills its bytes
+    bool is_old = false;                         // see Language
 };
 
 // Prints values. `bytes` are as in value_bytes.h.
@@ -39,6 +40,7 @@ public:
     void json_key(std::string& out, const Type& type, Bytes bytes) const;
 
     ValueNames& names() const { return names_; }
+    bool is_old() const { return tables_.is_old; }
 
 private:
     // Blanks between parts: "(1, 2)", "(1,2)".
@@ -46,6 +48,7 @@ private:
     struct How {
         std::uint64_t div = 1;
         Blanks blanks = Blanks::yes;
+        bool is_key = false;
     };
     void write(std::string& out, const Type& type, Bytes bytes, How how) const;
     void write_key(std::string& out, const Type& type, Bytes bytes, Blanks blanks) const;

@@ -124,7 +124,7 @@ void TraceJson::print(const TraceRecord& record, std::string& out) {
         out += '}';
     }
     out += ",\"flags\":\"";
-    append_irq_info(out, common, options.resched_lazy);
+    append_irq_info(out, common, options);
     out += "\"}\n";
 }
 

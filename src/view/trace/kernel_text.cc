@@ -27,8 +27,9 @@ std::uint64_t word_of(const Field* field, RecordBytes record) {
     return field ? load<std::uint64_t>(record, field->offset) : 0;
 }
 
-// Five characters; returns the end.
-char* put_irq_info(char* to, const CommonFields& common, bool lazy) {
+// Up to five characters; returns the end.
+char* put_irq_info(char* to, const CommonFields& common, const TraceOptions& options) {
+    const bool lazy = options.resched_lazy;
     const auto has = [&](unsigned flag) { return (common.flags & flag) != 0; };
     char irqs = '.';
     if (has(kTraceIrqsOff))
@@ -53,8 +54,15 @@ char* put_irq_info(char* to, const CommonFields& common, bool lazy) {
     *to++ = irqs;
     *to++ = resched;
     *to++ = context;
-    *to++ = kDepth[common.preempt_count & 15];
-    *to++ = kDepth[(common.preempt_count >> 4) & 15];
+    // Before it knew migration, the kernel counted preemption further.
+    const auto low = common.preempt_count & 15, high = common.preempt_count >> 4 & 15;
+    if (!options.migrate_disable && high != 0) {
+        *to++ = kDepth[high];
+        *to++ = low == 0 ? '0' : kDepth[low];
+        return to;
+    }
+    *to++ = kDepth[low];
+    if (options.migrate_disable) *to++ = kDepth[high];
     return to;
 }
 
@@ -85,9 +93,9 @@ std::string probe_arguments(std::string text, std::string_view place, std::size_
 
 }  // namespace
 
-void append_irq_info(std::string& out, const CommonFields& common, bool lazy) {
+void append_irq_info(std::string& out, const CommonFields& common, const TraceOptions& options) {
     char text[5];
-    out.append(text, put_irq_info(text, common, lazy));
+    out.append(text, put_irq_info(text, common, options));
 }
 
 void append_comm(std::string& out, std::string_view comm, Controls controls) {
@@ -222,7 +230,7 @@ void TraceText::print_context(const TraceRecord& record, std::string& out) {
     to = put_padded(to, static_cast<std::uint64_t>(record.cpu), 3, '0');
     *to++ = ']';
     *to++ = ' ';
-    if (options.irq_info) to = put_irq_info(to, common, options.resched_lazy);
+    if (options.irq_info) to = put_irq_info(to, common, options);
     *to++ = ' ';
     to = options.clock_is_ns ? put_seconds(to, record.timestamp)
                              : put_padded(to, record.timestamp, 12, ' ');

@@ -63,9 +63,9 @@ private:
     bool is_first_ = true;
 };
 
-// "d..2.": interrupts, need-resched, hard and soft interrupt, preempt and migrate-disable depth.
-// `lazy`: the kernel knows lazy rescheduling.
-void append_irq_info(std::string& out, const CommonFields& common, bool lazy);
+// "d..2.": interrupts, need-resched, hard and soft interrupt, preempt and migrate-disable depth, as
+// the kernel that the options are of has it.
+void append_irq_info(std::string& out, const CommonFields& common, const TraceOptions& options);
 
 // The task's name in 16 characters, as "%16s".
 void append_comm(std::string& out, std::string_view comm, Controls controls);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bt/code/compile.h"
-#include "bt/syntax/parse.h"
+#include "bt/parse/parse.h"
 #include "bt/types/sample_world.h"
 
 // Scripts compiled for a world that is the same on each machine.

@@ -9,7 +9,7 @@
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "bt/syntax/parse.h"
+#include "bt/parse/parse.h"
 #include "bt/types/sample_world.h"
 #include "bt/types/typed.h"
 #include "bt/types/uapi_constants.h"

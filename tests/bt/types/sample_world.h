@@ -88,6 +88,17 @@ public:
     std::optional<UserSymbol> user_symbol(const std::string&, const std::string& name) override {
         return name == "main" ? std::optional(UserSymbol{0x1000, 4}) : std::nullopt;
     }
+    std::optional<UserPlace> user_function_at(const std::string&, std::uint64_t address) override {
+        if (address < 0x1000 || address >= 0x1004) return std::nullopt;
+        return UserPlace{"main", address - 0x1000};
+    }
+    // sample:probe is at two places.
+    std::vector<StaticProbe> static_probes(const std::string&, const std::string&,
+                                           const std::string& name) override {
+        if (name != "probe") return {};
+        return {{"sample", "probe", "-4@%edi 8@-16(%rbp) 1@$7 8@8(%rax,%rcx,4) 8@global(%rip)"},
+                {"sample", "probe", "-4@%esi 8@(%rsp) 1@$8 8@16(%rdx) 4f@%xmm0"}};
+    }
 
 private:
     static std::shared_ptr<const Structure> structure(std::string name, std::size_t bytes,

@@ -36,6 +36,23 @@ BOOST_AUTO_TEST_CASE(a_function_is_found_with_its_parameters) {
     BOOST_TEST(!btf.find_function("task_struct").has_value());
 }
 
+// Whoever asks often is answered from an index of names, which is made meanwhile.
+BOOST_AUTO_TEST_CASE(a_name_is_found_in_the_same_place_however_often_is_asked) {
+    const Btf btf = Btf::kernel();
+    const auto function = btf.find_function("vfs_read");
+    const auto type = btf.find_type("task_struct");
+    const auto other = btf.find_type("pid_t");
+    BOOST_TEST(function.has_value());
+    for (int i = 0; i < 40; ++i) {
+        BOOST_TEST((btf.find_function("vfs_read") == function));
+        BOOST_TEST((btf.find_type("task_struct") == type));
+        BOOST_TEST((btf.find_type("pid_t") == other));
+        BOOST_TEST(!btf.find_function("task_struct"));
+        BOOST_TEST(!btf.find_function("no_such_function"));
+        BOOST_TEST(!btf.find_type("vfs_read"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(per_cpu_variables_have_their_places) {
     const Btf btf = Btf::kernel();
     const auto queues = btf.per_cpu_offset("runqueues");

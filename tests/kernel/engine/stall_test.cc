@@ -98,6 +98,14 @@ void check_duration(const Stall& stall, std::uint64_t ms) {
     BOOST_TEST(stall.duration_ns() < (ms * 3 + 5000) * kMs);
 }
 
+// A kernel whose BTF tells what the program of a hunt asks for.
+boost::test_tools::assertion_result has_stall_program(ut::test_unit_id) {
+    const StallHunt hunt(test::top(), Choice{"D", 1000}.tracker(), Way::best);
+    boost::test_tools::assertion_result yes(hunt.explanation().size() == 1);
+    yes.message() << hunt.explanation().back();
+    return yes;
+}
+
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(stall)
 
@@ -198,13 +206,19 @@ BOOST_DATA_TEST_CASE(a_task_that_a_real_time_hog_keeps_off_its_cpu_names_the_hog
         return ::waitpid(hog, nullptr, 0) == hog ? 0 : 1;
     });
     const Hunted got = hunt(way, {"R", 100}, worker);
-    // Throttled at 95 % of each second, a hog of 300 ms may be one stall or two.
-    const auto longest = std::ranges::max_element(got.ended, {}, &Stall::duration_ns);
-    BOOST_REQUIRE((longest != got.ended.end()));
-    BOOST_TEST(longest->cpu_waited == cpu);
-    BOOST_REQUIRE(!longest->ran_meanwhile.empty());
-    BOOST_TEST(longest->ran_meanwhile[0].comm == "hog");
-    BOOST_TEST(longest->ran_meanwhile[0].ns > longest->duration_ns() / 2);
+    // Throttled at 95 % of each second, a hog of 300 ms may be one stall or two. Where others are
+    // busy, too, they run meanwhile, and keep it off its CPU at other times.
+    const Stall* by_hog = nullptr;
+    std::uint64_t hog_ns = 0;
+    for (const Stall& stall : got.ended)
+        for (const auto& one : stall.ran_meanwhile)
+            if (one.comm == "hog" && one.ns > hog_ns) {
+                by_hog = &stall;
+                hog_ns = one.ns;
+            }
+    BOOST_REQUIRE(by_hog != nullptr);
+    BOOST_TEST(by_hog->cpu_waited == cpu);
+    BOOST_TEST(hog_ns > 100 * kMs);
     BOOST_TEST(got.buffer_bytes <= 8u << 20);
 }
 
@@ -327,13 +341,13 @@ int sleep_in_many_ways() {
 
 // Two hunts watch the same tasks. Times are those of two programs at one event, and what lasted
 // about as long as the threshold may be over it for one of them only.
-BOOST_AUTO_TEST_CASE(a_program_and_events_tell_the_same_stalls) {
+BOOST_AUTO_TEST_CASE(a_program_and_events_tell_the_same_stalls,
+                     *ut::precondition(has_stall_program)) {
     constexpr std::uint64_t kOverMs = 50, kNearNs = 25 * kMs;
     Worker worker(sleep_in_many_ways);
     const Choice choice{"any", kOverMs, true};
     StallHunt program(test::top(), choice.tracker(), Way::best);
     StallHunt events(test::top(), choice.tracker(), Way::events);
-    BOOST_REQUIRE_MESSAGE(program.explanation().size() == 1, program.explanation().back());
     StallText program_text(program.context(), program.syscalls());
     StallText events_text(events.context(), events.syscalls());
     Hunted by_program, by_events;
@@ -426,7 +440,8 @@ int switch_without_end(int ms) {
 }
 
 // Nothing is lost at any rate: only what lasts is told, not each switch.
-BOOST_AUTO_TEST_CASE(one_stall_among_a_hundred_thousand_switches_a_second_is_found) {
+BOOST_AUTO_TEST_CASE(one_stall_among_a_hundred_thousand_switches_a_second_is_found,
+                     *ut::precondition(has_stall_program)) {
     Worker worker([] { return switch_without_end(6'000); });
     const Hunted got = hunt(Way::best, {"D", 900}, worker);
     BOOST_TEST(got.ended.size() == 1);

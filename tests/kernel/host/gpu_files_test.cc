@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/cat.h"
+#include "support/temp_folder.h"
 
 namespace gpufs {
 namespace {
@@ -15,14 +16,6 @@ namespace fs = std::filesystem;
 // A tree like /proc.
 class Proc {
 public:
-    Proc() {
-        std::string name = fs::temp_directory_path() / "gpufs-proc-XXXXXX";
-        root_ = ::mkdtemp(name.data());
-    }
-    ~Proc() { fs::remove_all(root_); }
-    Proc(const Proc&) = delete;
-    Proc& operator=(const Proc&) = delete;
-
     void process(int pid, const std::string& comm) const {
         for (const char* directory : {"fd", "fdinfo"})
             fs::create_directories(root_ / cat(pid) / directory);
@@ -35,7 +28,7 @@ public:
     }
     std::string found() const {
         std::string text;
-        for (const GpuProcess& process : find_gpu_processes(root_).processes) {
+        for (const GpuProcess& process : find_gpu_processes(root_.path()).processes) {
             text += cat(process.pid, ' ', process.comm, ':');
             for (const GpuProcess::File& file : process.files)
                 text += cat(' ', file.fd, '=', file.node, '(', file.fdinfo, ')');
@@ -45,7 +38,7 @@ public:
     }
 
 private:
-    fs::path root_;
+    const test::TempFolder root_;
 };
 
 BOOST_AUTO_TEST_SUITE(gpu_files)

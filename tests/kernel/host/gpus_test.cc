@@ -7,6 +7,7 @@
 
 #include "base/cat.h"
 #include "base/text.h"
+#include "support/temp_folder.h"
 
 namespace gpufs {
 namespace {
@@ -16,14 +17,6 @@ namespace fs = std::filesystem;
 // A captured tree below a directory of its own.
 class Tree {
 public:
-    Tree() {
-        std::string name = fs::temp_directory_path() / "gpufs-gpus-XXXXXX";
-        root_ = ::mkdtemp(name.data());
-    }
-    ~Tree() { fs::remove_all(root_); }
-    Tree(const Tree&) = delete;
-    Tree& operator=(const Tree&) = delete;
-
     void file(const std::string& path, const std::string& text) const {
         fs::create_directories((root_ / path).parent_path());
         std::ofstream(root_ / path) << text;
@@ -41,7 +34,7 @@ public:
     }
 
 private:
-    fs::path root_;
+    const test::TempFolder root_;
 };
 
 using Lines = std::vector<std::string>;

@@ -1,5 +1,7 @@
 #include "kernel/host/interrupts.h"
 
+#include "support/temp_folder.h"
+
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
@@ -13,8 +15,8 @@ namespace fs = std::filesystem;
 BOOST_AUTO_TEST_SUITE(interrupts)
 
 BOOST_AUTO_TEST_CASE(an_interrupt_is_its_devices_by_the_list_of_messages) {
-    std::string name = fs::temp_directory_path() / "gpufs-interrupts-XXXXXX";
-    const fs::path devices = ::mkdtemp(name.data());
+    const test::TempFolder folder;
+    const fs::path& devices = folder.path();
     fs::create_directories(devices / "0000:3b:00.0/msi_irqs");
     fs::create_directories(devices / "0000:af:00.0/msi_irqs");
     fs::create_directories(devices / "0000:00:02.0");
@@ -25,7 +27,6 @@ BOOST_AUTO_TEST_CASE(an_interrupt_is_its_devices_by_the_list_of_messages) {
     BOOST_TEST(interrupt_device(128, devices) == "0000:af:00.0");
     BOOST_TEST(interrupt_device(12, devices).empty());
     BOOST_TEST(interrupt_device(126, devices / "none").empty());
-    fs::remove_all(devices);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,6 +15,8 @@
 
 #include "base/cat.h"
 #include "kernel/bpf/map.h"
+#include "kernel/features.h"
+#include "kernel/host/kernel_version.h"
 #include "kernel/lang/link_support.h"
 #include "kernel/perf/attach.h"
 #include "lang/expr/bpf.h"
@@ -210,10 +212,13 @@ BOOST_AUTO_TEST_CASE(raw_sys_enter_counts_one_system_call_only) {
     SyscallCheck check;
     check.number = SYS_getppid;
     const Fd all = counting(0, check);
-    // thread_info begins a task_struct: long flags, long syscall_work, u32 status; TS_COMPAT.
-    check.compat = SyscallCheck::Compat{16, 2};
+    // thread_info begins a task_struct: long flags, long syscall_work (since Linux 5.11), u32
+    // status; TS_COMPAT.
+    check.compat = SyscallCheck::Compat{running_kernel() < KernelVersion{5, 11, 0} ? 8 : 16, 2};
     const Fd copied = counting(1, check);
-    check.reads_task = true;
+    check.reads_task = BpfFeatures()
+                           .ask_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_get_current_task_btf)
+                           .support == Support::yes;
     const Fd direct = counting(2, check);
     const Attachment attachments[] = {attach_raw_tracepoint(all.get(), "sys_enter"),
                                       attach_raw_tracepoint(copied.get(), "sys_enter"),

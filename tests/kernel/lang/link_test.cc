@@ -36,6 +36,9 @@ namespace ut = boost::unit_test;
 bool has_v4() {
     return BpfFeatures().has(BpfFeature::isa_v4);
 }
+bool has_atomics() {
+    return BpfFeatures().has(BpfFeature::atomics);
+}
 
 std::uint32_t run(const Fd& program, std::span<const std::byte> context) {
     TestRun run;
@@ -50,13 +53,14 @@ BOOST_AUTO_TEST_SUITE(link_kernel)
 constexpr int kPairStep = 7;
 
 BOOST_AUTO_TEST_CASE(every_instruction_computes_what_the_model_says) {
-    const bool knows_v4 = has_v4();
+    const bool knows_v4 = has_v4(), knows_atomics = has_atomics();
     std::size_t tried = 0;
     const int step = kPairStep / test::rounds(kPairStep);
     int pair = 0;
     for (const test::InsnModel& one : test::insn_models()) {
         using Needs = test::InsnModel::Needs;
-        if (one.needs != Needs::nothing && !knows_v4) continue;
+        const bool is_known = one.needs == Needs::atomics ? knows_atomics : knows_v4;
+        if (one.needs != Needs::nothing && !is_known) continue;
         std::optional<Fd> program;
         try {
             program =
@@ -94,9 +98,10 @@ BOOST_AUTO_TEST_CASE(random_programs_compute_what_the_model_computes) {
     LinkTarget target;
     target.map_fds["values"] = map.fd();
 
+    const bool knows_atomics = has_atomics();
     const auto seeds = static_cast<std::uint64_t>(test::rounds(1500));
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-        test::RandomProgram program(seed, 1 + seed % 15, 4 + seed % 37);
+        test::RandomProgram program(seed, 1 + seed % 15, 4 + seed % 37, knows_atomics);
         const auto insns = test::link_items(program.compile().assemble(), target, maps);
         const Fd loaded = test::load_named(BPF_PROG_TYPE_RAW_TRACEPOINT, insns, cat("seed ", seed));
         for (int n = 0; n < 3; ++n) {

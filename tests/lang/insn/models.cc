@@ -271,7 +271,8 @@ void add_atomics(std::vector<InsnModel>& all) {
                 insn::alu64(AluOp::add, Reg::r0, Reg::r4),
             };
             all.push_back({cat("atomic ", static_cast<int>(op), " of ", bytes, " bytes"),
-                           std::move(body), [=](U64 a, U64 b) {
+                           std::move(body),
+                           [=](U64 a, U64 b) {
                                const U64 old = cut(b, bytes);
                                U64 now = a;  // xchg
                                switch (static_cast<int>(op) & ~BPF_FETCH) {
@@ -292,7 +293,8 @@ void add_atomics(std::vector<InsnModel>& all) {
                                }
                                const U64 kept = bytes == 8 ? 0 : b >> 32 << 32;
                                return (kept | cut(now, bytes)) * 3 + (fetches ? old : a);
-                           }});
+                           },
+                           op == AtomicOp::add ? Needs::nothing : Needs::atomics});
         }
 }
 

@@ -16,7 +16,7 @@ struct InsnModel {
     // Takes r1 and r2, may use r3 to r5 and the stack, leaves its result in r0.
     std::vector<bpf_insn> body;
     std::function<std::uint64_t(std::uint64_t a, std::uint64_t b)> model;
-    enum class Needs { nothing, isa_v4, acquire_release } needs = Needs::nothing;
+    enum class Needs { nothing, atomics, isa_v4, acquire_release } needs = Needs::nothing;
 };
 std::vector<InsnModel> insn_models();
 

@@ -71,6 +71,10 @@ RandomProgram::Statement RandomProgram::statement(int depth) {
     constexpr AtomicOp kFetching[] = {AtomicOp::fetch_add, AtomicOp::fetch_or, AtomicOp::fetch_and,
                                       AtomicOp::fetch_xor, AtomicOp::xchg};
     s.atomic = s.kind == Kind::fetch ? kFetching[below(5)] : kPlain[below(4)];
+    if (is_atomic && !has_atomics_) {
+        s.kind = Kind::add_atomic;
+        s.atomic = AtomicOp::add;
+    }
     const std::size_t room = s.kind == Kind::from_context ? kContextBytes : kBufferBytes;
     s.offset = below(room / s.type.bytes) * s.type.bytes;
     switch (s.kind) {
@@ -451,8 +455,9 @@ struct RandomProgram::Model {
     }
 };
 
-RandomProgram::RandomProgram(std::uint64_t seed, std::size_t variables, std::size_t statements)
-    : random_(seed) {
+RandomProgram::RandomProgram(std::uint64_t seed, std::size_t variables, std::size_t statements,
+                             bool atomics)
+    : has_atomics_(atomics), random_(seed) {
     for (std::size_t i = 0; i < variables; ++i) types_.push_back(any_type());
     body_ = block(statements, 2);
 }

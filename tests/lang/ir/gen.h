@@ -24,7 +24,9 @@ public:
     using Context = std::array<std::byte, kContextBytes>;
     using MapValues = std::array<std::uint64_t, kMapEntries>;
 
-    RandomProgram(std::uint64_t seed, std::size_t variables, std::size_t statements);
+    // Without `atomics`, of the atomic operations only the addition that returns nothing is used.
+    RandomProgram(std::uint64_t seed, std::size_t variables, std::size_t statements,
+                  bool atomics = true);
 
     // What r1 points at, another one at every call.
     Context random_context();
@@ -76,6 +78,7 @@ private:
     std::vector<Statement> block(std::size_t statements, int depth);
     Statement statement(int depth);
 
+    bool has_atomics_;
     std::mt19937_64 random_;
     std::vector<ir::Type> types_;  // of the variables
     std::size_t buffers_ = 1;      // that statements can use

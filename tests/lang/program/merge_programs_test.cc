@@ -161,6 +161,26 @@ BOOST_AUTO_TEST_CASE(mistakes_are_still_shown_where_they_were_written) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(programs_share_one_ring_as_large_as_the_largest) {
+    const auto sends = [](const std::string& name, const std::string& bytes) {
+        return program(name, cat(".map out ring max ", bytes,
+                                 "\n.prog p begin\n r1 = map[out]\n r0 = 0\n exit\n"));
+    };
+    const Program both = merge_programs({sends("a", "4096"), sends("b", "65536")});
+    BOOST_TEST(names_of(both.maps) == (Names{"a.out"}), boost::test_tools::per_element());
+    BOOST_TEST(both.maps[0].max_entries == 65536u);
+    BOOST_TEST(both.programs[1].code[0].relocation.name == "a.out");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_program_owns_with_its_includes_is_not_shared) {
+    Program first = one("a"), second = one("b");
+    first.owns_included = second.owns_included = true;
+    const Program both = merge_programs({std::move(first), std::move(second)});
+    BOOST_TEST(names_of(both.parameters) == (Names{"a.pid", "a.rows", "b.pid", "b.rows"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(both.find_map("b.unsent") != nullptr);
+}
+
 BOOST_AUTO_TEST_CASE(a_text_named_after_a_program_is_part_of_it) {
     const std::string part = ".map faults array value count, max 1, report \"Faults\"\n";
     const auto with = [&](const std::string& name, const std::string& file) {

@@ -3,6 +3,7 @@
 
 #include "base/cat.h"
 #include "base/file.h"
+#include "engine/trace/context.h"
 #include "engine/trace/recorded_events.h"
 #include "support/ring_pages.h"
 #include "view/trace/json.h"
@@ -151,9 +152,11 @@ BOOST_AUTO_TEST_CASE(options_choose_the_columns) {
 }
 
 BOOST_AUTO_TEST_CASE(flags_print_as_letters) {
-    const auto letters = [](unsigned flags, unsigned preempt, bool lazy = true) {
+    const auto letters = [](unsigned flags, unsigned preempt, std::string_view release = "6.18.0") {
+        TraceOptions options;
+        set_kernel_release(options, release);
         std::string out;
-        append_irq_info(out, {flags, preempt, 0}, lazy);
+        append_irq_info(out, {flags, preempt, 0}, options);
         return out;
     };
     BOOST_TEST(letters(0, 0) == ".....");
@@ -169,8 +172,12 @@ BOOST_AUTO_TEST_CASE(flags_print_as_letters) {
     BOOST_TEST(letters(0x22, 0) == ".L...");
     BOOST_TEST(letters(0x26, 0) == ".B...");
     // Before Linux 6.13 the bit meant something else.
-    BOOST_TEST(letters(0x26, 0, false) == "XN...");
-    BOOST_TEST(letters(0xff, 0xff, false) == "DNZff");
+    BOOST_TEST(letters(0x26, 0, "6.12.41-amd64") == "XN...");
+    BOOST_TEST(letters(0xff, 0xff, "5.15.0") == "DNZff");
+    // Before Linux 5.15 there was no depth of migration.
+    BOOST_TEST(letters(0x01, 0x02, "5.14.21") == "d..2");
+    BOOST_TEST(letters(0, 0, "5.10.0-32-amd64") == "....");
+    BOOST_TEST(letters(0, 0x10, "5.10.0-32-amd64") == "...10");
 }
 
 BOOST_AUTO_TEST_CASE(losses_stand_in_front) {

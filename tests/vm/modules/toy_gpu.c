@@ -56,7 +56,7 @@ struct job {
 	struct record *record;
 	struct dma_fence *hw;
 	struct dma_fence *after;	/* where the scheduler keeps no dependencies itself */
-	bool hangs;
+	u32 hangs;
 };
 
 struct hw_fence {
@@ -66,7 +66,7 @@ struct hw_fence {
 	struct ring *ring;
 	struct client *client;
 	struct record *record;
-	bool hangs;
+	u32 hangs;
 };
 
 static struct platform_device *device;
@@ -187,7 +187,8 @@ static void give_back(struct drm_sched_job *base, struct list_head *job, struct 
 	spin_lock(&base->sched->job_list_lock);
 	list_add(job, jobs);
 	spin_unlock(&base->sched->job_list_lock);
-	end_first(container_of(base->sched, struct ring, sched), -ETIME);
+	if (container_of(base, struct job, base)->hangs != TOY_HELD)
+		end_first(container_of(base->sched, struct ring, sched), -ETIME);
 }
 
 #if defined(TIMEOUT_IS_RESET) || defined(TIMEOUT_IS_NOMINAL)
@@ -328,6 +329,44 @@ static int wait_for_last(struct client *client, u32 ring)
 	return left < 0 ? left : 0;
 }
 
+/* Whether the scheduler has taken all jobs of a queue but those that wait for others. */
+static bool has_settled(struct drm_sched_entity *queue)
+{
+	const struct list_head *waits = &queue->cb.node;
+
+	return !spsc_queue_count(&queue->job_queue) ||
+	       (READ_ONCE(queue->dependency) && waits->next && !list_empty(waits));
+}
+
+static bool is_held(struct ring *ring, struct client *client)
+{
+	struct hw_fence *hw;
+	unsigned long flags;
+	bool is;
+
+	spin_lock_irqsave(&ring->lock, flags);
+	hw = list_first_entry_or_null(&ring->busy, struct hw_fence, node);
+	is = hw && hw->hangs == TOY_HELD && hw->client == client;
+	spin_unlock_irqrestore(&ring->lock, flags);
+	return is;
+}
+
+static int end_held(struct client *client, u32 ring)
+{
+	int i;
+
+	while (!is_held(&rings[ring], client) && !signal_pending(current))
+		fsleep(100);
+	for (i = 0; i < TOY_RINGS; i++)
+		while (!client->is_dead[i] && !has_settled(&client->queues[i]) &&
+		       !signal_pending(current))
+			fsleep(100);
+	if (signal_pending(current))
+		return -EINTR;
+	end_first(&rings[ring], 0);
+	return 0;
+}
+
 static void kill_queue(struct client *client, u32 ring)
 {
 	if (!client->is_dead[ring])
@@ -373,6 +412,8 @@ static long toy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	switch (cmd) {
 	case TOY_WAIT:
 		return wait_for_last(client, ring);
+	case TOY_END:
+		return end_held(client, ring);
 	case TOY_KILL:
 		mutex_lock(&client->lock);
 		kill_queue(client, ring);

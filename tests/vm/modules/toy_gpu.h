@@ -14,8 +14,11 @@ struct toy_submit {
     __u32 ring;
     __u32 exec_us;
     __u32 after; /* a ring: depend on this client's last job there; or TOY_NO_RING */
-    __u32 hangs; /* never ends by itself: the scheduler's timeout ends it */
+	__u32 hangs; /* never ends by itself: the scheduler's timeout ends it, or TOY_END */
 };
+
+/* For `hangs`: only TOY_END ends it. */
+#define TOY_HELD 2
 
 /* Submits one job. */
 #define TOY_SUBMIT _IOW('T', 1, struct toy_submit)
@@ -26,6 +29,10 @@ struct toy_submit {
 
 /* Moves a buffer: takes the caller exec_us of sleep, then submits the job. */
 #define TOY_MOVE _IOW('T', 4, struct toy_submit)
+
+/* Ends the job that is held on a ring, as soon as all other jobs of this client wait for it, or for
+ * each other. */
+#define TOY_END _IOW('T', 5, __u32)
 
 /* One job as the device saw it; read() returns those of the client, from the first on. */
 struct toy_job {

@@ -1,0 +1,297 @@
+// The C part of a script: struct, union, enum, typedef.
+
+#include <algorithm>
+
+#include "base/cat.h"
+#include "bt/parse/parser.h"
+#include "bt/syntax/constant.h"
+#include "bt/syntax/literals.h"
+#include "bt/syntax/words.h"
+
+namespace gpufs::bt {
+namespace {
+
+constexpr std::int64_t kLargestArray = 1 << 24;
+constexpr std::uint64_t kWidestBitField = 64;
+// What "aligned" without a number means.
+constexpr std::uint64_t kLargestAlignment = 16;
+
+}  // namespace
+
+// A definition, up to its ';', which may lack behind a '}'.
+void Parser::c_definition() {
+    const Token first = peek();
+    if (take_if("typedef")) return typedef_();
+    qualifiers();
+    if (!is("struct") && !is("union") && !is("enum"))
+        fail(first, "begins no definition",
+             "the C part of a script has struct, union, enum and typedef");
+    const std::size_t begin = next_;
+    specifier();
+    const bool has_braces = next_ > begin + 2;
+    // Variables of the type, which mean nothing here, stand before the ';'.
+    while (!is(";") && !at_end() && !peek().begins_item) take();
+    if (!take_if(";") && !has_braces) fail_missing("a ';'");
+}
+
+// typedef TYPE NAME, *NAME;
+void Parser::typedef_() {
+    Specifier base = specifier();
+    do {
+        Declarator declared = declarator(base.type);
+        if (declared.name.empty()) fail_missing("the name of the type", "typedef TYPE NAME;");
+        // What has no name of its own is called as the first typedef calls it.
+        if (!base.has_name) {
+            base.has_name = true;
+            base.type.name = declared.name;
+            declared.type.name = declared.name;
+            if (base.record != 0) work_.script.records[base.record - 1].name = declared.name;
+            if (base.is_enum) work_.script.enums.back().name = declared.name;
+        }
+        work_.typedefs.insert(declared.name);
+        work_.script.typedefs.push_back({std::move(declared.name), std::move(declared.type)});
+    } while (take_if(","));
+    if (is(";") || !peek().begins_item) expect(";", "behind the typedef");
+}
+
+Parser::Specifier Parser::specifier() {
+    const Deeper deeper(*this);
+    qualifiers();
+    if (is("struct") || is("union")) return record_specifier(take());
+    if (is("enum")) return enum_specifier(take());
+    Specifier plain;
+    const Token first = peek();
+    while (peek().kind == Token::Kind::word && is_c_type_part(peek().text)) {
+        plain.type.name += cat(plain.type.name.empty() ? "" : " ", take().text);
+        qualifiers();
+    }
+    if (plain.type.name.empty()) {
+        if (peek().kind != Token::Kind::word || is_reserved(peek().text)) fail_missing("a type");
+        plain.type.name = take().text;
+        qualifiers();
+    }
+    plain.type.at = from(first);
+    return plain;
+}
+
+// __attribute__((packed, aligned(8))); true if one was taken. Others change nothing here.
+bool Parser::attribute() {
+    if (!is("__attribute__")) return false;
+    take();
+    expect("(", "behind __attribute__");
+    for (std::size_t depth = 1; depth > 0;) {
+        if (at_end() || is(";")) fail_missing("the ')' of __attribute__");
+        const Token word = take();
+        if (word.is("(")) ++depth;
+        if (word.is(")")) --depth;
+        if (word.is("packed") || word.is("__packed__")) attributes_.is_packed = true;
+        if (word.is("aligned") || word.is("__aligned__")) {
+            attributes_.alignment = kLargestAlignment;
+            if (!take_if("(")) continue;
+            attributes_.alignment = length("the alignment");
+            expect(")", "behind the alignment");
+        }
+    }
+    return true;
+}
+
+// struct NAME, struct NAME { MEMBERS }, struct { MEMBERS }
+Parser::Specifier Parser::record_specifier(const Token& keyword) {
+    Specifier made;
+    made.type.kind = keyword.is("union") ? TypeName::Kind::union_ : TypeName::Kind::structure;
+    attributes_ = {};
+    while (attribute()) continue;
+    const Attributes in_front = attributes_;
+    if (peek().kind == Token::Kind::word) made.type.name = take().text;
+    made.has_name = !made.type.name.empty();
+    made.type.at = from(keyword);
+    if (!is("{")) {
+        if (!made.has_name) fail_missing(cat("the name of the ", keyword.text));
+        qualifiers();
+        return made;
+    }
+    CRecord record;
+    record.name = made.type.name;
+    record.is_union = keyword.is("union");
+    record.at = made.type.at;
+    members(record);
+    attributes_ = {};
+    qualifiers();
+    record.is_packed = in_front.is_packed || attributes_.is_packed;
+    record.alignment = std::max(in_front.alignment, attributes_.alignment);
+    if (made.has_name && !work_.records.insert(record.name).second)
+        throw Mistake{record.at, cat("'", keyword.text, " ", record.name, "' is defined already"),
+                      ""};
+    work_.script.records.push_back(std::move(record));
+    made.record = work_.script.records.size();
+    return made;
+}
+
+void Parser::members(CRecord& record) {
+    const Token open = take();
+    while (!take_if("}")) {
+        if (at_end() || peek().begins_item)
+            throw Mistake{open.at, "the '}' that closes this is missing", ""};
+        const std::size_t begin = next_;
+        try {
+            member(record);
+        } catch (const Mistake& mistake) {
+            work_.report(mistake);
+            if (work_.mistakes.is_full()) throw;
+            if (next_ == begin) take();
+            skip_statement();
+        }
+    }
+}
+
+// TYPE NAME, *NAME[4], NAME : 3;
+void Parser::member(CRecord& record) {
+    if (take_if(";")) return;
+    Specifier base = specifier();
+    if (is(";")) {
+        // An anonymous structure's members are members of this one; a named one is only defined.
+        const bool is_anonymous = base.record != 0 && !base.has_name;
+        if (!is_anonymous && base.record == 0 && !base.is_enum)
+            fail_missing("the name of the member", "TYPE NAME;");
+        if (is_anonymous) {
+            CMember member;
+            member.at = base.type.at;
+            member.type = std::move(base.type);
+            member.inner = base.record;
+            record.members.push_back(std::move(member));
+        }
+    } else {
+        do {
+            Declarator declared = declarator(base.type);
+            if (declared.name.empty() && !declared.bits)
+                fail_missing("the name of the member", "TYPE NAME;");
+            CMember member;
+            member.name = std::move(declared.name);
+            member.at = declared.at;
+            member.type = std::move(declared.type);
+            member.bits = declared.bits;
+            member.alignment = declared.alignment;
+            member.inner = base.record;
+            record.members.push_back(std::move(member));
+        } while (take_if(","));
+    }
+    if (!is("}")) expect(";", "behind the member");
+}
+
+Parser::Declarator Parser::declarator(const TypeName& base) {
+    const Deeper deeper(*this);
+    Declarator declared;
+    const Token first = peek();
+    declared.type.kind = base.kind;
+    declared.type.name = base.name;
+    declared.type.at = base.at;
+    type_suffix(declared.type, false);
+    if (is("(")) {
+        function_declarator(declared);
+    } else if (peek().kind == Token::Kind::word) {
+        declared.name = take().text;
+    }
+    while (take_if("[")) {
+        declared.type.dimensions.push_back(is("]") ? 0 : length("the length of the array"));
+        expect("]", "behind the length of the array");
+    }
+    if (take_if(":")) {
+        const SourceRef place = peek().at;
+        const std::uint64_t bits = length("the width of the bit field");
+        if (bits > kWidestBitField) throw Mistake{place, "a bit field has at most 64 bits", ""};
+        declared.bits = static_cast<unsigned>(bits);
+    }
+    attributes_ = {};
+    qualifiers();
+    declared.alignment = attributes_.alignment;
+    declared.at = from(first);
+    return declared;
+}
+
+// (*NAME)(PARAMETERS), (*NAME)[4]: a pointer to something that scripts do not look into.
+void Parser::function_declarator(Declarator& declared) {
+    take();
+    if (!is("*")) fail(peek(), "does not belong here");
+    declared.type = {};
+    declared.type.name = "void";
+    type_suffix(declared.type, false);
+    if (peek().kind == Token::Kind::word) declared.name = take().text;
+    while (take_if("[")) {
+        declared.type.dimensions.push_back(length("the length of the array"));
+        expect("]", "behind the length of the array");
+    }
+    expect(")", "behind the name");
+    const std::string_view close = is("[") ? "]" : ")";
+    if (!is("[") && !is("(")) fail_missing("the '(' of the function's parameters");
+    const std::string_view open = is("[") ? "[" : "(";
+    std::size_t depth = 0;
+    do {
+        if (at_end() || is(";")) fail_missing(cat("the '", close, "'"));
+        depth += is(open) ? 1 : 0;
+        depth -= is(close) ? 1 : 0;
+        take();
+    } while (depth > 0);
+}
+
+// enum NAME, enum NAME { A, B = 4 }
+Parser::Specifier Parser::enum_specifier(const Token& keyword) {
+    Specifier made;
+    made.type.kind = TypeName::Kind::enumeration;
+    qualifiers();
+    if (peek().kind == Token::Kind::word) made.type.name = take().text;
+    made.has_name = !made.type.name.empty();
+    made.type.at = from(keyword);
+    if (!is("{")) {
+        if (!made.has_name) fail_missing("the name of the enum");
+        qualifiers();
+        return made;
+    }
+    made.is_enum = true;
+    CEnum definition{made.type.name, {}, made.type.at};
+    enumerators(definition);
+    work_.script.enums.push_back(std::move(definition));
+    qualifiers();
+    return made;
+}
+
+void Parser::enumerators(CEnum& definition) {
+    take();
+    std::int64_t next = 0;
+    while (!take_if("}")) {
+        const Token name = expect_word("the name of a constant");
+        if (take_if("=")) next = constant("the value of the constant");
+        definition.values.emplace_back(name.text, next);
+        work_.enumerators.insert_or_assign(std::string(name.text), next);
+        next = static_cast<std::int64_t>(static_cast<std::uint64_t>(next) + 1);
+        if (!is("}") && !take_if(",")) fail_missing("a ',' or the '}'");
+    }
+}
+
+// A constant expression, in which the script's own enumerators are known.
+std::int64_t Parser::constant(std::string_view what) {
+    if (peek().kind == Token::Kind::positional) {
+        const ExprPtr argument = operand();
+        if (!argument->text.empty())
+            return static_cast<std::int64_t>(number_value(argument->text, argument->at));
+        throw Mistake{argument->at, cat(what, " is not given"), ""};
+    }
+    const ExprPtr expr = expression();
+    const auto value = constant_value(*expr, [&](const Expr& leaf) {
+        const auto it = leaf.kind == Expr::Kind::identifier ? work_.enumerators.find(leaf.text)
+                                                            : work_.enumerators.end();
+        return it == work_.enumerators.end() ? std::nullopt : std::optional(it->second);
+    });
+    if (!value) throw Mistake{expr->at, cat(what, " is not a constant"), ""};
+    return *value;
+}
+
+// The same, where it says how many there are of something.
+std::uint64_t Parser::length(std::string_view what) {
+    const SourceRef begin = peek().at;
+    const std::int64_t value = constant(what);
+    if (value < 0 || value > kLargestArray)
+        throw Mistake{from(begin), cat(what, " cannot be ", value), ""};
+    return static_cast<std::uint64_t>(value);
+}
+
+}  // namespace gpufs::bt

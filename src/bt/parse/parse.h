@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/source.h"
+#include "bt/syntax/ast.h"
+
+namespace gpufs::bt {
+
+struct ParseInput {
+    SourceText source;
+    std::vector<std::string> arguments;  // $1…; and --NAME[=VALUE], which getopt() asks for
+    bool has_btf = false;                // BPFTRACE_HAVE_BTF is defined
+    // What #define would define in front of the script: "LINUX_VERSION_CODE", "395520".
+    std::vector<std::pair<std::string, std::string>> defines;
+    // Reads what `import` names; absent: there is no such file.
+    std::function<std::optional<SourceText>(const std::string& name)> read;
+};
+
+// Parses a script. Throws UsageError with all mistakes, each with its place.
+Script parse(const ParseInput& input);
+
+// How many of its arguments a script may ask for: $1 to $`most`; those that it counts ($#) may be
+// any.
+struct ArgumentsAsked {
+    std::size_t most = 0;
+    bool counts = false;
+};
+ArgumentsAsked arguments_asked(const SourceText& source);
+
+}  // namespace gpufs::bt

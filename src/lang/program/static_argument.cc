@@ -1,0 +1,123 @@
+#include "lang/program/static_argument.h"
+
+#include <utility>
+
+#include "base/scan.h"
+#include "lang/program/registers.h"
+
+namespace gpufs {
+namespace {
+
+// The parts of a kernel's name for a register that say its width: %eax and %al are of ax, %r8d of
+// r8, w4 of x4.
+std::optional<std::size_t> find_register(std::string name) {
+    if (name.starts_with('%')) name.erase(0, 1);
+    if (name.empty()) return std::nullopt;
+#if defined __x86_64__
+    if (name[0] == 'r' && name.size() > 1 && is_digit(name[1])) {
+        while (!is_digit(name.back())) name.pop_back();  // r8d, r8w, r8b
+        return register_offset(name);
+    }
+    if (name.size() == 3 && (name[0] == 'e' || name[0] == 'r')) name.erase(0, 1);
+    if (name.size() == 3 && name[2] == 'l') name.pop_back();  // sil, dil, bpl, spl
+    if (name.size() == 2 && name[1] == 'l') name[1] = 'x';    // al
+#elif defined __aarch64__
+    if (name[0] == 'w') name[0] = 'x';
+#endif
+    return register_offset(name);
+}
+
+std::optional<std::int64_t> take_number(Scan& scan) {
+    const bool is_negative = scan.take("-");
+    const bool is_hex = scan.take("0x");
+    const auto number = scan.take_number<std::uint64_t>(is_hex ? 16 : 10);
+    if (!number) return std::nullopt;
+    return static_cast<std::int64_t>(is_negative ? 0 - *number : *number);
+}
+
+std::string take_register(Scan& scan) {
+    return std::string(scan.take_all([](char c) { return c == '%' || is_word_char(c); }));
+}
+
+// "(%rbp)", "(%rax,%rcx,4)", "[x29, 24]": what is behind the displacement.
+bool take_place(Scan& scan, StaticArgument& made) {
+    const auto blanks = [&] { scan.take_all([](char c) { return c == ' '; }); };
+    const bool is_arm = scan.take("[");
+    if (!is_arm && !scan.take("(")) return false;
+    made.kind = StaticArgument::Kind::in_memory;
+    if (const std::string name = take_register(scan); !name.empty()) {
+        made.base = find_register(name);
+        if (!made.base) return false;
+    }
+    if (scan.take(",")) {
+        blanks();
+        if (is_arm) {
+            const auto number = take_number(scan);
+            if (!number) return false;
+            made.number = *number;
+        } else {
+            made.index = find_register(take_register(scan));
+            if (!made.index) return false;
+            if (scan.take(",")) {
+                const auto scale = take_number(scan);
+                if (!scale) return false;
+                made.scale = *scale;
+            }
+        }
+    }
+    return scan.take(is_arm ? "]" : ")") && (made.base || made.index);
+}
+
+// What is behind the '@'.
+bool take_operand(Scan& scan, StaticArgument& made) {
+    using Kind = StaticArgument::Kind;
+    if (scan.take("$")) {
+        const auto number = take_number(scan);
+        made.kind = Kind::constant;
+        made.number = number.value_or(0);
+        return number.has_value();
+    }
+    const auto number = take_number(scan);
+    if (number) made.number = *number;
+    if (scan.rest().starts_with('(') || scan.rest().starts_with('[')) return take_place(scan, made);
+    if (number) {  // arm64 has no sign in front of constants
+        made.kind = Kind::constant;
+        return true;
+    }
+    const std::string name = take_register(scan);
+    made.base = find_register(name);
+    made.kind = Kind::in_register;
+    return made.base.has_value();
+}
+
+StaticArgument parse_one(std::string_view text) {
+    StaticArgument made;
+    made.text = text;
+    Scan scan(text);
+    made.is_signed = scan.take("-");
+    if (const auto bytes = scan.take_number<std::size_t>()) made.bytes = *bytes;
+    const bool is_size = made.bytes == 1 || made.bytes == 2 || made.bytes == 4 || made.bytes == 8;
+    if (is_size && scan.take("@") && take_operand(scan, made) && scan.rest().empty()) return made;
+    made.kind = StaticArgument::Kind::unknown;
+    if (!is_size) made.bytes = sizeof(std::uint64_t);
+    return made;
+}
+
+}  // namespace
+
+std::vector<StaticArgument> parse_static_arguments(std::string_view text) {
+    std::vector<StaticArgument> made;
+    // Blanks in brackets belong to the argument.
+    std::size_t depth = 0, begin = 0;
+    for (std::size_t at = 0; at <= text.size(); ++at) {
+        const char c = at < text.size() ? text[at] : ' ';
+        if (c == '[' || c == '(') ++depth;
+        if ((c == ']' || c == ')') && depth > 0) --depth;
+        if (c != ' ' || (depth > 0 && at < text.size())) continue;
+        if (at > begin) made.push_back(parse_one(text.substr(begin, at - begin)));
+        begin = at + 1;
+    }
+    return made;
+}
+
+}  // namespace gpufs
