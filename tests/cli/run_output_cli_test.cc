@@ -221,16 +221,21 @@ BOOST_AUTO_TEST_CASE(a_kernel_stack_begins_where_the_probe_is) {
 }
 
 BOOST_AUTO_TEST_CASE(calls_of_gpufs_itself_are_not_told) {
-    const auto tasks = [](std::vector<std::string> options) {
-        std::vector<std::string> args{"count", "syscalls:sys_enter_write", "by", "comm"};
-        args.insert(args.end(), options.begin(), options.end());
-        args.insert(args.end(), {"--interval", "100ms", "--duration", "400ms"});
-        const Ended ran = test::gpufs(args);
+    // By its number: other processes of that name may write meanwhile.
+    const auto is_told = [](std::vector<std::string> options) {
+        test::Child::Setup setup;
+        setup.argv = {test::gpufs_binary(), "count", "syscalls:sys_enter_write", "by", "pid"};
+        setup.argv.insert(setup.argv.end(), options.begin(), options.end());
+        setup.argv.insert(setup.argv.end(),
+                          {"--json", "--interval", "100ms", "--duration", "400ms"});
+        test::Child child(setup);
+        const int pid = child.pid();
+        const Ended ran = child.wait();
         BOOST_TEST(ran.status == 0, ran.err);
-        return ran.out;
+        return has(ran.out, cat("\"pid\":", pid, "}"));
     };
-    BOOST_TEST(!has(tasks({}), "gpufs"));
-    BOOST_TEST(has(tasks({"--self"}), "gpufs"));
+    BOOST_TEST(!is_told({}));
+    BOOST_TEST(is_told({"--self"}));
 }
 
 BOOST_AUTO_TEST_CASE(stacks_are_folded_for_a_flame_graph) {
