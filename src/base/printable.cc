@@ -58,6 +58,14 @@ void append(std::string& out, std::string_view text, bool keeps_lines) {
     }
 }
 
+void escape_from(std::string& out, std::size_t start, bool keeps_lines) {
+    const std::string_view text = std::string_view(out).substr(start);
+    if (plain_length(text) == text.size()) return;
+    const std::string copy(text);
+    out.resize(start);
+    append(out, copy, keeps_lines);
+}
+
 }  // namespace
 
 void append_printable(std::string& out, std::string_view text, Controls controls) {
@@ -74,11 +82,7 @@ std::string printable(std::string_view text, Controls controls) {
 }
 
 void make_printable(std::string& out, std::size_t start, Controls controls) {
-    const std::string_view text = std::string_view(out).substr(start);
-    if (controls == Controls::raw || plain_length(text) == text.size()) return;
-    const std::string copy(text);
-    out.resize(start);
-    append(out, copy, false);
+    if (controls == Controls::escaped) escape_from(out, start, false);
 }
 
 std::string printable_lines(std::string_view text, Controls controls) {
@@ -86,6 +90,10 @@ std::string printable_lines(std::string_view text, Controls controls) {
     std::string out;
     append(out, text, true);
     return out;
+}
+
+void make_lines_printable(std::string& out, std::size_t start, Controls controls) {
+    if (controls == Controls::escaped) escape_from(out, start, true);
 }
 
 }  // namespace gpufs

@@ -21,5 +21,7 @@ std::string printable(std::string_view text, Controls controls = Controls::escap
 void make_printable(std::string& out, std::size_t start, Controls controls = Controls::escaped);
 // The same for a text of several lines: newlines and tabs stay.
 std::string printable_lines(std::string_view text, Controls controls = Controls::escaped);
+void make_lines_printable(std::string& out, std::size_t start,
+                          Controls controls = Controls::escaped);
 
 }  // namespace gpufs

@@ -1,6 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
+#include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "support/needs.h"
@@ -36,6 +37,10 @@ bool is_clean(const std::string& text) {
     return true;
 }
 
+std::vector<std::string> script(const std::string& statement, const std::string& recording) {
+    return {"run", "-e", cat("tracepoint:sched:sched_switch { ", statement, " }"), "-i", recording};
+}
+
 // A shell with a name of that kind, which sleeps again and again.
 const std::vector<std::string> kEvilCommand = {
     "sh", "-c",
@@ -57,7 +62,10 @@ BOOST_AUTO_TEST_CASE(reports_escape_names_of_tasks) {
         {"report", "-i", file.path(), "--csv"},
         {"report", "-i", file.path(), "--stat"},
         {"run", "wakeups", "-i", file.path()},
-        {"count", "sched:sched_switch", "by", "prev_comm", "-i", file.path()}};
+        {"count", "sched:sched_switch", "by", "prev_comm", "-i", file.path()},
+        script("printf(\"%s\\n\", args.prev_comm)", file.path()),
+        script("print((1, args.prev_comm))", file.path()),
+        script("@[args.prev_comm] = args.prev_comm", file.path())};
     for (std::vector<std::string> command : commands) {
         const Ended escaped = test::gpufs(command);
         BOOST_TEST(escaped.status == 0, escaped.err);

@@ -38,13 +38,14 @@ constexpr const char* kHelp =
     "                    text as a tree), types, ir (before registers are assigned), asm\n"
     "  --probe-filter RE only the probes whose names match this regular expression\n"
     "  --dry-run         load the programs and say where each would run; attach nothing\n"
+    "  --raw             control characters in names and texts as they are\n"
     "  --unsafe          let the script use functions that change the machine\n"
     "  --no-warnings     no warnings about the script, none from it\n"
     "  --info            what this kernel can do for scripts\n"
     "  -V, --version     the version\n"
     "  -h, --help        this text\n";
 
-enum LongOption { kUnsafe = 256, kNoWarnings, kDryRun, kInfo, kProbeFilter };
+enum LongOption { kUnsafe = 256, kNoWarnings, kDryRun, kInfo, kProbeFilter, kRaw };
 const option kLongOptions[] = {
     {"help", no_argument, nullptr, 'h'},
     {"version", no_argument, nullptr, 'V'},
@@ -55,6 +56,7 @@ const option kLongOptions[] = {
     {"no-warnings", no_argument, nullptr, kNoWarnings},
     {"dry-run", no_argument, nullptr, kDryRun},
     {"probe-filter", required_argument, nullptr, kProbeFilter},
+    {"raw", no_argument, nullptr, kRaw},
     {nullptr, 0, nullptr, 0},
 };
 
@@ -152,6 +154,9 @@ void take_option(BtChoices& choices, int letter, const std::string& value, const
             return;
         case kDryRun:
             choices.run.dry_run = true;
+            return;
+        case kRaw:
+            choices.run.controls = Controls::raw;
             return;
         case kProbeFilter:
             choices.script.probe_filter = value;

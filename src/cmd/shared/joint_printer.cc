@@ -22,11 +22,13 @@ JointPrinter::JointPrinter(Context& ctx, RunningProgram& running, MonitorPrinter
         Part& part = scripts_.emplace_back(Part{own, nullptr, nullptr, std::nullopt});
         part.names = make_names(part.running);
         part.printer = std::make_unique<ScriptPrinter>(
-            ctx, part.running, *script,
-            form.json ? bt::ScriptOutput::Form::json : bt::ScriptOutput::Form::text, *part.names,
+            ctx, part.running, *script, form, *part.names,
             is_alone(running.program(), script->program) ? "" : script->program.name);
         part.tables.emplace(*script, part.running, part.printer->values());
         monitors_.show_maps_of(*part.tables);
+        for (const RecordLayout& layout : running.program().records)
+            if (const RecordLayout* alone = part.running.find_own(layout))
+                owners_.emplace(&layout, Owner{&part, alone});
     }
 }
 
@@ -38,19 +40,15 @@ void JointPrinter::print_by(RunPrinter& printer, const RecordLayout& layout,
 }
 
 void JointPrinter::print(const RecordLayout& layout, std::span<const std::byte> record) {
-    for (Part& part : scripts_) {
-        const RecordLayout* own = part.running.find_own(layout);
-        if (!own) continue;
-        monitors_.note_lines();
-        return print_by(*part.printer, *own, record);
-    }
-    print_by(monitors_, layout, record);
+    const auto owner = owners_.find(&layout);
+    if (owner == owners_.end()) return print_by(monitors_, layout, record);
+    monitors_.note_lines();
+    print_by(*owner->second.part->printer, *owner->second.layout, record);
 }
 
 void JointPrinter::pass(const RecordLayout& layout, std::span<const std::byte> record) {
-    for (Part& part : scripts_)
-        if (const RecordLayout* own = part.running.find_own(layout))
-            part.printer->pass(*own, record);
+    if (const auto owner = owners_.find(&layout); owner != owners_.end())
+        owner->second.part->printer->pass(*owner->second.layout, record);
     monitors_.pass(layout, record);
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "bt/types/compiled.h"
@@ -46,11 +47,17 @@ private:
         std::unique_ptr<ScriptPrinter> printer;
         std::optional<bt::ScriptTables> tables;
     };
+    // Whose record it is, by the layout that the whole has.
+    struct Owner {
+        Part* part;
+        const RecordLayout* layout;
+    };
     void print_by(RunPrinter& printer, const RecordLayout& layout,
                   std::span<const std::byte> record);
 
     MonitorPrinter monitors_;
     std::deque<Part> scripts_;
+    std::unordered_map<const RecordLayout*, Owner> owners_;
     RunPrinter* last_ = nullptr;  // only this one has something buffered
 };
 

@@ -140,10 +140,8 @@ void LiveRun::tell_child() {
 void LiveRun::open_printer() {
     if (choices_.script) {
         script_names_ = live_script_names(symbols_->symbols(), monitor_);
-        printer_ = std::make_unique<ScriptPrinter>(
-            ctx_, monitor_, *choices_.script,
-            choices_.json ? bt::ScriptOutput::Form::json : bt::ScriptOutput::Form::text,
-            *script_names_);
+        printer_ = std::make_unique<ScriptPrinter>(ctx_, monitor_, *choices_.script,
+                                                   choices_.form(), *script_names_);
         return;
     }
     ValueNames names = symbols_->names(choices_.probe_frames ? LiveSymbols::ProbeFrames::shown

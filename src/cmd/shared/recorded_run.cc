@@ -17,10 +17,8 @@ RecordedRun::RecordedRun(Context& ctx, Program program, const RunChoices& choice
       }) {
     if (choices.script) {
         script_names_ = recorded_script_names(file_.context(), replay_);
-        printer_ = std::make_unique<ScriptPrinter>(
-            ctx, replay_, *choices.script,
-            choices.json ? bt::ScriptOutput::Form::json : bt::ScriptOutput::Form::text,
-            *script_names_);
+        printer_ = std::make_unique<ScriptPrinter>(ctx, replay_, *choices.script, choices.form(),
+                                                   *script_names_);
     } else if (!choices.scripts.empty()) {
         printer_ = std::make_unique<JointPrinter>(
             ctx, replay_, choices.form(), recorded_names(file_.context()), choices.scripts,

@@ -46,14 +46,15 @@ bt::ValueTables tables_of(const bt::Compiled& script) {
 }  // namespace
 
 ScriptPrinter::ScriptPrinter(Context& ctx, RunningProgram& running, const bt::Compiled& script,
-                             bt::ScriptOutput::Form form, bt::ValueNames& names,
+                             const MonitorPrinter::Form& form, bt::ValueNames& names,
                              std::string program)
     : ctx_(ctx),
       running_(running),
       script_(script),
       names_(names),
       writer_(tables_of(script), names),
-      output_(form, writer_, std::move(program)),
+      output_(form.json ? bt::ScriptOutput::Form::json : bt::ScriptOutput::Form::text, writer_,
+              std::move(program), form.controls),
       maps_(running) {
     for (const bt::SentRecord& record : script.records) {
         records_.emplace(record.name, &record);
@@ -90,16 +91,17 @@ void ScriptPrinter::flush() {
     ctx_.err.flush();
 }
 
-std::string ScriptPrinter::formatted(const bt::SentRecord& record, bt::Bytes bytes) {
+std::string ScriptPrinter::formatted(const bt::SentRecord& record, bt::Bytes bytes,
+                                     Controls controls) {
     std::string text;
-    formats_.at(&record).append(text, bytes, writer_);
+    formats_.at(&record).append(text, bytes, writer_, controls);
     return text;
 }
 
 void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
     switch (record.kind) {
         case Kind::printf:
-            return output_.printf(formatted(record, bytes));
+            return output_.printf(told(record, bytes));
         case Kind::warnf:
             if (!script_.output.has_warnings) return;
             [[fallthrough]];
@@ -107,7 +109,7 @@ void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
             return output_.message(record.kind == Kind::errorf
                                        ? bt::ScriptOutput::Severity::error
                                        : bt::ScriptOutput::Severity::warning,
-                                   place_of(record), formatted(record, bytes));
+                                   place_of(record), told(record, bytes));
         case Kind::print: {
             const bt::SentValue& value = record.values.front();
             return output_.value(*value.type, bytes.subspan(value.offset));
@@ -135,9 +137,9 @@ void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
         case Kind::join:
             return join(record, bytes);
         case Kind::system:
-            return run_command(formatted(record, bytes));
+            return run_command(exact(record, bytes));
         case Kind::cat:
-            return print_file(formatted(record, bytes));
+            return print_file(exact(record, bytes));
         case Kind::helper_error: {
             if (!script_.output.has_warnings) return;
             const bt::SentValue& code = record.values.front();

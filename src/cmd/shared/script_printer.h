@@ -7,6 +7,7 @@
 
 #include "bt/types/compiled.h"
 #include "cmd/shared/command.h"
+#include "cmd/shared/monitor_printer.h"
 #include "cmd/shared/run_printer.h"
 #include "engine/results/map_contents.h"
 #include "engine/results/running_program.h"
@@ -20,9 +21,11 @@ namespace gpufs {
 // system() and their like, in the order in which they come.
 class ScriptPrinter : public RunPrinter {
 public:
-    // Keeps references to all. `program`: as ScriptOutput has it.
+    // Keeps references to all. Of the form it heeds JSON and controls. `program`: as ScriptOutput
+    // has it.
     ScriptPrinter(Context& ctx, RunningProgram& running, const bt::Compiled& script,
-                  bt::ScriptOutput::Form form, bt::ValueNames& names, std::string program = {});
+                  const MonitorPrinter::Form& form, bt::ValueNames& names,
+                  std::string program = {});
 
     void begin_batch() override {}
     void print(const RecordLayout& layout, std::span<const std::byte> record) override;
@@ -39,7 +42,14 @@ public:
 
 private:
     void take(const bt::SentRecord& record, bt::Bytes bytes);
-    std::string formatted(const bt::SentRecord& record, bt::Bytes bytes);
+    std::string formatted(const bt::SentRecord& record, bt::Bytes bytes, Controls controls);
+    // Printable; and as the machine is to take it.
+    std::string told(const bt::SentRecord& record, bt::Bytes bytes) {
+        return formatted(record, bytes, output_.controls());
+    }
+    std::string exact(const bt::SentRecord& record, bt::Bytes bytes) {
+        return formatted(record, bytes, Controls::raw);
+    }
     void print_map(const bt::ScriptMap& map, bt::MapPart part, bool clears);
     void print_map(const bt::SentRecord& record, bt::Bytes bytes);
     void print_entry(const bt::SentRecord& record, bt::Bytes bytes);

@@ -99,7 +99,7 @@ void append_number_as(std::string& out, const Conversion& conversion, std::uint6
 }
 
 void append_text_as(std::string& out, const Conversion& conversion, const Type& type, Bytes bytes,
-                    const ValueWriter& writer) {
+                    const ValueWriter& writer, Controls controls) {
     const std::size_t start = out.size();
     if (conversion.specifier[0] == 'r' && type.is(Type::Kind::buffer)) {
         const BufferForm form = conversion.specifier == "rx"   ? BufferForm::escaped
@@ -111,6 +111,7 @@ void append_text_as(std::string& out, const Conversion& conversion, const Type& 
     }
     if (conversion.precision && *conversion.precision < out.size() - start)
         out.resize(start + *conversion.precision);
+    make_lines_printable(out, start, controls);
     pad_from(out, start, conversion);
 }
 
@@ -130,7 +131,8 @@ FormatText::FormatText(std::string_view format, const std::vector<SentValue>& va
     rest_ = literal_text(format.substr(at));
 }
 
-void FormatText::append(std::string& out, Bytes record, const ValueWriter& writer) const {
+void FormatText::append(std::string& out, Bytes record, const ValueWriter& writer,
+                        Controls controls) const {
     for (const Piece& piece : pieces_) {
         out += piece.before;
         const Type& type = *piece.value.type;
@@ -138,7 +140,7 @@ void FormatText::append(std::string& out, Bytes record, const ValueWriter& write
         if (piece.is_number)
             append_number_as(out, piece.conversion, printed_number(type, bytes));
         else
-            append_text_as(out, piece.conversion, type, bytes, writer);
+            append_text_as(out, piece.conversion, type, bytes, writer, controls);
     }
     out += rest_;
 }

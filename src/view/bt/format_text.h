@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "bt/types/compiled.h"
 #include "bt/types/format.h"
 #include "view/bt/value_text.h"
@@ -20,8 +21,9 @@ public:
     // Appends what a record says. As C's printf() does it, but: %s takes any value, as print()
     // shows it; %r takes a buffer (BufferForm::printable; %rx escaped, %rh digits), %gr the
     // kernel's flags of an allocation; flags and precision of what is no number are ignored but
-    // '-' and a text's precision.
-    void append(std::string& out, Bytes record, const ValueWriter& writer) const;
+    // '-' and a text's precision. Control characters in values that are texts, but
+    // newlines and tabs, are escaped as `controls` says; those of the format stay.
+    void append(std::string& out, Bytes record, const ValueWriter& writer, Controls controls) const;
 
 private:
     struct Piece {

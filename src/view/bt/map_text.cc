@@ -127,6 +127,30 @@ std::string name_of(const ScriptMap& map, const MapPart& part) {
     return cat(part.program, part.program.empty() ? "" : ".", '@', map.name);
 }
 
+bool has_stack(const Type& type) {
+    return type.is(Kind::kernel_stack) || type.is(Kind::user_stack) ||
+           std::ranges::any_of(type.fields,
+                               [](const Type::Field& field) { return has_stack(*field.type); });
+}
+
+// A key is one line, but for the frames of a stack.
+void append_key(std::string& out, const Type& type, Bytes key, const ValueWriter& writer,
+                Controls controls) {
+    const std::size_t start = out.size();
+    writer.key(out, type, key);
+    if (has_stack(type))
+        make_lines_printable(out, start, controls);
+    else
+        make_printable(out, start, controls);
+}
+
+void append_value(std::string& out, const Type& type, Bytes value, const ValueWriter& writer,
+                  const MapPart& part) {
+    const std::size_t start = out.size();
+    writer.text(out, type, value, part.div);
+    make_lines_printable(out, start, part.controls);
+}
+
 }  // namespace
 
 void append_map(std::string& out, const ScriptMap& map, std::span<const MapElement> elements,
@@ -143,7 +167,7 @@ void append_map(std::string& out, const ScriptMap& map, std::span<const MapEleme
         out += name;
         if (map.key) {
             out += '[';
-            writer.key(out, *map.key, entry.key);
+            append_key(out, *map.key, entry.key, writer, part.controls);
             out += ']';
         }
         out += map.value->has_slots() ? ":\n" : ": ";
@@ -154,7 +178,7 @@ void append_map(std::string& out, const ScriptMap& map, std::span<const MapEleme
                           series_points(*map.value, contents.parts[entry.parts],
                                         contents.last_epoch, writer.names()));
         else
-            writer.text(out, *map.value, entry.value, part.div);
+            append_value(out, *map.value, entry.value, writer, part);
         out += '\n';
     }
     const bool is_average = map.value->is(Kind::avg) || map.value->is(Kind::stats);

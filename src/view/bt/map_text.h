@@ -24,6 +24,7 @@ struct MapPart {
     bool zero_if_empty = false;
     // In front of the map's name, with a dot: of a script beside other programs. Empty: none.
     std::string program = {};
+    Controls controls = Controls::escaped;  // of the texts in keys and values; not in JSON
 };
 
 // Appends a map as it is printed at exit and by print(@m): in ascending order of what was counted

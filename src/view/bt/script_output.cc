@@ -68,7 +68,7 @@ void ScriptOutput::tell(std::string_view type, std::string_view text) {
 }
 
 void ScriptOutput::join(std::string_view text) {
-    tell("join", text);
+    tell("join", printable_lines(text, controls_));
     if (form_ == Form::text) add("\n");
 }
 
@@ -76,6 +76,7 @@ void ScriptOutput::value(const Type& type, Bytes bytes) {
     if (form_ == Form::text) {
         std::string text;
         writer_.text(text, type, bytes);
+        make_lines_printable(text, 0, controls_);
         return add(gpufs::cat(text, '\n'));
     }
     out += gpufs::cat(type_member("value"), R"(, "data": )");
@@ -85,6 +86,7 @@ void ScriptOutput::value(const Type& type, Bytes bytes) {
 
 void ScriptOutput::map(const ScriptMap& map, std::span<const MapElement> elements, MapPart part) {
     part.program = program_;
+    part.controls = controls_;
     if (form_ == Form::text)
         append_map(out, map, elements, writer_, part);
     else

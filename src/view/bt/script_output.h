@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.h"
 #include "view/bt/map_text.h"
 #include "view/bt/value_text.h"
 
@@ -24,9 +25,17 @@ class ScriptOutput {
 public:
     enum class Form { text, json };
     // Borrows the writer. A script beside other programs has a name, which is then in front of each
-    // of its lines and maps, and in each JSON line.
-    ScriptOutput(Form form, const ValueWriter& writer, std::string program = {})
-        : form_(form), writer_(writer), program_(std::move(program)) {}
+    // of its lines and maps, and in each JSON line. `controls`: what becomes of control characters
+    // in the texts that others chose (base/printable.h); a text of several lines keeps them. JSON
+    // has escapes of its own.
+    ScriptOutput(Form form, const ValueWriter& writer, std::string program = {},
+                 Controls controls = Controls::escaped)
+        : form_(form),
+          controls_(form == Form::json ? Controls::raw : controls),
+          writer_(writer),
+          program_(std::move(program)) {}
+    // For what is formatted before it comes here: printf(), warnf() and errorf().
+    Controls controls() const { return controls_; }
     // How many probes are going to be attached.
     static std::string attaching(std::uint64_t probes);
 
@@ -34,7 +43,7 @@ public:
 
     void printf(std::string_view text) { tell("printf", text); }
     void time(std::string_view text) { tell("time", text); }
-    void cat(std::string_view text) { tell("cat", text); }
+    void cat(std::string_view text) { tell("cat", printable_lines(text, controls_)); }
     // Without a newline behind: it is added.
     void join(std::string_view text);
     // What a command of system() wrote to its standard output. As text it goes through unchanged.
@@ -60,6 +69,7 @@ private:
     std::string type_member(std::string_view type) const;
 
     Form form_;
+    Controls controls_;
     const ValueWriter& writer_;
     std::string program_;
     bool is_in_line_ = false;  // what add() added last has no newline at its end

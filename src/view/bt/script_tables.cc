@@ -74,10 +74,6 @@ private:
     std::vector<Row> rows_;
 };
 
-bool draws_histogram(const ScriptMap& map) {
-    return map.value->is(Kind::hist) || map.value->is(Kind::lhist);
-}
-
 bool is_data(const ScriptMap& map) {
     return !map.value->is_aggregation();
 }
@@ -177,14 +173,14 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, std::vector<MapEnt
     if (!map.key) made.type = BPF_MAP_TYPE_ARRAY;
 
     std::map<Words, SlotCounts> histograms;
-    if (draws_histogram(map)) {
+    if (map.value->is_histogram()) {
         histograms = histograms_of(map, entries);
         entries.clear();
         for (const auto& [key, counts] : histograms) entries.push_back({key, {}, {}, {}});
     }
     Columns keys, values;
     for (const std::string& name : map.key_names) keys.name(name);
-    if (draws_histogram(map)) {
+    if (map.value->is_histogram()) {
         values.name("count");
         for (const Percentile& one : kPercentiles) values.name(one.name);
     } else {
@@ -196,7 +192,7 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, std::vector<MapEnt
             const std::size_t at = map.keys.size() > 1 ? map.key->fields[i].offset : 0;
             append_cells(key, *map.keys[i], Bytes(entry.key).subspan(at), part_, writer_);
         }
-        if (draws_histogram(map))
+        if (map.value->is_histogram())
             value = percentiles_of(*map.value, histograms.at(entry.key));
         else if (is_data(map))
             append_cells(value, *map.value, entry.values.at(0), part_, writer_);
@@ -204,7 +200,7 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, std::vector<MapEnt
         values.add(std::move(value));
     }
     if (map.key) made.key = keys.layout();
-    if (draws_histogram(map) || is_data(map)) {
+    if (map.value->is_histogram() || is_data(map)) {
         made.aggregation = {};
         made.value = values.layout();
     }

@@ -23,9 +23,9 @@ public:
     Record& text(std::string_view text) {
         return value(string_type(text.size() + 1), text_bytes(text, text.size() + 1));
     }
-    std::string print(std::string_view format) const {
+    std::string print(std::string_view format, Controls controls = Controls::escaped) const {
         std::string out;
-        FormatText(format, values_).append(out, bytes_, {known_tables(), known_names()});
+        FormatText(format, values_).append(out, bytes_, {known_tables(), known_names()}, controls);
         return out;
     }
 
@@ -164,6 +164,14 @@ BOOST_AUTO_TEST_CASE(s_prints_anything) {
                "[(true, false)]");
     BOOST_TEST(as_s(stack(Kind::kernel_stack, Type::StackForm::raw), bytes_of(3, 0)) ==
                "[\n201f\n2fff\n10\n]");
+}
+
+BOOST_AUTO_TEST_CASE(texts_of_others_do_not_control_the_terminal) {
+    const Record record = Record().text("\x1b[31mE\a\n");
+    BOOST_TEST(record.print("\x1b[1m%s|") == "\x1b[1m\\x1b[31mE\\x07\n|");
+    BOOST_TEST(record.print("%s|", Controls::raw) == "\x1b[31mE\a\n|");
+    // The precision is of the text, the width of what is shown.
+    BOOST_TEST(record.print("%-6.2s|") == "\\x1b[ |");
 }
 
 BOOST_AUTO_TEST_CASE(gr_names_the_flags_of_an_allocation) {
