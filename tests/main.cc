@@ -1,5 +1,6 @@
 #define BOOST_TEST_DYN_LINK
 #define BOOST_TEST_MODULE gpufs
+#include <algorithm>
 #include <boost/test/results_collector.hpp>
 #include <boost/test/tree/observer.hpp>
 #include <boost/test/tree/test_case_counter.hpp>
@@ -9,7 +10,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "support/skip.h"
 
@@ -18,12 +23,13 @@ namespace ut = boost::unit_test;
 namespace {
 
 // Counts test cases and writes "passed failed skipped" to $GPUFS_TALLY when all is done, for
-// tests/run.sh to add up.
+// tests/run.sh to add up; and says which took longest.
 class Tally : public ut::test_observer {
 public:
     Tally() { ut::framework::register_observer(*this); }
     ~Tally() override {
         ut::framework::deregister_observer(*this);
+        say_slowest();
         if (const char* path = std::getenv("GPUFS_TALLY"))
             std::ofstream(path) << passed_ << ' ' << failed_ << ' ' << skipped_ << '\n';
     }
@@ -32,8 +38,9 @@ public:
     int priority() override { return 1000; }
 
     // A case that checks nothing cannot fail: it counts as failed.
-    void test_unit_finish(const ut::test_unit& unit, unsigned long) override {
+    void test_unit_finish(const ut::test_unit& unit, unsigned long took_us) override {
         if (unit.p_type != ut::TUT_CASE) return;
+        took_us_.emplace_back(took_us, unit.full_name());
         const std::string reason = gpufs::test::take_skip_reason();
         const ut::test_results& results = ut::results_collector.results(unit.p_id);
         if (!results.passed()) {
@@ -63,6 +70,18 @@ private:
         skipped_ += cases;
     }
 
+    void say_slowest() {
+        constexpr std::size_t kTold = 25;
+        std::ranges::sort(took_us_, std::greater());
+        unsigned long all = 0;
+        for (const auto& [took, name] : took_us_) all += took;
+        if (took_us_.size() < kTold) return;
+        std::cout << "the slowest of " << all / 1'000'000 << " s:\n";
+        for (std::size_t i = 0; i < kTold; ++i)
+            std::cout << "  " << took_us_[i].first / 1000 << " ms  " << took_us_[i].second << '\n';
+    }
+
+    std::vector<std::pair<unsigned long, std::string>> took_us_;
     unsigned long passed_ = 0, failed_ = 0, skipped_ = 0;
 };
 BOOST_TEST_GLOBAL_FIXTURE(Tally);

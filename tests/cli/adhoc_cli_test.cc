@@ -118,7 +118,8 @@ std::string dd_writes(int count) {
     return cat("dd if=/dev/zero of=/dev/null bs=1 status=none count=", count);
 }
 
-BOOST_AUTO_TEST_CASE(slow_lines_that_found_no_room_are_lost_also_behind_the_last_that_did) {
+BOOST_AUTO_TEST_CASE(slow_lines_that_found_no_room_are_lost_also_behind_the_last_that_did,
+                     *ut::label("pure")) {
     constexpr int kWrites = 40'000;
     // The shell stops its parent, which reads the lines, while dd writes.
     const Ended ran =
@@ -355,7 +356,7 @@ BOOST_AUTO_TEST_CASE(events_are_named_as_e_takes_them, *ut::label("pure")) {
                    "' is one word too many\nhint: one recording is printed; events go with -e\n"));
 }
 
-BOOST_AUTO_TEST_CASE(lists_take_probes_words_and_commas) {
+BOOST_AUTO_TEST_CASE(lists_take_probes_words_and_commas, *ut::label("pure")) {
     BOOST_TEST(test::gpufs({"list", "tracepoint:sched:sched_switch,sched_waking"}).out ==
                "sched:sched_switch\nsched:sched_waking\n");
     BOOST_TEST(test::gpufs({"count", "sched_switch", "-d", "10ms"}).status == 0);

@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_command_and_what_it_starts_is_counted_and_nothing_else) {
                "syscalls:sys_enter_getppid by comm\nCOMM        COUNT\ngpufs-work   3000\n");
 }
 
-BOOST_AUTO_TEST_CASE(it_is_looked_at_from_its_first_instruction_on) {
+BOOST_AUTO_TEST_CASE(it_is_looked_at_from_its_first_instruction_on, *ut::label("pure")) {
     // Neither what gpufs does before the exec nor the exec's own call.
     const Ended ended =
         test::gpufs({"count", "raw_syscalls:sys_enter", "by", "comm", "--", "true"});
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(the_whole_machine_is_looked_at_where_it_is_asked_for) {
                "hint: without one the whole machine is looked at\n");
 }
 
-BOOST_AUTO_TEST_CASE(processes_that_are_named_are_looked_at_instead_of_it) {
+BOOST_AUTO_TEST_CASE(processes_that_are_named_are_looked_at_instead_of_it, *ut::label("pure")) {
     const Others others;
     const Ended ended = test::gpufs({"count", "syscalls:sys_enter_getppid", "by", "comm", "-p",
                                      cat(::getpid()), "--", "sleep", "0.1"});
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(latencies_begin_in_it) {
     BOOST_TEST(!has(ended.out, "gpufs-test"), ended.out);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_recorded_is_its_own) {
+BOOST_AUTO_TEST_CASE(what_is_recorded_is_its_own, *ut::label("pure")) {
     const test::TempFile file;
     const Ended recorded = test::gpufs({"record", "-e", "sched_process_exec", "-o", file.path(),
                                         "--", "sh", "-c", "/bin/true; /bin/true; exit 5"});
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(what_is_recorded_is_its_own) {
     BOOST_TEST(has(recorded.err, "3 records in "), recorded.err);
 }
 
-BOOST_AUTO_TEST_CASE(its_exit_status_is_ours_where_ours_is_0) {
+BOOST_AUTO_TEST_CASE(its_exit_status_is_ours_where_ours_is_0, *ut::label("pure")) {
     const auto status = [](const std::string& command) {
         return test::gpufs({"count", "sched:sched_switch", "--", "sh", "-c", command}).status;
     };
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(its_exit_status_is_ours_where_ours_is_0) {
     BOOST_TEST(test::gpufs({"count", "sched:sched_switch", "--", "/no/such/program"}).status == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_file_has_our_output_and_not_its) {
+BOOST_AUTO_TEST_CASE(a_file_has_our_output_and_not_its, *ut::label("pure")) {
     const test::TempFile file("what was there before, and is longer than what comes\n");
     const Ended ended = test::gpufs({"count", "sched:sched_process_exec", "-o", file.path(), "--",
                                      "sh", "-c", "echo of the command"});

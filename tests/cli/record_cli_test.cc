@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_recording_has_every_event_for_trace_cmd) {
     BOOST_TEST(test::our_instances() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_name_with_a_newline_is_one_line_of_the_recording) {
+BOOST_AUTO_TEST_CASE(a_name_with_a_newline_is_one_line_of_the_recording, *ut::label("pure")) {
     const Folder folder;
     const Ended ended =
         record({"-e", "sched:sched_switch", "-o", folder.file(), "--", "sh", "-c",
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_pid_means_its_threads_and_children_only) {
     for (const std::string& line : lines) BOOST_TEST(has(line, "comm=sh "), line);
 }
 
-BOOST_AUTO_TEST_CASE(a_killed_recording_can_be_read_up_to_the_last_second) {
+BOOST_AUTO_TEST_CASE(a_killed_recording_can_be_read_up_to_the_last_second, *ut::label("pure")) {
     for (const int run_ms : {350, 1300, 2100, 2950}) {
         const Folder folder;
         Child child(background(folder.file(), {}));
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_a_recording_whole) {
     BOOST_TEST(number_before(ended.err, "record") == report_of(folder.file()).size());
 }
 
-BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read) {
+BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read, *ut::label("pure")) {
     Folder folder;
     folder.limit("2m");
     const Ended ended = record_calls(folder, 200000);
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read) {
     BOOST_TEST(test::our_instances() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_recording_ends_at_its_size) {
+BOOST_AUTO_TEST_CASE(a_recording_ends_at_its_size, *ut::label("pure")) {
     const Folder folder;
     const Ended ended = record_calls(folder, 200000, {"--max", "64k", "--json"});
     BOOST_TEST(ended.status == 0);
@@ -387,7 +387,7 @@ BOOST_AUTO_TEST_CASE(a_recording_begins_when_a_trigger_says_so) {
     BOOST_TEST(lines_with(lines, cat(":", pid, " ")) > 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_closed_pipe_leaves_a_whole_recording) {
+BOOST_AUTO_TEST_CASE(a_closed_pipe_leaves_a_whole_recording, *ut::label("pure")) {
     const Folder folder;
     Child::Setup setup = background(folder.file(), {"--json", "--duration", "300ms"});
     setup.close_stdout_early = true;
@@ -397,7 +397,7 @@ BOOST_AUTO_TEST_CASE(a_closed_pipe_leaves_a_whole_recording) {
     BOOST_TEST(test::our_instances() == "");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_the_file_is_touched) {
+BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_the_file_is_touched, *ut::label("pure")) {
     const Folder folder;
     std::ofstream(folder.file()) << "the last one";
     const auto refused = [&](std::vector<std::string> args, int status, const std::string& words) {

@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_reader_of_records_runs_before_other_work) {
     BOOST_TEST(ran.err.starts_with("1\n"), ran.err);
 }
 
-BOOST_AUTO_TEST_CASE(json_has_the_same_with_numbers_as_numbers) {
+BOOST_AUTO_TEST_CASE(json_has_the_same_with_numbers_as_numbers, *ut::label("pure")) {
     const TempFile monitor(kWritten);
     const Ended ran = run(monitor, {"--json", "--if", kOfWriter}, kWriter);
     BOOST_TEST(ran.status == 0, ran.err);
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(json_has_the_same_with_numbers_as_numbers) {
     BOOST_TEST(summary["losses"].items.back()["what"].text == "stacks, their place was taken");
 }
 
-BOOST_AUTO_TEST_CASE(intervals_of_arrays_add_up_to_all) {
+BOOST_AUTO_TEST_CASE(intervals_of_arrays_add_up_to_all, *ut::label("pure")) {
     const TempFile monitor(kWritten);
     const Ended ran =
         run(monitor, {"--json", "--interval", "20ms", "--if", kOfWriter},
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(a_map_that_is_full_is_named_where_nobody_counts) {
     BOOST_TEST(ran.err == "1 record, 0 or more lost: 0 or more keys: map 'm' is full\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_closed_pipe_ends_it_without_a_word) {
+BOOST_AUTO_TEST_CASE(a_closed_pipe_ends_it_without_a_word, *ut::label("pure")) {
     const TempFile monitor(sends_once("{ x u32 }"));
     Child::Setup setup;
     setup.argv = {test::gpufs_binary(), "run", monitor.path()};
@@ -328,7 +328,7 @@ BOOST_AUTO_TEST_CASE(a_closed_pipe_ends_it_without_a_word) {
     BOOST_TEST(ended.err == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error) {
+BOOST_AUTO_TEST_CASE(a_full_disk_is_an_error, *ut::label("pure")) {
     const TempFile monitor(sends_once("{ x u32 }"));
     Child::Setup setup;
     setup.argv = {test::gpufs_binary(), "run", monitor.path()};
@@ -359,7 +359,7 @@ std::string on_terminal(const TempFile& monitor, const std::vector<std::string>&
     return {text, n > 0 ? static_cast<std::size_t>(n) : 0};
 }
 
-BOOST_AUTO_TEST_CASE(columns_end_at_the_edge_of_a_terminal_and_not_in_a_pipe) {
+BOOST_AUTO_TEST_CASE(columns_end_at_the_edge_of_a_terminal_and_not_in_a_pipe, *ut::label("pure")) {
     const TempFile wide(sends_once("{ x u32, name str32, some str32, more str32 }", {}, 96));
     BOOST_TEST(
         run(wide, {"--duration", "100ms"})
@@ -377,7 +377,7 @@ std::string writes_to_freeze_on() {
     return text;
 }
 
-BOOST_AUTO_TEST_CASE(what_freeze_on_says_stops_a_session_of_its_own) {
+BOOST_AUTO_TEST_CASE(what_freeze_on_says_stops_a_session_of_its_own, *ut::label("pure")) {
     const test::TempSession session;
     const Ended ended =
         run(TempFile(writes_to_freeze_on()),
@@ -396,7 +396,7 @@ BOOST_AUTO_TEST_CASE(what_freeze_on_says_stops_a_session_of_its_own) {
     BOOST_TEST(!file_exists(session.directory()));
 }
 
-BOOST_AUTO_TEST_CASE(freeze_on_takes_a_session_that_records_as_it_is) {
+BOOST_AUTO_TEST_CASE(freeze_on_takes_a_session_that_records_as_it_is, *ut::label("pure")) {
     const test::TempSession session;
     test::gpufs(
         {"filter", "-e", "sched:sched_process_fork", "child_pid > 0", "--session", session.name()});
@@ -419,7 +419,7 @@ BOOST_AUTO_TEST_CASE(freeze_on_takes_a_session_that_records_as_it_is) {
     test::gpufs({"reset", "--session", session.name()});
 }
 
-BOOST_AUTO_TEST_CASE(freeze_on_leaves_nothing_where_it_has_nothing_to_look_at) {
+BOOST_AUTO_TEST_CASE(freeze_on_leaves_nothing_where_it_has_nothing_to_look_at, *ut::label("pure")) {
     const test::TempSession session;
     const TempFile monitor(writes_to_freeze_on());
     const auto refused = [&](const TempFile& file, std::vector<std::string> options) {

@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(the_story_names_the_stack_of_a_process_in_d_state) {
     BOOST_TEST(read_file("/sys/kernel/tracing/tracing_on") == "1\n");
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_field_is_shown_with_a_caret_and_a_suggestion) {
+BOOST_AUTO_TEST_CASE(an_unknown_field_is_shown_with_a_caret_and_a_suggestion, *ut::label("pure")) {
     const TempSession session;
     const Ended ended = in(session, {"filter", "prv_state == 2"});
     BOOST_TEST(ended.status == 2);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_field_is_shown_with_a_caret_and_a_suggestion) {
     BOOST_TEST(!file_exists(session.directory()));
 }
 
-BOOST_AUTO_TEST_CASE(an_ambiguous_field_lists_the_candidates) {
+BOOST_AUTO_TEST_CASE(an_ambiguous_field_lists_the_candidates, *ut::label("pure")) {
     const TempSession session;
     const Ended ended = in(session, {"filter", "prev_pid == 1 && next_pid == 2 || pid == 3"});
     BOOST_TEST(ended.status == 2);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(several_events_are_filtered_all_or_none) {
     BOOST_TEST(session.read("events/sched/sched_waking/filter") == "target_cpu == 0\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_dry_run_prints_shell_lines_and_changes_nothing) {
+BOOST_AUTO_TEST_CASE(a_dry_run_prints_shell_lines_and_changes_nothing, *ut::label("pure")) {
     const TempSession session;
     const std::string at = session.directory();
     const Ended ended = in(session, {"filter", "prev_state == 2", "--dry-run"});
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_dry_run_prints_shell_lines_and_changes_nothing) {
                                   "/events/sched/sched_switch/trigger\n");
 }
 
-BOOST_AUTO_TEST_CASE(status_prints_commands_that_set_the_same_again) {
+BOOST_AUTO_TEST_CASE(status_prints_commands_that_set_the_same_again, *ut::label("pure")) {
     const TempSession first;
     in(first, {"filter", "prev_state == 2 && prev_comm ~ \"a*\""});
     in(first, {"trigger", "stacktrace"});
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(clearing_a_filter_disables_its_event) {
     BOOST_TEST(session.read("events/sched/sched_switch/enable") == "0\n");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_set_is_written_to_a_file_where_that_is_asked_for) {
+BOOST_AUTO_TEST_CASE(what_is_set_is_written_to_a_file_where_that_is_asked_for, *ut::label("pure")) {
     const TempSession session;
     const test::TempDirectory folder;
     in(session, {"filter", "prev_state == 2"});
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(what_is_set_is_written_to_a_file_where_that_is_asked_for) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(two_sessions_do_not_disturb_each_other) {
+BOOST_AUTO_TEST_CASE(two_sessions_do_not_disturb_each_other, *ut::label("pure")) {
     const TempSession one, two;
     in(one, {"filter", "prev_state == 2"});
     in(two, {"filter", "prev_state == 1"});
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(two_sessions_do_not_disturb_each_other) {
     BOOST_TEST(two.read("events/sched/sched_switch/filter") == "prev_state == 1\n");
 }
 
-BOOST_AUTO_TEST_CASE(reset_names_who_holds_the_session) {
+BOOST_AUTO_TEST_CASE(reset_names_who_holds_the_session, *ut::label("pure")) {
     const TempSession session;
     in(session, {"filter", "prev_state == 2"});
     const Fd held = open_file(session.directory() + "/tracing_on", O_RDONLY);
@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(a_machine_without_tracefs_is_told_how_to_mount_it, *ut::lab
                "hint: as root: mount -t tracefs nodev /sys/kernel/tracing\n");
 }
 
-BOOST_AUTO_TEST_CASE(doctor_needs_no_root) {
+BOOST_AUTO_TEST_CASE(doctor_needs_no_root, *ut::label("pure")) {
     const Ended ended = gpufs_as_nobody({"doctor"});
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(ended.out.find("no   tracefs") != std::string::npos, ended.out);
@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(list_shows_fields_by_name_and_place) {
         "gpufs: this kernel has no event 'sched_swich'\nhint: did you mean 'sched_switch'?\n");
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_left_behind_after_many_kills) {
+BOOST_AUTO_TEST_CASE(nothing_is_left_behind_after_many_kills, *ut::label("pure")) {
     const TempSession session;
     const std::vector<std::vector<std::string>> commands = {
         {"filter", "prev_state == 2"},

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(who_may_not_load_programs_watches_by_events,
     BOOST_TEST(has(ended.err, "0 lost; gpufs took "), ended.err);
 }
 
-BOOST_AUTO_TEST_CASE(children_are_watched_when_asked_for) {
+BOOST_AUTO_TEST_CASE(children_are_watched_when_asked_for, *ut::label("pure")) {
     const std::vector<std::string> command = {"--state", "S",  "--over", "100ms",
                                               "--",      "sh", "-c",     "sleep 0.3; true"};
     std::vector<std::string> with = {"stall", "--children"}, without = {"stall"};
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_command_that_cannot_run_is_a_failure, *ut::label("pure"))
     BOOST_TEST(has(ended.err, "gpufs: cannot run '/nonexistent': No such file or directory\n"));
 }
 
-BOOST_AUTO_TEST_CASE(it_ends_after_its_duration_with_the_reports) {
+BOOST_AUTO_TEST_CASE(it_ends_after_its_duration_with_the_reports, *ut::label("pure")) {
     Worker worker(block_on);
     worker.start();
     const Ended ended =
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(it_ends_after_its_duration_with_the_reports) {
     BOOST_TEST(has(ended.out, "vfork"), ended.out);
 }
 
-BOOST_AUTO_TEST_CASE(ctrl_c_ends_it_with_the_reports_and_leaves_nothing) {
+BOOST_AUTO_TEST_CASE(ctrl_c_ends_it_with_the_reports_and_leaves_nothing, *ut::label("pure")) {
     Worker worker(block_on);
     worker.start();
     Child child({{test::gpufs_binary(), "stall", "-p", cat(worker.pid()), "--over", "50ms"},
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(ctrl_c_ends_it_with_the_reports_and_leaves_nothing) {
     BOOST_TEST(!has(test::our_instances(), cat("gpufs.", pid, ".")));
 }
 
-BOOST_AUTO_TEST_CASE(a_closed_pipe_ends_it_and_leaves_nothing) {
+BOOST_AUTO_TEST_CASE(a_closed_pipe_ends_it_and_leaves_nothing, *ut::label("pure")) {
     Worker worker(block_on);
     worker.start();
     Child::Setup setup;
@@ -170,7 +170,8 @@ BOOST_AUTO_TEST_CASE(freeze_stops_the_session_at_the_first_stall) {
     BOOST_TEST(!file_exists(session.directory()));
 }
 
-BOOST_AUTO_TEST_CASE(freeze_leaves_no_session_when_there_was_nothing_to_freeze_for) {
+BOOST_AUTO_TEST_CASE(freeze_leaves_no_session_when_there_was_nothing_to_freeze_for,
+                     *ut::label("pure")) {
     const TempSession session;
     const Ended ended = test::gpufs(
         {"stall", "--freeze", "--session", session.name(), "--over", "60s", "--", "true"});
@@ -179,7 +180,7 @@ BOOST_AUTO_TEST_CASE(freeze_leaves_no_session_when_there_was_nothing_to_freeze_f
     BOOST_TEST(!file_exists(session.directory()));
 }
 
-BOOST_AUTO_TEST_CASE(freeze_does_not_touch_a_session_in_use) {
+BOOST_AUTO_TEST_CASE(freeze_does_not_touch_a_session_in_use, *ut::label("pure")) {
     const TempSession session;
     test::gpufs({"filter", "prev_prio == 12345", "--session", session.name()});
     const Ended ended =

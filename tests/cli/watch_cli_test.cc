@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(without_a_name_all_that_fits_the_machine_runs) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(several_monitors_take_parameters_by_their_names) {
+BOOST_AUTO_TEST_CASE(several_monitors_take_parameters_by_their_names, *ut::label("pure")) {
     const Ended ran = test::gpufs({"watch", "fence", "sched-wait", "fence.min_us=1ms",
                                    "sched-wait.min_us=1s", "--duration", "10ms", "--json"});
     BOOST_TEST(ran.status == 0);
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(a_recording_is_watched_by_what_it_has, *ut::label("pure")) 
     BOOST_TEST(test::gpufs({"watch", "-i", kGpuRecording, "--top"}).status == 2);
 }
 
-BOOST_AUTO_TEST_CASE(the_screen_is_filled_obeys_keys_and_is_given_back) {
+BOOST_AUTO_TEST_CASE(the_screen_is_filled_obeys_keys_and_is_given_back, *ut::label("pure")) {
     for (const auto& [columns, rows] :
          {std::pair<unsigned short, unsigned short>{80, 24}, {200, 50}}) {
         OnTerminal gpufs({"watch", "sched-wait", "fence", "--top", "--interval", "200ms"}, columns,
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_after_the_screen_begins_with_its_last_interval
     BOOST_TEST((from >= first || first >= "23:59"), from << " is before " << first);
 }
 
-BOOST_AUTO_TEST_CASE(the_screen_is_given_back_after_ctrl_c) {
+BOOST_AUTO_TEST_CASE(the_screen_is_given_back_after_ctrl_c, *ut::label("pure")) {
     OnTerminal gpufs({"watch", "fence", "--top"}, 80, 24);
     gpufs.wait_for(kEnter);
     gpufs.wait_for("q quit");
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(the_screen_is_given_back_after_ctrl_c) {
     BOOST_TEST(has(gpufs.wait().second, kLeave));
 }
 
-BOOST_AUTO_TEST_CASE(a_terminal_without_a_size_gets_plain_intervals) {
+BOOST_AUTO_TEST_CASE(a_terminal_without_a_size_gets_plain_intervals, *ut::label("pure")) {
     OnTerminal gpufs({"watch", "sched-wait", "--top", "--interval", "50ms", "--duration", "200ms"},
                      0, 0);
     const auto [status, seen] = gpufs.wait();
@@ -278,14 +278,14 @@ BOOST_AUTO_TEST_CASE(a_terminal_without_a_size_gets_plain_intervals) {
     BOOST_TEST(!has(seen, kEnter));
 }
 
-BOOST_AUTO_TEST_CASE(top_in_json_is_intervals) {
+BOOST_AUTO_TEST_CASE(top_in_json_is_intervals, *ut::label("pure")) {
     const Ended ran = test::gpufs(
         {"watch", "fence", "--top", "--json", "--interval", "50ms", "--duration", "200ms"});
     BOOST_TEST(ran.status == 0);
     BOOST_TEST(has(ran.out, R"({"interval":)"));
 }
 
-BOOST_AUTO_TEST_CASE(a_pipe_gets_plain_intervals) {
+BOOST_AUTO_TEST_CASE(a_pipe_gets_plain_intervals, *ut::label("pure")) {
     const Ended ran =
         test::gpufs({"watch", "sched-wait", "--top", "--interval", "100ms", "--duration", "350ms"});
     BOOST_TEST(ran.status == 0);

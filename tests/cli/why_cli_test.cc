@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_only_sleeps_was_blocked_all_the_time) {
     BOOST_TEST(told.of("blocked") == told.ns());
 }
 
-BOOST_AUTO_TEST_CASE(intervals_are_told_one_by_one) {
+BOOST_AUTO_TEST_CASE(intervals_are_told_one_by_one, *ut::label("pure")) {
     test::Worker sleeper([] {
         for (;;) {
             const timespec time{0, 20 * kMs};
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(intervals_are_told_one_by_one) {
     BOOST_TEST(sum <= during);
 }
 
-BOOST_AUTO_TEST_CASE(each_of_several_processes_has_lines_of_its_own) {
+BOOST_AUTO_TEST_CASE(each_of_several_processes_has_lines_of_its_own, *ut::label("pure")) {
     const auto sleeps = [] {
         ::pause();
         return 0;
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(each_of_several_processes_has_lines_of_its_own) {
         BOOST_TEST(has(ended.out, cat("-", pid, ": 1 thread, ")), ended.out);
 }
 
-BOOST_AUTO_TEST_CASE(it_ends_with_the_last_process) {
+BOOST_AUTO_TEST_CASE(it_ends_with_the_last_process, *ut::label("pure")) {
     std::optional<test::Worker> sleeper(std::in_place, [] {
         ::pause();
         return 0;
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(it_ends_with_the_last_process) {
     BOOST_TEST(gpufs.wait().status == 0);
 }
 
-BOOST_AUTO_TEST_CASE(what_does_not_go_with_it_is_said) {
+BOOST_AUTO_TEST_CASE(what_does_not_go_with_it_is_said, *ut::label("pure")) {
     const auto refusal = [](std::vector<std::string> words) {
         words.insert(words.begin(), {"watch", "--why"});
         const Ended ended = test::gpufs(words);
