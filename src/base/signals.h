@@ -9,9 +9,8 @@
 namespace gpufs {
 
 // Blocks SIGINT, SIGTERM and SIGHUP during its lifetime; SIGINT is heard even where it was ignored
-// before. A signal received meanwhile takes its
-// usual effect at the end of the scope, so the work in between completes, and the shell still sees
-// that the signal ended the process.
+// before. A signal received meanwhile takes its usual effect at the end of the scope, so the work
+// in between completes, and the shell still sees that the signal ended the process.
 class HoldSignals {
 public:
     HoldSignals();

@@ -364,30 +364,28 @@ BOOST_AUTO_TEST_CASE(who_may_not_trace_is_told_so, *ut::label("pure")) {
     BOOST_TEST(ran.status == 3, ran.err);
 }
 
-BOOST_AUTO_TEST_CASE(a_signal_ends_it_with_its_report) {
-    const TempFile monitor(kCountGetppid);
+// `argv` runs the monitor with --explain.
+void check_sigint_ends(std::vector<std::string> argv) {
     Child::Setup setup;
-    setup.argv = {test::gpufs_binary(), "run", "--explain", monitor.path()};
-    Child child(setup);
-    BOOST_TEST(child.wait_for_error("instructions", 20s));
-    child.send(SIGINT);
-    const Ended ended = child.wait();
-    BOOST_TEST(ended.signal == SIGINT);
-    BOOST_TEST(has(ended.err, "0 records, 0 lost"), ended.err);
-}
-
-// As a shell without job control starts what is in the background.
-BOOST_AUTO_TEST_CASE(sigint_ends_it_also_where_it_was_ignored) {
-    const TempFile monitor(kCountGetppid);
-    Child::Setup setup;
-    setup.argv = {"/bin/sh", "-c", "trap '' INT; exec \"$0\" run --explain \"$1\"",
-                  test::gpufs_binary(), monitor.path()};
+    setup.argv = std::move(argv);
     Child child(setup);
     BOOST_TEST(child.wait_for_error("instructions", 60s));
     child.send(SIGINT);
     const Ended ended = child.wait();
     BOOST_TEST(ended.signal == SIGINT);
     BOOST_TEST(has(ended.err, "0 records, 0 lost"), ended.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_ends_it_with_its_report) {
+    const TempFile monitor(kCountGetppid);
+    check_sigint_ends({test::gpufs_binary(), "run", "--explain", monitor.path()});
+}
+
+// As a shell without job control starts what is in the background.
+BOOST_AUTO_TEST_CASE(sigint_ends_it_also_where_it_was_ignored) {
+    const TempFile monitor(kCountGetppid);
+    check_sigint_ends({"/bin/sh", "-c", "trap '' INT; exec \"$0\" run --explain \"$1\"",
+                       test::gpufs_binary(), monitor.path()});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,6 +13,9 @@
 namespace gpufs::bt {
 namespace {
 
+// Of a part of a key that is no name, as in @[nsecs / 2].
+constexpr const char* kUnnamedKey = "key";
+
 // Every so many events, where the script does not say it.
 std::uint64_t default_period(const std::string& event) {
     static constexpr std::pair<std::string_view, std::uint64_t> kPeriods[] = {
@@ -165,35 +168,40 @@ private:
             else if (map.is_keyed)
                 one.keys.push_back(map.key);
             one.value = map.value;
-            for (std::size_t i = 0; i < one.keys.size(); ++i)
-                one.key_names.push_back(key_name(map.name, i));
+            one.key_names = key_names(map.name, one.keys.size());
             const bool is_old_count = options_.types.is_old && map.value->is(Type::Kind::count);
             one.is_always_there = !map.is_keyed && (is_old_count || !deletes(map.name));
             made_.maps.push_back(std::move(one));
         }
     }
 
-    // How the first use names a part of the key: "comm", "args.dev" as "dev".
-    std::string key_name(const std::string& map, std::size_t part) const {
-        std::string name;
+    // How the first use of the map names the parts of its key: "comm", "args.dev" as "dev".
+    std::vector<std::string> key_names(const std::string& map, std::size_t parts) const {
+        std::vector<std::string> names;
         for (const Probe& probe : script_.probes)
             for_each_expr(probe, [&](const Expr& expr) {
                 const bool is_use = expr.kind == Expr::Kind::map && expr.text == map;
-                if (!name.empty() || !is_use || expr.operands.empty()) return;
-                const Expr* key = expr.operands[0].get();
-                if (expr.operands.size() > part)
-                    key = expr.operands[part].get();
-                else if (key->kind == Expr::Kind::tuple && key->operands.size() > part)
-                    key = key->operands[part].get();
-                while (key->kind == Expr::Kind::call && !key->operands.empty() &&
-                       key->operands[0]->kind != Expr::Kind::string)
-                    key = key->operands[0].get();
-                const bool is_word =
-                    key->kind == Expr::Kind::identifier || key->kind == Expr::Kind::variable ||
-                    key->kind == Expr::Kind::member || key->kind == Expr::Kind::call;
-                name = is_word ? key->text : "key";
+                if (!names.empty() || !is_use || expr.operands.empty()) return;
+                for (std::size_t part = 0; part < parts; ++part)
+                    names.push_back(name_of_key(expr, part));
             });
-        return name.empty() ? "key" : name;
+        names.resize(parts, kUnnamedKey);
+        return names;
+    }
+
+    static std::string name_of_key(const Expr& use, std::size_t part) {
+        const Expr* key = use.operands[0].get();
+        if (use.operands.size() > part)
+            key = use.operands[part].get();
+        else if (key->kind == Expr::Kind::tuple && key->operands.size() > part)
+            key = key->operands[part].get();
+        while (key->kind == Expr::Kind::call && !key->operands.empty() &&
+               key->operands[0]->kind != Expr::Kind::string)
+            key = key->operands[0].get();
+        const bool is_word = key->kind == Expr::Kind::identifier ||
+                             key->kind == Expr::Kind::variable || key->kind == Expr::Kind::member ||
+                             key->kind == Expr::Kind::call;
+        return is_word ? key->text : kUnnamedKey;
     }
 
     bool deletes(const std::string& map) const {

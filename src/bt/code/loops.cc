@@ -17,6 +17,7 @@ struct ProbeCode::OuterCode {
     std::vector<Loop> loops;
     std::vector<VariablePlace> variables;
 };
+
 namespace {
 
 using Kind = Type::Kind;
