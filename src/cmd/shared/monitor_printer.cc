@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cmd/shared/gpu_section.h"
+#include "cmd/shared/pictures.h"
 #include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
 #include "view/json.h"
@@ -154,6 +155,10 @@ void MonitorPrinter::print_taken(Taken taken) {
     }
 }
 
+void MonitorPrinter::draw(const Taken& taken) {
+    if (form_.pictures) form_.pictures->add(*taken.map, taken.reports, taken.entries, values_);
+}
+
 std::vector<MonitorPrinter::Taken> MonitorPrinter::take(Histograms scripts) {
     running_.turn();
     std::vector<Taken> taken;
@@ -211,7 +216,10 @@ void MonitorPrinter::print_interval(std::uint64_t now_ns) {
     begin_batch();
     print_times(now_ns);
     print_gpus();
-    for (const Taken& taken : all) print_taken(taken);
+    for (const Taken& taken : all) {
+        draw(taken);
+        print_taken(taken);
+    }
     during_ns_ = 0;
     is_below_text_ = true;
     release_stacks(all);
@@ -235,7 +243,9 @@ LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
     for (const MapDeclaration* map : all) {
         std::vector<MapEntry> entries = maps_.read(map->name);
         stack_collisions_ += count_stack_collisions(*map, entries);
-        print_map(*map, std::move(entries));
+        Taken taken = shown(*map, std::move(entries), Histograms::drawn);
+        draw(taken);
+        print_taken(std::move(taken));
     }
     flush();
     LossLedger losses = read_losses(std::move(known), running_, maps_);

@@ -19,6 +19,7 @@
 namespace gpufs {
 
 class GpuSection;
+class Pictures;
 
 // The object that a run of a program ends with: how many records it printed, and what was lost.
 std::string run_end_json(std::uint64_t records, const LossLedger& losses,
@@ -34,6 +35,7 @@ public:
         bool intervals =
             false;  // print_interval() will be called: the end has a time above it, too
         Controls controls = Controls::escaped;
+        Pictures* pictures = nullptr;  // get what is printed at the end and of intervals
     };
     // Keeps references to the context and the program. `names` need not resolve stacks.
     MonitorPrinter(Context& ctx, RunningProgram& running, Form form, ValueNames names);
@@ -95,6 +97,7 @@ private:
     void print_gpus();
     void print_map(const MapDeclaration& map, std::vector<MapEntry> entries);
     void print_taken(Taken taken);
+    void draw(const Taken& taken);
     Taken shown(const MapDeclaration& map, std::vector<MapEntry> entries, Histograms scripts);
     std::vector<const MapDeclaration*> data_of_scripts() const;
     void print_report(const MapDeclaration& map, const Report& report,
