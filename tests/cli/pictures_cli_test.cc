@@ -26,6 +26,7 @@ using test::in_thread;
 using test::TempFolder;
 
 constexpr const char* kStacks = "tests/data/trace_dat/stack-6.18.dat";
+constexpr const char* kSwitches = "tests/data/trace_dat/mono-6.18.dat";
 
 // What each frame weighs, by the names from the outermost frame to it: "make;main;read".
 using Frames = std::map<std::string, std::uint64_t>;
@@ -94,6 +95,18 @@ void check_same(const Frames& drawn, const Frames& folded) {
     BOOST_TEST(drawn.size() == folded.size());
 }
 
+// The numbers that a pattern finds.
+std::uint64_t sum_of(const std::string& svg, const std::string& pattern) {
+    const std::regex number(pattern);
+    std::uint64_t sum = 0;
+    for (std::sregex_iterator at(svg.begin(), svg.end(), number), end; at != end; ++at)
+        sum += std::stoull((*at)[1]);
+    return sum;
+}
+std::uint64_t cells_in(const std::string& svg) {
+    return sum_of(svg, "class=\"cell c\\d\" data-r=\"\\d+\" data-n=\"(\\d+)\"");
+}
+
 // Another's opinion of whether it is XML.
 void check_xml(const std::string& path) {
     const Ended ended = test::shell(cat("xmllint --noout ", path, " 2>&1"));
@@ -130,12 +143,47 @@ BOOST_AUTO_TEST_CASE(the_graph_of_a_monitor_weighs_times_in_their_unit) {
     BOOST_TEST(std::regex_search(text, std::regex("<title>sleep \\(1\\d\\d(\\.\\d)? ms, ")), text);
 }
 
+BOOST_AUTO_TEST_CASE(a_heat_map_has_each_of_the_values) {
+    constexpr int kCalls = 3000;
+    const TempFolder folder;
+    for (const bool in_intervals : {false, true}) {
+        const std::string svg = (folder / "a.svg").string();
+        std::vector<std::string> args = {"latency",
+                                         "syscalls:sys_enter_getppid",
+                                         "syscalls:sys_exit_getppid",
+                                         "--unit",
+                                         "ns",
+                                         "--strict",
+                                         "--if",
+                                         test::kOurs,
+                                         "--heat",
+                                         svg};
+        if (in_intervals) args.insert(args.end(), {"--interval", "50ms"});
+        const Ended ran = test::trace(args, [&] {
+            const std::jthread ours = in_thread("gp-ours", [] { test::call_getppid(kCalls); });
+        });
+        BOOST_TEST(ran.status == 0, ran.err);
+        const std::string text = read_file(svg);
+        BOOST_TEST(cells_in(text) == static_cast<std::uint64_t>(kCalls), ran.out);
+        BOOST_TEST(sum_of(text, "<g class=\"column\"[^>]* data-n=\"(\\d+)\"") ==
+                   static_cast<std::uint64_t>(kCalls));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(recorded_pictures, *ut::label("pure"))
 
 std::vector<std::string> question(std::vector<std::string> more) {
     std::vector<std::string> args = {"stacks", "sched:sched_switch", "by", "comm", "-i", kStacks};
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+}
+
+std::vector<std::string> latency(std::vector<std::string> more) {
+    std::vector<std::string> args = {"latency", "sched:sched_wakeup", "sched:sched_switch",
+                                     "--key",   "pid=next_pid",       "-i",
+                                     kSwitches};
     args.insert(args.end(), more.begin(), more.end());
     return args;
 }
@@ -184,6 +232,33 @@ BOOST_AUTO_TEST_CASE(the_maps_of_scripts_are_drawn_beside_those_of_monitors) {
                ran.out);
 }
 
+BOOST_AUTO_TEST_CASE(a_heat_map_of_a_recording_has_its_times) {
+    const TempFolder folder;
+    const std::string svg = (folder / "a.svg").string();
+    const Ended ran = test::gpufs(latency({"--heat", svg, "--json"}));
+    BOOST_TEST(ran.status == 0, ran.err);
+    const std::string text = read_file(svg);
+    BOOST_TEST(cells_in(text) == sum_of(ran.out, "\"count\":(\\d+),\"sum\""), text);
+    BOOST_TEST(has(text, "<title>gpufs latency sched:sched_wakeup sched:sched_switch</title>"));
+    check_xml(svg);
+    // What it prints is the same without.
+    BOOST_TEST(test::gpufs(latency({"--json"})).out == ran.out);
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_and_a_map_of_one_run_are_two_files) {
+    const TempFolder folder;
+    const std::string flame = (folder / "a.svg").string(), heat = (folder / "b.svg").string();
+    const Ended ran = test::gpufs({"watch", "off-cpu", "sched-wait", "-i", kStacks, "--flame",
+                                   flame, "--heat", heat, "--title", "both"});
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(has(read_file(flame), "class=\"flame\""));
+    BOOST_TEST(has(read_file(heat), "class=\"heat\""));
+    for (const std::string& path : {flame, heat}) {
+        BOOST_TEST(has(read_file(path), "<title>both</title>"));
+        check_xml(path);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_is_told_before_it_runs) {
     const TempFolder folder;
     const std::string svg = (folder / "a.svg").string();
@@ -201,7 +276,12 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_is_told_before_it_runs) {
             "hint: stacks are in a map's key, as kstack(MAP) or ustack(MAP)\n");
     refuses(question({"--reverse"}), "gpufs: --reverse goes with --flame\n");
     refuses(question({"--icicle"}), "gpufs: --icicle goes with --flame\n");
-    refuses(question({"--title", "x"}), "gpufs: --title goes with --flame\n");
+    refuses(question({"--title", "x"}), "gpufs: --title goes with --flame or --heat\n");
+    refuses({"run", "off-cpu", "-i", kStacks, "--heat", svg},
+            "gpufs: --heat draws histograms: no map of this has any\n"
+            "hint: 'gpufs latency' and 'gpufs hist' have one, and some monitors: run sched-wait\n");
+    refuses(latency({"--heat", "/nonexistent/a.svg"}),
+            "gpufs: cannot write '/nonexistent/a.svg': No such file or directory\n", 1);
     refuses({"run", "-e", "begin { }", "--flame", svg},
             "gpufs: --flame draws stacks that maps counted: 'gpufs watch' shows those of a "
             "script's maps so\n");

@@ -13,25 +13,32 @@
 namespace gpufs {
 namespace {
 
-// The options that show the stacks of maps.
-void check_stacks(const RunChoices& choices, const Program& program) {
-    const std::string option = choices.folded ? "--folded" : "--flame";
-    if (!choices.folded && !choices.pictures.flame) return;
-    const std::string does =
-        cat(option, choices.folded ? " shows" : " draws", " stacks that maps counted: ");
-    if (choices.script)
-        throw UsageError(cat(does, "'gpufs watch' shows those of a script's maps so"));
-    if (!has_stacks(program))
-        throw UsageError(cat(does, "no map of this has any"),
-                         "stacks are in a map's key, as kstack(MAP) or ustack(MAP)");
+// What is shown of maps: that the program has some of the kind, and that they are shown so.
+void check_maps(const RunChoices& choices, const Program& program) {
+    const auto check = [&](const std::string& does, bool has, const char* hint) {
+        if (choices.script)
+            throw UsageError(cat(does, ": 'gpufs watch' shows those of a script's maps so"));
+        if (!has) throw UsageError(cat(does, ": no map of this has any"), hint);
+    };
+    const char* const in_keys = "stacks are in a map's key, as kstack(MAP) or ustack(MAP)";
+    if (choices.folded)
+        check("--folded shows stacks that maps counted", has_stacks(program), in_keys);
+    if (choices.pictures.flame)
+        check("--flame draws stacks that maps counted", has_stacks(program), in_keys);
+    if (choices.pictures.heat)
+        check("--heat draws histograms",
+              std::ranges::any_of(
+                  program.maps,
+                  [](const MapDeclaration& map) { return map.aggregation.is_histogram(); }),
+              "'gpufs latency' and 'gpufs hist' have one, and some monitors: run sched-wait");
 }
 
 void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
-    check_stacks(choices, program);
+    check_maps(choices, program);
     check_pictures(choices.pictures);
     if (choices.top && (choices.folded || choices.pictures.has_any() || choices.input))
-        throw UsageError("--top shows what happens now: not with --folded, --flame or -i");
+        throw UsageError("--top shows what happens now: not with --folded, --flame, --heat or -i");
     if (choices.session && !choices.freeze_on) throw UsageError("--session goes with --freeze-on");
     if (choices.freeze_on && choices.input)
         throw UsageError("--freeze-on stops what is being recorded: not with -i");

@@ -58,6 +58,12 @@ struct RunChoices {
         return {json, folded, interval.has_value(), controls, drawn};
     }
 
+    // How often something is to be done: each interval, or, to draw what comes without one, each
+    // `sample`.
+    std::optional<std::chrono::nanoseconds> ticks(std::chrono::nanoseconds sample) const {
+        return interval || !pictures.heat ? interval : sample;
+    }
+
     std::vector<const bt::Compiled*> all_scripts() const {
         return script ? std::vector{script} : scripts;
     }
