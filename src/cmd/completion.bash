@@ -33,7 +33,7 @@ _gpufs() {
         choices=$(gpufs list 2>/dev/null)
     elif [[ $verb == trigger || $before == --trigger ]]; then
         choices=$(gpufs list --triggers 2>/dev/null)
-    elif [[ $verb == asm || $verb == disasm ]]; then
+    elif [[ $verb == asm || $verb == disasm || $verb == diff ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
     elif [[ $before == --session ]]; then

@@ -9,6 +9,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "cli/adhoc_support.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
@@ -257,6 +258,73 @@ BOOST_AUTO_TEST_CASE(a_graph_and_a_map_of_one_run_are_two_files) {
         BOOST_TEST(has(read_file(path), "<title>both</title>"));
         check_xml(path);
     }
+}
+
+BOOST_AUTO_TEST_CASE(two_runs_are_compared) {
+    const TempFolder folder;
+    const std::string before = (folder / "old").string(), now = (folder / "new").string(),
+                      svg = (folder / "a.svg").string();
+    WholeFile(before).write("main;read 50\nmain;write 50\n");
+    WholeFile(now).write("main;read 50\nmain;12;write 150\n");
+    const Ended ran = test::gpufs({"diff", before, now, "--flame", svg});
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(ran.out ==
+               "before 100, now 200\n"
+               "BEFORE     NOW   CHANGE  FRAME\n"
+               "50.00%  25.00%  -25.00%  read\n"
+               "50.00%  75.00%  +25.00%  write\n");
+    check_xml(svg);
+    BOOST_TEST(!has(read_file(svg), ">12 ("));  // a process's id
+    BOOST_TEST(has(read_file(svg), cat("<title>from ", before, " to ", now, "</title>")));
+    const Ended json = test::gpufs({"diff", before, now, "--json"});
+    BOOST_TEST(json.out ==
+               "{\"frame\":\"read\",\"before\":50,\"now\":50,\"change\":-25.0000}\n"
+               "{\"frame\":\"write\",\"before\":50,\"now\":150,\"change\":25.0000}\n");
+    const Ended piped = test::shell(cat("cat ", now, " | $GPUFS diff ", before, " - --top 1"));
+    BOOST_TEST(piped.out ==
+                   "before 100, now 200\n"
+                   "BEFORE     NOW   CHANGE  FRAME\n"
+                   "50.00%  25.00%  -25.00%  read\n"
+                   "and 1 more\n",
+               piped.err);
+}
+
+BOOST_AUTO_TEST_CASE(what_gpufs_folds_it_compares) {
+    const TempFolder folder;
+    const std::string path = (folder / "a.folded").string();
+    BOOST_TEST(test::gpufs(question({"--folded", "-o", path})).status == 0);
+    const Ended same = test::gpufs({"diff", path, path});
+    BOOST_TEST(same.out == "before 10, now 10\nno function's share changed\n", same.err);
+}
+
+BOOST_AUTO_TEST_CASE(files_that_cannot_be_compared_are_told) {
+    const TempFolder folder;
+    const std::string path = (folder / "a").string();
+    WholeFile(path).write("main;read\n");
+    const auto refuses = [](const std::vector<std::string>& args, const std::string& err,
+                            int status = 2) {
+        const Ended ended = test::gpufs(args);
+        BOOST_TEST(ended.status == status, ended.err);
+        BOOST_TEST(ended.out == "");
+        BOOST_TEST(ended.err == err);
+    };
+    refuses({"diff", path, path}, cat("gpufs: ", path,
+                                      ":1:1: error: the line does not end with a count\n"
+                                      "main;read\n"
+                                      "^~~~~~~~~\n"
+                                      "hint: a line is outer;inner 12, as --folded prints it\n"));
+    refuses({"diff", path},
+            "gpufs: diff needs two files of folded stacks\n"
+            "hint: 'gpufs run profile --folded -o FILE' makes one\n");
+    refuses({"diff", "-", "-"}, "gpufs: standard input can be read only once: '-'\n");
+    refuses({"diff", path, "/nonexistent"},
+            cat("gpufs: ", path,
+                ":1:1: error: the line does not end with a count\n"
+                "main;read\n"
+                "^~~~~~~~~\n"
+                "hint: a line is outer;inner 12, as --folded prints it\n"));
+    refuses({"diff", "/nonexistent", path},
+            "gpufs: cannot open '/nonexistent': No such file or directory\n", 1);
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_is_told_before_it_runs) {
