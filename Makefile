@@ -43,6 +43,8 @@ TEST := $(filter-out tests/demo/% tests/fuzz/% tests/programs/% tests/bench/% te
 MAN  := $(wildcard man/*.[13578])
 RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
+PICTURES := $(wildcard src/view/pictures/*.css src/view/pictures/*.js)
+EMBEDDED := recipes monitors pictures
 
 # A folder is compiled as one source, so that what its files include is read once, and what they take
 # of templates is made once: a build from nothing takes half the time. Names local to a file are
@@ -59,7 +61,7 @@ objects = $(if $(UNITY),$(patsubst %,$(B)/%/folder.o,$(call folders,$(1))) \
 
 all: $(B)/gpufs
 
-$(B)/libgpufs.a: $(call objects,$(LIB)) $(B)/gen/recipes.o $(B)/gen/monitors.o
+$(B)/libgpufs.a: $(call objects,$(LIB)) $(EMBEDDED:%=$(B)/gen/%.o)
 	@echo "  AR    $@"; rm -f $@
 	$(Q)$(AR) qcs $@ $^
 # A monitor with a mistake is not shipped: gpufs does not check again what is compiled into it.
@@ -162,14 +164,15 @@ $(B)/%/folder.o: $$(call sources_of,$$*) Makefile | build/.deps
 	@echo "  CXX   $*"; mkdir -p $(@D)
 	@printf '#include "%s"\n' $(call sources_of,$*) >$(@D)/folder.cc
 	$(Q)$(CXX) -iquote . $(CPPFLAGS) $(CXXFLAGS) $(UNITY_WARN) $(PCH) -MMD -MP -c $(@D)/folder.cc -o $@
--include $(patsubst %.o,%.d,$(call objects,$(LIB) $(APP) $(TEST)) $(PCH_SRC).d $(PCH_HOT).d $(PCH_TEST).d) $(B)/gen/recipes.d $(B)/gen/monitors.d
+-include $(patsubst %.o,%.d,$(call objects,$(LIB) $(APP) $(TEST)) $(PCH_SRC).d $(PCH_HOT).d $(PCH_TEST).d) $(EMBEDDED:%=$(B)/gen/%.d)
 
 # What is shipped as text is compiled in: the binary alone must do on a rescue box.
 $(B)/gen/recipes.cc: $(RECIPES) triggers
 $(B)/gen/monitors.cc: $(MONITORS) bpf_asm bpf_asm/lib
-$(B)/gen/recipes.cc $(B)/gen/monitors.cc: src/embed.sh
+$(B)/gen/pictures.cc: $(PICTURES) src/view/pictures
+$(EMBEDDED:%=$(B)/gen/%.cc): src/embed.sh
 	@echo "  GEN   $@"; mkdir -p $(@D)
-	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf,$^) >$@
+	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf %.css %.js,$^) >$@
 $(B)/gen/%.o: $(B)/gen/%.cc Makefile | build/.deps
 	@echo "  CXX   $<"
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
@@ -196,7 +199,7 @@ $(call objects,src/kernel/host/syscall_names.cc): $(B)/gen/syscall_list.inc
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
               libboost-program-options-dev libboost-test-dev
-CHECK_PKGS := binutils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
+CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
               lz4 llvm-19 debian-archive-keyring
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
@@ -236,7 +239,7 @@ bt-tools: build/.deps-check
 	$(Q)tests/vm/fetch-bt-tools.sh
 
 # The library under clang's sanitizers with the fuzzers, and the tests on it.
-GENERATED := $(addprefix $(B)/gen/,recipes.cc monitors.cc syscall_list.inc)
+GENERATED := $(EMBEDDED:%=$(B)/gen/%.cc) $(B)/gen/syscall_list.inc
 sanitized: $(GENERATED) build/.deps build/.deps-check
 	$(Q)$(MAKE) -f tests/fuzz/fuzz.mk B=$(SANITIZED) GEN=$(B)/gen O=-O0
 $(B)/gpufs-test-sanitized: sanitized $(call objects,$(TEST)) | $(PROGRAMS)

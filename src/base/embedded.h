@@ -11,8 +11,9 @@ struct EmbeddedFile {
     std::string_view text;
 };
 
-// triggers/*.trig and bpf_asm/**.bpf, sorted by name.
+// triggers/*.trig, bpf_asm/**.bpf, and the styles and scripts of src/view/pictures, sorted by name.
 std::span<const EmbeddedFile> embedded_recipes();
 std::span<const EmbeddedFile> embedded_monitors();
+std::span<const EmbeddedFile> embedded_pictures();
 
 }  // namespace gpufs

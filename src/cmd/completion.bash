@@ -20,7 +20,7 @@ _gpufs() {
     elif [[ $verb == recipe && ${COMP_WORDS[2]} == run && $word != -* ]]; then
         choices=$(gpufs recipe show "${COMP_WORDS[3]}" 2>/dev/null |
             sed -n 's/^param  *\([A-Za-z0-9_]*\).*/\1=/p')
-    elif [[ $before == -i || $before == --input ||
+    elif [[ $before == -i || $before == --input || $before == --flame || $before == --heat ||
         $verb == record && ($before == -o || $before == --output) ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
@@ -33,7 +33,7 @@ _gpufs() {
         choices=$(gpufs list 2>/dev/null)
     elif [[ $verb == trigger || $before == --trigger ]]; then
         choices=$(gpufs list --triggers 2>/dev/null)
-    elif [[ $verb == asm || $verb == disasm ]]; then
+    elif [[ $verb == asm || $verb == disasm || $verb == diff ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
     elif [[ $before == --session ]]; then

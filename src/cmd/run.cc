@@ -80,6 +80,7 @@ int cmd_run(Context& ctx, Args args) {
         "--duration, or with the COMMAND. Of a COMMAND it looks at what that does and all that it\n"
         "starts. Without a word it lists the monitors, as --list does.");
     add_run_options(options, choices);
+    add_heat_option(options, choices.pictures);
     add_freeze_options(options, choices);
     options.pids(pids, "only this process (its first thread's id)")
         .list("execute,e", "PROGRAM", "a script in the bpftrace language; repeated: others, too",

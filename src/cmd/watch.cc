@@ -101,6 +101,11 @@ void check_why(const RunChoices& choices, const std::vector<std::string>& words,
         {"--top", choices.top},
         {"--if", choices.condition.has_value()},
         {"--folded", choices.folded},
+        {"--flame", choices.pictures.flame.has_value()},
+        {"--heat", choices.pictures.heat.has_value()},
+        {"--reverse", choices.pictures.is_reversed},
+        {"--icicle", choices.pictures.is_icicle},
+        {"--title", choices.pictures.title.has_value()},
         {"--lines", choices.lines},
         {"--all", choices.all},
         {"--freeze-on", choices.freeze_on.has_value()},
@@ -125,6 +130,7 @@ int cmd_watch(Context& ctx, Args args) {
         "machine, in one process and on one timeline. Prints what they tell as it happens, and\n"
         "what they counted at the end: at Ctrl-C, after --duration, or with the COMMAND.");
     add_run_options(options, choices);
+    add_heat_option(options, choices.pictures);
     add_freeze_options(options, choices);
     options.pids(pids, "only this process (its first thread's id)")
         .flag("top", choices.top,

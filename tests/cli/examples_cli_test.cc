@@ -102,6 +102,7 @@ public:
         fs::create_symlink(fs::absolute("tests/data/asm/object.o"), path_ + "/watch.o");
         for (const char* recording : {"trace.dat", "stall.dat"})
             fs::copy_file("tests/data/trace_dat/gpu-6.12.dat", cat(path_, "/", recording));
+        for (const char* stacks : {"old.folded", "new.folded"}) write(stacks, {"main;copy 1"});
     }
     ~Place() { fs::remove_all(path_); }
     Place(const Place&) = delete;

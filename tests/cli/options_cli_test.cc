@@ -58,6 +58,7 @@ const std::map<std::string, std::vector<std::string>> kNoValues = {
     {"SIZE", {"x", "4X", "99999999999G"}},
     {"STATES", {"Q"}},
     {"T", {"bogus", "1x", "1e300h"}},
+    {"TEXT", {}},
     {"UNIT", {"h"}},
 };
 

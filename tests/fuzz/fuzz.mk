@@ -15,7 +15,7 @@ PCH     := $(B)/src/base/precompiled.h.pch
 
 # A folder is compiled as one source, as the Makefile does it too.
 FOLDERS := $(patsubst %/,%,$(sort $(dir $(filter-out src/cmd/%,$(wildcard src/*/*.cc src/*/*/*.cc)))))
-UNITS   := $(FOLDERS:%=$(B)/%/unit.o) $(B)/gen/recipes.o $(B)/gen/monitors.o
+UNITS   := $(FOLDERS:%=$(B)/%/unit.o) $(patsubst $(GEN)/%.cc,$(B)/gen/%.o,$(wildcard $(GEN)/*.cc))
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 
 # Texts and bytes to begin with, besides tests/fuzz/corpus/NAME.

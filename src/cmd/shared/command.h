@@ -42,6 +42,7 @@ std::string version();
 int cmd_asm(Context&, Args);
 int cmd_bt(Context&, Args);
 int cmd_count(Context&, Args);
+int cmd_diff(Context&, Args);
 int cmd_disasm(Context&, Args);
 int cmd_doctor(Context&, Args);
 int cmd_filter(Context&, Args);
@@ -77,6 +78,7 @@ inline constexpr Command kCommands[] = {
     {"stats", "show count, sum, average and extremes of an event's field", cmd_stats},
     {"latency", "show how long it takes from one event to another", cmd_latency},
     {"stacks", "count from where events happen", cmd_stacks},
+    {"diff", "compare the stacks of two runs: what grew, what shrank", cmd_diff},
     {"record", "record events into a file, for later and for other tools", cmd_record},
     {"report", "print a recording: trace.dat of gpufs record or trace-cmd", cmd_report},
     {"list", "list events with their fields, dynamic probes and triggers", cmd_list},

@@ -38,6 +38,9 @@ public:
     void print_on() override;
     void begin_run(std::uint64_t now_ns) override { monitors_.begin_run(now_ns); }
     void print_interval(std::uint64_t now_ns) override;
+    void sample(std::uint64_t moment_ns, std::uint64_t now_ns) override {
+        monitors_.sample(moment_ns, now_ns);
+    }
     LossLedger print_end(std::uint64_t now_ns, LossLedger known) override;
 
 private:

@@ -72,7 +72,7 @@ std::uint32_t wanted_process(const Program& program, const ParameterValues& give
 LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
     : ctx_(ctx),
       choices_(choices),
-      loop_(choices.duration, choices.interval),
+      loop_(choices.duration, choices.ticks(kLiveSample)),
       machine_(choices.kernel ? *choices.kernel : own_machine_.emplace()),
       followed_(choices.follows ? std::make_unique<FollowedTasks>(machine_) : nullptr),
       monitor_(choices.parts.empty()
@@ -217,10 +217,13 @@ void LiveRun::handle_signals() {
 }
 
 void LiveRun::tick() {
+    const std::uint64_t now_ns = monotonic_ns();
     if (top_)
-        top_->tick(monotonic_ns());
+        top_->tick(now_ns);
+    else if (choices_.interval)
+        printer_->print_interval(now_ns);
     else
-        printer_->print_interval(monotonic_ns());
+        printer_->sample(now_ns, now_ns);
 }
 
 // Nothing comes behind `begin`: a script of that and `end` only is not waited for.

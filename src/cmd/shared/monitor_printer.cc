@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cmd/shared/gpu_section.h"
+#include "cmd/shared/pictures.h"
 #include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
 #include "view/json.h"
@@ -154,6 +155,29 @@ void MonitorPrinter::print_taken(Taken taken) {
     }
 }
 
+// What was taken at the end of the current interval, which print_times() begins anew.
+void MonitorPrinter::draw(const Taken& taken, std::uint64_t now_ns) {
+    if (!form_.pictures) return;
+    form_.pictures->add(*taken.map, taken.reports, taken.entries, values_);
+    if (form_.intervals)
+        form_.pictures->add_column(*taken.map, taken.entries, interval_begin_ns_, now_ns);
+    else
+        form_.pictures->sample(*taken.map, taken.entries, now_ns);
+}
+
+void MonitorPrinter::begin_run(std::uint64_t now_ns) {
+    begin_intervals(now_ns);
+    if (form_.pictures) form_.pictures->begin(now_ns, names_.time);
+}
+
+void MonitorPrinter::sample(std::uint64_t moment_ns, std::uint64_t now_ns) {
+    if (!form_.pictures || !form_.pictures->wants_sample(now_ns)) return;
+    for (const MapDeclaration* map : reported_maps(running_.program()))
+        if (map->aggregation.is_histogram())
+            form_.pictures->sample(*map, maps_.read(map->name), moment_ns);
+    form_.pictures->pass_time(now_ns);
+}
+
 std::vector<MonitorPrinter::Taken> MonitorPrinter::take(Histograms scripts) {
     running_.turn();
     std::vector<Taken> taken;
@@ -209,6 +233,7 @@ void MonitorPrinter::print_gpus() {
 void MonitorPrinter::print_interval(std::uint64_t now_ns) {
     const std::vector<Taken> all = take(Histograms::drawn);
     begin_batch();
+    for (const Taken& taken : all) draw(taken, now_ns);
     print_times(now_ns);
     print_gpus();
     for (const Taken& taken : all) print_taken(taken);
@@ -225,18 +250,21 @@ void MonitorPrinter::release_stacks(const std::vector<Taken>& taken) {
 
 LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
     begin_batch();
+    maps_.keep();
+    std::vector<const MapDeclaration*> maps = reported_maps(running_.program());
+    std::ranges::copy(data_of_scripts(), std::back_inserter(maps));
+    std::vector<Taken> all;
+    for (const MapDeclaration* map : maps) {
+        std::vector<MapEntry> entries = maps_.read(map->name);
+        stack_collisions_ += count_stack_collisions(*map, entries);
+        all.push_back(shown(*map, std::move(entries), Histograms::drawn));
+        draw(all.back(), now_ns);
+    }
     if (form_.intervals) {
         print_times(now_ns);
         print_gpus();
     }
-    maps_.keep();
-    std::vector<const MapDeclaration*> all = reported_maps(running_.program());
-    std::ranges::copy(data_of_scripts(), std::back_inserter(all));
-    for (const MapDeclaration* map : all) {
-        std::vector<MapEntry> entries = maps_.read(map->name);
-        stack_collisions_ += count_stack_collisions(*map, entries);
-        print_map(*map, std::move(entries));
-    }
+    for (Taken& taken : all) print_taken(std::move(taken));
     flush();
     LossLedger losses = read_losses(std::move(known), running_, maps_);
     losses.add("stacks, their place was taken",

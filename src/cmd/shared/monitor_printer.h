@@ -19,6 +19,7 @@
 namespace gpufs {
 
 class GpuSection;
+class Pictures;
 
 // The object that a run of a program ends with: how many records it printed, and what was lost.
 std::string run_end_json(std::uint64_t records, const LossLedger& losses,
@@ -34,6 +35,7 @@ public:
         bool intervals =
             false;  // print_interval() will be called: the end has a time above it, too
         Controls controls = Controls::escaped;
+        Pictures* pictures = nullptr;  // get what is printed at the end and of intervals
     };
     // Keeps references to the context and the program. `names` need not resolve stacks.
     MonitorPrinter(Context& ctx, RunningProgram& running, Form form, ValueNames names);
@@ -53,7 +55,8 @@ public:
     std::optional<int> exit_status() const noexcept override { return exit_status_; }
     // Resumes printing for the records of the end programs.
     void print_on() override { is_silent_ = false; }
-    void begin_run(std::uint64_t now_ns) override { begin_intervals(now_ns); }
+    void begin_run(std::uint64_t now_ns) override;
+    void sample(std::uint64_t moment_ns, std::uint64_t now_ns) override;
 
     // An interval begins, the first or one behind those that were taken. Returns the time as it is
     // told when the interval ends, in the format of `names`.
@@ -95,6 +98,7 @@ private:
     void print_gpus();
     void print_map(const MapDeclaration& map, std::vector<MapEntry> entries);
     void print_taken(Taken taken);
+    void draw(const Taken& taken, std::uint64_t now_ns);
     Taken shown(const MapDeclaration& map, std::vector<MapEntry> entries, Histograms scripts);
     std::vector<const MapDeclaration*> data_of_scripts() const;
     void print_report(const MapDeclaration& map, const Report& report,

@@ -35,7 +35,7 @@ int RecordedRun::run() {
     if (!explain(ctx_, explanation(replay_.sites(), replay_.prepared()), replay_.cautions(),
                  choices_))
         return kOk;
-    RunLoop until(choices_.duration, choices_.interval);
+    RunLoop until(choices_.duration, choices_.ticks(kRecordedSample));
     loop(until);
     return finish(until);
 }
@@ -52,12 +52,19 @@ void RecordedRun::loop(RunLoop& loop) {
         }
         if (loop.time_is_over(*now)) break;
         now_ns_ = *now;
-        if (const auto moment = loop.tick(*now)) printer_->print_interval(*moment);
+        if (const auto moment = loop.tick(*now)) tick(*moment, *now);
         replay_.run(print_);
         if (printer_->exit_status()) break;
         if (count % kLookForSignal == 0 && loop.is_interrupted()) break;
         if (count % kBatch == 0) printer_->flush();
     }
+}
+
+void RecordedRun::tick(std::uint64_t moment_ns, std::uint64_t now_ns) {
+    if (choices_.interval)
+        printer_->print_interval(moment_ns);
+    else
+        printer_->sample(moment_ns, now_ns);
 }
 
 int RecordedRun::finish(const RunLoop& loop) {

@@ -28,6 +28,7 @@ public:
 
 private:
     void loop(RunLoop& loop);
+    void tick(std::uint64_t moment_ns, std::uint64_t now_ns);
     int finish(const RunLoop& loop);
 
     Context& ctx_;

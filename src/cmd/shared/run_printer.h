@@ -36,6 +36,9 @@ public:
     virtual void begin_run(std::uint64_t now_ns) = 0;
     // Prints the contents of the maps at the end of an interval.
     virtual void print_interval(std::uint64_t now_ns) = 0;
+    // Without intervals, as often as a picture of the run may want to look at the maps: as they
+    // were at `moment_ns`, since when nothing happened until now.
+    virtual void sample(std::uint64_t /*moment_ns*/, std::uint64_t /*now_ns*/) {}
     // Prints the final map contents and the losses, and returns these. `known`: see read_losses().
     // `now_ns`: the time for the last, incomplete interval.
     virtual LossLedger print_end(std::uint64_t now_ns, LossLedger known) = 0;

@@ -13,23 +13,32 @@
 namespace gpufs {
 namespace {
 
-void check_has_stacks(const Program& program) {
-    const bool has = std::ranges::any_of(
-        program.maps, [](const MapDeclaration& map) { return has_stacks(map.key); });
-    if (!has)
-        throw UsageError("--folded shows stacks that maps counted: no map of this has any",
-                         "stacks are in a map's key, as kstack(MAP) or ustack(MAP)");
+// What is shown of maps: that the program has some of the kind, and that they are shown so.
+void check_maps(const RunChoices& choices, const Program& program) {
+    const auto check = [&](const std::string& does, bool has, const char* hint) {
+        if (choices.script)
+            throw UsageError(cat(does, ": 'gpufs watch' shows those of a script's maps so"));
+        if (!has) throw UsageError(cat(does, ": no map of this has any"), hint);
+    };
+    const char* const in_keys = "stacks are in a map's key, as kstack(MAP) or ustack(MAP)";
+    if (choices.folded)
+        check("--folded shows stacks that maps counted", has_stacks(program), in_keys);
+    if (choices.pictures.flame)
+        check("--flame draws stacks that maps counted", has_stacks(program), in_keys);
+    if (choices.pictures.heat)
+        check("--heat draws histograms",
+              std::ranges::any_of(
+                  program.maps,
+                  [](const MapDeclaration& map) { return map.aggregation.is_histogram(); }),
+              "'gpufs latency' and 'gpufs hist' have one, and some monitors: run sched-wait");
 }
 
 void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
-    if (choices.folded && choices.script)
-        throw UsageError(
-            "--folded shows stacks that maps counted: 'gpufs watch' shows those of "
-            "a script's maps so");
-    if (choices.folded) check_has_stacks(program);
-    if (choices.top && (choices.folded || choices.input))
-        throw UsageError("--top shows what happens now: not with --folded or -i");
+    check_maps(choices, program);
+    check_pictures(choices.pictures);
+    if (choices.top && (choices.folded || choices.pictures.has_any() || choices.input))
+        throw UsageError("--top shows what happens now: not with --folded, --flame, --heat or -i");
     if (choices.session && !choices.freeze_on) throw UsageError("--session goes with --freeze-on");
     if (choices.freeze_on && choices.input)
         throw UsageError("--freeze-on stops what is being recorded: not with -i");
@@ -55,8 +64,9 @@ void add_run_options(Options& options, RunChoices& choices) {
         .strict(choices.strict)
         .all(choices.all)
         .output()
-        .flag("folded", choices.folded, "stacks that maps counted, as flamegraph.pl reads them")
-        .flag("lines", choices.lines, "source lines in stacks, where debug information has them")
+        .flag("folded", choices.folded, "stacks that maps counted, as flamegraph.pl reads them");
+    add_picture_options(options, choices.pictures);
+    options.flag("lines", choices.lines, "source lines in stacks, where debug information has them")
         .flag("probe-frames", choices.probe_frames,
               "kernel stacks begin with the functions of the probe itself")
         .flag("self", choices.self, "system calls of gpufs itself, too")
@@ -86,8 +96,13 @@ int run_program(Context& ctx, Program program, RunChoices choices) {
         choices.parameters.numbers[kFreezing] = 1;
     if (choices.follows && program.find_parameter(kFollowing))
         choices.parameters.numbers[kFollowing] = 1;
-    if (choices.input) return RecordedRun(ctx, std::move(program), choices).run();
-    return LiveRun(ctx, std::move(program), choices).run();
+    std::optional<Pictures> pictures;
+    if (choices.pictures.has_any() && !choices.dry_run)
+        choices.drawn = &pictures.emplace(choices.pictures, program.name);
+    const int status = choices.input ? RecordedRun(ctx, std::move(program), choices).run()
+                                     : LiveRun(ctx, std::move(program), choices).run();
+    if (pictures) pictures->write();
+    return status;
 }
 
 bool explain(Context& ctx, const std::vector<std::string>& lines,

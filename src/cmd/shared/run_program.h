@@ -7,6 +7,7 @@
 
 #include "cmd/shared/command.h"
 #include "cmd/shared/monitor_printer.h"
+#include "cmd/shared/pictures.h"
 #include "engine/monitor/prepared_program.h"
 #include "lang/expr/expr.h"
 #include "lang/program/program.h"
@@ -46,12 +47,22 @@ struct RunChoices {
     // Else the scripts that the program was merged from, beside others or not, by prefixed names:
     // JointPrinter prints its output.
     std::vector<const bt::Compiled*> scripts;
+    PictureChoices pictures;
+    Pictures* drawn = nullptr;  // set where there are some to draw
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,
          probe_frames = false, self = false, strict = false, verbose = false;
 
     // What an engine needs to know of them.
     PreparedProgram::Choice for_program() const { return {parameters, condition, 0}; }
-    MonitorPrinter::Form form() const { return {json, folded, interval.has_value(), controls}; }
+    MonitorPrinter::Form form() const {
+        return {json, folded, interval.has_value(), controls, drawn};
+    }
+
+    // How often something is to be done: each interval, or, to draw what comes without one, each
+    // `sample`.
+    std::optional<std::chrono::nanoseconds> ticks(std::chrono::nanoseconds sample) const {
+        return interval || !pictures.heat ? interval : sample;
+    }
 
     std::vector<const bt::Compiled*> all_scripts() const {
         return script ? std::vector{script} : scripts;

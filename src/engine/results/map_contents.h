@@ -54,7 +54,10 @@ public:
 
     // For the end of a run: from now on each map is read from the kernel once, when its contents
     // are first requested.
-    void keep() { keeps_ = true; }
+    void keep() {
+        keeps_ = true;
+        kept_.clear();
+    }
 
     // Hash maps that are full, or were when they were taken or cleared: keys may have been refused.
     std::vector<std::string> full_maps();

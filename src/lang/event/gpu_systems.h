@@ -37,6 +37,15 @@ inline bool is_gpu_library(std::string_view target) {
     return false;
 }
 
+// True if a kernel module of this name is a GPU's driver, or what several of them share.
+inline bool is_gpu_module(std::string_view module) {
+    for (const std::string_view begin :
+         {"amdgpu", "amdkfd", "amdxcp", "drm", "etnaviv", "gpu_sched", "i915", "lima", "msm",
+          "nouveau", "nvidia", "panfrost", "panthor", "radeon", "ttm", "v3d", "vc4", "virtio_gpu"})
+        if (module.starts_with(begin)) return true;
+    return module == "xe";
+}
+
 // The hint where such an event is missing.
 inline constexpr const char* kLoadDriver =
     "load the driver of the GPU; 'gpufs list --gpu' has its events";

@@ -24,6 +24,11 @@ struct Bound {
         if (is_past_all) return "18446744073709551616";
         return is_signed ? cat(static_cast<std::int64_t>(bits)) : cat(bits);
     }
+    double value() const {
+        if (is_past_all) return 18446744073709551616.0;
+        return is_signed ? static_cast<double>(static_cast<std::int64_t>(bits))
+                         : static_cast<double>(bits);
+    }
     // With the largest unit that divides it: "512", "64K", "1M", "-4K".
     std::string label() const {
         if (is_past_all) return "16E";
@@ -179,6 +184,16 @@ std::string histogram_text(const Aggregation& how, Buckets buckets, std::string_
 
 std::string histogram_json(const Aggregation& how, Buckets buckets) {
     return json_of(rows_of(how, buckets));
+}
+
+BucketRange bucket_range(const Aggregation& how, std::uint32_t number) {
+    const Bucket bucket = how.kind == Aggregation::Kind::linear
+                              ? linear_bucket(how, number, how.buckets())
+                              : power_bucket(how.bucket_bits(), number);
+    BucketRange range;
+    if (bucket.from) range.from = bucket.from->value();
+    if (bucket.to) range.to = bucket.to->value();
+    return range;
 }
 
 std::uint64_t percentile(Buckets buckets, std::uint64_t per_mille) {

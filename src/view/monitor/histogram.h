@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,13 @@ std::string histogram_text(const Aggregation& how, Buckets buckets, std::string_
 // [{"from":65536,"to":131072,"count":7}]: `to` is not in the row; a missing bound is null; empty
 // rows are left out.
 std::string histogram_json(const Aggregation& how, Buckets buckets);
+
+// The values of a bucket: from `from` up to but without `to`. Without one of them it has all below
+// or above. Exact up to 2^53.
+struct BucketRange {
+    std::optional<double> from, to;
+};
+BucketRange bucket_range(const Aggregation& how, std::uint32_t number);
 
 // The smallest value that `per_mille` (1 to 1000) of a thousand values do not exceed. Exact where
 // it is its bucket's least or greatest value; between them the middle, which of log2 is less

@@ -147,13 +147,16 @@ std::string value_text(const ValuePlan& plan, std::span<const std::byte> bytes,
 }
 
 // The frames of all stacks of a key, the outermost first: the process's, then the kernel's.
-std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std::byte>& key,
-                                   const ValueWriter& values) {
-    std::vector<std::string> frames;
+std::vector<StackFrame> stack_of(const KeyPlans& plans, const std::vector<std::byte>& key,
+                                 const ValueWriter& values) {
+    std::vector<StackFrame> frames;
     const auto add = [&](const ValuePlan& plan) {
+        const bool is_kernel = plan.type.kind == ValueType::Kind::kernel_stack;
         std::vector<std::string> part = values.frames(plan, key);
         std::ranges::reverse(part);
-        for (const std::string& frame : part) frames.push_back(values.shown(frame));
+        for (const std::string& frame : part)
+            frames.push_back({values.shown(frame),
+                              is_kernel ? kernel_frame_kind(frame) : user_frame_kind(frame)});
     };
     for (const ValueType::Kind kind :
          {ValueType::Kind::user_stack, ValueType::Kind::kernel_stack}) {
@@ -165,6 +168,13 @@ std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std:
     }
     if (frames.empty()) add(plans.stacks.front());
     return frames;
+}
+
+std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std::byte>& key,
+                                   const ValueWriter& values) {
+    std::vector<std::string> names;
+    for (StackFrame& frame : stack_of(plans, key, values)) names.push_back(std::move(frame.name));
+    return names;
 }
 
 // What a stack weighs in a tree: the sum where there is one that only grows, else the count.
@@ -266,8 +276,7 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
         for (const Fact& fact : facts_of(map.aggregation, group.words))
             group.cells.push_back(fact_text(map, fact));
         table.add(group.cells);
-        table.add_below(
-            group.tree.to_text(weighs_sum(map.aggregation) ? unit_of(map) : "", screen));
+        table.add_below(group.tree.to_text(stack_unit(map), screen));
     }
     return table.to_text(screen);
 }
@@ -379,6 +388,11 @@ bool has_stacks(const Layout& layout) {
     return std::ranges::any_of(plan_values(layout), &ValuePlan::is_stack);
 }
 
+bool has_stacks(const Program& program) {
+    return std::ranges::any_of(program.maps,
+                               [](const MapDeclaration& map) { return has_stacks(map.key); });
+}
+
 std::string report_text(const MapDeclaration& map, const Report& report, ReportRows rows,
                         ValueWriter& values, const Screen& screen) {
     if (rows.entries.empty()) return {};
@@ -423,17 +437,33 @@ std::string report_json(const MapDeclaration& map, const Report& report, const R
     return object.done();
 }
 
-std::string folded_text(const MapDeclaration& map, const ReportRows& rows, ValueWriter& values) {
+std::vector<CountedStack> counted_stacks(const MapDeclaration& map, const ReportRows& rows,
+                                         ValueWriter& values) {
     if (!has_stacks(rows.key)) return {};
     const KeyPlans plans(map, rows.key);
-    std::string text;
+    std::vector<CountedStack> stacks;
     for (const MapEntry& entry : rows.entries) {
-        std::vector<std::string> fields;
+        CountedStack& stack = stacks.emplace_back();
         for (std::string& cell : key_cells(plans, entry.key, values))
-            fields.push_back(folded_field(std::move(cell)));
-        for (std::string& frame : frames_of(plans, entry.key, values))
-            fields.push_back(folded_field(std::move(frame)));
-        text += cat(join(fields, ";"), ' ', weight_of(map.aggregation, entry.words), '\n');
+            stack.frames.push_back({std::move(cell), FrameKind::key});
+        for (StackFrame& frame : stack_of(plans, entry.key, values))
+            stack.frames.push_back(std::move(frame));
+        stack.weight = weight_of(map.aggregation, entry.words);
+    }
+    return stacks;
+}
+
+std::string_view stack_unit(const MapDeclaration& map) {
+    return weighs_sum(map.aggregation) ? unit_of(map) : std::string_view();
+}
+
+std::string folded_text(const MapDeclaration& map, const ReportRows& rows, ValueWriter& values) {
+    std::string text;
+    for (CountedStack& stack : counted_stacks(map, rows, values)) {
+        std::vector<std::string> fields;
+        for (StackFrame& frame : stack.frames)
+            fields.push_back(folded_field(std::move(frame.name)));
+        text += cat(join(fields, ";"), ' ', stack.weight, '\n');
     }
     return text;
 }

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "engine/results/report_rows.h"
 #include "lang/program/program.h"
 #include "view/columns.h"
+#include "view/monitor/stack_frame.h"
 #include "view/monitor/value_text.h"
 
 namespace gpufs {
@@ -36,6 +39,14 @@ std::string report_json(const MapDeclaration& map, const Report& report, const R
 // the key has no stack.
 std::string folded_text(const MapDeclaration& map, const ReportRows& rows, ValueWriter& values);
 
+// The same stacks, of which the cells of the key are the outermost frames.
+std::vector<CountedStack> counted_stacks(const MapDeclaration& map, const ReportRows& rows,
+                                         ValueWriter& values);
+// The unit of their weights; empty: they count.
+std::string_view stack_unit(const MapDeclaration& map);
+
 bool has_stacks(const Layout& layout);
+// A map's key has some.
+bool has_stacks(const Program& program);
 
 }  // namespace gpufs

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/whole_file.h"
+#include "engine/results/map_contents.h"
+#include "lang/program/program.h"
+#include "view/monitor/value_text.h"
+#include "view/pictures/flame_svg.h"
+#include "view/pictures/heat_svg.h"
+
+namespace gpufs {
+
+class Options;
+
+// What is drawn of a run.
+struct PictureChoices {
+    std::optional<std::string> flame, heat, title;
+    bool is_reversed = false, is_icicle = false;
+
+    bool has_any() const { return flame || heat; }
+};
+
+// Declares the options that fill it.
+void add_picture_options(Options& options, PictureChoices& choices);
+// That of commands which may have histograms.
+void add_heat_option(Options& options, PictureChoices& choices);
+// Throws UsageError if an option lacks another.
+void check_pictures(const PictureChoices& choices);
+
+// Collects what maps counted during a run, and draws it when that is over.
+class Pictures {
+public:
+    // Throws SysError if a file cannot be written. Keeps a reference to the choices. `name`: of
+    // what runs, for the title where none was chosen.
+    Pictures(const PictureChoices& choices, std::string name);
+
+    // The run begins. `time_text`: empty for times of CLOCK_MONOTONIC, else the words for one.
+    void begin(std::uint64_t now_ns, TimeText time_text);
+
+    // What a map held at the end of an interval, or of the run; one after the other is added up.
+    void add(const MapDeclaration& map, const std::vector<Report>& reports,
+             const std::vector<MapEntry>& entries, ValueWriter& values);
+    // What a histogram counted from a time to another.
+    void add_column(const MapDeclaration& map, const std::vector<MapEntry>& entries,
+                    std::uint64_t from_ns, std::uint64_t to_ns);
+    // Where there are no intervals: what a histogram has counted since the begin.
+    void sample(const MapDeclaration& map, const std::vector<MapEntry>& entries,
+                std::uint64_t now_ns);
+    // Nothing was counted since the last samples until now.
+    void pass_time(std::uint64_t now_ns);
+    // Samples are due as often as there are to be columns.
+    bool wants_sample(std::uint64_t now_ns) const;
+
+    // Writes the files. Throws SysError; what had their names before is then unchanged.
+    void write();
+
+private:
+    FlamePanel& flames_of(const MapDeclaration& map, const Report& report);
+    HeatPanel& heat_of(const MapDeclaration& map);
+    std::string title(const std::vector<std::string>& panels) const;
+    void write_flame();
+    void write_heat();
+
+    // What a histogram had counted at its last sample.
+    struct Sample {
+        HeatMap::Counts counts;
+        std::uint64_t at_ns = 0;
+    };
+
+    const PictureChoices& choices_;
+    std::string name_;
+    std::optional<WholeFile> flame_, heat_;
+    std::vector<std::string> flame_maps_, heat_maps_;  // whose panels these are
+    std::vector<FlamePanel> flames_;
+    std::vector<HeatPanel> heats_;
+    std::map<std::string, Sample> samples_;  // by map
+    std::map<std::string, std::string> titles_;
+    TimeText time_text_;
+    std::uint64_t begin_ns_ = 0;
+};
+
+// How often to look whether a sample is due: live, and in the time of a recording.
+inline constexpr std::chrono::nanoseconds kLiveSample = std::chrono::milliseconds(50),
+                                          kRecordedSample = std::chrono::microseconds(100);
+
+}  // namespace gpufs

@@ -1,0 +1,49 @@
+#include "view/monitor/folded.h"
+
+#include <charconv>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kMostFrames = 4096;
+
+CountedStack parse_line(const SourceText& source, std::size_t begin, std::string_view line) {
+    const auto fail = [&](const char* message) -> SourceError {
+        return {source,
+                {begin, begin + line.size()},
+                message,
+                "a line is outer;inner 12, as --folded prints it"};
+    };
+    const auto space = line.rfind(' ');
+    const std::string_view number = space == line.npos ? line : line.substr(space + 1);
+    CountedStack stack;
+    const char* const end = number.data() + number.size();
+    const auto [at, error] = std::from_chars(number.data(), end, stack.weight);
+    if (space == line.npos || number.empty() || at != end || error != std::errc())
+        throw fail("the line does not end with a count");
+    std::string_view rest = line.substr(0, space);
+    for (;;) {
+        const auto semicolon = rest.find(';');
+        stack.frames.push_back({std::string(rest.substr(0, semicolon)), FrameKind::user});
+        if (stack.frames.size() > kMostFrames) throw fail("the stack has more than 4,096 frames");
+        if (semicolon == rest.npos) return stack;
+        rest.remove_prefix(semicolon + 1);
+    }
+}
+
+}  // namespace
+
+std::vector<CountedStack> parse_folded(const SourceText& source) {
+    std::vector<CountedStack> stacks;
+    std::size_t begin = 0;
+    for (const std::string_view line : lines_of(source.text)) {
+        if (!line.empty()) stacks.push_back(parse_line(source, begin, line));
+        begin += line.size() + 1;
+    }
+    return stacks;
+}
+
+}  // namespace gpufs
