@@ -109,8 +109,7 @@ private:
         last = time;
         if (event.number(9) == 4) {
             if (!track->second.is_counter) refuse("a value on a track that is no counter");
-            shown_.values.push_back(
-                {one.track, time, static_cast<std::int64_t>(event.number(30))});
+            shown_.values.push_back({one.track, time, static_cast<std::int64_t>(event.number(30))});
             return;
         }
         one.name = text_of(names_, event, 10, 23);

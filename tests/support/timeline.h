@@ -59,5 +59,8 @@ struct ShownTimeline {
 // described, an end without a begin, slices that overlap but are not within one another, times that
 // go back on one track.
 ShownTimeline read_perfetto(std::string_view bytes);
+// The same of Chrome's trace events; tracks are numbered as their names come, and the tasks that
+// run are slices of the process "Scheduler". An arrow belongs to the event in front of it.
+ShownTimeline read_chrome(std::string_view json);
 
 }  // namespace gpufs::test

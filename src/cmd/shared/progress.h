@@ -9,9 +9,9 @@
 
 namespace gpufs {
 
-// A line about long work over a recording, for who waits for it: how much is done, how fast, and how
-// long it takes still. There is one only where `err` is a terminal and the recording is larger than
-// 100 MB. The destructor removes it.
+// A line about long work over a recording, for who waits for it: how much is done, how fast, and
+// how long it takes still. There is one only where `err` is a terminal and the recording is larger
+// than 100 MB. The destructor removes it.
 class Progress {
 public:
     // Keeps a reference to the file.

@@ -108,8 +108,8 @@ std::span<const Argument> EventArguments::of(const EventPlan& plan, const TraceR
     }
     for (const auto& [field, name] : plan.own) {
         if (field->holds_text()) {
-            arguments_.push_back({name, Argument::Kind::text, 0,
-                                  text_or_tail(*field, record.bytes)});
+            arguments_.push_back(
+                {name, Argument::Kind::text, 0, text_or_tail(*field, record.bytes)});
         } else if (is_scalar(*field)) {
             const auto kind = field->is_pointer  ? Argument::Kind::address
                               : field->is_signed ? Argument::Kind::signed_number

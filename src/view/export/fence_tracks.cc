@@ -56,8 +56,7 @@ void FenceTracks::end(Fences::iterator fence, std::uint64_t time, std::string_vi
 }
 
 // A task waits for one at a time.
-void FenceTracks::begin_wait(const EventPlan& plan, const TraceRecord& record,
-                             std::uint32_t task) {
+void FenceTracks::begin_wait(const EventPlan& plan, const TraceRecord& record, std::uint32_t task) {
     end_wait(task, record.timestamp);
     const std::string name = cat("waits for ", owner_of(plan, record));
     const auto arguments = fence_arguments(plan, record);

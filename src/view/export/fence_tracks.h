@@ -12,8 +12,8 @@
 
 namespace gpufs {
 
-// Draws fences (dma_fence): from their begin until they are signalled, on tracks of their driver and
-// timeline; and who waits for one, on the task's own track.
+// Draws fences (dma_fence): from their begin until they are signalled, on tracks of their driver
+// and timeline; and who waits for one, on the task's own track.
 class FenceTracks {
 public:
     // Keeps references to both.

@@ -1,7 +1,6 @@
 #include "view/export/perfetto.h"
 
 #include <array>
-#include <limits>
 
 #include "base/text.h"
 
@@ -32,16 +31,14 @@ constexpr unsigned kProcessPid = 1, kProcessName = 6, kThreadPid = 1, kThreadTid
 constexpr std::uint64_t kExplicit = 3;
 }  // namespace descriptor
 namespace track_event {
-constexpr unsigned kCategoryNumbers = 3, kAnnotations = 4, kType = 9, kNameNumber = 10,
-                   kTrack = 11, kCategories = 22, kName = 23, kCounterValue = 30, kFlows = 47,
-                   kEndingFlows = 48;
+constexpr unsigned kCategoryNumbers = 3, kAnnotations = 4, kType = 9, kNameNumber = 10, kTrack = 11,
+                   kCategories = 22, kName = 23, kCounterValue = 30, kFlows = 47, kEndingFlows = 48;
 }
 namespace interned {
 constexpr unsigned kCategories = 1, kNames = 2, kArgumentNames = 3, kNumber = 1, kText = 2;
 }
 namespace annotation {
-constexpr unsigned kNameNumber = 1, kUnsigned = 3, kSigned = 4, kText = 6, kAddress = 7,
-                   kName = 10;
+constexpr unsigned kNameNumber = 1, kUnsigned = 3, kSigned = 4, kText = 6, kAddress = 7, kName = 10;
 }
 namespace bundle_fields {
 constexpr unsigned kCpu = 1, kLost = 3, kCompactSched = 4;
@@ -176,7 +173,8 @@ void PerfettoWriter::add_track(const Track& track) {
     close_packet(opened);
 }
 
-// Returns the text's number, which the packet tells if it is new; 0 where the text is to be written.
+// Returns the text's number, which the packet tells if it is new; 0 where the text is to be
+// written.
 std::uint64_t PerfettoWriter::intern(unsigned field, InternedTexts& texts, std::string_view text) {
     const InternedTexts::Found found = texts.find(text);
     if (!found.is_new) return found.number;
@@ -240,8 +238,7 @@ void PerfettoWriter::write_event(Type type, const Happening& what) {
         out_.text(track_event::kCategories, what.category);
     write_arguments(what.arguments);
     if (what.flow != 0)
-        out_.fixed64(what.is_flow_end ? track_event::kEndingFlows : track_event::kFlows,
-                     what.flow);
+        out_.fixed64(what.is_flow_end ? track_event::kEndingFlows : track_event::kFlows, what.flow);
     out_.close(event);
     close_packet(opened);
 }

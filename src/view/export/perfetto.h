@@ -47,8 +47,7 @@ public:
     void start(const TimelineFacts& facts, std::uint64_t time) override;
     void add_track(const Track& track) override;
     void begin(const Happening& slice) override;
-    void end(std::uint32_t track, std::uint64_t time,
-             std::span<const Argument> arguments) override;
+    void end(std::uint32_t track, std::uint64_t time, std::span<const Argument> arguments) override;
     void instant(const Happening& instant) override;
     void count(std::uint32_t track, std::uint64_t time, std::int64_t value) override;
     void switch_task(const TaskSwitch& change) override;
@@ -84,8 +83,8 @@ private:
 
     Write write_;
     Protobuf out_;
-    Protobuf interned_;                    // for the packet that is written next
-    std::vector<std::uint64_t> arguments_; // the numbers of the names of its arguments
+    Protobuf interned_;                     // for the packet that is written next
+    std::vector<std::uint64_t> arguments_;  // the numbers of the names of its arguments
     InternedTexts names_, categories_, argument_names_;
     std::unordered_set<int> processes_;
     std::map<int, Bundle> bundles_;  // by CPU

@@ -133,8 +133,8 @@ void RecordTimeline::add_instant(const EventPlan& plan, const TraceRecord& recor
 void RecordTimeline::add(const TraceRecord& record) {
     if (!has_begun_) begin(record);
     if (!record.lost_before.is_zero()) tell_loss(record);
-    const EventPlan& plan = plans_.get(
-        record.id(), [&](int id) { return plan_event(file_.context().events, id); });
+    const EventPlan& plan =
+        plans_.get(record.id(), [&](int id) { return plan_event(file_.context().events, id); });
     const CommonFields common = common_fields(record.bytes);
     const auto steps = jobs_ ? jobs_->steps_of(record) : std::span<const JobStep>();
     sees_waking_ = sees_waking_ || plan.kind == Kind::waking;

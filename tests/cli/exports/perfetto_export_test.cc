@@ -9,7 +9,9 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/exports/exports.h"
 #include "support/json.h"
+#include "support/protobuf.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 #include "support/timeline.h"
@@ -26,45 +28,13 @@ using test::Json;
 using test::ShownTimeline;
 using test::TempFile;
 
-const std::string kExportFolder = "tests/data/trace_dat/";
+using test::all_recordings;
+using test::ns_of;
+using test::recording_path;
+using test::ShownJobs;
 
-std::vector<std::string> all_recordings() {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(kExportFolder))
-        if (entry.path().extension() == ".dat") names.push_back(entry.path().stem());
-    std::ranges::sort(names);
-    return names;
-}
-
-std::string recording_path(const std::string& name) {
-    return kExportFolder + name + ".dat";
-}
-
-// What it writes to stdout.
-std::string exported(const std::string& path, const std::string& format,
-                     std::vector<std::string> more = {}) {
-    more.insert(more.begin(), {"export", "-i", path, format, "-"});
-    const Ended ended = test::gpufs(more);
-    BOOST_TEST(ended.status == 0, ended.err);
-    return ended.out;
-}
-
-ShownTimeline perfetto_of(const std::string& path) {
-    return test::read_perfetto(exported(path, "--perfetto"));
-}
-
-// "12.978974000" as nanoseconds, "12978974000" as it is.
-std::uint64_t ns_of(std::string text) {
-    std::erase(text, '.');
-    return std::stoull(text);
-}
-
-std::vector<Json> report_of(const std::string& path) {
-    const Ended ended = test::gpufs({"report", "-i", path, "--json"});
-    std::vector<Json> records;
-    for (Json& line : test::parse_json_lines(ended.out))
-        if (line.members.contains("event")) records.push_back(std::move(line));
-    return records;
+ShownTimeline perfetto_of(const std::string& path, std::vector<std::string> more = {}) {
+    return test::read_perfetto(test::exported(path, "--perfetto", std::move(more)));
 }
 
 // A value as the report has it: texts and numbers as they are, all others as JSON.
@@ -108,8 +78,8 @@ std::multiset<std::string> as_lines(const std::vector<T>& all, std::string (*lin
 }
 
 std::string switch_line(const ShownTimeline::Switch& one) {
-    return cat(one.time, " CPU ", one.cpu, " state ", one.prev_state, " to ", one.next_pid, " prio ",
-               one.next_prio, ' ', one.next_comm);
+    return cat(one.time, " CPU ", one.cpu, " state ", one.prev_state, " to ", one.next_pid,
+               " prio ", one.next_prio, ' ', one.next_comm);
 }
 std::string switch_record_line(const Json& one) {
     const Json& fields = one["fields"];
@@ -203,70 +173,6 @@ void check_counters(const ShownTimeline& shown) {
     }
 }
 
-// The times of a job's steps in microseconds, of those that were recorded.
-struct ShownJob {
-    std::string device, ring, comm, how;
-    std::uint64_t queued = 0, ran = 0, done = 0;
-    friend auto operator<=>(const ShownJob&, const ShownJob&) = default;
-};
-std::ostream& operator<<(std::ostream& out, const ShownJob& job) {
-    return out << job.device << ' ' << job.ring << ' ' << job.comm << ' ' << job.queued << ' '
-               << job.ran << ' ' << job.done << ' ' << job.how;
-}
-using ShownJobs = std::multiset<ShownJob>;
-
-// As `gpufs watch drm` tells their steps.
-ShownJobs jobs_of_monitor(const std::string& path) {
-    const Ended ended =
-        test::gpufs({"watch", "drm", "lines=1", "min_us=60s", "--json", "-i", path});
-    std::map<std::pair<std::string, std::string>, ShownJob> open;
-    ShownJobs all;
-    for (const Json& line : test::parse_json_lines(ended.out)) {
-        if (!line.members.contains("record") || line["record"].text != "event") continue;
-        const Json& told = line["values"];
-        const std::pair key{told["context"].text, told["job"].text};
-        ShownJob& job = open[key];
-        const std::string& what = told["what"].text;
-        const std::uint64_t time = ns_of(told["when"].text);
-        job.device = told["dev"].text;
-        job.ring = told["ring"].text;
-        job.comm = told["comm"].text;
-        if (what == "QUEUE") job.queued = time;
-        if (what == "RUN") job.ran = time;
-        if (what != "DONE" && what != "DROPPED") continue;
-        job.done = time;
-        job.how = what == "DROPPED" ? "given up" : "";
-        all.insert(job);
-        open.erase(key);
-    }
-    for (const auto& [key, job] : open) all.insert(job);
-    return all;
-}
-
-// As the arrows lead from slice to slice.
-ShownJobs jobs_of_timeline(const ShownTimeline& shown) {
-    std::map<std::uint64_t, ShownJob> by_flow;
-    for (const ShownTimeline::Event& slice : shown.slices) {
-        if (slice.flows.empty()) continue;
-        const std::vector<std::string> path = split(shown.path_of(slice.track), '/');
-        BOOST_REQUIRE(path.size() == 3u);
-        ShownJob& job = by_flow[slice.flows[0]];
-        job.device = path[0] == "GPU" ? "-" : path[0].substr(4);
-        job.ring = path[1].substr(5);
-        job.comm = slice.name;
-        if (path[2] == "queue")
-            job.queued = slice.begin / 1000;
-        else
-            job.ran = slice.begin / 1000;
-        const auto how = slice.arguments.find("end");
-        if (how != slice.arguments.end()) job.how = how->second;
-        if (!slice.is_open && (path[2] == "run" || !job.how.empty())) job.done = slice.end / 1000;
-    }
-    ShownJobs all;
-    for (const auto& [flow, job] : by_flow) all.insert(job);
-    return all;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli)
@@ -275,17 +181,146 @@ BOOST_AUTO_TEST_SUITE(export_command, *ut::label("pure"))
 BOOST_DATA_TEST_CASE(perfetto_has_every_record_with_its_fields, ut::data::make(all_recordings()),
                      name) {
     const ShownTimeline shown = perfetto_of(recording_path(name));
-    check_records(shown, report_of(recording_path(name)));
+    check_records(shown, test::reported(recording_path(name)));
     check_flows(shown);
     check_counters(shown);
 }
 
 BOOST_DATA_TEST_CASE(perfetto_has_the_jobs_that_watch_tells_of,
                      ut::data::make({"drm-5.10", "drm-6.12", "drm-6.17", "why-6.12"}), name) {
-    const ShownJobs expected = jobs_of_monitor(recording_path(name));
-    const ShownJobs jobs = jobs_of_timeline(perfetto_of(recording_path(name)));
+    const ShownJobs expected = test::jobs_of_monitor(recording_path(name));
+    const ShownJobs jobs = test::jobs_of_timeline(perfetto_of(recording_path(name)));
     BOOST_TEST(expected.size() >= 3u);
     BOOST_TEST(jobs == expected, boost::test_tools::per_element());
+}
+
+// Before Linux 6.17, without the events of fences, a job is known by an address.
+BOOST_AUTO_TEST_CASE(perfetto_has_jobs_that_only_the_scheduler_tells_of) {
+    const std::string path = recording_path("drm-6.12");
+    const auto records = test::reported(path);
+    const auto count = [&](const std::string& event) {
+        return std::ranges::count_if(records, [&](const Json& one) {
+            return one["event"].text == "gpu_scheduler:" + event;
+        });
+    };
+    const ShownJobs jobs = test::jobs_of_timeline(perfetto_of(path, {"-e", "gpu_scheduler:*"}));
+    const auto of_jobs = [&](std::uint64_t test::ShownJob::*time) {
+        return std::ranges::count_if(jobs,
+                                     [&](const test::ShownJob& job) { return job.*time != 0; });
+    };
+    BOOST_TEST(jobs.size() == 54u);
+    BOOST_TEST(of_jobs(&test::ShownJob::queued) == count("drm_sched_job"));
+    BOOST_TEST(of_jobs(&test::ShownJob::ran) >= 48);
+    BOOST_TEST(of_jobs(&test::ShownJob::done) >= 48);
+}
+
+// The device says what ran when (tests/data/trace_dat/README.md).
+BOOST_AUTO_TEST_CASE(a_wait_for_a_fence_is_a_slice_of_the_task_that_waits) {
+    const ShownTimeline shown = perfetto_of(recording_path("fence-6.12"));
+    std::size_t waits = 0;
+    for (const ShownTimeline::Event& slice : shown.slices) {
+        if (!slice.name.starts_with("waits for ")) continue;
+        ++waits;
+        BOOST_TEST(shown.tracks.at(slice.track).name == "gpufs-gpu-work");
+        BOOST_TEST(slice.name == "waits for drm_sched compute");
+        BOOST_TEST(slice.end - slice.begin > 40'000'000u);
+    }
+    BOOST_TEST(waits == 6u);
+}
+
+BOOST_AUTO_TEST_CASE(perfetto_is_told_the_clock_and_the_kernel) {
+    const ShownTimeline mono = perfetto_of(recording_path("drm-6.12"));
+    BOOST_TEST(mono.release == "6.12.117+deb12-amd64");
+    BOOST_TEST(mono.primary_clock == 3u);
+    BOOST_TEST(mono.default_clock == 3u);
+    BOOST_TEST(mono.clocks.at(3) == mono.clocks.at(6));
+    BOOST_TEST(mono.clocks.at(3) == 12718317400u);
+    const ShownTimeline local = perfetto_of(recording_path("sched-6.18"));
+    BOOST_TEST(local.default_clock == 0u);
+    BOOST_TEST(local.clocks.empty());
+}
+
+// Wherever the file ends behind a packet, what is in front of it opens.
+BOOST_AUTO_TEST_CASE(a_perfetto_file_opens_as_far_as_it_was_written) {
+    const std::string whole = test::exported(recording_path("drm-6.17"), "--perfetto");
+    const test::ProtoMessage trace(whole);
+    std::size_t end = 0, opened = 0, slices = 0;
+    for (const test::ProtoField& packet : trace.fields()) {
+        end = static_cast<std::size_t>(packet.bytes.data() - whole.data()) + packet.bytes.size();
+        if (++opened % 16 != 0) continue;
+        const ShownTimeline shown = test::read_perfetto(std::string_view(whole).substr(0, end));
+        BOOST_TEST(shown.slices.size() >= slices);
+        slices = shown.slices.size();
+    }
+    BOOST_TEST(end == whole.size());
+    BOOST_TEST(slices > 100u);
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_that_is_cut_is_exported_as_far_as_it_goes) {
+    for (const std::string name : {"sched-6.18", "stack-6.18"}) {
+        const std::string whole = read_file(recording_path(name));
+        std::size_t exports = 0;
+        for (std::size_t part = 1; part < 24; ++part) {
+            const TempFile cut(std::string_view(whole).substr(0, whole.size() * part / 24));
+            const Ended ended = test::gpufs({"export", cut.path(), "--perfetto", "-"});
+            BOOST_TEST_CONTEXT(name << " cut at " << whole.size() * part / 24 << ": "
+                                    << ended.err) {
+                BOOST_TEST((ended.status == 0 || (ended.status == 1 && ended.out.empty())));
+                BOOST_TEST(ended.err != "");
+                if (ended.status == 0) check_flows(test::read_perfetto(ended.out));
+                exports += ended.status == 0;
+            }
+        }
+        BOOST_TEST(exports > 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(only_the_chosen_time_is_exported) {
+    const std::string path = recording_path("drm-6.12");
+    const ShownTimeline shown = perfetto_of(path, {"--from", "13", "--to", "13.1"});
+    BOOST_TEST(!shown.instants.empty());
+    for (const ShownTimeline::Event& one : shown.instants)
+        BOOST_TEST((one.begin >= 13'000'000'000 && one.begin <= 13'100'000'000));
+}
+
+BOOST_AUTO_TEST_CASE(the_table_is_that_of_report) {
+    const std::string path = recording_path("drm-6.12");
+    BOOST_TEST(test::exported(path, "--csv") == test::gpufs({"report", path, "--csv"}).out);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_refused_before_anything_is) {
+    const std::string path = recording_path("drm-6.12");
+    const auto refused = [&](std::vector<std::string> args) {
+        args.insert(args.begin(), {"export", path});
+        const Ended ended = test::gpufs(args);
+        BOOST_TEST(ended.out == "");
+        return cat(ended.status, ' ', ended.err);
+    };
+    BOOST_TEST(refused({}) ==
+               "2 gpufs: no format is given\n"
+               "hint: --perfetto OUT writes what ui.perfetto.dev opens\n");
+    BOOST_TEST(refused({"--csv", "-", "--chrome", "-"}) ==
+               "2 gpufs: --chrome and --csv write to one file\n");
+    BOOST_TEST(refused({"--csv", path}) == cat("2 gpufs: --csv: '", path, "' is the recording\n"));
+    BOOST_TEST(refused({"--csv", "/nonexistent/a.csv"}) ==
+               "1 gpufs: cannot write '/nonexistent/a.csv': No such file or directory\n");
+    BOOST_TEST(refused({"--perfetto", "/dev/full"}) ==
+               "1 gpufs: cannot write to '/dev/full': No space left on device\n");
+    const TempFile never("no recording");
+    const std::string out = never.path() + ".csv";
+    BOOST_TEST(test::gpufs({"export", never.path(), "--csv", out}).status == 1);
+    BOOST_TEST(!std::filesystem::exists(out));
+}
+
+BOOST_AUTO_TEST_CASE(several_formats_are_written_in_one_walk) {
+    const std::string path = recording_path("drm-6.12");
+    const TempFile perfetto, chrome;
+    const Ended ended = test::gpufs(
+        {"export", path, "--perfetto", perfetto.path(), "--chrome", chrome.path(), "--csv", "-"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(ended.out == test::exported(path, "--csv"));
+    BOOST_TEST((read_file(perfetto.path()) == test::exported(path, "--perfetto")));
+    BOOST_TEST((read_file(chrome.path()) == test::exported(path, "--chrome")));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
