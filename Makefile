@@ -125,7 +125,8 @@ $(PROGRAMS) $(CUDA) $(MOCKS): Makefile | build/.deps
 
 # The folders that each record goes through.
 HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/expr src/lang/print_fmt \
-       src/lang/trace_dat src/engine/trace src/view src/view/trace src/view/monitor src/view/bt))
+       src/lang/trace_dat src/engine/trace src/view src/view/export src/view/trace src/view/monitor \
+       src/view/bt))
 $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
 
 # One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its

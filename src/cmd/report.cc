@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/moment.h"
 #include "engine/trace/file.h"
 #include "engine/trace/wanted_records.h"
 #include "view/losses.h"
@@ -19,32 +20,6 @@
 namespace gpufs {
 namespace {
 
-// A moment of a recording. Which of them is meant is known once its clock is: a time where that
-// counts nanoseconds, else a count.
-struct Moment {
-    std::string text;
-    std::optional<std::chrono::nanoseconds> time;
-    std::optional<std::uint64_t> count;
-};
-
-Moment parse_moment(const std::string& option, const std::string& text) {
-    Moment moment{text, std::nullopt, std::nullopt};
-    const auto number = parse_whole_number(text);
-    if (number && !number->is_negative) moment.count = number->magnitude;
-    try {
-        moment.time = parse_duration(option, text);
-    } catch (const UsageError&) {
-        if (!moment.count) throw;
-    }
-    return moment;
-}
-
-// Of two in the same unit.
-bool is_after(const Moment& a, const Moment& b) {
-    if (a.time && b.time) return *a.time > *b.time;
-    return a.count && b.count && *a.count > *b.count;
-}
-
 struct ReportOptions {
     std::optional<std::string> file;
     std::optional<std::vector<unsigned>> cpus;
@@ -55,17 +30,6 @@ struct ReportOptions {
     Controls controls = Controls::escaped;
     bool stacks = false, json = false, csv = false, statistics = false, strict = false;
 };
-
-// Of --from and --to: a time, or a count of a clock that counts something else.
-std::uint64_t clock_time(TraceFile& file, const char* option, const Moment& moment) {
-    if (!file.context().options.clock_is_ns) {
-        if (moment.count) return *moment.count;
-        throw UsageError(cat(option, ": '", moment.text, "' is no count of the clock '",
-                             file.facts().clock, "'"));
-    }
-    if (!moment.time) throw UsageError(cat(option, ": '", moment.text, "' is no time"));
-    return static_cast<std::uint64_t>(moment.time->count());
-}
 
 RecordChoice choice_of(TraceFile& file, const ReportOptions& choices) {
     RecordChoice choice;
@@ -193,8 +157,7 @@ int cmd_report(Context& ctx, Args args) {
     if (!words.empty()) choices.file = words.front();
     if (choices.csv && (choices.json || choices.statistics))
         throw UsageError("--csv does not go with --json and --stat");
-    if (choices.from && choices.to && is_after(*choices.from, *choices.to))
-        throw UsageError(cat("--from ", choices.from->text, " is after --to ", choices.to->text));
+    check_order(choices.from, choices.to);
 
     if (!choices.file && !file_exists("trace.dat"))
         throw UsageError("there is no trace.dat here", "'gpufs report FILE' names the recording");

@@ -45,6 +45,7 @@ int cmd_count(Context&, Args);
 int cmd_diff(Context&, Args);
 int cmd_disasm(Context&, Args);
 int cmd_doctor(Context&, Args);
+int cmd_export(Context&, Args);
 int cmd_filter(Context&, Args);
 int cmd_hist(Context&, Args);
 int cmd_latency(Context&, Args);
@@ -81,6 +82,7 @@ inline constexpr Command kCommands[] = {
     {"diff", "compare the stacks of two runs: what grew, what shrank", cmd_diff},
     {"record", "record events into a file, for later and for other tools", cmd_record},
     {"report", "print a recording: trace.dat of gpufs record or trace-cmd", cmd_report},
+    {"export", "write a recording for Perfetto and other viewers", cmd_export},
     {"list", "list events with their fields, dynamic probes and triggers", cmd_list},
     {"filter", "record the events for which an expression holds", cmd_filter},
     {"trigger", "let events take stacks, stop the buffer, switch other events on", cmd_trigger},

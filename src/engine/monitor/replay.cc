@@ -142,10 +142,15 @@ void Replay::refuse(const Linked& linked, const BpfFault& fault) const {
 }
 
 std::optional<std::uint64_t> Replay::advance() {
-    record_ = file_.next();
-    if (!record_) return std::nullopt;
-    lost_ += record_->lost_before;
+    const TraceRecord* next = file_.next();
+    if (!next) return std::nullopt;
+    advance_to(*next);
     return record_->timestamp;
+}
+
+void Replay::advance_to(const TraceRecord& record) {
+    record_ = &record;
+    lost_ += record.lost_before;
 }
 
 // A program sees its stack from where the event is; the tracer begins in itself.

@@ -48,6 +48,8 @@ public:
 
     // Advances to the next record and returns its time in ns; absent at the end. Throws SysError.
     std::optional<std::uint64_t> advance();
+    // The same to a record that the caller read from the file, and that stays valid over run().
+    void advance_to(const TraceRecord& record);
     // Runs the programs for the current record: first the begin programs (at the first record) and
     // the intervals that are due. Throws SourceError, with the source line, for a program that does
     // something that the verifier would reject.

@@ -34,6 +34,11 @@ public:
     // few pages to find it; in a compressed recording goes to the first page. Throws SysError.
     void rewind_to(const std::function<bool(std::uint64_t time)>& is_early);
 
+    // Bytes of the file read since the last rewind, with those skipped by rewind_to().
+    std::uint64_t bytes_read() const { return at_ - place_.offset; }
+    // Of the region.
+    std::uint64_t bytes() const { return place_.size; }
+
     // Problems found so far, one line each: a truncated file, pages missing in the table.
     const std::vector<std::string>& notes() const { return notes_; }
 

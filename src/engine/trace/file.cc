@@ -168,6 +168,15 @@ void TraceFile::skip_behind() {
     state_->merge->skip_behind();
 }
 
+TraceFile::Progress TraceFile::progress() const {
+    Progress progress;
+    for (const State::Stream* stream : state_->chosen) {
+        progress.read += stream->pages.bytes_read();
+        progress.all += stream->pages.bytes();
+    }
+    return progress;
+}
+
 const std::vector<TraceFile::Buffer>& TraceFile::buffers() const {
     return state_->buffers;
 }

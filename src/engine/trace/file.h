@@ -44,6 +44,12 @@ public:
     // before `from`, with their names and losses. Throws SysError.
     void rewind(const std::vector<unsigned>& cpus = {}, std::uint64_t from = 0);
 
+    // How much of the file next() has read, of its pages; and how much it will read: bytes.
+    struct Progress {
+        std::uint64_t read = 0, all = 0;
+    };
+    Progress progress() const;
+
     // The top-level buffer or an instance.
     struct Buffer {
         std::string name;  // empty: the top-level buffer

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "base/cat.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "lang/event/format_lines.h"
@@ -71,6 +72,15 @@ std::vector<std::string> EventFormat::field_names() const {
     for (const Field& f : fields)
         if (!f.is_common) names.push_back(f.name);
     return names;
+}
+
+std::string distinct_name(const EventFormat& format, const Field& field) {
+    std::size_t same = 1;
+    for (const Field& other : format.fields) {
+        if (&other == &field) break;
+        same += other.name == field.name;
+    }
+    return same == 1 ? field.name : cat(field.name, '_', same);
 }
 
 EventFormat parse_event_format(std::string_view system, std::string_view text) {

@@ -53,6 +53,10 @@ struct EventFormat {
     std::vector<std::string> field_names() const;
 };
 
+// The field's name, for where names must differ: with "_2" behind it if a field before it has the
+// same one (amdgpu_vm_grab_id has two of the name `ring`).
+std::string distinct_name(const EventFormat& format, const Field& field);
+
 // Parses the text of events/SYSTEM/EVENT/format. Throws Error when the text is not a format file. A
 // "print fmt" that cannot be parsed is not an error: it is kept as text.
 EventFormat parse_event_format(std::string_view system, std::string_view text);

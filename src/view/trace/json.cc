@@ -83,7 +83,7 @@ TraceJson::Plan TraceJson::make_plan(int id) {
     p.name = cat(",\"event\":", json_quote(format.full_name()));
     p.stack = stack_field(format);
     for (const Field& f : format.fields)
-        if (!f.is_common) p.members.push_back({&f, cat(json_quote(f.name), ':')});
+        if (!f.is_common) p.members.push_back({&f, cat(json_quote(distinct_name(format, f)), ':')});
     return p;
 }
 

@@ -1,0 +1,235 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cmd/shared/command.h"
+#include "cmd/shared/command_line.h"
+#include "cmd/shared/moment.h"
+#include "cmd/shared/progress.h"
+#include "engine/trace/file.h"
+#include "engine/trace/wanted_records.h"
+#include "view/export/chrome.h"
+#include "view/export/perfetto.h"
+#include "view/export/profile_files.h"
+#include "view/export/record_timeline.h"
+#include "view/export/stack_profile.h"
+#include "view/export/tee.h"
+#include "view/losses.h"
+#include "view/trace/csv.h"
+
+namespace gpufs {
+namespace {
+
+// A file to be written.
+struct Target {
+    const char* option;
+    bool is_binary;
+    std::optional<std::string> path{};  // "-": stdout
+};
+
+struct ExportOptions {
+    std::optional<std::string> file;
+    std::optional<Moment> from, to;
+    std::vector<std::string> events;
+    bool strict = false;
+    Target perfetto{"--perfetto", true}, chrome{"--chrome", false}, csv{"--csv", false},
+        folded{"--folded", false}, pprof{"--pprof", true}, speedscope{"--speedscope", false};
+
+    std::vector<const Target*> targets() const {
+        std::vector<const Target*> given;
+        for (const Target* one : {&perfetto, &chrome, &csv, &folded, &pprof, &speedscope})
+            if (one->path) given.push_back(one);
+        return given;
+    }
+    bool wants_timeline() const { return perfetto.path || chrome.path; }
+    bool wants_stacks() const { return folded.path || pprof.path || speedscope.path; }
+};
+
+bool is_one_file(const std::string& a, const std::string& b) {
+    struct stat first {
+    }, second{};
+    return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+}
+
+void check_targets(const ExportOptions& choices, const std::string& recording) {
+    const std::vector<const Target*> targets = choices.targets();
+    if (targets.empty())
+        throw UsageError("no format is given", "--perfetto OUT writes what ui.perfetto.dev opens");
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        const Target& one = *targets[i];
+        for (std::size_t k = 0; k < i; ++k)
+            if (*targets[k]->path == *one.path || is_one_file(*targets[k]->path, *one.path))
+                throw UsageError(
+                    cat(targets[k]->option, " and ", one.option, " write to one file"));
+        if (is_one_file(*one.path, recording))
+            throw UsageError(cat(one.option, ": '", *one.path, "' is the recording"));
+        if (*one.path == "-" && one.is_binary && ::isatty(STDOUT_FILENO) != 0)
+            throw UsageError(cat(one.option, " writes bytes that are no text for a terminal"),
+                             "name a file, or let stdout be a pipe");
+    }
+}
+
+// The files that are open for writing; stdout is the context's.
+class Outputs {
+public:
+    explicit Outputs(Context& ctx) : ctx_(ctx) {}
+
+    Output& open(const Target& target) {
+        if (*target.path == "-") return ctx_.out;
+        Output& file = *files_.emplace_back(std::make_unique<Output>(-1, *target.path));
+        file.write_to(*target.path);
+        return file;
+    }
+    void flush() {
+        for (const auto& file : files_) file->flush();
+        ctx_.out.flush();
+    }
+
+private:
+    Context& ctx_;
+    std::vector<std::unique_ptr<Output>> files_;
+};
+
+// Everything that is made of a recording, in one walk.
+class Exports {
+public:
+    Exports(Context& ctx, TraceFile& file, const ExportOptions& choices)
+        : file_(file), outputs_(ctx) {
+        if (choices.perfetto.path) add_writer<PerfettoWriter>(choices.perfetto);
+        if (choices.chrome.path) add_writer<ChromeWriter>(choices.chrome);
+        if (choices.wants_timeline()) timeline_.emplace(file, tee_);
+        if (choices.csv.path) {
+            csv_out_ = &outputs_.open(choices.csv);
+            csv_.emplace(file.context(), "");
+            csv_out_->write(csv_->header());
+        }
+        if (!choices.wants_stacks()) return;
+        profile_.emplace(file.context());
+        add_profile(choices.folded, folded_stacks);
+        add_profile(choices.speedscope, [](const StackProfile& profile) {
+            return speedscope_json(profile, cat("gpufs ", version()));
+        });
+        add_profile(choices.pprof, [this](const StackProfile& profile) {
+            return pprof_bytes(profile, file_.context().options.clock_is_ns);
+        });
+    }
+
+    void add(const TraceRecord& record) {
+        if (timeline_) timeline_->add(record);
+        if (profile_) profile_->add(record);
+        if (!csv_) return;
+        line_.clear();
+        csv_->print(record, line_);
+        csv_out_->write(line_);
+    }
+
+    void finish() {
+        tee_.finish();
+        if (profile_) profile_->finish();
+        for (const auto& [out, text_of] : profile_files_) out->write(text_of(*profile_));
+        outputs_.flush();
+    }
+
+    std::vector<std::string> notes() const {
+        std::vector<std::string> notes =
+            timeline_ ? timeline_->notes() : std::vector<std::string>();
+        if (profile_ && profile_->counts().empty())
+            notes.push_back(
+                "the recording has no stacks: 'gpufs record --trigger stacktrace' takes them");
+        return notes;
+    }
+
+private:
+    template <class Writer>
+    void add_writer(const Target& target) {
+        Output& out = outputs_.open(target);
+        writers_.push_back(
+            std::make_unique<Writer>([&out](std::string_view bytes) { out.write(bytes); }));
+        tee_.add(*writers_.back());
+    }
+    using TextOf = std::function<std::string(const StackProfile&)>;
+    void add_profile(const Target& target, TextOf text_of) {
+        if (target.path) profile_files_.emplace_back(&outputs_.open(target), std::move(text_of));
+    }
+
+    TraceFile& file_;
+    Outputs outputs_;
+    std::vector<std::unique_ptr<TimelineWriter>> writers_;
+    TimelineTee tee_;
+    std::optional<RecordTimeline> timeline_;
+    Output* csv_out_ = nullptr;
+    std::optional<RecordCsv> csv_;
+    std::string line_;
+    std::optional<StackProfile> profile_;
+    std::vector<std::pair<Output*, TextOf>> profile_files_;
+};
+
+RecordChoice choice_of(TraceFile& file, const ExportOptions& choices) {
+    RecordChoice choice;
+    choice.events = choices.events;
+    if (choices.from) choice.from = clock_time(file, "--from", *choices.from);
+    if (choices.to) choice.to = clock_time(file, "--to", *choices.to);
+    return choice;
+}
+
+int export_file(Context& ctx, TraceFile& file, const ExportOptions& choices) {
+    WantedRecords wanted(file, choice_of(file, choices));
+    Exports exports(ctx, file, choices);
+    {
+        Progress progress(ctx.err, file);
+        for (; const TraceRecord* record = wanted.next(file); progress.step()) exports.add(*record);
+    }
+    exports.finish();
+    for (const std::string& what : file.damage()) ctx.err.line(cat("gpufs: ", what));
+    for (const std::string& note : exports.notes()) ctx.err.line(note);
+    LossLedger losses = wanted.losses();
+    losses.add(file.damage_losses());
+    if (!losses.is_complete()) ctx.err.line(losses_text(losses));
+    return status_of(choices.strict, losses);
+}
+
+}  // namespace
+
+int cmd_export(Context& ctx, Args args) {
+    std::vector<std::string> words;
+    ExportOptions choices;
+    Options options(
+        "export [[-i] FILE] [-e EVENT…] [--from T] [--to T] "
+        "{--perfetto | --chrome | --csv | --folded | --pprof | --speedscope} OUT…",
+        "Writes a recording (trace.dat, of gpufs record or trace-cmd) in the formats of other\n"
+        "tools, several at once if you like. OUT - is stdout.");
+    options.value("input,i", choices.file, "FILE", "the recording; trace.dat if not given")
+        .value("perfetto", choices.perfetto.path, "OUT",
+               "for ui.perfetto.dev: tasks, GPU jobs, all events")
+        .value("chrome", choices.chrome.path, "OUT", "the same as JSON, for chrome://tracing")
+        .value("csv", choices.csv.path, "OUT", "a table for spreadsheets, a row for each event")
+        .value("folded", choices.folded.path, "OUT", "counted stacks, for flame graphs")
+        .value("pprof", choices.pprof.path, "OUT", "counted stacks, for pprof; packed by gzip")
+        .value("speedscope", choices.speedscope.path, "OUT",
+               "counted stacks as JSON, for www.speedscope.app")
+        .events(choices.events)
+        .parsed("from", "T", "only from this time of the recording on (220.5)",
+                [&](const std::string& text) { choices.from = parse_moment("--from", text); })
+        .parsed("to", "T", "only up to this time",
+                [&](const std::string& text) { choices.to = parse_moment("--to", text); })
+        .strict(choices.strict);
+    if (!options.parse(ctx, args, words)) return kOk;
+    check_words(words, choices.file ? 0 : 1, "one recording is exported; events go with -e");
+    if (!words.empty()) choices.file = words.front();
+    check_order(choices.from, choices.to);
+    if (!choices.file && !file_exists("trace.dat"))
+        throw UsageError("there is no trace.dat here", "'gpufs export FILE' names the recording");
+    const std::string path = choices.file.value_or("trace.dat");
+    check_targets(choices, path);
+    TraceFile file(path);
+    return export_file(ctx, file, choices);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,108 @@
+#include "view/export/job_tracks.h"
+
+#include <array>
+
+#include "base/cat.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::string_view kCategory = "gpu";
+
+std::uint32_t add_counter(Tracks& tracks, std::uint32_t group, const char* name) {
+    Track track;
+    track.kind = Track::Kind::counter;
+    track.parent = group;
+    track.name = name;
+    track.unit = "jobs";
+    return tracks.add(std::move(track));
+}
+
+}  // namespace
+
+JobTracks::Ring::Ring(Tracks& tracks, std::uint32_t group)
+    : queue(tracks, group, "queue"),
+      run(tracks, group, "run"),
+      queue_count(add_counter(tracks, group, "jobs in the queue")),
+      run_count(add_counter(tracks, group, "jobs on the ring")) {}
+
+JobTracks::Ring& JobTracks::ring_of(const JobStep& step) {
+    const auto it = rings_.find({step.device, step.ring});
+    if (it != rings_.end()) return it->second;
+    const bool is_known = !step.device.empty() && step.device != "-";
+    const std::uint32_t device = tracks_.group(is_known ? cat("GPU ", step.device) : "GPU");
+    const std::uint32_t group = tracks_.group(cat("ring ", step.ring), device);
+    return rings_
+        .emplace(std::piecewise_construct, std::forward_as_tuple(step.device, step.ring),
+                 std::forward_as_tuple(tracks_, group))
+        .first->second;
+}
+
+void JobTracks::begin(Job& job, const JobStep& step, std::uint64_t time, bool runs) {
+    Ring& ring = *job.ring;
+    job.runs = runs;
+    job.track = (runs ? ring.run : ring.queue).take();
+    const std::array<Argument, 4> arguments{
+        Argument{"pid", Argument::Kind::unsigned_number, step.pid, {}},
+        Argument{"ring", Argument::Kind::text, 0, step.ring},
+        Argument{"context", Argument::Kind::unsigned_number, step.key.context, {}},
+        Argument{"seqno", Argument::Kind::unsigned_number, step.key.number, {}}};
+    Happening slice{job.track, time, step.comm, kCategory, arguments, job.flow};
+    writer_.begin(slice);
+    std::int64_t& count = runs ? ring.running : ring.queued;
+    writer_.count(runs ? ring.run_count : ring.queue_count, time, ++count);
+}
+
+// Of its time in the queue or on the ring. `how` is empty for the usual end.
+void JobTracks::end(Job& job, std::uint64_t time, std::string_view how) {
+    end_wait(job, time);
+    Ring& ring = *job.ring;
+    const Argument argument{"end", Argument::Kind::text, 0, how};
+    writer_.end(job.track, time, {&argument, how.empty() ? 0u : 1u});
+    (job.runs ? ring.run : ring.queue).give_back(job.track);
+    std::int64_t& count = job.runs ? ring.running : ring.queued;
+    writer_.count(job.runs ? ring.run_count : ring.queue_count, time, --count);
+}
+
+void JobTracks::end_wait(Job& job, std::uint64_t time) {
+    if (job.waits) writer_.end(job.track, time, {});
+    job.waits = false;
+}
+
+void JobTracks::queue(const JobStep& step, std::uint64_t time) {
+    Job& job = jobs_[step.key];
+    // A job that never ended was known as this one is.
+    if (job.ring) end(job, time, "not recorded");
+    job = {};
+    job.ring = &ring_of(step);
+    job.flow = ++last_flow_;
+    begin(job, step, time, false);
+}
+
+JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
+    using What = JobStep::What;
+    if (step.what == What::queue) {
+        queue(step, time);
+        return {};
+    }
+    const auto it = jobs_.find(step.key);
+    if (it == jobs_.end()) return {};
+    Job& job = it->second;
+    if (step.what == What::wait) {
+        end_wait(job, time);
+        const std::string name = step.on.empty() ? "waits" : cat("waits for ", step.on);
+        writer_.begin({job.track, time, name, kCategory, {}});
+        job.waits = true;
+    } else if (step.what == What::run) {
+        end(job, time, {});
+        begin(job, step, time, true);
+    } else {
+        end(job, time, step.what == What::dropped ? "given up" : "");
+        const Arrow arrow{job.flow, true};
+        jobs_.erase(it);
+        return arrow;
+    }
+    return {};
+}
+
+}  // namespace gpufs

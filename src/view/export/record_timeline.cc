@@ -1,0 +1,152 @@
+#include "view/export/record_timeline.h"
+
+#include "base/cat.h"
+#include "base/kernel_abi.h"
+#include "view/losses.h"
+
+namespace gpufs {
+namespace {
+
+bool is_interrupt(const CommonFields& common) {
+    return (common.flags & (kTraceHardirq | kTraceSoftirq | kTraceNmi)) != 0;
+}
+
+}  // namespace
+
+RecordTimeline::RecordTimeline(TraceFile& file, TimelineWriter& writer)
+    : file_(file),
+      writer_(writer),
+      tracks_(writer),
+      arguments_(file.context()),
+      jobs_(RecordedJobs::find(file)),
+      job_tracks_(tracks_, writer),
+      fence_tracks_(tracks_, writer) {}
+
+std::vector<std::string> RecordTimeline::notes() const {
+    std::vector<std::string> notes;
+    if (const std::uint64_t left_out = fence_tracks_.left_out(); left_out != 0)
+        notes.push_back(cat(left_out, " fences have no slice: too many were under way"));
+    if (!file_.context().options.clock_is_ns)
+        notes.push_back(cat("the clock '", file_.facts().clock,
+                            "' counts no nanoseconds: each count is shown as one"));
+    return notes;
+}
+
+std::uint32_t RecordTimeline::task_track(int tid) {
+    std::uint32_t& known = tasks_[tid];
+    if (known != 0) return known;
+    const TaskNames& names = file_.context().tasks;
+    Track track;
+    track.kind = Track::Kind::task;
+    track.tid = tid;
+    // Where its process is not recorded, a task is told as one of its own.
+    const int process = names.tgid(tid);
+    track.pid = process == 0 ? tid : process;
+    track.name = names.comm(tid);
+    return known = tracks_.add(std::move(track));
+}
+
+std::uint32_t RecordTimeline::cpu_track(int cpu) {
+    std::uint32_t& known = cpus_[cpu];
+    if (known != 0) return known;
+    Track track;
+    track.parent = tracks_.group("CPUs");
+    track.name = cat("CPU ", cpu);
+    return known = tracks_.add(std::move(track));
+}
+
+std::uint32_t RecordTimeline::display_track(std::int64_t crtc) {
+    std::uint32_t& known = displays_[crtc];
+    if (known != 0) return known;
+    Track track;
+    track.parent = tracks_.group("Displays");
+    track.name = cat("crtc ", crtc);
+    return known = tracks_.add(std::move(track));
+}
+
+std::uint32_t RecordTimeline::track_of(const EventPlan& plan, const TraceRecord& record,
+                                       const CommonFields& common) {
+    if (plan.kind == Kind::vblank) return display_track(plan.number(0, record.bytes));
+    if (common.pid <= 0 || is_interrupt(common)) return cpu_track(record.cpu);
+    return task_track(common.pid);
+}
+
+void RecordTimeline::begin(const TraceRecord& record) {
+    has_begun_ = true;
+    writer_.start({file_.facts().clock, file_.facts().uname}, record.timestamp);
+}
+
+void RecordTimeline::tell_loss(const TraceRecord& record) {
+    writer_.lose(record.cpu, record.timestamp, record.lost_before);
+    const std::string name = cat(loss_text(record.lost_before), " lost");
+    writer_.instant({cpu_track(record.cpu), record.timestamp, name, "lost", {}});
+}
+
+void RecordTimeline::switch_task(const EventPlan& plan, const TraceRecord& record) {
+    const auto number = [&](std::size_t field) {
+        return static_cast<int>(plan.number(field, record.bytes));
+    };
+    TaskSwitch change;
+    change.time = record.timestamp;
+    change.cpu = record.cpu;
+    change.prev_comm = plan.text(0, record.bytes);
+    change.prev_pid = number(1);
+    change.prev_prio = number(2);
+    change.prev_state = plan.number(3, record.bytes);
+    change.next_comm = plan.text(4, record.bytes);
+    change.next_pid = number(5);
+    change.next_prio = number(6);
+    writer_.switch_task(change);
+}
+
+void RecordTimeline::wake(const EventPlan& plan, const TraceRecord& record,
+                          const CommonFields& common) {
+    const auto number = [&](std::size_t field) {
+        return static_cast<int>(plan.number(field, record.bytes));
+    };
+    Wakeup wakeup;
+    wakeup.time = record.timestamp;
+    wakeup.cpu = record.cpu;
+    wakeup.waker = common.pid;
+    wakeup.flags = common.flags;
+    wakeup.comm = plan.text(0, record.bytes);
+    wakeup.pid = number(1);
+    wakeup.prio = number(2);
+    wakeup.target_cpu = number(3);
+    writer_.wake(wakeup);
+}
+
+void RecordTimeline::add_instant(const EventPlan& plan, const TraceRecord& record,
+                                 const CommonFields& common, std::span<const JobStep> steps) {
+    JobTracks::Arrow arrow;
+    for (const JobStep& step : steps)
+        arrow = JobTracks::begins_arrow(step) ? job_tracks_.next_arrow()
+                                              : job_tracks_.draw(step, record.timestamp);
+    const std::uint32_t track = track_of(plan, record, common);
+    writer_.instant({track, record.timestamp, arguments_.name_of(plan, record), plan.system,
+                     arguments_.of(plan, record), arrow.flow, arrow.is_end});
+    for (const JobStep& step : steps)
+        if (JobTracks::begins_arrow(step)) job_tracks_.draw(step, record.timestamp);
+    fence_tracks_.draw(plan, record, track);
+}
+
+void RecordTimeline::add(const TraceRecord& record) {
+    if (!has_begun_) begin(record);
+    if (!record.lost_before.is_zero()) tell_loss(record);
+    const EventPlan& plan =
+        plans_.get(record.id(), [&](int id) { return plan_event(file_.context().events, id); });
+    const CommonFields common = common_fields(record.bytes);
+    const auto steps = jobs_ ? jobs_->steps_of(record) : std::span<const JobStep>();
+    sees_waking_ = sees_waking_ || plan.kind == Kind::waking;
+    // A wakeup behind its waking is an event like others.
+    const bool is_wakeup =
+        plan.kind == Kind::waking || (plan.kind == Kind::wakeup && !sees_waking_);
+    if (plan.kind == Kind::task_switch)
+        switch_task(plan, record);
+    else if (is_wakeup)
+        wake(plan, record, common);
+    else
+        add_instant(plan, record, common, steps);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/trace/by_event_id.h"
+#include "engine/trace/file.h"
+#include "view/export/event_plan.h"
+#include "view/export/fence_tracks.h"
+#include "view/export/job_tracks.h"
+#include "view/export/jobs.h"
+#include "view/export/lanes.h"
+#include "view/export/timeline.h"
+
+namespace gpufs {
+
+// Makes a timeline of a recording. Switches and wakeups of tasks are told as such; each other
+// record is one instant: of an interrupt on the track of its CPU, of a display on that of the
+// display, all others on that of their task. Jobs of GPUs, fences and waits for them are slices.
+//
+//   RecordTimeline timeline(file, writer);
+//   while (const TraceRecord* record = file.next()) timeline.add(*record);
+//   writer.finish();
+//
+// Memory: some 100 bytes for each task, and for each job and fence under way.
+class RecordTimeline {
+public:
+    // Keeps references to both.
+    RecordTimeline(TraceFile& file, TimelineWriter& writer);
+
+    // Records must come in order of time.
+    void add(const TraceRecord& record);
+    // What is not in the timeline, a line each.
+    std::vector<std::string> notes() const;
+
+private:
+    using Kind = EventPlan::Kind;
+
+    void begin(const TraceRecord& record);
+    void tell_loss(const TraceRecord& record);
+    void switch_task(const EventPlan& plan, const TraceRecord& record);
+    void wake(const EventPlan& plan, const TraceRecord& record, const CommonFields& common);
+    void add_instant(const EventPlan& plan, const TraceRecord& record, const CommonFields& common,
+                     std::span<const JobStep> steps);
+    std::uint32_t track_of(const EventPlan& plan, const TraceRecord& record,
+                           const CommonFields& common);
+    std::uint32_t task_track(int tid);
+    std::uint32_t cpu_track(int cpu);
+    std::uint32_t display_track(std::int64_t crtc);
+
+    TraceFile& file_;
+    TimelineWriter& writer_;
+    Tracks tracks_;
+    EventArguments arguments_;
+    std::unique_ptr<RecordedJobs> jobs_;  // null: there are none
+    JobTracks job_tracks_;
+    FenceTracks fence_tracks_;
+    ByEventId<EventPlan> plans_;
+    std::unordered_map<int, std::uint32_t> tasks_;  // tracks, by thread
+    std::map<std::int64_t, std::uint32_t> cpus_, displays_;
+    bool has_begun_ = false, sees_waking_ = false;
+};
+
+}  // namespace gpufs

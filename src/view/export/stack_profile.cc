@@ -1,0 +1,78 @@
+#include "view/export/stack_profile.h"
+
+#include <algorithm>
+
+#include "base/cat.h"
+#include "lang/event/field_value.h"
+#include "lang/symbols/probe_functions.h"
+#include "view/trace/kernel_text.h"
+
+namespace gpufs {
+
+std::uint32_t StackProfile::frame_of(std::uint64_t address, bool is_user) {
+    auto& known = is_user ? user_frames_ : kernel_frames_;
+    const auto [it, is_new] =
+        known.try_emplace(address, static_cast<std::uint32_t>(frames_.size()));
+    if (!is_new) return it->second;
+    Frame frame{address, is_user, {}};
+    append_function(frame.name, address, is_user ? AddressNames() : context_.addresses, false);
+    frames_.push_back(std::move(frame));
+    return it->second;
+}
+
+bool StackProfile::is_tracer(std::uint64_t address) {
+    return is_probe_function(frames_[frame_of(address, false)].name);
+}
+
+void StackProfile::count(Pending& pending) {
+    if (pending.kernel.empty() && pending.user.empty()) return;
+    auto& kernel = pending.kernel;
+    kernel.erase(kernel.begin(), std::ranges::find_if_not(kernel, [this](std::uint64_t address) {
+                     return is_tracer(address);
+                 }));
+    Sample sample;
+    const TraceEvent* event = context_.events.find(pending.id);
+    sample.event = event ? event->format.full_name() : cat("unknown event ", pending.id);
+    sample.tid = pending.tid;
+    sample.comm = context_.tasks.comm(pending.tid);
+    const auto take = [&](const std::vector<std::uint64_t>& addresses, bool is_user) {
+        for (auto it = addresses.rbegin(); it != addresses.rend(); ++it)
+            sample.frames.push_back(frame_of(*it, is_user));
+    };
+    take(pending.user, true);
+    take(kernel, false);
+    ++counts_[std::move(sample)];
+    pending.kernel.clear();
+    pending.user.clear();
+}
+
+void StackProfile::add(const TraceRecord& record) {
+    if (first_ == 0) first_ = record.timestamp;
+    last_ = record.timestamp;
+    if (record.stream >= pending_.size()) pending_.resize(record.stream + 1);
+    Pending& pending = pending_[record.stream];
+    const FtraceEvent& kind = kinds_.get(record.id(), [this](int id) {
+        const TraceEvent* event = context_.events.find(id);
+        return event ? find_ftrace_event(event->format) : FtraceEvent();
+    });
+    if (!kind.is_stack()) {
+        count(pending);
+        pending.id = record.id();
+        pending.tid = common_fields(record.bytes).pid;
+        return;
+    }
+    // What is in front of a gap is not what the stack is of.
+    if (!record.lost_before.is_zero()) {
+        count(pending);
+        pending.id = -1;
+    }
+    if (pending.id == -1) return;
+    const bool is_user = kind.kind == FtraceKind::user_stack;
+    (is_user ? pending.user : pending.kernel) = stack_of(*kind.fields[0], record.bytes, is_user);
+}
+
+void StackProfile::finish() {
+    for (Pending& pending : pending_) count(pending);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,329 @@
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/exports/exports.h"
+#include "support/json.h"
+#include "support/protobuf.h"
+#include "support/run_gpufs.h"
+#include "support/temp_file.h"
+#include "support/timeline.h"
+
+// What an export holds is compared with what `gpufs report` and `gpufs watch` tell of the same
+// recording; it is read by readers that know the formats and nothing of their writers.
+namespace gpufs {
+namespace {
+
+namespace ut = boost::unit_test;
+using test::Ended;
+using test::has;
+using test::Json;
+using test::ShownTimeline;
+using test::TempFile;
+
+using test::all_recordings;
+using test::ns_of;
+using test::recording_path;
+using test::ShownJobs;
+
+ShownTimeline perfetto_of(const std::string& path, std::vector<std::string> more = {}) {
+    return test::read_perfetto(test::exported(path, "--perfetto", std::move(more)));
+}
+
+// A value as the report has it: texts and numbers as they are, all others as JSON.
+std::string shown_value(const Json& value) {
+    if (value.kind != Json::Kind::array) return value.text;
+    std::vector<std::string> items;
+    for (const Json& item : value.items) items.push_back(item.text);
+    return cat('[', join(items, ","), ']');
+}
+
+ShownTimeline::Arguments fields_of(const Json& record) {
+    ShownTimeline::Arguments all;
+    if (record.members.contains("stack")) {
+        std::vector<std::string> frames;
+        for (const Json& frame : record["stack"].items) frames.push_back(frame.text);
+        all["stack"] = join(frames, "\n");
+        return all;
+    }
+    for (const auto& [name, value] : record["fields"].members) all[name] = shown_value(value);
+    return all;
+}
+
+// Records that a timeline tells as such, in the report's words.
+bool is_switch(const Json& record) {
+    return record["event"].text == "sched:sched_switch";
+}
+
+// A recording of waking has them; else what is recorded of wakeups is taken.
+std::string event_of_wakeups(const std::vector<Json>& records) {
+    const bool has_waking = std::ranges::any_of(
+        records, [](const Json& one) { return one["event"].text == "sched:sched_waking"; });
+    return has_waking ? "sched:sched_waking" : "sched:sched_wakeup";
+}
+
+// Each once, whatever the order of those of one moment.
+template <class T>
+std::multiset<std::string> as_lines(const std::vector<T>& all, std::string (*line_of)(const T&)) {
+    std::multiset<std::string> lines;
+    for (const T& one : all) lines.insert(line_of(one));
+    return lines;
+}
+
+std::string switch_line(const ShownTimeline::Switch& one) {
+    return cat(one.time, " CPU ", one.cpu, " state ", one.prev_state, " to ", one.next_pid,
+               " prio ", one.next_prio, ' ', one.next_comm);
+}
+std::string switch_record_line(const Json& one) {
+    const Json& fields = one["fields"];
+    return cat(ns_of(one["time"].text), " CPU ", one["cpu"].text, " state ",
+               fields["prev_state"].text, " to ", fields["next_pid"].text, " prio ",
+               fields["next_prio"].text, ' ', fields["next_comm"].text);
+}
+std::string wakeup_line(const ShownTimeline::Wakeup& one) {
+    return cat(one.time, " CPU ", one.cpu, " wakes ", one.pid, " on ", one.target_cpu, " prio ",
+               one.prio, ' ', one.comm);
+}
+std::string wakeup_record_line(const Json& one) {
+    const Json& fields = one["fields"];
+    return cat(ns_of(one["time"].text), " CPU ", one["cpu"].text, " wakes ", fields["pid"].text,
+               " on ", fields["target_cpu"].text, " prio ", fields["prio"].text, ' ',
+               fields["comm"].text);
+}
+
+std::string arguments_text(const ShownTimeline::Arguments& arguments) {
+    std::string text;
+    for (const auto& [name, value] : arguments) text += cat(' ', name, '=', value);
+    return text;
+}
+std::string instant_line(const ShownTimeline::Event& one) {
+    return cat(one.begin, ' ', one.category, arguments_text(one.arguments));
+}
+std::string record_line(const Json& one) {
+    const std::string& event = one["event"].text;
+    return cat(ns_of(one["time"].text), ' ', event.substr(0, event.find(':')),
+               arguments_text(fields_of(one)));
+}
+
+template <class Filter>
+std::vector<Json> those(const std::vector<Json>& all, Filter&& filter) {
+    std::vector<Json> found;
+    std::ranges::copy_if(all, std::back_inserter(found), filter);
+    return found;
+}
+
+// Every record is in the timeline, once, with all that the report tells of it.
+void check_records(const ShownTimeline& shown, const std::vector<Json>& records) {
+    const std::string wakes = event_of_wakeups(records);
+    const auto is_wakeup = [&](const Json& one) { return one["event"].text == wakes; };
+    BOOST_TEST((as_lines(shown.switches, switch_line) ==
+                as_lines(those(records, is_switch), switch_record_line)));
+    BOOST_TEST((as_lines(shown.wakeups, wakeup_line) ==
+                as_lines(those(records, is_wakeup), wakeup_record_line)));
+    std::vector<ShownTimeline::Event> instants;
+    for (const auto& one : shown.instants)
+        if (one.category != "lost") instants.push_back(one);
+    const auto others =
+        those(records, [&](const Json& one) { return !is_switch(one) && !is_wakeup(one); });
+    BOOST_TEST(instants.size() == others.size());
+    const auto told = as_lines(instants, instant_line);
+    for (const std::string& line : as_lines(others, record_line))
+        BOOST_TEST(told.contains(line), cat("not exported: ", line));
+}
+
+// Flows begin with an instant, lead on to something else and end in one place at most.
+void check_flows(const ShownTimeline& shown) {
+    std::map<std::uint64_t, std::size_t> parts, ends;
+    for (const auto* events : {&shown.slices, &shown.instants})
+        for (const ShownTimeline::Event& one : *events) {
+            for (const std::uint64_t flow : one.flows) ++parts[flow];
+            for (const std::uint64_t flow : one.ending_flows) ++parts[flow], ++ends[flow];
+        }
+    for (const auto& [flow, count] : parts) {
+        BOOST_TEST(count >= 2u, cat("arrow ", flow, " leads nowhere"));
+        BOOST_TEST(ends[flow] <= 1u);
+    }
+}
+
+// Values count the slices that are open on the tracks beside them.
+void check_counters(const ShownTimeline& shown) {
+    const std::map<std::string, std::string> counted = {{"jobs in the queue", "queue"},
+                                                        {"jobs on the ring", "run"}};
+    for (const ShownTimeline::Value& value : shown.values) {
+        const ShownTimeline::Track& counter = shown.tracks.at(value.track);
+        const std::string& of = counted.at(counter.name);
+        std::int64_t least = 0, most = 0;  // what begins or ends in this moment may count or not
+        for (const ShownTimeline::Event& slice : shown.slices) {
+            const ShownTimeline::Track& track = shown.tracks.at(slice.track);
+            if (track.parent != counter.parent || track.name != of || slice.depth != 0) continue;
+            const bool has_ended = !slice.is_open && slice.end < value.time;
+            if (slice.begin <= value.time && !has_ended) ++most;
+            const bool goes_on = slice.is_open || slice.end > value.time;
+            if (slice.begin < value.time && goes_on) ++least;
+        }
+        BOOST_TEST(value.value >= least);
+        BOOST_TEST(value.value <= most);
+    }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cli)
+BOOST_AUTO_TEST_SUITE(export_command, *ut::label("pure"))
+
+BOOST_DATA_TEST_CASE(perfetto_has_every_record_with_its_fields, ut::data::make(all_recordings()),
+                     name) {
+    const ShownTimeline shown = perfetto_of(recording_path(name));
+    check_records(shown, test::reported(recording_path(name)));
+    check_flows(shown);
+    check_counters(shown);
+}
+
+BOOST_DATA_TEST_CASE(perfetto_has_the_jobs_that_watch_tells_of,
+                     ut::data::make({"drm-5.10", "drm-6.12", "drm-6.17", "why-6.12"}), name) {
+    const ShownJobs expected = test::jobs_of_monitor(recording_path(name));
+    const ShownJobs jobs = test::jobs_of_timeline(perfetto_of(recording_path(name)));
+    BOOST_TEST(expected.size() >= 3u);
+    BOOST_TEST(jobs == expected, boost::test_tools::per_element());
+}
+
+// Before Linux 6.17, without the events of fences, a job is known by an address.
+BOOST_AUTO_TEST_CASE(perfetto_has_jobs_that_only_the_scheduler_tells_of) {
+    const std::string path = recording_path("drm-6.12");
+    const auto records = test::reported(path);
+    const auto count = [&](const std::string& event) {
+        return std::ranges::count_if(records, [&](const Json& one) {
+            return one["event"].text == "gpu_scheduler:" + event;
+        });
+    };
+    const ShownJobs jobs = test::jobs_of_timeline(perfetto_of(path, {"-e", "gpu_scheduler:*"}));
+    const auto of_jobs = [&](std::uint64_t test::ShownJob::*time) {
+        return std::ranges::count_if(jobs,
+                                     [&](const test::ShownJob& job) { return job.*time != 0; });
+    };
+    BOOST_TEST(jobs.size() == 54u);
+    BOOST_TEST(of_jobs(&test::ShownJob::queued) == count("drm_sched_job"));
+    BOOST_TEST(of_jobs(&test::ShownJob::ran) >= 48);
+    BOOST_TEST(of_jobs(&test::ShownJob::done) >= 48);
+}
+
+// The device says what ran when (tests/data/trace_dat/README.md).
+BOOST_AUTO_TEST_CASE(a_wait_for_a_fence_is_a_slice_of_the_task_that_waits) {
+    const ShownTimeline shown = perfetto_of(recording_path("fence-6.12"));
+    std::size_t waits = 0;
+    for (const ShownTimeline::Event& slice : shown.slices) {
+        if (!slice.name.starts_with("waits for ")) continue;
+        ++waits;
+        BOOST_TEST(shown.tracks.at(slice.track).name == "gpufs-gpu-work");
+        BOOST_TEST(slice.name == "waits for drm_sched compute");
+        BOOST_TEST(slice.end - slice.begin > 40'000'000u);
+    }
+    BOOST_TEST(waits == 6u);
+}
+
+BOOST_AUTO_TEST_CASE(perfetto_is_told_the_clock_and_the_kernel) {
+    const ShownTimeline mono = perfetto_of(recording_path("drm-6.12"));
+    BOOST_TEST(mono.release == "6.12.117+deb12-amd64");
+    BOOST_TEST(mono.primary_clock == 3u);
+    BOOST_TEST(mono.default_clock == 3u);
+    BOOST_TEST(mono.clocks.at(3) == mono.clocks.at(6));
+    BOOST_TEST(mono.clocks.at(3) == 12718317400u);
+    const ShownTimeline local = perfetto_of(recording_path("sched-6.18"));
+    BOOST_TEST(local.default_clock == 0u);
+    BOOST_TEST(local.clocks.empty());
+}
+
+// Wherever the file ends behind a packet, what is in front of it opens.
+BOOST_AUTO_TEST_CASE(a_perfetto_file_opens_as_far_as_it_was_written) {
+    const std::string whole = test::exported(recording_path("drm-6.17"), "--perfetto");
+    const test::ProtoMessage trace(whole);
+    std::size_t end = 0, opened = 0, slices = 0;
+    for (const test::ProtoField& packet : trace.fields()) {
+        end = static_cast<std::size_t>(packet.bytes.data() - whole.data()) + packet.bytes.size();
+        if (++opened % 16 != 0) continue;
+        const ShownTimeline shown = test::read_perfetto(std::string_view(whole).substr(0, end));
+        BOOST_TEST(shown.slices.size() >= slices);
+        slices = shown.slices.size();
+    }
+    BOOST_TEST(end == whole.size());
+    BOOST_TEST(slices > 100u);
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_that_is_cut_is_exported_as_far_as_it_goes) {
+    for (const std::string name : {"sched-6.18", "stack-6.18"}) {
+        const std::string whole = read_file(recording_path(name));
+        std::size_t exports = 0;
+        for (std::size_t part = 1; part < 24; ++part) {
+            const TempFile cut(std::string_view(whole).substr(0, whole.size() * part / 24));
+            const Ended ended = test::gpufs({"export", cut.path(), "--perfetto", "-"});
+            BOOST_TEST_CONTEXT(name << " cut at " << whole.size() * part / 24 << ": "
+                                    << ended.err) {
+                BOOST_TEST((ended.status == 0 || (ended.status == 1 && ended.out.empty())));
+                BOOST_TEST(ended.err != "");
+                if (ended.status == 0) check_flows(test::read_perfetto(ended.out));
+                exports += ended.status == 0;
+            }
+        }
+        BOOST_TEST(exports > 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(only_the_chosen_time_is_exported) {
+    const std::string path = recording_path("drm-6.12");
+    const ShownTimeline shown = perfetto_of(path, {"--from", "13", "--to", "13.1"});
+    BOOST_TEST(!shown.instants.empty());
+    for (const ShownTimeline::Event& one : shown.instants)
+        BOOST_TEST((one.begin >= 13'000'000'000 && one.begin <= 13'100'000'000));
+}
+
+BOOST_AUTO_TEST_CASE(the_table_is_that_of_report) {
+    const std::string path = recording_path("drm-6.12");
+    BOOST_TEST(test::exported(path, "--csv") == test::gpufs({"report", path, "--csv"}).out);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_refused_before_anything_is) {
+    const std::string path = recording_path("drm-6.12");
+    const auto refused = [&](std::vector<std::string> args) {
+        args.insert(args.begin(), {"export", path});
+        const Ended ended = test::gpufs(args);
+        BOOST_TEST(ended.out == "");
+        return cat(ended.status, ' ', ended.err);
+    };
+    BOOST_TEST(refused({}) ==
+               "2 gpufs: no format is given\n"
+               "hint: --perfetto OUT writes what ui.perfetto.dev opens\n");
+    BOOST_TEST(refused({"--csv", "-", "--chrome", "-"}) ==
+               "2 gpufs: --chrome and --csv write to one file\n");
+    BOOST_TEST(refused({"--csv", path}) == cat("2 gpufs: --csv: '", path, "' is the recording\n"));
+    BOOST_TEST(refused({"--csv", "/nonexistent/a.csv"}) ==
+               "1 gpufs: cannot write '/nonexistent/a.csv': No such file or directory\n");
+    BOOST_TEST(refused({"--perfetto", "/dev/full"}) ==
+               "1 gpufs: cannot write to '/dev/full': No space left on device\n");
+    const TempFile never("no recording");
+    const std::string out = never.path() + ".csv";
+    BOOST_TEST(test::gpufs({"export", never.path(), "--csv", out}).status == 1);
+    BOOST_TEST(!std::filesystem::exists(out));
+}
+
+BOOST_AUTO_TEST_CASE(several_formats_are_written_in_one_walk) {
+    const std::string path = recording_path("drm-6.12");
+    const TempFile perfetto, chrome;
+    const Ended ended = test::gpufs(
+        {"export", path, "--perfetto", perfetto.path(), "--chrome", chrome.path(), "--csv", "-"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(ended.out == test::exported(path, "--csv"));
+    BOOST_TEST((read_file(perfetto.path()) == test::exported(path, "--perfetto")));
+    BOOST_TEST((read_file(chrome.path()) == test::exported(path, "--chrome")));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs
