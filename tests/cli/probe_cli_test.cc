@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 #include "base/cat.h"
 #include "base/text.h"
@@ -140,6 +141,67 @@ BOOST_AUTO_TEST_CASE(a_pattern_makes_an_event_of_each_function) {
     const Ended removed = probe_in(session, {"probe", "remove", "worker_*"});
     BOOST_TEST(removed.status == 0, removed.err);
     BOOST_TEST(defined_in(session) == "");
+}
+
+BOOST_AUTO_TEST_CASE(programs_count_by_the_arguments_of_a_probe) {
+    const TempSession session;
+    const std::string group = cat("gpufs_", session.name());
+    probe_in(session, {"probe", "add",
+                       cat(probed(),
+                           ":work n=%di:s32 id=+0(%dx):s64 id32=+0(%dx):u32 "
+                           "deep=+0(+8(%dx)):u8 seven=\\7:u8 "
+                           "odd=%di:b1@0/32")});
+    probe_in(session, {"probe", "add", cat("r:done ", probed(), ":work v=$retval:s32")});
+    const std::string work = cat("printf -- '3\\n-4\\n-4\\n' | ", probed(), " >/dev/null");
+    const auto asked = [&](std::vector<std::string> question) {
+        question.insert(question.end(), {"--", "/bin/sh", "-c", work});
+        const Ended ended = test::gpufs(question);
+        BOOST_TEST(ended.status == 0, ended.err);
+        BOOST_TEST(has(ended.err, "0 lost"), ended.err);
+        std::vector<std::string> rows;
+        for (const std::string_view line : lines_of(ended.out))
+            rows.push_back(join(split(line, ' '), " "));
+        return rows;
+    };
+    using Rows = std::vector<std::string>;
+    BOOST_TEST(asked({"count", group + ":work"}) == (Rows{group + ":work: 3"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(asked({"count", group + ":work", "by", "n,id,id32,seven"}) ==
+                   (Rows{group + ":work by n,id,id32,seven", "N ID ID32 SEVEN COUNT",
+                         "-4 996 996 7 2", "3 1003 1003 7 1"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(asked({"count", group + ":work", "--if", "n < 0 && id == 996"}) ==
+                   (Rows{group + ":work: 2"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(asked({"stats", group + ":done", "v"}) ==
+                   (Rows{group + ":done v: count 3, sum -10, avg -3, min -8, max 6"}),
+               boost::test_tools::per_element());
+    const auto stacks = asked({"stacks", group + ":work"});
+    BOOST_TEST(std::ranges::count(stacks, "work (probed)") == 1);
+    const Ended unread = test::gpufs({"count", group + ":work", "by", "odd", "--duration", "1ms"});
+    BOOST_TEST(unread.status == 2);
+    BOOST_TEST(has(unread.err, "has no field 'odd'"), unread.err);
+}
+
+BOOST_AUTO_TEST_CASE(programs_find_all_places_of_a_static_probe_and_its_texts) {
+    const TempSession session;
+    const std::string event = cat("gpufs_", session.name(), ":listened");
+    probe_in(session,
+             {"probe", "add", cat("usdt:", probed(), ":listened n=arg0 text=arg1:string")});
+    const Ended ended = test::gpufs({"count", event, "by", "n", "--", "/bin/sh", "-c",
+                                     cat("printf '3\\n10\\n' | ", probed(), " >/dev/null")});
+    BOOST_TEST(ended.status == 0, ended.err);
+    std::set<std::string> rows;
+    for (const std::string_view line : lines_of(ended.out))
+        rows.insert(join(split(line, ' '), " "));
+    const std::set<std::string> expected = {event + " by n", "N COUNT", "3 1",
+                                            "4 1",           "10 1",    "11 1"};
+    BOOST_TEST(rows == expected, boost::test_tools::per_element());
+    // Both places of a hit read the page; a program reads no page that is not there yet.
+    const Ended texts = test::gpufs({"count", event, "by", "text", "--", "/bin/sh", "-c",
+                                     cat("printf '3\\n10\\n11\\n' | ", probed(), " >/dev/null")});
+    BOOST_TEST(texts.status == 0, texts.err);
+    BOOST_TEST(has(texts.out, "text "), texts.out);
 }
 
 BOOST_AUTO_TEST_CASE(a_static_probe_is_hit_at_all_its_places_while_it_has_a_listener) {
