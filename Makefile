@@ -75,8 +75,8 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 
 # What tests look at from outside: a program, linked for any place and for one, with DWARF 5 and 4,
 # a library, and work whose truth is known.
-PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so gpufs-work gpufs-gpu-work \
-            gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
+PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
+            gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
             gpufs-vulkan-work)
 $(B)/gpufs-test: | $(PROGRAMS)
 $(B)/nest:        MODE = -pie -fPIE
@@ -84,6 +84,9 @@ $(B)/nest-fixed:  MODE = -no-pie -fno-pie
 $(B)/nest-dwarf4: MODE = -gdwarf-4
 $(B)/plug.so:     MODE = -shared -fPIC -nostdlib
 $(B)/plug.so: tests/programs/plug.cc
+$(B)/probed:       MODE = -std=c++20 -pie -fPIE
+$(B)/probed-fixed: MODE = -std=c++20 -no-pie -fno-pie
+$(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
 $(B)/gpufs-work: tests/programs/work.cc
 $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests
 $(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/vm/modules/toy_nvidia.h

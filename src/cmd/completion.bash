@@ -20,6 +20,13 @@ _gpufs() {
     elif [[ $verb == recipe && ${COMP_WORDS[2]} == run && $word != -* ]]; then
         choices=$(gpufs recipe show "${COMP_WORDS[3]}" 2>/dev/null |
             sed -n 's/^param  *\([A-Za-z0-9_]*\).*/\1=/p')
+    elif [[ $verb == probe && $COMP_CWORD == 2 ]]; then
+        choices='add list remove usdt'
+    elif [[ $verb == probe && ${COMP_WORDS[2]} == remove && $word != -* ]]; then
+        choices=$(gpufs probe list 2>/dev/null | sed -n '2,$s/^[^:]*:\([^ ]*\) .*/\1/p')
+    elif [[ $verb == probe && ${COMP_WORDS[2]} == usdt && $word != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
     elif [[ $before == -i || $before == --input || $before == --flame || $before == --heat ||
         $verb == record && ($before == -o || $before == --output) ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -4,7 +4,7 @@
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"
-#include "engine/session/scratch_instance.h"
+#include "engine/session/session_probes.h"
 #include "engine/session/settings.h"
 #include "view/json.h"
 #include "view/losses.h"
@@ -44,8 +44,10 @@ void print_text(Context& ctx, const Session& session, const std::vector<std::str
 
 void print_session(Context& ctx, const Session& session, bool json, Controls controls) {
     const auto commands = commands_to_set_again(session, read_event_states(session));
-    const auto probes = session.is_global() ? std::vector<std::string>()
-                                            : probes_of(session.top(), session.probe_group());
+    std::vector<std::string> probes;
+    if (!session.is_global())
+        for (const ProbeLine& probe : probes_of(session.top(), session.probe_group()))
+            probes.push_back(probe.text);
     const BufferState buffer = read_buffer_state(session.tracefs());
     if (json)
         print_json(ctx, session, commands, probes, buffer);

@@ -51,16 +51,24 @@ void AdhocAsker::require_subjects(std::size_t least, std::size_t most,
                           cat(words_.source.name, " takes ", what, ", and 'by' with keys"));
 }
 
+bool AdhocAsker::may_name(std::string_view name) const {
+    const auto has = [&](const SourceText& source) {
+        return source.text.find(name) != std::string::npos;
+    };
+    const auto& condition = choices_.run.condition;
+    return std::ranges::any_of(choices_.sources, has) || (condition && has(condition->source));
+}
+
 std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words) {
     Diagnostics mistakes;
     // Looking for the functions of a pattern costs time: only where some text may name the key.
-    const bool tells_functions =
-        std::ranges::any_of(choices_.sources, [](const SourceText& source) {
-            return source.text.find(kFunctionKey) != std::string::npos;
-        });
+    const bool tells_functions = may_name(kFunctionKey);
     std::vector<AdhocEvent> events =
         find_adhoc_events(words_.source, words, machine_, mistakes, tells_functions);
     mistakes.throw_if_any();
+    for (AdhocEvent& event : events)
+        for (std::size_t i = 0; i < event.fetched.size(); ++i)
+            event.fetched[i].is_asked_for = may_name(event.format.fields[i].name);
     return events;
 }
 

@@ -49,6 +49,9 @@ public:
     int run(Context& ctx, Program program);
 
 private:
+    // Whether some text of the user's has this in it, as a name or as anything else.
+    bool may_name(std::string_view name) const;
+
     AdhocFilter filter();
 
     AdhocChoices choices_;

@@ -51,6 +51,7 @@ int cmd_hist(Context&, Args);
 int cmd_latency(Context&, Args);
 int cmd_list(Context&, Args);
 int cmd_options(Context&, Args);
+int cmd_probe(Context&, Args);
 int cmd_recipe(Context&, Args);
 int cmd_record(Context&, Args);
 int cmd_report(Context&, Args);
@@ -86,6 +87,7 @@ inline constexpr Command kCommands[] = {
     {"list", "list events with their fields, dynamic probes and triggers", cmd_list},
     {"filter", "record the events for which an expression holds", cmd_filter},
     {"trigger", "let events take stacks, stop the buffer, switch other events on", cmd_trigger},
+    {"probe", "make events of functions, instructions and static probes", cmd_probe},
     {"show", "show what the session recorded, once or live", cmd_show},
     {"status", "say what is set, as the commands that would set it again", cmd_status},
     {"options", "set buffer size, clock, pids, CPUs and trace options", cmd_options},

@@ -21,7 +21,7 @@
 #include "bt/syntax/words.h"
 #include "engine/bt/kernel_types.h"
 #include "engine/bt/world.h"
-#include "engine/monitor/code_files.h"
+#include "engine/symbols/code_files.h"
 #include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kallsyms.h"
 #include "kernel/host/proc_task.h"
@@ -30,27 +30,6 @@
 
 namespace gpufs::bt {
 namespace {
-
-bool is_same_file(const std::string& a, const std::string& b) {
-    struct stat one, other;
-    return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 &&
-           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
-// The programs and libraries that a process has mapped: their paths, or those below its root where
-// it sees another file there than we do.
-std::vector<std::string> mapped_files(int pid) {
-    std::set<std::string> paths;
-    const std::string maps = proc::maps(pid);
-    for (const std::string_view line : lines_of(maps)) {
-        const auto map = parse_proc_map(line);
-        if (!map || !map->is_executable || !map->path.starts_with('/')) continue;
-        std::string path(map->path);
-        std::string below_root = cat("/proc/", pid, "/root", path);
-        paths.insert(is_same_file(path, below_root) ? std::move(path) : std::move(below_root));
-    }
-    return {paths.begin(), paths.end()};
-}
 
 std::vector<std::string> expand_path(const std::string& pattern) {
     glob_t found{};
@@ -280,7 +259,7 @@ void Listing::typed_functions(Provider provider, const std::string& name) {
 void Listing::files(Provider provider, const std::string& name) {
     const auto [path, rest] = split_path(name);
     if ((path.empty() || path == "*") && request_.pid) {
-        for (const std::string& one : mapped_files(*request_.pid)) file(provider, one, rest);
+        for (const std::string& one : mapped_code_files(*request_.pid)) file(provider, one, rest);
         return;
     }
     if (path.empty())

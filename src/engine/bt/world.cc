@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/pieces.h"
 #include "base/text.h"
-#include "engine/monitor/code_files.h"
+#include "engine/symbols/code_files.h"
 #include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kallsyms.h"
 #include "kernel/host/syscall_names.h"

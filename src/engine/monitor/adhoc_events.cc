@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "engine/monitor/probe_finders.h"
 #include "engine/trace/events.h"
+#include "lang/adhoc/fetched.h"
 #include "lang/adhoc/words.h"
 #include "lang/asm/probe_word.h"
 #include "lang/program/function_cookie.h"
@@ -29,6 +30,47 @@ AdhocEvent event_of(ProbeTarget target, const AdhocWord& word) {
     return event;
 }
 
+ProbeTarget::Kind kind_of(const ProbeLine& place) {
+    using Kind = ProbeTarget::Kind;
+    const bool is_return = place.letter == 'r';
+    if (place.place.starts_with('/')) return is_return ? Kind::uretprobe : Kind::uprobe;
+    return is_return ? Kind::kretprobe : Kind::kprobe;
+}
+
+// The arguments of a probe as its line has them; none where gpufs does not understand them.
+std::vector<ProbeArgument> arguments_of(const ProbeLine& place) {
+    const SourceText source{"probe", place.arguments};
+    std::vector<Span> words;
+    for (std::size_t at = 0; at < source.text.size();) {
+        const std::size_t end = std::min(source.text.find(' ', at), source.text.size());
+        words.push_back({at, end});
+        at = end + 1;
+    }
+    try {
+        return parse_probe_arguments(source, words,
+                                     {place.place.starts_with('/'), place.letter == 'r', false});
+    } catch (const SourceError&) {
+        return {};
+    }
+}
+
+// An event, or of a dynamic probe, whose record no program can read, its places in code.
+void add_event(AdhocEvent event, KernelFacts& machine, std::vector<AdhocEvent>& into) {
+    const auto places = machine.places_of_dynamic_event(event.target.name);
+    const bool is_in_code = std::ranges::all_of(
+        places, [](const ProbeLine& place) { return place.letter == 'p' || place.letter == 'r'; });
+    if (places.empty() || !is_in_code) return into.push_back(std::move(event));
+    for (const ProbeLine& place : places) {
+        AdhocEvent at = event;
+        at.target.kind = kind_of(place);
+        at.target.name = place.place;
+        at.is_record = false;
+        at.format.fields.clear();
+        add_fetched_fields(at, arguments_of(place));
+        into.push_back(std::move(at));
+    }
+}
+
 void add_tracepoints(const ProbeTarget& target, const SourceText& source, KernelFacts& machine,
                      Diagnostics& mistakes, std::vector<AdhocEvent>& into) {
     const std::vector<std::string> names =
@@ -37,10 +79,10 @@ void add_tracepoints(const ProbeTarget& target, const SourceText& source, Kernel
     for (const std::string& name : names) {
         const EventFormat* format = machine.events().find_format(name);
         if (!format) continue;
-        AdhocEvent event{target, *format, true, target.has_glob, {}};
+        AdhocEvent event{target, *format, true, target.has_glob, {}, {}};
         event.target.name = name;
         event.target.has_glob = false;
-        into.push_back(std::move(event));
+        add_event(std::move(event), machine, into);
     }
     if (into.size() == before)
         mistakes.error(
@@ -124,7 +166,7 @@ void add_short(const AdhocWord& word, const SourceText& source, KernelFacts& mac
         target.name = name;
         target.at = word.at;
         if (const EventFormat* format = machine.events().find_format(name))
-            into.push_back({std::move(target), *format, true, !is_name, {}});
+            add_event({std::move(target), *format, true, !is_name, {}, {}}, machine, into);
     }
 }
 

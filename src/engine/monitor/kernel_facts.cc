@@ -67,18 +67,16 @@ const Tracefs& KernelFacts::tracefs() const {
 }
 
 bool KernelFacts::is_dynamic_event(const std::string& full_name) {
-    if (recorded_) return false;
-    if (!dynamic_events_) {
-        dynamic_events_.emplace();
-        // "p:group/name place arguments", each with a number behind its first letter or without.
-        const std::string text = tracefs().read_if_readable("dynamic_events").value_or("");
-        for (const std::string& word : first_words(text)) {
-            std::string name = word.substr(word.find(':') + 1);
-            std::ranges::replace(name, '/', ':');
-            dynamic_events_->insert(std::move(name));
-        }
-    }
-    return dynamic_events_->contains(full_name);
+    return !places_of_dynamic_event(full_name).empty();
+}
+
+std::vector<ProbeLine> KernelFacts::places_of_dynamic_event(const std::string& full_name) {
+    if (recorded_) return {};
+    if (!dynamic_events_) dynamic_events_ = read_probe_lines(tracefs());
+    std::vector<ProbeLine> places;
+    std::ranges::copy_if(*dynamic_events_, std::back_inserter(places),
+                         [&](const ProbeLine& line) { return line.event() == full_name; });
+    return places;
 }
 
 std::vector<std::string> KernelFacts::functions(std::string_view pattern) {

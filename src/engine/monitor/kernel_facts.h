@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "engine/session/session_probes.h"
 #include "engine/trace/events.h"
 #include "kernel/bpf/btf.h"
 #include "kernel/features.h"
@@ -33,6 +34,8 @@ public:
     Events& events();
     // A probe that somebody set in tracefs: it has records, and no tracepoint behind it.
     bool is_dynamic_event(const std::string& full_name);
+    // Its places, a line each; empty if it is none.
+    std::vector<ProbeLine> places_of_dynamic_event(const std::string& full_name);
 
     // The kernel's functions that match a shell pattern and can be probed, sorted.
     std::vector<std::string> functions(std::string_view pattern);
@@ -71,7 +74,7 @@ private:
     Events kernel_;
     Events* recorded_ = nullptr;
     BpfFeatures features_;
-    std::optional<std::set<std::string>> dynamic_events_;
+    std::optional<std::vector<ProbeLine>> dynamic_events_;
     std::optional<std::vector<std::string>> functions_;
     std::set<std::string> namesakes_;  // among them
     std::optional<std::optional<Btf>> btf_;

@@ -113,7 +113,7 @@ bool is_dynamic_probe(const EventFormat& event) {
 Absent no_program_at(const std::string& event) {
     return {cat("'", event, "' is a dynamic probe: programs cannot read its record"),
             cat("kprobe:FUNCTION or uprobe:PATH:FUNCTION is the place itself; 'gpufs record -e ",
-                event, "' records it")};
+                event, "' records it, 'gpufs count ", event, "' counts it")};
 }
 
 }  // namespace
@@ -268,8 +268,17 @@ FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
             if (Found<std::string> libc = find_code_file("libc"); libc.index() == 0)
                 in_libc = std::get<0>(std::move(libc));
     }
-    const std::string name = target.name.substr(colon + 1);
+    std::string name = target.name.substr(colon + 1);
     const bool is_number = name.starts_with("0x");
+    std::uint64_t counter = 0;
+    if (const auto open = name.find('('); is_number && open != name.npos) {
+        // "0x1139(0x4010)", as tracefs has it: the semaphore of a static probe.
+        Found<Function> after =
+            split_offset(cat("+", name.substr(open + 1, name.rfind(')') - open - 1)));
+        if (const Absent* why = std::get_if<Absent>(&after)) return *why;
+        counter = std::get<0>(after).offset;
+        name.resize(open);
+    }
     Found<Function> split = split_offset(is_number ? cat("+", name) : name);
     if (const Absent* why = std::get_if<Absent>(&split)) return *why;
     const Function& function = std::get<0>(split);
@@ -278,7 +287,8 @@ FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
     for (const std::string& path : paths) {
         ProbeSite in_file = site;
         if (is_number)
-            in_file.places = {{path, function.offset, 0, -1, probe_kind(target.kind).at_return}};
+            in_file.places = {
+                {path, function.offset, counter, -1, probe_kind(target.kind).at_return}};
         else if (auto why = find_places(function, path, search.has_other_way, in_file))
             if (!in_libc || find_places(function, *in_libc, search.has_other_way, in_file))
                 absent = std::move(why);

@@ -4,9 +4,9 @@
 #include <variant>
 #include <vector>
 
-#include "engine/monitor/code_files.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/probe_sites.h"
+#include "engine/symbols/code_files.h"
 #include "lang/program/program.h"
 
 namespace gpufs {

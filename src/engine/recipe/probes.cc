@@ -1,13 +1,11 @@
 #include "engine/recipe/probes.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hex.h"
 #include "base/scan.h"
-#include "base/suggest.h"
-#include "kernel/elf/probe_offsets.h"
+#include "engine/probe/places.h"
+#include "engine/session/session_probes.h"
 #include "kernel/host/kallsyms.h"
 
 namespace gpufs {
@@ -31,15 +29,10 @@ KernelPlace parse_kernel_place(const std::string& text) {
 
 }  // namespace
 
-std::string ProbeFinder::definition_file(const RecipeProbe& probe) const {
-    if (top_.has("dynamic_events")) return "dynamic_events";
-    return probe.is_user() ? "uprobe_events" : "kprobe_events";
-}
-
 ProbeFinder::Answer ProbeFinder::make(const RecipeProbe& probe, const std::string& place) const {
     RecipeOnKernel::Probe made;
     made.name = probe.name.text;
-    made.file = definition_file(probe);
+    made.file = definition_file(top_, probe.is_user());
     made.letter = probe.is_return() ? 'r' : 'p';
     made.definition = place;
     for (const RecipeWord& field : probe.fields) made.definition += ' ' + field.text;
@@ -88,23 +81,11 @@ ProbeFinder::Answer ProbeFinder::find_user_place(const RecipeProbe& probe) {
     if (!file_exists(file))
         throw SourceError(recipe_.source, probe.place.span, cat("there is no file '", file, "'"));
     if (is_digit(place[0])) return make(probe, text);
-    std::vector<ElfFunction> functions;
     try {
-        functions = find_functions(file, "*");
+        return make(probe, cat(file, ':', hex(find_function_offset(file, place))));
     } catch (const Error& e) {
         throw SourceError(recipe_.source, probe.place.span, e.what(), e.hint());
     }
-    const auto it = std::ranges::find(functions, place, &ElfFunction::name);
-    if (it != functions.end()) return make(probe, cat(file, ':', hex(it->offset)));
-    std::vector<std::string> names;
-    names.reserve(functions.size());
-    for (const ElfFunction& function : functions) names.push_back(function.name);
-    std::string hint = did_you_mean(place, names);
-    if (hint.empty())
-        hint = names.empty() ? "it is stripped: give the offset in the file, such as 0x1230"
-                             : "'nm' and 'nm -D' list what it has";
-    throw SourceError(recipe_.source, probe.place.span,
-                      cat("'", file, "' has no function '", place, "'"), hint);
 }
 
 }  // namespace gpufs

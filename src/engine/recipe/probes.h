@@ -30,7 +30,6 @@ private:
     Answer find_kernel_place(const RecipeProbe& probe);
     Answer find_user_place(const RecipeProbe& probe);
     Answer make(const RecipeProbe& probe, const std::string& place) const;
-    std::string definition_file(const RecipeProbe& probe) const;
 
     const Tracefs& top_;
     const Recipe& recipe_;

@@ -9,10 +9,9 @@
 #include "base/file.h"
 #include "base/scan.h"
 #include "base/text.h"
-#include "engine/session/scratch_instance.h"
+#include "engine/session/session_probes.h"
 
 namespace gpufs {
-namespace {
 
 void plan_event_reset(SessionPlan& plan, const Tracefs& at, const EventState& state) {
     const std::string directory = event_directory(state.event);
@@ -22,8 +21,6 @@ void plan_event_reset(SessionPlan& plan, const Tracefs& at, const EventState& st
     if (state.is_enabled) plan.changes.replace(at, directory + "/enable", "0", "1");
     if (!state.filter.empty()) plan.changes.replace(at, directory + "/filter", "0", state.filter);
 }
-
-}  // namespace
 
 std::vector<std::string> users_of(const std::string& directory) {
     std::set<std::string> users;
@@ -62,11 +59,8 @@ SessionPlan plan_reset(const Session& session) {
         throw Error(cat(session.described(), " is in use by ", join(users, ", ")),
                     "end it first, then reset again");
     SessionPlan plan = plan_reset_states(session);
-    for (const std::string& probe : probes_of(session.top(), session.probe_group())) {
-        const auto colon = probe.find(':');
-        plan.changes.append(session.top(), "dynamic_events",
-                            cat("-", probe.substr(colon, probe.find(' ') - colon)), probe);
-    }
+    plan_remove_probes(plan.changes, session.top(),
+                       probes_of(session.top(), session.probe_group()));
     plan.changes.remove_instance(at);
     plan.notes.push_back(cat(session.described(), " is gone"));
     return plan;

@@ -16,6 +16,10 @@ SessionPlan plan_reset(const Session& session);
 // Removes triggers, filters and enabled events of the session, and nothing else.
 SessionPlan plan_reset_states(const Session& session);
 
+// Adds the changes that remove an event's triggers, disable it and remove its filter, in this
+// order.
+void plan_event_reset(SessionPlan& plan, const Tracefs& at, const EventState& state);
+
 // On the top level: removes the triggers and filters of these events and disables them.
 SessionPlan plan_reset_events(const Session& session, const std::vector<std::string>& events);
 

@@ -13,6 +13,7 @@
 #include "base/scan.h"
 #include "base/text.h"
 #include "engine/session/run_mark.h"
+#include "engine/session/session_probes.h"
 #include "kernel/host/proc_task.h"
 
 namespace gpufs {
@@ -63,19 +64,6 @@ std::string instance_of_group(std::string_view group) {
     std::ranges::replace(rest, '_', '.');
     return cat(kInstancePrefix, rest);
 }
-
-// "p:gpufs/open vfs_open" and "p:probe_corosync/timer …": the group is between ':' and '/'.
-std::string_view group_of(std::string_view definition) {
-    const auto colon = definition.find(':');
-    if (colon == definition.npos) return {};
-    const auto slash = definition.find('/', colon);
-    if (slash == definition.npos) return {};
-    return definition.substr(colon + 1, slash - colon - 1);
-}
-
-// Older kernels have one file per kind of probe; newer ones also have one for all kinds.
-constexpr std::string_view kDefinitionFiles[] = {"dynamic_events", "kprobe_events",
-                                                 "uprobe_events"};
 
 }  // namespace
 
@@ -130,28 +118,6 @@ ScratchInstance::~ScratchInstance() {
     }
 }
 
-std::vector<std::string> probes_of(const Tracefs& top, const std::string& group) {
-    std::set<std::string> lines;  // the same probe stands in two files
-    for (const std::string_view file : kDefinitionFiles) {
-        const std::string text = top.read_if_readable(file).value_or("");
-        for (const std::string_view line : lines_of(text))
-            if (group_of(line) == group) lines.emplace(line);
-    }
-    return {lines.begin(), lines.end()};
-}
-
-void remove_probes(const Tracefs& top, const std::string& group) {
-    for (const std::string_view file : kDefinitionFiles) {
-        const std::string text = top.read_if_readable(file).value_or("");
-        for (const std::string_view line : lines_of(text)) {
-            if (group_of(line) != group) continue;
-            const auto colon = line.find(':');
-            const auto name = line.substr(colon, line.find(' ') - colon);
-            top.write(file, cat("-", name, "\n"), Write::append);
-        }
-    }
-}
-
 std::vector<std::string> remove_stale(const Tracefs& top) {
     std::vector<std::string> removed;
     if (!top.has("instances")) return removed;
@@ -165,10 +131,7 @@ std::vector<std::string> remove_stale(const Tracefs& top) {
     }
     std::ranges::move(remove_stale_marked(top), std::back_inserter(removed));
     std::set<std::string> groups;
-    for (const std::string_view file : kDefinitionFiles) {
-        const std::string text = top.read_if_readable(file).value_or("");
-        for (const std::string_view line : lines_of(text)) groups.emplace(group_of(line));
-    }
+    for (const ProbeLine& probe : read_probe_lines(top)) groups.insert(probe.group);
     for (const std::string& group : groups) {
         const std::string instance = instance_of_group(group);
         if (instance.empty() || top.has(cat("instances/", instance))) continue;

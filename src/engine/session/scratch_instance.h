@@ -41,10 +41,4 @@ private:
 // owners. Does nothing without permission.
 std::vector<std::string> remove_stale(const Tracefs& top);
 
-// Removes the dynamic probes of a group. Throws SysError when one is in use.
-void remove_probes(const Tracefs& top, const std::string& group);
-
-// The lines that define the group's probes, in the format of dynamic_events.
-std::vector<std::string> probes_of(const Tracefs& top, const std::string& group);
-
 }  // namespace gpufs

@@ -36,8 +36,7 @@ public:
             for (const ProbeKind& kind : kProbeKinds)
                 if (kind.name == system && kind.syntax == ProbeKind::Syntax::name)
                     return cat("this is a place in code, not an event: 'gpufs count ", word,
-                               "' counts it, and a recipe with a probe there records it "
-                               "(gpufs-recipe(5))");
+                               "' counts it, and 'gpufs probe add' makes an event of it");
         return "'gpufs list' shows the events of this kernel; drivers bring theirs when loaded";
     }
 

@@ -45,6 +45,13 @@ std::optional<std::uint64_t> ElfFile::file_offset(std::uint64_t address) const {
     return std::nullopt;
 }
 
+std::optional<std::uint64_t> ElfFile::address_of(std::uint64_t file_offset) const {
+    for (const GElf_Phdr& segment : segments_)
+        if (file_offset >= segment.p_offset && file_offset - segment.p_offset < segment.p_filesz)
+            return file_offset - segment.p_offset + segment.p_vaddr;
+    return std::nullopt;
+}
+
 std::string ElfFile::build_id() const {
     std::string found;
     for_each_section([&](const Section& section) {

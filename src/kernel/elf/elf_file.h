@@ -38,6 +38,8 @@ public:
 
     // The file offset of the byte at this address; absent if no segment contains it.
     std::optional<std::uint64_t> file_offset(std::uint64_t address) const;
+    // The reverse: the address, as linked, of the byte at this offset of the file.
+    std::optional<std::uint64_t> address_of(std::uint64_t file_offset) const;
     // The segments to load (PT_LOAD).
     const std::vector<GElf_Phdr>& segments() const noexcept { return segments_; }
 

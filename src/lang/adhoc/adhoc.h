@@ -15,6 +15,15 @@ namespace gpufs {
 // Generates Programs for questions on the command line: how often, how large, how long, from where.
 // They are Programs like those of .bpf files; the formats of this machine's events are passed in.
 
+// How a program reads a field of a dynamic probe (fetched.h): a register, or a constant; then, for
+// each offset, what is in memory so far behind it.
+struct FetchedField {
+    std::optional<std::size_t> base;  // in struct pt_regs
+    std::int64_t constant = 0;        // without one
+    std::vector<std::int64_t> offsets;
+    bool is_asked_for = true;  // else nothing is read
+};
+
 // An event of a question, as it is on one machine.
 struct AdhocEvent {
     ProbeTarget target;  // a tracepoint: a single event, not a pattern
@@ -26,6 +35,8 @@ struct AdhocEvent {
     // The function that is probed, or those of a pattern, by function_cookie(), in their readable
     // form. Of several the target has cookies.
     EnumWords functions;
+    // Of a dynamic probe, whose place in code the target is: for each field of the format.
+    std::vector<FetchedField> fetched;
 };
 
 // The key that tells functions apart.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "lang/adhoc/fetched.h"
 #include "lang/expr/bpf.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/followed.h"
@@ -26,7 +27,9 @@ AdhocProbe::AdhocProbe(const AdhocEvent& event, Program& program)
       program_(program),
       context_(code_.argument(1)),
       out_(code_.new_label()),
-      values_(code_, context_, event, program) {}
+      record_(event.fetched.empty() ? context_
+                                    : append_fetched_record(code_, context_, event, program)),
+      values_(code_, context_, record_, event, program) {}
 
 void AdhocProbe::filter(const AdhocFilter& filter) {
     append_pid_test(code_, filter.pids, out_);
@@ -34,11 +37,11 @@ void AdhocProbe::filter(const AdhocFilter& filter) {
         declare_followed(program_);
         append_followed_test(code_, out_);
     }
-    if (filter.comm) append_condition(code_, context_, out_, *filter.comm, event_.format);
+    if (filter.comm) append_condition(code_, record_, out_, *filter.comm, event_.format);
     if (!filter.condition) return;
     ConditionCode how;
     how.source = filter.condition_source;
-    append_condition(code_, context_, out_, *filter.condition, event_.format, how);
+    append_condition(code_, record_, out_, *filter.condition, event_.format, how);
     code_.set_source({});
 }
 

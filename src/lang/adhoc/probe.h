@@ -36,7 +36,7 @@ private:
     const AdhocEvent& event_;
     Program& program_;
     ir::Code code_;
-    ir::Temp context_;
+    ir::Temp context_, record_;
     ir::Label out_;
     AdhocValueCode values_;
 };

@@ -217,7 +217,7 @@ void AdhocValueCode::count_loss(const char* name, const char* what) {
 
 ir::Temp AdhocValueCode::field_number(const Field& field) {
     if (event_.is_record) return code_.load_field(context_, field_reference(field));
-    return code_.load({context_, static_cast<std::int64_t>(field.offset)},
+    return code_.load({record_, static_cast<std::int64_t>(field.offset)},
                       {static_cast<std::uint8_t>(field.size), field.is_signed});
 }
 
@@ -301,8 +301,11 @@ void AdhocValueCode::store_number(const AdhocValue& value, const ValueType& type
 // past its end are 0.
 ir::Temp AdhocValueCode::load_word(const Field& field, std::size_t at) {
     const auto load = [&](std::size_t from, std::uint8_t bytes) {
-        return code_.load({context_, field_reference(field, static_cast<std::int64_t>(from))},
-                          {bytes, false});
+        const auto addend = static_cast<std::int64_t>(from);
+        if (!event_.is_record)
+            return code_.load({record_, static_cast<std::int64_t>(field.offset) + addend},
+                              {bytes, false});
+        return code_.load({context_, field_reference(field, addend)}, {bytes, false});
     };
     const std::size_t widest = field.element_size == 1 ? kWord : field.element_size;
     std::optional<ir::Temp> word;

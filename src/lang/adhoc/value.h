@@ -54,9 +54,12 @@ std::string hint_for_value(std::initializer_list<const AdhocEvent*> events, std:
 // Generates code that reads values at one event.
 class AdhocValueCode {
 public:
-    // `context` is the initial r1. Declares the losses and maps that the code needs in the program.
-    AdhocValueCode(ir::Code& code, ir::Temp context, const AdhocEvent& event, Program& program)
-        : code_(code), context_(context), event_(event), program_(program) {}
+    // `context` is the initial r1, `record` what the event's fields are in: the same, or what
+    // append_fetched_record() made. Declares the losses and maps that the code needs in the
+    // program.
+    AdhocValueCode(ir::Code& code, ir::Temp context, ir::Temp record, const AdhocEvent& event,
+                   Program& program)
+        : code_(code), context_(context), record_(record), event_(event), program_(program) {}
 
     // The number, sign- or zero-extended to 64 bits.
     ir::Temp number(const AdhocValue& value);
@@ -90,7 +93,7 @@ private:
     void count_loss(const char* name, const char* what);
 
     ir::Code& code_;
-    ir::Temp context_;
+    ir::Temp context_, record_;
     const AdhocEvent& event_;
     Program& program_;
 };

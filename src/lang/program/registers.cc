@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/scan.h"
+
 namespace gpufs {
 namespace {
 
@@ -42,6 +44,48 @@ std::optional<std::size_t> register_offset(std::string_view name) {
             if (one.starts_with('x') && one.substr(1) == name.substr(1)) return place_of(one);
 #endif
     return std::nullopt;
+}
+
+std::optional<std::size_t> register_of_operand(std::string name) {
+    if (name.starts_with('%')) name.erase(0, 1);
+    if (name.empty()) return std::nullopt;
+#if defined __x86_64__
+    if (name[0] == 'r' && name.size() > 1 && is_digit(name[1])) {
+        while (!is_digit(name.back())) name.pop_back();  // r8d, r8w, r8b
+        return register_offset(name);
+    }
+    if (name.size() == 3 && (name[0] == 'e' || name[0] == 'r')) name.erase(0, 1);
+    if (name.size() == 3 && name[2] == 'l') name.pop_back();  // sil, dil, bpl, spl
+    if (name.size() == 2 && name[1] == 'l') name[1] = 'x';    // al
+#elif defined __aarch64__
+    if (name[0] == 'w') name[0] = 'x';
+#endif
+    return register_offset(name);
+}
+
+std::vector<std::string> tracefs_registers() {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::size(kRegisters); ++i)
+        if (auto name = tracefs_register(i * kRegisterBytes)) names.push_back(std::move(*name));
+    return names;
+}
+
+bool is_tracefs_register(std::string_view name) {
+    if (kRegisters[0].empty()) return true;
+#if defined __aarch64__
+    if (name == "x30") return true;  // of lr
+#endif
+    const auto place = place_of(name == "pc" ? "ip" : name);
+    return place && (tracefs_register(*place) == name);
+}
+
+std::optional<std::string> tracefs_register(std::size_t offset) {
+    const std::size_t index = offset / kRegisterBytes;
+    if (index >= std::size(kRegisters) || kRegisters[index].empty()) return std::nullopt;
+#if defined __aarch64__
+    if (kRegisters[index] == "ip") return "pc";
+#endif
+    return std::string(kRegisters[index]);
 }
 
 }  // namespace gpufs

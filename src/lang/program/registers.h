@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpufs {
 
@@ -10,5 +12,16 @@ namespace gpufs {
 // (arch/*/include/uapi/asm/ptrace.h): x86-64's also with an r in front ("ax" and "rax"), arm64's as
 // r0 or x0, and on both "ip" and "sp". Absent for a name of none, and on other architectures.
 std::optional<std::size_t> register_offset(std::string_view name);
+
+// The same for the names that assembly has for registers and their lower parts, with or without a
+// '%' in front: "%eax" and "al" are of ax, "r8d" of r8, "w4" of x4.
+std::optional<std::size_t> register_of_operand(std::string name);
+
+// The registers as tracefs takes them in arguments of probes (regs_query_register_offset() in
+// arch/*/kernel/ptrace.c), without the '%': all, whether a name is one, and the name of the one at
+// an offset in struct pt_regs. On architectures whose registers are not known, each may be one.
+std::vector<std::string> tracefs_registers();
+bool is_tracefs_register(std::string_view name);
+std::optional<std::string> tracefs_register(std::size_t offset);
 
 }  // namespace gpufs

@@ -8,25 +8,6 @@
 namespace gpufs {
 namespace {
 
-// The parts of a kernel's name for a register that say its width: %eax and %al are of ax, %r8d of
-// r8, w4 of x4.
-std::optional<std::size_t> find_register(std::string name) {
-    if (name.starts_with('%')) name.erase(0, 1);
-    if (name.empty()) return std::nullopt;
-#if defined __x86_64__
-    if (name[0] == 'r' && name.size() > 1 && is_digit(name[1])) {
-        while (!is_digit(name.back())) name.pop_back();  // r8d, r8w, r8b
-        return register_offset(name);
-    }
-    if (name.size() == 3 && (name[0] == 'e' || name[0] == 'r')) name.erase(0, 1);
-    if (name.size() == 3 && name[2] == 'l') name.pop_back();  // sil, dil, bpl, spl
-    if (name.size() == 2 && name[1] == 'l') name[1] = 'x';    // al
-#elif defined __aarch64__
-    if (name[0] == 'w') name[0] = 'x';
-#endif
-    return register_offset(name);
-}
-
 std::optional<std::int64_t> take_number(Scan& scan) {
     const bool is_negative = scan.take("-");
     const bool is_hex = scan.take("0x");
@@ -46,7 +27,7 @@ bool take_place(Scan& scan, StaticArgument& made) {
     if (!is_arm && !scan.take("(")) return false;
     made.kind = StaticArgument::Kind::in_memory;
     if (const std::string name = take_register(scan); !name.empty()) {
-        made.base = find_register(name);
+        made.base = register_of_operand(name);
         if (!made.base) return false;
     }
     if (scan.take(",")) {
@@ -56,7 +37,7 @@ bool take_place(Scan& scan, StaticArgument& made) {
             if (!number) return false;
             made.number = *number;
         } else {
-            made.index = find_register(take_register(scan));
+            made.index = register_of_operand(take_register(scan));
             if (!made.index) return false;
             if (scan.take(",")) {
                 const auto scale = take_number(scan);
@@ -85,9 +66,26 @@ bool take_operand(Scan& scan, StaticArgument& made) {
         return true;
     }
     const std::string name = take_register(scan);
-    made.base = find_register(name);
+    made.base = register_of_operand(name);
     made.kind = Kind::in_register;
     return made.base.has_value();
+}
+
+// "NBuffers(%rip)", "40+CheckpointStats(%rip)", "CheckpointStats+40(%rip)". Notes no variable if it
+// is none.
+void take_variable(Scan scan, StaticArgument& made) {
+    const auto take_offset = [&] {
+        const auto number = take_number(scan);
+        if (number) made.number += *number;
+        return number.has_value();
+    };
+    made.number = 0;
+    if (take_offset() && !scan.take("+")) return;
+    const std::string name(scan.take_all([](char c) { return is_word_char(c) || c == '.'; }));
+    if (name.empty() || is_digit(name[0])) return;
+    if (scan.rest().starts_with('-') && !take_offset()) return;
+    if (scan.take("+") && !take_offset()) return;
+    if (scan.rest() == "(%rip)") made.symbol = name;
 }
 
 StaticArgument parse_one(std::string_view text) {
@@ -97,7 +95,11 @@ StaticArgument parse_one(std::string_view text) {
     made.is_signed = scan.take("-");
     if (const auto bytes = scan.take_number<std::size_t>()) made.bytes = *bytes;
     const bool is_size = made.bytes == 1 || made.bytes == 2 || made.bytes == 4 || made.bytes == 8;
-    if (is_size && scan.take("@") && take_operand(scan, made) && scan.rest().empty()) return made;
+    if (is_size && scan.take("@")) {
+        const Scan operand = scan;
+        if (take_operand(scan, made) && scan.rest().empty()) return made;
+        take_variable(operand, made);
+    }
     made.kind = StaticArgument::Kind::unknown;
     if (!is_size) made.bytes = sizeof(std::uint64_t);
     return made;

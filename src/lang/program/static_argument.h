@@ -16,7 +16,7 @@ struct StaticArgument {
         constant,     // `number`
         in_register,  // the low `bytes` of the register at `base`
         in_memory,    // at base + index * scale + number, of the process
-        unknown,      // another form: a global variable, a floating-point register
+        unknown,      // another form: a global variable (`symbol`), a floating-point register
     };
     Kind kind = Kind::unknown;
     std::size_t bytes = 8;  // 1, 2, 4 or 8
@@ -24,6 +24,8 @@ struct StaticArgument {
     // In struct pt_regs, in bytes.
     std::optional<std::size_t> base, index;
     std::int64_t scale = 1, number = 0;
+    // Of "-4@40+CheckpointStats(%rip)": the variable at `number` behind which it is.
+    std::string symbol;
     std::string text;  // as the note has it
 };
 

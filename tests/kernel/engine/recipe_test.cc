@@ -16,6 +16,7 @@
 #include "engine/recipe/run.h"
 #include "engine/recipe/trusted_files.h"
 #include "engine/session/scratch_instance.h"
+#include "engine/session/session_probes.h"
 #include "support/needs.h"
 #include "support/skip.h"
 #include "support/trace_instance.h"

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "engine/session/changes.h"
 #include "engine/session/scratch_instance.h"
+#include "engine/session/session_probes.h"
 #include "engine/session/settings.h"
 #include "engine/session/triggers.h"
 #include "engine/trace/kernel_events.h"

@@ -39,6 +39,19 @@ BOOST_AUTO_TEST_CASE(what_is_in_no_form_that_is_known_keeps_its_text) {
     BOOST_TEST(read("-8@total+8(%rip)") == "s8 unknown -8@total+8(%rip)");
 }
 
+BOOST_AUTO_TEST_CASE(a_global_variable_is_named_with_what_is_behind_it) {
+    const auto variable = [](std::string_view text) {
+        const StaticArgument one = parse_static_arguments(text).at(0);
+        return one.symbol.empty() ? "none" : cat(one.symbol, " + ", one.number);
+    };
+    BOOST_TEST(variable("-4@NBuffers(%rip)") == "NBuffers + 0");
+    BOOST_TEST(variable("-4@40+CheckpointStats(%rip)") == "CheckpointStats + 40");
+    BOOST_TEST(variable("8@CheckpointStats+0x28(%rip)") == "CheckpointStats + 40");
+    BOOST_TEST(variable("8@total-8(%rip)") == "total + -8");
+    BOOST_TEST(variable("8@total(%rax)") == "none");
+    BOOST_TEST(variable("8@40(%rip)") == "none");
+}
+
 #if defined __x86_64__
 BOOST_AUTO_TEST_CASE(operands_are_read_as_the_assembler_writes_them) {
     BOOST_TEST(read("-4@%edi 8@%rax 1@%cl 2@%ax 4@%r8d 1@%dil") ==

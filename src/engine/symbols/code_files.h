@@ -41,4 +41,8 @@ private:
     std::map<std::string, std::vector<std::string>> found_;  // by pattern
 };
 
+// The programs and libraries that a process has mapped: their paths, or those below its root where
+// it sees another file there than we do.
+std::vector<std::string> mapped_code_files(int pid);
+
 }  // namespace gpufs

@@ -1,4 +1,4 @@
-#include "engine/monitor/code_files.h"
+#include "engine/symbols/code_files.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,6 +72,12 @@ std::optional<std::string> find_library(const std::string& name,
     return std::nullopt;
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+    struct stat one, other;
+    return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 }  // namespace
 
 std::variant<std::string, Absent> find_code_file(const std::string& name) {
@@ -139,6 +145,19 @@ const std::vector<LibraryFiles::Mapped>& LibraryFiles::mapped() {
         }
     }
     return *mapped_;
+}
+
+std::vector<std::string> mapped_code_files(int pid) {
+    std::set<std::string> paths;
+    const std::string maps = proc::maps(pid);
+    for (const std::string_view line : lines_of(maps)) {
+        const auto map = parse_proc_map(line);
+        if (!map || !map->is_executable || !map->path.starts_with('/')) continue;
+        std::string path(map->path);
+        std::string below_root = cat("/proc/", pid, "/root", path);
+        paths.insert(is_same_file(path, below_root) ? std::move(path) : std::move(below_root));
+    }
+    return {paths.begin(), paths.end()};
 }
 
 }  // namespace gpufs

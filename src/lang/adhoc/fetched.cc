@@ -1,0 +1,135 @@
+#include "lang/adhoc/fetched.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/align.h"
+#include "lang/ir/aggregate.h"
+#include "lang/ir/read_memory.h"
+#include "lang/program/function_fields.h"
+#include "lang/program/probe_kinds.h"
+#include "lang/program/registers.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kAddressBytes = 8, kFetchedTextBytes = 48;
+// A program has 512 bytes, of which keys take up to kMaxKeyBytes.
+constexpr std::size_t kMostFetchedBytes = 160;
+
+// Where struct pt_regs has what the fetch begins with.
+std::optional<std::size_t> base_of(const Fetch& fetch, ProbeTarget::Kind kind) {
+    using From = Fetch::From;
+    const auto field_number = [&](std::size_t index) -> std::optional<std::size_t> {
+        const std::vector<Field> fields = function_fields(kind);
+        return index < fields.size() ? std::optional(fields[index].offset) : std::nullopt;
+    };
+    switch (fetch.from) {
+        case From::in_register:
+            return register_offset(fetch.name);
+        case From::stack_address:
+        case From::stack_word:
+            return register_offset("sp");
+        case From::result:
+            return field_number(0);
+        case From::argument:
+            return field_number(static_cast<std::size_t>(fetch.number) - 1);
+        default:
+            return std::nullopt;
+    }
+}
+
+std::optional<FetchedField> fetched_field(const ProbeArgument& argument, ProbeTarget::Kind kind) {
+    const Fetch& fetch = argument.fetch;
+    FetchedField made;
+    made.base = base_of(fetch, kind);
+    if (!made.base && fetch.from != Fetch::From::constant) return std::nullopt;
+    if (!made.base) made.constant = fetch.number;
+    if (fetch.from == Fetch::From::stack_word)
+        made.offsets.push_back(fetch.number * static_cast<std::int64_t>(kAddressBytes));
+    for (const Fetch::Step& step : fetch.steps) made.offsets.push_back(step.offset);
+    const Field& field = argument.field;
+    const bool is_text = field.is_string;
+    const bool is_number = !field.is_array && std::has_single_bit(field.size) &&
+                           !field.type.starts_with('b') && field.size <= kAddressBytes;
+    if (is_text ? made.offsets.empty() : !is_number) return std::nullopt;
+    return made;
+}
+
+// How an argument lies in the record that a program makes.
+Field field_in_record(const Field& argument, std::size_t end) {
+    Field field = argument;
+    if (field.is_string) {
+        field.place = Field::Place::fixed;
+        field.size = kFetchedTextBytes;
+    }
+    field.offset = align_up(end, field.is_string ? kAddressBytes : field.size);
+    return field;
+}
+
+}  // namespace
+
+void add_fetched_fields(AdhocEvent& event, const std::vector<ProbeArgument>& arguments) {
+    std::size_t end = 0;
+    for (const ProbeArgument& argument : arguments) {
+        auto fetched = fetched_field(argument, event.target.kind);
+        if (!fetched) continue;
+        const Field field = field_in_record(argument.field, end);
+        if (field.offset + field.size > kMostFetchedBytes) continue;
+        end = field.offset + field.size;
+        event.format.fields.push_back(field);
+        event.fetched.push_back(std::move(*fetched));
+    }
+}
+
+ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
+                               Program& program) {
+    constexpr const char* kUnread = "texts_unread";
+    if (std::ranges::none_of(event.fetched, &FetchedField::is_asked_for)) return context;
+    const bool is_in_file = probe_kind(event.target.kind).place == ProbeKind::Place::file;
+    const Space space = is_in_file ? Space::user : Space::kernel;
+    const Field& last = event.format.fields.back();
+    const std::size_t bytes = align_up(last.offset + last.size, kAddressBytes);
+    const ir::Slot record = code.new_slot(bytes);
+    for (std::size_t at = 0; at < bytes; at += kAddressBytes)
+        code.store({record, static_cast<std::int64_t>(at)}, 0, ir::kU64);
+    for (std::size_t i = 0; i < event.fetched.size(); ++i) {
+        const FetchedField& fetched = event.fetched[i];
+        if (!fetched.is_asked_for) continue;
+        const Field& field = event.format.fields[i];
+        const auto place = static_cast<std::int64_t>(field.offset);
+        ir::Temp value = code.new_temp(ir::kU64);
+        if (fetched.base)
+            code.assign(value,
+                        code.load({context, static_cast<std::int64_t>(*fetched.base)}, ir::kU64));
+        else
+            code.assign(value, fetched.constant);
+        for (std::size_t step = 0; step < fetched.offsets.size(); ++step) {
+            const ir::Temp from = code.compute(ir::Op::add, ir::kU64, value, fetched.offsets[step]);
+            const bool is_last = step + 1 == fetched.offsets.size();
+            if (is_last && field.is_string) {
+                const ir::Label is_read = code.new_label();
+                const ir::Temp length =
+                    append_read_text(code, space, code.address(record, place), field.size, from);
+                code.branch(ir::Cmp::ge, ir::kS32, length, 0, is_read);
+                if (!program.find_map(kUnread))
+                    declare_loss(program, kUnread, "texts that could not be read");
+                append_loss(code, kUnread);
+                code.bind(is_read);
+            } else if (is_last) {
+                append_read(code, space, code.address(record, place), field.size, from);
+            } else {
+                const ir::Slot next = code.new_slot(kAddressBytes);
+                code.store(next, 0, ir::kU64);
+                append_read(code, space, code.address(next), kAddressBytes, from);
+                code.assign(value, code.load(next, ir::kU64));
+            }
+        }
+        if (fetched.offsets.empty())
+            code.store({record, place}, value, {static_cast<std::uint8_t>(field.size), false});
+    }
+    return code.address(record);
+}
+
+}  // namespace gpufs

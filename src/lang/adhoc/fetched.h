@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lang/adhoc/adhoc.h"
+#include "lang/ir/ir.h"
+#include "lang/probe/argument.h"
+
+namespace gpufs {
+
+// Programs cannot read the record of a dynamic probe: they get the registers of its place, and read
+// its arguments by the same rules into a record of their own.
+
+// Adds to the event's format the fields that a program can read so, in the order of `arguments`,
+// and to `fetched` how. Left out are bit fields, arrays, what is read from a fixed address or by
+// the kernel's types, and what finds no room on a program's stack. The event's target is a probe at
+// a function.
+void add_fetched_fields(AdhocEvent& event, const std::vector<ProbeArgument>& arguments);
+
+// Reads the fields that are asked for into memory on the program's stack, whose address is
+// returned; the context where there are none. Text that cannot be read is empty, and counted; other
+// memory that cannot be read is 0.
+ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
+                               Program& program);
+
+}  // namespace gpufs

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/source.h"
+#include "lang/event/event_format.h"
+
+namespace gpufs {
+
+// The field that an argument of this type becomes in records: "u32", "x64", "string", "b4@4/32" (a
+// bit field), "u8[16]"; the types of kernel/trace/trace_probe.c. Its name is empty, its offset
+// means nothing. Throws SourceError, located at `at`, for a type that no kernel has.
+Field field_of_type(std::string_view type, const SourceText& source, Span at);
+
+// The types that take only what a fetch reads from memory, or $comm: string, ustring, symstr.
+bool is_text_type(std::string_view type);
+
+}  // namespace gpufs

@@ -1,0 +1,366 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <filesystem>
+#include <set>
+
+#include "base/cat.h"
+#include "base/text.h"
+#include "support/needs.h"
+#include "support/nest.h"
+#include "support/run_gpufs.h"
+#include "support/skip.h"
+#include "support/trace_instance.h"
+
+// tests/programs/probed.cc, whose arguments are known, under probes of a session of each test's
+// own.
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::Ended;
+using test::has;
+using test::TempSession;
+
+Ended probe_in(const TempSession& session, std::vector<std::string> args) {
+    args.push_back("--session");
+    args.push_back(session.name());
+    return test::gpufs(args);
+}
+
+std::string probed() {
+    return std::filesystem::canonical(test::Nest::build_file("probed"));
+}
+
+// The lines of dynamic_events that are this session's.
+std::string defined_in(const TempSession& session) {
+    std::string lines;
+    const std::string all = test::top().read("dynamic_events");
+    for (const std::string_view line : lines_of(all))
+        if (has(std::string(line), cat(":gpufs_", session.name(), "/"))) lines += cat(line, "\n");
+    return lines;
+}
+
+// Lets the program call work() with each of these.
+void run_probed(const std::string& program, const std::string& numbers) {
+    const Ended ended = test::shell(cat("printf -- '", numbers, "' | ", program));
+    BOOST_TEST(ended.status == 0, ended.err);
+}
+
+// What the session recorded, without what stands in front of the events' names.
+std::vector<std::string> shown_by(const TempSession& session) {
+    const Ended ended = probe_in(session, {"show"});
+    std::vector<std::string> records;
+    for (const std::string_view line : lines_of(ended.out)) {
+        const auto stamp = line.find(": ");
+        if (!line.starts_with('#') && stamp != line.npos)
+            records.emplace_back(line.substr(stamp + 2));
+    }
+    return records;
+}
+
+// "work: (0x55ec7fa4b14d) n=1" is "work: n=1", because addresses are random.
+std::vector<std::string> without_addresses(std::vector<std::string> records) {
+    for (std::string& record : records) {
+        const auto open = record.find('('), close = record.find(") ");
+        if (open != record.npos && close != record.npos) record.erase(open, close + 2 - open);
+    }
+    return records;
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(probes, *ut::precondition(test::has_file{"uprobe_events"}))
+
+#if defined __x86_64__
+
+BOOST_AUTO_TEST_CASE(a_function_is_an_event_with_its_arguments) {
+    for (const char* name : {"probed", "probed-fixed"}) {
+        const TempSession session;
+        const std::string program = std::filesystem::canonical(test::Nest::build_file(name));
+        const Ended added =
+            probe_in(session, {"probe", "add",
+                               cat(program,
+                                   ":work n=%di:s32 text=+0(%si):string id=+0(%dx):s64 "
+                                   "name=+0(+8(%dx)):string")});
+        BOOST_TEST(added.status == 0, added.err);
+        BOOST_TEST(added.out == "");
+        const std::string event = cat("gpufs_", session.name(), ":work");
+        BOOST_TEST(has(added.err, event + ": " + program + ":0x"), added.err);
+        const Ended filtered =
+            probe_in(session, {"filter", "-e", event, "n >= 4 && text == \"text\""});
+        BOOST_TEST(filtered.status == 0, filtered.err);
+        run_probed(program, "3\\n4\\n5\\n");
+        const std::vector<std::string> expected = {
+            "work: n=4 text=\"text\" id=1004 name=\"request\"",
+            "work: n=5 text=\"text\" id=1005 name=\"request\""};
+        BOOST_TEST(without_addresses(shown_by(session)) == expected,
+                   boost::test_tools::per_element());
+        const Ended listed = probe_in(session, {"probe", "list"});
+        BOOST_TEST(has(listed.out, cat(event, "     3  ", program, ":work  n=%di:s32 ")),
+                   listed.out);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_probe_stands_at_an_instruction_and_at_a_return) {
+    const TempSession session;
+    BOOST_TEST(
+        probe_in(session, {"probe", "add", cat("p:later ", probed(), ":work+4 sp=%sp")}).status ==
+        0);
+    BOOST_TEST(probe_in(session, {"probe", "add", cat("r:done ", probed(), ":work v=$retval:s32")})
+                   .status == 0);
+    BOOST_TEST(
+        probe_in(session, {"probe", "add", cat(probed(), ":worker_a%return $retval:s32")}).status ==
+        0);
+    BOOST_TEST(probe_in(session, {"filter", "-e", cat("gpufs_", session.name()), "--all"}).status ==
+               0);
+    run_probed(probed(), "21\\n");
+    const auto records = shown_by(session);
+    BOOST_TEST_REQUIRE(records.size() == 3u);
+    BOOST_TEST(has(records[0], "worker_a__return: "), records[0]);
+    BOOST_TEST(has(records[0], " arg1=22"), records[0]);
+    BOOST_TEST(has(records[1], "later: "), records[1]);
+    BOOST_TEST(has(records[2], "done: "), records[2]);
+    BOOST_TEST(has(records[2], " v=42"), records[2]);
+    const Ended listed = probe_in(session, {"probe", "list"});
+    BOOST_TEST(has(listed.out, cat(probed(), ":work+0x4 ")), listed.out);
+    BOOST_TEST(has(listed.out, cat("return of ", probed(), ":work ")), listed.out);
+}
+
+BOOST_AUTO_TEST_CASE(a_pattern_makes_an_event_of_each_function) {
+    const TempSession session;
+    const Ended added = probe_in(session, {"probe", "add", cat(probed(), ":worker_? n=%di:s32")});
+    BOOST_TEST(added.status == 0, added.err);
+    BOOST_TEST(has(added.err, ":worker_a: "));
+    BOOST_TEST(has(added.err, ":worker_b: "));
+    probe_in(session, {"filter", "-e", "worker_*", "n == 8"});
+    run_probed(probed(), "7\\n8\\n");
+    BOOST_TEST(without_addresses(shown_by(session)) ==
+                   (std::vector<std::string>{"worker_a: n=8", "worker_b: n=8"}),
+               boost::test_tools::per_element());
+    const Ended removed = probe_in(session, {"probe", "remove", "worker_*"});
+    BOOST_TEST(removed.status == 0, removed.err);
+    BOOST_TEST(defined_in(session) == "");
+}
+
+BOOST_AUTO_TEST_CASE(programs_count_by_the_arguments_of_a_probe) {
+    const TempSession session;
+    const std::string group = cat("gpufs_", session.name());
+    probe_in(session, {"probe", "add",
+                       cat(probed(),
+                           ":work n=%di:s32 id=+0(%dx):s64 id32=+0(%dx):u32 "
+                           "deep=+0(+8(%dx)):u8 seven=\\7:u8 "
+                           "odd=%di:b1@0/32")});
+    probe_in(session, {"probe", "add", cat("r:done ", probed(), ":work v=$retval:s32")});
+    const std::string work = cat("printf -- '3\\n-4\\n-4\\n' | ", probed(), " >/dev/null");
+    const auto asked = [&](std::vector<std::string> question) {
+        question.insert(question.end(), {"--", "/bin/sh", "-c", work});
+        const Ended ended = test::gpufs(question);
+        BOOST_TEST(ended.status == 0, ended.err);
+        BOOST_TEST(has(ended.err, "0 lost"), ended.err);
+        std::vector<std::string> rows;
+        for (const std::string_view line : lines_of(ended.out))
+            rows.push_back(join(split(line, ' '), " "));
+        return rows;
+    };
+    using Rows = std::vector<std::string>;
+    BOOST_TEST(asked({"count", group + ":work"}) == (Rows{group + ":work: 3"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(asked({"count", group + ":work", "by", "n,id,id32,seven"}) ==
+                   (Rows{group + ":work by n,id,id32,seven", "N ID ID32 SEVEN COUNT",
+                         "-4 996 996 7 2", "3 1003 1003 7 1"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(asked({"count", group + ":work", "--if", "n < 0 && id == 996"}) ==
+                   (Rows{group + ":work: 2"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(asked({"stats", group + ":done", "v"}) ==
+                   (Rows{group + ":done v: count 3, sum -10, avg -3, min -8, max 6"}),
+               boost::test_tools::per_element());
+    const auto stacks = asked({"stacks", group + ":work"});
+    BOOST_TEST(std::ranges::count(stacks, "work (probed)") == 1);
+    const Ended unread = test::gpufs({"count", group + ":work", "by", "odd", "--duration", "1ms"});
+    BOOST_TEST(unread.status == 2);
+    BOOST_TEST(has(unread.err, "has no field 'odd'"), unread.err);
+}
+
+BOOST_AUTO_TEST_CASE(programs_find_all_places_of_a_static_probe_and_its_texts) {
+    const TempSession session;
+    const std::string event = cat("gpufs_", session.name(), ":listened");
+    probe_in(session,
+             {"probe", "add", cat("usdt:", probed(), ":listened n=arg0 text=arg1:string")});
+    const Ended ended = test::gpufs({"count", event, "by", "n", "--", "/bin/sh", "-c",
+                                     cat("printf '3\\n10\\n' | ", probed(), " >/dev/null")});
+    BOOST_TEST(ended.status == 0, ended.err);
+    std::set<std::string> rows;
+    for (const std::string_view line : lines_of(ended.out))
+        rows.insert(join(split(line, ' '), " "));
+    const std::set<std::string> expected = {event + " by n", "N COUNT", "3 1",
+                                            "4 1",           "10 1",    "11 1"};
+    BOOST_TEST(rows == expected, boost::test_tools::per_element());
+    // Both places of a hit read the page; a program reads no page that is not there yet.
+    const Ended texts = test::gpufs({"count", event, "by", "text", "--", "/bin/sh", "-c",
+                                     cat("printf '3\\n10\\n11\\n' | ", probed(), " >/dev/null")});
+    BOOST_TEST(texts.status == 0, texts.err);
+    BOOST_TEST(has(texts.out, "text "), texts.out);
+}
+
+BOOST_AUTO_TEST_CASE(a_static_probe_is_hit_at_all_its_places_while_it_has_a_listener) {
+    const TempSession session;
+    const Ended added = probe_in(
+        session,
+        {"probe", "add", cat("usdt:", probed(), ":probed:listened n=arg0 text=arg1:string")});
+    BOOST_TEST(added.status == 0, added.err);
+    BOOST_TEST(lines_of(defined_in(session)).size() == 2u);
+    probe_in(session, {"filter", "-e", "listened", "--all"});
+    run_probed(probed(), "3\\n10\\n");
+    const std::vector<std::string> expected = {
+        "listened: n=3 text=\"text\"", "listened: n=4 text=\"text\"",
+        "listened: n=10 text=\"text\"", "listened: n=11 text=\"text\""};
+    BOOST_TEST(without_addresses(shown_by(session)) == expected, boost::test_tools::per_element());
+    const Ended listed = probe_in(session, {"probe", "list"});
+    BOOST_TEST(has(listed.out, " and 1 more"), listed.out);
+    BOOST_TEST(probe_in(session, {"reset"}).status == 0);
+    BOOST_TEST(defined_in(session) == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_arguments_of_a_static_probe_are_those_of_its_note) {
+    const TempSession session;
+    for (const char* name : {"passed", "of-sizes", "of__forms"}) {
+        const Ended added = probe_in(session, {"probe", "add", cat("usdt:", probed(), ":", name)});
+        BOOST_TEST(added.status == 0, added.err);
+        if (std::string(name) == "of__forms") {
+            BOOST_TEST(has(added.err, "arg1 is left out: tracefs cannot read '8f@%xmm0'"),
+                       added.err);
+            BOOST_TEST(has(added.err, "arg2 is left out: tracefs cannot read '8@("), added.err);
+        }
+    }
+    probe_in(session, {"filter", "-e", cat("gpufs_", session.name()), "--all"});
+    run_probed(probed(), "-5\\n");
+    const std::vector<std::string> expected = {
+        "passed: arg0=-5 arg1=7 arg2=-5", "of__sizes: arg0=-5",
+        "of__sizes_2: arg0=18446744073709551611", "of__forms: arg0=7"};
+    BOOST_TEST(without_addresses(shown_by(session)) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_static_probes_of_a_file_are_listed) {
+    const Ended listed = test::gpufs({"probe", "usdt", probed()});
+    BOOST_TEST(listed.status == 0, listed.err);
+    std::vector<std::string> words;
+    for (const std::string_view line : lines_of(listed.out))
+        words.push_back(join(split(line, ' '), " "));
+    const std::string file = cat("usdt:", probed(), ":probed:");
+    const std::vector<std::string> expected = {
+        "PROBE PLACES ARGUMENTS", file + "listened 2 arg0:s32 arg1:u64",
+        file + "passed 1 arg0:s32 arg1:s32 arg2:s32", file + "of__sizes 2 arg0:s32"};
+    words.pop_back();  // what the compiler chose is in it
+    BOOST_TEST(words == expected, boost::test_tools::per_element());
+    const Ended json = test::gpufs({"probe", "usdt", probed(), "--json"});
+    BOOST_TEST(json.status == 0, json.err);
+    BOOST_TEST(lines_of(json.out).size() == 4u);
+    BOOST_TEST(has(json.out, R"("name":"listened","places":2,"semaphore":true)"), json.out);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_anything_is_set) {
+    const TempSession session;
+    const std::string file = probed();
+    const auto refused = [&](const std::string& definition, const std::string& message) {
+        const Ended ended = probe_in(session, {"probe", "add", definition});
+        BOOST_TEST(ended.status == 2, definition);
+        BOOST_TEST(has(ended.err, message), ended.err);
+    };
+    refused(file + ":wrok", cat("'", file, "' has no function 'wrok'"));
+    refused(file + ":wrok", "hint: did you mean 'work'?");
+    refused(file + ":work a=%edi", "hint: the kernel calls the whole register %di");
+    refused(file + ":work+0x10000", "0x10000 is behind its end");
+    refused(file + ":0x7fffffff", "0x7fffffff is in no code of '");
+    refused("/nonexistent/x:f", "there is no file '/nonexistent/x'");
+    refused("usdt:" + file + ":probed:listend", "hint: did you mean 'listened'?");
+    refused("usdt:" + file + ":listened a=arg2",
+            "'probed:listened' has 2 arguments: there is no arg2");
+    refused("usdt:" + file + ":of__forms a=arg2", "tracefs cannot read arg2");
+    refused("usdt:" + file + ":listened a=arg1:u31", "hint: did you mean 'u32'?");
+    refused("r usdt:" + file + ":listened", "a static probe has no return");
+    refused("p:one " + file + ":worker_?", "2 functions match: each is an event of its own");
+    refused("no_such_module:f", "there is no module 'no_such_module'");
+    BOOST_TEST(!test::top().has(cat("instances/gpufs-", session.name())));
+    BOOST_TEST(defined_in(session) == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_kernels_complaint_is_shown_under_the_users_words) {
+    const TempSession session;
+    const std::string place = probed() + ":work";
+    const Ended ended = probe_in(session, {"probe", "add", place + " a=%di b=$comm:u8"});
+    BOOST_TEST(ended.status == 2);
+    const std::size_t column = place.size() + std::string(" a=%di b=$comm:").size();
+    BOOST_TEST(has(ended.err, cat("probe:1:", column + 1, ": error: the kernel refuses this: ")),
+               ended.err);
+    BOOST_TEST(has(ended.err, cat(place, " a=%di b=$comm:u8\n", std::string(column, ' '), "^~\n")),
+               ended.err);
+    BOOST_TEST(!test::top().has(cat("instances/gpufs-", session.name())));
+    BOOST_TEST(defined_in(session) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_second_probe_of_a_name_is_refused_and_the_first_stays) {
+    const TempSession session;
+    BOOST_TEST(probe_in(session, {"probe", "add", probed() + ":work"}).status == 0);
+    const std::string before = defined_in(session);
+    const Ended ended = probe_in(session, {"probe", "add", probed() + ":work n=%di"});
+    BOOST_TEST(ended.status == 2);
+    BOOST_TEST(has(ended.err, cat("session '", session.name(), "' has a probe 'work' already")),
+               ended.err);
+    BOOST_TEST(defined_in(session) == before);
+}
+
+BOOST_AUTO_TEST_CASE(removing_a_probe_removes_what_is_set_on_it) {
+    const TempSession session;
+    probe_in(session, {"probe", "add", probed() + ":work n=%di:s32"});
+    probe_in(session, {"filter", "-e", "work", "n == 1"});
+    probe_in(session, {"trigger", "traceoff", "-e", "work", "--if", "n == 1"});
+    probe_in(session, {"trigger", "enable_event", cat("gpufs_", session.name(), ":work"), "-e",
+                       "sched:sched_process_exit", "--if", "prio == 12345"});
+    const Ended unknown = probe_in(session, {"probe", "remove", "wrok"});
+    BOOST_TEST(unknown.status == 2);
+    BOOST_TEST(has(unknown.err, "hint: did you mean 'work'?"), unknown.err);
+    const Ended removed = probe_in(session, {"probe", "remove", "work"});
+    BOOST_TEST(removed.status == 0, removed.err);
+    BOOST_TEST(defined_in(session) == "");
+    BOOST_TEST(has(probe_in(session, {"probe", "list"}).err, "no probe is set in session"));
+}
+
+BOOST_AUTO_TEST_CASE(a_dry_run_prints_the_writes_and_makes_none) {
+    const TempSession session;
+    const Ended ended =
+        probe_in(session, {"probe", "add", probed() + ":work n=%di:s32", "--dry-run"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.out, cat("echo 'p:gpufs_", session.name(), "/work ", probed(), ":0x")),
+               ended.out);
+    BOOST_TEST(defined_in(session) == "");
+}
+
+BOOST_AUTO_TEST_CASE(probes_of_a_session_that_is_gone_are_removed) {
+    const TempSession session;
+    BOOST_TEST(probe_in(session, {"probe", "add", probed() + ":work"}).status == 0);
+    std::filesystem::remove(session.directory());  // as somebody's rmdir does
+    const Ended ended = test::gpufs({"reset", "--stale"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(defined_in(session) == "");
+}
+
+#endif
+
+BOOST_AUTO_TEST_CASE(without_kprobes_the_kernels_functions_are_told_off,
+                     *ut::precondition(test::can_trace)) {
+    if (test::top().has("kprobe_events")) return test::skip("needs a kernel without kprobe events");
+    const TempSession session;
+    const Ended ended = probe_in(session, {"probe", "add", "p:do_nanosleep t=%di"});
+    BOOST_TEST(ended.status == 3);
+    BOOST_TEST(ended.err ==
+               "gpufs: this kernel has no kprobe events\n"
+               "hint: a kernel with CONFIG_KPROBE_EVENTS=y\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
