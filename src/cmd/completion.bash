@@ -21,7 +21,9 @@ _gpufs() {
         choices=$(gpufs recipe show "${COMP_WORDS[3]}" 2>/dev/null |
             sed -n 's/^param  *\([A-Za-z0-9_]*\).*/\1=/p')
     elif [[ $before == -i || $before == --input ||
-        $verb == record && ($before == -o || $before == --output) ]]; then
+        $verb == record && ($before == -o || $before == --output) ||
+        $verb == export && $before != -* && $word != -* ||
+        $verb == export && $before =~ ^--(perfetto|chrome|csv|folded|pprof|speedscope)$ ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
     elif [[ $word == -* ]]; then

@@ -47,6 +47,8 @@ const Case kCases[] = {
     {"gpufs count x by k", "kstack"},
     {"gpufs recipe sh", "show"},
     {"gpufs report -i src/cmd/completion", "src/cmd/completion.bash"},
+    {"gpufs export src/cmd/completion", "src/cmd/completion.bash"},
+    {"gpufs export x.dat --perfetto src/cmd/completion", "src/cmd/completion.bash"},
 };
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
