@@ -27,8 +27,10 @@ _gpufs() {
     elif [[ $verb == probe && ${COMP_WORDS[2]} == usdt && $word != -* ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
-    elif [[ $before == -i || $before == --input || $before == --flame || $before == --heat ||
-        $verb == record && ($before == -o || $before == --output) ]]; then
+    elif [[ $before =~ ^(-i|--(input|flame|heat))$ ||
+        $verb == record && ($before == -o || $before == --output) ||
+        $verb == export && $before != -* && $word != -* ||
+        $verb == export && $before =~ ^--(perfetto|chrome|csv|folded|pprof|speedscope)$ ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
     elif [[ $word == -* ]]; then

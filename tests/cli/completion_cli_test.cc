@@ -49,6 +49,8 @@ const Case kCases[] = {
     {"gpufs report -i src/cmd/completion", "src/cmd/completion.bash"},
     {"gpufs diff src/cmd/completion", "src/cmd/completion.bash"},
     {"gpufs stacks x --flame src/cmd/completion", "src/cmd/completion.bash"},
+    {"gpufs export src/cmd/completion", "src/cmd/completion.bash"},
+    {"gpufs export x.dat --perfetto src/cmd/completion", "src/cmd/completion.bash"},
 };
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))

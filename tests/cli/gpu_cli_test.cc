@@ -310,6 +310,8 @@ BOOST_DATA_TEST_CASE(drm_over_a_recording_tells_what_the_device_saw, ut::data::m
     // With that of 6.17 there are no fences: nothing is known of jobs that were given up.
     const char* state = is_renamed ? "queued" : "given up";
     BOOST_TEST(told.sum("left", {{"state", state}}, "count") == left);
+    const auto dropped = told.records("event", {{"what", "DROPPED"}}).size();
+    BOOST_TEST(static_cast<long long>(dropped) == (is_renamed ? 0 : left));
     for (const GpuJob& job : jobs) {
         if (job.ended_ns == 0) continue;
         check_times(told, job);

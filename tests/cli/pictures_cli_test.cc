@@ -115,7 +115,7 @@ void check_xml(const std::string& path) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli)
-BOOST_AUTO_TEST_SUITE(pictures, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(pictures, *ut::label("pure") * ut::precondition(test::can_trace))
 
 BOOST_AUTO_TEST_CASE(a_flame_graph_has_the_counts_of_the_folded_stacks) {
     constexpr int kCalls = 5000;

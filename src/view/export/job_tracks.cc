@@ -69,11 +69,18 @@ void JobTracks::end_wait(Job& job, std::uint64_t time) {
     job.waits = false;
 }
 
+void JobTracks::forget(Jobs::iterator job, std::uint64_t time) {
+    end(job->second, time, "not recorded");
+    jobs_.erase(job);
+}
+
 void JobTracks::queue(const JobStep& step, std::uint64_t time) {
-    Job& job = jobs_[step.key];
+    // Where ends are lost there is a limit to the jobs that are taken to be under way.
+    constexpr std::size_t kMost = 65536;
+    if (jobs_.size() == kMost && !jobs_.contains(step.key)) forget(jobs_.begin(), time);
     // A job that never ended was known as this one is.
-    if (job.ring) end(job, time, "not recorded");
-    job = {};
+    if (const auto old = jobs_.find(step.key); old != jobs_.end()) forget(old, time);
+    Job& job = jobs_[step.key];
     job.ring = &ring_of(step);
     job.flow = ++last_flow_;
     begin(job, step, time, false);

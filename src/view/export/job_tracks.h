@@ -49,6 +49,7 @@ private:
     void begin(Job& job, const JobStep& step, std::uint64_t time, bool runs);
     void end(Job& job, std::uint64_t time, std::string_view how);
     void end_wait(Job& job, std::uint64_t time);
+    void forget(Jobs::iterator job, std::uint64_t time);
     void queue(const JobStep& step, std::uint64_t time);
 
     Tracks& tracks_;

@@ -35,6 +35,10 @@ std::string as_utf8(std::string_view text) {
 }  // namespace
 
 void append_varint(std::string& out, std::uint64_t number) {
+    if (number < 0x80) {  // most are
+        out += static_cast<char>(number);
+        return;
+    }
     std::array<char, 10> digits{};
     std::size_t count = 0;
     for (; number >= 0x80; number >>= 7) digits[count++] = static_cast<char>(number | 0x80);
