@@ -289,12 +289,17 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_anything_is_set) {
 BOOST_AUTO_TEST_CASE(the_kernels_complaint_is_shown_under_the_users_words) {
     const TempSession session;
     const std::string place = probed() + ":work";
-    const Ended ended = probe_in(session, {"probe", "add", place + " a=%di b=$comm:u8"});
+    // More steps than the kernel has room for.
+    constexpr int kSteps = 20;
+    std::string deep = "b=";
+    for (int i = 0; i < kSteps; ++i) deep += "+0(";
+    deep += "%di" + std::string(kSteps, ')');
+    const Ended ended = probe_in(session, {"probe", "add", cat(place, " a=%di ", deep)});
     BOOST_TEST(ended.status == 2);
-    const std::size_t column = place.size() + std::string(" a=%di b=$comm:").size();
+    const std::size_t column = place.size() + std::string(" a=%di b=").size();
     BOOST_TEST(has(ended.err, cat("probe:1:", column + 1, ": error: the kernel refuses this: ")),
                ended.err);
-    BOOST_TEST(has(ended.err, cat(place, " a=%di b=$comm:u8\n", std::string(column, ' '), "^~\n")),
+    BOOST_TEST(has(ended.err, cat(place, " a=%di ", deep, "\n", std::string(column, ' '), "^~")),
                ended.err);
     BOOST_TEST(!test::top().has(cat("instances/gpufs-", session.name())));
     BOOST_TEST(defined_in(session) == "");
@@ -309,6 +314,41 @@ BOOST_AUTO_TEST_CASE(a_second_probe_of_a_name_is_refused_and_the_first_stays) {
     BOOST_TEST(has(ended.err, cat("session '", session.name(), "' has a probe 'work' already")),
                ended.err);
     BOOST_TEST(defined_in(session) == before);
+}
+
+BOOST_AUTO_TEST_CASE(functions_of_the_kernel_are_events,
+                     *ut::precondition(test::has_file{"kprobe_events"})) {
+    const TempSession session;
+    const std::string event = cat("gpufs_", session.name(), ":slept");
+    for (const char* definition :
+         {"p:slept do_nanosleep mode=%si:u32", "do_nanosleep%return ret=$retval:s64"}) {
+        const Ended added = probe_in(session, {"probe", "add", definition});
+        BOOST_TEST(added.status == 0, added.err);
+    }
+    BOOST_TEST(
+        probe_in(session, {"filter", "-e", cat("gpufs_", session.name()), "comm == \"sleep\""})
+            .status == 0);
+    test::shell("sleep 0.01");
+    const auto records = shown_by(session);
+    BOOST_TEST_REQUIRE(records.size() >= 2u);
+    BOOST_TEST(has(records[0], "slept: (do_nanosleep+0x0/"), records[0]);
+    BOOST_TEST(has(records[0], " mode=1"), records[0]);
+    BOOST_TEST(has(records[1], "do_nanosleep__return: "), records[1]);
+    BOOST_TEST(has(records[1], " ret=0"), records[1]);
+    const Ended counted = test::gpufs({"count", event, "by", "mode", "--", "sleep", "0.01"});
+    BOOST_TEST(has(counted.out, "   1      1\n"), counted.out);
+
+    const Ended all = probe_in(session, {"probe", "add", "p:vfs_re*"});
+    BOOST_TEST(has(all.err, ":vfs_read: vfs_read, "), all.err);
+    BOOST_TEST(has(all.err, ":vfs_readlink: vfs_readlink, "), all.err);
+    const Ended unknown = probe_in(session, {"probe", "add", "p:do_nanoslep"});
+    BOOST_TEST(unknown.status == 2);
+    BOOST_TEST(has(unknown.err, "hint: did you mean 'do_nanosleep'?"), unknown.err);
+    const Ended inside = probe_in(session, {"probe", "add", "p:do_nanosleep+1"});
+    BOOST_TEST(inside.status == 2);
+    BOOST_TEST(has(inside.err, "error: the kernel refuses this: "), inside.err);
+    BOOST_TEST(probe_in(session, {"reset"}).status == 0);
+    BOOST_TEST(defined_in(session) == "");
 }
 
 BOOST_AUTO_TEST_CASE(removing_a_probe_removes_what_is_set_on_it) {

@@ -142,9 +142,9 @@ void Replay::refuse(const Linked& linked, const BpfFault& fault) const {
 }
 
 std::optional<std::uint64_t> Replay::advance() {
-    const TraceRecord* next = file_.next();
-    if (!next) return std::nullopt;
-    advance_to(*next);
+    record_ = file_.next();
+    if (!record_) return std::nullopt;
+    advance_to(*record_);
     return record_->timestamp;
 }
 

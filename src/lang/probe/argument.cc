@@ -220,6 +220,9 @@ private:
         if (side_.is_user && is_kernel_text)
             throw SourceError(source_, type_at, cat("'", type, "' names places in the kernel"),
                               "in a program, x64 shows the address");
+        if (fetch.from == From::comm && !is_text_type(type))
+            throw SourceError(source_, type_at, cat("$comm is a text, not ", type),
+                              "$comm alone, or $comm:string");
         const bool is_in_memory = !fetch.steps.empty() || fetch.from == From::memory ||
                                   fetch.from == From::typed || fetch.from == From::text ||
                                   fetch.from == From::comm;

@@ -97,6 +97,11 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_would_refuse_is_shown_where_it_is) {
                "a=$stack:string\n"
                "         ^~~~~~\n"
                "hint: where $stack has its address: +0($stack):string");
+    BOOST_TEST(refusal_of("a=$comm:u8") ==
+               "probe:1:9: error: $comm is a text, not u8\n"
+               "a=$comm:u8\n"
+               "        ^~\n"
+               "hint: $comm alone, or $comm:string");
     BOOST_TEST(refusal_of("a=+0($stack):u8[65]") ==
                "probe:1:14: error: an array has at most 64 elements\n"
                "a=+0($stack):u8[65]\n"
