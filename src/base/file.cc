@@ -75,6 +75,13 @@ bool file_exists(const std::string& path) {
     return ::stat(path.c_str(), &facts) == 0;
 }
 
+bool are_one_file(const std::string& a, const std::string& b) {
+    struct stat first, second;
+    if (a == b) return true;
+    return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+}
+
 void write_all(int fd, std::string_view text, std::string_view name) {
     while (!text.empty()) {
         const ssize_t n = ::write(fd, text.data(), text.size());

@@ -25,6 +25,8 @@ std::optional<std::string> read_file_if_readable(const std::string& path);
 std::vector<std::string> list_directory(const std::string& path);
 
 bool file_exists(const std::string& path);
+// Are both names the same, or those of one regular file?
+bool are_one_file(const std::string& a, const std::string& b);
 
 // Writes everything, handling short writes and EINTR. Throws SysError with `name`.
 void write_all(int fd, std::string_view text, std::string_view name);

@@ -1,4 +1,3 @@
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <functional>
@@ -51,13 +50,6 @@ struct ExportOptions {
     bool wants_stacks() const { return folded.path || pprof.path || speedscope.path; }
 };
 
-bool is_one_file(const std::string& a, const std::string& b) {
-    struct stat first {
-    }, second{};
-    return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
-}
-
 void check_targets(const ExportOptions& choices, const std::string& recording) {
     const std::vector<const Target*> targets = choices.targets();
     if (targets.empty())
@@ -65,10 +57,10 @@ void check_targets(const ExportOptions& choices, const std::string& recording) {
     for (std::size_t i = 0; i < targets.size(); ++i) {
         const Target& one = *targets[i];
         for (std::size_t k = 0; k < i; ++k)
-            if (*targets[k]->path == *one.path || is_one_file(*targets[k]->path, *one.path))
+            if (are_one_file(*targets[k]->path, *one.path))
                 throw UsageError(
                     cat(targets[k]->option, " and ", one.option, " write to one file"));
-        if (is_one_file(*one.path, recording))
+        if (are_one_file(*one.path, recording))
             throw UsageError(cat(one.option, ": '", *one.path, "' is the recording"));
         if (*one.path == "-" && one.is_binary && ::isatty(STDOUT_FILENO) != 0)
             throw UsageError(cat(one.option, " writes bytes that are no text for a terminal"),

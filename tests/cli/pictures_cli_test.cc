@@ -344,6 +344,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_is_told_before_it_runs) {
             "hint: stacks are in a map's key, as kstack(MAP) or ustack(MAP)\n");
     refuses(question({"--reverse"}), "gpufs: --reverse goes with --flame\n");
     refuses(question({"--icicle"}), "gpufs: --icicle goes with --flame\n");
+    refuses({"watch", "off-cpu", "sched-wait", "-i", kStacks, "--flame", svg, "--heat", svg},
+            "gpufs: --flame and --heat write to one file\n");
     refuses(question({"--title", "x"}), "gpufs: --title goes with --flame or --heat\n");
     refuses({"run", "off-cpu", "-i", kStacks, "--heat", svg},
             "gpufs: --heat draws histograms: no map of this has any\n"

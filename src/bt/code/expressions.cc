@@ -410,11 +410,15 @@ void ProbeCode::unless(const Expr& condition, ir::Label otherwise) {
     code_.bind(differs);
 }
 
+std::int64_t ProbeCode::step_of(const Expr& increment) const {
+    const auto stride = static_cast<std::int64_t>(stride_of(*type_of(increment), shared_.table()));
+    return increment.is_decrement ? -stride : stride;
+}
+
 Value ProbeCode::eval_increment(const Expr& expr) {
     const Expr& target = *expr.operands[0];
     const TypePtr type = type_of(expr);
-    const auto stride = static_cast<std::int64_t>(stride_of(*type, shared_.table()));
-    const std::int64_t step = expr.is_decrement ? -stride : stride;
+    const std::int64_t step = step_of(expr);
     if (target.kind == Expr::Kind::map) {
         const TypedMap& map = map_of(target);
         const Local key = key_of(map, target.operands, 0);

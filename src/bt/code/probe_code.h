@@ -44,6 +44,7 @@ private:
     void emit(const Block& block);
     void emit(const Stmt& stmt);
     void emit_assign(const Stmt& stmt);
+    void emit_expression(const Expr& expr);
     void emit_aggregation(const Expr& target, const Expr& call, const FunctionRow& row);
     void emit_if(const Stmt& stmt);
     void emit_while(const Stmt& stmt);
@@ -90,6 +91,7 @@ private:
     Value eval_binary(const Expr& expr);
     Value eval_truth(const Expr& expr);
     Value eval_increment(const Expr& expr);
+    std::int64_t step_of(const Expr& increment) const;
     Value eval_ternary(const Expr& expr);
     Value eval_cast(const Expr& expr);
     Value eval_tuple(const Expr& expr);

@@ -23,6 +23,17 @@ bool prints_and_clears(const Stmt& stmt, const Stmt& next) {
 
 }  // namespace
 
+// An expression whose value nobody asks for.
+void ProbeCode::emit_expression(const Expr& expr) {
+    if (expr.kind != Expr::Kind::increment || expr.operands[0]->kind != Expr::Kind::map) {
+        eval(expr);
+        return;
+    }
+    const Expr& target = *expr.operands[0];
+    const TypedMap& map = map_of(target);
+    add_to(map, key_of(map, target.operands, 0), step_of(expr));
+}
+
 void ProbeCode::emit(const Block& block) {
     for (std::size_t i = 0; i < block.size(); ++i) {
         const Stmt* const next = i + 1 < block.size() ? block[i + 1].get() : nullptr;
@@ -41,7 +52,7 @@ void ProbeCode::emit(const Stmt& stmt) {
     const std::size_t frame_bytes = frame_bytes_;
     switch (stmt.kind) {
         case Stmt::Kind::expression:
-            eval(*stmt.value);
+            emit_expression(*stmt.value);
             break;
         case Stmt::Kind::assign:
             emit_assign(stmt);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "cmd/shared/command_line.h"
 #include "engine/results/report_rows.h"
 #include "view/duration.h"
@@ -53,6 +54,8 @@ void check_pictures(const PictureChoices& choices) {
     needs_flame(choices.is_icicle, "--icicle");
     if (choices.title && !choices.has_any())
         throw UsageError("--title goes with --flame or --heat");
+    if (choices.flame && choices.heat && are_one_file(*choices.flame, *choices.heat))
+        throw UsageError("--flame and --heat write to one file");
 }
 
 Pictures::Pictures(const PictureChoices& choices, std::string name)

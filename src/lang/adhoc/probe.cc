@@ -26,9 +26,9 @@ AdhocProbe::AdhocProbe(const AdhocEvent& event, Program& program)
     : event_(event),
       program_(program),
       context_(code_.argument(1)),
-      out_(code_.new_label()),
       record_(event.fetched.empty() ? context_
                                     : append_fetched_record(code_, context_, event, program)),
+      out_(code_.new_label()),
       values_(code_, context_, record_, event, program) {}
 
 void AdhocProbe::filter(const AdhocFilter& filter) {

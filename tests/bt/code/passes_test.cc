@@ -20,14 +20,14 @@ constexpr const char* kScript =
     "  @last = $twice;\n"
     "}\n";
 
-Script sample_script() {
+Script sample_script(const char* text = kScript) {
     ParseInput input;
-    input.source = {"script", kScript};
+    input.source = {"script", text};
     return parse(input);
 }
 
-Compiled with_stages() {
-    const Script script = sample_script();
+Compiled with_stages(const char* text = kScript) {
+    const Script script = sample_script(text);
     test::SampleWorld world = test::world_with_event();
     CompileOptions options;
     options.keeps_stages = true;
@@ -72,6 +72,20 @@ BOOST_AUTO_TEST_CASE(the_code_before_registers_are_assigned) {
     BOOST_TEST(ir.find(" = @last\n") != std::string::npos, ir);
     BOOST_TEST(has_line(ir, "    *(u64 *)(slot0 + 8) = 0"), ir);
     BOOST_TEST(has_line(ir, "    exit"), ir);
+}
+
+BOOST_AUTO_TEST_CASE(an_element_is_read_only_where_its_value_is_asked_for) {
+    const auto looks_up = [](const char* text) {
+        return with_stages(text).ir_text.find("map_lookup_elem") != std::string::npos;
+    };
+    BOOST_TEST(!looks_up("tracepoint:sched:sample { @[pid]++; }"));
+    BOOST_TEST(!looks_up("tracepoint:sched:sample { --@[pid]; }"));
+    BOOST_TEST(looks_up("tracepoint:sched:sample { $before = @[pid]++; @ = $before; }"));
+}
+
+BOOST_AUTO_TEST_CASE(a_name_that_is_a_key_alone_is_not_copied) {
+    const std::string ir = with_stages("tracepoint:sched:sample { @[comm] = count(); }").ir_text;
+    BOOST_TEST(ir.find("slot1") == std::string::npos, ir);
 }
 
 BOOST_AUTO_TEST_CASE(the_instructions_with_the_names_that_loading_resolves) {
