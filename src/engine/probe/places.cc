@@ -97,7 +97,8 @@ public:
 private:
     // The kernel takes any offset, and a probe in no code is never hit.
     void require_code_at(const std::string& file) const {
-        for (const GElf_Phdr& segment : ElfFile(file).segments())
+        const ElfFile elf(file);
+        for (const GElf_Phdr& segment : elf.segments())
             if ((segment.p_flags & PF_X) != 0 && place_.offset >= segment.p_offset &&
                 place_.offset - segment.p_offset < segment.p_filesz)
                 return;

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(an_element_is_read_only_where_its_value_is_asked_for) {
     };
     BOOST_TEST(!looks_up("tracepoint:sched:sample { @[pid]++; }"));
     BOOST_TEST(!looks_up("tracepoint:sched:sample { --@[pid]; }"));
-    BOOST_TEST(looks_up("tracepoint:sched:sample { $before = @[pid]++; @ = $before; }"));
+    BOOST_TEST(looks_up("tracepoint:sched:sample { $before = @[pid]++; @last = $before; }"));
 }
 
 BOOST_AUTO_TEST_CASE(a_name_that_is_a_key_alone_is_not_copied) {
