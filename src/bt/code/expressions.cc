@@ -82,6 +82,11 @@ std::size_t stride_of(const Type& type, const TypeTable& table) {
     return std::max<std::size_t>(type.element->bytes, 1);
 }
 
+std::int64_t step_of(const Expr& increment, const Type& type, const TypeTable& table) {
+    const auto stride = static_cast<std::int64_t>(stride_of(type, table));
+    return increment.is_decrement ? -stride : stride;
+}
+
 ir::Operand ProbeCode::number(const Value& value) {
     if (value.number) return *value.number;
     const std::size_t bytes = std::min(value.type->bytes, kWord);
@@ -410,15 +415,10 @@ void ProbeCode::unless(const Expr& condition, ir::Label otherwise) {
     code_.bind(differs);
 }
 
-std::int64_t ProbeCode::step_of(const Expr& increment) const {
-    const auto stride = static_cast<std::int64_t>(stride_of(*type_of(increment), shared_.table()));
-    return increment.is_decrement ? -stride : stride;
-}
-
 Value ProbeCode::eval_increment(const Expr& expr) {
     const Expr& target = *expr.operands[0];
     const TypePtr type = type_of(expr);
-    const std::int64_t step = step_of(expr);
+    const std::int64_t step = step_of(expr, *type, shared_.table());
     if (target.kind == Expr::Kind::map) {
         const TypedMap& map = map_of(target);
         const Local key = key_of(map, target.operands, 0);

@@ -33,8 +33,7 @@ private:
     // The variables that must have an address, as functions of loops reach them, or the script
     // takes it. The others stay in registers, where the verifier knows their values.
     std::set<std::size_t> variables_in_memory() const;
-    // Fails where the code gets longer than the kernel would take, as of loops in loops that are
-    // unrolled.
+    // Fails where the code gets longer than the kernel would take, as of nested unrolled loops.
     void check_size(const SourceRef& at) const;
     void place_variables();
     // Jumps to the label for hits of processes that are not wanted.
@@ -91,7 +90,6 @@ private:
     Value eval_binary(const Expr& expr);
     Value eval_truth(const Expr& expr);
     Value eval_increment(const Expr& expr);
-    std::int64_t step_of(const Expr& increment) const;
     Value eval_ternary(const Expr& expr);
     Value eval_cast(const Expr& expr);
     Value eval_tuple(const Expr& expr);

@@ -31,7 +31,7 @@ void ProbeCode::emit_expression(const Expr& expr) {
     }
     const Expr& target = *expr.operands[0];
     const TypedMap& map = map_of(target);
-    add_to(map, key_of(map, target.operands, 0), step_of(expr));
+    add_to(map, key_of(map, target.operands, 0), step_of(expr, *type_of(expr), shared_.table()));
 }
 
 void ProbeCode::emit(const Block& block) {

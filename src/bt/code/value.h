@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "bt/syntax/expr.h"
 #include "bt/types/c_types.h"
 #include "bt/types/type.h"
 #include "lang/event/event_format.h"
@@ -62,6 +63,8 @@ struct Loop {
 
 // The bytes that adding 1 to a value moves it by: of a pointer, what it points to.
 std::size_t stride_of(const Type& type, const TypeTable& table);
+// What ++ and -- add to a value of this type.
+std::int64_t step_of(const Expr& increment, const Type& type, const TypeTable& table);
 // A text as it is in memory: up to its first NUL.
 std::string up_to_nul(const std::string& text);
 // How a number of this type is in a register.
