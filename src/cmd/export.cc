@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
-#include "cmd/shared/moment.h"
 #include "cmd/shared/progress.h"
+#include "cmd/shared/recording_choice.h"
 #include "engine/trace/file.h"
 #include "engine/trace/wanted_records.h"
 #include "view/export/chrome.h"
@@ -216,9 +216,7 @@ int cmd_export(Context& ctx, Args args) {
     check_words(words, choices.file ? 0 : 1, "one recording is exported; events go with -e");
     if (!words.empty()) choices.file = words.front();
     check_order(choices.from, choices.to);
-    if (!choices.file && !file_exists("trace.dat"))
-        throw UsageError("there is no trace.dat here", "'gpufs export FILE' names the recording");
-    const std::string path = choices.file.value_or("trace.dat");
+    const std::string path = recording_path(choices.file, "export");
     check_targets(choices, path);
     TraceFile file(path);
     return export_file(ctx, file, choices);

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
-#include "cmd/shared/moment.h"
+#include "cmd/shared/recording_choice.h"
 #include "engine/trace/file.h"
 #include "engine/trace/wanted_records.h"
 #include "view/losses.h"
@@ -159,9 +159,7 @@ int cmd_report(Context& ctx, Args args) {
         throw UsageError("--csv does not go with --json and --stat");
     check_order(choices.from, choices.to);
 
-    if (!choices.file && !file_exists("trace.dat"))
-        throw UsageError("there is no trace.dat here", "'gpufs report FILE' names the recording");
-    TraceFile file(choices.file.value_or("trace.dat"));
+    TraceFile file(recording_path(choices.file, "report"));
     file.context().controls = choices.controls;
     WantedRecords wanted(file, choice_of(file, choices));
     const std::size_t shown = print_as_chosen(ctx, file, wanted, choices);

@@ -71,6 +71,16 @@ BOOST_AUTO_TEST_CASE(run_beside_a_monitor_with_one_end_and_one_ledger) {
     BOOST_TEST(ended.err == "5 records, 0 lost\nsh ended with exit status 0\n");
 }
 
+// A picture of a map whose key another program chose.
+BOOST_AUTO_TEST_CASE(heed_raw_in_pictures_of_maps) {
+    const std::string script = "BEGIN { @h[\"a\\x1b[31m\"] = hist(1); exit(); }";
+    const auto shown = [&](const std::vector<std::string>& raw) {
+        return test::gpufs(beside({"run", "-e", script, "-e", "BEGIN { exit(); }"}, raw)).out;
+    };
+    BOOST_TEST(test::has(shown({}), "@h[a\\x1b[31m]"), shown({}));
+    BOOST_TEST(test::has(shown({"--raw"}), "@h[a\x1b[31m]"), shown({"--raw"}));
+}
+
 BOOST_AUTO_TEST_CASE(have_objects_of_json_that_say_whose_they_are) {
     const Ended ended = test::gpufs(
         beside({"run", "-e", kOpenings, "-e", "begin { @x = 7; print((1, 2)) }", "--json"},

@@ -24,7 +24,7 @@ JointPrinter::JointPrinter(Context& ctx, RunningProgram& running, MonitorPrinter
         part.printer = std::make_unique<ScriptPrinter>(
             ctx, part.running, *script, form, *part.names,
             is_alone(running.program(), script->program) ? "" : script->program.name);
-        part.tables.emplace(*script, part.running, part.printer->values());
+        part.tables.emplace(*script, part.running, part.printer->values(), form.controls);
         monitors_.show_maps_of(*part.tables);
         for (const RecordLayout& layout : running.program().records)
             if (const RecordLayout* alone = part.running.find_own(layout))

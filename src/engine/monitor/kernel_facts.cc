@@ -16,12 +16,11 @@
 namespace gpufs {
 namespace {
 
-// The first word of each line.
-std::vector<std::string> first_words(std::string_view text) {
-    std::vector<std::string> words;
+std::vector<std::string> names_of_traceable(std::string_view text) {
+    std::vector<std::string> names;
     for (const std::string_view line : lines_of(text))
-        words.emplace_back(line.substr(0, line.find_first_of(" \t")));
-    return words;
+        if (const auto function = parse_traceable_line(line)) names.emplace_back(function->name);
+    return names;
 }
 
 // What the interpreter has, of whatever kernel a recording is.
@@ -84,16 +83,12 @@ std::vector<std::string> KernelFacts::functions(std::string_view pattern) {
     if (!functions_) {
         const auto traceable =
             tracefs_ ? tracefs_->read_if_readable("available_filter_functions") : std::nullopt;
-        functions_ =
-            traceable ? first_words(*traceable) : kernel_function_names(kallsyms_if_readable());
+        functions_ = traceable ? names_of_traceable(*traceable)
+                               : kernel_function_names(kallsyms_if_readable());
         std::ranges::sort(*functions_);
         for (std::size_t i = 1; i < functions_->size(); ++i)
             if ((*functions_)[i] == (*functions_)[i - 1]) namesakes_.insert((*functions_)[i]);
         functions_->erase(std::unique(functions_->begin(), functions_->end()), functions_->end());
-        // Places of functions that the linker dropped (Linux 5.19 and later): none can be probed.
-        std::erase_if(*functions_, [](const std::string& name) {
-            return name.starts_with("__ftrace_invalid_address__");
-        });
     }
     // They are sorted, and there are tens of thousands: only those that begin as the pattern does.
     const std::string_view beginning = pattern.substr(0, pattern.find_first_of("*?[\\"));

@@ -186,15 +186,8 @@ private:
             if (seen.insert(text).second) found.push_back({std::move(text), std::string(name)});
         };
         if (const auto traceable = top_.read_if_readable("available_filter_functions")) {
-            // "drm_open [drm]", "vfs_read"
-            for (const std::string_view line : lines_of(*traceable)) {
-                const auto words = split(line, ' ');
-                if (words.empty() || words[0].starts_with("__ftrace_invalid_address__")) continue;
-                const bool has_module = words.size() > 1 && words[1].starts_with('[');
-                take(words[0], has_module
-                                   ? std::string_view(words[1]).substr(1, words[1].size() - 2)
-                                   : std::string_view());
-            }
+            for (const std::string_view line : lines_of(*traceable))
+                if (const auto one = parse_traceable_line(line)) take(one->name, one->module);
         } else {
             for_each_line(kallsyms_text(), [&](std::string_view line) {
                 const auto symbol = parse_kallsyms_line(line);
@@ -263,7 +256,7 @@ void require_probe_events(const Tracefs& top, bool is_user) {
     if (top.has(is_user ? "uprobe_events" : "kprobe_events")) return;
     throw UnsupportedError(
         is_user ? "this kernel has no uprobe events" : "this kernel has no kprobe events",
-        is_user ? "a kernel with CONFIG_UPROBE_EVENTS=y" : "a kernel with CONFIG_KPROBE_EVENTS=y");
+        missing_probe_events_hint(is_user));
 }
 
 std::vector<FoundPlace> find_places(const Tracefs& top, const SourceText& source,

@@ -44,8 +44,7 @@ ProbeFinder::Answer ProbeFinder::find(const RecipeProbe& probe) {
 }
 
 ProbeFinder::Answer ProbeFinder::find_kernel_place(const RecipeProbe& probe) {
-    if (!top_.has("kprobe_events"))
-        return {{}, "kprobe events", "a kernel with CONFIG_KPROBE_EVENTS=y"};
+    if (!top_.has("kprobe_events")) return {{}, "kprobe events", missing_probe_events_hint(false)};
     if (!functions_) {
         std::set<std::string> names;
         for (const RecipeProbe& p : recipe_.probes)
@@ -68,8 +67,7 @@ ProbeFinder::Answer ProbeFinder::find_kernel_place(const RecipeProbe& probe) {
 }
 
 ProbeFinder::Answer ProbeFinder::find_user_place(const RecipeProbe& probe) {
-    if (!top_.has("uprobe_events"))
-        return {{}, "uprobe events", "a kernel with CONFIG_UPROBE_EVENTS=y"};
+    if (!top_.has("uprobe_events")) return {{}, "uprobe events", missing_probe_events_hint(true)};
     const std::string& text = probe.place.text;
     const auto colon = text.rfind(':');
     if (!text.starts_with('/') || colon == text.npos || colon + 1 == text.size())

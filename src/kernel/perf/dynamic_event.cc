@@ -36,8 +36,7 @@ DynamicEvent::DynamicEvent(std::string file, std::string_view type, std::string_
     : tracefs_(find_tracefs()), file_(std::move(file)), group_(group) {
     if (!tracefs_.has(file_))
         throw UnsupportedError(cat("this kernel has no ", file_, " in tracefs"),
-                               file_ == "kprobe_events" ? "a kernel with CONFIG_KPROBE_EVENTS=y"
-                                                        : "a kernel with CONFIG_UPROBE_EVENTS=y");
+                               missing_probe_events_hint(file_ == "uprobe_events"));
     const std::string name = unique_name(hint);
     tracefs_.write(file_, cat(type, ':', group_, '/', name, ' ', where, '\n'), Write::append);
     name_ = name;

@@ -193,4 +193,9 @@ Tracefs find_tracefs() {
     return Tracefs(std::move(found.root));
 }
 
+std::string missing_probe_events_hint(bool is_user) {
+    return is_user ? "a kernel with CONFIG_UPROBE_EVENTS=y"
+                   : "a kernel with CONFIG_KPROBE_EVENTS=y";
+}
+
 }  // namespace gpufs

@@ -75,4 +75,7 @@ std::optional<Trouble> missing_mount(std::string_view path);
 // That the tracefs at this mount point is read-only.
 Trouble read_only_tracefs(const std::string& mount);
 
+// What a kernel without uprobe_events, or without kprobe_events, would need.
+std::string missing_probe_events_hint(bool is_user);
+
 }  // namespace gpufs

@@ -24,16 +24,9 @@ std::size_t alignment_of(const Layout& layout) {
 
 // The instruction of a generated function, with the names that it refers to.
 std::string text_of(const CodeItem& item, std::size_t distance) {
-    bpf_insn both[] = {item.insn, {}};
-    if (item.relocation.kind == Relocation::Kind::label) both[0].off = static_cast<__s16>(distance);
-    if (is_wide(both[0])) {
-        both[0].imm = static_cast<__s32>(item.imm64);
-        both[1].imm = static_cast<__s32>(item.imm64 >> 32);
-    }
-    DisasmOptions options;
-    options.labels = false;
-    const std::string text =
-        disassemble(std::span(both).first(is_wide(both[0]) ? 2 : 1), options).front().text;
+    bpf_insn insn = item.insn;
+    if (item.relocation.kind == Relocation::Kind::label) insn.off = static_cast<__s16>(distance);
+    const std::string text = disassemble_one(insn, static_cast<std::int64_t>(item.imm64)).text;
     const std::string to = text.substr(0, text.find('=') + 1);
     if (item.relocation.kind == Relocation::Kind::map)
         return cat(to, " map[", item.relocation.name, "]");

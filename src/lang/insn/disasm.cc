@@ -397,6 +397,17 @@ std::vector<DisasmLine> disassemble(std::span<const bpf_insn> insns, const Disas
     return Disassembler(insns, options).run();
 }
 
+DisasmLine disassemble_one(bpf_insn insn, std::int64_t imm64) {
+    std::array<bpf_insn, 2> slots{insn, bpf_insn{}};
+    if (is_wide(insn)) {
+        slots[0].imm = static_cast<std::int32_t>(imm64);
+        slots[1].imm = static_cast<std::int32_t>(imm64 >> 32);
+    }
+    DisasmOptions options;
+    options.labels = false;
+    return disassemble(std::span(slots).first(is_wide(insn) ? 2 : 1), options).front();
+}
+
 std::string disassembly(std::span<const bpf_insn> insns, const DisasmOptions& options) {
     const Disassembler program(insns, options);
     std::string text;

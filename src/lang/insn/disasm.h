@@ -38,6 +38,9 @@ struct DisasmLine {
 std::vector<DisasmLine> disassemble(std::span<const bpf_insn> insns,
                                     const DisasmOptions& options = {});
 
+// The same of one instruction, without labels; `imm64` is the immediate of a 16-byte load.
+DisasmLine disassemble_one(bpf_insn insn, std::int64_t imm64);
+
 // The lines as one text: labels in the first column, instructions indented, comments behind '#'. A
 // label behind the last instruction gets its own line.
 std::string disassembly(std::span<const bpf_insn> insns, const DisasmOptions& options = {});

@@ -70,16 +70,9 @@ void append_code(std::string& text, const Program& program, const std::vector<Co
 }  // namespace
 
 std::string insn_text(const bpf_insn& insn, std::int64_t imm64, const Relocation& operand) {
-    std::array<bpf_insn, 2> slots{insn, bpf_insn{}};
-    if (is_wide(insn)) {
-        slots[0].src_reg = 0;
-        slots[0].imm = static_cast<std::int32_t>(imm64);
-        slots[1].imm = static_cast<std::int32_t>(imm64 >> 32);
-    }
-    DisasmOptions options;
-    options.labels = false;
-    const std::span<const bpf_insn> used(slots.data(), is_wide(insn) ? 2 : 1);
-    const DisasmLine line = disassemble(used, options).front();
+    bpf_insn plain = insn;
+    if (is_wide(insn)) plain.src_reg = 0;
+    const DisasmLine line = disassemble_one(plain, imm64);
     switch (operand.kind) {
         case Kind::none:
             return line.comment.empty() ? line.text : cat(line.text, "  # ", line.comment);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.h"
+
 namespace gpufs {
 
 std::string_view without_copy_suffix(std::string_view symbol) {
@@ -53,6 +55,17 @@ std::vector<std::string> kernel_function_names(const TextPieces& kallsyms) {
             names.emplace_back(symbol->name);
     });
     return names;
+}
+
+std::optional<TraceableFunction> parse_traceable_line(std::string_view line) {
+    TraceableFunction function;
+    function.name = line.substr(0, line.find_first_of(" \t"));
+    if (function.name.empty() || function.name.starts_with("__ftrace_invalid_address__"))
+        return std::nullopt;
+    const std::string_view rest = trim(line.substr(function.name.size()));
+    if (rest.starts_with('[') && rest.ends_with(']'))
+        function.module = rest.substr(1, rest.size() - 2);
+    return function;
 }
 
 }  // namespace gpufs

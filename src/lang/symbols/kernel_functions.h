@@ -38,4 +38,11 @@ struct KallsymsLine {
 };
 std::optional<KallsymsLine> parse_kallsyms_line(std::string_view line);
 
+// A line of available_filter_functions: "vfs_read", "drm_open [drm]". Absent for the place of a
+// function that the linker dropped (Linux 5.19 and later), which none can probe.
+struct TraceableFunction {
+    std::string_view name, module;
+};
+std::optional<TraceableFunction> parse_traceable_line(std::string_view line);
+
 }  // namespace gpufs

@@ -8,6 +8,7 @@
 #include "base/cat.h"
 #include "view/bt/histogram_rows.h"
 #include "view/bt/map_text.h"
+#include "view/monitor/histogram.h"
 
 namespace gpufs::bt {
 namespace {
@@ -122,19 +123,13 @@ std::map<Words, SlotCounts> histograms_of(const ScriptMap& map,
     return all;
 }
 
-struct Percentile {
-    const char* name;
-    std::uint64_t per_mille;
-};
-constexpr Percentile kPercentiles[] = {{"p50", 500}, {"p95", 950}, {"p99", 990}, {"p99.9", 999}};
-
 Row percentiles_of(const Type& type, const SlotCounts& counts) {
     const std::vector<HistogramRow> rows = histogram_rows(type, counts);
     std::uint64_t all = 0;
     for (const HistogramRow& row : rows) all += row.count;
     Row cells{count_cell(all)};
     for (const Percentile& one : kPercentiles) {
-        const std::uint64_t rank = std::max<std::uint64_t>(1, (all * one.per_mille + 999) / 1000);
+        const std::uint64_t rank = percentile_rank(all, one.per_mille);
         std::uint64_t below = 0;
         const auto found = std::ranges::find_if(
             rows, [&](const HistogramRow& row) { return (below += row.count) >= rank; });
@@ -182,7 +177,7 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, std::vector<MapEnt
     for (const std::string& name : map.key_names) keys.name(name);
     if (map.value->is_histogram()) {
         values.name("count");
-        for (const Percentile& one : kPercentiles) values.name(one.name);
+        for (const Percentile& one : kPercentiles) values.name(std::string(one.name));
     } else {
         values.name("value");
     }
@@ -226,6 +221,7 @@ std::string ScriptTables::picture(const ScriptMap& map, const std::vector<MapEnt
                                            : std::as_bytes(std::span(entry.words))});
     MapPart all;
     all.program = part_.program().name;
+    all.controls = controls_;
     std::string text;
     if (is_json)
         append_map_json(text, map, elements, writer_, all);

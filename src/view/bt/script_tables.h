@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "bt/types/compiled.h"
 #include "engine/results/map_contents.h"
 #include "engine/results/running_part.h"
@@ -16,9 +17,11 @@ namespace gpufs::bt {
 // reports. Maps are called by their names in the whole program: "slow.@start".
 class ScriptTables {
 public:
-    // Borrows all.
-    ScriptTables(const Compiled& script, const RunningPart& part, const ValueWriter& writer)
-        : script_(script), part_(part), writer_(writer) {}
+    // Borrows all but `controls`: what becomes of control characters in pictures' texts, not in
+    // JSON.
+    ScriptTables(const Compiled& script, const RunningPart& part, const ValueWriter& writer,
+                 Controls controls)
+        : script_(script), part_(part), writer_(writer), controls_(controls) {}
 
     // What the script keeps data in, and time series: their contents stay when an interval ends.
     std::vector<std::string> kept_maps() const;
@@ -45,6 +48,7 @@ private:
     const Compiled& script_;
     const RunningPart& part_;
     const ValueWriter& writer_;
+    Controls controls_;
     std::map<std::string, MapDeclaration, std::less<>> made_;  // by the script's name
 };
 

@@ -111,12 +111,6 @@ std::string label_of(const Bucket& bucket) {
     return cat("[", bucket.from->label(), ", ", bucket.to->label(), ")");
 }
 
-struct Percentile {
-    std::string_view name;
-    std::uint64_t per_mille;
-};
-constexpr Percentile kPercentiles[] = {{"p50", 500}, {"p95", 950}, {"p99", 990}, {"p99.9", 999}};
-
 std::string number(const Aggregation& how, std::uint64_t word) {
     return how.is_signed ? cat(static_cast<std::int64_t>(word)) : cat(word);
 }
@@ -196,12 +190,16 @@ BucketRange bucket_range(const Aggregation& how, std::uint32_t number) {
     return range;
 }
 
+// Rounded up. In parts, as all * per_mille may have more than 64 bits.
+std::uint64_t percentile_rank(std::uint64_t all, std::uint64_t per_mille) {
+    return std::max<std::uint64_t>(1,
+                                   all / 1000 * per_mille + (all % 1000 * per_mille + 999) / 1000);
+}
+
 std::uint64_t percentile(Buckets buckets, std::uint64_t per_mille) {
     std::uint64_t all = 0;
     for (const HistogramBucket& one : buckets) all += one.count;
-    // Rounded up: the rank of a value. In parts, as all * per_mille may have more than 64 bits.
-    const std::uint64_t rank =
-        std::max<std::uint64_t>(1, all / 1000 * per_mille + (all % 1000 * per_mille + 999) / 1000);
+    const std::uint64_t rank = percentile_rank(all, per_mille);
     std::uint64_t before = 0;
     for (const HistogramBucket& one : buckets) {
         if (before + one.count < rank) {

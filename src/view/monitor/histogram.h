@@ -44,6 +44,16 @@ struct BucketRange {
 };
 BucketRange bucket_range(const Aggregation& how, std::uint32_t number);
 
+// The percentiles that are told of a histogram.
+struct Percentile {
+    std::string_view name;
+    std::uint64_t per_mille;
+};
+inline constexpr Percentile kPercentiles[] = {
+    {"p50", 500}, {"p95", 950}, {"p99", 990}, {"p99.9", 999}};
+// Which of `all` values, sorted, the percentile is: 1 is the first.
+std::uint64_t percentile_rank(std::uint64_t all, std::uint64_t per_mille);
+
 // The smallest value that `per_mille` (1 to 1000) of a thousand values do not exceed. Exact where
 // it is its bucket's least or greatest value; between them the middle, which of log2 is less
 // than 1.6 % away. The histogram must not be empty. Of a signed histogram, the result is an int64's

@@ -20,6 +20,12 @@ void add_counts(const HeatMap::Counts& from, HeatMap::Counts& to) {
 
 }  // namespace
 
+std::uint64_t sum_of(const HeatMap::Counts& counts) {
+    std::uint64_t sum = 0;
+    for (const auto& [bucket, count] : counts) sum += count;
+    return sum;
+}
+
 // Times are seldom as long as was asked for: a quarter more is no reason for another column.
 bool HeatMap::fits(const Column& column, std::uint64_t to_ns) const {
     return to_ns - column.from_ns <= column_ns_ + column_ns_ / 4;
@@ -60,12 +66,10 @@ bool HeatMap::is_empty() const {
 }
 
 double percentile_of(const Aggregation& how, const HeatMap::Counts& counts, unsigned per_mille) {
-    double all = 0;
-    for (const auto& [bucket, count] : counts) all += static_cast<double>(count);
-    const double rank = std::max(1.0, std::ceil(all * per_mille / 1000));
-    double before = 0;
+    const std::uint64_t rank = percentile_rank(sum_of(counts), per_mille);
+    std::uint64_t before = 0;
     for (const auto& [bucket, count] : counts) {
-        before += static_cast<double>(count);
+        before = add_saturating(before, count);
         if (before < rank) continue;
         const BucketRange range = bucket_range(how, bucket);
         if (!range.from || !range.to) return range.from.value_or(range.to.value_or(0));

@@ -45,6 +45,9 @@ private:
     bool has_begun_ = false;
 };
 
+// All of them.
+std::uint64_t sum_of(const HeatMap::Counts& counts);
+
 // The smallest value at which at least `per_mille` of a thousand values are not larger, to the
 // middle of its bucket. The counts must not be empty.
 double percentile_of(const Aggregation& how, const HeatMap::Counts& counts, unsigned per_mille);

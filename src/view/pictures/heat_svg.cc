@@ -30,12 +30,6 @@ std::string amount_text(double value, const std::string& unit) {
     return quantity_text(static_cast<std::uint64_t>(value), false, unit);
 }
 
-std::uint64_t sum_of(const HeatMap::Counts& counts) {
-    std::uint64_t sum = 0;
-    for (const auto& [bucket, count] : counts) sum += count;
-    return sum;
-}
-
 std::string text_at(std::string_view style, double x, double y, std::string_view text) {
     return cat("<text class=\"", style, "\" x=\"", pixels(x), "\" y=\"", pixels(y), "\">",
                xml_text(text), "</text>\n");
@@ -59,6 +53,8 @@ public:
         for (const auto& column : cells_)
             for (const auto& [row, count] : column) counts_.push_back(count);
         std::ranges::sort(counts_);
+        for (const HeatMap::Column& column : columns_)
+            most_in_column_ = std::max(most_in_column_, sum_of(column.counts));
         begin_ns_ = panel.map.begin_ns();
         during_ns_ = std::max<std::uint64_t>(1, panel.map.end_ns() - begin_ns_);
     }
@@ -116,7 +112,7 @@ private:
         out += cat("<g class=\"column\" data-t=\"", xml_text(time_text_(column.from_ns)),
                    "\" data-d=\"", duration_text(column.to_ns - column.from_ns), "\" data-n=\"",
                    sum_of(column.counts), "\">");
-        const double sum = kSums * share_of(sum_of(column.counts), most_in_column());
+        const double sum = kSums * share_of(sum_of(column.counts), most_in_column_);
         out += cat("<rect class=\"sum\" ", rect_at(x, top_ - kGap - sum, width, sum), "/>");
         for (const auto& [row, count] : cells_[i]) {
             const HeatRows::Range& range = rows_.rows()[row];
@@ -131,12 +127,6 @@ private:
     static double share_of(std::uint64_t part, std::uint64_t whole) {
         return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
     }
-    std::uint64_t most_in_column() const {
-        std::uint64_t most = 0;
-        for (const HeatMap::Column& column : columns_) most = std::max(most, sum_of(column.counts));
-        return most;
-    }
-
     // A step for each column, joined where nothing is between them.
     std::string percentile_line(const Line& line) const {
         std::string path;
@@ -276,6 +266,7 @@ private:
     std::vector<Cells> cells_;           // by column
     std::vector<std::uint64_t> counts_;  // of the cells, sorted
     std::uint64_t begin_ns_ = 0, during_ns_ = 1;
+    std::uint64_t most_in_column_ = 0;
 };
 
 }  // namespace

@@ -39,6 +39,19 @@ BOOST_AUTO_TEST_CASE(finds_functions_of_the_kernel_and_of_modules) {
                "whole=whole@ copied=copied.isra.0@ ");
 }
 
+BOOST_AUTO_TEST_CASE(lines_of_traceable_functions_are_a_name_and_a_module) {
+    const auto own = parse_traceable_line("vfs_read");
+    BOOST_REQUIRE(own);
+    BOOST_TEST(own->name == "vfs_read");
+    BOOST_TEST(own->module == "");
+    const auto loaded = parse_traceable_line("drm_open [drm]");
+    BOOST_REQUIRE(loaded);
+    BOOST_TEST(loaded->name == "drm_open");
+    BOOST_TEST(loaded->module == "drm");
+    BOOST_TEST(!parse_traceable_line("__ftrace_invalid_address___160 [drm]"));
+    BOOST_TEST(!parse_traceable_line(""));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

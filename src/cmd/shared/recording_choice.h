@@ -4,10 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/trace/file.h"
 
 namespace gpufs {
+
+// The recording that a command reads: `named`, else trace.dat. Throws UsageError, with the
+// command's name in its hint, where neither is there.
+std::string recording_path(const std::optional<std::string>& named, std::string_view command);
 
 // A moment of a recording, as --from and --to name it. Which of the two is meant is known once the
 // recording's clock is: a time where that counts nanoseconds, else a count.

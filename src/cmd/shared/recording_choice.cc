@@ -1,7 +1,8 @@
-#include "cmd/shared/moment.h"
+#include "cmd/shared/recording_choice.h"
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/units.h"
 
 namespace gpufs {
@@ -14,6 +15,13 @@ bool is_after(const Moment& a, const Moment& b) {
 }
 
 }  // namespace
+
+std::string recording_path(const std::optional<std::string>& named, std::string_view command) {
+    if (!named && !file_exists("trace.dat"))
+        throw UsageError("there is no trace.dat here",
+                         cat("'gpufs ", command, " FILE' names the recording"));
+    return named.value_or("trace.dat");
+}
 
 Moment parse_moment(const std::string& option, const std::string& text) {
     Moment moment{text, std::nullopt, std::nullopt};
