@@ -180,7 +180,7 @@ bool lacks_something(const Ended& ended) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli)
-BOOST_AUTO_TEST_SUITE(examples_of_the_manual, *ut::label("last_guest"))
+BOOST_AUTO_TEST_SUITE(examples_of_the_manual, *ut::label("first_guest"))
 
 BOOST_AUTO_TEST_CASE(commands_are_understood_and_mistakes_have_these_messages,
                      *ut::precondition(test::can_trace)) {
