@@ -83,6 +83,13 @@ std::string shell_quote(std::string_view word) {
     return out += '\'';
 }
 
+std::string upper_case(std::string_view text) {
+    std::string big(text);
+    for (char& c : big)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return big;
+}
+
 std::string counted(std::size_t n, std::string_view singular) {
     return cat(n, ' ', singular, n == 1 ? "" : "s");
 }

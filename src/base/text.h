@@ -25,6 +25,9 @@ bool is_glob(std::string_view pattern);
 // multiply; none is in another. A brace without its other half is a character.
 std::vector<std::string> expand_braces(std::string_view name);
 
+// With capitals for the letters of ASCII.
+std::string upper_case(std::string_view text);
+
 // One word of a POSIX shell command line, quoted if necessary.
 std::string shell_quote(std::string_view word);
 

@@ -7,7 +7,7 @@
 #include "cmd/shared/command_line.h"
 #include "engine/trace/kernel_events.h"
 #include "lang/event/gpu_systems.h"
-#include "lang/recipe/trigger.h"
+#include "lang/trigger/trigger.h"
 #include "view/json.h"
 
 namespace gpufs {

@@ -13,7 +13,9 @@
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/run_loop.h"
+#include "cmd/shared/screen.h"
 #include "cmd/shared/session_choice.h"
+#include "engine/session/hists.h"
 #include "engine/trace/buffer_snapshot.h"
 #include "engine/trace/live_trace.h"
 #include "engine/trace/raw_buffer.h"
@@ -21,6 +23,7 @@
 #include "view/duration.h"
 #include "view/json.h"
 #include "view/losses.h"
+#include "view/trace/hist_text.h"
 #include "view/trace/json.h"
 #include "view/trace/kernel_records.h"
 #include "view/trace/kernel_text.h"
@@ -34,7 +37,7 @@ struct ShowOptions {
     std::optional<unsigned long> last;
     std::optional<std::chrono::nanoseconds> duration;
     ShowForm form;
-    bool follow = false, consume = false, snapshot = false, strict = false;
+    bool follow = false, consume = false, snapshot = false, hist = false, strict = false;
 
     // Whether records must be looked into, which the kernel's own text does not allow.
     bool needs_fields() const { return form.json || condition || !events.empty(); }
@@ -228,6 +231,23 @@ int show_live(Context& ctx, const Session& session, const ShowOptions& choices) 
     return loop.exit_status(status_of(choices.strict, losses));
 }
 
+int show_hists(Context& ctx, const Session& session, const ShowOptions& choices) {
+    const std::vector<EventHist> hists = read_hists(session, choices.events);
+    if (hists.empty()) ctx.err.line(cat("gpufs: no hist trigger is set in ", session.described()));
+    std::uint64_t dropped = 0;
+    for (const EventHist& hist : hists) {
+        dropped += hist.listing.dropped;
+        if (choices.form.json) {
+            ctx.out.line(hist_json(hist.event, hist.listing));
+            continue;
+        }
+        if (&hist != &hists.front()) ctx.out.line("");
+        ctx.out.write(
+            hist_text(hist.event, hist.listing, choices.form.controls, screen_of(ctx.out.fd())));
+    }
+    return choices.strict && dropped > 0 ? kLostData : kOk;
+}
+
 // "The longest of 80 irq:softirq_entry to irq:softirq_exit; 1 without the other half:", or "No
 // irq:softirq_entry to irq:softirq_exit".
 std::string title_of(const RecordPairs& pairs) {
@@ -304,13 +324,15 @@ int cmd_show(Context& ctx, Args args) {
     SessionChoice session_choice;
     ShowOptions choices;
     Options options(
-        "show [--follow | --consume | --snapshot] [--last N] [-e EVENT…] [--if EXPR] [--strict] "
+        "show [--follow | --consume | --snapshot | --hist] [--last N] [-e EVENT…] [--if EXPR] "
+        "[--strict] "
         "[--json]",
         "Shows what the session recorded, in the kernel's own trace form. Plain show leaves the\n"
         "records in the buffer; --consume and --follow take them out of it.");
     options.flag("follow,f", choices.follow, "live, until Ctrl-C; consumes what it shows")
         .flag("consume", choices.consume, "show and remove from the buffer")
         .flag("snapshot", choices.snapshot, "the copy that a snapshot trigger keeps")
+        .flag("hist", choices.hist, "what hist triggers have counted")
         .count("last", choices.last, "only the last N events")
         .time("duration,d", choices.duration, "end --follow after this time (30s, 5m)")
         .events(choices.events)
@@ -322,17 +344,21 @@ int cmd_show(Context& ctx, Args args) {
         .session(session_choice);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0);
-    if (choices.follow + choices.consume + choices.snapshot > 1)
-        throw UsageError("--follow, --consume and --snapshot exclude each other");
+    if (choices.follow + choices.consume + choices.snapshot + choices.hist > 1)
+        throw UsageError("--follow, --consume, --snapshot and --hist exclude each other");
+    if (choices.hist && (choices.last || choices.condition))
+        throw UsageError("--hist shows what is counted: --last and --if do not go with it",
+                         "a condition goes with the trigger: gpufs trigger hist … --if EXPR");
     if (choices.follow && choices.last) throw UsageError("--last does not go with --follow");
     if (choices.duration && !choices.follow) throw UsageError("--duration goes with --follow");
-    if (choices.strict && !choices.follow && !choices.consume)
-        throw UsageError("--strict goes with --follow and --consume",
+    if (choices.strict && !choices.follow && !choices.consume && !choices.hist)
+        throw UsageError("--strict goes with --follow, --consume and --hist",
                          "what stays in the buffer can be read again");
     if (choices.snapshot && choices.needs_fields())
         throw UsageError(
             "--snapshot shows the kernel's text: -e, --if and --json do not go with it");
     const Session session = require_session(session_choice);
+    if (choices.hist) return show_hists(ctx, session, choices);
     if (choices.follow) return show_live(ctx, session, choices);
     if (choices.consume) return consume(ctx, session, choices);
     if (choices.snapshot) {

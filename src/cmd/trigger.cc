@@ -7,6 +7,7 @@
 #include "cmd/shared/session_choice.h"
 #include "engine/session/triggers.h"
 #include "engine/trace/kernel_events.h"
+#include "lang/trigger/hist_spec.h"
 #include "view/json.h"
 
 namespace gpufs {
@@ -24,6 +25,20 @@ Trigger parse_action(const std::vector<std::string>& words) {
         check_words(words, 1, "a condition goes with --if, events with -e");
     check_trigger(trigger);
     return trigger;
+}
+
+// "hist key=prev_comm", "hist:keys=prev_comm". On each of the events it must make sense.
+struct HistRequest {
+    SourceText source;
+    HistSpec spec;
+};
+std::optional<HistRequest> parse_hist(const std::vector<std::string>& words) {
+    const std::string& first = words[0];
+    if (!first.starts_with("hist") || (first.size() > 4 && first[4] != ':' && first[4] != ' '))
+        return std::nullopt;
+    HistRequest request{{"hist", join(words, " ")}, {}};
+    request.spec = parse_hist_spec(request.source);
+    return request;
 }
 
 // The events filtered in the session, each under its own filter.
@@ -81,6 +96,20 @@ std::vector<TriggerOn> on_events(const Session& session, const Trigger& trigger,
         triggers.back().trigger.condition = to_filter(*condition, format);
     }
     return triggers;
+}
+
+Trigger hist_trigger(const HistSpec& spec) {
+    Trigger trigger;
+    trigger.action = "hist";
+    trigger.argument = spec.argument();
+    return trigger;
+}
+
+void check_hist(const Session& session, const HistRequest& request,
+                const std::vector<TriggerOn>& triggers) {
+    Events known = kernel_events(session.top());
+    for (const TriggerOn& on : triggers)
+        check_hist_spec(request.spec, request.source, known.require(on.event));
 }
 
 bool is_meant(const std::vector<std::string>& words, const std::string& event) {
@@ -148,6 +177,7 @@ int cmd_trigger(Context& ctx, Args args) {
         "    traceoff, traceon     stop or start the buffer\n"
         "    snapshot              keep a copy of the buffer ('gpufs show --snapshot')\n"
         "    enable_event EVENT    switch another event on (disable_event: off)\n"
+        "    hist key=FIELD,…      count by keys, in the kernel ('gpufs show --hist')\n"
         "Without -e and --if it goes on the events filtered in the session, under the same\n"
         "condition. Without ACTION, the triggers that are set are shown.");
     options.events(words)
@@ -170,11 +200,14 @@ int cmd_trigger(Context& ctx, Args args) {
         if (condition || count) throw UsageError("no action given", "gpufs trigger --help");
         return show_triggers(ctx, open_session(choice), words, json);
     }
-    Trigger trigger = parse_action(action_words);
+    const std::optional<HistRequest> hist = parse_hist(action_words);
+    if (hist && count) throw UsageError("a hist trigger counts them all: no --count");
+    Trigger trigger = hist ? hist_trigger(hist->spec) : parse_action(action_words);
     trigger.count = count;
     const Session session = open_session(choice);
     trigger = resolve_trigger(session.top(), std::move(trigger));
     const auto triggers = on_events(session, trigger, words, condition);
+    if (hist) check_hist(session, *hist, triggers);
     require_trigger_action(session, trigger.action);
     const SessionPlan plan = plan_triggers(session, triggers, !no_enable);
     apply_or_print(ctx, plan.changes, dry_run);

@@ -21,7 +21,7 @@
 #include "kernel/perf/event.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/event/gpu_systems.h"
-#include "lang/recipe/trigger.h"
+#include "lang/trigger/trigger.h"
 
 namespace gpufs {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "kernel/host/kernel_version.h"
 #include "kernel/tracefs/tracefs.h"
-#include "lang/recipe/trigger.h"
+#include "lang/trigger/trigger.h"
 
 namespace gpufs::test {
 namespace {

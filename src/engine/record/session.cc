@@ -55,6 +55,9 @@ RecordTrigger parse_record_trigger(const std::string& text) {
     if (trigger.action == "snapshot")
         throw UsageError("a snapshot would be gone with the recording's buffer",
                          "--ring with --trigger traceoff keeps what led to an event");
+    if (trigger.is_hist())
+        throw UsageError("a histogram would be gone with the recording's buffer",
+                         "'gpufs count' and 'gpufs hist' count events, over recordings, too");
     if (!trigger.condition.empty())
         parsed.condition = parse_expression({"--trigger", std::exchange(trigger.condition, {})});
     return parsed;

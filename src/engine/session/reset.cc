@@ -10,6 +10,7 @@
 #include "base/scan.h"
 #include "base/text.h"
 #include "engine/session/session_probes.h"
+#include "engine/session/triggers.h"
 
 namespace gpufs {
 
@@ -69,7 +70,11 @@ SessionPlan plan_reset(const Session& session) {
 SessionPlan plan_reset_events(const Session& session, const std::vector<std::string>& events) {
     SessionPlan plan;
     for (const std::string& event : events) {
-        plan_event_reset(plan, session.tracefs(), read_event_state(session.tracefs(), event));
+        EventState state = read_event_state(session.tracefs(), event);
+        std::erase_if(state.triggers, [&](const Trigger& trigger) {
+            return !is_sure_to_be_ours(session, trigger);
+        });
+        plan_event_reset(plan, session.tracefs(), state);
         plan.notes.push_back(
             cat(event, ": nothing of gpufs' kind is set in ", session.described()));
     }

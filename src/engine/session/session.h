@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernel/tracefs/tracefs.h"
-#include "lang/recipe/trigger.h"
+#include "lang/trigger/trigger.h"
 
 namespace gpufs {
 

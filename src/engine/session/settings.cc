@@ -204,7 +204,7 @@ SessionPlan plan_settings(const Session& session, const std::vector<Setting>& se
 
 std::vector<std::string> commands_to_set_again(const Session& session,
                                                const std::vector<EventState>& states) {
-    std::vector<std::string> commands;
+    std::vector<std::string> commands, with_variables;
     const std::string option = session.option();
     std::string settings;
     for (const Setting& setting : changed_settings(session))
@@ -228,13 +228,18 @@ std::vector<std::string> commands_to_set_again(const Session& session,
                 continue;
             }
             std::string command = cat("gpufs trigger ", trigger.action);
-            if (!trigger.argument.empty()) command += ' ' + trigger.argument;
+            if (!trigger.argument.empty())
+                command +=
+                    ' ' + (trigger.is_hist() ? shell_quote(trigger.argument) : trigger.argument);
             command += cat(" -e ", state.event);
             if (!trigger.condition.empty()) command += " --if " + shell_quote(trigger.condition);
             if (trigger.count) command += cat(" --count ", *trigger.count);
-            commands.push_back(command + no_enable + option);
+            // The kernel takes "$ts0" only once another trigger has made it.
+            (trigger.argument.find('$') == std::string::npos ? commands : with_variables)
+                .push_back(command + no_enable + option);
         }
     }
+    commands.insert(commands.end(), with_variables.begin(), with_variables.end());
     if (!read_buffer_state(session.tracefs()).is_on) commands.push_back("gpufs stop" + option);
     return commands;
 }

@@ -23,6 +23,7 @@ constexpr Need kNeeds[] = {
      "'gpufs options stacktrace=on' records a stack with every event"},
     {"snapshot", "CONFIG_TRACER_SNAPSHOT",
      "'gpufs trigger traceoff' stops the buffer and so keeps what led there"},
+    {"hist", "CONFIG_HIST_TRIGGERS", "'gpufs count' and 'gpufs hist' count by BPF programs"},
 };
 
 // The kernel lists what it has in the `trigger` file of an event that has none set.
@@ -61,15 +62,19 @@ std::string clear_command(const Session& session, const TriggerOn& on) {
 
 }  // namespace
 
+bool is_sure_to_be_ours(const Session& session, const Trigger& trigger) {
+    return trigger.is_known() && !(trigger.is_hist() && session.is_global());
+}
+
 void check_trigger(const Trigger& trigger) {
     if (!trigger.is_known()) {
-        if (trigger.action == "hist") throw UsageError("gpufs trigger does not set hist triggers");
         const std::vector<std::string> names(std::begin(kTriggerActions),
                                              std::end(kTriggerActions));
         std::string hint = did_you_mean(trigger.action, names);
         if (hint.empty()) hint = cat("actions: ", join(names, " "));
         throw UsageError(cat("unknown trigger action '", trigger.action, "'"), hint);
     }
+    if (trigger.is_hist()) return;
     if (!trigger.action.ends_with("_event")) {
         if (trigger.argument.empty()) return;
         throw UsageError(cat("'", trigger.action, "' takes nothing behind a colon"));
@@ -80,7 +85,7 @@ void check_trigger(const Trigger& trigger) {
 }
 
 Trigger resolve_trigger(const Tracefs& top, Trigger trigger) {
-    if (trigger.argument.empty()) return trigger;
+    if (!trigger.action.ends_with("_event")) return trigger;
     const auto targets = kernel_events(top).match({trigger.argument});
     if (targets.size() != 1)
         throw UsageError(cat("'", trigger.argument, "' means ", targets.size(), " events"),
@@ -118,7 +123,7 @@ void require_trigger_action(const Session& session, const std::string& action) {
             cat("this kernel has no '", action, "' trigger; it has: ", join(available, " ")),
             known ? cat("it was built without ", need->config, "; ", need->instead) : "");
     }
-    const bool acts_on_buffer = !action.ends_with("_event");
+    const bool acts_on_buffer = !action.ends_with("_event") && action != "hist";
     if (session.is_global() || !acts_on_buffer) return;
     const std::optional<bool> stays = triggers_stay_in_instance(session.top());
     if (!stays)
@@ -149,7 +154,8 @@ SessionPlan plan_triggers(const Session& session, const std::vector<TriggerOn>& 
             throw Error(cat(on.event, " has a trigger '", same_kind->to_text(),
                             "' in the top-level buffer, and gpufs cannot tell whose"),
                         cat("if it is yours: ", clear_command(session, on)));
-        if (enable && !now.is_enabled) {
+        // What is counted need not be recorded.
+        if (enable && !on.trigger.is_hist() && !now.is_enabled) {
             if (now.filter.empty() && !on.trigger.condition.empty())
                 plan.changes.replace(at, directory + "/filter", on.trigger.condition, "0");
             plan.changes.replace(at, directory + "/enable", "1", "0");
@@ -175,7 +181,9 @@ SessionPlan plan_clear_triggers(const Session& session, const std::vector<std::s
     SessionPlan plan;
     for (const std::string& event : events) {
         for (const Trigger& trigger : read_event_state(session.tracefs(), event).triggers) {
-            if (!trigger.is_known() || (!action.empty() && trigger.action != action)) continue;
+            if (!(action.empty() ? is_sure_to_be_ours(session, trigger)
+                                 : trigger.action == action && trigger.is_known()))
+                continue;
             plan.changes.append(session.tracefs(), event_directory(event) + "/trigger",
                                 trigger.removal(), trigger.to_text());
             plan.notes.push_back(

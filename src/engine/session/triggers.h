@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/session/filters.h"
-#include "lang/recipe/trigger.h"
+#include "lang/trigger/trigger.h"
 
 namespace gpufs {
 
@@ -13,6 +13,10 @@ struct TriggerOn {
     std::string event;
     Trigger trigger;
 };
+
+// Whether gpufs removes it without being asked for its action. In the top-level buffer others set
+// hist triggers, too, which take long to collect what they have.
+bool is_sure_to_be_ours(const Session& session, const Trigger& trigger);
 
 // Throws UsageError for an action that gpufs does not support, and if an event to switch is missing
 // or not allowed.
@@ -33,10 +37,10 @@ int firing_order(const std::string& action);
 
 // Plans to set the triggers. A trigger fires even if its event is disabled, so events are enabled
 // first; an event that is neither enabled nor filtered is enabled under the trigger's own
-// condition, so that what fired is in the buffer. Replaces our trigger of the same kind; in the
-// top-level buffer, where triggers have no owner, throws Error instead if one exists. On one event
-// a stack is taken before a snapshot, and both before the buffer stops, in whatever order they are
-// set.
+// condition, so that what fired is in the buffer. Not for a hist trigger. Replaces our trigger of
+// the same kind; in the top-level buffer, where triggers have no owner, throws Error instead if one
+// exists. On one event a stack is taken before a snapshot, and both before the buffer stops, in
+// whatever order they are set.
 SessionPlan plan_triggers(const Session& session, const std::vector<TriggerOn>& triggers,
                           bool enable);
 

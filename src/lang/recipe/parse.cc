@@ -206,9 +206,11 @@ private:
         const RecipeWord action = line.word("an action");
         t.action_span = action.span;
         t.trigger.action = action.text;
-        if (!t.trigger.is_known()) {
-            const std::vector<std::string> actions(std::begin(kTriggerActions),
-                                                   std::end(kTriggerActions));
+        // What a recipe finds is records: nothing would show a histogram.
+        if (!t.trigger.is_known() || t.trigger.is_hist()) {
+            std::vector<std::string> actions(std::begin(kTriggerActions),
+                                             std::end(kTriggerActions));
+            std::erase(actions, "hist");
             line.fail(action.span, cat("'", action.text, "' is no action of a trigger"),
                       choose(action.text, actions, "actions: "));
         }

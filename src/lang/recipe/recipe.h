@@ -8,7 +8,7 @@
 
 #include "base/source.h"
 #include "lang/expr/expr.h"
-#include "lang/recipe/trigger.h"
+#include "lang/trigger/trigger.h"
 
 namespace gpufs {
 

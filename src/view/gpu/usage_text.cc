@@ -1,12 +1,12 @@
 #include "view/gpu/usage_text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "base/cat.h"
 #include "base/find_by_name.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "view/json.h"
 #include "view/size.h"
 #include "view/table.h"
@@ -43,12 +43,6 @@ std::optional<std::uint64_t> memory_of(const ProcessUse& process, std::string_vi
     return region ? region->bytes() : std::nullopt;
 }
 
-std::string upper(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return printable(text);
-}
-
 std::string cell(const std::optional<double>& share) {
     return share ? percent(*share) + '%' : "-";
 }
@@ -82,7 +76,7 @@ std::string usage_text(const Gpu& gpu, const GpuUse& use, const Screen& screen) 
     const auto regions = names_of(use.processes, &ProcessUse::regions);
     std::vector<Table::Column> columns = {{"COMM", Table::Align::left}, {"PID"}};
     for (const auto* names : {&engines, &regions})
-        for (const std::string& name : *names) columns.push_back({upper(name)});
+        for (const std::string& name : *names) columns.push_back({printable(upper_case(name))});
     Table table(std::move(columns));
     std::vector<std::optional<double>> shares(engines.size());
     std::vector<std::optional<std::uint64_t>> sizes(regions.size());

@@ -5,15 +5,12 @@
 #include <optional>
 
 #include "base/cat.h"
+#include "view/bars.h"
 #include "view/json.h"
 #include "view/monitor/value_text.h"
 
 namespace gpufs {
 namespace {
-
-constexpr int kLabelWidth = 16, kCountWidth = 12;
-constexpr std::size_t kBarWidth = 52, kNarrowBar = 10;
-constexpr std::size_t kMostEmptyRows = 3;
 
 // A bound of a bucket. The bits of linear ones are signed; bits == 0 with is_past_all means 2^64.
 struct Bound {
@@ -116,44 +113,10 @@ std::string number(const Aggregation& how, std::uint64_t word) {
 }
 
 std::string text_of(const Rows& rows, std::string_view unit, const Screen& screen) {
-    const auto& slots = rows.counts;
-    const auto used = [](std::uint64_t n) { return n != 0; };
-    const auto first = static_cast<std::size_t>(std::ranges::find_if(slots, used) - slots.begin());
-    if (first == slots.size()) return {};
-    std::size_t last = slots.size() - 1;
-    while (slots[last] == 0) --last;
-    std::vector<std::string> labels(slots.size());
-    int width = kLabelWidth;
-    for (std::size_t i = first; i <= last; ++i) {
-        labels[i] = label_of(rows.bounds[i]);
-        width = std::max(width, static_cast<int>(labels[i].size()) + 1);
-    }
-    const std::size_t around = static_cast<std::size_t>(width + kCountWidth) + 3;
-    const std::size_t bar =
-        screen.columns == 0
-            ? kBarWidth
-            : std::clamp(screen.columns - std::min(screen.columns, around), kNarrowBar, kBarWidth);
-    const std::uint64_t most = *std::ranges::max_element(slots);
-    std::string text;
-    append_padded(text, unit, -width);
-    append_padded(text, "count", kCountWidth);
-    text += '\n';
-    for (std::size_t i = first; i <= last; ++i) {
-        std::size_t empty = 0;
-        while (slots[i + empty] == 0) ++empty;
-        if (empty > kMostEmptyRows) {
-            text += "...\n";
-            i += empty;
-        }
-        const auto length = static_cast<std::size_t>(
-            static_cast<double>(slots[i]) / static_cast<double>(most) * static_cast<double>(bar));
-        append_padded(text, labels[i], -width);
-        append_padded(text, cat(slots[i]), kCountWidth);
-        text += " |";
-        text.append(length, '@').append(bar - length, ' ');
-        text += "|\n";
-    }
-    return text;
+    std::vector<CountedRow> lines;
+    for (std::size_t i = 0; i < rows.counts.size(); ++i)
+        lines.push_back({label_of(rows.bounds[i]), rows.counts[i]});
+    return bars_text(lines, unit, screen);
 }
 
 std::string json_of(const Rows& rows) {

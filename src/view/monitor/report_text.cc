@@ -109,13 +109,6 @@ bool is_single(const MapDeclaration& map) {
     return map.is_array() && map.max_entries == 1;
 }
 
-std::string upper(std::string_view text) {
-    std::string big(text);
-    for (char& c : big)
-        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    return big;
-}
-
 // The key's members: those for columns, and the stacks.
 struct KeyPlans {
     std::vector<ValuePlan> columns, stacks;
@@ -197,12 +190,12 @@ std::vector<std::string> key_cells(const KeyPlans& plans, const std::vector<std:
 std::vector<Table::Column> key_columns(const KeyPlans& plans) {
     std::vector<Table::Column> columns;
     for (const ValuePlan& plan : plans.columns)
-        columns.push_back({upper(plan.name), align_of(plan)});
+        columns.push_back({upper_case(plan.name), align_of(plan)});
     return columns;
 }
 
 std::vector<Table::Column> fact_columns(const Aggregation& how, std::vector<Table::Column> before) {
-    for (const Fact& fact : facts_of(how, Words(4))) before.push_back({upper(fact.name)});
+    for (const Fact& fact : facts_of(how, Words(4))) before.push_back({upper_case(fact.name)});
     return before;
 }
 
@@ -237,7 +230,7 @@ std::string table_of_percentiles(const MapDeclaration& map, const ReportRows& ro
     std::vector<Table::Column> columns = key_columns(plans);
     columns.push_back({"COUNT"});
     for (const auto& [name, value] : percentiles(how, {}, {}, ""))
-        if (name != kLeftOut) columns.push_back({upper(name)});
+        if (name != kLeftOut) columns.push_back({upper_case(name)});
     Table table(std::move(columns));
     for (const MapEntry& entry : rows.entries) {
         std::vector<std::string> cells = key_cells(plans, entry.key, values);
@@ -289,7 +282,8 @@ std::string table_of_data(const MapDeclaration& map, const ReportRows& rows, con
         rows.entries, [](const MapEntry& entry) { return entry.values.size() > 1; });
     std::vector<Table::Column> columns = key_columns(plans);
     if (has_cpus) columns.push_back({"CPU"});
-    for (const ValuePlan& plan : members) columns.push_back({upper(plan.name), align_of(plan)});
+    for (const ValuePlan& plan : members)
+        columns.push_back({upper_case(plan.name), align_of(plan)});
     Table table(std::move(columns));
     for (const MapEntry& entry : rows.entries) {
         for (std::size_t cpu = 0; cpu < entry.values.size(); ++cpu) {

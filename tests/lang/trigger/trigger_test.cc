@@ -1,4 +1,4 @@
-#include "lang/recipe/trigger.h"
+#include "lang/trigger/trigger.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -24,7 +24,11 @@ constexpr Line kLines[] = {
      "disable_event:sched:sched_wakeup:3 if pid == 1", "!disable_event:sched:sched_wakeup"},
     {"snapshot:count=0", "snapshot:0", "!snapshot"},
     {"hist:keys=pid:vals=hitcount:sort=hitcount:size=2048 if pid > 1 [active]",
-     "hist:keys=pid:vals=hitcount:sort=hitcount:size=2048 if pid > 1 [active]", "!hist"},
+     "hist:keys=pid:vals=hitcount:sort=hitcount:size=2048 if pid > 1",
+     "!hist:keys=pid:vals=hitcount:sort=hitcount:size=2048 if pid > 1"},
+    {"hist:keys=pid:vals=hitcount:sort=hitcount:size=2048 [paused]",
+     "hist:keys=pid:vals=hitcount:sort=hitcount:size=2048",
+     "!hist:keys=pid:vals=hitcount:sort=hitcount:size=2048"},
 };
 
 BOOST_AUTO_TEST_CASE(the_kernels_lines_become_what_sets_and_removes_them) {
@@ -53,9 +57,17 @@ BOOST_AUTO_TEST_CASE(comments_of_a_trigger_file_are_no_triggers) {
     BOOST_TEST(parse_triggers("stacktrace:unlimited\ntraceoff:count=1\n").size() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(hist_triggers_are_known_to_be_somebody_elses) {
-    BOOST_TEST(!parse_trigger("hist:keys=pid").is_known());
+BOOST_AUTO_TEST_CASE(actions_that_gpufs_does_not_set_are_only_shown) {
+    BOOST_TEST(!parse_trigger("eprobe:a").is_known());
     BOOST_TEST(parse_trigger("stacktrace").is_known());
+    BOOST_TEST(parse_trigger("hist:keys=pid").is_known());
+}
+
+BOOST_AUTO_TEST_CASE(hist_triggers_are_of_a_kind_by_keys_and_values) {
+    const auto kind = [](const char* line) { return parse_trigger(line).kind(); };
+    BOOST_TEST(kind("hist:keys=pid:vals=hitcount:sort=hitcount if pid > 1 [active]") ==
+               kind("hist:keys=pid:vals=hitcount:sort=pid:size=256"));
+    BOOST_TEST(kind("hist:keys=pid:vals=hitcount") != kind("hist:keys=comm:vals=hitcount"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,27 +12,30 @@ namespace gpufs {
 //   stacktrace:5 if prev_state == 2
 //   enable_event:sched:sched_wakeup
 struct Trigger {
-    std::string action;    // "stacktrace", "traceoff", "enable_event", "hist", ...
-    std::string argument;  // the event of enable_event and disable_event, as SYSTEM:EVENT; for
-                           // actions that gpufs does not set (hist): all text after the action
+    std::string action;  // "stacktrace", "traceoff", "enable_event", "hist", ...
+    std::string
+        argument;  // the event of enable_event and disable_event, as SYSTEM:EVENT; of hist
+                   // what it counts (lang/trigger/hist_spec.h): all between action and condition
     std::optional<unsigned long> count;  // how many times it still fires; absent: unlimited
     std::string condition;               // a filter, or empty
 
     // The kernel's key for triggers: an event has at most one trigger of a kind. An action and its
-    // reverse are one kind.
+    // reverse are one kind; hist triggers with the same keys and values are.
     std::string kind() const;
     // The line for the `trigger` file that sets it; removal(): the one that removes it.
     std::string to_text() const;
     std::string removal() const;
-    // True for actions that `gpufs trigger` sets; others (hist) are only shown.
+    // True for actions that `gpufs trigger` sets; others are only shown.
     bool is_known() const;
+    bool is_hist() const { return action == "hist"; }
 };
 
 // The actions of `gpufs trigger`.
 inline constexpr std::string_view kTriggerActions[] = {
-    "stacktrace", "traceon", "traceoff", "snapshot", "enable_event", "disable_event"};
+    "stacktrace", "traceon", "traceoff", "snapshot", "enable_event", "disable_event", "hist"};
 
-// One line of a `trigger` file ("traceoff:count=1 if prev_state == 2").
+// One line of a `trigger` file ("traceoff:count=1 if prev_state == 2"). Whether a hist trigger is
+// " [active]" or " [paused]" is left out.
 Trigger parse_trigger(std::string_view line);
 
 // The triggers of a whole `trigger` file; comment lines are skipped.

@@ -1,10 +1,11 @@
-#include "lang/recipe/trigger.h"
+#include "lang/trigger/trigger.h"
 
 #include <algorithm>
 #include <charconv>
 
 #include "base/cat.h"
 #include "base/text.h"
+#include "lang/trigger/hist_spec.h"
 
 namespace gpufs {
 namespace {
@@ -32,6 +33,7 @@ bool parse_count(std::string_view word, std::optional<unsigned long>& count) {
 std::string Trigger::kind() const {
     if (action == "traceon" || action == "traceoff") return "traceon or traceoff";
     if (takes_event(action)) return cat("enable_event or disable_event:", argument);
+    if (is_hist()) return cat("hist:", hist_kind(argument));
     return action;
 }
 
@@ -44,6 +46,7 @@ std::string Trigger::to_text() const {
 }
 
 std::string Trigger::removal() const {
+    if (is_hist()) return '!' + to_text();
     return '!' + (takes_event(action) ? cat(action, ':', argument) : action);
 }
 
@@ -54,6 +57,8 @@ bool Trigger::is_known() const {
 Trigger parse_trigger(std::string_view line) {
     Trigger trigger;
     line = trim(line);
+    for (const std::string_view state : {" [active]", " [paused]", " [disabled]"})
+        if (line.starts_with("hist:") && line.ends_with(state)) line.remove_suffix(state.size());
     if (const auto condition = line.find(" if "); condition != line.npos) {
         trigger.condition = trim(line.substr(condition + 4));
         line = trim(line.substr(0, condition));
@@ -62,7 +67,7 @@ Trigger parse_trigger(std::string_view line) {
     trigger.action = line.substr(0, colon);
     if (colon == line.npos) return trigger;
     std::string_view rest = line.substr(colon + 1);
-    if (trigger.is_known()) {
+    if (trigger.is_known() && !trigger.is_hist()) {
         const auto last = rest.rfind(':');
         if (parse_count(last == rest.npos ? rest : rest.substr(last + 1), trigger.count))
             rest = last == rest.npos ? std::string_view() : rest.substr(0, last);
