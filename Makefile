@@ -89,8 +89,8 @@ $(B)/probed-fixed: MODE = -std=c++20 -no-pie -fno-pie
 $(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
 $(B)/gpufs-work: tests/programs/work.cc
 $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests
-$(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/vm/modules/toy_nvidia.h
-$(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/vm/modules/toy_gpu.h
+$(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/guests/modules/toy_nvidia.h
+$(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/guests/modules/toy_gpu.h
 $(filter %/nest %/nest-fixed %/nest-dwarf4,$(PROGRAMS)): tests/programs/nest.cc
 $(B)/gpufs-drm-work: tests/programs/drm_work.cc
 $(B)/gpufs-work $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: tests/programs/works.h
@@ -236,11 +236,11 @@ check-vm-needs: guests $(B)/fixed/gpufs $(B)/gpufs-test
 # The kernels of the guests, and the tests' modules for them: downloads, while others compile.
 guests: build/.deps-check
 	$(Q)for series in $(KERNELS); do \
-		tests/vm/fetch-kernel.sh $$series && tests/vm/build-modules.sh $$series || exit 1; done
+		tests/guests/fetch-kernel.sh $$series && tests/guests/build-modules.sh $$series || exit 1; done
 
 # bpftrace's tools, without bpftrace.
 bt-tools: build/.deps-check
-	$(Q)tests/vm/fetch-bt-tools.sh
+	$(Q)tests/guests/fetch-bt-tools.sh
 
 # The library under clang's sanitizers with the fuzzers, and the tests on it.
 GENERATED := $(EMBEDDED:%=$(B)/gen/%.cc) $(B)/gen/syscall_list.inc

@@ -74,7 +74,7 @@ run_guest() {
     [ "$series" = "${KERNELS%% *}" ] || without+=' --run_test=!@first_guest'
     [ "$series" = "${KERNELS##* }" ] || without+=' --run_test=!@last_guest'
     # shellcheck disable=SC2016  # the variable is the guest's
-    GPUFS_BIN=$B/fixed/gpufs tests/vm/run.sh "$series" --timeout 1800 \
+    GPUFS_BIN=$B/fixed/gpufs tests/guests/run.sh "$series" --timeout 1800 \
         --modules drm,gpu-sched,vgem,virtio-gpu,toy_gpu,toy_display,toy_driver -- sh -c \
         'GPUFS_TALLY=$GPUFS_VM_OUT/tally exec '"$B"'/gpufs-test --run_test=kernel,cli '"$without"
 }
