@@ -2,9 +2,13 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <limits>
 
 #include "base/cat.h"
+#include "base/embedded.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/source.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -17,6 +21,25 @@ namespace {
 using namespace std::chrono_literals;
 
 BOOST_AUTO_TEST_SUITE(base)
+
+BOOST_AUTO_TEST_CASE(texts_characters_and_numbers_are_put_together) {
+    const std::string text(40, 'x');
+    const std::string_view view = text;
+    constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+    constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+    BOOST_TEST(cat() == "");
+    BOOST_TEST(cat("a", 'b', text, view.substr(38), "") == "ab" + text + "xx");
+    BOOST_TEST(cat(kLeast, ' ', kMost, ' ', 0, ' ', -1, ' ', std::uint8_t{200}, ' ', short{-10}) ==
+               "-9223372036854775808 18446744073709551615 0 -1 200 -10");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_compiled_in_is_what_the_files_have) {
+    BOOST_TEST(!embedded_monitors().empty());
+    for (const EmbeddedFile& file : embedded_monitors())
+        BOOST_TEST((file.text() == read_file(cat("bpf_asm/", file.name))), file.name);
+    for (const EmbeddedFile& file : embedded_recipes())
+        BOOST_TEST((file.text() == read_file(cat("triggers/", file.name))), file.name);
+}
 
 BOOST_AUTO_TEST_CASE(a_mistake_is_shown_under_the_line_it_is_in) {
     const SourceText source{"watch.bpf", "r0 = 0\n\tw6 = @seqn\nexit\n"};

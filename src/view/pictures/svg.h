@@ -19,7 +19,7 @@ std::string grouped(std::uint64_t number);
 std::string percent_text(std::uint64_t part, std::uint64_t whole);
 
 // The text of a file of this folder that was compiled in: "flame.css".
-std::string_view picture_part(std::string_view name);
+std::string picture_part(std::string_view name);
 
 // How many characters a text has, and its first ones.
 std::size_t count_characters(std::string_view text);
