@@ -22,7 +22,7 @@ void print_monitor(Context& ctx, const std::string& name, std::size_t width, boo
     JsonObject line;
     line.text("monitor", name);
     try {
-        const Program program = assemble_monitor(name, AsmScope::declarations);
+        const Program program = assemble_monitor(name, AsmScope::outline);
         if (!is_json) {
             ctx.out.write(cat(name, std::string(width + 2 - name.size(), ' '), program.summary,
                               '\n', parameters_text(program)));

@@ -18,8 +18,8 @@ inline SourceText read_shipped(std::string_view file, const SourceText& from) {
     return {path, read_file(path)};
 }
 
-inline Program assemble_file(const std::string& path) {
-    return assemble({path, read_file(path)}, read_shipped);
+inline Program assemble_file(const std::string& path, AsmScope scope = AsmScope::checked) {
+    return assemble({path, read_file(path)}, read_shipped, scope);
 }
 
 // The program of a text, or all that is wrong with it.

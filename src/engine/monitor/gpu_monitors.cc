@@ -70,7 +70,7 @@ std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel) {
     for (const std::string& name : list_monitors()) {
         GpuMonitor one;
         try {
-            if (!is_about_gpus(assemble_monitor(name, AsmScope::declarations))) continue;
+            if (!is_about_gpus(assemble_monitor(name, AsmScope::outline))) continue;
             one.program = assemble_monitor(name);
         } catch (const UsageError&) {
             continue;  // 'gpufs run' says what is wrong with it

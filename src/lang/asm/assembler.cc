@@ -77,7 +77,7 @@ public:
         if (work_.program.programs.empty() && work_.errors.empty())
             complain({0, {0, 0}}, "there is no .prog in this text",
                      "a .prog line says what the instructions behind it are attached to");
-        if (scope_ != AsmScope::declarations) assemble_units(work_);
+        if (scope_ != AsmScope::outline) assemble_units(work_);
         Program& program = work_.program;
         if (program.name.empty()) program.name = stem_of(work_.sources[0].name);
         program.sources.assign(work_.sources.begin(), work_.sources.end());
@@ -139,14 +139,17 @@ private:
         for (std::size_t i = 0; i < lines.size(); ++i) {
             if (work_.errors.is_full()) return;
             const Span word = directive_of(source, lines[i]);
-            if (word.begin == word.end) {
+            const auto text = [&](Span at) {
+                return std::string_view(source.text).substr(at.begin, at.end - at.begin);
+            };
+            if (scope_ == AsmScope::outline) {
+                // Lines behind a directive that belong to it begin with none.
+                if (!std::ranges::count(kOutline, text(word))) continue;
+            } else if (word.begin == word.end) {
                 code_line({index, lines[i]});
                 continue;
             }
             Span whole = lines[i];
-            const auto text = [&](Span at) {
-                return std::string_view(source.text).substr(at.begin, at.end - at.begin);
-            };
             LineEnd end = end_of(text(whole));
             while ((end.depth > 0 || end.wants_more) && i + 1 < lines.size()) {
                 const Span next = directive_of(source, lines[i + 1]);
@@ -435,6 +438,9 @@ private:
     static constexpr std::size_t kMaxParameters = 5;
     static constexpr std::array<std::string_view, 6> kConditionWords = {
         "raw", "recorded", "event", "exists", "feature", "module"};
+    // The directives that an outline consists of; a parameter's default may name a constant.
+    static constexpr std::array<std::string_view, 5> kOutline = {".monitor", ".param", ".const",
+                                                                 ".prog", ".include"};
     struct Condition {
         std::size_t guard = 0;
         SourceRef at;

@@ -15,9 +15,9 @@ using IncludeReader = std::function<SourceText(std::string_view file, const Sour
 
 // How much of a text becomes a program.
 enum class AsmScope {
-    checked,       // all; code that no machine would take is a mistake, as check_code() finds it
-    unchecked,     // all, of a text that was checked before
-    declarations,  // all but the code, unchecked: programs have targets only
+    checked,    // all; code that no machine would take is a mistake, as check_code() finds it
+    unchecked,  // all, of a text that was checked before
+    outline,    // of a text that was checked: name, summary, parameters, programs' targets
 };
 
 // Makes a program of a .bpf text; gpufs-asm(5) has the grammar. Declarations use what stands above

@@ -33,6 +33,28 @@ BOOST_AUTO_TEST_CASE(every_shipped_monitor_assembles) {
     BOOST_TEST(monitors >= 6u);
 }
 
+BOOST_AUTO_TEST_CASE(an_outline_has_the_parameters_and_targets_of_the_whole) {
+    const auto text_of = [](const Program& program) {
+        std::string text = cat(program.name, ": ", program.summary, '\n');
+        for (const Parameter& one : program.parameters)
+            text += cat(one.name, " = ", one.value, one.text, ' ', one.unit, ' ', one.help, '\n');
+        for (const ProbeProgram& one : program.programs) {
+            text += cat(one.name, ' ', one.wanted_by, one.is_optional ? " optional" : "");
+            for (const auto& alternatives : one.targets)
+                for (const ProbeTarget& target : alternatives) text += cat(' ', target.name);
+            text += '\n';
+        }
+        return text;
+    };
+    for (const auto& file : std::filesystem::directory_iterator(kBpfFolder)) {
+        if (file.path().extension() != ".bpf") continue;
+        const Program outline = assemble_file(file.path().string(), AsmScope::outline);
+        BOOST_TEST(text_of(outline) == text_of(assemble_file(file.path().string())));
+        BOOST_TEST(outline.maps.empty());
+        BOOST_TEST(outline.subprograms.empty());
+    }
+}
+
 Program make(std::string text) {
     return assemble({"t.bpf", std::move(text)});
 }
