@@ -152,7 +152,7 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
             made.max_entries = map.is_keyed ? made.max_entries * kSlotsOfKey : kMostSlots;
         }
         program().maps.push_back(made);
-        define_add(program(), made, {kWord, false});
+        AggregateFunctions(program()).define(made, {kWord, false});
     } else {
         made.value = Layout::of("value", raw_bytes_value(align_up(value.bytes, kWord)));
         program().maps.push_back(made);
@@ -168,7 +168,7 @@ std::string ScriptCode::add_function_of(const TypedMap& map) {
     const std::string name = add_function(declared);
     if (program().find_subprogram(name)) return name;
     declared.aggregation.kind = Aggregation::Kind::sum;
-    define_add(program(), declared, {kWord, false});
+    AggregateFunctions(program()).define(declared, {kWord, false});
     return name;
 }
 

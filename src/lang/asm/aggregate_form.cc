@@ -2,7 +2,6 @@
 
 #include "base/suggest.h"
 #include "lang/asm/form_parser.h"
-#include "lang/insn/disasm.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/stack_map.h"
 
@@ -20,39 +19,6 @@ std::size_t alignment_of(const Layout& layout) {
         if (!is_bytes) alignment = std::max(alignment, std::min(member.type.bytes, kWord));
     }
     return alignment;
-}
-
-// The instruction of a generated function, with the names that it refers to.
-std::string text_of(const CodeItem& item, std::size_t distance) {
-    bpf_insn insn = item.insn;
-    if (item.relocation.kind == Relocation::Kind::label) insn.off = static_cast<__s16>(distance);
-    const std::string text = disassemble_one(insn, static_cast<std::int64_t>(item.imm64)).text;
-    const std::string to = text.substr(0, text.find('=') + 1);
-    if (item.relocation.kind == Relocation::Kind::map)
-        return cat(to, " map[", item.relocation.name, "]");
-    if (item.relocation.kind == Relocation::Kind::map_value)
-        return cat(to, " map[", item.relocation.name, "][", item.relocation.addend, "]");
-    return text;
-}
-
-void name_instructions(std::vector<CodeItem>& code) {
-    std::map<std::string, std::size_t> labels;
-    const auto slots_of = [](const CodeItem& item) -> std::size_t {
-        if (item.kind == CodeItem::Kind::label) return 0;
-        return is_wide(item.insn) ? 2 : 1;
-    };
-    std::size_t slot = 0;
-    for (const CodeItem& item : code) {
-        if (item.kind == CodeItem::Kind::label) labels[item.name] = slot;
-        slot += slots_of(item);
-    }
-    slot = 0;
-    for (CodeItem& item : code) {
-        const bool is_jump = item.relocation.kind == Relocation::Kind::label;
-        if (item.kind != CodeItem::Kind::label)
-            item.text = text_of(item, is_jump ? labels.at(item.relocation.name) - slot - 1 : 0);
-        slot += slots_of(item);
-    }
 }
 
 }  // namespace
@@ -148,15 +114,16 @@ bool is_generated(const AsmWork& work, std::string_view function) {
 void define_generated(AsmWork& work) {
     std::vector<Subprogram>& functions = work.program.subprograms;
     const std::size_t first = functions.size();
+    AggregateFunctions aggregates(work.program);
     for (const auto& [name, alignment] : work.added_to) {
         const MapDeclaration map = *work.program.find_map(name);  // more maps come
-        define_add(work.program, map, {alignment, false});
+        aggregates.define(map, {alignment, false});
     }
     for (const std::string& name : work.stacks_asked) {
         const MapDeclaration map = *work.program.find_map(name);
         define_stack_function(work.program, map);
     }
-    for (std::size_t i = first; i < functions.size(); ++i) name_instructions(functions[i].code);
+    for (std::size_t i = first; i < functions.size(); ++i) functions[i].is_generated = true;
 }
 
 }  // namespace gpufs

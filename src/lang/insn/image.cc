@@ -61,7 +61,21 @@ std::map<std::string, std::size_t> label_slots(const std::vector<CodeItem>& code
     return slots;
 }
 
-std::string code_listing(const Program& program, const std::vector<CodeItem>& code) {
+// An instruction of a generated function, with the names that it refers to.
+std::string generated_text(const CodeItem& item, __s16 offset) {
+    bpf_insn insn = item.insn;
+    if (item.relocation.kind == Relocation::Kind::label) insn.off = offset;
+    const std::string text = disassemble_one(insn, item.imm64).text;
+    const std::string to = text.substr(0, text.find('=') + 1);  // npos + 1 is 0
+    if (item.relocation.kind == Relocation::Kind::map)
+        return cat(to, " map[", item.relocation.name, "]");
+    if (item.relocation.kind == Relocation::Kind::map_value)
+        return cat(to, " map[", item.relocation.name, "][", item.relocation.addend, "]");
+    return text;
+}
+
+std::string code_listing(const Program& program, const std::vector<CodeItem>& code,
+                         bool is_generated = false) {
     const std::map<std::string, std::size_t> labels = label_slots(code);
     std::string text;
     std::size_t slot = 0;
@@ -83,11 +97,12 @@ std::string code_listing(const Program& program, const std::vector<CodeItem>& co
         }
         // A line that says several instructions stands above them.
         const Span at = item.at.span;
-        if (!item.text.empty() && (at.begin != form.begin || at.end != form.end))
+        const std::string said = is_generated ? generated_text(item, first.off) : item.text;
+        if (!said.empty() && (at.begin != form.begin || at.end != form.end))
             text += row(source, at, "", "", false, text_at(source, at));
-        form = item.text.empty() ? Span{} : at;
+        form = said.empty() ? Span{} : at;
         text += row(source, at, cat(slot), is_insn ? hex_of(first) : "", is_open,
-                    item.text.empty() ? std::string(text_at(source, at)) : cat("    ", item.text));
+                    said.empty() ? std::string(text_at(source, at)) : cat("    ", said));
         ++slot;
         if (!is_insn || !is_wide(first)) continue;
         bpf_insn second{};
@@ -180,12 +195,14 @@ std::string to_listing(const Listing& listing, const SourceText& source) {
 
 std::string to_listing(const Program& program) {
     std::string text;
-    const auto add = [&](std::string_view what, const auto& unit) {
+    const auto add = [&](std::string_view what, const auto& unit, const std::string& listing) {
         text += cat(text.empty() ? "" : "\n", what, ' ', unit.name, "  # ",
-                    program.sources[unit.at.source].name, '\n', code_listing(program, unit.code));
+                    program.sources[unit.at.source].name, '\n', listing);
     };
-    for (const ProbeProgram& probe : program.programs) add("program", probe);
-    for (const Subprogram& function : program.subprograms) add("function", function);
+    for (const ProbeProgram& probe : program.programs)
+        add("program", probe, code_listing(program, probe.code));
+    for (const Subprogram& function : program.subprograms)
+        add("function", function, code_listing(program, function.code, function.is_generated));
     return text;
 }
 

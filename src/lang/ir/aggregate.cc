@@ -269,6 +269,27 @@ private:
     ir::Type type_;  // of the value
 };
 
+// Would the functions of both be the same, but for the names of the maps?
+bool is_alike(const MapDeclaration& a, const AggregateKey& a_key, const MapDeclaration& b,
+              const AggregateKey& b_key) {
+    if (a.type != b.type || a.aggregation != b.aggregation) return false;
+    if (a.is_array()) return a.max_entries == b.max_entries && a.max_parameter == b.max_parameter;
+    return !a.aggregation.is_histogram() ||
+           (a.key.bytes == b.key.bytes && a_key.alignment == b_key.alignment &&
+            a_key.has_room == b_key.has_room);
+}
+
+// Makes the code of one map's function that of another map that is alike.
+void rename_map(std::vector<CodeItem>& code, const MapDeclaration& to) {
+    for (CodeItem& item : code) {
+        item.at = to.at;
+        Relocation& relocation = item.relocation;
+        if (relocation.kind == Relocation::Kind::label) relocation.at = to.at;
+        if (relocation.kind == Relocation::Kind::map) relocation.name = to.name;
+        if (relocation.kind == Relocation::Kind::map_value) relocation.name = refused_of(to);
+    }
+}
+
 }  // namespace
 
 void declare_loss(Program& program, std::string name, std::string what) {
@@ -292,23 +313,29 @@ std::string add_function(const MapDeclaration& map) {
     return cat("add.", map.name);
 }
 
-void define_add(Program& program, const MapDeclaration& map, const AggregateKey& key) {
+void AggregateFunctions::define(const MapDeclaration& map, const AggregateKey& key) {
     Subprogram function;
     function.name = add_function(map);
     function.at = map.at;
-    if (!has_extremes(map.aggregation)) {
+    const auto known = std::ranges::find_if(
+        made_, [&](const Made& made) { return is_alike(made.map, made.key, map, key); });
+    if (known != made_.end()) {
+        function.code = program_.subprograms[known->index].code;
+        rename_map(function.code, map);
+    } else if (!has_extremes(map.aggregation)) {
         function.code = AggregateWriter(map, key, true).write(".");
     } else {
         for (const bool has_atomics : {true, false}) {
-            const std::size_t guard = feature_guard(program, "atomics", has_atomics, map.at);
+            const std::size_t guard = feature_guard(program_, "atomics", has_atomics, map.at);
             append_guarded(function.code,
                            AggregateWriter(map, key, has_atomics).write(has_atomics ? ".a" : ".b"),
                            guard);
         }
     }
-    program.subprograms.push_back(std::move(function));
+    if (known == made_.end()) made_.push_back({map, key, program_.subprograms.size()});
+    program_.subprograms.push_back(std::move(function));
     if (!map.is_array() || has_indexes(map) || has_extremes(map.aggregation))
-        declare_loss(program, refused_of(map),
+        declare_loss(program_, refused_of(map),
                      map.is_array() ? cat("values for indexes that '", map.name, "' does not have")
                                     : cat("keys that found no room in '", map.name, "'"));
 }
@@ -321,7 +348,7 @@ void declare_aggregation(Program& program, MapDeclaration map) {
         map.value.add("value", std::move(value));
     }
     program.maps.push_back(map);
-    define_add(program, map, {kWord, true});
+    AggregateFunctions(program).define(map, {kWord, true});
 }
 
 void append_aggregation(ir::Code& code, const MapDeclaration& map, ir::Slot key,

@@ -30,11 +30,27 @@ struct AggregateKey {
 // "add.NAME"
 std::string add_function(const MapDeclaration& map);
 
-// Adds the function to the program, and "NAME.refused", which counts the values that found no room
-// (of an array of several: whose index is too large). Its arguments: the address of the key, or the
-// index of an array; then the value, 64 bits, which a count does not have. log2 and log_linear put
-// what is less than 0 into bucket 0.
-void define_add(Program& program, const MapDeclaration& map, const AggregateKey& key);
+// The functions of a program's maps.
+class AggregateFunctions {
+public:
+    // Borrows the program.
+    explicit AggregateFunctions(Program& program) : program_(program) {}
+
+    // Adds the map's function to the program, and "NAME.refused", which counts the values that
+    // found no room (of an array of several: whose index is too large). Its arguments: the address
+    // of the key, or the index of an array; then the value, 64 bits, which a count does not have.
+    // log2 and log_linear put what is less than 0 into bucket 0.
+    void define(const MapDeclaration& map, const AggregateKey& key);
+
+private:
+    struct Made {
+        MapDeclaration map;
+        AggregateKey key;
+        std::size_t index;  // into Program::subprograms
+    };
+    Program& program_;
+    std::vector<Made> made_;  // those of different code
+};
 
 // Declares the map, too, for generated programs, whose keys have room. A map without key members
 // gets a u32, as arrays have; one without value members a number.

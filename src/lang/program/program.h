@@ -91,6 +91,8 @@ struct Subprogram {
     SourceRef at;
     // It is given the context, and gives it only to helpers that do not read the record.
     bool leaves_record_alone = false;
+    // No line of the source has its instructions.
+    bool is_generated = false;
 };
 
 // What the reader does with a received record; actions run in order. `freeze`: only tests the

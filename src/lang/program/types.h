@@ -141,6 +141,8 @@ struct Aggregation {
     std::size_t buckets() const;
     // Bytes of one value.
     std::size_t bytes() const;
+
+    bool operator==(const Aggregation&) const = default;
 };
 
 }  // namespace gpufs

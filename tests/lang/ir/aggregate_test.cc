@@ -9,6 +9,7 @@
 
 #include "engine/results/map_contents.h"
 #include "lang/insn/map_world.h"
+#include "lang/insn/program_text.h"
 #include "support/rounds.h"
 #include "view/monitor/histogram.h"
 
@@ -105,6 +106,36 @@ constexpr bpf_map_type kTypes[] = {BPF_MAP_TYPE_HASH,     BPF_MAP_TYPE_PERCPU_HA
                                    BPF_MAP_TYPE_ARRAY,    BPF_MAP_TYPE_PERCPU_ARRAY};
 
 BOOST_AUTO_TEST_SUITE(aggregate_code)
+
+BOOST_AUTO_TEST_CASE(a_function_is_the_same_alone_and_beside_maps_that_are_alike) {
+    const auto map_of = [](std::string name, Kind kind, bpf_map_type type, std::size_t key_bytes) {
+        MapDeclaration map;
+        map.name = std::move(name);
+        map.type = type;
+        map.aggregation = of(kind);
+        map.max_entries = 7;
+        map.key.add("key", integer_value(key_bytes));
+        return map;
+    };
+    const auto text_of = [](const Program& program, std::string_view function) {
+        Program alone;
+        alone.guards = program.guards;
+        alone.subprograms = {*program.find_subprogram(function)};
+        return program_text(alone);
+    };
+    for (const Kind kind : {Kind::count, Kind::stats, Kind::max, Kind::log2})
+        for (const bpf_map_type type : kTypes)
+            for (const std::size_t bytes : {4u, 8u}) {
+                const MapDeclaration last = map_of("last", kind, type, bytes);
+                Program together, alone;
+                AggregateFunctions functions(together);
+                functions.define(map_of("first", kind, type, 4), {4, false});
+                functions.define(map_of("other", Kind::sum, type, 4), {4, false});
+                functions.define(last, {4, false});
+                AggregateFunctions(alone).define(last, {4, false});
+                BOOST_TEST(text_of(together, "add.last") == text_of(alone, "add.last"));
+            }
+}
 
 BOOST_AUTO_TEST_CASE(counts_and_sums_add_up_by_key) {
     Adder count(of(Kind::count), BPF_MAP_TYPE_PERCPU_HASH);
