@@ -20,11 +20,13 @@ bool is_field(std::string_view name) {
     return name.starts_with('@');
 }
 
-template <class Map>
-std::vector<std::string> keys_of(const Map& map) {
+// The names for which `is_meant` holds, sorted.
+template <class Map, class Predicate>
+std::vector<std::string> keys_of(const Map& map, Predicate is_meant) {
     std::vector<std::string> keys;
-    keys.reserve(map.size());
-    for (const auto& [key, value] : map) keys.push_back(key);
+    for (const auto& [key, value] : map)
+        if (is_meant(value)) keys.push_back(key);
+    std::ranges::sort(keys);
     return keys;
 }
 
@@ -49,17 +51,16 @@ bool AsmSymbols::is_forgiven(std::string_view name) const {
 }
 
 void AsmSymbols::define_number(const std::string& name, Int128 number) {
-    numbers_.emplace(name, number);
+    define(name, {number, {}, {}});
 }
 
 void AsmSymbols::define_size(const std::string& name, std::size_t bytes) {
-    sizes_.emplace(name, static_cast<Int128>(bytes));
+    define(name, {{}, bytes, {}});
 }
 
 void AsmSymbols::define_layout(const std::string& name, const Layout& layout) {
     const Place whole{0, layout.bytes, false};
-    define_size(name, layout.bytes);
-    places_.emplace(name, whole);
+    define(name, {{}, layout.bytes, whole});
     define_parts(name, whole, layout);
 }
 
@@ -71,29 +72,41 @@ void AsmSymbols::define_variable(const std::string& name, std::int64_t offset,
 }
 
 void AsmSymbols::define_parts(const std::string& path, const Place& whole, const Layout& layout) {
-    const auto define = [&](const std::string& name, std::size_t offset, std::size_t bytes) {
+    const auto define_part = [&](const std::string& name, std::size_t offset, std::size_t bytes) {
         if (name.empty()) return;  // a lone type
         define_place(cat(path, '.', name),
                      {whole.offset + static_cast<std::int64_t>(offset), bytes, whole.is_on_stack});
     };
     for (const Member& member : layout.members)
-        define(member.name, member.offset, member.type.bytes);
-    for (const Layout::Part& part : layout.parts) define(part.name, part.offset, part.bytes);
+        define_part(member.name, member.offset, member.type.bytes);
+    for (const Layout::Part& part : layout.parts) define_part(part.name, part.offset, part.bytes);
 }
 
 void AsmSymbols::define_place(const std::string& path, const Place& place) {
-    define_number(path, place.offset);
-    define_size(path, place.bytes);
-    places_.emplace(path, place);
+    define(path, {place.offset, place.bytes, place});
+}
+
+void AsmSymbols::define(const std::string& name, const Meaning& meaning) {
+    const auto [it, is_new] = meanings_.try_emplace(name, meaning);
+    if (is_new) return;
+    Meaning& known = it->second;
+    if (!known.number) known.number = meaning.number;
+    if (!known.bytes) known.bytes = meaning.bytes;
+    if (!known.place) known.place = meaning.place;
+}
+
+const AsmSymbols::Meaning* AsmSymbols::find_meaning(std::string_view name) const {
+    const auto it = meanings_.find(name);
+    return it == meanings_.end() ? nullptr : &it->second;
 }
 
 const AsmSymbols::Place* AsmSymbols::find_place(std::string_view path) const {
-    const auto it = places_.find(path);
-    return it == places_.end() ? nullptr : &it->second;
+    const Meaning* meaning = find_meaning(path);
+    return meaning && meaning->place ? &*meaning->place : nullptr;
 }
 
 std::vector<std::string> AsmSymbols::places() const {
-    return keys_of(places_);
+    return keys_of(meanings_, [](const Meaning& one) { return one.place.has_value(); });
 }
 
 void AsmSymbols::define_later(const std::string& name, Relocation::Kind kind) {
@@ -106,8 +119,9 @@ AsmNames AsmSymbols::names_for(const SourceText& source) const {
 }
 
 std::vector<std::string> AsmSymbols::known() const {
-    std::vector<std::string> names = keys_of(numbers_);
-    for (std::string& name : keys_of(later_)) names.push_back(std::move(name));
+    std::vector<std::string> names =
+        keys_of(meanings_, [](const Meaning& one) { return one.number.has_value(); });
+    for (const auto& [name, kind] : later_) names.push_back(name);
     for (const char* call : {"sizeof", "record", "btf"}) names.emplace_back(call);
     return names;
 }
@@ -116,8 +130,8 @@ NameMeaning AsmSymbols::find(const NameUse& use, const SourceText& source) const
     if (is_forgiven(use.argument.empty() ? use.name : use.argument)) throw AlreadyTold();
     if (!use.argument.empty()) return find_call(use, source);
     if (is_field(use.name)) return later(Relocation::Kind::field_offset, use.name.substr(1));
-    if (const auto it = numbers_.find(use.name); it != numbers_.end())
-        return NameMeaning::of_number(it->second);
+    const Meaning* const known = find_meaning(use.name);
+    if (known && known->number) return NameMeaning::of_number(*known->number);
     if (const auto it = later_.find(use.name); it != later_.end())
         return later(it->second, use.name);
     if (std::ranges::count(maps_, use.name)) {
@@ -127,9 +141,8 @@ NameMeaning AsmSymbols::find(const NameUse& use, const SourceText& source) const
                           cat("its address is map[", use.name, "]"));
     }
     if (declared_.contains(use.name))
-        throw SourceError(
-            source, use.span, cat("'", use.name, "' is no number"),
-            sizes_.contains(use.name) ? cat("its size is sizeof(", use.name, ")") : "");
+        throw SourceError(source, use.span, cat("'", use.name, "' is no number"),
+                          known && known->bytes ? cat("its size is sizeof(", use.name, ")") : "");
     return {};
 }
 
@@ -143,9 +156,11 @@ NameMeaning AsmSymbols::find_call(const NameUse& use, const SourceText& source) 
         throw SourceError(source, use.span, "only btf() has a fallback");
     if (name == "sizeof") {
         if (is_field(argument)) return later(Relocation::Kind::field_size, argument.substr(1));
-        const auto it = sizes_.find(argument);
-        if (it == sizes_.end()) refuse("structure, record or member", keys_of(sizes_));
-        return NameMeaning::of_number(it->second);
+        const Meaning* const meant = find_meaning(argument);
+        if (!meant || !meant->bytes)
+            refuse("structure, record or member",
+                   keys_of(meanings_, [](const Meaning& one) { return one.bytes.has_value(); }));
+        return NameMeaning::of_number(static_cast<Int128>(*meant->bytes));
     }
     if (name == "record") {
         if (!std::ranges::count(records_, argument)) refuse("record", records_);

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "lang/insn/value.h"
@@ -55,6 +58,21 @@ public:
     AsmNames names_for(const SourceText& source) const;
 
 private:
+    // What a name says; a place is both a number, its offset, and a size.
+    struct Meaning {
+        std::optional<Int128> number;
+        std::optional<std::size_t> bytes;
+        std::optional<Place> place;
+    };
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view name) const {
+            return std::hash<std::string_view>()(name);
+        }
+    };
+    // What a name means already stays.
+    void define(const std::string& name, const Meaning& meaning);
+    const Meaning* find_meaning(std::string_view name) const;
     void define_place(const std::string& path, const Place& place);
     void define_parts(const std::string& path, const Place& whole, const Layout& layout);
     NameMeaning find(const NameUse& use, const SourceText& source) const;
@@ -66,9 +84,7 @@ private:
         std::size_t offset = 0;
     };
     std::map<std::string, Declaration, std::less<>> declared_;
-    std::map<std::string, Int128, std::less<>> numbers_;
-    std::map<std::string, Int128, std::less<>> sizes_;
-    std::map<std::string, Place, std::less<>> places_;
+    std::unordered_map<std::string, Meaning, Hash, std::equal_to<>> meanings_;
     std::map<std::string, Relocation::Kind, std::less<>> later_;
     std::vector<std::string> records_, maps_;
     std::set<std::string, std::less<>> forgiven_;
