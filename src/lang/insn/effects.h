@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -17,7 +19,8 @@ struct BpfEffects {
     bool is_call = false;
 };
 
-constexpr BpfEffects effects_of(const bpf_insn& insn) {
+// As the instruction's parts say it; effects_of() looks it up.
+constexpr BpfEffects find_effects(const bpf_insn& insn) {
     BpfEffects e;
     const int kind = BPF_CLASS(insn.code), op = BPF_OP(insn.code), mode = BPF_MODE(insn.code);
     const bool from_register = BPF_SRC(insn.code) == BPF_X;
@@ -50,6 +53,22 @@ constexpr BpfEffects effects_of(const bpf_insn& insn) {
         e.reads_src = from_register;
     }
     return e;
+}
+
+inline constexpr auto kEffects = [] {
+    std::array<BpfEffects, 256> by_code;
+    for (std::size_t code = 0; code < by_code.size(); ++code) {
+        bpf_insn insn{};
+        insn.code = static_cast<__u8>(code);
+        by_code[code] = find_effects(insn);
+    }
+    return by_code;
+}();
+
+// All code is walked by this, several times. Those of an atomic operation are in its immediate.
+constexpr BpfEffects effects_of(const bpf_insn& insn) {
+    const bool is_atomic = BPF_CLASS(insn.code) == BPF_STX && BPF_MODE(insn.code) == BPF_ATOMIC;
+    return is_atomic ? find_effects(insn) : kEffects[insn.code];
 }
 
 // Why the kernel refuses `value` as the immediate operand of this instruction; completes "... is

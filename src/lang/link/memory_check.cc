@@ -13,9 +13,9 @@ constexpr auto kStackBytes = static_cast<std::int32_t>(kBpfStackBytes);
 
 // What a register holds, as far as it is known on every way to an instruction.
 struct Value {
-    enum class Kind { unknown, stack, context };
+    enum class Kind : std::uint8_t { unknown, stack, context };
+    std::int32_t offset = 0;  // of stack and context
     Kind kind = Kind::unknown;
-    std::int32_t offset = 0;      // of stack and context
     bool may_be_context = false;  // on some way: the context, or an address made from it
 
     friend bool operator==(const Value&, const Value&) = default;
@@ -35,6 +35,7 @@ bool merge(State& into, const State& from) {
     }
     bool changes = false;
     for (std::size_t i = 0; i < 11; ++i) {
+        if (into.r[i] == from.r[i]) continue;
         Value merged = into.r[i];
         merged.may_be_context = merged.may_be_context || from.r[i].may_be_context;
         if (merged.kind != from.r[i].kind || merged.offset != from.r[i].offset) {
@@ -78,7 +79,11 @@ bool leaves_record_alone(std::int32_t helper) {
 class MemoryChecker {
 public:
     MemoryChecker(LinkContext& job, std::vector<Unit>& units)
-        : job_(job), units_(units), may_get_context_(units.size()), worst_(units.size()) {
+        : job_(job),
+          units_(units),
+          states_(units.size()),
+          may_get_context_(units.size()),
+          worst_(units.size()) {
         // Callers stand in front of what they call, as a rule: then each unit is followed once.
         for (std::size_t unit = units_.size(); unit-- > 0;) work_.push_back(unit);
         while (!work_.empty()) {
@@ -89,10 +94,9 @@ public:
     }
 
     void report() {
-        for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-            follow(unit);
-            for (std::size_t i = 0; i < states_.size(); ++i) check(units_[unit].insns[i], unit, i);
-        }
+        for (std::size_t unit = 0; unit < units_.size(); ++unit)
+            for (std::size_t i = 0; i < states_[unit].size(); ++i)
+                check(units_[unit].insns[i], unit, i);
         for (std::size_t unit = 0; unit < units_.size(); ++unit) check_calls(unit, 0, 0);
     }
 
@@ -101,7 +105,8 @@ public:
 private:
     void follow(std::size_t unit) {
         const std::vector<Insn>& insns = units_[unit].insns;
-        states_.assign(insns.size(), {});
+        std::vector<State>& states = states_[unit];
+        states.assign(insns.size(), {});
         if (insns.empty()) return;
         State entry;
         entry.r[kFramePointer].kind = Value::Kind::stack;
@@ -111,15 +116,21 @@ private:
         } else {
             for (std::size_t i = 1; i <= 5; ++i) entry.r[i].may_be_context = may_get_context_[unit];
         }
-        std::vector<std::size_t> work;
+        // In the order of the text: most jumps lead forward, so most ways to an instruction are
+        // known before it is stepped over.
+        std::vector<bool> is_waiting(insns.size());
+        std::size_t next = 0;
         const auto visit = [&](std::size_t at, const State& state) {
-            if (merge(states_[at], state)) work.push_back(at);
+            if (!merge(states[at], state)) return;
+            is_waiting[at] = true;
+            next = std::min(next, at);
         };
         visit(0, entry);
-        while (!work.empty()) {
-            const std::size_t at = work.back();
-            work.pop_back();
-            State state = states_[at];
+        while (next < insns.size()) {
+            const std::size_t at = next++;
+            if (!is_waiting[at]) continue;
+            is_waiting[at] = false;
+            State state = states[at];
             step(insns[at], state);
             if (insns[at].target != kNone) visit(insns[at].target, state);
             if (!insns[at].is_exit() && !insns[at].is_go()) visit(at + 1, state);
@@ -195,7 +206,7 @@ private:
         const int kind = BPF_CLASS(op.code);
         if (kind == BPF_LDX || kind == BPF_ST || kind == BPF_STX) {
             const bool is_load = e.writes_dst;
-            const Value& base = states_[at].r[is_load ? op.src_reg : op.dst_reg];
+            const Value& base = states_[unit][at].r[is_load ? op.src_reg : op.dst_reg];
             const int bytes = static_cast<int>(bytes_of(width_of(op)));
             if (base.kind == Value::Kind::stack)
                 check_stack(insn, units_[unit], base.offset + op.off, bytes);
@@ -203,8 +214,8 @@ private:
                 check_context(insn, is_load, base.offset + op.off, bytes);
             return;
         }
-        State after = states_[at];
         if (kind == BPF_ALU64 && BPF_OP(op.code) != BPF_MOV) {
+            State after = states_[unit][at];
             step(insn, after);
             const Value& made = after.r[op.dst_reg];
             if (made.kind == Value::Kind::stack) check_stack(insn, units_[unit], made.offset, 0);
@@ -285,12 +296,12 @@ private:
     };
     LinkContext& job_;
     std::vector<Unit>& units_;
-    std::vector<State> states_;          // of the unit at hand: in front of each instruction
-    std::vector<bool> may_get_context_;  // by unit
-    std::vector<std::size_t> chain_;     // of calls: the functions that are in progress
-    std::vector<Chain> worst_;           // by unit: the deepest way to it so far
-    std::vector<std::size_t> work_;      // units to follow, the next one last
-    bool is_kept_ = false;               // the context was stored somewhere
+    std::vector<std::vector<State>> states_;  // by unit: in front of each instruction
+    std::vector<bool> may_get_context_;       // by unit
+    std::vector<std::size_t> chain_;          // of calls: the functions that are in progress
+    std::vector<Chain> worst_;                // by unit: the deepest way to it so far
+    std::vector<std::size_t> work_;           // units to follow, the next one last
+    bool is_kept_ = false;                    // the context was stored somewhere
     bool reads_context_ = false;
 };
 
