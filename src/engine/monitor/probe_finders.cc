@@ -124,8 +124,7 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
     if (!site.target->has_glob) {
         site.event = machine.events().find_format(name);
         if (!site.event)
-            return Absent{cat(machine.described(), " has no event '", name, "'"),
-                          machine.events().hint(name)};
+            return Absent{cat(machine.described(), " has no event '", name, "'"), ""};
         if (!machine.is_recording() && is_dynamic_probe(*site.event)) return no_program_at(name);
         if (is_to_avoid(search, site, name))
             return Absent{cat("'", name, "' is to be left alone on ", running_release()), ""};
@@ -139,8 +138,7 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
         if (site.event && !is_unfit && !is_to_avoid(search, site, one)) sites.push_back(site);
     }
     if (sites.empty())
-        return Absent{cat("no event of ", machine.described(), " matches '", name, "'"),
-                      machine.events().hint(name)};
+        return Absent{cat("no event of ", machine.described(), " matches '", name, "'"), ""};
     return sites;
 }
 

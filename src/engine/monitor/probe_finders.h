@@ -24,7 +24,8 @@ struct SiteSearch {
 };
 
 // `site` has its program and its target; each function fills in the rest. They return one site for
-// each event, or one for all functions or places of a file.
+// each event, or one for all functions or places of a file. Without a hint for an event that is not
+// there: near names take longer to find than all else.
 FoundSites find_event_sites(const SiteSearch& search, ProbeSite site);
 // The kernel lists what it has; asking costs tens of milliseconds, so only where there is another
 // way. Otherwise attaching tells.

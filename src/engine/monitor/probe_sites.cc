@@ -105,7 +105,17 @@ private:
         if (const auto name = shipped_name(program_.sources[at.source]))
             throw UnsupportedError(cat(message, ": '", *name, "' cannot run here"),
                                    is_gpu_event(alternatives.front().name) ? kLoadDriver : "");
-        mistakes_.error(program_.sources[at.source], at.span, message, why.hint);
+        mistakes_.error(program_.sources[at.source], at.span, message,
+                        why.hint.empty() ? near_event(alternatives.front()) : why.hint);
+    }
+
+    // Of a target that is an event which is not there.
+    std::string near_event(const ProbeTarget& target) {
+        if (probe_kind(target.kind).place != ProbeKind::Place::event) return {};
+        Events& events = machine_.events();
+        const bool is_there = target.has_glob ? !events.names(target.name).empty()
+                                              : events.find_format(target.name) != nullptr;
+        return is_there ? std::string() : events.hint(target.name);
     }
 
     // What the text says of a program that is left out.
