@@ -7,6 +7,7 @@
 #include "view/export/gzip.h"
 #include "view/export/protobuf.h"
 #include "view/json.h"
+#include "view/monitor/folded.h"
 
 namespace gpufs {
 namespace {
@@ -43,13 +44,6 @@ private:
     Texts texts_;
     std::vector<const std::string*> order_;
 };
-
-// No field of a line has what ends fields and lines.
-std::string folded_name(std::string text) {
-    std::ranges::replace(text, ';', ':');
-    std::ranges::replace(text, '\n', ' ');
-    return text;
-}
 
 // Functions stand once each, whatever addresses they have.
 class FunctionNumbers {
@@ -120,9 +114,9 @@ std::string folded_stacks(const StackProfile& profile) {
     // One line for all samples that look the same.
     std::map<std::string, std::uint64_t> lines;
     for (const auto& [sample, count] : profile.counts()) {
-        std::string line = folded_name(sample.comm);
+        std::string line = folded_field(sample.comm);
         for (const std::uint32_t frame : sample.frames)
-            line += cat(';', folded_name(FunctionNumbers::shown(profile.frames()[frame])));
+            line += cat(';', folded_field(FunctionNumbers::shown(profile.frames()[frame])));
         lines[line] += count;
     }
     std::string text;

@@ -1,5 +1,6 @@
 #include "view/monitor/folded.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -44,6 +45,12 @@ std::vector<CountedStack> parse_folded(const SourceText& source) {
         begin += line.size() + 1;
     }
     return stacks;
+}
+
+std::string folded_field(std::string text) {
+    std::ranges::replace(text, ';', ':');
+    std::ranges::replace(text, '\n', ' ');
+    return text;
 }
 
 }  // namespace gpufs

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/source.h"
@@ -12,5 +13,8 @@ namespace gpufs {
 // Throws SourceError, with the line, for one without a count, and for a stack of more than 4,096
 // frames.
 std::vector<CountedStack> parse_folded(const SourceText& source);
+
+// A frame or a name as a field of a folded line: without what ends fields and lines.
+std::string folded_field(std::string text);
 
 }  // namespace gpufs

@@ -11,6 +11,7 @@
 #include "base/cat.h"
 #include "base/text.h"
 #include "view/json.h"
+#include "view/monitor/folded.h"
 #include "view/monitor/histogram.h"
 #include "view/monitor/stack_tree.h"
 #include "view/table.h"
@@ -368,12 +369,6 @@ std::string entry_json(const MapDeclaration& map, const std::vector<ValuePlan>& 
         data.add(object_of(plan_values(map.value), value, values));
     if (!entry.values.empty()) row.raw("values", data.done());
     return row.done();
-}
-
-// A frame or a name as a field of a folded line.
-std::string folded_field(std::string text) {
-    std::ranges::replace(text, ';', ':');
-    return text;
 }
 
 }  // namespace

@@ -22,6 +22,10 @@ BOOST_AUTO_TEST_CASE(a_line_is_a_stack_and_a_count) {
     BOOST_TEST(stacks[1].weight == ~std::uint64_t{0});
 }
 
+BOOST_AUTO_TEST_CASE(a_field_has_nothing_that_ends_fields_or_lines) {
+    BOOST_TEST(folded_field("a;b\nc d") == "a:b c d");
+}
+
 BOOST_AUTO_TEST_CASE(a_line_without_a_count_is_shown) {
     for (const std::string line : {"make;read", "make;read 8x", "make 1.5", "make -1", "80",
                                    "make ", "make 18446744073709551616"}) {
