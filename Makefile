@@ -61,13 +61,19 @@ objects = $(if $(UNITY),$(patsubst %,$(B)/%/folder.o,$(call folders,$(1))) \
 
 all: $(B)/gpufs
 
+# All libraries but libc are linked in where their archives are: to find 5,000 symbols of libstdc++ at
+# each start takes longer than most commands' own work.
+archive_of = $(findstring /,$(shell $(CXX) -print-file-name=$(1).a))
+linked_in  = $(if $(call archive_of,libstdc++),-static-libstdc++ -static-libgcc) \
+             $(foreach lib,$(1:-l%=lib%),$(if $(call archive_of,$(lib)),-l:$(lib).a,$(lib:lib%=-l%)))
+
 $(B)/libgpufs.a: $(call objects,$(LIB)) $(EMBEDDED:%=$(B)/gen/%.o)
 	@echo "  AR    $@"; rm -f $@
 	$(Q)$(AR) qcs $@ $^
 # A monitor with a mistake is not shipped: gpufs does not check again what is compiled into it.
 $(B)/gpufs: $(call objects,$(APP)) $(B)/libgpufs.a
 	@echo "  LD    $@"
-	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(if $(SAN),$(LDLIBS),$(call linked_in,$(LDLIBS))) -o $@
 	$(Q)for monitor in $(wildcard bpf_asm/*.bpf) bpf_asm/lib/stall.bpf bpf_asm/lib/why.bpf; do $@ asm $$monitor >/dev/null || exit 1; done
 $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 	@echo "  LD    $@"
@@ -136,8 +142,15 @@ $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXX
 # own. The warnings are the matter of the usual build: -Os has some that are none.
 static:
 	$(Q)$(MAKE) B=build/static AR=gcc-ar CXXFLAGS='-Os -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
-		LDFLAGS='-static -s -Wl,--gc-sections' build/static/gpufs
+		LDFLAGS='$$(SMALL)' build/static/gpufs
 	@echo "        $$(stat -c %s build/static/gpufs) bytes"
+# Without what nothing refers to; where the gold linker is, functions of the same code are one. Of
+# zstd, the levels that nothing compresses with and the formats before its first release, which
+# uncompress() refuses, are left out: its library has all of them in one table.
+SMALL = -static -no-pie -s -Wl,--gc-sections,--build-id=none \
+        $(and $(shell command -v ld.gold),-fuse-ld=gold -Wl$(,)--icf=safe) $(ZSTD_UNUSED)
+ZSTD_UNUSED = $(shell nm -g --defined-only "$$($(CXX) -print-file-name=libzstd.a)" 2>/dev/null | \
+	awk '/:$$/ {unused = /^zstd_(lazy|opt|v0[0-9])\.o:/} unused && $$2 == "T" {print "-Wl,--defsym=" $$3 "=abort"}')
 
 # The headers that most files include are compiled once: they are 25,000 lines of a source, and
 # 80,000 of a test. g++ takes them only under the flags they were compiled with.
@@ -258,7 +271,7 @@ fuzz: $(GENERATED) build/.deps build/.deps-check
 # with what is looked for beside it.
 $(B)/fixed/gpufs: $(call objects,$(APP)) $(B)/libgpufs.a $(PROGRAMS)
 	@echo "  LD    $@"; mkdir -p $(@D); ln -sfn $(addprefix ../,$(notdir $(PROGRAMS)) cuda hip ze vulkan) $(@D)
-	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -static -no-pie -s $(filter %.o %.a,$^) $(LDLIBS) -o $@
+	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(SMALL) $(filter %.o %.a,$^) $(LDLIBS) -o $@
 
 # The binary that people get, side by side with the peers that are installed; never part of a test.
 bench: static $(B)/bench-probe

@@ -27,6 +27,16 @@ std::size_t check_zstd(std::size_t result) {
     return result;
 }
 
+// The library reads several frames in one block, and those of zstd's early versions, whose code is
+// as large as all that today's format needs. No recording has either.
+void require_one_frame(std::span<const std::byte> bytes) {
+    constexpr std::string_view kMagic = "\x28\xb5\x2f\xfd";
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (!text.starts_with(kMagic)) throw Error("zstd: a block does not begin as a frame");
+    if (check_zstd(::ZSTD_findFrameCompressedSize(bytes.data(), bytes.size())) != bytes.size())
+        throw Error("zstd: a block is not one frame");
+}
+
 }  // namespace
 
 std::optional<Compression> find_compression(std::string_view name) {
@@ -85,6 +95,7 @@ std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,
             return check_zlib(result, size);
         }
         case Compression::zstd:
+            require_one_frame(bytes);
             return check_zstd(
                 ::ZSTD_decompress(into.data(), into.size(), bytes.data(), bytes.size()));
         case Compression::none:
