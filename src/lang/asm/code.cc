@@ -27,6 +27,7 @@ public:
     bool assemble(const AsmUnit& unit, std::vector<CodeItem>& code) {
         const std::size_t before = work_.errors.size();
         code_ = &code;
+        code.reserve(2 * unit.lines.size());  // a form is several instructions
         for (const AsmUnit::Line& line : unit.lines) {
             if (work_.errors.is_full()) return false;
             add(line);

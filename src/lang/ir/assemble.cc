@@ -76,6 +76,7 @@ public:
         : body_(body), slot_begins_(slot_begins), prefix_(prefix) {}
 
     std::vector<CodeItem> write() {
+        code_.reserve(body_.items.size());
         std::vector<bool> is_used(body_.labels);
         for (const Item& item : body_.items)
             if (item.is_jump()) is_used[item.label] = true;

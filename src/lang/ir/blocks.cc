@@ -36,41 +36,41 @@ std::vector<std::size_t> label_places(const Code::Body& body) {
     return places;
 }
 
+// Appends what either has.
+void unite(const LiveSet& a, const LiveSet& b, LiveSet& into) {
+    std::ranges::set_union(a, b, std::back_inserter(into));
+}
+
+// Backwards through the code; again while there are loops and something changes.
 void solve_liveness(const Code::Body& body, std::vector<Block>& blocks) {
     std::vector<BlockUse> uses;
+    uses.reserve(blocks.size());
     std::vector<std::size_t> writer(body.register_count());
-    std::vector<std::vector<std::size_t>> predecessors(blocks.size());
-    std::vector<std::size_t> work;
+    bool has_loops = false;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         uses.push_back(use_of(body, blocks[i], writer));
-        for (const std::size_t next : blocks[i].successors) predecessors[next].push_back(i);
-        work.push_back(i);
+        for (const std::size_t next : blocks[i].successors) has_loops = has_loops || next <= i;
     }
-    std::vector<bool> is_waiting(blocks.size(), true);
-    LiveSet passed, live;
-    while (!work.empty()) {
-        const std::size_t at = work.back();
-        work.pop_back();
-        is_waiting[at] = false;
-        Block& block = blocks[at];
-        live.clear();
-        for (const std::size_t next : block.successors) {
-            LiveSet merged;
-            std::ranges::set_union(live, blocks[next].live_in, std::back_inserter(merged));
-            live.swap(merged);
-        }
-        block.live_out = live;
-        passed.clear();
-        live.clear();
-        std::ranges::set_difference(block.live_out, uses[at].writes, std::back_inserter(passed));
-        std::ranges::set_union(passed, uses[at].reads, std::back_inserter(live));
-        if (live == block.live_in) continue;
-        block.live_in = live;
-        for (const std::size_t before : predecessors[at])
-            if (!is_waiting[before]) {
-                is_waiting[before] = true;
-                work.push_back(before);
+    LiveSet live, other;
+    for (bool changes = true; changes;) {
+        changes = false;
+        for (std::size_t at = blocks.size(); at-- > 0;) {
+            Block& block = blocks[at];
+            live.clear();
+            for (const std::size_t next : block.successors) {
+                other.clear();
+                unite(live, blocks[next].live_in, other);
+                live.swap(other);
             }
+            block.live_out = live;
+            other.clear();
+            std::ranges::set_difference(live, uses[at].writes, std::back_inserter(other));
+            live.clear();
+            unite(other, uses[at].reads, live);
+            if (live == block.live_in) continue;
+            block.live_in = live;
+            changes = has_loops;
+        }
     }
 }
 

@@ -23,6 +23,7 @@ std::size_t feature_guard(Program& program, std::string_view feature, bool is_th
 }
 
 void append_guarded(std::vector<CodeItem>& to, std::vector<CodeItem> code, std::size_t guard) {
+    to.reserve(to.size() + code.size());
     for (CodeItem& item : code) {
         item.guard = guard;
         to.push_back(std::move(item));

@@ -19,6 +19,7 @@ public:
 
     // Ends the .ifs that an item of this node is not in.
     void leave_for(std::size_t node) {
+        if (is_in(node)) return;
         const std::vector<std::size_t> path = guards_.path_to(node);
         std::size_t common = 0;
         while (common < std::min(path.size(), open_.size()) && path[common] == open_[common].node)
@@ -33,6 +34,7 @@ public:
 
     // Begins those that it is in.
     void enter(std::size_t node, const SourceRef& at) {
+        if (is_in(node)) return;
         const std::vector<std::size_t> path = guards_.path_to(node);
         for (std::size_t i = open_.size(); i < path.size(); ++i) {
             open_.push_back({path[i], unit_.insns.size()});
@@ -57,6 +59,8 @@ private:
         std::size_t node;
         std::size_t branch;  // the one whose target is not known yet
     };
+
+    bool is_in(std::size_t node) const { return node == (open_.empty() ? 0 : open_.back().node); }
 
     void close() {
         unit_.insns[open_.back().branch].target = unit_.insns.size();
@@ -409,6 +413,7 @@ std::vector<Unit> all_units(LinkContext& job, const IncompleteCode& incomplete) 
 }
 
 void settle_guards(const GuardTree& guards, Unit& unit) {
+    if (std::ranges::none_of(unit.insns, &Insn::is_guard)) return;
     const std::size_t end = unit.insns.size();
     // What is known where ways part and meet; in between it is carried along.
     std::vector<bool> is_kept(end + 1);
