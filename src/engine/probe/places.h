@@ -24,9 +24,9 @@ struct FoundPlace {
 std::uint64_t find_function_offset(const std::string& file, const std::string& function);
 
 // "+0x2e7e(%ip)": how a probe at this offset of a file reads a variable of the program, or memory
-// behind its begin: so far from the instruction. ("@+OFFSET", from the begin of the probe's segment,
-// was seen to read 0 on Linux 5.10.) Absent if the file has no such symbol. Throws Error if it
-// cannot be read.
+// behind its begin: so far from the instruction. ("@+OFFSET", from the begin of the probe's
+// segment, was seen to read 0 on Linux 5.10.) Absent if the file has no such symbol. Throws Error
+// if it cannot be read.
 std::optional<std::string> variable_fetch(const std::string& file, std::uint64_t probe_offset,
                                           const std::string& symbol, std::int64_t behind);
 
