@@ -360,7 +360,7 @@ int run_recipe(Context& ctx, const RecipeOptions& choices) {
 
     // From here on, a stop signal is deferred until everything is undone.
     RunLoop loop(choices.duration);
-    loop.hold(choices.command);
+    loop.hold(choices.command, command_output(ctx.out, choices.json));
     if (pid_is_commands) arguments[pid->name.text] = cat(loop.command()->pid());
     const Recipe filled = fill_in(recipe, arguments);
     const RecipeOnKernel on_kernel = check_recipe(top, filled);

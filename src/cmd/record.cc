@@ -307,7 +307,7 @@ int record_events(Context& ctx, RecordOptions& choices) {
     remove_stale(top);
     Fd out;
     if (is_to_stdout) choices.out = (out = take_stdout()).get();
-    loop.hold(choices.command);
+    loop.hold(choices.command, command_output(ctx.out, choices.json));
     std::vector<int> pids = choices.pids;
     // GPUs end their jobs in interrupts, of which no task is known.
     const bool follows = loop.command() && !choices.all && !choices.request.gpu && pids.empty();

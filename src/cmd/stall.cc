@@ -209,7 +209,7 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     what.children = choices.children;
     RunLoop loop(choices.duration);
     // Before anything is opened that the command would keep open.
-    loop.hold(choices.command);
+    loop.hold(choices.command, command_output(ctx.out, choices.json));
     const Session session = open_session({choices.session.value_or(""), false});
     std::vector<StallHunt::Target> targets = find_targets(choices);
 

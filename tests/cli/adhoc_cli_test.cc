@@ -20,6 +20,7 @@
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
+#include "support/told.h"
 #include "support/workloads.h"
 
 namespace ut = boost::unit_test;
@@ -74,6 +75,18 @@ BOOST_AUTO_TEST_CASE(counts_are_exact_while_tasks_preempt_each_other) {
                                      "--strict", "--", "sh", "-c", words + "wait"});
     BOOST_TEST(ended.status == 0, ended.err);
     BOOST_TEST(count_behind(ended.out, "{\"comm\":\"gpufs-work\"}") == kTasks * kCalls, ended.out);
+    // Those of a pattern, at begin and end, and of a monitor.
+    const Ended pattern = test::gpufs({"count", "syscalls:sys_*_getp[pg]id", "by", "comm,probe",
+                                       "--json", "--strict", "--", "sh", "-c", words + "wait"});
+    BOOST_TEST(pattern.status == 0, pattern.err);
+    for (const char* end : {"enter", "exit"})
+        BOOST_TEST(
+            count_behind(pattern.out, cat("{\"comm\":\"gpufs-work\",\"probe\":\"syscalls:sys_", end,
+                                          "_getppid\"}")) == kTasks * kCalls,
+            pattern.out);
+    const test::Told monitor({"syscalls"}, {"sh", "-c", words + "wait"});
+    BOOST_TEST(monitor.sum("calls", {{"comm", "gpufs-work"}, {"call", "getppid"}}, "count") ==
+               kTasks * kCalls);
 }
 
 BOOST_AUTO_TEST_CASE(a_histogram_has_each_value_in_its_slot_on_all_cpus) {

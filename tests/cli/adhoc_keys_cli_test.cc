@@ -2,6 +2,10 @@
 
 #define BOOST_TEST_DYN_LINK
 #include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -14,7 +18,9 @@
 #include "cli/adhoc_support.h"
 #include "support/needs.h"
 #include "support/temp_file.h"
+#include "support/temp_folder.h"
 #include "support/workloads.h"
+#include "view/json.h"
 
 namespace ut = boost::unit_test;
 
@@ -149,20 +155,74 @@ BOOST_AUTO_TEST_CASE(arguments_of_commands_are_keys) {
         ran.out);
 }
 
-BOOST_AUTO_TEST_CASE(descriptors_are_told_as_files_and_flags_by_their_names) {
-    const test::TempFile file("abcdef");
-    const std::string name = file.path().substr(file.path().rfind('/') + 1);
-    const Ended files =
-        test::gpufs({"count", "syscalls:sys_enter_read", "by", "comm,fd,file(fd)", "--json",
-                     "--strict", "--", "sh", "-c",
-                     cat("dd if=", file.path(), " bs=1 count=5 of=/dev/null status=none; ",
-                         "printf abc | dd bs=1 count=3 of=/dev/null status=none")});
-    BOOST_TEST(files.status == 0, files.err);
-    const auto key = [](std::string_view called) {
-        return cat("{\"comm\":\"dd\",\"fd\":0,\"file(fd)\":\"", called, "\"}");
+// A descriptor, how often it is read from, and what /proc calls it.
+struct ReadFile {
+    int fd;
+    int times;
+    std::string name() const {
+        return std::filesystem::read_symlink(cat("/proc/self/fd/", fd)).string();
+    }
+};
+
+BOOST_AUTO_TEST_CASE(descriptors_are_told_by_their_paths_as_proc_has_them) {
+    const test::TempFolder folder;
+    const std::string top = folder.path().string(), deep = top + "/a/very long name of a folder/b";
+    std::filesystem::create_directories(deep);
+    const auto made = [&](const std::string& path) {
+        return ReadFile{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), 2};
     };
-    BOOST_TEST(count_behind(files.out, key(name)) == 5, files.out);
-    BOOST_TEST(count_behind(files.out, key("pipefs")) == 3, files.out);
+    int pipe_ends[2];
+    BOOST_TEST_REQUIRE(::pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) == 0);
+    std::vector<ReadFile> files{
+        made(deep + "/one"),
+        made(deep + "/two\x1b[31m"),
+        made(top + "/gone"),
+        {::open("/dev/null", O_RDONLY | O_CLOEXEC), 3},
+        {::open("/proc/self/status", O_RDONLY | O_CLOEXEC), 4},
+        {pipe_ends[0], 5},
+        {::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), 6},
+        {::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), 7},
+        {::memfd_create("in memory", MFD_CLOEXEC), 8}};
+    std::filesystem::remove(top + "/gone");
+    const Ended ended = trace(
+        {"count", "syscalls:sys_enter_read", "by", "comm,file(fd)", "--json", "--strict"}, [&] {
+            in_thread("gp-ours", [&] {
+                for (const ReadFile& file : files)
+                    for (int i = 0; i < file.times; ++i) ::syscall(SYS_read, file.fd, nullptr, 0);
+                ::syscall(SYS_read, 1000, nullptr, 0);
+            });
+        });
+    BOOST_TEST(ended.status == 0, ended.err);
+    const auto key = [](const std::string& path) {
+        std::string text;
+        append_json_quoted(text, path);
+        return cat("{\"comm\":\"gp-ours\",\"file(fd)\":", text, "}");
+    };
+    for (const ReadFile& file : files)
+        BOOST_TEST(count_behind(ended.out, key(file.name())) == file.times, ended.out);
+    BOOST_TEST(count_behind(ended.out, key("")) == 1, ended.out);
+    for (const ReadFile& file : files) ::close(file.fd);
+    ::close(pipe_ends[1]);
+}
+
+// A file that is made anew is the same path, also in a folder that is.
+BOOST_AUTO_TEST_CASE(one_path_is_one_key) {
+    const test::TempFolder folder;
+    const std::string within = (folder / "within").string();
+    std::string words;
+    for (int i = 0; i < 3; ++i)
+        words += cat("mkdir ", within, "; echo abcde > ", within, "/file; dd if=", within,
+                     "/file bs=1 count=5 of=/dev/null status=none; rm -r ", within, "; ");
+    const Ended ended = test::gpufs({"count", "syscalls:sys_enter_read", "by", "comm,file(fd)",
+                                     "--json", "--strict", "--", "sh", "-c", words});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(
+        count_behind(ended.out, cat("{\"comm\":\"dd\",\"file(fd)\":\"", within, "/file\"}")) == 15,
+        ended.out);
+}
+
+BOOST_AUTO_TEST_CASE(flags_are_told_by_their_names) {
+    const test::TempFile file("abcdef");
     const Ended flags =
         test::gpufs({"count", "syscalls:sys_enter_openat", "by", "comm,flags", "--json", "--strict",
                      "--", "sh", "-c", cat("for i in 1 2 3; do : >> ", file.path(), "; done")});

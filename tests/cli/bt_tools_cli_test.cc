@@ -20,6 +20,7 @@
 #include "base/pieces.h"
 #include "base/text.h"
 #include "kernel/host/kallsyms.h"
+#include "kernel/host/kernel_version.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/symbols/kernel_functions.h"
 #include "support/needs.h"
@@ -54,6 +55,9 @@ struct Tool {
     // The kernel's functions that it probes, "a|b": a block with these targets; the blocks with
     // blanks between.
     const char* functions = "";
+    // What kernels before a version lack of what it reads.
+    const char* field = "";  // "struct bio bi_bdev"
+    KernelVersion since{};
 };
 std::ostream& operator<<(std::ostream& out, const Tool& tool) {
     return out << tool.name;
@@ -67,13 +71,15 @@ const Tool kKernelTools[] = {
      "blk_account_io_done|__blk_account_io_done"},
     {"biosnoop",
      "blk_account_io_start|__blk_account_io_start "
-     "blk_account_io_done|__blk_account_io_done"},
+     "blk_account_io_done|__blk_account_io_done",
+     "struct request_queue disk",
+     {5, 15, 0}},
     {"biostacks",
      "blk_account_io_start|__blk_account_io_start "
      "blk_start_request|blk_mq_start_request"},
     {"capable", "cap_capable"},
     {"dcsnoop", "lookup_fast|lookup_fast.constprop.* d_lookup"},
-    {"mdflush", "md_flush_request"},
+    {"mdflush", "md_flush_request", "struct bio bi_bdev", {5, 12, 0}},
     {"oomkill", "oom_kill_process"},
     {"swapin", "swap_readpage"},
     {"tcpaccept", "inet_csk_accept"},
@@ -158,6 +164,14 @@ BOOST_DATA_TEST_CASE(each_runs_or_is_refused_for_what_this_kernel_lacks,
                        "\t$avenrun = kaddr(\"avenrun\");\n\t           ^~~~~~~~~~~~~~~~\n"
                        "hint: /proc/kallsyms does not have it: variables are there where "
                        "CONFIG_KALLSYMS_ALL is set\n"));
+    } else if (running_kernel() < tool.since) {
+        const std::string field = tool.field;
+        const std::size_t blank = field.rfind(' ');
+        BOOST_TEST(ended.status == 2);
+        BOOST_TEST(test::has(ended.err, cat("error: Struct/union of type '", field.substr(0, blank),
+                                            "' does not contain a field named '",
+                                            field.substr(blank + 1), "'\n")),
+                   ended.err);
     } else if (name == "runqlen" && ended.status != 0) {  // Linux 6.16 renamed the field
         BOOST_TEST(ended.status == 2);
         BOOST_TEST(ended.err == cat("gpufs: ", path,

@@ -73,6 +73,29 @@ BOOST_AUTO_TEST_CASE(it_is_looked_at_from_its_first_instruction_on, *ut::label("
     BOOST_TEST(exec.out == "sched:sched_process_exec: 1\n", exec.err);
 }
 
+BOOST_AUTO_TEST_CASE(what_it_prints_does_not_come_between_lines_of_json, *ut::label("pure")) {
+    const std::vector<std::string> command{"--", "echo", "hello"};
+    const test::TempFile recording("");
+    const std::vector<std::string> all[] = {
+        {"count", "sched:sched_process_exec", "--json"},
+        {"run", "execs", "--json"},
+        {"stall", "--json"},
+        {"record", "-e", "sched:sched_process_exec", "-o", recording.path(), "--json"}};
+    for (const std::vector<std::string>& args : all) {
+        const Ended ended = test::gpufs(with(args, command));
+        BOOST_TEST(ended.status == 0, ended.err);
+        BOOST_TEST(ended.out.starts_with("{"), args.front());
+        BOOST_TEST(!has(ended.out, "hello\n"), args.front());
+        BOOST_TEST(has(ended.err, "hello\n"), args.front());
+    }
+    const Ended text = test::gpufs(with({"count", "sched:sched_process_exec"}, command));
+    BOOST_TEST(text.out == "hello\nsched:sched_process_exec: 1\n", text.err);
+    const test::TempFile ours("");
+    const Ended apart = test::gpufs(
+        with({"count", "sched:sched_process_exec", "--json", "-o", ours.path()}, command));
+    BOOST_TEST(apart.out == "hello\n", apart.err);
+}
+
 BOOST_AUTO_TEST_CASE(the_whole_machine_is_looked_at_where_it_is_asked_for) {
     const Others others;
     const Ended ended = test::gpufs(

@@ -241,7 +241,8 @@ BOOST_AUTO_TEST_CASE(tcp_tells_connections_of_both_sides_and_refusals) {
     BOOST_TEST(is_told({{"what", "REFUSED"}, {"comm", kWork}, {"to_port", port}}, 3));
 }
 
-BOOST_AUTO_TEST_CASE(locks_sees_threads_fight_over_their_memory_map) {
+BOOST_AUTO_TEST_CASE(locks_sees_threads_fight_over_their_memory_map,
+                     *ut::precondition(test::has_file{"events/lock/contention_begin"})) {
     const Told told({"locks", "--if", cat("comm == \"", kWork, '"')}, work({"maps", "500"}));
     BOOST_TEST(!told.rows("wait_ns", {}).empty());
     BOOST_TEST(told.sum("wait_ns", {}, "sum") > 0);

@@ -288,7 +288,10 @@ BOOST_AUTO_TEST_CASE(irq_long_shows_the_longest_first) {
     // An idle machine may have no hard interrupt in a second.
     BOOST_TEST(ended.out.find("The longest of ") != std::string::npos, ended.out);
     BOOST_TEST(ended.out.find(" irq:softirq_entry to irq:softirq_exit") != std::string::npos);
-    BOOST_TEST(ended.out.find(" us  ") != std::string::npos);
+    // On a machine with much to do none of the longest may be shorter.
+    BOOST_TEST((ended.out.find(" us  ") != std::string::npos ||
+                ended.out.find(" ms  ") != std::string::npos),
+               ended.out);
     BOOST_TEST(ended.out.find(": softirq_entry: vec=") != std::string::npos);
     BOOST_TEST(ended.err.find("; 0 records") == std::string::npos, ended.err);
     const Ended json = recipe({"run", "irq-long", "n=1", "--json", "--", "sleep", "1"});
@@ -487,9 +490,20 @@ BOOST_AUTO_TEST_CASE(a_command_that_dies_as_the_buffer_stops_is_said_to_have_end
 }
 
 BOOST_AUTO_TEST_CASE(a_command_that_takes_no_sigterm_is_said_to_go_on) {
-    const Ended ended = recipe({"run", "oom", "--duration", "300ms", "--", "sh", "-c",
-                                "trap '' TERM; echo $$; for i in 1 2 3 4 5 6; do sleep 0.2; done"});
-    const std::string pid = ended.out.substr(0, ended.out.find('\n'));
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(),
+                  "recipe",
+                  "run",
+                  "oom",
+                  "--",
+                  "sh",
+                  "-c",
+                  "trap '' TERM; echo $$ is the command; for i in 1 2 3 4 5 6; do sleep 0.2; done"};
+    Child child(setup);
+    BOOST_TEST(child.wait_for_output("is the command\n", kPatience));
+    child.send(SIGINT);
+    const Ended ended = child.wait();
+    const std::string pid = ended.out.substr(0, ended.out.find(' '));
     BOOST_TEST(
         ended.err.find(cat("'sh' (pid ", pid, ") got SIGTERM and goes on\n")) != std::string::npos,
         ended.err);

@@ -241,19 +241,28 @@ BOOST_AUTO_TEST_CASE(a_condition_and_a_trigger_are_the_kernels) {
 
 BOOST_AUTO_TEST_CASE(a_pid_means_its_threads_and_children_only) {
     const Folder folder;
-    Child::Setup looper;
+    const std::string begin = folder.file() + ".begin";
+    Child::Setup looper, setup;
     // Each round a fork by the shell, and one by its child.
-    looper.argv = {"sh", "-c", "while :; do sh -c 'true & wait; :'; sleep 0.1; done"};
+    looper.argv = {
+        "sh", "-c",
+        cat("until [ -e ", begin, " ]; do sleep 0.05; done; ",
+            "for i in 1 2 3; do sh -c 'true & wait; :'; done; echo done; exec sleep 100")};
     Child shell(looper);
     const int pid = shell.pid();
-    const Ended ended = record(
-        {"-e", "sched_process_fork", "-p", cat(pid), "--duration", "1s", "-o", folder.file()});
+    setup.argv = {test::gpufs_binary(), "record", "-e", "sched_process_fork", "-p", cat(pid), "-o",
+                  folder.file()};
+    Child child(setup);
+    BOOST_TEST(records(child));
+    BOOST_TEST(std::ofstream(begin).is_open());
+    BOOST_TEST(shell.wait_for_output("done\n", 60s));
+    child.send(SIGINT);
+    BOOST_TEST(child.wait().signal == SIGINT);
     shell.send(SIGKILL);
     shell.wait();
-    BOOST_TEST(ended.status == 0);
     const auto lines = report_of(folder.file());
     const auto by_shell = lines_with(lines, cat("-", pid, " "));
-    BOOST_TEST(by_shell >= 2u);
+    BOOST_TEST(by_shell >= 3u);
     BOOST_TEST(lines.size() > by_shell);
     for (const std::string& line : lines) BOOST_TEST(has(line, "comm=sh "), line);
 }

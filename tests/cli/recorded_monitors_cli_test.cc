@@ -1,4 +1,5 @@
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <memory>
@@ -7,11 +8,14 @@
 #include <vector>
 
 #include "base/cat.h"
+#include "base/text.h"
 #include "kernel/host/kernel_version.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/skip.h"
 #include "support/temp_file.h"
 #include "support/told.h"
+#include "support/trace_instance.h"
 
 namespace ut = boost::unit_test;
 
@@ -163,6 +167,10 @@ private:
 
 BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data::make(kRecorded),
                      c) {
+    for (std::string event : split(c.events, ',')) {
+        std::ranges::replace(event, ':', '/');
+        if (!test::top().has("events/" + event)) return test::skip(cat("needs events/", event));
+    }
     const TempFile file;
     std::optional<Hogs> hogs;
     if (running_kernel() >= KernelVersion{6, 18, 0}) hogs.emplace();

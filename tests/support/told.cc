@@ -59,6 +59,7 @@ std::vector<Json> Told::records(const std::string& name, const Wanted& wanted) c
 }
 
 long long Told::lost() const {
+    BOOST_TEST_REQUIRE(!lines_.empty());
     return lines_.back()["summary"]["lost"].number();
 }
 

@@ -95,7 +95,9 @@ void LiveRun::open() {
         freeze_on_.emplace(program, *choices_.freeze_on,
                            open_session({choices_.session.value_or(""), false}));
     await_signals();
-    loop_.hold(choices_.command);
+    // bpftrace's users know its JSON with what its command writes between.
+    const bool is_apart = choices_.json && ctx_.voice == Voice::gpufs;
+    loop_.hold(choices_.command, command_output(ctx_.out, is_apart));
     tell_child();
     reader_.emplace(monitor_, loop_.wake_fd());
     if (followed_) followed_->follow(loop_.command()->pid());

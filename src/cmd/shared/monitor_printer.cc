@@ -21,6 +21,9 @@ ValueNames with_maps(ValueNames names, const StackMaps& stacks, const RunningPro
     names.text = [&running](std::string_view map, std::uint64_t key) {
         return text_in(running, map, key);
     };
+    names.file = [&running](std::string_view map, std::uint64_t key) {
+        return file_path_in(running, map, key).value_or("[path not kept: the map is full]");
+    };
     names.frames = [&stacks](std::string_view map, std::int32_t id) {
         return stacks.frames(map, id);
     };

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -43,6 +44,10 @@ int exit_status_of(int status) {
     return WIFSIGNALED(status) ? kSignal + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+CommandOutput command_output(const Output& ours, bool is_json) {
+    return is_json && ours.fd() == STDOUT_FILENO ? CommandOutput::apart : CommandOutput::as_it_is;
+}
+
 RunLoop::RunLoop(std::optional<std::chrono::nanoseconds> duration,
                  std::optional<std::chrono::nanoseconds> interval)
     : duration_(duration),
@@ -58,9 +63,10 @@ void RunLoop::wake_for(int fd) const {
           [] { return std::string("wait for a descriptor"); });
 }
 
-void RunLoop::hold(std::vector<std::string> argv) {
+void RunLoop::hold(std::vector<std::string> argv, CommandOutput output) {
     if (argv.empty()) return;
-    command_.emplace(std::move(argv));
+    command_.emplace(std::move(argv),
+                     output == CommandOutput::apart ? STDERR_FILENO : STDOUT_FILENO);
     wake_for(command_->fd());
 }
 

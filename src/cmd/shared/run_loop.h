@@ -26,12 +26,18 @@ std::string end_text(std::string_view name, int status);
 // signal's number where one ended it.
 int exit_status_of(int status);
 
+// Where COMMAND's standard output goes. `apart`: to standard error.
+enum class CommandOutput { as_it_is, apart };
+// Apart where ours is JSON on standard output: lines of others between would make it unreadable for
+// a program.
+CommandOutput command_output(const Output& ours, bool is_json);
+
 // The events that end or wake the work of a command: --duration, a stop signal, the exit of the
 // COMMAND, the ticks of --interval. Blocks stop signals from its construction on, so that
 // everything is undone and reported first.
 //
 //   RunLoop loop(choices.duration, choices.interval);
-//   loop.hold(choices.command);          // if there is one
+//   loop.hold(choices.command, output);  // if there is one
 //   ... set everything up ...
 //   loop.begin();
 //   do {
@@ -49,7 +55,7 @@ public:
                      std::optional<std::chrono::nanoseconds> interval = std::nullopt);
 
     // Forks the command; begin() lets it exec. Does nothing if `argv` is empty.
-    void hold(std::vector<std::string> argv);
+    void hold(std::vector<std::string> argv, CommandOutput output = CommandOutput::as_it_is);
     // Null if there is no command.
     HeldCommand* command() noexcept { return command_ ? &*command_ : nullptr; }
 

@@ -140,7 +140,7 @@ int run_live(Context& ctx, const std::vector<int>& pids, const RunChoices& choic
     if (!explain(ctx, explanation(monitor.sites(), monitor.prepared()), monitor.cautions(),
                  choices))
         return kOk;
-    loop.hold(choices.command);
+    loop.hold(choices.command, command_output(ctx.out, choices.json));
     TimeAccounts accounts(monitor);
     LiveSymbols symbols(monitor, CodeFile::Lines::no);
     WhyPrinter printer(ctx, choices, accounts, symbols.names());

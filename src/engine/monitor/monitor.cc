@@ -29,6 +29,10 @@ using Kind = ProbeTarget::Kind;
 
 constexpr std::string_view kSysEnter = "sys_enter_", kSysExit = "sys_exit_";
 
+std::string_view syscall_prefix(const EventFormat& event) {
+    return event.name.starts_with(kSysExit) ? kSysExit : kSysEnter;
+}
+
 // How a task shows that it makes a system call of another architecture: those have other numbers.
 // TS_COMPAT of arch/x86/include/asm/thread_info.h, TIF_32BIT of arch/arm64's.
 #if defined __x86_64__
@@ -158,7 +162,7 @@ LinkTarget Monitor::target_for(const ProbeSite& site) const {
 // How a program at all system calls knows one of them.
 std::optional<SyscallCheck> Monitor::syscall_check(std::string_view call) const {
     if (!kCompatWord) return {};
-    const auto number = syscall_number(call);
+    const auto number = syscall_number_of_event(call);
     const auto compat = machine_.btf_offset(kCompatWord);
     if (!number || !compat) return {};
     SyscallCheck check;
@@ -174,7 +178,7 @@ std::optional<SyscallCheck> Monitor::syscall_check(std::string_view call) const 
 // system call's begin to that of all system calls, behind a check of the number, because perf
 // copies no arguments then. (At exit it would save nothing: the number is not among the arguments
 // there.)
-void Monitor::choose_raw(Loaded& loaded, Linked& linked) const {
+void Monitor::choose_raw(Loaded& loaded, Linked& linked) {
     const EventFormat& event = *loaded.how.site.event;
     if (machine_.is_dynamic_event(event.full_name())) return;
     if (preempts_raw_tracepoints()) return choose_all_syscalls(loaded, linked);
@@ -192,20 +196,44 @@ void Monitor::choose_raw(Loaded& loaded, Linked& linked) const {
     loaded.raw_name = "sys_enter";
 }
 
-// The records of one system call's events are those of all: the number, then arguments or result. A
-// pattern's stay where they are: each of them would run for every call.
-void Monitor::choose_all_syscalls(Loaded& loaded, Linked& linked) const {
-    const EventFormat& event = *loaded.how.site.event;
-    if (event.system != "syscalls" || loaded.how.site.target->has_glob) return;
-    const bool at_exit = event.name.starts_with(kSysExit);
-    const std::string_view prefix = at_exit ? kSysExit : kSysEnter;
-    const EventFormat* all =
-        machine_.events().find_format(at_exit ? "raw_syscalls:sys_exit" : "raw_syscalls:sys_enter");
-    const auto check = syscall_check(std::string_view(event.name).substr(prefix.size()));
+// The records of one system call's events are those of all: the number, then arguments or result.
+void Monitor::choose_all_syscalls(Loaded& loaded, Linked& linked) {
+    const ProbeSite& site = loaded.how.site;
+    if (site.event->system != "syscalls") return;
+    const std::string_view prefix = syscall_prefix(*site.event);
+    const EventFormat* all = machine_.events().find_format(
+        prefix == kSysExit ? "raw_syscalls:sys_exit" : "raw_syscalls:sys_enter");
+    const auto check = syscall_check(std::string_view(site.event->name).substr(prefix.size()));
     if (!all || !check) return;
-    add_syscall_check(*check, linked);
     loaded.how.way = LoadedSite::Way::all_syscalls;
     loaded.instead = all;
+    loaded.call = check->number;
+    if (has_other_syscalls(site))
+        loaded.dispatcher = &dispatcher_for(loaded, linked, *check);
+    else
+        add_syscall_check(*check, linked);
+}
+
+// Whether the program looks at the begins, or at the ends, of more than one system call.
+bool Monitor::has_other_syscalls(const ProbeSite& site) const {
+    return std::ranges::any_of(prepared_->sites(), [&](const PreparedProgram::Site& other) {
+        const EventFormat* event = other.site.event;
+        return event && event->system == "syscalls" &&
+               syscall_prefix(*event) == syscall_prefix(*site.event) &&
+               (other.site.program != site.program || event != site.event);
+    });
+}
+
+// The first that has room: programs for one call run in the order of the text.
+SyscallDispatcher& Monitor::dispatcher_for(const Loaded& loaded, const Linked& linked,
+                                           const SyscallCheck& check) {
+    for (const auto& one : dispatchers_)
+        if (&one->event() == loaded.instead && one->has_room_for(check.number)) return *one;
+    const auto load = [&](std::vector<bpf_insn> code) {
+        return load_jump(std::move(code), linked, loaded);
+    };
+    return *dispatchers_.emplace_back(
+        std::make_unique<SyscallDispatcher>(*loaded.instead, check, load));
 }
 
 void Monitor::load(const PreparedProgram::Site& prepared) {
@@ -226,7 +254,16 @@ void Monitor::load(const PreparedProgram::Site& prepared) {
         load_by_turn(linked, loaded);
     else
         loaded.program = load_in_kernel(linked, loaded);
+    if (loaded.dispatcher) loaded.dispatcher->put(loaded.call, loaded.program);
     loaded_.push_back(std::move(loaded));
+}
+
+// A program of the same kind as `to`, which it goes on as.
+Fd Monitor::load_jump(std::vector<bpf_insn> code, const Linked& to, const Loaded& loaded) {
+    Linked jump;
+    jump.insns = std::move(code);
+    jump.functions = {to.functions.front()};
+    return load_in_kernel(jump, loaded);
 }
 
 bool Monitor::uses_turned_maps(const Linked& linked) const {
@@ -255,10 +292,7 @@ void Monitor::load_by_turn(const Linked& linked, Loaded& loaded) {
     spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
     spec.max_entries = 1;
     loaded.turn = BpfMap::create(spec);
-    Linked jump;
-    jump.insns = jump_through(loaded.turn->fd());
-    jump.functions = {linked.functions.front()};
-    loaded.program = load_in_kernel(jump, loaded);
+    loaded.program = load_jump(jump_through(loaded.turn->fd()), linked, loaded);
     put(*loaded.turn, loaded.by_turn.front());
 }
 
@@ -330,6 +364,10 @@ bool Monitor::makes_probe_events() const {
 std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
     const ProbeProvider& provider = probe_provider(loaded.how.site.target->kind);
     if (!provider.attach) return {};
+    if (loaded.dispatcher) {
+        loaded.dispatcher->attach(how_);
+        return {};
+    }
     ProbeSite site = loaded.how.site;
     if (loaded.instead) site.event = loaded.instead;
     return provider.attach({site, loaded.program.get(), loaded.is_multi, loaded.raw_name}, how_);
@@ -399,6 +437,8 @@ void Monitor::detach() {
         std::ranges::move(loaded.attachments, std::back_inserter(all));
         loaded.attachments.clear();
     }
+    for (const auto& dispatcher : dispatchers_)
+        std::ranges::move(dispatcher->take_attachments(), std::back_inserter(all));
     detach_in_background(std::move(all));
     probe_owner_.reset();
 }
@@ -424,6 +464,8 @@ LossLedger Monitor::missed() const {
             losses.add("hits missed by the kernel",
                        may_be_others ? Loss::at_most(misses) : Loss::exactly(misses));
     }
+    for (const auto& dispatcher : dispatchers_)
+        losses.add("hits missed by the kernel", Loss::at_most(dispatcher->missed()));
     return losses;
 }
 

@@ -12,6 +12,7 @@
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/prepared_program.h"
 #include "engine/monitor/probe_sites.h"
+#include "engine/monitor/syscall_dispatcher.h"
 #include "engine/results/kernel_map.h"
 #include "engine/results/running_program.h"
 #include "engine/session/scratch_instance.h"
@@ -85,8 +86,10 @@ private:
         std::vector<Fd> by_turn;
         std::optional<BpfMap> turn;
         std::vector<Attachment> attachments;
-        std::string raw_name;                  // of the raw tracepoint, where it goes to one
-        const EventFormat* instead = nullptr;  // the event that it goes to, where not the site's
+        std::string raw_name;                     // of the raw tracepoint, where it goes to one
+        const EventFormat* instead = nullptr;     // the event that it goes to, where not the site's
+        SyscallDispatcher* dispatcher = nullptr;  // is attached in its place, and goes on as it
+        std::int64_t call = 0;                    // for this system call
     };
 
     KernelMap* find_map(std::string_view name) const;
@@ -96,12 +99,16 @@ private:
     void load_by_turn(const Linked& linked, Loaded& loaded);
     bool uses_turned_maps(const Linked& linked) const;
     int program_to_run(const Loaded& loaded) const;
-    void choose_raw(Loaded& loaded, Linked& linked) const;
+    void choose_raw(Loaded& loaded, Linked& linked);
     std::optional<SyscallCheck> syscall_check(std::string_view call) const;
-    void choose_all_syscalls(Loaded& loaded, Linked& linked) const;
+    void choose_all_syscalls(Loaded& loaded, Linked& linked);
+    bool has_other_syscalls(const ProbeSite& site) const;
+    SyscallDispatcher& dispatcher_for(const Loaded& loaded, const Linked& linked,
+                                      const SyscallCheck& check);
     Fd load_in_kernel(const Linked& linked, const Loaded& loaded);
     bool makes_probe_events() const;
     Fd load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec);
+    Fd load_jump(std::vector<bpf_insn> code, const Linked& to, const Loaded& loaded);
     std::vector<Attachment> attach_one(const Loaded& loaded) const;
     void run(ProbeTarget::Kind kind) const;
 
@@ -118,6 +125,7 @@ private:
     std::optional<BpfMap> pool_map_;
     std::optional<ScratchInstance> probe_owner_;  // of the events that attachments made
     std::vector<Loaded> loaded_;
+    std::vector<std::unique_ptr<SyscallDispatcher>> dispatchers_;
 };
 
 }  // namespace gpufs

@@ -233,8 +233,10 @@ std::optional<std::string> variable_fetch(const std::string& file, std::uint64_t
     const auto variable = find_symbol(file, symbol);
     const auto probe_address = ElfFile(file).address_of(probe_offset);
     if (!variable || !probe_address) return std::nullopt;
-    return cat("@+", hex(variable->address + static_cast<std::uint64_t>(behind) - *probe_address +
-                         probe_offset));
+    const std::uint64_t ahead =
+        variable->address + static_cast<std::uint64_t>(behind) - *probe_address;
+    const bool is_before = static_cast<std::int64_t>(ahead) < 0;
+    return cat(is_before ? '-' : '+', hex(is_before ? 0 - ahead : ahead), "(%ip)");
 }
 
 bool names_code_file(const std::string& word) {

@@ -23,11 +23,10 @@ struct FoundPlace {
 // one.
 std::uint64_t find_function_offset(const std::string& file, const std::string& function);
 
-// "@+0x4010": how a probe at this offset of a file reads a variable of the program, or memory
-// behind its begin. The kernel counts from where the probe's own segment would have the begin of
-// the file (translate_user_vaddr() in kernel/trace/trace_uprobe.c), so that variables without a
-// value in the file can be read, too. Absent if the file has no such symbol. Throws Error if it
-// cannot be read.
+// "+0x2e7e(%ip)": how a probe at this offset of a file reads a variable of the program, or memory
+// behind its begin: so far from the instruction. ("@+OFFSET", from the begin of the probe's
+// segment, was seen to read 0 on Linux 5.10.) Absent if the file has no such symbol. Throws Error
+// if it cannot be read.
 std::optional<std::string> variable_fetch(const std::string& file, std::uint64_t probe_offset,
                                           const std::string& symbol, std::int64_t behind);
 

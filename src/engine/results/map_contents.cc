@@ -249,12 +249,33 @@ void MapReader::subtract_cleared(const MapDeclaration& declared,
     });
 }
 
+// The first key that was met stands for the others of its path. Whoever shows the entries merges
+// those of equal keys.
+void MapReader::unite_file_paths(const MapDeclaration& declared,
+                                 std::vector<MapEntry>& entries) const {
+    for (const Member& member : declared.key.members) {
+        if (member.type.kind != ValueType::Kind::file_path) continue;
+        std::map<std::uint64_t, std::uint64_t> united;
+        std::map<std::string, std::uint64_t> of_path;
+        for (MapEntry& entry : entries) {
+            std::uint64_t key = 0;
+            std::memcpy(&key, entry.key.data() + member.offset, sizeof key);
+            const auto [known, is_new] = united.emplace(key, key);
+            if (is_new)
+                if (const auto path = file_path_in(running_, member.type.text_map, key))
+                    known->second = of_path.emplace(*path, key).first->second;
+            std::memcpy(entry.key.data() + member.offset, &known->second, sizeof key);
+        }
+    }
+}
+
 std::vector<MapEntry> MapReader::read(std::string_view name) {
     const MapDeclaration* declared = running_.program().find_map(name);
     ProgramMap* map = running_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
     std::vector<MapEntry> entries = current(*declared, *map).entries;
     subtract_cleared(*declared, entries);
+    unite_file_paths(*declared, entries);
     return entries;
 }
 
@@ -268,7 +289,9 @@ std::vector<MapEntry> MapReader::take(std::string_view name) {
     const MapDeclaration* declared = running_.program().find_map(name);
     ProgramMap* map = running_.settled_map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
-    return take_out(*declared, *map);
+    std::vector<MapEntry> entries = take_out(*declared, *map);
+    unite_file_paths(*declared, entries);
+    return entries;
 }
 
 void MapReader::clear(std::string_view name) {

@@ -36,7 +36,8 @@ struct MapEntry {
     bool operator==(const MapEntry&) const = default;
 };
 
-// What a program's maps hold. Elements of arrays that are all zero are left out. Empty for rings,
+// What a program's maps hold. Keys of one file path are the same, though the map of paths may have
+// several for it. Elements of arrays that are all zero are left out. Empty for rings,
 // stacks and maps that the program does not have. In no order.
 class MapReader {
 public:
@@ -77,6 +78,7 @@ private:
                          std::map<std::vector<std::byte>, std::size_t>& places,
                          std::vector<MapEntry>& entries) const;
     const Contents& current(const MapDeclaration& declared, ProgramMap& map);
+    void unite_file_paths(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
     void subtract_cleared(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
 
     const RunningProgram& running_;

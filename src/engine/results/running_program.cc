@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/align.h"
+#include "lang/program/file_path.h"
 
 namespace gpufs {
 
@@ -24,6 +25,15 @@ std::string text_in(const RunningProgram& running, std::string_view map, std::ui
         return {};
     text.resize(std::min(text.find('\0'), text.size()));
     return text;
+}
+
+std::optional<std::string> file_path_in(const RunningProgram& running, std::string_view map,
+                                        std::uint64_t key) {
+    const ProgramMap* const paths = running.map(map);
+    if (!paths) return std::nullopt;
+    std::vector<std::byte> value(paths->whole_value_bytes());
+    if (!paths->lookup(std::as_bytes(std::span(&key, 1)), value)) return std::nullopt;
+    return file_path_text(value);
 }
 
 std::vector<std::vector<std::byte>> keys_as_contexts(const ProgramMap& map) {

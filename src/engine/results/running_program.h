@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,10 @@ public:
 
 // The text of a map of texts, up to its NUL; empty if the map has none for the key.
 std::string text_in(const RunningProgram& running, std::string_view map, std::uint64_t key);
+
+// The path of a map of file paths; absent if the map has none for the key.
+std::optional<std::string> file_path_in(const RunningProgram& running, std::string_view map,
+                                        std::uint64_t key);
 
 // The keys of a map, each as a program is given it: with zeros behind it, up to a multiple of 8.
 std::vector<std::vector<std::byte>> keys_as_contexts(const ProgramMap& map);

@@ -80,8 +80,13 @@ std::int64_t bits_of(const StateSet& states) {
     return bits;
 }
 
-// Where the kernel counts what interrupts a task, for the program to find.
+// Where the kernel counts what interrupts a task, for the program to find, and in which bits: NMIs,
+// hard interrupts, and bit 8, serving a soft one.
 void find_preempt_count(const Btf& btf, ParameterValues& values) {
+    // Linux 7 counts in bits 16 to 23 who disabled interrupts, and moved hard ones and NMIs up.
+    constexpr std::int64_t kMovedUp = 0x7f000100;
+    if (btf.per_cpu_offset("local_interrupt_disable_state"))
+        values.numbers["interrupt_bits"] = kMovedUp;
     const auto member = [&](std::string_view path) -> std::optional<std::int64_t> {
         try {
             return btf.resolve(path).offset;

@@ -14,7 +14,7 @@ namespace gpufs {
 namespace {
 
 // Runs in the child: only system calls are allowed.
-[[noreturn]] void run_child(int go, int failure, char* const* argv) {
+[[noreturn]] void run_child(int go, int failure, int output, char* const* argv) {
     ::signal(SIGPIPE, SIG_DFL);
     ::signal(SIGXFSZ, SIG_DFL);
     char byte = 0;
@@ -25,6 +25,7 @@ namespace {
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (output != STDOUT_FILENO) ::dup2(output, STDOUT_FILENO);
     ::execvp(argv[0], argv);
     const int code = errno;
     [[maybe_unused]] const ssize_t told = ::write(failure, &code, sizeof code);
@@ -33,7 +34,7 @@ namespace {
 
 }  // namespace
 
-HeldCommand::HeldCommand(std::vector<std::string> argv) : argv_(std::move(argv)) {
+HeldCommand::HeldCommand(std::vector<std::string> argv, int output) : argv_(std::move(argv)) {
     int go[2], failure[2];
     const auto describe = [] { return std::string("make a pipe"); };
     check(::pipe2(go, O_CLOEXEC), describe);
@@ -52,7 +53,7 @@ HeldCommand::HeldCommand(std::vector<std::string> argv) : argv_(std::move(argv))
     if (pid_ == 0) {
         // If the child kept the parent's end, it would not notice the parent's death.
         ::close(go_.get());
-        run_child(go_out.get(), failure_in.get(), words.data());
+        run_child(go_out.get(), failure_in.get(), output, words.data());
     }
     // pidfd_open(2) is in Linux 5.3, but in glibc only since 2.36.
     pidfd_ = Fd(check(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)),

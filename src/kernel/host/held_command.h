@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,8 +14,9 @@ namespace gpufs {
 // sends SIGTERM if it still runs, and reaps it.
 class HeldCommand {
 public:
-    // Throws SysError. The command does not inherit our blocked or ignored signals.
-    explicit HeldCommand(std::vector<std::string> argv);
+    // Throws SysError. The command does not inherit our blocked or ignored signals. `output`: the
+    // descriptor that becomes its standard output.
+    explicit HeldCommand(std::vector<std::string> argv, int output = STDOUT_FILENO);
     ~HeldCommand();
     HeldCommand(const HeldCommand&) = delete;
     HeldCommand& operator=(const HeldCommand&) = delete;

@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "lang/adhoc/flags.h"
 #include "lang/ir/aggregate.h"
+#include "lang/ir/file_path.h"
 #include "lang/ir/read_memory.h"
 #include "lang/ir/stack_map.h"
 #include "lang/program/probe_kinds.h"
@@ -27,6 +28,8 @@ constexpr std::size_t kTextBytes = 64;
 constexpr std::uint32_t kMaxIndex = 1023;
 constexpr std::size_t kStacks = 16384;
 constexpr const char* kStackMap = "stacks";
+constexpr std::size_t kFiles = 8192;
+constexpr const char* kFileMap = "files";
 
 std::size_t whole_words(std::size_t bytes) {
     return align_up(bytes, kWord);
@@ -143,7 +146,9 @@ std::optional<AdhocValue> find_file(const AdhocEvent& event, std::string_view na
     if (!field || field->is_common || field->is_dynamic() || field->is_array || field->is_string ||
         field->size > kWord)
         return std::nullopt;
-    return AdhocValue{Source::file, field, {}, type_of(Kind::text, kTextBytes)};
+    AdhocValue file{Source::file, field, {}, type_of(Kind::file_path, kWord)};
+    file.type.text_map = kFileMap;
+    return file;
 }
 
 }  // namespace
@@ -250,8 +255,9 @@ ir::Temp AdhocValueCode::number(const AdhocValue& value) {
         case Source::comm:
         case Source::probe:
         case Source::text_at:
-        case Source::file:
             break;
+        case Source::file:
+            return file_path(field_number(*value.field));
     }
     throw std::logic_error("a text is no number");
 }
@@ -275,11 +281,10 @@ void AdhocValueCode::store(const AdhocValue& value, const ValueType& type, ir::S
     }
     if (value.source == Source::probe)
         return store_constant(event_.format.full_name(), type.bytes, slot, offset);
-    if (value.is_number() || !value.field) return store_number(value, type, slot, offset);
+    if (value.is_number() || !value.field || value.source == Source::file)
+        return store_number(value, type, slot, offset);
     if (value.source == Source::text_at)
         return store_text_at(space_of_addresses(), address_in(value), type.bytes, slot, offset);
-    if (value.source == Source::file)
-        return store_file(field_number(*value.field), type.bytes, slot, offset);
     const Field& field = *value.field;
     const bool is_whole_array = !field.is_dynamic() && !field.is_pointer &&
                                 field.size <= type.bytes && field.size % 4 == 0 &&
@@ -370,38 +375,9 @@ ir::Temp AdhocValueCode::address_in(const AdhocValue& value) {
     return code_.load(address, ir::kU64);
 }
 
-ir::Temp AdhocValueCode::member(ir::Temp structure, const char* path, std::uint8_t bytes) {
-    const ir::Slot slot = code_.new_slot(kWord);
-    code_.store(slot, 0, ir::kU64);
-    const ir::Temp at =
-        code_.compute(ir::Op::add, ir::kU64, structure,
-                      code_.symbol(Relocation::to(Relocation::Kind::btf_offset, path)));
-    append_read(code_, Space::kernel, code_.address(slot), bytes, at);
-    return code_.load(slot, ir::kU64);
-}
-
-void AdhocValueCode::store_file(ir::Temp fd, std::size_t bytes, ir::Slot slot, std::size_t offset) {
-    zero(slot, offset, offset + bytes);
-    const ir::Label done = code_.new_label(), is_named = code_.new_label();
-    const ir::Temp task = code_.call(BPF_FUNC_get_current_task, {});
-    const ir::Temp table = member(member(task, "task_struct.files"), "files_struct.fdt");
-    code_.branch(ir::Cmp::ge, ir::kU64, fd, member(table, "fdtable.max_fds", 4), done);
-    const ir::Temp place = code_.compute(ir::Op::add, ir::kU64, member(table, "fdtable.fd"),
-                                         code_.compute(ir::Op::mul, ir::kU64, fd, kWord));
-    const ir::Slot file = code_.new_slot(kWord);
-    code_.store(file, 0, ir::kU64);
-    append_read(code_, Space::kernel, code_.address(file), kWord, place);
-    code_.branch(ir::Cmp::eq, ir::kU64, code_.load(file, ir::kU64), 0, done);
-    const ir::Temp entry = member(code_.load(file, ir::kU64), "file.f_path.dentry");
-    store_text_at(Space::kernel, member(entry, "dentry.d_name.name"), bytes, slot, offset);
-    code_.branch(ir::Cmp::ne, ir::kU64,
-                 code_.load({slot, static_cast<std::int64_t>(offset)}, ir::kU64), 0, is_named);
-    store_text_at(
-        Space::kernel,
-        member(member(member(entry, "dentry.d_sb"), "super_block.s_type"), "file_system_type.name"),
-        bytes, slot, offset);
-    code_.bind(is_named);
-    code_.bind(done);
+ir::Temp AdhocValueCode::file_path(ir::Temp fd) {
+    if (!program_.find_map(kFileMap)) declare_file_paths(program_, kFileMap, kFiles);
+    return code_.call(file_path_function(kFileMap), {fd});
 }
 
 void AdhocValueCode::store_text_at(Space space, ir::Temp from, std::size_t bytes, ir::Slot slot,

@@ -21,7 +21,7 @@ struct AdhocValue {
     enum class Source {
         field,
         text_at,  // behind the address that is the field's number
-        file,     // the name of the running task's file whose descriptor is the field's number
+        file,     // the path of the running task's file whose descriptor is the field's number
         comm,
         pid,
         tid,
@@ -46,7 +46,7 @@ struct AdhocValue {
 
 // Absent if the event has no such field and the name is no common one. "str(arg1)" is the text at
 // the address in a field, "str(argv[1])" the one at the second of the addresses there; "file(fd)"
-// is the name of the running task's file that has the number in a field.
+// is the path of the running task's file that has the number in a field.
 std::optional<AdhocValue> find_value(const AdhocEvent& event, std::string_view name);
 // "did you mean 'prev_pid'?", or the list of the events' names.
 std::string hint_for_value(std::initializer_list<const AdhocEvent*> events, std::string_view name);
@@ -79,11 +79,8 @@ private:
     void store_text_at(Space space, ir::Temp from, std::size_t bytes, ir::Slot slot,
                        std::size_t offset);
     ir::Temp address_in(const AdhocValue& value);
-    // The 8 bytes, or 4, where the kernel keeps a structure's member; 0 if they cannot be read.
-    ir::Temp member(ir::Temp structure, const char* path, std::uint8_t bytes = kWord);
-    // Stores the file's own name, without directories. What has none (a pipe) is called as its file
-    // system; a number that is no file is an empty text.
-    void store_file(ir::Temp fd, std::size_t bytes, ir::Slot slot, std::size_t offset);
+    // The key of a file's path in the map of paths; 0 of a number that is no file.
+    ir::Temp file_path(ir::Temp fd);
     void store_constant(std::string_view text, std::size_t bytes, ir::Slot slot,
                         std::size_t offset);
     void zero(ir::Slot slot, std::size_t from, std::size_t to);

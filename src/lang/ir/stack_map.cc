@@ -6,6 +6,7 @@
 #include "base/cat.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/feature_guard.h"
+#include "lang/ir/hash.h"
 #include "lang/ir/ir.h"
 #include "lang/ir/scratch.h"
 
@@ -15,9 +16,6 @@ namespace {
 constexpr std::int64_t kFrameBytes = 8;
 // Scratch memory of a CPU, for each stack: whether it is in use; then what becomes the map's value.
 constexpr std::int64_t kHashAt = kFrameBytes, kFramesAt = 2 * kFrameBytes;
-// Odd, its bits are evenly spread.
-constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;
-constexpr int kHalf = 32;
 constexpr std::uint64_t kIdBits = 0x7fffffff;
 // How many ids are tried. Of a million stacks one in 2,000 does not have the first one.
 constexpr int kTries = 4;
@@ -89,11 +87,7 @@ private:
         code_.bind(again);
         const ir::Temp place = code_.compute(ir::Op::add, ir::kU64, scratch, at);
         const ir::Temp frame = code_.load({place, kFramesAt}, ir::kU64);
-        const ir::Temp mixed =
-            code_.compute(ir::Op::mul, ir::kU64,
-                          code_.compute(ir::Op::bit_xor, ir::kU64, hash, frame), kMultiplier);
-        code_.assign(hash, code_.compute(ir::Op::bit_xor, ir::kU64, mixed,
-                                         code_.compute(ir::Op::shr, ir::kU64, mixed, kHalf)));
+        append_mix(code_, hash, frame);
         code_.assign(at, code_.compute(ir::Op::add, ir::kU64, at, kFrameBytes));
         // The verifier follows `at`, which it knows, up to the largest number of bytes.
         code_.branch(ir::Cmp::gt, ir::kU64, bytes, at, again);

@@ -105,5 +105,8 @@ struct SyscallCheck {
 };
 // Puts code in front of the program that ends it for other system calls.
 void add_syscall_check(const SyscallCheck& check, Linked& linked);
+// The code of a program at raw_syscalls:sys_enter or sys_exit that goes on, with the same record,
+// as the one that an array of programs has at the call's number; `check.number` does not matter.
+std::vector<bpf_insn> jump_by_syscall(const SyscallCheck& check, int programs);
 
 }  // namespace gpufs

@@ -41,12 +41,14 @@ struct ValueType {
         ip_address,  // 16 bytes in network order: IPv6, or IPv4 mapped into IPv6
         dimensions,  // 12 bytes: three u32, shown as "128x4x1"
         interrupt,   // 4 bytes: its number, shown with the PCI device that has it
+        file_path,   // 8 bytes: a key of text_map, which has what lang/program/file_path.h says
     };
     Kind kind = Kind::integer;
     std::size_t bytes = 8;
     bool is_signed = false;
     std::string stack_map;  // kernel_stack, user_stack: name of the map that holds the frames
     // user_address: name of the map of texts that it may be a key of instead. Empty: none.
+    // file_path: name of the map of paths.
     std::string text_map;
     std::string unit;  // unit of the number, "us", "bytes": for columns and histogram scales
     // Names for the numbers of an integer.

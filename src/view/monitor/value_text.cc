@@ -83,7 +83,7 @@ std::string dimensions_text(std::span<const std::byte> bytes) {
 bool has_name(Kind kind) {
     return kind == Kind::syscall || kind == Kind::error || kind == Kind::signal ||
            kind == Kind::device || kind == Kind::ip_address || kind == Kind::dimensions ||
-           kind == Kind::interrupt;
+           kind == Kind::interrupt || kind == Kind::file_path;
 }
 
 Form form_of(Kind kind) {
@@ -288,6 +288,9 @@ std::string ValueWriter::name(const ValuePlan& plan, std::span<const std::byte> 
             const std::string device = names_.interrupt ? names_.interrupt(irq) : std::string();
             return device.empty() ? cat(irq) : cat(irq, ' ', device);
         }
+        case Kind::file_path:
+            if (number == 0) return "";
+            return names_.file ? names_.file(plan.type.text_map, number) : hex(number);
         default:
             return device_text(static_cast<std::uint32_t>(number));
     }
@@ -296,7 +299,7 @@ std::string ValueWriter::name(const ValuePlan& plan, std::span<const std::byte> 
 // Appends a value that needs a lookup.
 void ValueWriter::other(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes) {
     if (has_name(plan.type.kind)) {
-        out += name(plan, bytes);
+        append_printable(out, name(plan, bytes), controls_);
     } else if (!plan.is_stack()) {
         append_printable(out, address(plan, bytes, integer_at(plan, bytes)), controls_);
     } else {

@@ -29,6 +29,8 @@ struct ValueNames {
     std::function<std::vector<std::uint64_t>(std::string_view map, std::int32_t id)> frames;
     // The text that a map has for a key; empty if it has none.
     std::function<std::string(std::string_view map, std::uint64_t key)> text;
+    // The path that a map has for a file; says so where it has none.
+    std::function<std::string(std::string_view map, std::uint64_t key)> file;
     // Whether a kernel address is in a function of the probe itself (is_probe_function()). Such
     // frames are left out at the top of stacks. If this function is empty, none is.
     std::function<bool(std::uint64_t address, Place place)> is_probe;

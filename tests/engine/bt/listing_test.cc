@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bt_listing, *ut::precondition(test::has_bpf{BpfFeature::btf}))
 
 std::vector<std::string> list_here(const std::string& pattern, bool has_arguments = false) {
-    KernelFacts facts;
+    static KernelFacts facts;  // the names of all functions are read once
     ListingRequest request;
     request.pattern = pattern;
     request.has_arguments = has_arguments;

@@ -1,0 +1,58 @@
+#include "engine/monitor/syscall_dispatcher.h"
+
+#include <span>
+#include <utility>
+
+#include "kernel/bpf/info.h"
+
+namespace gpufs {
+namespace {
+
+// More than any architecture has numbers of its own: of x86-64's, the last are below 600.
+constexpr std::uint32_t kMostCalls = 1024;
+
+BpfMap make_programs() {
+    BpfMapSpec spec;
+    spec.type = BPF_MAP_TYPE_PROG_ARRAY;
+    spec.name = "calls";
+    spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
+    spec.max_entries = kMostCalls;
+    return BpfMap::create(spec);
+}
+
+}  // namespace
+
+SyscallDispatcher::SyscallDispatcher(const EventFormat& all, const SyscallCheck& check,
+                                     const LoadCode& load)
+    : all_(all),
+      programs_(make_programs()),
+      program_(load(jump_by_syscall(check, programs_.fd()))) {}
+
+bool SyscallDispatcher::has_room_for(std::int64_t number) const {
+    return number >= 0 && number < kMostCalls && !numbers_.contains(number);
+}
+
+void SyscallDispatcher::put(std::int64_t number, const Fd& program) {
+    const auto key = static_cast<std::uint32_t>(number);
+    const int fd = program.get();
+    programs_.update(std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&fd, 1)));
+    numbers_.insert(number);
+}
+
+void SyscallDispatcher::attach(const AttachOptions& how) {
+    if (!attachments_.empty()) return;
+    attachments_.push_back(
+        attach_tracepoint(program_.get(), static_cast<std::uint64_t>(all_.id), how));
+}
+
+std::vector<Attachment> SyscallDispatcher::take_attachments() {
+    return std::exchange(attachments_, {});
+}
+
+std::uint64_t SyscallDispatcher::missed() const {
+    std::uint64_t misses = program_info(program_.get()).recursion_misses;
+    for (const Attachment& one : attachments_) misses += one.missed().value_or(0);
+    return misses;
+}
+
+}  // namespace gpufs

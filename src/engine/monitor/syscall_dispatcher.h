@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "base/fd.h"
+#include "kernel/bpf/map.h"
+#include "kernel/perf/attach.h"
+#include "lang/event/event_format.h"
+#include "lang/link/link.h"
+
+namespace gpufs {
+
+// A program at the event of all system calls that goes on as the program for the call that is made:
+// one place and one program a call, whatever the number of system calls that are looked at. Holds
+// one program for each call.
+class SyscallDispatcher {
+public:
+    using LoadCode = std::function<Fd(std::vector<bpf_insn> code)>;
+
+    // `all`: raw_syscalls:sys_enter or sys_exit.
+    SyscallDispatcher(const EventFormat& all, const SyscallCheck& check, const LoadCode& load);
+
+    const EventFormat& event() const noexcept { return all_; }
+    // Whether a program for this call finds room.
+    bool has_room_for(std::int64_t number) const;
+    void put(std::int64_t number, const Fd& program);
+
+    // Attaches once, however often it is called.
+    void attach(const AttachOptions& how);
+    std::vector<Attachment> take_attachments();
+    // Calls, of whatever kind, at which it did not run.
+    std::uint64_t missed() const;
+
+private:
+    const EventFormat& all_;
+    BpfMap programs_;
+    Fd program_;
+    std::set<std::int64_t> numbers_;
+    std::vector<Attachment> attachments_;
+};
+
+}  // namespace gpufs
