@@ -17,7 +17,8 @@ constexpr auto kBuiltins = std::to_array<std::string_view>({
 });
 
 constexpr auto kFunctions = std::to_array<std::string_view>({
-    "assert",        "avg",          "bswap",
+    "assert",        "assert_str",   "avg",
+    "bswap",         "default_str_length",
     "buf",           "cat",          "cgroup_path",
     "cgroupid",      "clear",        "config",
     "container_of",  "count",        "debugf",

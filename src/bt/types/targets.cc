@@ -43,6 +43,8 @@ public:
                 add_static_probes(point);
             else if (point.provider == Provider::uprobe || point.provider == Provider::uretprobe)
                 add_user_function(point);
+            else if (point.provider == Provider::iter)
+                add_iterator(point);
             else
                 add(point);
         }
@@ -81,6 +83,7 @@ private:
             point.provider == Provider::tracepoint || point.provider == Provider::fentry ||
             point.provider == Provider::fexit || point.provider == Provider::rawtracepoint ||
             point.provider == Provider::usdt;
+        if (point.provider == Provider::iter) return true;
         return (is_typed && asked_.args) || (asked_.function && !in_.options.has_cookies);
     }
 
@@ -111,6 +114,10 @@ private:
             (point.provider == Provider::fentry || point.provider == Provider::fexit) &&
             asked_.args;
         const bool is_told = asked_.probe || (asked_.function && !in_.options.has_cookies);
+        if (!point.has_glob() && is_absent(point))
+            return missing(point, point.target.empty()
+                                      ? point.name
+                                      : gpufs::cat(point.target, ':', point.name));
         if (!point.has_glob() || !(is_typed || is_told)) {
             Instance& made = add(point);
             if (is_typed) find_parameters(made, point);
@@ -126,6 +133,16 @@ private:
             Instance& made = add(one);
             if (is_typed) find_parameters(made, one);
         }
+    }
+
+    // A function that the kernel does not name, where it names all of them. Those of fentry are
+    // asked for by their types.
+    bool is_absent(const AttachPoint& point) const {
+        const bool is_probed =
+            point.provider == Provider::kprobe || point.provider == Provider::kretprobe;
+        return is_probed && in_.world.functions(point.name).empty() &&
+               in_.world.functions(point.name + ".*").empty() &&
+               in_.world.kernel_symbol("_stext") && !in_.world.kernel_symbol(point.name);
     }
 
     void find_parameters(Instance& made, const AttachPoint& point) {
@@ -179,6 +196,12 @@ private:
                                                "' size is ", symbol->bytes, ')'));
         }
         add(std::move(point));
+    }
+
+    void add_iterator(const AttachPoint& point) {
+        if (in_.world.has_types() && !in_.world.find_structure(iterator_context(point)))
+            return missing(point, point.name, "'gpufs bt -l iter:*' lists those of this kernel");
+        add(point);
     }
 
     // By the event's name; what may stand in front of it is its module, of which the events' format
