@@ -88,6 +88,35 @@ BOOST_AUTO_TEST_CASE(a_script_at_nvidias_functions_tells_what_the_driver_did,
                ended.err);
 }
 
+// Functions of CUDA's runtime library and what they return.
+BOOST_AUTO_TEST_CASE(a_script_at_cudas_functions_tells_what_the_program_did,
+                     *ut::label("last_guest")) {
+    const std::string binary = test::gpufs_binary();
+    const std::string folder = binary.substr(0, binary.rfind('/') + 1);
+    const std::string work = folder + "gpufs-cuda-work", library = folder + "cuda/libcudart.so.12";
+    const auto at = [&](const char* kind, const char* function, const std::string& block) {
+        return cat(kind, ":", library, ":", function, " { ", block, " } ");
+    };
+    const Ended ended = test::gpufs(
+        {"bt", "-q", "-c", cat(work, " runtime 2"), "-e",
+         cat(at("uprobe", "cudaMalloc", "printf(\"%-12s size=%ld\\n\", \"cudaMalloc\", arg1); "
+                                        "@bytes = sum(arg1)"),
+             at("uretprobe", "cudaMalloc",
+                "$ret = retval; printf(\"%-12s returned=%d (%s)\\n\", \"cudaMalloc\", $ret, "
+                "$ret == 0 ? \"success\" : \"error\")"),
+             at("uretprobe", "cudaSetDevice", "@devices[retval == 0] = count()"),
+             at("uprobe", "cudaMemcpy", "@copied[arg3] = sum(arg2)"),
+             at("uprobe", "cudaStreamSynchronize", "@start[tid] = nsecs"),
+             at("uretprobe", "cudaStreamSynchronize",
+                "@waits = count(); delete(@start[tid])"))});
+    BOOST_TEST(ended.out ==
+                   "cudaMalloc   size=1000\ncudaMalloc   returned=0 (success)\n"
+                   "cudaMalloc   size=2000\ncudaMalloc   returned=0 (success)\n"
+                   "\n\n@bytes: 3000\n@copied[1]: 1000\n@devices[false]: 2\n@devices[true]: 2\n"
+                   "@waits: 2\n",
+               ended.err);
+}
+
 BOOST_AUTO_TEST_CASE(a_probe_of_a_function_that_is_not_there_is_told_at_its_place,
                      *ut::label("first_guest") * ut::precondition(test::has_file{"kprobe_events"})) {
     const Ended ended =
