@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/cat.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/script_support.h"
 #include "support/needs.h"
@@ -129,6 +130,7 @@ BOOST_AUTO_TEST_CASE(the_kernels_types_are_listed) {
 
 BOOST_AUTO_TEST_CASE(an_iterator_goes_through_the_tasks) {
     const std::string self = cat(::getpid());
+    const std::string comm(trim(read_file("/proc/self/comm")));
     const Ended ended = test::gpufs(
         {"bt", "-q", "-e",
          "begin { print(\"first\") } iter:task { @tasks++; if (ctx.task.pid == $1) { "
@@ -136,7 +138,7 @@ BOOST_AUTO_TEST_CASE(an_iterator_goes_through_the_tasks) {
          self});
     if (has(ended.err, "this machine forbids fentry, fexit and iterators")) return;
     BOOST_TEST_REQUIRE(ended.status == 0, ended.err);
-    BOOST_TEST(ended.out.starts_with(cat("first\ngpufs-test ", self, "\nlast\n\n\n@tasks: ")),
+    BOOST_TEST(ended.out.starts_with(cat("first\n", comm, ' ', self, "\nlast\n\n\n@tasks: ")),
                ended.out);
     BOOST_TEST(!has(ended.out, "@tasks: 1\n"));
     const Ended many = test::gpufs({"bt", "-q", "-e", "iter:task { print(ctx.task.pid); exit() }"});
