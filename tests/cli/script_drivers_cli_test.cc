@@ -117,24 +117,6 @@ BOOST_AUTO_TEST_CASE(a_script_at_cudas_functions_tells_what_the_program_did,
                ended.err);
 }
 
-BOOST_AUTO_TEST_CASE(a_probe_of_a_function_that_is_not_there_is_told_at_its_place,
-                     *ut::label("first_guest") * ut::precondition(test::has_file{"kprobe_events"})) {
-    const Ended ended =
-        test::gpufs({"bt", "-e", "begin { } kprobe:gpufs_has_no_such_function { @ = count(); }"});
-    BOOST_TEST(ended.status == 2);
-    BOOST_TEST(ended.err ==
-               "stdin:1:11-44: ERROR: No matches for kprobe gpufs_has_no_such_function.\n"
-               "begin { } kprobe:gpufs_has_no_such_function { @ = count(); }\n"
-               "          ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
-    const Ended kept = test::gpufs(
-        {"bt", "-q", "-e",
-         "config = { missing_probes = warn } begin { exit() } kprobe:gpufs_has_no_such_function { }"});
-    BOOST_TEST(kept.status == 0);
-    BOOST_TEST(has(kept.err,
-                   "WARNING: No matches for kprobe gpufs_has_no_such_function. Skipping."),
-               kept.err);
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -114,10 +114,6 @@ private:
             (point.provider == Provider::fentry || point.provider == Provider::fexit) &&
             asked_.args;
         const bool is_told = asked_.probe || (asked_.function && !in_.options.has_cookies);
-        if (!point.has_glob() && is_absent(point))
-            return missing(point, point.target.empty()
-                                      ? point.name
-                                      : gpufs::cat(point.target, ':', point.name));
         if (!point.has_glob() || !(is_typed || is_told)) {
             Instance& made = add(point);
             if (is_typed) find_parameters(made, point);
@@ -133,16 +129,6 @@ private:
             Instance& made = add(one);
             if (is_typed) find_parameters(made, one);
         }
-    }
-
-    // A function that the kernel does not name, where it names all of them. Those of fentry are
-    // asked for by their types.
-    bool is_absent(const AttachPoint& point) const {
-        const bool is_probed =
-            point.provider == Provider::kprobe || point.provider == Provider::kretprobe;
-        return is_probed && in_.world.functions(point.name).empty() &&
-               in_.world.functions(point.name + ".*").empty() &&
-               in_.world.kernel_symbol("_stext") && !in_.world.kernel_symbol(point.name);
     }
 
     void find_parameters(Instance& made, const AttachPoint& point) {
