@@ -99,16 +99,16 @@ BOOST_AUTO_TEST_CASE(a_script_at_cudas_functions_tells_what_the_program_did,
     };
     const Ended ended = test::gpufs(
         {"bt", "-q", "-c", cat(work, " runtime 2"), "-e",
-         cat(at("uprobe", "cudaMalloc", "printf(\"%-12s size=%ld\\n\", \"cudaMalloc\", arg1); "
-                                        "@bytes = sum(arg1)"),
+         cat(at("uprobe", "cudaMalloc",
+                "printf(\"%-12s size=%ld\\n\", \"cudaMalloc\", arg1); "
+                "@bytes = sum(arg1)"),
              at("uretprobe", "cudaMalloc",
                 "$ret = retval; printf(\"%-12s returned=%d (%s)\\n\", \"cudaMalloc\", $ret, "
                 "$ret == 0 ? \"success\" : \"error\")"),
              at("uretprobe", "cudaSetDevice", "@devices[retval == 0] = count()"),
              at("uprobe", "cudaMemcpy", "@copied[arg3] = sum(arg2)"),
              at("uprobe", "cudaStreamSynchronize", "@start[tid] = nsecs"),
-             at("uretprobe", "cudaStreamSynchronize",
-                "@waits = count(); delete(@start[tid])"))});
+             at("uretprobe", "cudaStreamSynchronize", "@waits = count(); delete(@start[tid])"))});
     BOOST_TEST(ended.out ==
                    "cudaMalloc   size=1000\ncudaMalloc   returned=0 (success)\n"
                    "cudaMalloc   size=2000\ncudaMalloc   returned=0 (success)\n"

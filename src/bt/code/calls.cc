@@ -72,8 +72,8 @@ Value ProbeCode::eval_call(const Expr& expr) {
         case Fn::path:
             return eval_path(expr);
         case Fn::socket_cookie:
-            return number_value(
-                code_.call(BPF_FUNC_get_socket_cookie, {number(argument(0))}), type);
+            return number_value(code_.call(BPF_FUNC_get_socket_cookie, {number(argument(0))}),
+                                type);
         case Fn::strftime: {
             Value value;
             value.type = type;

@@ -17,18 +17,15 @@ namespace {
 constexpr std::uint64_t kMostStringBytes = 16 << 10;
 
 // The entries that have an effect here, and those of bpftrace that need none.
-constexpr std::string_view kKnown[] = {"max_strlen",        "max_map_keys",   "max_probes",
-                                       "max_cat_bytes",     "missing_probes", "print_maps_on_exit",
-                                       "str_trunc_trailer", "license",        "language",
-                                       "stack_mode"};
+constexpr std::string_view kKnown[] = {
+    "max_strlen",         "max_map_keys",      "max_probes", "max_cat_bytes", "missing_probes",
+    "print_maps_on_exit", "str_trunc_trailer", "license",    "language",      "stack_mode"};
 constexpr std::string_view kWithoutEffect[] = {
-    "max_bpf_progs",      "on_stack_limit",    "perf_rb_pages",
-    "log_size",           "cpp_demangle",      "lazy_symbolication",
-    "show_debug_info",    "unstable_import",   "unstable_macro",
-    "unstable_map_decl",  "unstable_tseries",  "unstable_addr",
-    "use_blazesym",       "no_cpp_demangle",   "cache_user_symbols",
-    "max_ast_nodes",      "debug_output",      "max_type_res_iterations",
-    "max_bpf_programs"};
+    "max_bpf_progs",  "on_stack_limit",          "perf_rb_pages",      "log_size",
+    "cpp_demangle",   "lazy_symbolication",      "show_debug_info",    "unstable_import",
+    "unstable_macro", "unstable_map_decl",       "unstable_tseries",   "unstable_addr",
+    "use_blazesym",   "no_cpp_demangle",         "cache_user_symbols", "max_ast_nodes",
+    "debug_output",   "max_type_res_iterations", "max_bpf_programs"};
 
 // Names of the variables of the environment up to bpftrace 0.19, and what they are called since.
 constexpr std::pair<std::string_view, std::string_view> kOldNames[] = {
@@ -153,7 +150,9 @@ std::optional<Setting> setting(std::string_view name, const CompileOptions& opti
     if (name == "missing_probes") {
         using Missing = TypeOptions::Missing;
         const Missing missing = types.missing_probes.value_or(Missing::mistake);
-        return missing == Missing::mistake ? "error" : missing == Missing::caution ? "warn" : "ignore";
+        return missing == Missing::mistake   ? "error"
+               : missing == Missing::caution ? "warn"
+                                             : "ignore";
     }
     return std::nullopt;
 }
@@ -192,7 +191,7 @@ void put_config(Script& script, const CompileOptions& options) {
         mistakes.error(script.sources.at(expr->at.source), expr->at.span,
                        gpufs::cat("config has no member '", expr->text, "'"),
                        did_you_mean(expr->text, std::vector<std::string>(std::begin(kKnown),
-                                                                        std::end(kKnown))));
+                                                                         std::end(kKnown))));
     };
     for (Probe& probe : script.probes) {
         if (probe.predicate) for_each_expression(probe.predicate, put);

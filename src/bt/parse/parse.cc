@@ -31,8 +31,7 @@ void predefine(Work& work) {
     preprocess(work, work.sources.size() - 1);
     if (work.input.includes.empty()) return;
     std::string headers;
-    for (const std::string& name : work.input.includes)
-        headers += cat("#include \"", name, "\"\n");
+    for (const std::string& name : work.input.includes) headers += cat("#include \"", name, "\"\n");
     work.sources.push_back({"--include", std::move(headers)});
     preprocess(work, work.sources.size() - 1);
 }

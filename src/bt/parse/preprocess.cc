@@ -322,8 +322,7 @@ void Preprocessor::include(const Token& directive) {
         work_.sources.push_back(std::move(*own));
         return parse_items(work_, preprocess(work_, work_.sources.size() - 1));
     }
-    if (!is_known_header(name))
-        throw Mistake{directive.at, cat("'", name, "' file not found"), ""};
+    if (!is_known_header(name)) throw Mistake{directive.at, cat("'", name, "' file not found"), ""};
     work_.script.includes.push_back(name);
 }
 

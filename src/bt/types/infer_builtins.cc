@@ -156,7 +156,8 @@ TypePtr Inference::type_of_kernel_call(const Expr& expr, Fn function) {
                 if (!most || *most < 1)
                     complain(expr.operands[1]->at,
                              "path() wants a length that is known before it runs");
-                bytes = std::min(bytes, align_up(static_cast<std::size_t>(most.value_or(1)), kWord));
+                bytes =
+                    std::min(bytes, align_up(static_cast<std::size_t>(most.value_or(1)), kWord));
             }
             return string_type(bytes);
         }
@@ -189,8 +190,8 @@ TypePtr Inference::type_of_stack(const Expr& expr, bool is_user) {
     type->form = in_.options.stack_form;
     std::int64_t frames = kMostFrames;
     for (const ExprPtr& argument : expr.operands) {
-        const auto form = argument->kind == Expr::Kind::identifier ? stack_form(argument->text)
-                                                                   : std::nullopt;
+        const auto form =
+            argument->kind == Expr::Kind::identifier ? stack_form(argument->text) : std::nullopt;
         if (form)
             type->form = *form;
         else if (type_of(*argument) && constant(*argument))

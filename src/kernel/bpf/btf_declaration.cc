@@ -42,10 +42,9 @@ std::string Btf::Types::declaration(std::uint32_t id, std::string inner, unsigne
                 const auto one = type.entry<btf_param>(i);
                 // The last one of a function that takes any number of them.
                 const bool is_any = one.type == 0 && i + 1 == type.count();
-                parameters += cat(i == 0 ? "" : ", ",
-                                  is_any ? "..."
-                                         : declaration(one.type, reader_.name(one.name_off),
-                                                       depth + 1));
+                parameters += cat(
+                    i == 0 ? "" : ", ",
+                    is_any ? "..." : declaration(one.type, reader_.name(one.name_off), depth + 1));
             }
             return of(cat(inner, '(', parameters.empty() ? "void" : parameters, ')'));
         }
@@ -77,10 +76,10 @@ std::string Btf::Types::declaration(std::uint32_t id, std::string inner, unsigne
 // "struct NAME {", a member a line, "}", without what may follow it.
 std::string Btf::Types::definition(const BtfRecord& type, unsigned depth) const {
     const std::string indent(depth, '\t');
-    std::string lines = cat(type.head.name_off == 0
-                                ? (type.kind() == BTF_KIND_UNION ? "union " : "struct ")
-                                : cat(text(type.id), ' '),
-                            "{\n");
+    std::string lines =
+        cat(type.head.name_off == 0 ? (type.kind() == BTF_KIND_UNION ? "union " : "struct ")
+                                    : cat(text(type.id), ' '),
+            "{\n");
     if (type.kind() == BTF_KIND_ENUM || type.kind() == kBtfEnum64) {
         for (const auto& [number, word] : words(type))
             lines += cat(indent, '\t', word, " = ", number, ",\n");

@@ -147,8 +147,8 @@ void stubs(const Numbers& numbers) {
     for (long i = 0; i < numbers[0]; ++i) launch();
 }
 
-// COUNT: that often, what a program of the runtime library does: two devices are asked for, of which
-// there is one; memory is allocated, copied to, waited for, freed.
+// COUNT: that often, what a program of the runtime library does: two devices are asked for, of
+// which there is one; memory is allocated, copied to, waited for, freed.
 void runtime(const Numbers& numbers) {
     for (long i = 0; i < numbers[0]; ++i) {
         int device = -1;
@@ -168,12 +168,9 @@ void runtime(const Numbers& numbers) {
     }
 }
 
-const std::map<std::string, works::Work> kWorks = {{"runtime", {1, runtime}},
-                                                   {"launches", {2, launches}},
-                                                   {"memory", {2, memory}},
-                                                   {"copies", {2, copies}},
-                                                   {"collectives", {2, collectives}},
-                                                   {"stubs", {1, stubs}}};
+const std::map<std::string, works::Work> kWorks = {
+    {"runtime", {1, runtime}}, {"launches", {2, launches}},       {"memory", {2, memory}},
+    {"copies", {2, copies}},   {"collectives", {2, collectives}}, {"stubs", {1, stubs}}};
 
 }  // namespace
 
