@@ -16,31 +16,10 @@ namespace {
 
 using test::has;
 using test::Json;
+using Modules = test::NvidiaModules;
 using test::Told;
 
 const std::string kNvidiaWork = "gpufs-nvidia-wo";  // as the kernel cuts it
-
-void run_all_of(const std::string& command) {
-    const test::Ended ended = test::Child({{"sh", "-c", command}, {}, false, false, {}}).wait();
-    BOOST_TEST(ended.status == 0, ended.err);
-}
-
-// NVIDIA's modules, of one generation of the driver.
-class Modules {
-public:
-    explicit Modules(const std::string& nvidia) {
-        run_all_of(
-            cat("cd \"$GPUFS_VM_MODULES\" && insmod ", nvidia, ".ko && insmod nvidia-uvm.ko"));
-    }
-    // What looked at the modules holds them until the kernel has let go of it, in its own time.
-    ~Modules() {
-        run_all_of(
-            "for i in $(seq 300); do rmmod nvidia-uvm nvidia 2>/dev/null; "
-            "[ -e /sys/module/nvidia ] || exit 0; sleep 0.1; done; exit 1");
-    }
-    Modules(const Modules&) = delete;
-    Modules& operator=(const Modules&) = delete;
-};
 
 long long rows_of(const Told& told, const char* map, Told::Wanted wanted,
                   const char* column = "count") {

@@ -5,6 +5,7 @@
 // Ends with status 0 when it did exactly what it was told to.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -82,6 +83,22 @@ public:
         void* at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_, 0);
         check(at != MAP_FAILED, "mmap");
         ::munmap(at, bytes);
+    }
+    // Maps memory and reads a byte of each page.
+    void touch(std::size_t pages) const {
+        const std::size_t bytes = pages * 4096;
+        void* at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_, 0);
+        check(at != MAP_FAILED, "mmap");
+        const auto* first = static_cast<const volatile char*>(at);
+        for (std::size_t page = 0; page < pages; ++page)
+            check(first[page * 4096] == 0, "memory of the device");
+        ::munmap(at, bytes);
+    }
+    void poll(int times) const {
+        for (int i = 0; i < times; ++i) {
+            pollfd one{fd_, POLLIN, 0};
+            check(::poll(&one, 1, -1) == 1, "poll");
+        }
     }
     void happens(const toy_uvm_event& event) const {
         check(::write(fd_, &event, sizeof event) == sizeof event, "write");
@@ -189,7 +206,17 @@ void sleeps(long us) {
     set("runtime", 1);
 }
 
+// N pages of the device's memory are read, it is asked M times whether it is ready, and L of its
+// pages go to another driver.
+void memory(long pages, long polls, long peers) {
+    const Device gpu(0u);
+    gpu.touch(static_cast<std::size_t>(pages));
+    gpu.poll(static_cast<int>(polls));
+    set("p2p", peers);
+}
+
 const std::map<std::string, works::Work> kWorks = {
+    {"memory", {3, [](const Numbers& n) { memory(n[0], n[1], n[2]); }}},
     {"calls", {0, [](const Numbers&) { calls(); }}},
     {"managed", {0, [](const Numbers&) { managed(); }}},
     {"stay", {0, [](const Numbers&) { stay(::getppid()); }}},

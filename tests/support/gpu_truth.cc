@@ -95,6 +95,26 @@ std::vector<bool> scheduler_layouts() {
     return {false};
 }
 
+namespace {
+
+void run_all_of(const std::string& command) {
+    const Ended ended = Child({{"sh", "-c", command}, {}, false, false, {}}).wait();
+    BOOST_TEST(ended.status == 0, ended.err);
+}
+
+}  // namespace
+
+NvidiaModules::NvidiaModules(const std::string& nvidia) {
+    run_all_of(cat("cd \"$GPUFS_VM_MODULES\" && insmod ", nvidia, ".ko && insmod nvidia-uvm.ko"));
+}
+
+// What looked at the modules holds them until the kernel has let go of it, in its own time.
+NvidiaModules::~NvidiaModules() {
+    run_all_of(
+        "for i in $(seq 300); do rmmod nvidia-uvm nvidia 2>/dev/null; "
+        "[ -e /sys/module/nvidia ] || exit 0; sleep 0.1; done; exit 1");
+}
+
 RenamedEvents::RenamedEvents(bool are_wanted) {
     if (!are_wanted || scheduler_layouts().front()) return;
     are_loaded_ = runs(cat("exec insmod \"$GPUFS_VM_MODULES\"", kRenamedEvents));

@@ -34,6 +34,16 @@ std::vector<std::string> drm_work(std::vector<std::string> words);
 inline const std::string kNvidiaWork = "gpufs-nvidia-work";
 std::vector<std::string> nvidia_work(std::vector<std::string> words);
 
+// While this lives, NVIDIA's modules are loaded, of one generation of the driver: "nvidia",
+// "nvidia-570".
+class NvidiaModules {
+public:
+    explicit NvidiaModules(const std::string& nvidia);
+    ~NvidiaModules();
+    NvidiaModules(const NvidiaModules&) = delete;
+    NvidiaModules& operator=(const NvidiaModules&) = delete;
+};
+
 // A job as the device saw it. 0: that never was.
 struct GpuJob {
     std::string ring;

@@ -61,6 +61,10 @@ boost::test_tools::assertion_result has_trigger::operator()(boost::unit_test::te
     return answer(kernel_has_trigger(action), cat("needs the ", action, " trigger"));
 }
 
+boost::test_tools::assertion_result has_types(boost::unit_test::test_unit_id) {
+    return answer(file_exists("/sys/kernel/btf/vmlinux"), "needs the kernel's types (BTF)");
+}
+
 boost::test_tools::assertion_result has_program::operator()(boost::unit_test::test_unit_id) const {
     return answer(std::system(cat("command -v ", name, " >/dev/null 2>&1").c_str()) == 0,
                   cat("needs ", name));

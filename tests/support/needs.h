@@ -32,6 +32,8 @@ struct has_program {
     std::string name;
     boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
 };
+// The kernel's types (BTF).
+boost::test_tools::assertion_result has_types(boost::unit_test::test_unit_id);
 // A machine whose top-level buffer is the test's own: the guest of tests/guests.
 boost::test_tools::assertion_result owns_the_machine(boost::unit_test::test_unit_id);
 

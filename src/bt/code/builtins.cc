@@ -114,6 +114,41 @@ Value ProbeCode::eval_args_member(const Expr& expr) {
     return value;
 }
 
+// The context is bpf_iter__NAME: the `meta` of all, then the object and what goes with it.
+void ProbeCode::begin_object(ir::Label none) {
+    code_.branch(ir::Cmp::eq, ir::kU64, context_word(kWord), 0, none);
+}
+
+void ProbeCode::end_object() {
+    const ir::Slot byte = code_.new_slot(1, 1);
+    code_.store({byte, 0}, 0, ir::kU8);
+    const ir::Temp meta = context_word(0), seq = code_.load({meta, 0}, ir::kU64);
+    code_.call(BPF_FUNC_seq_write, {seq, code_.address(byte), 1});
+}
+
+// Loaded, not read, as only so the verifier knows what pointers of it are: it wants them tested.
+Value ProbeCode::eval_context_member(const Expr& expr) {
+    const auto structure =
+        shared_.table().structure(*structure_type(iterator_context(instance_.points.front())));
+    const Type::Field& field = *member(*structure, expr.text);
+    const TypePtr type = type_of(expr);
+    const ir::Temp loaded =
+        code_.load({*context_, static_cast<std::int64_t>(field.offset)}, ir_type(*field.type));
+    if (type->is(Kind::pointer)) code_.branch(ir::Cmp::eq, ir::kU64, loaded, 0, *end_);
+    return number_value(loaded, type);
+}
+
+// The kernel writes the path's end first, so it wants all of the memory; what it could not write
+// stays empty.
+Value ProbeCode::eval_path(const Expr& expr) {
+    const TypePtr type = type_of(expr);
+    const ir::Temp path = address_of(eval(*expr.operands[0]));
+    const Local made = allocate(type->bytes);
+    zero(made, type->bytes);
+    code_.call(BPF_FUNC_d_path, {path, address_of(made), type->bytes});
+    return load(made, type);
+}
+
 Value ProbeCode::eval_builtin(const Expr& expr) {
     const std::string& name = expr.text;
     const TypePtr type = type_of(expr);

@@ -48,13 +48,32 @@ Value ProbeCode::eval_call(const Expr& expr) {
             code_.bind(is_different);
             return number_value(differs, type);
         }
-        case Fn::strcontains:
-            return number_value(contains(eval(argument(0)), eval(argument(1)), expr.at), type);
+        case Fn::strcontains: {
+            const ir::Temp place = place_in(eval(argument(0)), eval(argument(1)), expr.at);
+            const ir::Temp is_there = code_.new_temp(ir::kU8);
+            const ir::Label done = code_.new_label();
+            code_.assign(is_there, 0);
+            code_.branch(ir::Cmp::lt, ir::kS64, place, 0, done);
+            code_.assign(is_there, 1);
+            code_.bind(done);
+            return number_value(is_there, type);
+        }
         case Fn::strlen: {
             const Value text = eval(argument(0));
             if (text.literal) return number_value(text.literal->size(), type);
             return number_value(text_length(text), type);
         }
+        case Fn::strstr:
+            return number_value(place_in(eval(argument(0)), eval(argument(1)), expr.at), type);
+        case Fn::str_concat:
+            return eval_concat(expr);
+        case Fn::memcmp:
+            return eval_memcmp(expr);
+        case Fn::path:
+            return eval_path(expr);
+        case Fn::socket_cookie:
+            return number_value(code_.call(BPF_FUNC_get_socket_cookie, {number(argument(0))}),
+                                type);
         case Fn::strftime: {
             Value value;
             value.type = type;

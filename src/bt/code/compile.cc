@@ -39,7 +39,8 @@ std::uint64_t default_period(const std::string& event) {
 }
 
 // The place that the engine attaches a program to.
-ProbeTarget target_of(const AttachPoint& point, bool has_cookies, const Script& script) {
+ProbeTarget target_of(const AttachPoint& point, bool has_cookies, const Script& script,
+                      const std::vector<int>& pids) {
     using To = ProbeTarget::Kind;
     const auto in_file = [&](To kind) {
         ProbeTarget target;
@@ -117,10 +118,21 @@ ProbeTarget target_of(const AttachPoint& point, bool has_cookies, const Script& 
                               "gpufs has",
                               "watchpoint:0xADDRESS:LENGTH:MODE");
         case Provider::asyncwatchpoint:
-        case Provider::iter:
             throw SourceError(script.sources.at(point.at.source), point.at.span,
-                              gpufs::cat("probes of ", name_of(point.provider),
-                                         " are not among those that gpufs has"));
+                              "gpufs cannot set watchpoints while the program runs",
+                              "watchpoint:0xADDRESS:LENGTH:MODE");
+        case Provider::iter:
+            if (!point.pin.empty())
+                throw SourceError(script.sources.at(point.at.source), point.at.span,
+                                  "an iterator cannot be pinned: gpufs prints what it sends",
+                                  gpufs::cat("iter:", point.name));
+            if (pids.size() > 1)
+                throw SourceError(script.sources.at(point.at.source), point.at.span,
+                                  "an iterator goes through one process or through all");
+            target.kind = To::iter;
+            target.name = point.name;
+            if (!pids.empty()) target.process = static_cast<std::uint32_t>(pids.front());
+            break;
     }
     if (point.offset != 0) target.name += gpufs::cat("+", point.offset);
     target.has_glob = target.name.find_first_of("*?[") != std::string::npos;
@@ -228,13 +240,14 @@ private:
         program.if_absent = options_.types.if_missing(*instance.probe);
         for (const AttachPoint& point : instance.points) {
             const bool has_cookies = instance.asks_function && options_.types.has_cookies;
-            program.targets.push_back({target_of(point, has_cookies, script_)});
+            program.targets.push_back({target_of(point, has_cookies, script_, options_.pids)});
             program.targets.back().front().place = instance.static_place;
         }
-        const bool is_own =
-            instance.provider() == Provider::begin || instance.provider() == Provider::end;
-        has_others_ = has_others_ || !is_own;
-        made_.has_only_begin_and_end = !has_others_;
+        const bool is_over_soon = instance.provider() == Provider::begin ||
+                                  instance.provider() == Provider::end ||
+                                  instance.provider() == Provider::iter;
+        waits_ = waits_ || !is_over_soon;
+        made_.ends_by_itself = !waits_;
         made_.program.programs.push_back(std::move(program));
     }
 
@@ -242,7 +255,7 @@ private:
     World& world_;
     const CompileOptions& options_;
     Compiled made_;
-    bool has_others_ = false;
+    bool waits_ = false;  // for what happens on the machine
 };
 
 }  // namespace

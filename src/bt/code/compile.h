@@ -37,4 +37,8 @@ Compiled compile(const Script& script, World& world, const CompileOptions& optio
 CompileOptions with_config(CompileOptions options, const Script& script,
                            const std::function<const char*(const char*)>& environment);
 
+// Puts what config() tells, `config().max_strlen` and `config.max_strlen`, in its place. Throws
+// UsageError for settings that there are not.
+void put_config(Script& script, const CompileOptions& options);
+
 }  // namespace gpufs::bt

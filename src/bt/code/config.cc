@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <memory>
 #include <optional>
+#include <variant>
 
 #include "base/align.h"
 #include "base/cat.h"
 #include "base/suggest.h"
 #include "bt/code/compile.h"
+#include "bt/syntax/tree.h"
 
 namespace gpufs::bt {
 namespace {
@@ -14,17 +17,15 @@ namespace {
 constexpr std::uint64_t kMostStringBytes = 16 << 10;
 
 // The entries that have an effect here, and those of bpftrace that need none.
-constexpr std::string_view kKnown[] = {"max_strlen",        "max_map_keys",   "max_probes",
-                                       "max_cat_bytes",     "missing_probes", "print_maps_on_exit",
-                                       "str_trunc_trailer", "license",        "language"};
+constexpr std::string_view kKnown[] = {
+    "max_strlen",         "max_map_keys",      "max_probes", "max_cat_bytes", "missing_probes",
+    "print_maps_on_exit", "str_trunc_trailer", "license",    "language",      "stack_mode"};
 constexpr std::string_view kWithoutEffect[] = {
-    "max_bpf_progs",      "on_stack_limit",    "perf_rb_pages",
-    "log_size",           "stack_mode",        "cpp_demangle",
-    "lazy_symbolication", "show_debug_info",   "unstable_import",
-    "unstable_macro",     "unstable_map_decl", "unstable_tseries",
-    "unstable_addr",      "use_blazesym",      "no_cpp_demangle",
-    "cache_user_symbols", "max_ast_nodes",     "max_type_res_iterations",
-    "debug_output",       "max_bpf_programs"};
+    "max_bpf_progs",  "on_stack_limit",          "perf_rb_pages",      "log_size",
+    "cpp_demangle",   "lazy_symbolication",      "show_debug_info",    "unstable_import",
+    "unstable_macro", "unstable_map_decl",       "unstable_tseries",   "unstable_addr",
+    "use_blazesym",   "no_cpp_demangle",         "cache_user_symbols", "max_ast_nodes",
+    "debug_output",   "max_type_res_iterations", "max_bpf_programs"};
 
 // Names of the variables of the environment up to bpftrace 0.19, and what they are called since.
 constexpr std::pair<std::string_view, std::string_view> kOldNames[] = {
@@ -58,6 +59,14 @@ public:
         if (name == "missing_probes") return missing_probes(value);
         if (name == "license") return licence(value);
         if (name == "language") return language(value);
+        if (name == "stack_mode") {
+            const auto form = stack_form(value);
+            if (!form)
+                return gpufs::cat("Invalid value for stack_mode: ", value,
+                                  ". Valid values: bpftrace, perf, raw, build_id");
+            options_.types.stack_form = *form;
+            return std::nullopt;
+        }
         if (name == "print_maps_on_exit")
             options_.output.prints_maps_on_exit = value == "1" || value == "true";
         else if (name == "str_trunc_trailer")
@@ -124,7 +133,73 @@ private:
     std::uint64_t number_ = 0;
 };
 
+// The members of the record that config() is: numbers, booleans and texts.
+using Setting = std::variant<std::uint64_t, bool, std::string_view>;
+std::optional<Setting> setting(std::string_view name, const CompileOptions& options) {
+    const TypeOptions& types = options.types;
+    if (name == "max_strlen") return types.string_bytes;
+    if (name == "max_map_keys") return types.map_entries;
+    if (name == "max_probes") return std::uint64_t{types.most_probes};
+    if (name == "max_cat_bytes") return std::uint64_t{options.output.cat_bytes};
+    if (name == "print_maps_on_exit") return options.output.prints_maps_on_exit;
+    if (name == "str_trunc_trailer") return options.output.cut_string_trailer;
+    if (name == "license") return options.licence;
+    if (name == "stack_mode") return name_of(types.stack_form);
+    if (name == "language") return types.is_old ? "0.17" : "newest";
+    if (name == "cpp_demangle") return true;
+    if (name == "missing_probes") {
+        using Missing = TypeOptions::Missing;
+        const Missing missing = types.missing_probes.value_or(Missing::mistake);
+        return missing == Missing::mistake   ? "error"
+               : missing == Missing::caution ? "warn"
+                                             : "ignore";
+    }
+    return std::nullopt;
+}
+
+bool is_config(const Expr& expr) {
+    const bool is_named = expr.kind == Expr::Kind::identifier ||
+                          (expr.kind == Expr::Kind::call && expr.operands.empty());
+    return is_named && (expr.text == "config" || expr.text == "__builtin_config");
+}
+
+ExprPtr literal(const Setting& setting, const SourceRef& at) {
+    auto made = std::make_unique<Expr>();
+    made->at = at;
+    if (const auto* text = std::get_if<std::string_view>(&setting)) {
+        made->kind = Expr::Kind::string;
+        made->text = *text;
+        return made;
+    }
+    const auto* truth = std::get_if<bool>(&setting);
+    made->kind = truth ? Expr::Kind::boolean : Expr::Kind::integer;
+    made->number = truth ? *truth : std::get<std::uint64_t>(setting);
+    made->text = gpufs::cat(made->number);
+    return made;
+}
+
 }  // namespace
+
+void put_config(Script& script, const CompileOptions& options) {
+    Diagnostics mistakes;
+    const auto put = [&](ExprPtr& expr) {
+        if (expr->kind != Expr::Kind::member || !is_config(*expr->operands[0])) return;
+        if (const auto found = setting(expr->text, options)) {
+            expr = literal(*found, expr->at);
+            return;
+        }
+        mistakes.error(script.sources.at(expr->at.source), expr->at.span,
+                       gpufs::cat("config has no member '", expr->text, "'"),
+                       did_you_mean(expr->text, std::vector<std::string>(std::begin(kKnown),
+                                                                         std::end(kKnown))));
+    };
+    for (Probe& probe : script.probes) {
+        if (probe.predicate) for_each_expression(probe.predicate, put);
+        for_each_expression(probe.body, put);
+    }
+    for (Function& function : script.functions) for_each_expression(function.body, put);
+    mistakes.throw_if_any();
+}
 
 CompileOptions with_config(CompileOptions options, const Script& script,
                            const std::function<const char*(const char*)>& environment) {

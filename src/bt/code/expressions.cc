@@ -222,6 +222,9 @@ Value ProbeCode::field_at(const Value& of, const Type::Field& field) {
 Value ProbeCode::eval_member(const Expr& expr) {
     const Expr& of = *expr.operands[0];
     if (of.kind == Expr::Kind::identifier && of.text == "args") return eval_args_member(expr);
+    if (of.kind == Expr::Kind::identifier && of.text == "ctx" &&
+        instance_.provider() == Provider::iter)
+        return eval_context_member(expr);
     Value value = eval(of);
     const auto named = std::ranges::find(value.type->fields, expr.text, &Type::Field::name);
     if (value.type->is(Kind::tuple) && named != value.type->fields.end())

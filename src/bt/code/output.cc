@@ -255,6 +255,9 @@ void ProbeCode::emit_output(const Expr& expr, const FunctionRow& row) {
             return emit_signal(expr, BPF_FUNC_send_signal_thread);
         case Fn::debugf:
             return emit_debug(expr);
+        case Fn::override_:
+            code_.call(BPF_FUNC_override_return, {*context_, number(*expr.operands[0])});
+            return;
         case Fn::fail:
         case Fn::static_assert_:
             return;

@@ -106,7 +106,8 @@ void ProbeCode::place_variables() {
 void ProbeCode::filter_pids(ir::Label otherwise) {
     const Provider provider = instance_.provider();
     const bool is_own = provider == Provider::begin || provider == Provider::end ||
-                        provider == Provider::interval || provider == Provider::self;
+                        provider == Provider::interval || provider == Provider::self ||
+                        provider == Provider::iter;
     if (!is_own) append_pid_test(code_, shared_.options().pids, otherwise);
 }
 
@@ -143,6 +144,7 @@ std::vector<CodeItem> ProbeCode::compile_once(bool has_frame, std::string_view l
     end_ = out_;
     const ir::Label end = code_.new_label();
     filter_pids(end);
+    if (instance_.provider() == Provider::iter) begin_object(end);
     stop_after_exit(end);
     if (has_frame) {
         const ir::Temp frame = code_.call(shared_.claim_function(), {});
@@ -154,6 +156,7 @@ std::vector<CodeItem> ProbeCode::compile_once(bool has_frame, std::string_view l
     emit(instance_.probe->body);
     code_.bind(*out_);
     if (has_frame) append_release(code_, *frame_);
+    if (instance_.provider() == Provider::iter) end_object();
     code_.bind(end);
     code_.leave(0);
     if (wants_frame_) return {};

@@ -103,6 +103,12 @@ private:
     ir::Temp context_word(std::size_t offset);
     ir::Operand user_mode();
     Value parameter_value(const Type::Field& field);
+    // Of an iterator's program: it runs once more when there are no more objects, and jumps to the
+    // label then.
+    void begin_object(ir::Label none);
+    // Tells the kernel that there is something to read, so that reading stops here.
+    void end_object();
+    Value eval_context_member(const Expr& expr);
 
     // Texts and bytes.
     Value eval_str(const Expr& expr);
@@ -115,8 +121,12 @@ private:
                       std::size_t limit = SIZE_MAX);
     void unless_equals_literal(const Value& text, const std::string& literal, ir::Label otherwise,
                                std::size_t limit);
-    ir::Temp contains(const Value& text, const Value& part, const SourceRef& at);
-    ir::Temp contains(const Value& text, const Local& at, const std::string& part);
+    // Where in a text another one begins; -1: nowhere.
+    ir::Temp place_in(const Value& text, const Value& part, const SourceRef& at);
+    ir::Temp place_in(const Value& text, const Local& at, const std::string& part);
+    Value eval_concat(const Expr& expr);
+    Value eval_memcmp(const Expr& expr);
+    Value eval_path(const Expr& expr);
     void unless_same_bytes(const Local& a, const Local& b, std::size_t bytes, ir::Label otherwise);
 
     // Memory.

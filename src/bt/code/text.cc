@@ -16,8 +16,6 @@ std::uint64_t word_of(const std::string& text, std::size_t at, std::size_t bytes
     return word;
 }
 
-constexpr std::size_t kMostTrials = 8192;  // of one byte with another, in strcontains()
-
 }  // namespace
 
 Value ProbeCode::eval_str(const Expr& expr) {
@@ -120,7 +118,11 @@ void ProbeCode::unless_equals_literal(const Value& text, const std::string& lite
     const std::size_t bytes = std::min(literal.size() + 1, limit);
     if (bytes > text.type->bytes) return code_.jump(otherwise);
     const bool is_in_record = text.field && !text.field->is_dynamic() && bytes <= text.field->size;
-    const Local there = is_in_record ? Local{*context_, 0} : in_memory(text, text.type);
+    Value part = text;
+    // Of a text elsewhere no more is read than tells the two apart.
+    const std::size_t enough = align_up(bytes + 1, kWord);
+    if (!text.bytes && enough < text.type->bytes) part.type = string_type(enough);
+    const Local there = is_in_record ? Local{*context_, 0} : in_memory(part, part.type);
     for (std::size_t i = 0; i < bytes;) {
         const auto from =
             (is_in_record ? static_cast<std::int64_t>(text.field->offset) : there.offset) +
@@ -183,60 +185,6 @@ ir::Temp ProbeCode::text_length(const Value& text) {
     code_.assign(length, text.type->bytes);
     code_.bind(done);
     return length;
-}
-
-ir::Temp ProbeCode::contains(const Value& text, const Value& part, const SourceRef& at) {
-    const Local within = in_memory(text, text.type);
-    if (part.literal) return contains(text, within, up_to_nul(*part.literal));
-    const Local searched = in_memory(part, part.type);
-    const std::size_t most = text.type->bytes, length = part.type->bytes;
-    if (most * length > kMostTrials)
-        fail(at,
-             gpufs::cat("strcontains() of texts of ", most, " and ", length,
-                        " bytes takes more instructions than the kernel has time for"),
-             "str(x, n) makes texts shorter");
-    const ir::Temp found = code_.new_temp(ir::kU8);
-    const ir::Label done = code_.new_label();
-    code_.assign(found, 1);
-    for (std::size_t from = 0; from < most; ++from) {
-        const ir::Label next = code_.new_label();
-        for (std::size_t i = 0; i < length; ++i) {
-            const ir::Temp wanted =
-                code_.load(searched.place(static_cast<std::int64_t>(i)), ir::kU8);
-            code_.branch(ir::Cmp::eq, ir::kU64, wanted, 0, done);
-            if (from + i >= most) {
-                code_.jump(next);
-                break;
-            }
-            code_.branch(ir::Cmp::ne, ir::kU64, wanted,
-                         code_.load(within.place(static_cast<std::int64_t>(from + i)), ir::kU8),
-                         next);
-        }
-        if (from + length <= most) code_.jump(done);
-        code_.bind(next);
-    }
-    code_.assign(found, 0);
-    code_.bind(done);
-    return found;
-}
-
-// A trial at each place; texts are short.
-ir::Temp ProbeCode::contains(const Value& text, const Local& at, const std::string& part) {
-    const ir::Temp found = code_.new_temp(ir::kU8);
-    const ir::Label done = code_.new_label();
-    code_.assign(found, 1);
-    for (std::size_t from = 0; from + part.size() <= text.type->bytes; ++from) {
-        const ir::Label next = code_.new_label();
-        for (std::size_t i = 0; i < part.size(); ++i)
-            code_.branch(ir::Cmp::ne, ir::kU64,
-                         code_.load(at.place(static_cast<std::int64_t>(from + i)), ir::kU8),
-                         static_cast<unsigned char>(part[i]), next);
-        code_.jump(done);
-        code_.bind(next);
-    }
-    code_.assign(found, 0);
-    code_.bind(done);
-    return found;
 }
 
 }  // namespace gpufs::bt

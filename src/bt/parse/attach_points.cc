@@ -32,9 +32,13 @@ public:
     AttachPoint parse() {
         const Part provider = parts_[0];
         const Provider* found = find_provider(provider.text);
-        if (found == nullptr)
+        if (found == nullptr) {
+            const bool is_of_developers = provider.text == "bench" || provider.text == "test";
             throw Mistake{provider.at, cat("Invalid probe type: ", provider.text),
-                          did_you_mean(provider.text, provider_names())};
+                          is_of_developers
+                              ? "it is for bpftrace's own tests, which gpufs does not run"
+                              : did_you_mean(provider.text, provider_names())};
+        }
         point_.provider = *found;
         parts_.erase(parts_.begin());
         switch (*found) {

@@ -36,6 +36,12 @@ macro find(@map, key, $value) {
   $is_there
 }
 
+// A text, or what holds characters.
+macro assert_str(value) {
+  static_assert(is_str(value) || is_array(value) || is_ptr(value),
+                "string-like values must be either strings, arrays or pointers");
+}
+
 macro ppid(task) { task.real_parent.tgid }
 macro ppid() { ppid(curtask) }
 macro pcomm(task) { task.real_parent.comm }

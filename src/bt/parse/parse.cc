@@ -29,6 +29,11 @@ void predefine(Work& work) {
         text += cat("#define ", name, ' ', value, '\n');
     work.sources.push_back({"", std::move(text)});
     preprocess(work, work.sources.size() - 1);
+    if (work.input.includes.empty()) return;
+    std::string headers;
+    for (const std::string& name : work.input.includes) headers += cat("#include \"", name, "\"\n");
+    work.sources.push_back({"--include", std::move(headers)});
+    preprocess(work, work.sources.size() - 1);
 }
 
 // The script's arguments: those that getopt() asks for, where it is used, and the others.

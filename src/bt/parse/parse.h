@@ -18,7 +18,10 @@ struct ParseInput {
     bool has_btf = false;                // BPFTRACE_HAVE_BTF is defined
     // What #define would define in front of the script: "LINUX_VERSION_CODE", "395520".
     std::vector<std::pair<std::string, std::string>> defines;
-    // Reads what `import` names; absent: there is no such file.
+    // What #include would include in front of the script: headers of the kernel and of C, and files
+    // that `read` finds.
+    std::vector<std::string> includes;
+    // Reads what `import` and #include name; absent: there is no such file.
     std::function<std::optional<SourceText>(const std::string& name)> read;
 };
 

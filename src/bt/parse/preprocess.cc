@@ -311,19 +311,18 @@ void Preprocessor::include(const Token& directive) {
         throw Mistake{directive.at, "#include needs the name of a header",
                       "#include <linux/sched.h>"};
     const std::string name(text.substr(open + 1, close - open - 1));
-    if (work_.input.read && text[open] == '"' && !is_known_header(name)) {
+    if (work_.input.read && !is_known_header(name)) {
         auto own = work_.input.read(name);
-        if (!own) throw Mistake{directive.at, cat("'", name, "' file not found"), ""};
+        if (!own)
+            throw Mistake{directive.at, cat("'", name, "' file not found"),
+                          "it is looked for beside the script, and where -I says"};
         if (work_.sources.size() > kMostImports)
             throw Mistake{directive.at, "more than 64 files are included", ""};
         if (!work_.imported.insert(name).second) return;
         work_.sources.push_back(std::move(*own));
         return parse_items(work_, preprocess(work_, work_.sources.size() - 1));
     }
-    if (!is_known_header(name))
-        throw Mistake{directive.at, cat("'", name, "' file not found"),
-                      "headers are those of the kernel and of C; a file of one's own stands in "
-                      "quotes"};
+    if (!is_known_header(name)) throw Mistake{directive.at, cat("'", name, "' file not found"), ""};
     work_.script.includes.push_back(name);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace gpufs::bt {
 namespace {
@@ -30,6 +31,11 @@ constexpr FunctionRow kFunctions[] = {
     {.function = Fn::strncmp, .name = "strncmp", .least = 3, .most = 3},
     {.function = Fn::strcontains, .name = "strcontains", .least = 2, .most = 2},
     {.function = Fn::strlen, .name = "strlen", .least = 1, .most = 1},
+    {.function = Fn::strcap, .name = "strcap", .least = 1, .most = 1},
+    {.function = Fn::strstr, .name = "strstr", .least = 2, .most = 2},
+    {.function = Fn::str_concat, .name = "str_concat", .least = 2, .most = 2},
+    {.function = Fn::memcmp, .name = "memcmp", .least = 3, .most = 3},
+    {.function = Fn::default_str_length, .name = "default_str_length", .least = 0, .most = 0},
     {.function = Fn::strftime, .name = "strftime", .least = 2, .most = 2},
     {.function = Fn::strerror, .name = "strerror", .least = 1, .most = 1},
     {.function = Fn::syscall_name, .name = "syscall_name", .least = 1, .most = 1},
@@ -54,6 +60,11 @@ constexpr FunctionRow kFunctions[] = {
     {.function = Fn::signal, .name = "signal", .least = 1, .most = 1, .is_unsafe = true, .is_statement = true},
     {.function = Fn::signal_thread, .name = "signal_thread", .least = 1, .most = 1, .is_unsafe = true, .is_statement = true},
     {.function = Fn::write_user, .name = "write_user", .least = 3, .most = 3, .is_unsafe = true},
+    {.function = Fn::path, .name = "path", .least = 1, .most = 2},
+    {.function = Fn::socket_cookie, .name = "socket_cookie", .least = 1, .most = 1},
+    {.function = Fn::override_, .name = "override", .least = 1, .most = 1, .is_unsafe = true, .is_statement = true},
+    {.function = Fn::kfunc_exist, .name = "kfunc_exist", .least = 1, .most = 1},
+    {.function = Fn::kfunc_allowed, .name = "kfunc_allowed", .least = 1, .most = 1},
     {.function = Fn::fail, .name = "fail", .least = 1, .most = kAny, .is_statement = true},
     {.function = Fn::static_assert_, .name = "static_assert", .least = 2, .most = 2, .is_statement = true},
     {.function = Fn::is_str, .name = "is_str", .least = 1, .most = 1},
@@ -79,6 +90,18 @@ constexpr FunctionRow kFunctions[] = {
 const FunctionRow* find_function(std::string_view name) {
     const auto found = std::ranges::find(kFunctions, name, &FunctionRow::name);
     return found == std::end(kFunctions) ? nullptr : found;
+}
+
+std::string_view why_absent(std::string_view function) {
+    static constexpr std::pair<std::string_view, std::string_view> kReasons[] = {
+        {"skboutput", "gpufs writes no packets to files: print what is wanted of them"},
+        {"unwatch", "gpufs removes no watchpoint while the program runs"},
+        {"dw_ustack", "ustack is what gpufs has: it follows frame pointers"},
+        {"typeinfo", "is_str, is_ptr, is_array and is_integer tell types apart"},
+        {"comm", "the names of other tasks are theirs: task.comm of a struct task_struct"}};
+    for (const auto& [name, reason] : kReasons)
+        if (name == function) return reason;
+    return {};
 }
 
 std::vector<std::string> function_names() {

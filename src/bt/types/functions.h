@@ -31,6 +31,11 @@ enum class Fn {
     strncmp,
     strcontains,
     strlen,
+    strcap,
+    strstr,
+    str_concat,
+    memcmp,
+    default_str_length,
     strftime,
     strerror,
     syscall_name,
@@ -57,6 +62,12 @@ enum class Fn {
     signal,
     signal_thread,
     write_user,
+    // What the kernel does or tells for some probes only.
+    path,
+    socket_cookie,
+    override_,
+    kfunc_exist,
+    kfunc_allowed,
     // What the compiler decides.
     fail,
     static_assert_,
@@ -89,6 +100,8 @@ struct FunctionRow {
 
 // Null for a name that is no function.
 const FunctionRow* find_function(std::string_view name);
+// Why a function of bpftrace is not here, and what is in its place; empty for all others.
+std::string_view why_absent(std::string_view function);
 std::vector<std::string> function_names();
 
 }  // namespace gpufs::bt

@@ -38,8 +38,9 @@ TypePtr Inference::type_of_call(const Expr& expr) {
         bool is_known = expr.operands.empty();
         if (is_known)
             if (TypePtr type = type_of_builtin(expr, is_known); is_known) return type;
+        const std::string_view reason = why_absent(expr.text);
         complain(expr.at, gpufs::cat("Unknown function: ", expr.text),
-                 did_you_mean(expr.text, function_names()));
+                 reason.empty() ? did_you_mean(expr.text, function_names()) : std::string(reason));
         return nullptr;
     }
     if (row->is_unsafe && !in_.options.is_unsafe)
@@ -72,12 +73,6 @@ TypePtr Inference::number_argument(const Expr& call, std::size_t which) {
 
 TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
     const auto number = [&](std::size_t i) { return number_argument(expr, i); };
-    const auto text = [&](std::size_t i) {
-        const TypePtr type = type_of(*expr.operands[i]);
-        if (type && !type->is(Kind::string))
-            complain(expr.operands[i]->at, gpufs::cat(row.name, "() wants a string here (",
-                                                      name_of(*type), " provided)"));
-    };
     const auto literal = [&](std::size_t i) {
         type_of(*expr.operands[i]);
         if (!literal_of(*expr.operands[i]))
@@ -124,17 +119,14 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
         case Fn::buf:
             return type_of_buf(expr);
         case Fn::strncmp:
-            text(0), text(1), number(2);
-            if (const auto n = constant(*expr.operands[2]); !n || *n < 0)
-                complain(expr.operands[2]->at,
-                         "strncmp() wants a number that is known before it runs, not negative");
-            return uint64();
+        case Fn::memcmp:
         case Fn::strcontains:
-            text(0), text(1);
-            return boolean_type();
+        case Fn::strstr:
+        case Fn::str_concat:
         case Fn::strlen:
-            text(0);
-            return uint64();
+        case Fn::strcap:
+        case Fn::default_str_length:
+            return type_of_text_call(expr, row.function);
         case Fn::strftime:
             literal(0), number(1);
             return plain_type(Kind::timestamp);
@@ -261,6 +253,12 @@ TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
                          gpufs::cat(name_of(*from), " has no ", *bytes, " bytes to write"));
             return integer_type(4, true);
         }
+        case Fn::path:
+        case Fn::socket_cookie:
+        case Fn::override_:
+        case Fn::kfunc_exist:
+        case Fn::kfunc_allowed:
+            return type_of_kernel_call(expr, row.function);
         case Fn::fail:
         case Fn::static_assert_:
         case Fn::is_str:
@@ -354,45 +352,6 @@ TypePtr Inference::type_of_series(const Expr& expr) {
     }
     element->is_signed = fits_int64(*of);
     return time_series_type(element, static_cast<std::size_t>(intervals), interval);
-}
-
-TypePtr Inference::type_of_str(const Expr& expr) {
-    const auto argument = argument_text(*expr.operands[0]);
-    const TypePtr of =
-        argument ? string_type(align_up(argument->size() + 2, kWord)) : type_of(*expr.operands[0]);
-    std::size_t bytes = in_.options.string_bytes;
-    if (expr.operands.size() == 2) {
-        number_argument(expr, 1);
-        const auto length = constant(*expr.operands[1]);
-        if (length && *length >= 0)
-            bytes = std::min(bytes, align_up(static_cast<std::size_t>(*length) + 1, kWord));
-    }
-    if (!of) return nullptr;
-    if (of->is(Kind::string))
-        return expr.operands.size() == 1 ? of : string_type(std::min(bytes, of->bytes));
-    const bool is_chars = of->is(Kind::array) && of->element->bytes == 1;
-    if (!of->is_number() && !of->is(Kind::pointer) && !is_chars)
-        complain(expr.operands[0]->at,
-                 gpufs::cat("str() expects an integer or a pointer type as first argument (",
-                            name_of(*of), " provided)"));
-    return string_type(bytes);
-}
-
-TypePtr Inference::type_of_buf(const Expr& expr) {
-    const TypePtr of = type_of(*expr.operands[0]);
-    if (!of) return nullptr;
-    if (!of->is_number() && !of->is(Kind::pointer) && !of->is(Kind::array) && !of->is(Kind::string))
-        complain(expr.operands[0]->at, gpufs::cat("buf() wants an address, an array or a text (",
-                                                  name_of(*of), " provided)"));
-    std::size_t bytes = in_.options.string_bytes;
-    if (const auto text = literal_of(*expr.operands[0])) bytes = std::min(bytes, text->size());
-    if (of->is(Kind::array)) bytes = std::min(bytes, of->bytes);
-    if (expr.operands.size() == 2) {
-        number_argument(expr, 1);
-        if (const auto length = constant(*expr.operands[1]); length && *length >= 0)
-            bytes = std::min(bytes, static_cast<std::size_t>(*length));
-    }
-    return buffer_type(align_up(bytes + sizeof(std::uint32_t), kWord) - sizeof(std::uint32_t));
 }
 
 bool Inference::requires_keys(const Expr& call, const TypedMap& map) {

@@ -90,6 +90,9 @@ private:
     TypePtr type_of_stack(const Expr& expr, bool is_user);
     TypePtr type_of_str(const Expr& expr);
     TypePtr type_of_buf(const Expr& expr);
+    TypePtr type_of_text_call(const Expr& expr, Fn function);
+    TypePtr type_of_memcmp(const Expr& expr);
+    TypePtr type_of_kernel_call(const Expr& expr, Fn function);
     // Complains where an argument is no number; pointers are numbers here.
     TypePtr number_argument(const Expr& call, std::size_t which);
     void check_output(const Expr& expr, const FunctionRow& row);

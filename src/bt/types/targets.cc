@@ -43,6 +43,8 @@ public:
                 add_static_probes(point);
             else if (point.provider == Provider::uprobe || point.provider == Provider::uretprobe)
                 add_user_function(point);
+            else if (point.provider == Provider::iter)
+                add_iterator(point);
             else
                 add(point);
         }
@@ -81,6 +83,7 @@ private:
             point.provider == Provider::tracepoint || point.provider == Provider::fentry ||
             point.provider == Provider::fexit || point.provider == Provider::rawtracepoint ||
             point.provider == Provider::usdt;
+        if (point.provider == Provider::iter) return true;
         return (is_typed && asked_.args) || (asked_.function && !in_.options.has_cookies);
     }
 
@@ -179,6 +182,12 @@ private:
                                                "' size is ", symbol->bytes, ')'));
         }
         add(std::move(point));
+    }
+
+    void add_iterator(const AttachPoint& point) {
+        if (in_.world.has_types() && !in_.world.find_structure(iterator_context(point)))
+            return missing(point, point.name, "'gpufs bt -l iter:*' lists those of this kernel");
+        add(point);
     }
 
     // By the event's name; what may stand in front of it is its module, of which the events' format

@@ -83,7 +83,7 @@ struct Type {
     Space space = Space::none;
     // Stacks.
     std::string map;
-    enum class StackForm { bpftrace, perf, raw };
+    enum class StackForm { bpftrace, perf, raw, build_id };
     StackForm form = StackForm::bpftrace;
     std::size_t frames = 0;  // at most so many
     // hist, lhist, tseries

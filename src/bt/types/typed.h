@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -23,6 +24,12 @@ namespace gpufs::bt {
 // The kernel's array with what to add to a per-CPU symbol's address for each CPU
 // (include/asm-generic/percpu.h).
 inline constexpr const char* kPerCpuOffsets = "__per_cpu_offset";
+
+// The structure whose address an iterator's program is given, "bpf_iter__task"
+// (DEFINE_BPF_ITER_FUNC in include/linux/bpf.h).
+inline std::string iterator_context(const AttachPoint& point) {
+    return "bpf_iter__" + point.name;
+}
 
 // A variable of a probe. Each block may have its own of one name.
 struct Variable {
@@ -65,11 +72,16 @@ struct TypedMap {
     SourceRef at;  // where it comes first
 };
 
+// "perf", "raw", "bpftrace", "build_id"; absent for another word.
+std::optional<Type::StackForm> stack_form(std::string_view word);
+std::string_view name_of(Type::StackForm form);
+
 // What the types depend on besides the script.
 struct TypeOptions {
     std::size_t string_bytes = 256;  // of str() and the like, at most; a multiple of 8
     std::uint64_t map_entries = 4096;
     std::size_t most_probes = 1024;
+    Type::StackForm stack_form = Type::StackForm::bpftrace;  // where none is asked for
     bool is_old = false;      // see Language: numbers have 64 bits, comparisons are numbers
     bool is_unsafe = false;   // functions that change the machine are allowed
     bool has_cookies = true;  // one program can know at which of its functions it runs

@@ -36,6 +36,8 @@ constexpr const char* kHelp =
     "  -v                show the verifier's whole log of what it refuses\n"
     "  -d PASS           show what a pass of the compiler makes of the script, and end: ast (its\n"
     "                    text as a tree), types, ir (before registers are assigned), asm\n"
+    "  -I DIR            look here, too, for files that the script includes or imports\n"
+    "  --include FILE    as #include does in front of the script\n"
     "  --probe-filter RE only the probes whose names match this regular expression\n"
     "  --dry-run         load the programs and say where each would run; attach nothing\n"
     "  --raw             control characters in names and texts as they are\n"
@@ -45,7 +47,7 @@ constexpr const char* kHelp =
     "  -V, --version     the version\n"
     "  -h, --help        this text\n";
 
-enum LongOption { kUnsafe = 256, kNoWarnings, kDryRun, kInfo, kProbeFilter, kRaw };
+enum LongOption { kUnsafe = 256, kNoWarnings, kDryRun, kInfo, kProbeFilter, kRaw, kInclude };
 const option kLongOptions[] = {
     {"help", no_argument, nullptr, 'h'},
     {"version", no_argument, nullptr, 'V'},
@@ -55,6 +57,7 @@ const option kLongOptions[] = {
     {"unsafe", no_argument, nullptr, kUnsafe},
     {"no-warnings", no_argument, nullptr, kNoWarnings},
     {"dry-run", no_argument, nullptr, kDryRun},
+    {"include", required_argument, nullptr, kInclude},
     {"probe-filter", required_argument, nullptr, kProbeFilter},
     {"raw", no_argument, nullptr, kRaw},
     {nullptr, 0, nullptr, 0},
@@ -158,6 +161,12 @@ void take_option(BtChoices& choices, int letter, const std::string& value, const
         case kRaw:
             choices.run.controls = Controls::raw;
             return;
+        case kInclude:
+            choices.script.includes.push_back(value);
+            return;
+        case 'I':
+            choices.script.include_folders.push_back(value);
+            return;
         case kProbeFilter:
             choices.script.probe_filter = value;
             return;
@@ -199,7 +208,7 @@ BtChoices parse_bt_line(Args args) {
     ::optind = 0;
     ::opterr = 0;
     const int count = static_cast<int>(copies.size());
-    for (int letter; (letter = ::getopt_long(count, argv.data(), "e:p:c:f:o:B:d:klqvVh",
+    for (int letter; (letter = ::getopt_long(count, argv.data(), "e:p:c:f:o:B:d:I:klqvVh",
                                              kLongOptions, nullptr)) != -1;)
         take_option(choices, letter, ::optarg ? ::optarg : "",
                     argv[static_cast<std::size_t>(std::max(::optind - 1, 1))]);

@@ -170,6 +170,7 @@ void LiveRun::loop() {
     std::optional<RealTime> first;
     if (choices_.interval || reader_->has_rings()) first.emplace();
     loop_.begin();
+    iterate();
     for (;;) {
         if (!ends_at_once()) reader_->wait(loop_.left());
         printer_->begin_batch();
@@ -180,6 +181,17 @@ void LiveRun::loop() {
         if (!is_over && loop_.tick(monotonic_ns())) tick();
         printer_->flush();
         if (is_over) return;
+    }
+}
+
+// The records of some objects at a time, as the ring has room for so many.
+void LiveRun::iterate() {
+    while (monitor_.step_iterators()) {
+        printer_->begin_batch();
+        symbols_->drain();
+        reader_->drain(take_);
+        printer_->flush();
+        if (loop_.is_over() || printer_->exit_status()) return;
     }
 }
 
@@ -228,9 +240,9 @@ void LiveRun::tick() {
         printer_->sample(now_ns, now_ns);
 }
 
-// Nothing comes behind `begin`: a script of that and `end` only is not waited for.
+// A script whose programs have all run, but for `end`, is not waited for.
 bool LiveRun::ends_at_once() const {
-    return choices_.has_only_begin_and_end() && choices_.command.empty();
+    return choices_.ends_by_itself() && choices_.command.empty();
 }
 
 bool LiveRun::goes_on() {

@@ -40,6 +40,7 @@ private:
     void open_printer();
     void tell_child();
     void loop();
+    void iterate();
     int finish();
     void take(const RecordLayout& layout, std::span<const std::byte> record);
     void tick();

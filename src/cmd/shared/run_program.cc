@@ -50,10 +50,10 @@ void check_choices(const RunChoices& choices, const Program& program) {
 
 }  // namespace
 
-bool RunChoices::has_only_begin_and_end() const {
+bool RunChoices::ends_by_itself() const {
     const std::vector<const bt::Compiled*> compiled = all_scripts();
     return !compiled.empty() && compiled.size() >= parts.size() &&
-           std::ranges::all_of(compiled, &bt::Compiled::has_only_begin_and_end);
+           std::ranges::all_of(compiled, &bt::Compiled::ends_by_itself);
 }
 
 void add_run_options(Options& options, RunChoices& choices) {

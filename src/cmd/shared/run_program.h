@@ -68,7 +68,7 @@ struct RunChoices {
         return script ? std::vector{script} : scripts;
     }
     // It is of scripts that look at nothing.
-    bool has_only_begin_and_end() const;
+    bool ends_by_itself() const;
 };
 
 // Declares the options that fill it, the same for all commands that run a Program; the command is

@@ -11,6 +11,7 @@
 #include <optional>
 #include <regex>
 #include <system_error>
+#include <utility>
 
 #include "base/cat.h"
 #include "base/clock.h"
@@ -36,11 +37,17 @@ std::string text_of(std::istream& in) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::optional<SourceText> read_import(const std::string& script, const std::string& name) {
-    const auto path = std::filesystem::path(script).parent_path() / name;
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return std::nullopt;
-    return SourceText{path.string(), text_of(in)};
+std::optional<SourceText> read_import(const ScriptChoices& script, const std::string& name) {
+    namespace fs = std::filesystem;
+    std::vector<fs::path> folders{fs::path(script.source.name).parent_path()};
+    folders.insert(folders.end(), script.include_folders.begin(), script.include_folders.end());
+    for (const fs::path& folder : folders) {
+        std::error_code ignored;
+        if (fs::is_directory(folder / name, ignored)) continue;
+        std::ifstream in(folder / name, std::ios::binary);
+        if (in) return SourceText{(folder / name).string(), text_of(in)};
+    }
+    return std::nullopt;
 }
 
 // A script that is kept names the functions of several kernels and libraries side by side; in what
@@ -70,7 +77,8 @@ bt::Script parse_script(const ScriptChoices& script, bt::World& world) {
     input.source = script.source;
     input.arguments = script.arguments;
     input.has_btf = world.has_types();
-    input.read = [&](const std::string& name) { return read_import(script.source.name, name); };
+    input.includes = script.includes;
+    input.read = [&](const std::string& name) { return read_import(script, name); };
     bt::Script tree = bt::parse(input);
     if (!script.probe_filter.empty()) filter_probes(tree, script.probe_filter);
     return tree;
@@ -103,9 +111,11 @@ bt::CompileOptions options_for(const ScriptChoices& script, KernelFacts& facts, 
     return options;
 }
 
-bt::Compiled compile_tree(Context& ctx, const ScriptChoices& script, const bt::Script& tree,
-                          bt::World& world, const bt::CompileOptions& options) {
-    bt::Compiled compiled = bt::compile(tree, world, bt::with_config(options, tree, ::getenv));
+bt::Compiled compile_tree(Context& ctx, const ScriptChoices& script, bt::Script& tree,
+                          bt::World& world, bt::CompileOptions options) {
+    options = bt::with_config(std::move(options), tree, ::getenv);
+    bt::put_config(tree, options);
+    bt::Compiled compiled = bt::compile(tree, world, options);
     if (script.has_warnings) warn(ctx, compiled);
     return compiled;
 }
@@ -143,7 +153,7 @@ std::vector<std::string> probes_of(const ScriptChoices& script, KernelFacts& fac
 bt::Compiled compile_script(Context& ctx, const ScriptChoices& script, KernelFacts& facts,
                             bool is_recorded) {
     bt::KernelWorld world(facts);
-    const bt::Script tree = parse_script(script, world);
+    bt::Script tree = parse_script(script, world);
     return compile_tree(ctx, script, tree, world, options_for(script, facts, is_recorded));
 }
 
@@ -152,7 +162,7 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
     if (choices.input) choices.recording = &recording.emplace(*choices.input);
     KernelFacts facts = recording ? KernelFacts(recording->context().events) : KernelFacts();
     bt::KernelWorld world(facts);
-    const bt::Script tree = parse_script(script, world);
+    bt::Script tree = parse_script(script, world);
     if (script.stage == "ast") {
         ctx.out.write(bt::ast_text(tree));
         return kOk;

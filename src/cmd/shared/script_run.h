@@ -20,6 +20,9 @@ struct ScriptChoices {
     bool has_warnings = true;
     bool tells_failures = false;  // see CompileOptions
     std::string probe_filter;     // a regular expression; empty: all probes
+    // Files to include in front of the script, and where they and its own are looked for besides
+    // its own folder.
+    std::vector<std::string> includes, include_folders;
     // What to print instead of running it: "ast", "types", "ir" or "asm". Empty: it runs.
     std::string stage;
 };

@@ -1,9 +1,12 @@
 #include "engine/bt/kernel_types.h"
 
+#include <linux/btf.h>
+
 #include <algorithm>
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/text.h"
 
 namespace gpufs::bt {
 namespace {
@@ -202,6 +205,32 @@ std::optional<BtfFunction> KernelTypes::prototype(const std::string& function) {
 std::optional<BtfFunction> KernelTypes::raw_prototype(const std::string& event) {
     auto found = find_raw_prototype(event);
     return found ? std::optional(std::move(found->function)) : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> KernelTypes::members(const std::string& structure) {
+    const auto place = find(structure);
+    if (!place) return std::nullopt;
+    return place->source->btf->members_as_text(place->id);
+}
+
+std::vector<KernelTypes::Definition> KernelTypes::definitions(std::string_view keyword,
+                                                              const std::string& pattern,
+                                                              bool has_text) {
+    std::vector<std::uint32_t> kinds{BTF_KIND_ENUM, BTF_KIND_ENUM64};
+    if (keyword != "enum") kinds = {keyword == "union" ? BTF_KIND_UNION : BTF_KIND_STRUCT};
+    std::vector<Definition> found;
+    first_of({}, [&](Source& source) -> std::optional<bool> {
+        for (const std::uint32_t kind : kinds)
+            for (const std::string& name : source.btf->type_names(kind)) {
+                if (!glob_match(pattern, name)) continue;
+                Definition one{source.module, cat(keyword, ' ', name), {}};
+                const auto id = source.btf->find_type(name);
+                if (has_text && id) one.text = source.btf->definition(*id);
+                found.push_back(std::move(one));
+            }
+        return std::nullopt;  // all of them
+    });
+    return found;
 }
 
 std::map<std::string, std::vector<std::string>> KernelTypes::functions() {

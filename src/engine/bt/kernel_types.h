@@ -34,6 +34,16 @@ public:
     // that have no name are "arg0"...
     std::optional<BtfFunction> prototype(const std::string& function);
     std::optional<BtfFunction> raw_prototype(const std::string& event);
+    // The members of a structure as C declares them.
+    std::optional<std::vector<std::string>> members(const std::string& structure);
+    // Definitions of structures, unions and enums whose names match a shell pattern, by where they
+    // are: "vmlinux" or a module, whose own are those that the kernel has not. `keyword`: "struct".
+    struct Definition {
+        std::string module, name;  // "struct task_struct"
+        std::string text;          // empty where it was not asked for
+    };
+    std::vector<Definition> definitions(std::string_view keyword, const std::string& pattern,
+                                        bool has_text);
     // The names of all functions of the kernel ("vmlinux") and of modules, by module.
     std::map<std::string, std::vector<std::string>> functions();
 

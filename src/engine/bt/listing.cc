@@ -69,6 +69,8 @@ private:
     void file(Provider provider, const std::string& path, const std::string& name);
     void static_probes(const std::string& path, const std::string& name);
     void iterators(const std::string& name);
+    // "struct task_struct,union acpi_object": their names or, with arguments, their definitions.
+    bool definitions();
     // "PROVIDER:NAME" for each name that the pattern matches, with what is behind it.
     template <class Names>
     void names(Provider provider, const Names& all, std::string_view behind,
@@ -106,6 +108,7 @@ std::vector<std::string> Listing::make() {
         if (c == '\\' || static_cast<unsigned char>(c) < ' ')
             throw UsageError("invalid character used in search expression",
                              "a name, in which * ? [...] stand for others");
+    if (definitions()) return std::move(lines_);
     const auto colon = pattern.find(':');
     const std::string head = pattern.substr(0, colon);
     if (const Provider* provider = find_provider(head)) {
@@ -128,6 +131,30 @@ std::vector<std::string> Listing::make() {
         for (const Provider provider : kFileProbes)
             if (is_like(provider)) list(provider, name);
     return std::move(lines_);
+}
+
+bool Listing::definitions() {
+    bool are_types = false;
+    for (std::string one : split(request_.pattern, ',')) {
+        one = trim(one);
+        const std::string keyword = one.substr(0, one.find(' '));
+        if (keyword != "struct" && keyword != "union" && keyword != "enum") continue;
+        if (!std::exchange(are_types, true) && !world_.has_types())
+            throw UnsupportedError("the kernel does not tell its types (BTF)",
+                                   "a kernel with CONFIG_DEBUG_INFO_BTF=y");
+        const std::string name(trim(one.substr(keyword.size())));
+        for (const KernelTypes::Definition& found :
+             types_.definitions(keyword, name.empty() ? "*" : name, request_.has_arguments)) {
+            if (!request_.has_arguments) {
+                lines_.push_back(found.name);
+                continue;
+            }
+            for (const std::string_view line : lines_of(found.text))
+                lines_.push_back(line.starts_with(keyword) ? cat(found.module, ": ", line)
+                                                           : std::string(line));
+        }
+    }
+    return are_types;
 }
 
 void Listing::list(Provider provider, const std::string& name) {
@@ -309,10 +336,18 @@ void Listing::static_probes(const std::string& path, const std::string& name) {
 
 void Listing::iterators(const std::string& name) {
     if (!world_.has_types()) return;
-    // The function that an iterator's program is of.
-    for (const char* one : {"task", "task_file", "task_vma"})
-        if (glob_match(name, one) && types_.prototype(cat("bpf_iter_", one)))
+    // The function that an iterator's program is of; its context has what the program can read.
+    constexpr std::string_view kPrefix = "bpf_iter_";
+    for (const auto& [of, functions] : types_.functions())
+        for (const std::string& function : functions) {
+            if (!function.starts_with(kPrefix)) continue;
+            const std::string one = function.substr(kPrefix.size());
+            if (!glob_match(name, one)) continue;
+            const auto context = types_.members(cat("bpf_iter__", one));
+            if (!context) continue;
             add(Provider::iter, one);
+            for (const std::string& member : *context) argument(member);
+        }
 }
 
 }  // namespace

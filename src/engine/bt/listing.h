@@ -12,7 +12,8 @@ struct ListingRequest {
     // As an attach point is written, with the shell's * ? [...] in any part: "tracepoint:sched:*",
     // "*:vfs_read", "uprobe:libc:malloc*", "usdt:/usr/lib/libc.so.6:*". A word without a colon is a
     // provider, or what the names end with; with '*' in it, what they are like. Empty: all of the
-    // kernel's.
+    // kernel's. "struct task_struct", also of union and enum, and several behind commas: types,
+    // with arguments their definitions.
     std::string pattern;
     bool has_arguments = false;
     // uprobe and usdt without a file: of those that this process has mapped.

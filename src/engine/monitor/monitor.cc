@@ -322,8 +322,10 @@ Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
 
 Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec) {
     const std::string& name = loaded.how.site.functions.front();
-    spec.expected_attach_type =
-        probe_kind(loaded.how.site.target->kind).at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
+    const ProbeKind& kind = probe_kind(loaded.how.site.target->kind);
+    spec.expected_attach_type = kind.kind == Kind::iter ? BPF_TRACE_ITER
+                                : kind.at_return        ? BPF_TRACE_FEXIT
+                                                        : BPF_TRACE_FENTRY;
     if (!machine_.btf())
         throw UnsupportedError("fentry and fexit need the kernel's BTF",
                                "a kernel with CONFIG_DEBUG_INFO_BTF=y; or use kprobe");
@@ -347,8 +349,11 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
         if (answer.support != Support::no || answer.code != EPERM) throw;
         throw UnsupportedError(
             cat("cannot run a program at function '", name,
-                "': this machine forbids fentry and fexit, though other BPF programs are allowed"),
-            "a policy of the kernel or of a security module; use kprobe, or a tracepoint");
+                "': this machine forbids fentry, fexit and iterators, though other BPF programs "
+                "are allowed"),
+            kind.kind == Kind::iter
+                ? "a policy of the kernel or of a security module"
+                : "a policy of the kernel or of a security module; use kprobe, or a tracepoint");
     }
 }
 
@@ -387,6 +392,9 @@ void Monitor::attach() {
         for (auto loaded = loaded_.rbegin(); loaded != loaded_.rend(); ++loaded)
             if (runs_last_first(*loaded->how.site.target))
                 loaded->attachments = attach_one(*loaded);
+        for (Loaded& loaded : loaded_)
+            if (const ProbeTarget& target = *loaded.how.site.target; target.kind == Kind::iter)
+                loaded.iterator.emplace(loaded.program.get(), target.process);
     } catch (...) {
         detach();
         throw;
@@ -424,6 +432,15 @@ void Monitor::run_signal(std::string_view name) const {
         if (target.kind == Kind::signal && target.name == name)
             test_run(program_to_run(loaded), {});
     }
+}
+
+bool Monitor::step_iterators() {
+    for (Loaded& loaded : loaded_) {
+        if (!loaded.iterator) continue;
+        if (loaded.iterator->step()) return true;
+        loaded.iterator.reset();
+    }
+    return false;
 }
 
 void Monitor::run(Kind kind) const {

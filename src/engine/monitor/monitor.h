@@ -17,6 +17,7 @@
 #include "engine/results/running_program.h"
 #include "engine/session/scratch_instance.h"
 #include "kernel/bpf/grace_period.h"
+#include "kernel/bpf/iterator.h"
 #include "kernel/bpf/program.h"
 #include "kernel/perf/attach.h"
 #include "lang/link/link.h"
@@ -60,6 +61,9 @@ public:
     // The signals that programs are for, and runs those of one.
     std::set<std::string> signals() const;
     void run_signal(std::string_view name) const;
+    // Runs programs of iterators for some objects more, in the order of the programs. False: they
+    // have had all. What they send needs room, so it is to be read in between.
+    bool step_iterators();
     // Takes the programs off, without waiting for the kernel.
     void detach();
     // Hits that the kernel says it could not deliver: a probe that was hit while it was being
@@ -86,6 +90,7 @@ private:
         std::vector<Fd> by_turn;
         std::optional<BpfMap> turn;
         std::vector<Attachment> attachments;
+        std::optional<BpfIterator> iterator;
         std::string raw_name;                     // of the raw tracepoint, where it goes to one
         const EventFormat* instead = nullptr;     // the event that it goes to, where not the site's
         SyscallDispatcher* dispatcher = nullptr;  // is attached in its place, and goes on as it

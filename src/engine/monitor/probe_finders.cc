@@ -319,6 +319,18 @@ FoundSites find_static_sites(const SiteSearch&, ProbeSite site) {
     return std::vector{std::move(site)};
 }
 
+FoundSites find_iterator_sites(const SiteSearch& search, ProbeSite site) {
+    const std::string& name = site.target->name;
+    if (search.machine.is_recording()) return Absent{"a recording has no kernel to go through", ""};
+    if (!search.machine.btf())
+        return Absent{"iterators need the kernel's BTF", "a kernel with CONFIG_DEBUG_INFO_BTF=y"};
+    site.functions = {cat("bpf_iter_", name)};
+    if (!search.machine.find_btf_function(site.functions.front()))
+        return Absent{cat("this kernel has no iterator '", name, "'"),
+                      "task, task_file and task_vma are there since Linux 5.8 and 5.12"};
+    return std::vector{std::move(site)};
+}
+
 std::variant<std::vector<std::string>, Absent> find_functions_of(const ProbeTarget& target,
                                                                  KernelFacts& machine) {
     const Program none;

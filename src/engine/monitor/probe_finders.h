@@ -33,6 +33,8 @@ FoundSites find_function_sites(const SiteSearch& search, ProbeSite site);
 // Of functions in a program or a library.
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site);
 FoundSites find_static_sites(const SiteSearch& search, ProbeSite site);
+// Of iterators: `functions` is the one that their programs are of.
+FoundSites find_iterator_sites(const SiteSearch& search, ProbeSite site);
 
 // The functions that a probe with a pattern of them would be attached to: their symbols.
 std::variant<std::vector<std::string>, Absent> find_functions_of(const ProbeTarget& target,

@@ -68,6 +68,15 @@ Frame Symbols::user(std::uint32_t pid, std::uint64_t address, At at, std::uint64
     return frame;
 }
 
+std::optional<Symbols::FilePlace> Symbols::file_place(std::uint32_t pid, std::uint64_t address) {
+    drain();
+    const auto place = processes_.find(pid, address, ProcessTable::kLatest);
+    if (!place || place->file == MappedFiles::kAnonymous) return std::nullopt;
+    const CodeFile* code = files_.code(place->file);
+    if (!code || code->build_id().empty()) return std::nullopt;
+    return FilePlace{code->build_id(), place->offset};
+}
+
 Frame Symbols::in_file(MappedFiles::Id file, std::uint64_t offset) {
     constexpr unsigned kOffsetBits = 44;  // files of 16 TB
     const std::uint64_t key = std::uint64_t{file} << kOffsetBits ^ offset;

@@ -65,6 +65,14 @@ public:
     Frame user(std::uint32_t pid, std::uint64_t address, At at = At::code,
                std::uint64_t time_ns = ProcessTable::kLatest);
 
+    // A place in a file that has a build id, as its bytes.
+    struct FilePlace {
+        std::string build_id;
+        std::uint64_t offset = 0;  // from the file's begin
+    };
+    // Where the code of a process at an address comes from. Absent: of no such file.
+    std::optional<FilePlace> file_place(std::uint32_t pid, std::uint64_t address);
+
     // KernelSymbols::why_no_names().
     std::string why_no_kernel_names() { return kernel_.why_no_names(); }
 

@@ -129,6 +129,13 @@ public:
     // typedef of a raw tracepoint's. Absent where that is no such typedef.
     std::optional<BtfFunction> function_typedef(std::string_view name) const;
 
+    // A structure, union or enum as C defines it, a member a line, with tabs.
+    std::string definition(std::uint32_t id) const;
+    // Its members as C declares them; those of anonymous ones in their place.
+    std::vector<std::string> members_as_text(std::uint32_t id) const;
+    // The names of this file's types of a kind (BTF_KIND_STRUCT...), sorted.
+    std::vector<std::string> type_names(std::uint32_t kind) const;
+
     // Where each CPU keeps a per-CPU variable of the kernel, within its per-CPU memory. Only
     // differences tell something: where that memory begins is not in BTF.
     std::optional<std::uint32_t> per_cpu_offset(std::string_view variable) const;

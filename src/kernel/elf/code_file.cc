@@ -159,6 +159,7 @@ struct CodeFile::Loader {
 CodeFile::CodeFile(Fd file, const std::string& path, const RootDirectory& root, Lines lines) {
     ElfFile program(std::move(file), path);
     if (!is_of_this_machine(program)) throw Error(cat(path, " is of another machine"));
+    build_id_ = program.build_id();
     for (const GElf_Phdr& segment : program.segments())
         segments_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});
     if (!segments_.empty())

@@ -36,6 +36,9 @@ public:
     // contains it.
     std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
 
+    // Its bytes, of the note .note.gnu.build-id; empty without one.
+    const std::string& build_id() const noexcept { return build_id_; }
+
     // Empty without Lines::yes, and if the file has no such sections.
     struct LineSections {
         SectionBytes line;      // .debug_line
@@ -60,6 +63,7 @@ private:
     struct Loader;
 
     Fd file_, debug_file_;
+    std::string build_id_;
     std::vector<Segment> segments_;
     std::uint64_t base_ = 0;
     std::vector<Entry> functions_;  // sorted by start

@@ -47,13 +47,15 @@ struct ProbeTarget {
         end,         // once, before the reports
         signal,      // when gpufs gets the signal `name`: SIGUSR1 or SIGUSR2
         each,        // then, once for each key of the map `name`
+        iter,        // once for each object of a kind, when everything is attached
     };
     // What programs that are run by hand can be given: the 12 words of a raw tracepoint.
     static constexpr std::size_t kMostKeyBytes = 96;
     Kind kind = Kind::tracepoint;
     // tracepoint: "sched:sched_switch"; kprobe: function[+offset], or module:function; uprobe:
     // "path:function"; usdt: "path:provider:name". profile: the perf event. watchpoint:
-    // "0xADDRESS:LENGTH:MODE". each: the map. A shell pattern if has_glob.
+    // "0xADDRESS:LENGTH:MODE". iter: what it goes through, "task". each: the map. A shell pattern
+    // if has_glob.
     std::string name;
     bool has_glob = false;
     std::uint64_t period = 0;  // ns; Hz if is_frequency; a count if profile has an event
@@ -62,6 +64,7 @@ struct ProbeTarget {
     std::optional<std::size_t> place;
     // The program asks by function_cookie() at which function of a pattern it runs.
     bool has_cookies = false;
+    std::uint32_t process = 0;  // iter over tasks: only those of this process; 0: all
     SourceRef at;
 };
 

@@ -37,6 +37,10 @@ public:
     Frame user(std::uint32_t pid, std::uint64_t address) override {
         return symbols_.user(pid, address);
     }
+    std::optional<Symbols::FilePlace> file_place(std::uint32_t pid,
+                                                 std::uint64_t address) override {
+        return symbols_.file_place(pid, address);
+    }
     std::vector<std::uint64_t> frames(const std::string& map, std::int32_t id) override {
         std::vector<std::uint64_t> frames = stacks_.frames(map, id);
         // A kernel stack begins with the functions of the probe itself.
@@ -118,6 +122,9 @@ public:
         Frame frame;
         frame.offset = address;
         return frame;
+    }
+    std::optional<Symbols::FilePlace> file_place(std::uint32_t, std::uint64_t) override {
+        return std::nullopt;
     }
     std::vector<std::uint64_t> frames(const std::string& map, std::int32_t id) override {
         return stacks_.frames(map, id);

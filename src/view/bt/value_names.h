@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ public:
     // What stands at an address. A frame without a name is printed as its address.
     virtual Frame kernel(std::uint64_t address) = 0;
     virtual Frame user(std::uint32_t pid, std::uint64_t address) = 0;
+    virtual std::optional<Symbols::FilePlace> file_place(std::uint32_t pid,
+                                                         std::uint64_t address) = 0;
     // The addresses of a stack in a stack map, innermost first. Empty if there is none.
     virtual std::vector<std::uint64_t> frames(const std::string& map, std::int32_t id) = 0;
     // Of a uid. Empty if nobody has it.

@@ -315,6 +315,14 @@ void ValueWriter::write_stack(std::string& out, const Type& type, Bytes bytes) c
             continue;
         }
         const bool is_user = type.is(Kind::user_stack);
+        if (type.form == Type::StackForm::build_id) {
+            const auto place = names_.file_place(pid, address);
+            for (const char byte : place ? place->build_id : std::string())
+                out += hex(static_cast<unsigned char>(byte), 2).substr(2);
+            out += place ? cat(' ', hex(place->offset, 2)) : hex(address).substr(2);
+            out += '\n';
+            continue;
+        }
         const Frame frame = is_user ? names_.user(pid, address) : names_.kernel(address);
         const bool is_perf = type.form == Type::StackForm::perf;
         out += is_perf ? cat('\t', std::string_view(hex(address)).substr(2), ' ') : "        ";

@@ -6,6 +6,7 @@
  *   report CODE		reports a mistake: nv_report_error(), which fires the driver's event
  *   interrupt NUMBER		GPU 0 (MSI-X) or 1 interrupts, and its thread has work to do
  *   suspend MICROSECONDS	suspends and resumes GPU 0; runtime: for saving power
+ *   p2p NUMBER		another driver gets so many pages of a GPU's memory, and maps them
  *
  * build-modules.sh makes older drivers of it, with the names that functions have there.
  */
@@ -18,6 +19,7 @@
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/platform_device.h>
+#include <linux/poll.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
@@ -102,9 +104,54 @@ static TOY_FUNCTION long nvidia_unlocked_ioctl(struct file *file, unsigned int c
 	return answer((void __user *)transfer.argument, transfer.command, transfer.size);
 }
 
+static TOY_FUNCTION void nvidia_vma_open(struct vm_area_struct *vma)
+{
+	barrier();
+}
+
+static TOY_FUNCTION void nvidia_vma_release(struct vm_area_struct *vma)
+{
+	barrier();
+}
+
+static TOY_FUNCTION vm_fault_t nvidia_fault(struct vm_fault *fault)
+{
+	fault->page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	return fault->page ? 0 : VM_FAULT_OOM;
+}
+
+static const struct vm_operations_struct nvidia_vm_ops = {
+	.open = nvidia_vma_open,
+	.close = nvidia_vma_release,
+	.fault = nvidia_fault,
+};
+
 static TOY_FUNCTION int nvidia_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	vma->vm_ops = &nvidia_vm_ops;
 	return file ? 0 : -EINVAL;
+}
+
+static TOY_FUNCTION unsigned int nvidia_poll(struct file *file, poll_table *wait)
+{
+	return file ? POLLIN : 0;
+}
+
+static __poll_t poll_device(struct file *file, poll_table *wait)
+{
+	return (__force __poll_t)nvidia_poll(file, wait);
+}
+
+static TOY_FUNCTION int nvidia_p2p_get_pages(u64 token, u32 space, u64 address, u64 bytes)
+{
+	barrier();
+	return 0;
+}
+
+static TOY_FUNCTION int nvidia_p2p_dma_map_pages(struct pci_dev *peer, void *pages)
+{
+	barrier();
+	return 0;
 }
 
 static const struct file_operations nvidia_fops = {
@@ -113,6 +160,7 @@ static const struct file_operations nvidia_fops = {
 	.release = nvidia_close,
 	.unlocked_ioctl = nvidia_unlocked_ioctl,
 	.mmap = nvidia_mmap,
+	.poll = poll_device,
 };
 
 /* Has the name and the arguments of NVIDIA's. */
@@ -239,12 +287,23 @@ static int set_runtime(const char *text, const struct kernel_param *parameter)
 	return nv_pmops_runtime_suspend(&device->dev) ? : nv_pmops_runtime_resume(&device->dev);
 }
 
+static int set_p2p(const char *text, const struct kernel_param *parameter)
+{
+	u32 pages, i;
+	int error = kstrtou32(text, 0, &pages);
+
+	for (i = 0; i < pages && !error; i++)
+		error = nvidia_p2p_get_pages(0, 0, i * PAGE_SIZE, PAGE_SIZE);
+	return error ? : nvidia_p2p_dma_map_pages(pci, NULL);
+}
+
 #define TOY_PARAMETER(name, get_it, set_it, mode)                                        \
 	static const struct kernel_param_ops name##_ops = { .get = get_it, .set = set_it }; \
 	module_param_cb(name, &name##_ops, NULL, mode)
 TOY_PARAMETER(report, NULL, set_report, 0200);
 TOY_PARAMETER(interrupt, get_irq, set_interrupt, 0600);
 TOY_PARAMETER(suspend, NULL, set_suspend, 0200);
+TOY_PARAMETER(p2p, NULL, set_p2p, 0200);
 TOY_PARAMETER(runtime, NULL, set_runtime, 0200);
 
 static int show_gpu(struct seq_file *file, void *unused)

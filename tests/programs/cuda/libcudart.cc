@@ -35,6 +35,43 @@ int cudaLaunchKernel(const void* stub, Dim3 grid, Dim3 block, void** arguments,
                           static_cast<unsigned>(shared_bytes), stream, arguments, nullptr);
 }
 
+int cudaMalloc(void** memory, std::size_t bytes) {
+    CuPointer at = 0;
+    const int result = cuMemAlloc_v2(&at, bytes);
+    *memory = reinterpret_cast<void*>(at);
+    return result;
+}
+int cudaFree(void* memory) {
+    return cuMemFree_v2(reinterpret_cast<CuPointer>(memory));
+}
+int cudaMemcpy(void*, const void*, std::size_t bytes, int) {
+    return cuMemcpyHtoD_v2(0, nullptr, bytes);
+}
+int cudaStreamCreate(CuStream* stream) {
+    *stream = nullptr;
+    return 0;
+}
+int cudaStreamSynchronize(CuStream stream) {
+    return cuStreamSynchronize(stream);
+}
+int cudaEventCreate(void** event) {
+    *event = nullptr;
+    return 0;
+}
+int cudaEventRecord(void*, CuStream stream) {
+    return stream ? 1 : 0;
+}
+int cudaEventSynchronize(void*) {
+    return cuCtxSynchronize();
+}
+int cudaGetDevice(int* device) {
+    *device = 0;
+    return 0;
+}
+int cudaSetDevice(int device) {
+    return device == 0 ? 0 : 101;
+}
+
 void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, void*, void*,
                             void*, void*, int*) {
     const std::lock_guard lock(mutex);

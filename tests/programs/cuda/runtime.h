@@ -13,6 +13,16 @@ struct Dim3 {
 extern "C" {
 int cudaLaunchKernel(const void* stub, Dim3 grid, Dim3 block, void** arguments,
                      std::size_t shared_bytes, CuStream stream);
+int cudaMalloc(void** memory, std::size_t bytes);
+int cudaFree(void* memory);
+int cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind);
+int cudaStreamCreate(CuStream* stream);
+int cudaStreamSynchronize(CuStream stream);
+int cudaEventCreate(void** event);
+int cudaEventRecord(void* event, CuStream stream);
+int cudaEventSynchronize(void* event);
+int cudaGetDevice(int* device);
+int cudaSetDevice(int device);
 void __cudaRegisterFunction(void** binary, const char* stub, char* function, const char* name,
                             int thread_limit, void*, void*, void*, void*, int*);
 

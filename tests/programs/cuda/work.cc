@@ -147,11 +147,30 @@ void stubs(const Numbers& numbers) {
     for (long i = 0; i < numbers[0]; ++i) launch();
 }
 
-const std::map<std::string, works::Work> kWorks = {{"launches", {2, launches}},
-                                                   {"memory", {2, memory}},
-                                                   {"copies", {2, copies}},
-                                                   {"collectives", {2, collectives}},
-                                                   {"stubs", {1, stubs}}};
+// COUNT: that often, what a program of the runtime library does: two devices are asked for, of
+// which there is one; memory is allocated, copied to, waited for, freed.
+void runtime(const Numbers& numbers) {
+    for (long i = 0; i < numbers[0]; ++i) {
+        int device = -1;
+        void *memory = nullptr, *event = nullptr;
+        CuStream stream = nullptr;
+        require(cudaSetDevice(0));
+        if (cudaSetDevice(1) != 101) std::abort();
+        require(cudaGetDevice(&device));
+        require(cudaStreamCreate(&stream));
+        require(cudaEventCreate(&event));
+        require(cudaMalloc(&memory, static_cast<std::size_t>(1000 * (i + 1))));
+        require(cudaMemcpy(memory, nullptr, 500, 1));
+        require(cudaEventRecord(event, stream));
+        require(cudaEventSynchronize(event));
+        require(cudaStreamSynchronize(stream));
+        require(cudaFree(memory));
+    }
+}
+
+const std::map<std::string, works::Work> kWorks = {
+    {"runtime", {1, runtime}}, {"launches", {2, launches}},       {"memory", {2, memory}},
+    {"copies", {2, copies}},   {"collectives", {2, collectives}}, {"stubs", {1, stubs}}};
 
 }  // namespace
 

@@ -157,6 +157,8 @@ BOOST_AUTO_TEST_CASE(a_stack_has_a_line_for_each_frame) {
                "\n\t201f vfs_read+4127\n\t2fff vfs_read+8191\n\t10 0x10\n");
     BOOST_TEST(as_text(stack(Kind::kernel_stack, Type::StackForm::raw), id) ==
                "\n201f\n2fff\n10\n");
+    BOOST_TEST(as_text(stack(Kind::user_stack, Type::StackForm::build_id), id) ==
+               "\n0aff 0x1f\n0aff 0xfff\n10\n");
     BOOST_TEST(as_json(stack(Kind::kernel_stack, Type::StackForm::raw), id) ==
                R"("\n201f\n2fff\n10\n")");
 }
