@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -205,6 +207,23 @@ void gpus(const Numbers& numbers) {
         require(cuCtxGetDevice(&device));
         work(6);
     });
+}
+
+// COUNT: launches COUNT times and says how long each launch took: the median of 20 parts.
+void bench(const Numbers& numbers) {
+    using Clock = std::chrono::steady_clock;
+    constexpr long kParts = 20;
+    CuFunction add = nullptr;
+    require(cuModuleGetFunction(&add, nullptr, "_Z11add_vectorsPKfPfi"));
+    std::vector<double> parts;
+    for (long part = 0; part < kParts; ++part) {
+        const auto begin = Clock::now();
+        for (long i = 0; i < numbers[0] / kParts; ++i) launch_layer(add);
+        const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
+        parts.push_back(took.count() * kParts / static_cast<double>(numbers[0]));
+    }
+    std::ranges::sort(parts);
+    std::printf("%.1f ns a launch\n", parts[kParts / 2]);
 }
 
 // COUNT: launches its own kernels by the runtime library: each once, then COUNT times when a line
