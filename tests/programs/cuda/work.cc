@@ -249,9 +249,9 @@ void stubs(const Numbers& numbers) {
 }
 
 const std::map<std::string, works::Work> kWorks = {
-    {"launches", {2, launches}}, {"memory", {2, memory}}, {"copies", {2, copies}},
-    {"stacks", {1, stacks}},     {"gpus", {1, gpus}},     {"collectives", {2, collectives}},
-    {"stubs", {1, stubs}}};
+    {"launches", {2, launches}},       {"memory", {2, memory}}, {"copies", {2, copies}},
+    {"stacks", {1, stacks}},           {"gpus", {1, gpus}},     {"bench", {1, bench}},
+    {"collectives", {2, collectives}}, {"stubs", {1, stubs}}};
 
 }  // namespace
 
