@@ -41,14 +41,12 @@ constexpr std::int64_t kMainStacks = 1, kAllStacks = 0xff;
 // Flame graphs of all kinds of counts stand beside each other; folded lines are added up, so they
 // are of one kind.
 void choose_stacks(RunChoices& choices, const Program& program) {
-    if (choices.by && *choices.by != "stack")
-        throw UsageError(cat("--by takes 'stack', not '", *choices.by, '\''));
-    if (choices.by && !has_stacks(program))
+    if (choices.by_stack && !has_stacks(program))
         throw UsageError("--by stack: this counts nothing by stack");
     if (!program.find_parameter(kStacks) || choices.parameters.numbers.contains(kStacks)) return;
     if (choices.folded)
         choices.parameters.numbers[kStacks] = kMainStacks;
-    else if (choices.by || choices.pictures.flame)
+    else if (choices.by_stack || choices.pictures.flame)
         choices.parameters.numbers[kStacks] = kAllStacks;
 }
 
@@ -109,8 +107,12 @@ void add_freeze_options(Options& options, RunChoices& choices) {
 }
 
 void add_by_option(Options& options, RunChoices& choices) {
-    options.value("by", choices.by, "stack",
-                  "'stack': by stack, too, what is else counted without");
+    options.parsed("by", "stack", "count by stack, too, what is else counted without",
+                   [&](const std::string& text) {
+                       if (text != "stack")
+                           throw UsageError(cat("--by takes 'stack', not '", text, '\''));
+                       choices.by_stack = true;
+                   });
 }
 
 int run_program(Context& ctx, Program program, RunChoices choices) {

@@ -33,7 +33,7 @@ struct RunChoices {
     TraceFile* recording = nullptr;    // the same, where it is open already
     KernelFacts* kernel = nullptr;     // live: what is known of this kernel already
     std::optional<Expression> freeze_on;
-    std::optional<std::string> by;  // --by stack: count by stack what is else counted without
+    bool by_stack = false;  // count by stack what is else counted without
     std::optional<std::string> session;
     Controls controls = Controls::escaped;
     bool top = false;  // a full screen each interval
