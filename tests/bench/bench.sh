@@ -301,4 +301,3 @@ for peer in trace-cmd perf; do
 done
 
 . tests/bench/scripts.sh
-. tests/bench/monitors.sh
