@@ -82,6 +82,7 @@ int cmd_run(Context& ctx, Args args) {
     add_run_options(options, choices);
     add_heat_option(options, choices.pictures);
     add_freeze_options(options, choices);
+    add_by_option(options, choices);
     options.pids(pids, "only this process (its first thread's id)")
         .list("execute,e", "PROGRAM", "a script in the bpftrace language; repeated: others, too",
               [&texts](const std::string& text) { texts.push_back(text); })

@@ -101,6 +101,7 @@ void check_why(const RunChoices& choices, const std::vector<std::string>& words,
         {"--top", choices.top},
         {"--if", choices.condition.has_value()},
         {"--folded", choices.folded},
+        {"--by", choices.by_stack},
         {"--flame", choices.pictures.flame.has_value()},
         {"--heat", choices.pictures.heat.has_value()},
         {"--reverse", choices.pictures.is_reversed},
@@ -132,6 +133,7 @@ int cmd_watch(Context& ctx, Args args) {
     add_run_options(options, choices);
     add_heat_option(options, choices.pictures);
     add_freeze_options(options, choices);
+    add_by_option(options, choices);
     options.pids(pids, "only this process (its first thread's id)")
         .flag("top", choices.top,
               "a full screen, refreshed each --interval (default: 1s), on a terminal")

@@ -8,6 +8,8 @@
 
 #include "base/cat.h"
 #include "base/fd.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "support/needs.h"
 #include "support/nest.h"
 #include "support/told.h"
@@ -156,6 +158,111 @@ BOOST_AUTO_TEST_CASE(collectives_have_bytes_by_their_types) {
     BOOST_TEST(told.sum("groups", kOfCudaWork, "count") == 4 * each);
 }
 
+BOOST_AUTO_TEST_CASE(launches_go_to_the_gpu_of_the_context_that_a_thread_has) {
+    constexpr long long kTimes = 4;
+    Child::Setup setup;
+    setup.argv = gpufs_command({"--", beside_gpufs(kCudaWork), "gpus", cat(kTimes)});
+    setup.environment = environment();
+    const Told told(Child(setup).wait());
+    struct OfGpu {
+        const char* gpu;
+        long long launches, graphs;
+    };
+    for (const OfGpu& one : {OfGpu{"-", 1, 1}, OfGpu{"0", 3, 1}, OfGpu{"2", 2 + 5, 2},
+                             OfGpu{"5", 4, 1}, OfGpu{"6", 6, 1}}) {
+        const Told::Wanted of = ours({{"gpu", one.gpu}});
+        BOOST_TEST(told.sum("streams", of, "count") == one.launches * kTimes, one.gpu);
+        BOOST_TEST(told.sum("graphs", of, "count") == one.graphs, one.gpu);
+    }
+    BOOST_TEST(told.sum("took", ours({{"call", "cuCtxCreate"}}), "count") == 1);
+}
+
+test::Ended run_stacks(const std::vector<std::string>& options) {
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "run", "cuda"};
+    setup.argv.insert(setup.argv.end(), options.begin(), options.end());
+    for (const std::string& word :
+         {std::string("--"), beside_gpufs(kCudaWork), std::string("stacks"), cat(kCount)})
+        setup.argv.push_back(word);
+    setup.environment = environment();
+    return Child(setup).wait();
+}
+
+// The frames of the program's own work, and what it launched.
+BOOST_AUTO_TEST_CASE(folded_launches_are_stacks_with_the_kernel_as_their_leaf) {
+    const test::Ended ended = run_stacks({"--folded"});
+    BOOST_TEST(ended.status == 0);
+    std::vector<std::string> inner;
+    for (const std::string_view line : lines_of(ended.out)) {
+        BOOST_TEST(line.starts_with("gpufs-cuda-work;"), line);
+        inner.emplace_back(
+            line.substr(std::min(line.find("(anonymous namespace)::stacks"), line.size())));
+    }
+    std::ranges::sort(inner);
+    const std::string outer =
+        "(anonymous namespace)::stacks (gpufs-cuda-work);py::forward:/model.py [jit];";
+    BOOST_TEST(
+        inner ==
+            (std::vector<std::string>{
+                cat(outer,
+                    "launch_layer (gpufs-cuda-work);cuLaunchKernel (libcuda.so.1);add_vectors ",
+                    kCount),
+                cat(outer,
+                    "launch_layer_ptsz (gpufs-cuda-work);cuLaunchKernel_ptsz "
+                    "(libcuda.so.1);add_vectors ",
+                    kCount)}),
+        boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(by_stack_tells_who_took_memory_and_who_waited) {
+    const Told told(run_stacks({"--by", "stack", "--json"}));
+    const auto inner_frames = [](const Json& row) {
+        std::vector<std::string> names;
+        for (const Json& frame : row["key"]["user"].items) names.push_back(frame.text);
+        names.resize(std::min<std::size_t>(names.size(), 2));
+        return names;
+    };
+    const auto check = [&](const char* what, long long count) {
+        const Json row = only(told.rows("owners", ours({{"what", what}})));
+        BOOST_TEST(row["count"].number() == count, what);
+        BOOST_TEST(row["sum"].number() == count * 1000, what);
+        BOOST_TEST(inner_frames(row) == (std::vector<std::string>{"cuMemAlloc_v2 (libcuda.so.1)",
+                                                                  "take_memory (gpufs-cuda-work)"}),
+                   boost::test_tools::per_element());
+    };
+    check("allocated", kCount);
+    check("not freed", kCount - 1);
+    const Json wait = only(told.rows("waits", ours({{"call", "cuCtxSynchronize"}})));
+    BOOST_TEST(wait["min"].number() >= 2000);
+    BOOST_TEST(told.sum("launched", kOfCudaWork, "count") == 2 * kCount);
+}
+
+BOOST_AUTO_TEST_CASE(by_takes_stack_only_and_of_monitors_that_have_some, *ut::label("pure")) {
+    const auto refused = [](const std::vector<std::string>& words) {
+        const test::Ended ended = test::gpufs(words);
+        BOOST_TEST(ended.status == 2);
+        return ended.err;
+    };
+    BOOST_TEST(refused({"run", "cuda", "--by", "kernel"}) ==
+               "gpufs: --by takes 'stack', not 'kernel'\n");
+    BOOST_TEST(refused({"run", "syscalls", "--by", "stack"}) ==
+               "gpufs: --by stack: this counts nothing by stack\n");
+}
+
+BOOST_AUTO_TEST_CASE(collectives_of_a_library_that_has_them_built_in_are_counted) {
+    const test::TempDirectory directory;
+    BOOST_TEST_REQUIRE(
+        directory.run("cp $B/cuda/libnccl.so.2 libtorch_cuda.so && "
+                      "ln -s $B/cuda/libcuda.so.1 libcuda.so.1"));
+    Child::Setup setup;
+    setup.argv = gpufs_command({"--", "env", cat("LD_PRELOAD=", directory.file("libtorch_cuda.so")),
+                                beside_gpufs(kCudaWork), "collectives", "1", cat(kCount)});
+    setup.environment = {cat("LD_LIBRARY_PATH=", directory.file(""))};
+    const Told told(Child(setup).wait());
+    BOOST_TEST(told.sum("groups", ours({{"collective", "AllReduce"}}), "sum") == kCount * 2000);
+    BOOST_TEST(told.sum("groups", kOfCudaWork, "count") == 4 * kCount);
+}
+
 // What a program's two kernels are called that were launched before anybody looked, and then 40
 // times each.
 std::vector<std::string> names_of_kernels(const std::string& program) {
@@ -191,6 +298,20 @@ BOOST_AUTO_TEST_CASE(kernels_of_a_program_that_runs_already_have_the_names_of_it
     for (const char* program : {"gpufs-cuda-work", "gpufs-cuda-all"})
         BOOST_TEST(names_of_kernels(beside_gpufs(program)) == names,
                    boost::test_tools::per_element());
+}
+
+// Its files are in a file system that only it has.
+BOOST_AUTO_TEST_CASE(a_program_in_a_container_is_seen) {
+    const test::TempDirectory directory;
+    const std::string there = directory.file("files");
+    BOOST_TEST_REQUIRE(::mkdir(there.c_str(), 0700) == 0);
+    const std::string start = cat("mount -t tmpfs none ", there, " && cp -r ", beside_gpufs("cuda"),
+                                  ' ', beside_gpufs(kCudaWork), ' ', there,
+                                  " && LD_LIBRARY_PATH= exec ", there, '/', kCudaWork, " \"$@\"");
+    const std::vector<std::string> names{"add_vectors", "scale<float>"};
+    BOOST_TEST(names_of_kernels(cat("unshare --mount sh -c '", start, "' sh")) == names,
+               boost::test_tools::per_element());
+    BOOST_TEST(list_directory(there).empty());
 }
 
 BOOST_AUTO_TEST_CASE(kernels_of_a_stripped_program_are_unknown_functions_of_its_file) {

@@ -95,6 +95,10 @@ BOOST_AUTO_TEST_CASE(hip_tells_launches_memory_copies_and_waits) {
         BOOST_TEST(told.all("streams", {{"stream", cat(stream)}}, "count") == 3 * kRounds);
         BOOST_TEST(told.all("graphs", {{"stream", cat(stream)}}, "count") == kRounds);
     }
+    for (long long gpu = 0; gpu < kMockThreads; ++gpu) {
+        BOOST_TEST(told.all("streams", {{"gpu", cat(gpu)}}, "count") == 3 * kRounds);
+        BOOST_TEST(told.all("graphs", {{"gpu", cat(gpu)}}, "count") == kRounds);
+    }
     told.check_memory("device", 1000);
     told.check_memory("host", 300);
     const auto copied = [&](const char* way) { return told.all("copies", {{"way", way}}, "sum"); };

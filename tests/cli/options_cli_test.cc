@@ -60,6 +60,7 @@ const std::map<std::string, std::vector<std::string>> kNoValues = {
     {"T", {"bogus", "1x", "1e300h"}},
     {"TEXT", {}},
     {"UNIT", {"h"}},
+    {"stack", {"kernel"}},
 };
 
 // "  doctor    say what this kernel can do": the lines of `gpufs --help`.

@@ -128,6 +128,10 @@ const std::map<std::string, Needed> kNeeds = {
      {"/sys/kernel/tracing/events/xe/xe_sched_job_exec",
       "gpufs: this kernel has no event 'xe:xe_sched_job_exec': 'xe' cannot run here\n"
       "hint: load the driver of the GPU; 'gpufs list --gpu' has its events\n"}},
+    {"npu",
+     {"/sys/kernel/tracing/events/vpu/job",
+      "gpufs: this kernel has no event 'vpu:job': 'npu' cannot run here\n"
+      "hint: load the driver of the GPU; 'gpufs list --gpu' has its events\n"}},
     {"nvidia",
      {"/sys/module/nvidia",
       "gpufs: this needs the module 'nvidia', which is not loaded\n"

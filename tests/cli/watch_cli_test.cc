@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_list_says_yes_to_the_monitors_that_run, *ut::label("las
         if (run.status != 0) BOOST_TEST(has(run.err, told["detail"].text));
     }
     BOOST_TEST(names == (std::vector<std::string>{"amdgpu", "cuda", "drm", "fence", "hip", "i915",
-                                                  "nvidia", "vblank", "vulkan", "xe", "ze"}),
+                                                  "npu", "nvidia", "vblank", "vulkan", "xe", "ze"}),
                boost::test_tools::per_element());
 }
 

@@ -90,8 +90,10 @@ with_compiler() {
 make_driver_events() {
     local system formats work made rows=
     work=$(mktemp -d)
-    for system in amdgpu i915 xe; do
+    for system in amdgpu i915 xe vpu; do
         formats=("$top/tests/data/formats/$series/events/$system/${system}_"*/format)
+        # The NPU's driver has had its events since Linux 6.13; they are told here on all.
+        [ "$system" != vpu ] || formats=("$top/tests/data/formats/7.3/events/vpu/"*/format)
         [ -e "${formats[0]}" ] || continue
         # And those that only kernels made for it have.
         [ "$system" != i915 ] || formats+=("$top/tests/data/formats/low-level/events/i915/"*/format)

@@ -33,6 +33,23 @@ void check_maps(const RunChoices& choices, const Program& program) {
               "'gpufs latency' and 'gpufs hist' have one, and some monitors: run sched-wait");
 }
 
+// The parameter that says what a monitor counts by stack only where it is asked to: a bit each. The
+// first is what it is mainly about.
+constexpr const char* kStacks = "stacks";
+constexpr std::int64_t kMainStacks = 1, kAllStacks = 0xff;
+
+// Flame graphs of all kinds of counts stand beside each other; folded lines are added up, so they
+// are of one kind.
+void choose_stacks(RunChoices& choices, const Program& program) {
+    if (choices.by_stack && !has_stacks(program))
+        throw UsageError("--by stack: this counts nothing by stack");
+    if (!program.find_parameter(kStacks) || choices.parameters.numbers.contains(kStacks)) return;
+    if (choices.folded)
+        choices.parameters.numbers[kStacks] = kMainStacks;
+    else if (choices.by_stack || choices.pictures.flame)
+        choices.parameters.numbers[kStacks] = kAllStacks;
+}
+
 void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
     check_maps(choices, program);
@@ -89,8 +106,18 @@ void add_freeze_options(Options& options, RunChoices& choices) {
         .session_name(choices.session, "the session that --freeze-on stops (default: gpufs)");
 }
 
+void add_by_option(Options& options, RunChoices& choices) {
+    options.parsed("by", "stack", "count by stack, too, what is else counted without",
+                   [&](const std::string& text) {
+                       if (text != "stack")
+                           throw UsageError(cat("--by takes 'stack', not '", text, '\''));
+                       choices.by_stack = true;
+                   });
+}
+
 int run_program(Context& ctx, Program program, RunChoices choices) {
     check_choices(choices, program);
+    choose_stacks(choices, program);
     if (choices.top && !choices.interval) choices.interval = std::chrono::seconds(1);
     if (choices.freeze_on && program.find_parameter(kFreezing))
         choices.parameters.numbers[kFreezing] = 1;

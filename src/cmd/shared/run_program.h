@@ -33,6 +33,7 @@ struct RunChoices {
     TraceFile* recording = nullptr;    // the same, where it is open already
     KernelFacts* kernel = nullptr;     // live: what is known of this kernel already
     std::optional<Expression> freeze_on;
+    bool by_stack = false;  // count by stack what is else counted without
     std::optional<std::string> session;
     Controls controls = Controls::escaped;
     bool top = false;  // a full screen each interval
@@ -80,6 +81,9 @@ void add_run_options(Options& options, RunChoices& choices);
 void follow_command(RunChoices& choices, bool has_pids);
 // --freeze-on and its --session, where programs may be such that send records for it.
 void add_freeze_options(Options& options, RunChoices& choices);
+
+// --by stack, where programs may be such that count by stack only then.
+void add_by_option(Options& options, RunChoices& choices);
 
 // Links, loads and attaches the program, prints its records as they come, its reports each interval
 // and at the end, and what was lost. The end is a signal, the duration, the command's end, or an

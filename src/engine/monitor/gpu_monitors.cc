@@ -58,7 +58,16 @@ void find_what_lacks(GpuMonitor& monitor, KernelFacts& kernel) try {
 }  // namespace
 
 std::string_view GpuMonitor::driver() const {
-    return is_gpu_driver(program.name) ? std::string_view(program.name) : std::string_view();
+    if (is_gpu_driver(program.name)) return program.name;
+    for (const ProbeProgram& probe : program.programs)
+        for (const auto& alternatives : probe.targets)
+            for (const ProbeTarget& target : alternatives) {
+                const std::string_view event = target.name;
+                const std::string_view system = event.substr(0, event.find(':'));
+                if (target.kind == ProbeTarget::Kind::tracepoint && is_gpu_driver(system))
+                    return system;
+            }
+    return {};
 }
 
 bool GpuMonitor::needs_library() const {

@@ -15,7 +15,8 @@ struct GpuMonitor {
     std::string why_not, hint;  // empty: nothing
 
     bool fits() const { return why_not.empty(); }
-    // The driver that it is about, which it is named after: "amdgpu". Empty: about several drivers.
+    // The driver that it is about, by the name of the monitor or of its events: "amdgpu", "vpu".
+    // Empty: about several drivers.
     std::string_view driver() const;
     // Whether it looks at the calls of a library, such as CUDA's.
     bool needs_library() const;

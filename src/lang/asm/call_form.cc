@@ -10,7 +10,7 @@
 namespace gpufs {
 namespace {
 
-constexpr std::size_t kMaxArguments = 5;
+constexpr std::size_t kMaxArguments = 5, kStackArguments = 3;
 
 // What the arguments of helpers are whose sizes can be checked.
 struct MapHelper {
@@ -67,9 +67,8 @@ bool FormParser::call(const Target* result) {
     const Span list = tokens_.since(open);
     if (spans.size() > kMaxArguments)
         tokens_.fail(spans[kMaxArguments], "a function has 5 arguments at most");
-    check_count(function, list, spans.size());
-
     if (!asks_stacks(function, spans)) {
+        check_count(function, list, spans.size());
         std::vector<Argument> arguments;
         for (const Span& span : spans)
             arguments.push_back(argument(argument_register(arguments.size()), span));
@@ -103,15 +102,22 @@ void FormParser::go_without_result() {
     steps_.back().insn.refs = {std::move(ref)};
 }
 
-// call get_stackid(CONTEXT, map[STACKS], FLAGS), where the map keeps whole stacks: calls the map's
-// own function.
+// call get_stackid(CONTEXT, map[STACKS], FLAGS[, BACK]), where the map keeps whole stacks: calls
+// the map's own function.
 bool FormParser::asks_stacks(const AsmToken& function, const std::vector<Span>& arguments) {
     const auto helper = find_helper(function.text);
-    if (!helper || *helper != BPF_FUNC_get_stackid || arguments.size() != 3) return false;
+    const bool has_back = arguments.size() == kStackArguments + 1;
+    if (!helper || *helper != BPF_FUNC_get_stackid ||
+        (!has_back && arguments.size() != kStackArguments))
+        return false;
     const std::string name = argument(Reg::r2, arguments[1]).map;
     const MapDeclaration* map = work_.program.find_map(name);
     if (!map || !map->keeps_stacks) return false;
-    put({argument(Reg::r1, arguments[0]), argument(Reg::r2, arguments[2])});
+    std::vector<Argument> put_there{argument(Reg::r1, arguments[0]),
+                                    argument(Reg::r2, arguments[2])};
+    if (has_back) put_there.push_back(argument(Reg::r3, arguments[3]));
+    put(std::move(put_there));
+    if (!has_back) step(insn::mov(Reg::r3, 0), "r3 = 0");
     call_generated(stack_function(*map), function.span);
     work_.stacks_asked.insert(name);
     return true;

@@ -9,9 +9,9 @@ namespace gpufs {
 // register events: TRACE_SYSTEM in the kernel's drivers/gpu, drivers/accel, drivers/dma-buf, and of
 // NVIDIA's own module.
 inline constexpr std::string_view kGpuSystems[] = {
-    "gpu_scheduler",  "drm",    "dma_fence", "amdgpu",     "amdgpu_dm", "i915", "xe",
-    "nouveau",        "nvidia", "radeon",    "virtio_gpu", "v3d",       "vc4",  "drm_msm_gpu",
-    "drm_msm_atomic", "host1x", "gpu_mem",   "amdxdna",    "habanalabs"};
+    "gpu_scheduler",  "drm",    "dma_fence", "amdgpu",     "amdgpu_dm",  "i915", "xe",
+    "nouveau",        "nvidia", "radeon",    "virtio_gpu", "v3d",        "vc4",  "drm_msm_gpu",
+    "drm_msm_atomic", "host1x", "gpu_mem",   "amdxdna",    "habanalabs", "vpu"};
 
 // Those of them under which several drivers have their events.
 inline constexpr std::string_view kSharedGpuSystems[] = {"gpu_scheduler", "drm", "dma_fence",
@@ -40,8 +40,9 @@ inline bool is_gpu_library(std::string_view target) {
 // True if a kernel module of this name is a GPU's driver, or what several of them share.
 inline bool is_gpu_module(std::string_view module) {
     for (const std::string_view begin :
-         {"amdgpu", "amdkfd", "amdxcp", "drm", "etnaviv", "gpu_sched", "i915", "lima", "msm",
-          "nouveau", "nvidia", "panfrost", "panthor", "radeon", "ttm", "v3d", "vc4", "virtio_gpu"})
+         {"amdgpu", "amdkfd", "amdxcp", "drm", "etnaviv", "gpu_sched", "i915", "intel_vpu", "lima",
+          "msm", "nouveau", "nvidia", "panfrost", "panthor", "radeon", "ttm", "v3d", "vc4",
+          "virtio_gpu"})
         if (module.starts_with(begin)) return true;
     return module == "xe";
 }

@@ -13,7 +13,7 @@
 namespace gpufs {
 namespace {
 
-constexpr std::int64_t kFrameBytes = 8;
+constexpr std::size_t kFrameBytes = 8;
 // Scratch memory of a CPU, for each stack: whether it is in use; then what becomes the map's value.
 constexpr std::int64_t kHashAt = kFrameBytes, kFramesAt = 2 * kFrameBytes;
 constexpr std::uint64_t kIdBits = 0x7fffffff;
@@ -29,7 +29,10 @@ std::string scratch_of(const MapDeclaration& map) {
 class StackWriter {
 public:
     explicit StackWriter(const MapDeclaration& map)
-        : map_(map), context_(code_.argument(1)), flags_(code_.argument(2)) {
+        : map_(map),
+          context_(code_.argument(1)),
+          flags_(code_.argument(2)),
+          back_(code_.argument(3)) {
         code_.set_source(map.at);
     }
 
@@ -66,17 +69,42 @@ private:
 
     // How many bytes of frames there are now in the scratch memory; zeros are behind them.
     ir::Temp take_stack(ir::Temp scratch, ir::Label release) {
-        const ir::Temp frames = code_.compute(ir::Op::add, ir::kU64, scratch, kFramesAt);
         const ir::Temp bytes = code_.new_temp(ir::kS64);
-        code_.assign(bytes, code_.call(BPF_FUNC_get_stack,
-                                       {context_, frames, map_.value.bytes,
-                                        code_.compute(ir::Op::bit_and, ir::kU64, flags_, kFlags)}));
+        const ir::Temp flags = code_.compute(ir::Op::bit_and, ir::kU64, flags_, kFlags);
+        code_.assign(bytes, read_frames(scratch, 0, flags));
         const ir::Label is_there = code_.new_label();
         code_.branch(ir::Cmp::gt, ir::kS64, bytes, 0, is_there);
         code_.assign(result_.value(), -EFAULT);
         code_.jump(release);
         code_.bind(is_there);
+        put_caller(scratch, flags, bytes);
         return bytes;
+    }
+
+    // Reads frames to behind the first `count` of the scratch memory. Returns their bytes; what is
+    // behind them is zero.
+    ir::Temp read_frames(ir::Temp scratch, std::size_t count, ir::Temp flags) {
+        const std::size_t at = count * kFrameBytes;
+        const ir::Temp to = code_.compute(ir::Op::add, ir::kU64, scratch, kFramesAt + at);
+        return code_.call(BPF_FUNC_get_stack, {context_, to, map_.value.bytes - at, flags});
+    }
+
+    // Puts the caller of a function that begins behind that function, where the kernel left it out:
+    // the frames that it finds by frame pointers begin with that one's caller.
+    void put_caller(ir::Temp scratch, ir::Temp flags, ir::Temp bytes) {
+        constexpr std::size_t kKnown = 2;
+        if (map_.value.bytes <= kKnown * kFrameBytes) return;
+        const ir::Place second{scratch, kFramesAt + kFrameBytes};
+        const ir::Label done = code_.new_label();
+        code_.branch(ir::Cmp::eq, ir::kU64, back_, 0, done);
+        code_.branch(ir::Cmp::eq, ir::kU64, code_.load(second, ir::kU64), back_, done);
+        const ir::Temp others = code_.convert(
+            read_frames(scratch, kKnown, code_.compute(ir::Op::add, ir::kU64, flags, 1)), ir::kS64);
+        code_.store(second, back_, ir::kU64);
+        code_.assign(bytes, kKnown * kFrameBytes);
+        code_.branch(ir::Cmp::le, ir::kS64, others, 0, done);
+        code_.assign(bytes, code_.compute(ir::Op::add, ir::kS64, others, kKnown * kFrameBytes));
+        code_.bind(done);
     }
 
     ir::Temp hash_frames(ir::Temp scratch, ir::Temp bytes) {
@@ -130,7 +158,7 @@ private:
 
     ir::Code code_;
     const MapDeclaration& map_;
-    ir::Temp context_, flags_;
+    ir::Temp context_, flags_, back_;
     std::optional<ir::Temp> result_;
 };
 

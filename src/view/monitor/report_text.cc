@@ -110,14 +110,21 @@ bool is_single(const MapDeclaration& map) {
     return map.is_array() && map.max_entries == 1;
 }
 
-// The key's members: those for columns, and the stacks.
+// The key's members: those for columns, the stacks, and what stands on them: functions that a map
+// has names for are those of GPUs, which the stack's innermost function launched.
 struct KeyPlans {
-    std::vector<ValuePlan> columns, stacks;
+    std::vector<ValuePlan> columns, stacks, launched;
 
     KeyPlans(const MapDeclaration& map, const Layout& key) {
         if (is_single(map)) return;
-        for (ValuePlan& plan : plan_values(key))
-            (plan.is_stack() ? stacks : columns).push_back(std::move(plan));
+        const bool is_stacked = has_stacks(key);
+        for (ValuePlan& plan : plan_values(key)) {
+            const bool is_launched = is_stacked && !plan.type.text_map.empty();
+            (plan.is_stack() ? stacks
+             : is_launched   ? launched
+                             : columns)
+                .push_back(std::move(plan));
+        }
     }
 };
 
@@ -142,7 +149,7 @@ std::string value_text(const ValuePlan& plan, std::span<const std::byte> bytes,
 
 // The frames of all stacks of a key, the outermost first: the process's, then the kernel's.
 std::vector<StackFrame> stack_of(const KeyPlans& plans, const std::vector<std::byte>& key,
-                                 const ValueWriter& values) {
+                                 ValueWriter& values) {
     std::vector<StackFrame> frames;
     const auto add = [&](const ValuePlan& plan) {
         const bool is_kernel = plan.type.kind == ValueType::Kind::kernel_stack;
@@ -161,11 +168,13 @@ std::vector<StackFrame> stack_of(const KeyPlans& plans, const std::vector<std::b
         }
     }
     if (frames.empty()) add(plans.stacks.front());
+    for (const ValuePlan& plan : plans.launched)
+        frames.push_back({value_text(plan, key, values), FrameKind::gpu});
     return frames;
 }
 
 std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std::byte>& key,
-                                   const ValueWriter& values) {
+                                   ValueWriter& values) {
     std::vector<std::string> names;
     for (StackFrame& frame : stack_of(plans, key, values)) names.push_back(std::move(frame.name));
     return names;

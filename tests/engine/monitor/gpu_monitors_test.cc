@@ -19,6 +19,7 @@ const std::string kNoI915 =
     "i915: this kernel has no event 'i915:i915_request_add': 'i915' cannot run here";
 const std::string kNoXe =
     "xe: this kernel has no event 'xe:xe_sched_job_exec': 'xe' cannot run here";
+const std::string kNoNpu = "npu: this kernel has no event 'vpu:job': 'npu' cannot run here";
 const std::string kNoNvidia = "nvidia: this needs the module 'nvidia', which is not loaded";
 
 // Name and reason of each that looks at events, as a kernel with these formats has them.
@@ -42,7 +43,7 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything) {
                        kNoAmdgpu, "drm: ",
                        "fence: this kernel has no event 'dma_fence:dma_fence_wait_start': 'fence' "
                        "cannot run here",
-                       kNoI915, kNoNvidia,
+                       kNoI915, kNoNpu, kNoNvidia,
                        "vblank: this kernel has no event 'drm:drm_vblank_event': 'vblank' cannot "
                        "run here",
                        kNoXe}),
@@ -56,7 +57,7 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything) {
         BOOST_TEST(std::ranges::count(all, has_xe ? "xe: " : kNoXe) == 1, captured);
     }
     BOOST_TEST(reasons("6.18") == (std::vector<std::string>{
-                                      kNoAmdgpu, "drm: ", "fence: ", kNoI915, kNoNvidia,
+                                      kNoAmdgpu, "drm: ", "fence: ", kNoI915, kNoNpu, kNoNvidia,
                                       "vblank: this kernel has no event 'drm:drm_vblank_event': "
                                       "'vblank' cannot run here",
                                       kNoXe}),

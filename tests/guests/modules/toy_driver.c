@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * The events of GPU drivers without a GPU: those that this kernel's own amdgpu, i915 and xe have, with
- * the same fields, made of their formats by driver-events.awk. What is written to /dev/toy_driver is
+ * The events of GPU drivers without a GPU: those that this kernel's own amdgpu, i915, xe and intel_vpu
+ * have, with the same fields, made of their formats by driver-events.awk. What is written to /dev/toy_driver is
  * done line by line, in the context of the writer:
  *
  *   EVENT FIELD=VALUE...	fires the event; a field that is not named is 0 or empty
@@ -20,14 +20,25 @@
 #include "assign_string.h"
 #include "toy_driver.h"
 
-/* For fields that hold the address of a name: those that a kernel would have, for good. */
+/*
+ * For fields that hold the address of a name: those that a kernel would have, for good. A blank of
+ * theirs is written as '+'.
+ */
 const char *toy_keep(const char *text)
 {
-	static const char *const names[] = { "control", "cursor", "" };
-	int i = 0;
+	static const char *const names[] = {
+		"control", "cursor", "create", "submit", "done", "[tx]", "[rx]", "resume", "resume done",
+		"runtime suspend", "runtime suspend done", "VPU_JSM_MSG_REGISTER_DB",
+		"VPU_JSM_MSG_REGISTER_DB_DONE", "VPU_JSM_MSG_ENGINE_RESET", "VPU_JSM_MSG_ENGINE_RESET_DONE",
+		"VPU_JSM_MSG_JOB_DONE", "Unknown JSM message type", ""
+	};
+	int i, at;
 
-	while (names[i][0] && strcmp(names[i], text))
-		i++;
+	for (i = 0; names[i][0]; i++) {
+		for (at = 0; text[at] == names[i][at] || (text[at] == '+' && names[i][at] == ' '); at++)
+			if (!text[at])
+				return names[i];
+	}
 	return names[i];
 }
 

@@ -53,7 +53,7 @@ static void notify(void *space, const struct toy_uvm_event *event)
 		}
 	} else {
 		const unsigned int generation = nvidia_generation();
-		const int at = generation < 545 ? 24 : 32;
+		const int at = generation < 550 ? 24 : 32;
 
 		put32(data, 16, event->to);
 		put32(data, 20, event->processor);

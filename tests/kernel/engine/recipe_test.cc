@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(every_shipped_recipe_runs_here_or_says_what_is_missing) {
         if (!missing.empty()) {
             BOOST_TEST(missing.size() == 1u);
             BOOST_TEST(missing[0] ==
-                       "one of 14 events and functions, such as xe:xe_sched_job_timedout and "
+                       "one of 15 events and functions, such as xe:xe_sched_job_timedout and "
                        "xe:xe_exec_queue_reset");
         }
     }

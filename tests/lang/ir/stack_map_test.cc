@@ -16,7 +16,8 @@ using Frames = std::vector<std::uint64_t>;
 constexpr std::size_t kFrames = 16;
 constexpr std::uint32_t kAtOnce = 8;
 
-// A program that returns the id of its kernel stack, or with a context of 1, of its user stack.
+// A program that returns the id of its kernel stack, or if the first word of its context is 1, of
+// its user stack. The second word is where the function returns to.
 Program asker(std::uint64_t entries, bool keeps_stacks) {
     Program program;
     program.name = "asker";
@@ -36,8 +37,9 @@ Program asker(std::uint64_t entries, bool keeps_stacks) {
     ir::Code code;
     const ir::Temp context = code.argument(1);
     const ir::Temp is_user = code.load({context, 0}, ir::kU64);
-    code.leave(
-        code.call(stack_function(map), {context, code.compute(ir::Op::shl, ir::kU64, is_user, 8)}));
+    const ir::Temp back = code.load({context, 8}, ir::kU64);
+    code.leave(code.call(stack_function(map),
+                         {context, code.compute(ir::Op::shl, ir::kU64, is_user, 8), back}));
     ProbeProgram probe;
     probe.name = "ask";
     probe.code = code.assemble();
@@ -52,10 +54,10 @@ public:
         if (keeps_stacks) world_.features.insert("bounded_loops");
     }
 
-    std::int64_t id_of(const Frames& stack, bool is_user = false) {
+    std::int64_t id_of(const Frames& stack, bool is_user = false, std::uint64_t back = 0) {
         (is_user ? world_.world.now.user_stack : world_.world.now.kernel_stack) = stack;
-        const std::uint64_t context = is_user ? 1 : 0;
-        return static_cast<std::int64_t>(world_.run(0, {}, std::as_bytes(std::span(&context, 1))));
+        const std::uint64_t context[] = {is_user ? 1u : 0u, back};
+        return static_cast<std::int64_t>(world_.run(0, {}, std::as_bytes(std::span(context))));
     }
     // The map's value: the hash in front of the frames.
     Frames kept(std::int64_t id) { return world_.words("stacks", static_cast<std::uint32_t>(id)); }
@@ -137,6 +139,31 @@ BOOST_AUTO_TEST_CASE(a_map_is_full_when_it_has_as_many_stacks_as_it_has_entries)
     BOOST_TEST(asker.refused() == 2u);
     BOOST_TEST(asker.id_of({0x1001}) >= 0);
     BOOST_TEST(asker.refused() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_caller_of_a_function_that_begins_is_put_behind_it_where_it_is_missing) {
+    Asker asker(8);
+    constexpr std::uint64_t kCaller = 0x401234;
+    const auto frames_of = [&](const Frames& stack) {
+        const Frames value = asker.kept(asker.id_of(stack, true, kCaller));
+        return Frames(value.begin() + 1, std::ranges::find(value.begin() + 1, value.end(), 0u));
+    };
+    const Frames whole{0x7f0010, kCaller, 0x401500, 0x401600};
+    const auto check = [&](const Frames& got, const Frames& wanted) {
+        BOOST_TEST(got == wanted, boost::test_tools::per_element());
+    };
+    check(frames_of({0x7f0010, 0x401500, 0x401600}), whole);
+    check(frames_of(whole), whole);
+    BOOST_TEST(asker.id_of(whole, true) ==
+               asker.id_of({0x7f0010, 0x401500, 0x401600}, true, kCaller));
+    check(frames_of({0x7f0010}), {0x7f0010, kCaller});
+    // A stack without room for one more loses its outermost frame.
+    Frames deep, wanted;
+    for (std::uint64_t i = 0; i < kFrames; ++i) deep.push_back(0x500000 + i);
+    wanted = deep;
+    wanted.insert(wanted.begin() + 1, kCaller);
+    wanted.pop_back();
+    check(frames_of(deep), wanted);
 }
 
 BOOST_AUTO_TEST_CASE(a_task_without_a_stack_has_no_id) {

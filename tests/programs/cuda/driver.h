@@ -8,6 +8,7 @@
 
 using CuFunction = struct CuFunctionHandle*;
 using CuStream = struct CuStreamHandle*;
+using CuContext = struct CuContextHandle*;
 using CuPointer = std::uint64_t;
 
 struct CuLaunchConfig {
@@ -61,6 +62,13 @@ int cuLaunchCooperativeKernel(CuFunction, unsigned, unsigned, unsigned, unsigned
 int cuLaunchKernelEx(const CuLaunchConfig*, CuFunction, void**, void**);
 int cuGraphLaunch(void* graph, CuStream);
 int cuGraphLaunch_ptsz(void* graph, CuStream);
+
+int cuDevicePrimaryCtxRetain(CuContext*, int device);
+int cuCtxCreate_v2(CuContext*, unsigned flags, int device);
+int cuCtxSetCurrent(CuContext);
+int cuCtxPushCurrent_v2(CuContext);
+int cuCtxPopCurrent_v2(CuContext*);
+int cuCtxGetDevice(int* device);
 
 int cuMemAlloc_v2(CuPointer*, std::size_t);
 int cuMemAllocManaged(CuPointer*, std::size_t, unsigned flags);

@@ -55,6 +55,26 @@ int cuGraphLaunch_ptsz(void* graph, CuStream stream) {
     return cuGraphLaunch(graph, stream);
 }
 
+int cuDevicePrimaryCtxRetain(CuContext* context, int) {
+    return allocate(reinterpret_cast<CuPointer*>(context), 0);
+}
+int cuCtxCreate_v2(CuContext* context, unsigned, int) {
+    return allocate(reinterpret_cast<CuPointer*>(context), 0);
+}
+int cuCtxSetCurrent(CuContext) {
+    return 0;
+}
+int cuCtxPushCurrent_v2(CuContext) {
+    return 0;
+}
+int cuCtxPopCurrent_v2(CuContext*) {
+    return 0;
+}
+int cuCtxGetDevice(int* device) {
+    *device = 6;
+    return 0;
+}
+
 int cuMemAlloc_v2(CuPointer* pointer, std::size_t bytes) {
     return allocate(pointer, bytes);
 }

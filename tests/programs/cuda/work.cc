@@ -5,14 +5,34 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "../works.h"
 #include "runtime.h"
+
+void require(int result) {
+    if (result != 0) std::abort();
+}
+
+// Functions that stacks are to name.
+__attribute__((noinline)) void launch_layer(CuFunction function) {
+    require(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr));
+}
+__attribute__((noinline)) void launch_layer_ptsz(CuFunction function) {
+    require(cuLaunchKernel_ptsz(function, 1, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr));
+}
+__attribute__((noinline)) CuPointer take_memory(std::size_t bytes) {
+    CuPointer taken = 0;
+    require(cuMemAlloc_v2(&taken, bytes));
+    return taken;
+}
 
 // The stubs of a program's kernels, whose names say which kernel they launch.
 __attribute__((noinline)) void add_vectors(const float* a, float* b, int count) {
@@ -26,10 +46,6 @@ __attribute__((noinline)) void scale(T* a) {
 namespace {
 
 using works::Numbers;
-
-void require(int result) {
-    if (result != 0) std::abort();
-}
 
 void in_threads(long threads, const auto& work) {
     std::vector<std::thread> all;
@@ -125,6 +141,91 @@ void collectives(const Numbers& numbers) {
     });
 }
 
+// Code that calls a function with an argument, and has a name in the file where perf looks for such
+// names, as those of Python's functions are.
+void (*named_code())(void (*)(CuFunction), CuFunction) {
+#if defined __x86_64__
+    const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf8,  // rax = rdi
+                                  0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
+#else
+    const unsigned code[] = {0xa9bf7bfd, 0x910003fd, 0xaa0003e2,  // x2 = x0
+                             0xaa0103e0, 0xd63f0040, 0xa8c17bfd, 0xd65f03c0};
+#endif
+    void* const at =
+        ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) std::abort();
+    std::memcpy(at, code, sizeof code);
+    if (::mprotect(at, 4096, PROT_READ | PROT_EXEC) != 0) std::abort();
+    __builtin___clear_cache(static_cast<char*>(at), static_cast<char*>(at) + sizeof code);
+    const std::string path = "/tmp/perf-" + std::to_string(::getpid()) + ".map";
+    std::FILE* const list = std::fopen(path.c_str(), "w");
+    if (!list) std::abort();
+    std::fprintf(list, "%lx %zx py::forward:/model.py\n", reinterpret_cast<unsigned long>(at),
+                 sizeof code);
+    std::fclose(list);
+    return reinterpret_cast<void (*)(void (*)(CuFunction), CuFunction)>(at);
+}
+
+// COUNT: launches a kernel COUNT times, and as often by a version of the call, through code with a
+// name of its own; allocates COUNT times, and frees the first; waits once.
+void stacks(const Numbers& numbers) {
+    CuFunction add = nullptr;
+    require(cuModuleGetFunction(&add, nullptr, "_Z11add_vectorsPKfPfi"));
+    const auto call = named_code();
+    for (long i = 0; i < numbers[0]; ++i) {
+        call(launch_layer, add);
+        call(launch_layer_ptsz, add);
+        const CuPointer taken = take_memory(1000);
+        if (i == 0) require(cuMemFree_v2(taken));
+    }
+    require(cuCtxSynchronize());
+}
+
+// COUNT: launches COUNT times and a graph on each of some GPUs, by the context of the thread.
+void gpus(const Numbers& numbers) {
+    CuFunction add = nullptr;
+    require(cuModuleGetFunction(&add, nullptr, "_Z11add_vectorsPKfPfi"));
+    CuContext first = nullptr, third = nullptr, made = nullptr;
+    const auto work = [&](long times) {
+        for (long i = 0; i < times * numbers[0]; ++i) launch_layer(add);
+        require(cuGraphLaunch(nullptr, nullptr));
+    };
+    work(1);  // on a GPU that is not known
+    require(cuDevicePrimaryCtxRetain(&first, 0));
+    require(cuDevicePrimaryCtxRetain(&third, 2));
+    require(cuCtxSetCurrent(third));
+    work(2);
+    require(cuCtxPushCurrent_v2(first));
+    work(3);
+    require(cuCtxCreate_v2(&made, 0, 5));
+    work(4);
+    require(cuCtxPopCurrent_v2(&made));
+    require(cuCtxPopCurrent_v2(&first));
+    work(5);
+    in_threads(1, [&](long) {
+        int device = 0;
+        require(cuCtxGetDevice(&device));
+        work(6);
+    });
+}
+
+// COUNT: launches COUNT times and says how long each launch took: the median of 20 parts.
+void bench(const Numbers& numbers) {
+    using Clock = std::chrono::steady_clock;
+    constexpr long kParts = 20;
+    CuFunction add = nullptr;
+    require(cuModuleGetFunction(&add, nullptr, "_Z11add_vectorsPKfPfi"));
+    std::vector<double> parts;
+    for (long part = 0; part < kParts; ++part) {
+        const auto begin = Clock::now();
+        for (long i = 0; i < numbers[0] / kParts; ++i) launch_layer(add);
+        const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
+        parts.push_back(took.count() * kParts / static_cast<double>(numbers[0]));
+    }
+    std::ranges::sort(parts);
+    std::printf("%.1f ns a launch\n", parts[kParts / 2]);
+}
+
 // COUNT: launches its own kernels by the runtime library: each once, then COUNT times when a line
 // has come on the standard input.
 void stubs(const Numbers& numbers) {
@@ -170,7 +271,8 @@ void runtime(const Numbers& numbers) {
 
 const std::map<std::string, works::Work> kWorks = {
     {"runtime", {1, runtime}}, {"launches", {2, launches}},       {"memory", {2, memory}},
-    {"copies", {2, copies}},   {"collectives", {2, collectives}}, {"stubs", {1, stubs}}};
+    {"copies", {2, copies}},   {"stacks", {1, stacks}},           {"gpus", {1, gpus}},
+    {"bench", {1, bench}},     {"collectives", {2, collectives}}, {"stubs", {1, stubs}}};
 
 }  // namespace
 

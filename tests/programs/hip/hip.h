@@ -33,4 +33,5 @@ int hipMemsetD32(void*, int, std::size_t count);
 
 int hipStreamSynchronize(void*);
 int hipDeviceSynchronize();
+int hipSetDevice(int device);
 }

@@ -76,4 +76,7 @@ int hipStreamSynchronize(void*) {
 int hipDeviceSynchronize() {
     return hipStreamSynchronize(nullptr);
 }
+int hipSetDevice(int) {
+    return 0;
+}
 }

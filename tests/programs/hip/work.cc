@@ -25,7 +25,8 @@ void require(int result) {
     if (result != 0) std::abort();
 }
 
-// THREADS COUNT: each thread does each of its calls COUNT times, and frees all but one.
+// THREADS COUNT: each thread does each of its calls COUNT times, and frees all but one. All but the
+// first choose a GPU: that of their number, from 0.
 void all(const Numbers& numbers) {
     const auto told = reinterpret_cast<const void*>(&told_kernel);
     const auto own = reinterpret_cast<const void*>(&own_kernel);
@@ -35,7 +36,8 @@ void all(const Numbers& numbers) {
     require(hipModuleGetFunction(&by_name, nullptr, "plain_name"));
     std::vector<std::thread> threads;
     for (long thread = 0; thread < numbers[0]; ++thread)
-        threads.emplace_back([&, stream = reinterpret_cast<void*>(0x5000 + 8 * thread)] {
+        threads.emplace_back([&, thread, stream = reinterpret_cast<void*>(0x5000 + 8 * thread)] {
+            if (thread > 0) require(hipSetDevice(static_cast<int>(thread)));
             for (long i = 0; i < numbers[1]; ++i) {
                 require(hipLaunchKernel(told, {1, 2, 3}, {4, 5, 6}, nullptr, 0, stream));
                 require(hipLaunchKernel_spt(own, {7, 8, 9}, {10, 11, 12}, nullptr, 0, stream));
