@@ -91,7 +91,7 @@ $(B)/probed:       MODE = -std=c++20 -pie -fPIE
 $(B)/probed-fixed: MODE = -std=c++20 -no-pie -fno-pie
 $(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
 $(B)/gpufs-work: tests/programs/work.cc
-$(B)/late-timer: MODE = -O2 -x c
+$(B)/late-timer: MODE = -x c
 $(B)/late-timer: tests/programs/late_timer.c
 $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests
 $(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/vm/modules/toy_nvidia.h

@@ -40,7 +40,7 @@ static int depth;
 static inline __attribute__((always_inline)) long twice(long value) {
     long result = value * 2;
     USED(result);
-    return result;  // twice
+    return result;
 }
 
 NOINLINE static long work(struct request *req, int n, const char *text) {

@@ -15,8 +15,6 @@
 namespace gpufs {
 namespace {
 
-using Kind = DwarfType::Kind;
-using Place = VariablePlace::Kind;
 
 constexpr std::size_t kNamesShown = 12;
 
@@ -67,7 +65,7 @@ VariablePlace ObjectFinder::located(const DwarfEntry& variable) {
 }
 
 void ObjectFinder::fail(std::string reason, std::string hint) const {
-    throw Unreadable{at_, std::move(reason), std::move(hint)};
+    throw Unreadable{at_, std::move(reason), std::move(hint), false, false};
 }
 
 // --- the variable ---------------------------------------------------------------------------
@@ -136,11 +134,11 @@ VariablePlace ObjectFinder::by_symbol(const DwarfEntry& variable) const {
     VariablePlace place;
     const auto symbol = find_symbol(info_.path(), name);
     if (!symbol) {
-        place.kind = Place::refused;
+        place.kind = PlaceKind::refused;
         place.reason = "it is in another program or library";
         return place;
     }
-    place.kind = Place::memory;
+    place.kind = PlaceKind::memory;
     place.number.base = RuntimeNumber::Base::linked;
     place.number.offset = static_cast<std::int64_t>(symbol->address);
     return place;
@@ -154,12 +152,12 @@ void ObjectFinder::take(ProgramObject& object, const VariablePath::Step& step) {
     const DwarfType type = object.type.stripped();
     switch (step.kind) {
         case StepKind::member:
-            if (type.kind() == Kind::pointer)
+            if (type.kind() == TypeKind::pointer)
                 fail(cat("this is a pointer (", object.type.to_text(), ")"),
                      cat("write ->", step.name));
             return member(object, step.name);
         case StepKind::through:
-            if (type.kind() == Kind::structure)
+            if (type.kind() == TypeKind::structure)
                 fail(cat("this is no pointer but a ", object.type.to_text()),
                      cat("write .", step.name));
             through(object);
@@ -173,7 +171,7 @@ void ObjectFinder::take(ProgramObject& object, const VariablePath::Step& step) {
 
 void ObjectFinder::member(ProgramObject& object, const std::string& name) {
     const DwarfType type = object.type.stripped();
-    if (type.kind() != Kind::structure)
+    if (type.kind() != TypeKind::structure)
         fail(cat("this has no members: it is of type ", object.type.to_text()));
     const auto found = find_member(type, name);
     if (!found) {
@@ -198,21 +196,21 @@ void ObjectFinder::shift(ProgramObject& object, std::uint64_t at, std::uint64_t 
     object.bits = bits;
     object.first_bit = first_bit;
     switch (place.kind) {
-        case Place::memory:
+        case PlaceKind::memory:
             place.number.offset += static_cast<std::int64_t>(at);
             return;
-        case Place::in_register:
-        case Place::value:
+        case PlaceKind::in_register:
+        case PlaceKind::value:
             if (at + bytes > 8) fail("it is in no register as a whole");
             if (at == 0 && !bits) return;
             object.first_bit = static_cast<unsigned>(8 * at) + first_bit;
             object.bits = bits ? bits : std::optional(static_cast<unsigned>(8 * bytes));
             return;
-        case Place::bytes:
+        case PlaceKind::bytes:
             if (at + bytes > place.bytes.size()) fail("its value is not described");
             place.bytes = place.bytes.substr(at, bytes);
             return;
-        case Place::pieces: {
+        case PlaceKind::pieces: {
             std::uint64_t begin = 0;
             for (const VariablePlace::Piece& piece : place.pieces) {
                 if (8 * at >= begin && 8 * (at + bytes) <= begin + piece.bits) {
@@ -225,9 +223,9 @@ void ObjectFinder::shift(ProgramObject& object, std::uint64_t at, std::uint64_t 
             }
             fail("it is in several places at once");
         }
-        case Place::nowhere:
-        case Place::pointer:
-        case Place::refused:
+        case PlaceKind::nowhere:
+        case PlaceKind::pointer:
+        case PlaceKind::refused:
             return;  // said at the end
     }
 }
@@ -235,16 +233,16 @@ void ObjectFinder::shift(ProgramObject& object, std::uint64_t at, std::uint64_t 
 // From a pointer to what it points to.
 void ObjectFinder::through(ProgramObject& object) {
     const DwarfType type = object.type.stripped();
-    if (type.kind() == Kind::array) {
+    if (type.kind() == TypeKind::array) {
         object.type = type.target();
         return;
     }
-    if (type.kind() != Kind::pointer && type.kind() != Kind::reference)
+    if (type.kind() != TypeKind::pointer && type.kind() != TypeKind::reference)
         fail(cat("this is no pointer: it is of type ", object.type.to_text()));
     if (type.entry.unit->address_bytes != 8)
         fail("the pointers of a 32-bit program cannot be followed by a probe");
     VariablePlace& place = object.place;
-    if (place.kind == Place::pointer && place.target) {
+    if (place.kind == PlaceKind::pointer && place.target) {
         const std::int64_t behind = place.offset;
         place = located(place.target);
         object.type = type.target();
@@ -255,7 +253,7 @@ void ObjectFinder::through(ProgramObject& object) {
     }
     RuntimeNumber address = value_of(object);
     place = {};
-    place.kind = Place::memory;
+    place.kind = PlaceKind::memory;
     place.number = std::move(address);
     object.type = type.target();
 }
@@ -267,19 +265,19 @@ RuntimeNumber ObjectFinder::value_of(const ProgramObject& object) {
     if (object.bits) fail("it is in a part of a register");
     RuntimeNumber value = place.number;
     switch (place.kind) {
-        case Place::memory:
+        case PlaceKind::memory:
             if (value.base == RuntimeNumber::Base::computed) fail_computed(value);
             value.reads.push_back({value.offset, 8});
             value.offset = 0;
             return value;
-        case Place::in_register:
+        case PlaceKind::in_register:
             value = {};
             value.base = RuntimeNumber::Base::in_register;
             value.reg = place.reg;
             return value;
-        case Place::value:
+        case PlaceKind::value:
             return value;
-        case Place::bytes:
+        case PlaceKind::bytes:
             value = {};
             value.offset = static_cast<std::int64_t>(number_in_bytes(place.bytes));
             return value;
@@ -290,9 +288,9 @@ RuntimeNumber ObjectFinder::value_of(const ProgramObject& object) {
 
 void ObjectFinder::element(ProgramObject& object, std::int64_t number) {
     const DwarfType type = object.type.stripped();
-    if (type.kind() == Kind::pointer) {
+    if (type.kind() == TypeKind::pointer) {
         through(object);
-    } else if (type.kind() == Kind::array) {
+    } else if (type.kind() == TypeKind::array) {
         const auto count = type.count();
         if (count && static_cast<std::uint64_t>(number) >= *count && *count > 1)
             fail(cat("it has ", counted(*count, "element"), ": there is no [", number, "]"));
@@ -306,19 +304,19 @@ void ObjectFinder::element(ProgramObject& object, std::int64_t number) {
 }
 
 void ObjectFinder::follow_reference(ProgramObject& object) {
-    if (object.type.stripped().kind() == Kind::reference) through(object);
+    if (object.type.stripped().kind() == TypeKind::reference) through(object);
 }
 
 void ObjectFinder::require_there(const VariablePlace& place) const {
     switch (place.kind) {
-        case Place::nowhere:
-            throw Unreadable{at_, "", "", true};
-        case Place::refused:
+        case PlaceKind::nowhere:
+            throw Unreadable{at_, "", "", true, true};
+        case PlaceKind::refused:
             fail(cat("it cannot be read: ", place.reason));
-        case Place::pointer:
+        case PlaceKind::pointer:
             fail("the compiler keeps no address of it, only what it points to",
                  "name what it points to: a member, by '->'");
-        case Place::pieces:
+        case PlaceKind::pieces:
             fail("it is in several places at once", "name a member of it");
         default:
             return;
@@ -328,12 +326,14 @@ void ObjectFinder::require_there(const VariablePlace& place) const {
 void ObjectFinder::fail_computed(const RuntimeNumber& number) const {
     if (number.of_entry)
         throw Unreadable{at_,
-                         cat("only what it was when the function began is known (",
-                             number.to_text(), ")"),
+                         cat("only what it was when the function began is known: ",
+                             number.to_text()),
                          cat("at the begin it can be read: probe '", spot_.function, "' itself"),
-                         false};
-    fail(cat("it has no place: it would be computed as ", number.to_text(),
-             ", and a probe computes nothing"));
+                         false, false};
+    throw Unreadable{at_,
+                     cat("it has no place: it would be computed as ", number.to_text(),
+                         ", and a probe computes nothing"),
+                     "", false, true};
 }
 
 }  // namespace gpufs

@@ -13,11 +13,15 @@
 
 namespace gpufs {
 
+using TypeKind = DwarfType::Kind;
+using PlaceKind = VariablePlace::Kind;
+
 // Why a path cannot be read at a spot.
 struct Unreadable {
     Span at;
     std::string reason, hint;
-    bool is_nowhere = false;  // it may be there at another place of the code
+    bool is_nowhere = false;    // optimized out
+    bool is_elsewhere = false;  // it may be read at another place of the code
 };
 
 // Something of the program, on the way through a path.

@@ -15,10 +15,8 @@
 namespace gpufs {
 namespace {
 
-using Kind = DwarfType::Kind;
-using Place = VariablePlace::Kind;
-
 constexpr std::uint64_t kMostElements = 64;  // of an array that a probe reads
+
 std::string fetch_offset(std::int64_t number) {
     return number < 0 ? cat(number) : cat('+', number);
 }
@@ -58,8 +56,11 @@ private:
                 finder_.fail(cat("it is at the fixed address ",
                          hex(static_cast<std::uint64_t>(number.reads.front().at)),
                          ", and a probe reads none"));
-            case Base::computed:
-                finder_.fail_computed(number);
+            case Base::computed: {
+                RuntimeNumber address = number;
+                address.reads.clear();
+                finder_.fail_computed(address);
+            }
         }
         for (; next < number.reads.size(); ++next)
             text = cat(fetch_offset(number.reads[next].at), '(', text, ')');
@@ -85,13 +86,13 @@ private:
         finder_.require_there(place);
         RuntimeNumber number = place.number;
         switch (place.kind) {
-            case Place::memory:
+            case PlaceKind::memory:
                 number.reads.push_back({number.offset, 8});
                 number.offset = 0;
                 return {memory_fetch(number), true};
-            case Place::in_register:
+            case PlaceKind::in_register:
                 return {register_fetch(place.reg)};
-            case Place::bytes:
+            case PlaceKind::bytes:
                 return {constant_fetch(number_in_bytes(place.bytes), object)};
             default:
                 break;
@@ -121,12 +122,12 @@ private:
         made.c_type = object.type.to_text();
         const DwarfType type = object.type.stripped();
         const bool points_to_char =
-            type.kind() == Kind::pointer && type.target().stripped().is_char();
-        if (type.kind() == Kind::pointer && (is_text || (asked.empty() && points_to_char))) {
+            type.kind() == TypeKind::pointer && type.target().stripped().is_char();
+        if (type.kind() == TypeKind::pointer && (is_text || (asked.empty() && points_to_char))) {
             // A text is where the pointer points.
             finder_.through(object);
             is_text = true;
-        } else if (type.kind() == Kind::array && asked.empty()) {
+        } else if (type.kind() == TypeKind::array && asked.empty()) {
             is_text = type.target().stripped().is_char();
         }
         made.place = object.place.to_text();
@@ -136,7 +137,7 @@ private:
         made.type = !asked.empty() ? asked : is_text ? "string" : type_name(object, source, made);
         if ((is_text || made.type.ends_with(']')) && !source.is_memory)
             finder_.fail(cat("it is in no memory, as a ", made.type, " must be"));
-        if (type.kind() == Kind::enumeration) made.notes.push_back(values_text(type));
+        if (type.kind() == TypeKind::enumeration) made.notes.push_back(values_text(type));
         return made;
     }
 
@@ -152,33 +153,36 @@ private:
         const DwarfType type = object.type.stripped();
         const std::uint64_t bytes = type.bytes().value_or(0);
         switch (type.kind()) {
-            case Kind::integer:
-            case Kind::boolean:
-            case Kind::character:
-            case Kind::enumeration:
+            case TypeKind::integer:
+            case TypeKind::boolean:
+            case TypeKind::character:
+            case TypeKind::enumeration:
                 break;
-            case Kind::pointer:
-            case Kind::reference:
+            case TypeKind::pointer:
+            case TypeKind::reference:
                 return bytes == 4 ? "x32" : "x64";
-            case Kind::floating:
+            case TypeKind::floating:
                 finder_.fail(cat("it is a floating point number (", made.c_type,
                          "), and a probe has no type for it"),
                      cat("NAME:x", 8 * (bytes == 4 ? 4 : 8), " records its bits"));
-            case Kind::structure:
+            case TypeKind::structure:
                 finder_.fail(cat("it is a whole ", made.c_type),
                      cat("name a member: ", listed_names(member_names(type))));
-            case Kind::array:
+            case TypeKind::array:
                 return array_type(type, source, made);
-            case Kind::none:
+            case TypeKind::none:
                 finder_.fail(cat("it has no value: it is of type ", made.c_type));
         }
         if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
             finder_.fail(cat("a probe reads no number of ", counted(bytes, "byte")));
-        if (object.bits && object.place.kind != Place::bytes && source.fetch[0] != '\\')
+        if (object.bits && object.place.kind != PlaceKind::bytes && source.fetch[0] != '\\')
             return bits_type(object, source, made, bytes);
+        // Of a bool in a register only the lowest bit counts: compilers leave the others as they are.
+        if (type.kind() == TypeKind::boolean && !source.is_memory && source.fetch[0] == '%')
+            return "b1@0/8";
         // Where only the lower bytes count, the others are their sign.
         const std::uint64_t real =
-            object.place.kind == Place::value ? std::min<std::uint64_t>(bytes, object.place.number.bytes)
+            object.place.kind == PlaceKind::value ? std::min<std::uint64_t>(bytes, object.place.number.bytes)
                                               : bytes;
         const bool is_signed = real < bytes ? object.place.number.is_signed : type.is_signed();
         return cat(is_signed ? 's' : 'u', 8 * real);
@@ -200,7 +204,7 @@ private:
         const DwarfType element = type.target().stripped();
         if (!count || *count == 0)
             finder_.fail("how long this array is is not known", "name one element: NAME[0]");
-        if (element.kind() == Kind::array || element.kind() == Kind::structure)
+        if (element.kind() == TypeKind::array || element.kind() == TypeKind::structure)
             finder_.fail(cat("it is a whole ", made.c_type), "name one element: NAME[0]");
         const ProgramObject one{element, {}, {}, 0};
         const std::string name = type_name(one, source, made);
@@ -259,15 +263,13 @@ VariableFetch fetch_variable(DebugInfo& info, const SourceText& source, const Va
     try {
         return Reader(info, spot).read(path);
     } catch (const Unreadable& why) {
-        if (!why.is_nowhere) throw SourceError(source, why.at, why.reason, why.hint);
-        const std::string hint = [&]() -> std::string {
-            if (const auto line = nearest_line(info, path, spot))
-                return cat("it can be read at line ", *line);
-            return cat("it can be read at no line of '", spot.function, "'");
-        }();
-        throw SourceError(source, why.at,
-                          cat("'", path.variable, "' is optimized out at ", spot_text(info, spot)),
-                          hint);
+        const auto line = why.is_elsewhere ? nearest_line(info, path, spot) : std::nullopt;
+        const std::string hint = line ? cat("it can be read at line ", *line) : why.hint;
+        if (!why.is_nowhere) throw SourceError(source, why.at, why.reason, hint);
+        throw SourceError(
+            source, why.at,
+            cat("'", path.variable, "' is optimized out at ", spot_text(info, spot)),
+            line ? hint : cat("it can be read at no line of '", spot.function, "'"));
     }
 }
 
@@ -289,7 +291,7 @@ std::vector<ListedVariable> list_variables(DebugInfo& info, const CodeSpot& spot
         ListedVariable made{std::string(name_of(variable)), type_of(variable).to_text(), "",
                             std::move(scope), "", ""};
         const VariablePlace place = ObjectFinder(info, spot).object_of(variable).place;
-        made.place = place.kind == Place::refused ? "-" : place.to_text();
+        made.place = place.kind == PlaceKind::refused ? "-" : place.to_text();
         try {
             const VariableFetch fetch = Reader(info, spot).read(variable);
             made.fetch = cat(fetch.fetch, ':', fetch.type);
