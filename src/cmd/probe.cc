@@ -202,12 +202,9 @@ struct ProbeVerb {
     std::string_view name;
     int (*run)(Context&, const ProbeOptions&);
 };
-constexpr ProbeVerb kProbeVerbs[] = {{"add", add_probe},
-                                     {"list", list_session_probes},
-                                     {"remove", remove_probe},
-                                     {"usdt", list_usdt},
-                                     {"vars", list_variables_at},
-                                     {"lines", list_lines_of}};
+constexpr ProbeVerb kProbeVerbs[] = {{"add", add_probe},          {"list", list_session_probes},
+                                     {"remove", remove_probe},    {"usdt", list_usdt},
+                                     {"vars", list_variables_at}, {"lines", list_lines_of}};
 
 }  // namespace
 

@@ -47,14 +47,13 @@ std::string variables_table(const std::vector<ListedVariable>& variables, Contro
 
 int list_place_variables(Context& ctx, const SourceQuestion& question) {
     if (question.words.size() != 1)
-        throw UsageError("vars needs a place",
-                         "gpufs probe vars -x FILE SOURCE:LINE, or FUNCTION");
+        throw UsageError("vars needs a place", "gpufs probe vars -x FILE SOURCE:LINE, or FUNCTION");
     const SourceText source{"probe", question.words.front()};
     const Span whole{0, source.text.size()};
-    ProbePlace place = parse_probe_place(source, whole, source.text, names_code_file,
-                                         question.file.value_or(""));
-    const bool is_code = place.kind == ProbePlace::Kind::in_file ||
-                         place.kind == ProbePlace::Kind::source_line;
+    ProbePlace place =
+        parse_probe_place(source, whole, source.text, names_code_file, question.file.value_or(""));
+    const bool is_code =
+        place.kind == ProbePlace::Kind::in_file || place.kind == ProbePlace::Kind::source_line;
     if (!is_code)
         throw SourceError(source, whole, "variables are those of a program or library",
                           "-x FILE names it");
@@ -63,8 +62,7 @@ int list_place_variables(Context& ctx, const SourceQuestion& question) {
     std::vector<std::string> notes;
     for (const CodeSpot& spot : find_spots(*info, source, whole, place, true, notes)) {
         const auto line = line_of(*info, spot.address);
-        const std::string where =
-            line ? cat(line->file, ':', line->line) : hex(spot.address);
+        const std::string where = line ? cat(line->file, ':', line->line) : hex(spot.address);
         const auto variables = list_variables(*info, spot, question.globals);
         if (question.json) {
             for (const ListedVariable& one : variables)
@@ -104,20 +102,18 @@ int list_source_lines(Context& ctx, const SourceQuestion& question) {
                                  .done());
             continue;
         }
-        ctx.out.line(printable(listing.function.empty()
-                                   ? listing.path
-                                   : cat(listing.function, " in ", listing.path),
-                               question.controls));
+        ctx.out.line(printable(
+            listing.function.empty() ? listing.path : cat(listing.function, " in ", listing.path),
+            question.controls));
         std::string text;
         for (const SourceListing::Line& line : listing.lines) {
             const std::string number = cat(line.number);
-            text += cat(std::string(number.size() < 6 ? 6 - number.size() : 0, ' '), number,
-                        line.can_probe ? " * " : "   ", printable(line.text, question.controls),
-                        '\n');
+            text +=
+                cat(std::string(number.size() < 6 ? 6 - number.size() : 0, ' '), number,
+                    line.can_probe ? " * " : "   ", printable(line.text, question.controls), '\n');
         }
         ctx.out.write(text);
-        if (!listing.has_text)
-            ctx.err.line(cat("the source file is not here: ", listing.path));
+        if (!listing.has_text) ctx.err.line(cat("the source file is not here: ", listing.path));
     }
     return kOk;
 }

@@ -26,9 +26,10 @@ using test::Ended;
 using test::has;
 using test::TempSession;
 
-constexpr const char* kVariants[] = {
-    "gcc-O0-pie",    "gcc-O2-pie",     "gcc-O2-dwarf4", "gcc-O2-packed", "gcc-O2-split",    "gcc-O2-split4",
-    "gcc-O2-package", "gcc-O2-apart", "clang-O0-pie",  "clang-O2-pie",  "clang-O2-dwarf4", "clang-O2-split"};
+constexpr const char* kVariants[] = {"gcc-O0-pie",     "gcc-O2-pie",      "gcc-O2-dwarf4",
+                                     "gcc-O2-packed",  "gcc-O2-split",    "gcc-O2-split4",
+                                     "gcc-O2-package", "gcc-O2-apart",    "clang-O0-pie",
+                                     "clang-O2-pie",   "clang-O2-dwarf4", "clang-O2-split"};
 
 std::string variant(const std::string& name) {
     return std::filesystem::canonical(test::Nest::build_file("variables/" + name));
@@ -72,15 +73,10 @@ constexpr Named kOfWork[] = {{"n", "n"},
                              {"whole", "req->whole"},
                              {"bytes", "req->bytes", ":x8[4]"},
                              {"cell", "req->table[1][2]"}};
-constexpr Named kOfLater[] = {{"sum", "sum"},
-                              {"small", "small"},
-                              {"negative", "negative"},
-                              {"is_odd", "is_odd"},
-                              {"local_id", "local.id"},
-                              {"total", "shared_total"},
-                              {"flags", "own_flags"},
-                              {"own", "own_text"},
-                              {"part", "shared_parts[1].id"}};
+constexpr Named kOfLater[] = {
+    {"sum", "sum"},         {"small", "small"},       {"negative", "negative"},
+    {"is_odd", "is_odd"},   {"local_id", "local.id"}, {"total", "shared_total"},
+    {"flags", "own_flags"}, {"own", "own_text"},      {"part", "shared_parts[1].id"}};
 
 // "work n=1 text=\"odd sock\"" by names: values may have blanks in quotes.
 std::map<std::string, std::string> fields_of(std::string_view line) {
@@ -88,8 +84,8 @@ std::map<std::string, std::string> fields_of(std::string_view line) {
     for (std::size_t at = line.find('='); at != line.npos; at = line.find('=', at)) {
         const auto begin = line.rfind(' ', at) + 1;
         const bool is_quoted = line.substr(at + 1).starts_with('"');
-        const auto end = is_quoted ? line.find('"', at + 2) + 1
-                                   : std::min(line.find(' ', at), line.size());
+        const auto end =
+            is_quoted ? line.find('"', at + 2) + 1 : std::min(line.find(' ', at), line.size());
         fields[std::string(line.substr(begin, at - begin))] = line.substr(at + 1, end - at - 1);
         at = end;
     }
@@ -129,9 +125,10 @@ std::size_t compare(const std::string& program, const std::string& line_name,
             names.emplace_back(one.name);
         } else {
             // What a compiler does not keep, a probe cannot read; nothing else is an excuse.
-            BOOST_TEST((has(tried.err, "is optimized out at") || has(tried.err, "it has no place") ||
-                        has(tried.err, "only what it was when the function began")),
-                       program + " " + word + "\n" + tried.err);
+            BOOST_TEST(
+                (has(tried.err, "is optimized out at") || has(tried.err, "it has no place") ||
+                 has(tried.err, "only what it was when the function began")),
+                program + " " + word + "\n" + tried.err);
         }
     }
     const Ended added = ask(session, {"probe", "add", "-x", program, definition});
@@ -235,7 +232,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_variable_is_shown_at_its_place, *ut::l
             "only what it was when the function began is known: (%si at the function's begin)");
     refused(optimized, cat("variables.c:", line_with("later"), " n"),
             "hint: at the begin it can be read: probe 'work' itself");
-    refused(test::Nest::build_file("variables/gcc-O2-apart.debug") + ".none", "f n", "there is no file");
+    refused(test::Nest::build_file("variables/gcc-O2-apart.debug") + ".none", "f n",
+            "there is no file");
     refused("/bin/true", "x.c:1", "'/bin/true' has no debug information");
 }
 
@@ -259,8 +257,7 @@ BOOST_AUTO_TEST_CASE(a_function_is_probed_where_its_parameters_are_there) {
 BOOST_AUTO_TEST_CASE(an_inlined_function_is_probed_in_its_copies) {
     const TempSession session;
     const std::string program = variant("gcc-O2-pie");
-    const Ended added = ask(session, {"probe", "add", "-x", program,
-                                      "twice value"});
+    const Ended added = ask(session, {"probe", "add", "-x", program, "twice value"});
     BOOST_TEST(added.status == 0, added.err);
     BOOST_TEST(has(added.err, "'twice' is inlined at 1 place, probed, too"), added.err);
     ask(session, {"filter", "-e", "twice", "--all"});
@@ -276,14 +273,16 @@ BOOST_AUTO_TEST_CASE(variables_and_lines_are_listed_without_root, *ut::label("pu
     const Ended vars = test::gpufs({"probe", "vars", "-x", program, "gone"});
     BOOST_TEST(vars.status == 0, vars.err);
     std::vector<std::string> rows;
-    for (const std::string_view line : lines_of(vars.out)) rows.push_back(join(split(line, ' '), " "));
+    for (const std::string_view line : lines_of(vars.out))
+        rows.push_back(join(split(line, ' '), " "));
     BOOST_TEST_REQUIRE(rows.size() == 5u, vars.out);
     BOOST_TEST(rows[1] == "NAME TYPE SCOPE WHERE READ AS");
     BOOST_TEST(rows[2].starts_with("a long int parameter [%bp-"), rows[2]);
     BOOST_TEST(has(rows[2], "(%bp):s64"), rows[2]);
     BOOST_TEST(rows[4].starts_with("unused const long int local "), rows[4]);
     const Ended json = test::gpufs({"probe", "vars", "-x", program, "gone", "--globals", "--json"});
-    BOOST_TEST(has(json.out, R"("name":"own_flags","type":"unsigned char","scope":"global")"), json.out);
+    BOOST_TEST(has(json.out, R"("name":"own_flags","type":"unsigned char","scope":"global")"),
+               json.out);
     const Ended lines = test::gpufs({"probe", "lines", "-x", program, "gone"});
     const std::string last = cat(line_with("gone"), " *     return a + unused;  // gone\n");
     BOOST_TEST(has(lines.out, last), lines.out);

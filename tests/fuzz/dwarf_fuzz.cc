@@ -58,9 +58,14 @@ void one(std::span<const std::uint8_t> bytes) {
     ByteReader in(text);
     DwarfSections sections;
     std::string_view frames;
-    std::array<std::string_view*, 8> all = {&sections.abbrev, &sections.str,  &sections.loclists,
-                                            &sections.rnglists, &sections.addr, &sections.str_offsets,
-                                            &frames,            &sections.info};
+    std::array<std::string_view*, 8> all = {&sections.abbrev,
+                                            &sections.str,
+                                            &sections.loclists,
+                                            &sections.rnglists,
+                                            &sections.addr,
+                                            &sections.str_offsets,
+                                            &frames,
+                                            &sections.info};
     for (std::string_view* section : all) {
         const std::size_t size = in.number(2);
         *section = in.take(section == all.back() ? in.left() : std::min(size, in.left()));

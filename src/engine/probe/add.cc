@@ -33,8 +33,8 @@ public:
     }
 
     ProbeAddition plan() {
-        const ProbePlace place = parse_probe_place(source_, definition_.place_at,
-                                                   definition_.place, names_code_file, file_);
+        const ProbePlace place = parse_probe_place(source_, definition_.place_at, definition_.place,
+                                                   names_code_file, file_);
         plan_session(made_.plan, session_);
         if (place.kind == ProbePlace::Kind::static_probe)
             add_static(place);
@@ -77,8 +77,7 @@ private:
 
     void add_by_source(const ProbePlace& place) {
         require_probe_events(session_.top(), true);
-        add_events(
-            find_source_events(source_, definition_, place, made_.plan.notes, made_.ways));
+        add_events(find_source_events(source_, definition_, place, made_.plan.notes, made_.ways));
     }
 
     void add_events(std::vector<StaticEvent> events) {

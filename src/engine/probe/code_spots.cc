@@ -41,9 +41,8 @@ void for_each_row_of(DebugInfo& info, const std::string& file, const Visit& visi
 
 // The ranges of a function's code, those of an inlined copy its own.
 bool is_in(const std::vector<CodeSpan>& code, std::uint64_t address) {
-    return std::ranges::any_of(code, [&](const CodeSpan& span) {
-        return address >= span.begin && address < span.end;
-    });
+    return std::ranges::any_of(
+        code, [&](const CodeSpan& span) { return address >= span.begin && address < span.end; });
 }
 
 template <class Visit>
@@ -147,8 +146,8 @@ std::optional<FunctionSource> source_of(DebugInfo& info, const DwarfEntry& funct
     // The rows of what is inlined in it are of other files, or of other lines of its own.
     for_each_row_in(info, code, [&](const LineRow& row, const DebugInfo::LineUnit& unit) {
         if (row.line == 0 || row.file >= unit.files.size()) return;
-        const bool is_own = innermost_function(scopes_at(info.unit_at(row.address), row.address)) ==
-                            function;
+        const bool is_own =
+            innermost_function(scopes_at(info.unit_at(row.address), row.address)) == function;
         if (!is_own) return;
         if (!found) {
             file = row.file;

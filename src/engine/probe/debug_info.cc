@@ -58,8 +58,7 @@ std::unique_ptr<DebugInfo> DebugInfo::open(const std::string& file) {
 DebugInfo::DebugInfo(const std::string& file, std::unique_ptr<DebugSections> sections)
     : program_(file), sections_(std::move(sections)) {
     shared_sections_ = open_shared_sections(*sections_);
-    if (shared_sections_)
-        shared_ = std::make_unique<DwarfInfo>(sections_of(*shared_sections_, ""));
+    if (shared_sections_) shared_ = std::make_unique<DwarfInfo>(sections_of(*shared_sections_, ""));
     info_ = std::make_unique<DwarfInfo>(sections_of(*sections_, ""), shared_.get());
 }
 
@@ -81,8 +80,8 @@ DebugInfo::Split DebugInfo::open_split(const DwarfUnit& unit) {
     const DwarfEntry skeleton = root_of(unit);
     const std::filesystem::path name(split_name(skeleton));
     if (DebugSections* whole = package()) {
-        const auto found = find_in_package(sections_of(*whole, ".dwo"),
-                                           whole->bytes(".debug_cu_index"), unit.id);
+        const auto found =
+            find_in_package(sections_of(*whole, ".dwo"), whole->bytes(".debug_cu_index"), unit.id);
         if (found) return {nullptr, std::make_unique<DwarfInfo>(*found, nullptr, &unit)};
     }
     const std::filesystem::path compiled_in(text_attribute(skeleton, dw::AT_comp_dir));
@@ -142,9 +141,8 @@ const std::vector<DebugInfo::LineUnit>& DebugInfo::line_units() {
         if (const auto at = number_of(root_of(*unit), dw::AT_stmt_list))
             directories.emplace(*at, text_attribute(root_of(*unit), dw::AT_comp_dir));
     const DwarfSections& sections = info_->sections();
-    const LineTexts texts{
-        [&](std::uint64_t at) { return text_at(sections.line_str, at); },
-        [&](std::uint64_t at) { return text_at(sections.str, at); }};
+    const LineTexts texts{[&](std::uint64_t at) { return text_at(sections.line_str, at); },
+                          [&](std::uint64_t at) { return text_at(sections.str, at); }};
     for (std::uint64_t at = 0; at < sections.line.size();) {
         const std::string_view rest = sections.line.substr(at);
         const std::uint64_t bytes = line_unit_bytes(rest);

@@ -15,7 +15,6 @@
 namespace gpufs {
 namespace {
 
-
 constexpr std::size_t kNamesShown = 12;
 
 bool has_place(const DwarfEntry& variable) {
@@ -23,7 +22,9 @@ bool has_place(const DwarfEntry& variable) {
            find_inherited(variable, dw::AT_const_value);
 }
 
-DwarfType pointed_to(const DwarfType& type) { return type.stripped().target(); }
+DwarfType pointed_to(const DwarfType& type) {
+    return type.stripped().target();
+}
 
 }  // namespace
 
@@ -42,9 +43,7 @@ std::uint64_t number_in_bytes(std::string_view bytes) {
 ObjectFinder::ObjectFinder(DebugInfo& info, const CodeSpot& spot) : info_(info), spot_(spot) {
     context_.address = spot.address;
     context_.function = frame_function(spot.scopes);
-    context_.frame_address = [this](std::uint64_t address) {
-        return info_.frame_address(address);
-    };
+    context_.frame_address = [this](std::uint64_t address) { return info_.frame_address(address); };
 }
 
 ProgramObject ObjectFinder::find(const VariablePath& path) {
@@ -76,15 +75,13 @@ ProgramObject ObjectFinder::variable(const VariablePath& path) {
         fail(cat("the file's debug information says nothing about ", hex(spot_.address)),
              missing_split_hint());
     const auto locals = local_variables(spot_.scopes);
-    const auto known = std::ranges::find(locals, name, [](const VisibleVariable& one) {
-        return name_of(one.entry);
-    });
+    const auto known = std::ranges::find(
+        locals, name, [](const VisibleVariable& one) { return name_of(one.entry); });
     if (known != locals.end()) return object_of(known->entry);
     if (const DwarfEntry global = find_global(name)) return object_of(global);
-    const auto self = std::ranges::find(locals, std::string_view("this"),
-                                        [](const VisibleVariable& one) {
-                                            return name_of(one.entry);
-                                        });
+    const auto self =
+        std::ranges::find(locals, std::string_view("this"),
+                          [](const VisibleVariable& one) { return name_of(one.entry); });
     if (self != locals.end()) {
         ProgramObject object = object_of(self->entry);
         if (find_member(pointed_to(object.type), name)) {
@@ -118,8 +115,7 @@ DwarfEntry ObjectFinder::find_global(const std::string& name) {
     DwarfEntry other;
     info_.for_each_unit([&](const DwarfEntry& root) {
         const DwarfEntry found = unit_variable(root, name);
-        const bool is_external =
-            found && find_inherited(found, dw::AT_external).has_value();
+        const bool is_external = found && find_inherited(found, dw::AT_external).has_value();
         if (found && has_place(found) && is_external) other = found;
         return !other;
     });
@@ -189,8 +185,8 @@ void ObjectFinder::member(ProgramObject& object, const std::string& name) {
 }
 
 // From an object to a part of it, `at` bytes behind its begin.
-void ObjectFinder::shift(ProgramObject& object, std::uint64_t at, std::uint64_t bytes, unsigned first_bit,
-           std::optional<unsigned> bits) {
+void ObjectFinder::shift(ProgramObject& object, std::uint64_t at, std::uint64_t bytes,
+                         unsigned first_bit, std::optional<unsigned> bits) {
     VariablePlace& place = object.place;
     if (object.bits) fail("it is a part of a bit field");
     object.bits = bits;
@@ -247,8 +243,8 @@ void ObjectFinder::through(ProgramObject& object) {
         place = located(place.target);
         object.type = type.target();
         if (behind != 0)
-            shift(object, static_cast<std::uint64_t>(behind), object.type.bytes().value_or(0),
-                  0, {});
+            shift(object, static_cast<std::uint64_t>(behind), object.type.bytes().value_or(0), 0,
+                  {});
         return;
     }
     RuntimeNumber address = value_of(object);
@@ -325,11 +321,9 @@ void ObjectFinder::require_there(const VariablePlace& place) const {
 
 void ObjectFinder::fail_computed(const RuntimeNumber& number) const {
     if (number.of_entry)
-        throw Unreadable{at_,
-                         cat("only what it was when the function began is known: ",
-                             number.to_text()),
-                         cat("at the begin it can be read: probe '", spot_.function, "' itself"),
-                         false, false};
+        throw Unreadable{
+            at_, cat("only what it was when the function began is known: ", number.to_text()),
+            cat("at the begin it can be read: probe '", spot_.function, "' itself"), false, false};
     throw Unreadable{at_,
                      cat("it has no place: it would be computed as ", number.to_text(),
                          ", and a probe computes nothing"),

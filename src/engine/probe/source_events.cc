@@ -80,9 +80,9 @@ private:
             const auto written = source_of(info_, function.entry);
             if (!written) continue;
             if (!range) range = written;
-            const std::string whole =
-                written->file.starts_with('/') ? written->file
-                                               : cat(written->directory, '/', written->file);
+            const std::string whole = written->file.starts_with('/')
+                                          ? written->file
+                                          : cat(written->directory, '/', written->file);
             for (CodeSpot& spot : find_line_spots(info_, whole, place_.line))
                 if (innermost_function(spot.scopes) == function.entry)
                     spots.push_back(std::move(spot));
@@ -106,9 +106,8 @@ private:
             for (const std::string& file : unit.files)
                 if (!file.empty()) names.insert(file.substr(file.rfind('/') + 1));
         info_.for_each_unit([&](const DwarfEntry& root) {
-            for_each_function(root, [&](const DwarfEntry& function) {
-                names.emplace(name_of(function));
-            });
+            for_each_function(
+                root, [&](const DwarfEntry& function) { names.emplace(name_of(function)); });
             return true;
         });
         return did_you_mean(place_.name, std::vector<std::string>(names.begin(), names.end()));
@@ -121,17 +120,18 @@ private:
         if (after != lines.begin()) near.push_back(cat(*std::prev(after)));
         if (after != lines.end()) near.push_back(cat(*after));
         fail(cat("line ", place_.line, " of '", in, "' has no code"),
-             near.empty() ? "" : cat(near.size() > 1 ? "the nearest lines that have are "
-                                                     : "the nearest line that has is ",
-                                     join(near, " and ")));
+             near.empty() ? ""
+                          : cat(near.size() > 1 ? "the nearest lines that have are "
+                                                : "the nearest line that has is ",
+                                join(near, " and ")));
     }
 
     std::vector<CodeSpot> of_function(bool for_variables) {
         std::vector<CodeSpot> spots;
         const auto named = find_named_functions(info_, place_.name);
         if (place_.offset != 0 || named.empty()) {
-            const std::uint64_t begin = address_of_offset(
-                find_function_offset(info_.path(), place_.name));
+            const std::uint64_t begin =
+                address_of_offset(find_function_offset(info_.path(), place_.name));
             return {spot_at(info_, begin + place_.offset)};
         }
         require_one_function(named);
@@ -158,7 +158,8 @@ private:
         for (const NamedFunction& one : named)
             if (!one.is_inlined) {
                 const auto offset = info_.program().file_offset(one.address);
-                choices.push_back(cat(hex(offset.value_or(0)), " (", qualified_name(one.entry), ')'));
+                choices.push_back(
+                    cat(hex(offset.value_or(0)), " (", qualified_name(one.entry), ')'));
             }
         if (choices.size() > 1)
             fail(cat("'", place_.file, "' has ", choices.size(), " functions '", place_.name, "'"),
@@ -184,9 +185,9 @@ public:
 
     std::vector<StaticEvent> find() {
         if (definition_.is_return) fail_return();
-        const auto info = require_debug_info(
-            source_, definition_.place_at,
-            require_code_file(source_, definition_.place_at, place_.file));
+        const auto info =
+            require_debug_info(source_, definition_.place_at,
+                               require_code_file(source_, definition_.place_at, place_.file));
         const auto spots = find_spots(*info, source_, definition_.place_at, place_,
                                       !definition_.arguments.empty(), notes_);
         std::vector<StaticEvent> events;
@@ -213,9 +214,8 @@ private:
         if (place_.kind == ProbePlace::Kind::source_line)
             throw SourceError(source_, definition_.place_at, "a line has no return",
                               "leave out the 'r', or '%return'; or name the function alone");
-        const auto word = std::ranges::find_if(definition_.arguments, [&](Span at) {
-            return is_variable_path(text_at(source_, at));
-        });
+        const auto word = std::ranges::find_if(
+            definition_.arguments, [&](Span at) { return is_variable_path(text_at(source_, at)); });
         throw SourceError(source_, *word, "when a function returns, its variables are gone",
                           "$retval is what it returns; for the variables, probe a line before");
     }
@@ -223,9 +223,8 @@ private:
     std::string event_name(const CodeSpot& spot) const {
         if (place_.kind != ProbePlace::Kind::source_line)
             return event_name_for(place_.name.empty() ? hex(place_.offset) : place_.name, false);
-        return event_name_for(cat(spot.function == "?" ? place_.name : spot.function, '_',
-                                  place_.line),
-                              false);
+        return event_name_for(
+            cat(spot.function == "?" ? place_.name : spot.function, '_', place_.line), false);
     }
 
     void add(DebugInfo& info, const CodeSpot& spot, std::vector<StaticEvent>& events,
@@ -252,8 +251,8 @@ private:
             form += cat(parts.name, ':', parts.type, ' ');
             if (!fetch) return;
             for (const std::string& note : fetch->notes) once(cat(name, ": ", note));
-            ways.push_back({where, name, fetch->c_type, fetch->place,
-                            cat(fetch->fetch, ':', fetch->type)});
+            ways.push_back(
+                {where, name, fetch->c_type, fetch->place, cat(fetch->fetch, ':', fetch->type)});
         };
         for (const Span at : definition_.arguments) {
             const std::string word = text_at(source_, at);
@@ -292,8 +291,8 @@ private:
                 continue;
             }
             const auto colon = one.fetch.rfind(':');
-            const VariableFetch fetch{one.fetch.substr(0, colon), one.fetch.substr(colon + 1),
-                                      one.c_type, one.place, {}};
+            const VariableFetch fetch{
+                one.fetch.substr(0, colon), one.fetch.substr(colon + 1), one.c_type, one.place, {}};
             take(at, one.name, fetch.to_text(one.name), &fetch);
         }
     }

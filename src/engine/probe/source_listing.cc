@@ -52,8 +52,8 @@ std::vector<SourceListing> list_source(DebugInfo& info, const SourceText& source
     for (const NamedFunction& function : find_named_functions(info, name)) {
         const auto written = source_of(info, function.entry);
         if (!written) continue;
-        SourceListing listing{below(written->directory, written->file),
-                              qualified_name(function.entry), false, {}};
+        SourceListing listing{
+            below(written->directory, written->file), qualified_name(function.entry), false, {}};
         const bool is_known = std::ranges::any_of(listings, [&](const SourceListing& other) {
             return other.path == listing.path && other.function == listing.function;
         });
@@ -71,10 +71,10 @@ std::vector<SourceListing> list_source(DebugInfo& info, const SourceText& source
                           [&](const DwarfEntry& function) { names.emplace(name_of(function)); });
         return true;
     });
-    throw SourceError(source, at,
-                      cat("'", info.path(), "' is made of no source file '", name,
-                          "' and has no such function"),
-                      did_you_mean(name, std::vector<std::string>(names.begin(), names.end())));
+    throw SourceError(
+        source, at,
+        cat("'", info.path(), "' is made of no source file '", name, "' and has no such function"),
+        did_you_mean(name, std::vector<std::string>(names.begin(), names.end())));
 }
 
 }  // namespace gpufs

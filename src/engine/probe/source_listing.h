@@ -11,8 +11,8 @@ namespace gpufs {
 
 // Lines of a source file, and at which of them a probe can be.
 struct SourceListing {
-    std::string path;      // as the compiler was given it
-    std::string function;  // empty: the whole file
+    std::string path;       // as the compiler was given it
+    std::string function;   // empty: the whole file
     bool has_text = false;  // whether the source file is here
     struct Line {
         std::uint64_t number = 0;

@@ -54,8 +54,8 @@ private:
             }
             case Base::constant:
                 finder_.fail(cat("it is at the fixed address ",
-                         hex(static_cast<std::uint64_t>(number.reads.front().at)),
-                         ", and a probe reads none"));
+                                 hex(static_cast<std::uint64_t>(number.reads.front().at)),
+                                 ", and a probe reads none"));
             case Base::computed: {
                 RuntimeNumber address = number;
                 address.reads.clear();
@@ -70,8 +70,9 @@ private:
     std::string register_fetch(unsigned reg) const {
         const auto name = register_of_dwarf(reg);
         if (!name)
-            finder_.fail(cat("it is in a register that probes do not see (DWARF's number ", reg, ")"),
-                 "floating point numbers are: look for a line where it is in memory");
+            finder_.fail(
+                cat("it is in a register that probes do not see (DWARF's number ", reg, ")"),
+                "floating point numbers are: look for a line where it is in memory");
         return cat('%', *name);
     }
 
@@ -163,11 +164,11 @@ private:
                 return bytes == 4 ? "x32" : "x64";
             case TypeKind::floating:
                 finder_.fail(cat("it is a floating point number (", made.c_type,
-                         "), and a probe has no type for it"),
-                     cat("NAME:x", 8 * (bytes == 4 ? 4 : 8), " records its bits"));
+                                 "), and a probe has no type for it"),
+                             cat("NAME:x", 8 * (bytes == 4 ? 4 : 8), " records its bits"));
             case TypeKind::structure:
                 finder_.fail(cat("it is a whole ", made.c_type),
-                     cat("name a member: ", listed_names(member_names(type))));
+                             cat("name a member: ", listed_names(member_names(type))));
             case TypeKind::array:
                 return array_type(type, source, made);
             case TypeKind::none:
@@ -177,13 +178,14 @@ private:
             finder_.fail(cat("a probe reads no number of ", counted(bytes, "byte")));
         if (object.bits && object.place.kind != PlaceKind::bytes && source.fetch[0] != '\\')
             return bits_type(object, source, made, bytes);
-        // Of a bool in a register only the lowest bit counts: compilers leave the others as they are.
+        // Of a bool in a register only the lowest bit counts: compilers leave the others as they
+        // are.
         if (type.kind() == TypeKind::boolean && !source.is_memory && source.fetch[0] == '%')
             return "b1@0/8";
         // Where only the lower bytes count, the others are their sign.
-        const std::uint64_t real =
-            object.place.kind == PlaceKind::value ? std::min<std::uint64_t>(bytes, object.place.number.bytes)
-                                              : bytes;
+        const std::uint64_t real = object.place.kind == PlaceKind::value
+                                       ? std::min<std::uint64_t>(bytes, object.place.number.bytes)
+                                       : bytes;
         const bool is_signed = real < bytes ? object.place.number.is_signed : type.is_signed();
         return cat(is_signed ? 's' : 'u', 8 * real);
     }
@@ -192,7 +194,10 @@ private:
                           std::uint64_t bytes) {
         const unsigned end = object.first_bit + *object.bits;
         if (end > 64) finder_.fail("it is in more than 64 bits");
-        const unsigned whole = source.is_memory ? (end <= 8 ? 8 : end <= 16 ? 16 : end <= 32 ? 32 : 64)
+        const unsigned whole = source.is_memory ? (end <= 8    ? 8
+                                                   : end <= 16 ? 16
+                                                   : end <= 32 ? 32
+                                                               : 64)
                                                 : 64;
         if (object.type.stripped().is_signed() && *object.bits < 8 * bytes)
             made.notes.push_back("a bit field is recorded without its sign");
@@ -266,10 +271,9 @@ VariableFetch fetch_variable(DebugInfo& info, const SourceText& source, const Va
         const auto line = why.is_elsewhere ? nearest_line(info, path, spot) : std::nullopt;
         const std::string hint = line ? cat("it can be read at line ", *line) : why.hint;
         if (!why.is_nowhere) throw SourceError(source, why.at, why.reason, hint);
-        throw SourceError(
-            source, why.at,
-            cat("'", path.variable, "' is optimized out at ", spot_text(info, spot)),
-            line ? hint : cat("it can be read at no line of '", spot.function, "'"));
+        throw SourceError(source, why.at,
+                          cat("'", path.variable, "' is optimized out at ", spot_text(info, spot)),
+                          line ? hint : cat("it can be read at no line of '", spot.function, "'"));
     }
 }
 
@@ -288,8 +292,12 @@ bool keeps_parameters_in_frame(const DwarfEntry& function) {
 std::vector<ListedVariable> list_variables(DebugInfo& info, const CodeSpot& spot, bool globals) {
     std::vector<ListedVariable> listed;
     const auto add = [&](const DwarfEntry& variable, std::string scope) {
-        ListedVariable made{std::string(name_of(variable)), type_of(variable).to_text(), "",
-                            std::move(scope), "", ""};
+        ListedVariable made{std::string(name_of(variable)),
+                            type_of(variable).to_text(),
+                            "",
+                            std::move(scope),
+                            "",
+                            ""};
         const VariablePlace place = ObjectFinder(info, spot).object_of(variable).place;
         made.place = place.kind == PlaceKind::refused ? "-" : place.to_text();
         try {

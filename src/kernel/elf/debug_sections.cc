@@ -40,8 +40,7 @@ std::string unpack(const ElfFile::Section& section) {
         if (header.ch_type == kZstd && stored.size() > sizeof(Elf64_Chdr))
             return unpack_zstd(stored.substr(sizeof(Elf64_Chdr)), header.ch_size);
         if (elf_compress(section.handle, 0, 0) < 0) return {};
-    } else if (section.name.starts_with(".zdebug") &&
-               elf_compress_gnu(section.handle, 0, 0) < 0) {
+    } else if (section.name.starts_with(".zdebug") && elf_compress_gnu(section.handle, 0, 0) < 0) {
         return {};
     }
     const Elf_Data* data = elf_getdata(section.handle, nullptr);
@@ -51,8 +50,8 @@ std::string unpack(const ElfFile::Section& section) {
 
 // ".zdebug_info" is ".debug_info", packed as it was before ELF had a flag for it.
 bool is_named(std::string_view section, std::string_view name) {
-    return section == name ||
-           (section.starts_with(".z") && name.starts_with('.') && section.substr(2) == name.substr(1));
+    return section == name || (section.starts_with(".z") && name.starts_with('.') &&
+                               section.substr(2) == name.substr(1));
 }
 
 }  // namespace
@@ -95,8 +94,7 @@ std::unique_ptr<DebugSections> open_debug_sections(const std::string& path) {
     if (own->has(".debug_info")) return own;
     std::error_code failed;
     const std::filesystem::path real = std::filesystem::canonical(path, failed);
-    auto debug = open_debug_file(own->file(), real.parent_path().string(),
-                                 RootDirectory());
+    auto debug = open_debug_file(own->file(), real.parent_path().string(), RootDirectory());
     if (!debug) return nullptr;
     auto separate = std::make_unique<DebugSections>(std::move(debug));
     return separate->has(".debug_info") ? std::move(separate) : nullptr;

@@ -74,8 +74,9 @@ public:
             if (length == 0) continue;  // the end of what one object file gave
             const std::uint64_t id_bytes = section_.is_eh ? 4 : offset_bytes;
             const std::uint64_t id = in.number(id_bytes);
-            const std::uint64_t common_mark =
-                section_.is_eh ? 0 : id_bytes == 4 ? 0xffffffff : ~std::uint64_t{0};
+            const std::uint64_t common_mark = section_.is_eh  ? 0
+                                              : id_bytes == 4 ? 0xffffffff
+                                                              : ~std::uint64_t{0};
             if (id == common_mark) continue;
             // In .eh_frame it counts back from where it stands.
             const auto common = common_at(section_.is_eh ? body - id : id);
@@ -174,7 +175,8 @@ private:
         std::optional<FrameAddress> now;
         std::vector<std::optional<FrameAddress>> remembered;
         std::uint64_t at = begin;
-        if (!execute(common, common.instructions, now, remembered, at, address)) return std::nullopt;
+        if (!execute(common, common.instructions, now, remembered, at, address))
+            return std::nullopt;
         at = begin;
         if (!execute(common, of_function, now, remembered, at, address)) return std::nullopt;
         return now;

@@ -62,7 +62,6 @@ const DwarfAbbreviation* find_abbreviation(const DwarfAbbreviations& all, std::u
     return found != all.end() && found->code == code ? &*found : nullptr;
 }
 
-
 // Reads one attribute. What has no size that is known here ends the reader.
 DwarfAttribute take_attribute(ByteReader& in, const DwarfUnit& unit,
                               const DwarfAbbreviation::Part& part) {
@@ -370,10 +369,9 @@ std::optional<std::string_view> text_of(const DwarfAttribute& attribute) {
         case dw::FORM_strx4:
         case dw::FORM_GNU_str_index: {
             if (attribute.number > sections.str_offsets.size()) return std::nullopt;
-            const auto offset =
-                number_at(sections.str_offsets,
-                          unit.str_offsets + attribute.number * unit.offset_bytes,
-                          unit.offset_bytes);
+            const auto offset = number_at(sections.str_offsets,
+                                          unit.str_offsets + attribute.number * unit.offset_bytes,
+                                          unit.offset_bytes);
             return offset ? text_at(sections.str, *offset) : std::nullopt;
         }
     }

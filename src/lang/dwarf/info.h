@@ -36,7 +36,7 @@ class DwarfInfo;
 // A unit: mostly what was compiled of one source.
 struct DwarfUnit {
     const DwarfInfo* info = nullptr;
-    std::string_view section;  // .debug_info, or .debug_types of DWARF 4
+    std::string_view section;                       // .debug_info, or .debug_types of DWARF 4
     std::uint64_t begin = 0, entries = 0, end = 0;  // in it
     unsigned type = 0, version = 0;
     std::size_t offset_bytes = 4, address_bytes = 8;

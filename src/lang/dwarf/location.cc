@@ -13,8 +13,8 @@
 namespace gpufs {
 namespace {
 
-constexpr int kDeepestExpression = 8;           // expressions in expressions
-constexpr int kMostOperations = 500;  // damaged ones may jump in circles
+constexpr int kDeepestExpression = 8;  // expressions in expressions
+constexpr int kMostOperations = 500;   // damaged ones may jump in circles
 constexpr std::size_t kLongestFormula = 200;
 
 std::string register_text(unsigned reg) {
@@ -300,9 +300,9 @@ private:
         RuntimeNumber number = pop();
         const auto bits = static_cast<std::uint64_t>(number.offset);
         if (number.is_constant()) {
-            push(constant(op == dw::OP_not                    ? ~bits
+            push(constant(op == dw::OP_not                        ? ~bits
                           : op == dw::OP_neg || number.offset < 0 ? 0 - bits
-                                                              : bits));
+                                                                  : bits));
             return;
         }
         const char* sign = op == dw::OP_neg ? "-" : op == dw::OP_not ? "~" : "abs ";
@@ -316,10 +316,11 @@ private:
             {dw::OP_shr, ">>"}, {dw::OP_shra, ">>"}, {dw::OP_xor, "^"},   {dw::OP_eq, "=="},
             {dw::OP_ge, ">="},  {dw::OP_gt, ">"},    {dw::OP_le, "<="},   {dw::OP_lt, "<"},
             {dw::OP_ne, "!="}};
-        const auto sign = std::ranges::find(kSigns, op, &std::pair<unsigned, std::string_view>::first);
+        const auto sign =
+            std::ranges::find(kSigns, op, &std::pair<unsigned, std::string_view>::first);
         if (sign == std::end(kSigns))
-            throw Refused{cat("its description has an operation (", hex(op),
-                              ") that is not known here")};
+            throw Refused{
+                cat("its description has an operation (", hex(op), ") that is not known here")};
         RuntimeNumber right = pop(), left = pop();
         if (left.is_constant() && right.is_constant()) {
             const auto folded = fold(op, left.offset, right.offset);
@@ -433,8 +434,8 @@ private:
     }
 
     RuntimeNumber frame_address() {
-        const auto found = context_.frame_address ? context_.frame_address(context_.address)
-                                                  : std::nullopt;
+        const auto found =
+            context_.frame_address ? context_.frame_address(context_.address) : std::nullopt;
         if (!found) throw Refused{"the file does not say where the function's frame is"};
         if (found->expression.empty()) return register_number(found->reg, found->offset);
         Evaluation inner(context_, depth_ + 1);
@@ -498,8 +499,7 @@ std::string RuntimeNumber::to_text() const {
     }
     text += sum_text(first);
     for (std::size_t i = 0; i < reads.size(); ++i)
-        text = cat('[', text, ']',
-                   sum_text(i + 1 < reads.size() ? reads[i + 1].at : offset));
+        text = cat('[', text, ']', sum_text(i + 1 < reads.size() ? reads[i + 1].at : offset));
     return text;
 }
 

@@ -17,7 +17,7 @@ enum PackagedSection : unsigned {
 };
 constexpr std::size_t kHeaderBytes = 16, kIdBytes = 8, kWordBytes = 4;
 
-std::string_view DwarfSections::* member_of(std::uint64_t section, std::uint64_t version) {
+std::string_view DwarfSections::*member_of(std::uint64_t section, std::uint64_t version) {
     switch (section) {
         case kInfo:
             return &DwarfSections::info;

@@ -31,7 +31,6 @@ bool is_section_offset(const DwarfAttribute& attribute) {
             (attribute.form == dw::FORM_data4 || attribute.form == dw::FORM_data8));
 }
 
-
 // Follows the base of a list.
 class ListReader {
 public:
@@ -41,8 +40,7 @@ public:
     // Lists of DWARF 2 to 4: pairs of addresses, from the base. Calls take(span) behind each.
     template <class Take>
     void pairs(const Take& take) {
-        const std::uint64_t highest =
-            unit_.address_bytes == 4 ? 0xffffffff : ~std::uint64_t{0};
+        const std::uint64_t highest = unit_.address_bytes == 4 ? 0xffffffff : ~std::uint64_t{0};
         while (!in_.at_end()) {
             const std::uint64_t begin = in_.number(unit_.address_bytes),
                                 end = in_.number(unit_.address_bytes);
@@ -212,8 +210,8 @@ std::vector<DwarfLocation> locations_of(const DwarfAttribute& attribute) {
         else
             reader.pairs(take);
     }
-    std::ranges::stable_partition(
-        found, [](const DwarfLocation& one) { return one.code.end != kEverywhere; });
+    std::stable_partition(found.begin(), found.end(),
+                          [](const DwarfLocation& one) { return one.code.end != kEverywhere; });
     return found;
 }
 

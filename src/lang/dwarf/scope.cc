@@ -63,8 +63,8 @@ DwarfEntry find_variable(const DwarfEntry& in, std::string_view name, int depth)
     const auto colons = name.find("::");
     for_each_child(in, [&](const DwarfEntry& child) {
         if (colons == name.npos && child.tag() == dw::TAG_variable && name_of(child) == name) {
-            const bool is_there = find_inherited(child, dw::AT_location) ||
-                                  find_inherited(child, dw::AT_const_value);
+            const bool is_there =
+                find_inherited(child, dw::AT_location) || find_inherited(child, dw::AT_const_value);
             (is_there ? found : declared) = child;
         } else if (is_surrounding(child)) {
             const std::string_view its = name_of(child);
@@ -164,8 +164,7 @@ std::string qualified_name(const DwarfEntry& entry) {
     std::vector<std::string_view> path;
     if (at) find_path(root_of(*at.unit), at, path, 0);
     std::string text;
-    for (const std::string_view part : path)
-        text += cat(part.empty() ? "(anonymous)" : part, "::");
+    for (const std::string_view part : path) text += cat(part.empty() ? "(anonymous)" : part, "::");
     return text + std::string(name_of(entry));
 }
 

@@ -27,8 +27,8 @@ struct VisibleVariable {
 };
 // Those of the innermost function: inner blocks first, without what an inner one hides.
 std::vector<VisibleVariable> local_variables(const std::vector<DwarfEntry>& scopes);
-// A variable of the unit, by its name: "count", "ns::count". Absent if it has none with a place or a
-// value; one that is only declared comes last.
+// A variable of the unit, by its name: "count", "ns::count". Absent if it has none with a place or
+// a value; one that is only declared comes last.
 DwarfEntry unit_variable(const DwarfEntry& root, std::string_view name);
 
 // A function as C++ writes it, with its namespaces and classes: "ns::Class::method".

@@ -200,7 +200,8 @@ bool DwarfType::is_signed() const {
     if (kind() == Kind::enumeration) {
         // The type below it says so; older compilers leave it out.
         if (const DwarfType below = target().stripped(); below.entry) return below.is_signed();
-        return std::ranges::any_of(enumerators(*this), [](const auto& one) { return one.second < 0; });
+        return std::ranges::any_of(enumerators(*this),
+                                   [](const auto& one) { return one.second < 0; });
     }
     const auto encoding = number_of(entry, dw::AT_encoding);
     return encoding == dw::ATE_signed || encoding == dw::ATE_signed_char;
@@ -284,9 +285,8 @@ std::vector<std::pair<std::string, std::int64_t>> enumerators(const DwarfType& t
     std::vector<std::pair<std::string, std::int64_t>> all;
     for_each_child(type.defined().entry, [&](const DwarfEntry& child) {
         if (child.tag() == dw::TAG_enumerator)
-            all.emplace_back(name_of(child),
-                             static_cast<std::int64_t>(
-                                 number_of(child, dw::AT_const_value).value_or(0)));
+            all.emplace_back(name_of(child), static_cast<std::int64_t>(
+                                                 number_of(child, dw::AT_const_value).value_or(0)));
         return true;
     });
     return all;

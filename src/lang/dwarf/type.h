@@ -36,7 +36,8 @@ struct DwarfType {
     // As C writes it: "const char *", "struct request", "int[8]".
     std::string to_text() const;
 
-    // What a pointer points to, an array has, or a typedef, a qualifier, a variable or a member is of.
+    // What a pointer points to, an array has, or a typedef, a qualifier, a variable or a member is
+    // of.
     DwarfType target() const;
     // Without typedefs and qualifiers.
     DwarfType stripped() const;

@@ -76,7 +76,8 @@ public:
         ProbePlace place;
         Scan scan(text_);
         if (scan.take("usdt:")) {
-            static_probe(place, file.empty() ? std::string(scan.rest()) : cat(file, ':', scan.rest()));
+            static_probe(place,
+                         file.empty() ? std::string(scan.rest()) : cat(file, ':', scan.rest()));
             return place;
         }
         if (!file.empty()) {

@@ -35,10 +35,10 @@ struct ProbePlace {
         static_probe,  // usdt:FILE:[PROVIDER:]NAME
     };
     Kind kind = Kind::function;
-    std::string file;           // or the module; may be empty
-    std::string provider;       // of a static probe; "*" where none is named
-    std::string name;           // of the function, or a pattern, or a source file; empty for a number
-    std::uint64_t line = 0;     // of the source
+    std::string file;        // or the module; may be empty
+    std::string provider;    // of a static probe; "*" where none is named
+    std::string name;        // of the function, or a pattern, or a source file; empty for a number
+    std::uint64_t line = 0;  // of the source
     std::uint64_t offset = 0;   // in the function, or the number: in the file, or the address
     std::uint64_t counter = 0;  // offset of a reference counter in the file; 0: none
 };

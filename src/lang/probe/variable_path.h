@@ -9,7 +9,8 @@
 
 namespace gpufs {
 
-// What a probe reads, by names of the program: "count", "req->len", "*head.next", "ns::table[3].id".
+// What a probe reads, by names of the program: "count", "req->len", "*head.next",
+// "ns::table[3].id".
 struct VariablePath {
     std::string variable;  // with its namespaces; "this->" may be left out of members
     Span variable_at;

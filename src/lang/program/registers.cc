@@ -91,8 +91,8 @@ std::optional<std::string> tracefs_register(std::size_t offset) {
 
 std::optional<std::string> register_of_dwarf(unsigned number) {
 #if defined __x86_64__
-    static constexpr std::string_view kNumbered[] = {"ax", "dx", "cx", "bx",  "si",  "di",
-                                                     "bp", "sp", "r8", "r9",  "r10", "r11",
+    static constexpr std::string_view kNumbered[] = {"ax",  "dx",  "cx",  "bx",  "si",  "di",
+                                                     "bp",  "sp",  "r8",  "r9",  "r10", "r11",
                                                      "r12", "r13", "r14", "r15", "ip"};
 #elif defined __aarch64__
     // x0 to x30, sp: in the order of struct pt_regs.

@@ -245,11 +245,10 @@ void walk_files(const Header& header, const Visit& visit) {
     if (header.version < 5) return walk_old_files(header, visit);
     ByteReader in(header.tables);
     std::vector<TableField> directories;
-    walk_table(in, header.offset_bytes,
-               [&](std::uint64_t, const TableField& path, std::uint64_t) {
-                   directories.push_back(path);
-                   return true;
-               });
+    walk_table(in, header.offset_bytes, [&](std::uint64_t, const TableField& path, std::uint64_t) {
+        directories.push_back(path);
+        return true;
+    });
     walk_table(in, header.offset_bytes,
                [&](std::uint64_t number, const TableField& path, std::uint64_t directory) {
                    const bool is_known = directory < directories.size();
@@ -324,15 +323,15 @@ std::vector<std::string> line_unit_files(std::string_view unit, const LineTexts&
     std::vector<std::string> files;
     const auto header = parse_header(unit);
     if (!header) return files;
-    walk_files(*header, [&](std::uint64_t number, const TableField& path,
-                            const TableField& directory) {
-        files.resize(number + 1);
-        files.back() = path.text(texts);
-        if (const std::string above = directory.text(texts);
-            !above.empty() && !files.back().starts_with('/'))
-            files.back() = above + '/' + files.back();
-        return true;
-    });
+    walk_files(*header,
+               [&](std::uint64_t number, const TableField& path, const TableField& directory) {
+                   files.resize(number + 1);
+                   files.back() = path.text(texts);
+                   if (const std::string above = directory.text(texts);
+                       !above.empty() && !files.back().starts_with('/'))
+                       files.back() = above + '/' + files.back();
+                   return true;
+               });
     return files;
 }
 

@@ -18,8 +18,9 @@ std::string packed(const Bytes& bytes) {
 VariablePlace place(const Bytes& expression) {
     static const DwarfInfo info{DwarfSections{}};
     static const DwarfUnit unit{.info = &info, .version = 5};
-    const LocationContext context{
-        0x1000, &unit, {}, [](std::uint64_t) { return FrameAddress{7, 16, {}}; }};
+    const LocationContext context{0x1000, &unit, {}, [](std::uint64_t) {
+                                      return FrameAddress{7, 16, {}};
+                                  }};
     return evaluate_location(packed(expression), context);
 }
 std::string text(const Bytes& expression) {
@@ -83,8 +84,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_evaluated_says_why) {
 // frame is at %sp+8, from 0x1001 on at %sp+16, from 0x1004 on at %bp+16, at 0x1010 at %sp+8 again.
 std::string frames() {
     const Bytes common = {1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0};
-    const Bytes instructions = {0x41, 0x0e, 16, 0x86, 2,    0x43, 0x0d, 6,
-                                0x0a, 0x4c, 0x0c, 7,  8,    0x44, 0x0b, 0};
+    const Bytes instructions = {0x41, 0x0e, 16,   0x86, 2, 0x43, 0x0d, 6,
+                                0x0a, 0x4c, 0x0c, 7,    8, 0x44, 0x0b, 0};
     std::string bytes = packed({20, 0, 0, 0, 0, 0, 0, 0}) + packed(common);
     const std::size_t begin = bytes.size();
     const int to_common = static_cast<int>(begin) + 4;

@@ -19,7 +19,9 @@ std::string steps(const std::string& text) {
     const VariablePath path = parse(text);
     std::string all = path.variable;
     for (const VariablePath::Step& step : path.steps) {
-        const char* mark = step.kind == Kind::member ? " ." : step.kind == Kind::through ? " ->" : "";
+        const char* mark = step.kind == Kind::member    ? " ."
+                           : step.kind == Kind::through ? " ->"
+                                                        : "";
         all += step.kind == Kind::element  ? cat(" [", step.number, "]")
                : step.kind == Kind::target ? " *"
                                            : cat(mark, step.name);
@@ -60,15 +62,15 @@ BOOST_AUTO_TEST_CASE(a_field_is_named_for_the_last_member_unless_it_has_a_name) 
 }
 
 BOOST_AUTO_TEST_CASE(what_reads_registers_and_memory_is_no_path) {
-    for (const char* text : {"%di", "a=%di", "+0(%si):string", "$retval", "@+0x10", "\\5", "a=-8(%bp)"})
+    for (const char* text :
+         {"%di", "a=%di", "+0(%si):string", "$retval", "@+0x10", "\\5", "a=-8(%bp)"})
         BOOST_TEST(!is_variable_path(text), text);
     for (const char* text : {"di", "a=req->len", "*text", "ns::flags:x8"})
         BOOST_TEST(is_variable_path(text), text);
 }
 
 BOOST_AUTO_TEST_CASE(a_mistake_in_a_path_is_shown_where_it_is) {
-    BOOST_TEST(refusal("req->") ==
-               "3-5 there is no name of a member behind it; such as req->len");
+    BOOST_TEST(refusal("req->") == "3-5 there is no name of a member behind it; such as req->len");
     BOOST_TEST(refusal("table[i]") == "5-8 an element is named by a number; such as table[3]");
     BOOST_TEST(refusal("table[3") == "5-7 an element is named by a number; such as table[3]");
     BOOST_TEST(refusal("len+1") ==
