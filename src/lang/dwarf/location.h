@@ -73,6 +73,9 @@ struct VariablePlace::Piece {
     VariablePlace place;
 };
 
+// "%di"; "register 17" of one that tracefs has no name for. By DWARF's number.
+std::string register_text(unsigned reg);
+
 // What a location expression is evaluated in.
 struct LocationContext {
     std::uint64_t address = 0;  // of the code
