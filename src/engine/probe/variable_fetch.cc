@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "engine/probe/program_object.h"
 #include "lang/dwarf/numbers.h"
+#include "lang/dwarf/operations.h"
 #include "lang/dwarf/ranges.h"
 #include "lang/probe/field_type.h"
 #include "lang/program/registers.h"

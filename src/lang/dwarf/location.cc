@@ -7,6 +7,7 @@
 #include "base/cat.h"
 #include "base/hex.h"
 #include "lang/dwarf/numbers.h"
+#include "lang/dwarf/operations.h"
 #include "lang/dwarf/ranges.h"
 
 namespace gpufs {

@@ -6,6 +6,7 @@
 #include "base/byte_reader.h"
 #include "base/cat.h"
 #include "lang/dwarf/numbers.h"
+#include "lang/dwarf/operations.h"
 
 namespace gpufs {
 namespace {
