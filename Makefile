@@ -239,7 +239,7 @@ build/.deps build/.deps-check build/.deps-lint: Makefile
 	@mkdir -p build; flock build/.deps-lock sh tests/install-packages.sh $(PKGS)  # apt runs once
 	@touch $@
 
-demo: $(B)/gpufs $(B)/demo-blocker
+demo: $(B)/gpufs $(B)/demo-blocker $(B)/late-timer
 	$(Q)sh tests/demo/demo.sh $^ tests/data/trace_dat/drm-6.17.dat
 $(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@
