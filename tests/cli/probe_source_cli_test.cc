@@ -79,7 +79,7 @@ constexpr Named kOfLater[] = {
     {"flags", "own_flags"}, {"own", "own_text"},      {"part", "shared_parts[1].id"}};
 
 // "work n=1 text=\"odd sock\"" by names: values may have blanks in quotes.
-std::map<std::string, std::string> fields_of(std::string_view line) {
+std::map<std::string, std::string> named_values(std::string_view line) {
     std::map<std::string, std::string> fields;
     for (std::size_t at = line.find('='); at != line.npos; at = line.find('=', at)) {
         const auto begin = line.rfind(' ', at) + 1;
@@ -94,17 +94,17 @@ std::map<std::string, std::string> fields_of(std::string_view line) {
 
 // What the program printed and what the session recorded of an event, record by record.
 using Records = std::vector<std::map<std::string, std::string>>;
-Records printed(const std::string& output, const std::string& line_name) {
+Records printed_at(const std::string& output, const std::string& line_name) {
     Records records;
     for (const std::string_view line : lines_of(output))
-        if (line.starts_with(line_name + " ")) records.push_back(fields_of(line));
+        if (line.starts_with(line_name + " ")) records.push_back(named_values(line));
     return records;
 }
 Records recorded(const TempSession& session) {
     Records records;
     const Ended shown = ask(session, {"show"});
     for (const std::string_view line : lines_of(shown.out))
-        if (!line.starts_with('#')) records.push_back(fields_of(line));
+        if (!line.starts_with('#')) records.push_back(named_values(line));
     return records;
 }
 
@@ -135,7 +135,7 @@ std::size_t compare(const std::string& program, const std::string& line_name,
     BOOST_TEST(added.status == 0, added.err);
     BOOST_TEST(ask(session, {"filter", "-e", cat("gpufs_", session.name()), "--all"}).status == 0);
     const Ended ran = test::shell(program + " 5");
-    const Records truth = printed(ran.out, line_name), seen = recorded(session);
+    const Records truth = printed_at(ran.out, line_name), seen = recorded(session);
     BOOST_TEST_REQUIRE(truth.size() == 5u, ran.out);
     BOOST_TEST_REQUIRE(seen.size() == truth.size(), program);
     for (std::size_t i = 0; i < truth.size(); ++i)
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_function_is_probed_where_its_parameters_are_there) {
         BOOST_TEST(has(added.err, "behind its prologue") == has(name, "-O0-"), added.err);
         ask(session, {"filter", "-e", "work", "--all"});
         const Ended ran = test::shell(program + " 4");
-        const Records truth = printed(ran.out, "work"), seen = recorded(session);
+        const Records truth = printed_at(ran.out, "work"), seen = recorded(session);
         BOOST_TEST_REQUIRE(seen.size() == truth.size(), name);
         for (std::size_t i = 0; i < truth.size(); ++i)
             for (const char* field : {"n", "text", "len"})
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(an_inlined_function_is_probed_in_its_copies) {
     BOOST_TEST(has(added.err, "'twice' is inlined at 1 place, probed, too"), added.err);
     ask(session, {"filter", "-e", "twice", "--all"});
     const Ended ran = test::shell(program + " 3");
-    const Records truth = printed(ran.out, "later"), seen = recorded(session);
+    const Records truth = printed_at(ran.out, "later"), seen = recorded(session);
     BOOST_TEST_REQUIRE(seen.size() == truth.size());
     for (std::size_t i = 0; i < truth.size(); ++i)
         BOOST_TEST(seen[i].at("value") == truth[i].at("sum"));
