@@ -83,8 +83,11 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work)
-$(B)/gpufs-test: | $(PROGRAMS)
+            gpufs-vulkan-work late-timer)
+# One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
+VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
+             gcc-O2-split4 gcc-O2-package gcc-O2-apart clang-O0-pie clang-O2-pie clang-O2-dwarf4 clang-O2-split)
+$(B)/gpufs-test: | $(PROGRAMS) $(VARIABLES)
 $(B)/nest:        MODE = -pie -fPIE
 $(B)/nest-fixed:  MODE = -no-pie -fno-pie
 $(B)/nest-dwarf4: MODE = -gdwarf-4
@@ -94,6 +97,8 @@ $(B)/probed:       MODE = -std=c++20 -pie -fPIE
 $(B)/probed-fixed: MODE = -std=c++20 -no-pie -fno-pie
 $(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
 $(B)/gpufs-work: tests/programs/work.cc
+$(B)/late-timer: MODE = -x c
+$(B)/late-timer: tests/programs/late_timer.c
 $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests
 $(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/guests/modules/toy_nvidia.h
 $(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/guests/modules/toy_gpu.h
@@ -130,7 +135,22 @@ $(CUDA) $(CUDA_WORK): $(wildcard tests/programs/cuda/*.h)
 
 $(PROGRAMS) $(CUDA) $(MOCKS): $(B)/flags | build/.deps
 	@echo "  CXX   $@"; mkdir -p $(@D)
-	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc,$^) $(LIBRARIES) -o $@
+	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc tests/%.c,$^) $(LIBRARIES) -o $@
+
+# By the words of its name. A package has what split files had, which are gone then; "apart" is a
+# stripped program beside its debug file.
+variant = $(filter $(1),$(subst -, ,$(@F)))
+$(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-check
+	@echo "  CC    $@"; mkdir -p $@.d
+	$(Q)$(call variant,gcc clang) $(addprefix -,$(call variant,O0 O2)) -g \
+		$(if $(call variant,pie),-fPIE,-fno-pie) $(if $(call variant,dwarf4 split4),-gdwarf-4,-gdwarf-5) \
+		$(if $(call variant,packed),-gz) $(if $(call variant,split split4 package),-gsplit-dwarf) \
+		-c $< -o $@.d/variables.o
+	$(Q)$(call variant,gcc clang) $(if $(call variant,pie),-pie,-no-pie) -Wl,--build-id $(if $(call variant,packed),-gz) \
+		$@.d/variables.o -o $@
+	$(Q)$(if $(call variant,package),llvm-dwp-19 -e $@ -o $@.dwp && rm $@.d/variables.dwo)
+	$(Q)$(if $(call variant,apart),objcopy --only-keep-debug $@ $@.debug && strip --strip-all $@ && \
+		objcopy --add-gnu-debuglink=$@.debug $@)
 
 # The folders that each record goes through.
 HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/expr src/lang/print_fmt \
@@ -232,7 +252,7 @@ build/.deps build/.deps-check build/.deps-lint: Makefile
 	@mkdir -p build; flock build/.deps-lock sh tests/install-packages.sh $(PKGS)  # apt runs once
 	@touch $@
 
-demo: $(B)/gpufs $(B)/demo-blocker
+demo: $(B)/gpufs $(B)/demo-blocker $(B)/late-timer
 	$(Q)sh tests/demo/demo.sh $^ tests/data/trace_dat/drm-6.17.dat
 $(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@

@@ -21,13 +21,13 @@ _gpufs() {
         choices=$(gpufs recipe show "${COMP_WORDS[3]}" 2>/dev/null |
             sed -n 's/^param  *\([A-Za-z0-9_]*\).*/\1=/p')
     elif [[ $verb == probe && $COMP_CWORD == 2 ]]; then
-        choices='add list remove usdt'
+        choices='add lines list remove usdt vars'
     elif [[ $verb == probe && ${COMP_WORDS[2]} == remove && $word != -* ]]; then
         choices=$(gpufs probe list 2>/dev/null | sed -n '2,$s/^[^:]*:\([^ ]*\) .*/\1/p')
     elif [[ $verb == probe && ${COMP_WORDS[2]} == usdt && $word != -* ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
-    elif [[ $before =~ ^(-i|--(input|flame|heat))$ ||
+    elif [[ $before =~ ^(-i|--(input|flame|heat))$ || $verb == probe && $before =~ ^(-x|--exec)$ ||
         $verb == record && ($before == -o || $before == --output) ||
         $verb == export && $before != -* && $word != -* ||
         $verb == export && $before =~ ^--(perfetto|chrome|csv|folded|pprof|speedscope)$ ]]; then

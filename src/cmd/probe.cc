@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "cmd/probe_source.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"
@@ -19,16 +20,18 @@ namespace gpufs {
 namespace {
 
 constexpr const char* kProbeUsage =
-    "probe add DEFINITION | list | remove NAME… | remove --all | usdt FILE… | usdt -p PID";
+    "probe add [-x FILE] DEFINITION | vars -x FILE PLACE | lines -x FILE FUNCTION | list | "
+    "remove NAME… | remove --all | usdt FILE… | usdt -p PID";
 
 struct ProbeOptions {
     std::vector<std::string> words;  // behind the verb
-    std::optional<std::string> session;
+    std::optional<std::string> session, file;
     std::vector<int> pids;
-    bool all = false, dry_run = false, json = false;
+    bool all = false, dry_run = false, json = false, explain = false, globals = false;
     Controls controls = Controls::escaped;
 
     SessionChoice choice() const { return {session.value_or(""), false}; }
+    SourceQuestion question() const { return {words, file, globals, json, controls}; }
 };
 
 int add_probe(Context& ctx, const ProbeOptions& choices) {
@@ -38,7 +41,8 @@ int add_probe(Context& ctx, const ProbeOptions& choices) {
     // Unquoted, the shell hands the definition over in pieces.
     const SourceText source{"probe", join(choices.words, " ")};
     const Session session = open_session(choices.choice());
-    const ProbeAddition addition = plan_add_probe(session, source);
+    const ProbeAddition addition = plan_add_probe(session, source, choices.file.value_or(""));
+    if (choices.explain) ctx.out.write(ways_table(addition.ways, choices.controls));
     try {
         apply_or_print(ctx, addition.plan.changes, choices.dry_run);
     } catch (const SysError& e) {
@@ -187,14 +191,20 @@ int list_usdt(Context& ctx, const ProbeOptions& choices) {
     return kOk;
 }
 
+int list_variables_at(Context& ctx, const ProbeOptions& choices) {
+    return list_place_variables(ctx, choices.question());
+}
+int list_lines_of(Context& ctx, const ProbeOptions& choices) {
+    return list_source_lines(ctx, choices.question());
+}
+
 struct ProbeVerb {
     std::string_view name;
     int (*run)(Context&, const ProbeOptions&);
 };
-constexpr ProbeVerb kProbeVerbs[] = {{"add", add_probe},
-                                     {"list", list_session_probes},
-                                     {"remove", remove_probe},
-                                     {"usdt", list_usdt}};
+constexpr ProbeVerb kProbeVerbs[] = {{"add", add_probe},          {"list", list_session_probes},
+                                     {"remove", remove_probe},    {"usdt", list_usdt},
+                                     {"vars", list_variables_at}, {"lines", list_lines_of}};
 
 }  // namespace
 
@@ -207,12 +217,19 @@ int cmd_probe(Context& ctx, Args args) {
         "    gpufs probe add '/usr/sbin/prog:function+0x39 tv_diff=%si:u64'\n"
         "    gpufs probe add 'r:line /bin/bash:readline text=+0($retval):string'\n"
         "    gpufs probe add 'usdt:python3:python:gc__start'\n"
+        "    gpufs probe add -x prog 'sched.c:412 tv_diff req->len name'\n"
         "Every command takes them by name, as it takes other events: filter, trigger, record.\n"
+        "    vars    the variables at a place, where they are and what reads them\n"
+        "    lines   the source of a function or file, with the lines that can be probed (*)\n"
         "    list    the session's probes, with their hits\n"
         "    remove  by name or pattern, or --all; what is set on them goes, too\n"
         "    usdt    the static probes (USDT) of a program or library, or of what a process\n"
         "            has mapped, as 'add' takes them");
     options.session_name(choices.session, "the session they belong to")
+        .value("exec,x", choices.file, "FILE",
+               "the program or library that the place is in: SOURCE:LINE, FUNCTION:LINE, FUNCTION")
+        .flag("explain", choices.explain, "add: where each variable is, and what reads it")
+        .flag("globals", choices.globals, "vars: those of the source file, too")
         .pids(choices.pids, "usdt: what this process has mapped; repeated")
         .flag("all", choices.all, "remove: all probes of the session")
         .dry_run(choices.dry_run)
@@ -222,12 +239,16 @@ int cmd_probe(Context& ctx, Args args) {
     std::vector<std::string> words;
     if (!options.parse(ctx, args, words)) return kOk;
     if (words.empty())
-        throw UsageError("probe needs add, list, remove or usdt",
+        throw UsageError("probe needs add, vars, lines, list, remove or usdt",
                          cat("usage: gpufs ", kProbeUsage));
     const std::string word = words.front();
     choices.words.assign(words.begin() + 1, words.end());
     if (choices.all && word != "remove") throw UsageError("--all goes with remove");
     if (!choices.pids.empty() && word != "usdt") throw UsageError("-p goes with usdt");
+    if (choices.explain && word != "add") throw UsageError("--explain goes with add");
+    if (choices.globals && word != "vars") throw UsageError("--globals goes with vars");
+    if (choices.file && word != "add" && word != "vars" && word != "lines")
+        throw UsageError("-x goes with add, vars and lines");
     const auto verb = std::ranges::find(kProbeVerbs, word, &ProbeVerb::name);
     if (verb != std::end(kProbeVerbs)) return verb->run(ctx, choices);
     std::vector<std::string> names;

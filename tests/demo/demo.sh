@@ -1,10 +1,10 @@
 #!/bin/sh
-# demo.sh GPUFS BLOCKER RECORDING: which kernel function keeps a process from running, and what does a
+# demo.sh GPUFS BLOCKER TIMER RECORDING: which kernel function keeps a process from running, and what does a
 # GPU wait for? Shows each command and what it prints; works in a session of its own and leaves
 # nothing behind.
 set -eu
 
-gpufs=$1 blocker=$2 recording=$3
+gpufs=$1 blocker=$2 timer=$3 recording=$4
 session=demo$$
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
@@ -47,8 +47,16 @@ wait "$worker"
 worker=
 try show --last 1
 try reset 2>&1
-trap - EXIT
 say "The stack is the answer: vfork(2) waits for a child that does not exec."
+
+say "A daemon says that its timer was late. The line that knows it is a probe, its variable a condition:"
+line=$(sed -n '/\/\/ late$/=' tests/programs/late_timer.c)
+try probe add -x "$timer" "p:late late_timer.c:$line tv_diff round" 2>&1
+try filter -e late "tv_diff >= 100000000" 2>&1
+"$timer" >/dev/null
+try show
+try reset 2>&1
+trap - EXIT
 
 say "And a GPU? A recording of one (by 'gpufs record --gpu' elsewhere), asked for its jobs:"
 printf '$ gpufs watch drm -i %s\n' "$recording"

@@ -23,18 +23,23 @@ std::vector<std::string> texts_at(const SourceText& source, const std::vector<Sp
 
 class Adder {
 public:
-    Adder(const Session& session, const SourceText& source)
-        : session_(session), source_(source), definition_(parse_probe_definition(source)) {
+    Adder(const Session& session, const SourceText& source, const std::string& file)
+        : session_(session),
+          source_(source),
+          file_(file),
+          definition_(parse_probe_definition(source)) {
         for (const ProbeLine& probe : probes_of(session.top(), session.probe_group()))
             known_.insert(probe.name);
     }
 
     ProbeAddition plan() {
-        const ProbePlace place =
-            parse_probe_place(source_, definition_.place_at, definition_.place, names_code_file);
+        const ProbePlace place = parse_probe_place(source_, definition_.place_at, definition_.place,
+                                                   names_code_file, file_);
         plan_session(made_.plan, session_);
         if (place.kind == ProbePlace::Kind::static_probe)
             add_static(place);
+        else if (needs_debug_info(source_, definition_, place))
+            add_by_source(place);
         else
             add_places(place);
         return std::move(made_);
@@ -67,7 +72,15 @@ private:
         if (definition_.is_return)
             throw SourceError(source_, definition_.place_at, "a static probe has no return",
                               "leave out the 'r', or '%return'");
-        auto events = find_static_events(source_, definition_, place, made_.plan.notes);
+        add_events(find_static_events(source_, definition_, place, made_.plan.notes));
+    }
+
+    void add_by_source(const ProbePlace& place) {
+        require_probe_events(session_.top(), true);
+        add_events(find_source_events(source_, definition_, place, made_.plan.notes, made_.ways));
+    }
+
+    void add_events(std::vector<StaticEvent> events) {
         for (const StaticEvent& event : events) check(event);
         if (definition_.name && events.size() > 1)
             throw SourceError(source_, definition_.name_at,
@@ -83,7 +96,7 @@ private:
         }
     }
 
-    // The arguments of static probes are checked as they will be written; a mistake in one is shown
+    // The arguments are checked as they will be written; a mistake in one is shown
     // where the user wrote it.
     void check(const StaticEvent& event) {
         for (const StaticEvent::Place& place : event.places)
@@ -138,6 +151,7 @@ private:
 
     const Session& session_;
     const SourceText& source_;
+    const std::string& file_;
     ProbeDefinition definition_;
     std::set<std::string> known_;
     ProbeAddition made_;
@@ -167,8 +181,9 @@ std::optional<Complaint> parse_complaint(std::string_view entry) {
 
 }  // namespace
 
-ProbeAddition plan_add_probe(const Session& session, const SourceText& definition) {
-    return Adder(session, definition).plan();
+ProbeAddition plan_add_probe(const Session& session, const SourceText& definition,
+                             const std::string& file) {
+    return Adder(session, definition, file).plan();
 }
 
 void throw_refused(const SysError& refusal, const SourceText& definition,

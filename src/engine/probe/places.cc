@@ -239,6 +239,10 @@ std::optional<std::string> variable_fetch(const std::string& file, std::uint64_t
     return cat(is_before ? '-' : '+', hex(is_before ? 0 - ahead : ahead), "(%ip)");
 }
 
+std::string kernel_place_text(const std::string& file, std::uint64_t offset) {
+    return cat(file, ':', hex(offset, 2 * sizeof(void*)));
+}
+
 bool names_code_file(const std::string& word) {
     return !file_exists(cat("/sys/module/", word)) && find_code_file(word).index() == 0;
 }

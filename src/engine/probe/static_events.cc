@@ -22,9 +22,6 @@
 namespace gpufs {
 namespace {
 
-// As the kernel writes an offset in dynamic_events: one of several places is removed by this text.
-constexpr std::size_t kPlaceDigits = 2 * sizeof(void*);
-
 // "+112", "-16": as a fetch has it in front of its parenthesis.
 std::string signed_text(std::int64_t number) {
     return number < 0 ? cat(number) : cat('+', number);
@@ -125,7 +122,7 @@ private:
         for (const UsdtProbe* site : sites) {
             const std::string counter =
                 site->semaphore_offset ? cat('(', hex(site->semaphore_offset), ')') : "";
-            StaticEvent::Place place{cat(file_, ':', hex(site->offset, kPlaceDigits), counter), {}};
+            StaticEvent::Place place{kernel_place_text(file_, site->offset) + counter, {}};
             std::vector<Span> spans;
             std::string form;
             for (auto& [text, at] : arguments_of(*site)) {

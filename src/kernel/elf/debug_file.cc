@@ -32,13 +32,6 @@ std::uint32_t checksum_of(const ElfFile& file) {
     }
 }
 
-// "/usr/lib/debug/.build-id/ab/cdef.debug"
-std::string build_id_path(const std::string& id) {
-    std::string hex;
-    for (const char c : id) append_hex_byte(hex, static_cast<unsigned char>(c));
-    return cat(kDebugRoot, "/.build-id/", hex.substr(0, 2), '/', hex.substr(2), ".debug");
-}
-
 // .gnu_debuglink: a name, padding to a multiple of 4, a checksum in the file's byte order.
 struct DebugLink {
     std::string name;
@@ -74,6 +67,12 @@ std::unique_ptr<ElfFile> open_if(const RootDirectory& root, const std::string& p
 }
 
 }  // namespace
+
+std::string build_id_path(const std::string& id) {
+    std::string hex;
+    for (const char c : id) append_hex_byte(hex, static_cast<unsigned char>(c));
+    return cat(kDebugRoot, "/.build-id/", hex.substr(0, 2), '/', hex.substr(2), ".debug");
+}
 
 std::unique_ptr<ElfFile> open_debug_file(const ElfFile& of, const std::string& directory,
                                          const RootDirectory& root) {

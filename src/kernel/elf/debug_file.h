@@ -16,4 +16,7 @@ namespace gpufs {
 std::unique_ptr<ElfFile> open_debug_file(const ElfFile& of, const std::string& directory,
                                          const RootDirectory& root);
 
+// Where a debug file with this build id lies: "/usr/lib/debug/.build-id/ab/cdef.debug".
+std::string build_id_path(const std::string& id);
+
 }  // namespace gpufs

@@ -14,7 +14,7 @@ namespace gpufs {
 namespace {
 
 // Of kernel/trace/trace_probe.h.
-constexpr std::size_t kMostArguments = 128, kLongestName = 31;
+constexpr std::size_t kMostArguments = 128;
 
 // Fields that the kernel itself adds to events of probes, and to all.
 constexpr std::string_view kTakenNames[] = {
@@ -240,8 +240,8 @@ private:
         if (!is_word_start(name[0]) || !std::ranges::all_of(name, is_word_char))
             fail(0, size, cat("'", name, "' cannot name an argument"),
                  "letters, digits and '_', with no digit first");
-        if (name.size() > kLongestName)
-            fail(0, size, cat("a name has at most ", kLongestName, " characters"));
+        if (name.size() > kLongestArgumentName)
+            fail(0, size, cat("a name has at most ", kLongestArgumentName, " characters"));
         if (std::ranges::count(kTakenNames, name) > 0)
             fail(0, size, cat("'", name, "' is a field of every such event"), "take another name");
     }

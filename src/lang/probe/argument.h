@@ -45,6 +45,9 @@ struct ArgumentParts {
 };
 ArgumentParts split_argument(std::string_view text);
 
+// The longest name of an argument that the kernel takes (MAX_ARG_NAME_LEN).
+constexpr std::size_t kLongestArgumentName = 31;
+
 struct ProbeArgument {
     Fetch fetch;
     Field field;  // of the event's records; its offset means nothing

@@ -13,7 +13,7 @@ constexpr std::size_t kLongestEventName = 63;  // MAX_EVENT_NAME_LEN
 constexpr std::string_view kReturn = "%return";
 constexpr std::string_view kUsage =
     "write 'p:NAME PLACE ARGUMENTS…', or 'r:…' at a return; a PLACE is FUNCTION+OFFSET or "
-    "FILE:FUNCTION+OFFSET";
+    "FILE:FUNCTION+OFFSET, with -x FILE also SOURCE:LINE";
 
 std::vector<Span> words_of(std::string_view text) {
     std::vector<Span> words;
@@ -72,11 +72,18 @@ public:
     PlaceParser(const SourceText& source, Span at, std::string_view text)
         : source_(source), at_(at), text_(text) {}
 
-    ProbePlace parse(bool (*is_file)(const std::string& word)) {
+    ProbePlace parse(bool (*is_file)(const std::string& word), const std::string& file) {
         ProbePlace place;
         Scan scan(text_);
         if (scan.take("usdt:")) {
-            static_probe(place, scan.rest());
+            static_probe(place,
+                         file.empty() ? std::string(scan.rest()) : cat(file, ':', scan.rest()));
+            return place;
+        }
+        if (!file.empty()) {
+            place.kind = ProbePlace::Kind::in_file;
+            place.file = file;
+            target(place, text_);
             return place;
         }
         const auto colon = text_.rfind(':');
@@ -115,9 +122,27 @@ private:
             fail(cat("'", text_, "' names no static probe"), "write usdt:FILE:PROVIDER:NAME");
     }
 
-    // FUNCTION, FUNCTION+OFFSET, OFFSET, OFFSET(COUNTER).
+    // SOURCE:LINE, FUNCTION:LINE. C++ names have two colons.
+    bool source_line(ProbePlace& place, std::string_view text) {
+        const auto colon = text.rfind(':');
+        if (place.kind != ProbePlace::Kind::in_file || colon == text.npos || colon == 0 ||
+            text[colon - 1] == ':' || colon + 1 == text.size() || !is_digit(text[colon + 1]))
+            return false;
+        Scan scan(text.substr(colon + 1));
+        const auto line = scan.take_number<std::uint32_t>();
+        if (!line || *line == 0 || !scan.at_end())
+            fail(cat("'", text.substr(colon + 1), "' is no number of a line"),
+                 "lines are counted from 1");
+        place.kind = ProbePlace::Kind::source_line;
+        place.name = text.substr(0, colon);
+        place.line = *line;
+        return true;
+    }
+
+    // SOURCE:LINE, FUNCTION:LINE, FUNCTION, FUNCTION+OFFSET, OFFSET, OFFSET(COUNTER).
     void target(ProbePlace& place, std::string_view text) {
         if (text.empty()) fail("there is no place here", std::string(kUsage));
+        if (source_line(place, text)) return;
         if (is_digit(text[0])) {
             Scan scan(text);
             place.offset = number(scan, text);
@@ -211,8 +236,8 @@ ProbeDefinition parse_probe_definition(const SourceText& source) {
 }
 
 ProbePlace parse_probe_place(const SourceText& source, Span at, std::string_view place,
-                             bool (*is_file)(const std::string& word)) {
-    return PlaceParser(source, at, place).parse(is_file);
+                             bool (*is_file)(const std::string& word), const std::string& file) {
+    return PlaceParser(source, at, place).parse(is_file, file);
 }
 
 std::string event_name_for(std::string_view function, bool is_return) {

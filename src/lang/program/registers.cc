@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "base/scan.h"
 
@@ -86,6 +87,21 @@ std::optional<std::string> tracefs_register(std::size_t offset) {
     if (kRegisters[index] == "ip") return "pc";
 #endif
     return std::string(kRegisters[index]);
+}
+
+std::optional<std::string> register_of_dwarf(unsigned number) {
+#if defined __x86_64__
+    static constexpr std::string_view kNumbered[] = {"ax",  "dx",  "cx",  "bx",  "si",  "di",
+                                                     "bp",  "sp",  "r8",  "r9",  "r10", "r11",
+                                                     "r12", "r13", "r14", "r15", "ip"};
+#elif defined __aarch64__
+    // x0 to x30, sp: in the order of struct pt_regs.
+    static constexpr std::span kNumbered = std::span(kRegisters).first(32);
+#else
+    static constexpr std::string_view kNumbered[] = {""};
+#endif
+    if (number >= std::size(kNumbered) || kNumbered[number].empty()) return std::nullopt;
+    return std::string(kNumbered[number]);
 }
 
 }  // namespace gpufs

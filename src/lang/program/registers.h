@@ -24,4 +24,8 @@ std::vector<std::string> tracefs_registers();
 bool is_tracefs_register(std::string_view name);
 std::optional<std::string> tracefs_register(std::size_t offset);
 
+// The name of the register that DWARF has this number for (the psABI's table), as tracefs takes it;
+// absent for one that is not in struct pt_regs, such as those of floating point numbers.
+std::optional<std::string> register_of_dwarf(unsigned number);
+
 }  // namespace gpufs

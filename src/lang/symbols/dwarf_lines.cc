@@ -1,8 +1,8 @@
 #include "lang/symbols/dwarf_lines.h"
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
+
+#include "base/byte_reader.h"
 
 namespace gpufs {
 namespace {
@@ -15,11 +15,13 @@ enum StandardOpcode : std::uint8_t {
     kAdvanceLine = 3,
     kSetFile = 4,
     kSetColumn = 5,
+    kNegateStatement = 6,
     kConstAddPc = 8,
     kFixedAdvancePc = 9,
+    kSetPrologueEnd = 10,
 };
 enum ExtendedOpcode : std::uint8_t { kEndSequence = 1, kSetAddress = 2 };
-constexpr std::uint64_t kPath = 1;  // DW_LNCT_path
+constexpr std::uint64_t kPath = 1, kDirectory = 2;  // DW_LNCT_path, DW_LNCT_directory_index
 enum Form : std::uint64_t {
     kData2 = 0x05,
     kData4 = 0x06,
@@ -38,74 +40,13 @@ enum Form : std::uint64_t {
     kStrx3 = 0x27,
     kStrx4 = 0x28,
 };
-constexpr std::uint32_t kLongOffsets = 0xffffffff;  // followed by a length of 64 bits
-
-// Reads values from bytes. Past the end all values are 0 and is_good() is false.
-class Cursor {
-public:
-    explicit Cursor(std::string_view bytes) : rest_(bytes) {}
-
-    bool is_good() const { return is_good_; }
-    bool at_end() const { return rest_.empty(); }
-    std::size_t left() const { return rest_.size(); }
-
-    std::string_view take(std::uint64_t n) {
-        if (n > rest_.size()) {
-            is_good_ = false;
-            rest_ = {};
-            return {};
-        }
-        const std::string_view taken = rest_.substr(0, n);
-        rest_.remove_prefix(n);
-        return taken;
-    }
-    // An unsigned number of `bytes` bytes, at most 8.
-    std::uint64_t number(std::size_t bytes) {
-        std::uint64_t value = 0;
-        const std::string_view taken = take(bytes);
-        if (taken.empty()) return 0;
-        if constexpr (kIsLittle) {
-            std::memcpy(&value, taken.data(), taken.size());
-        } else {
-            for (const char c : taken) value = value << 8 | static_cast<unsigned char>(c);
-        }
-        return value;
-    }
-    std::uint8_t byte() { return static_cast<std::uint8_t>(number(1)); }
-    std::uint64_t uleb() { return leb().first; }
-    std::int64_t sleb() {
-        const auto [value, bits] = leb();
-        const bool is_negative = bits > 0 && bits < 64 && (value >> (bits - 1) & 1);
-        return static_cast<std::int64_t>(is_negative ? value | ~std::uint64_t{0} << bits : value);
-    }
-    std::string_view text() {
-        const auto end = rest_.find('\0');
-        const std::string_view taken = take(end == rest_.npos ? rest_.size() + 1 : end + 1);
-        return taken.substr(0, taken.empty() ? 0 : taken.size() - 1);
-    }
-
-private:
-    static constexpr bool kIsLittle = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-
-    std::pair<std::uint64_t, unsigned> leb() {
-        std::uint64_t value = 0;
-        for (unsigned shift = 0;;) {
-            const std::uint64_t part = byte();
-            if (shift < 64) value |= (part & 0x7f) << shift;
-            shift += 7;
-            if (!(part & 0x80)) return {value, std::min(shift, 64u)};
-        }
-    }
-
-    std::string_view rest_;
-    bool is_good_ = true;
-};
 
 // The header of a unit's program.
 struct Header {
     unsigned version = 0;
     std::size_t offset_bytes = 4;
     std::uint64_t min_instruction = 1;
+    bool is_statement = true;  // what rows are until an instruction says otherwise
     std::int64_t line_base = 0;
     std::uint64_t line_range = 1;
     unsigned opcode_base = 1;
@@ -114,33 +55,21 @@ struct Header {
     std::string_view program;
 };
 
-// The length of a unit after this field, and the size of the field itself.
-struct UnitLength {
-    std::uint64_t bytes = 0;
-    std::size_t field_bytes = 0;
-    std::size_t offset_bytes = 4;
-};
-UnitLength take_length(Cursor& in) {
-    const std::uint64_t length = in.number(4);
-    if (length != kLongOffsets) return {length, 4, 4};
-    return {in.number(8), 12, 8};
-}
-
 std::optional<Header> parse_header(std::string_view unit) {
-    Cursor outer(unit);
-    const UnitLength length = take_length(outer);
-    Cursor in(outer.take(length.bytes));
+    ByteReader outer(unit);
+    const ByteReader::UnitLength length = outer.unit_length();
+    ByteReader in(outer.take(length.bytes));
     Header header;
     header.offset_bytes = length.offset_bytes;
     header.version = static_cast<unsigned>(in.number(2));
     if (header.version < 2 || header.version > 5) return std::nullopt;
     if (header.version >= 5) in.take(2);  // sizes of addresses and of segment selectors
     const std::uint64_t header_bytes = in.number(header.offset_bytes);
-    Cursor head(in.take(header_bytes));
+    ByteReader head(in.take(header_bytes));
     header.program = in.take(in.left());
     header.min_instruction = head.byte();
     if (header.version >= 4) head.byte();  // maximum operations per instruction
-    head.byte();                           // default_is_stmt
+    header.is_statement = head.byte() != 0;
     const std::int64_t line_base = head.byte();
     header.line_base = line_base < 128 ? line_base : line_base - 256;
     header.line_range = head.byte();
@@ -152,18 +81,17 @@ std::optional<Header> parse_header(std::string_view unit) {
     return header;
 }
 
-struct Row {
-    std::uint64_t address = 0;
-    std::uint64_t file = 1;
-    std::uint64_t line = 1;  // may wrap in a damaged program
-};
-
-// Runs a program: calls visit(row, is_end) for each row of its table and for the end of each
-// sequence, whose address is the first after it. Stops if `visit` returns false.
+// Runs a program: calls visit(row) for each row of its table. Stops if `visit` returns false.
 template <class Visit>
 void run(const Header& header, const Visit& visit) {
-    Cursor in(header.program);
-    Row row;
+    ByteReader in(header.program);
+    const LineRow first{.is_statement = header.is_statement};
+    LineRow row = first;
+    const auto make_row = [&] {
+        const bool goes_on = visit(std::as_const(row));
+        row.is_prologue_end = false;
+        return goes_on;
+    };
     const auto advance = [&](std::uint64_t operations) {
         row.address += operations * header.min_instruction;
     };
@@ -173,22 +101,23 @@ void run(const Header& header, const Visit& visit) {
             const unsigned special = opcode - header.opcode_base;
             advance(special / header.line_range);
             row.line += static_cast<std::uint64_t>(header.line_base) + special % header.line_range;
-            if (!visit(row, false)) return;
+            if (!make_row()) return;
             continue;
         }
         switch (opcode) {
             case kExtended: {
-                Cursor extended(in.take(in.uleb()));
+                ByteReader extended(in.take(in.uleb()));
                 const unsigned what = extended.byte();
                 if (what == kSetAddress && extended.left() <= sizeof row.address)
                     row.address = extended.number(extended.left());
                 if (what != kEndSequence) break;
-                if (!in.is_good() || !visit(row, true)) return;
-                row = Row{};
+                row.is_end = true;
+                if (!in.is_good() || !make_row()) return;
+                row = first;
                 break;
             }
             case kCopy:
-                if (!visit(row, false)) return;
+                if (!make_row()) return;
                 break;
             case kAdvancePc:
                 advance(in.uleb());
@@ -198,6 +127,12 @@ void run(const Header& header, const Visit& visit) {
                 break;
             case kSetFile:
                 row.file = in.uleb();
+                break;
+            case kNegateStatement:
+                row.is_statement = !row.is_statement;
+                break;
+            case kSetPrologueEnd:
+                row.is_prologue_end = true;
                 break;
             case kConstAddPc:
                 advance((255u - header.opcode_base) / header.line_range);
@@ -213,65 +148,46 @@ void run(const Header& header, const Visit& visit) {
     }
 }
 
-// The last component of a path.
-std::string base_name(std::string_view path) {
-    return std::string(path.substr(path.rfind('/') + 1));
-}
+// A field of an entry: a number, or a text, which may be in another section and is read when asked
+// for.
+struct TableField {
+    std::uint64_t number = 0;  // or the text's offset
+    std::uint64_t form = 0;
+    std::string_view in_place;
 
-// DWARF 2 to 4: directories, then files counted from 1; an empty name ends each list.
-std::string old_file_name(const Header& header, std::uint64_t file) {
-    Cursor in(header.tables);
-    while (!in.text().empty()) {
+    std::string text(const LineTexts& texts) const {
+        if (form == kLineStrp && texts.line_str) return texts.line_str(number);
+        if (form == kStrp && texts.str) return texts.str(number);
+        return std::string(in_place);
     }
-    for (std::uint64_t i = 1; !in.at_end(); ++i) {
-        const std::string_view name = in.text();
-        if (name.empty()) break;
-        if (i == file) return base_name(name);
-        for (int field = 0; field < 3; ++field) in.uleb();  // directory, time, size
-    }
-    return {};
-}
-
-// Reads a field of an entry; returns its text if it has one.
-std::string take_form(Cursor& in, std::uint64_t form, std::size_t offset_bytes,
-                      const LineTexts* texts) {
+};
+TableField take_form(ByteReader& in, std::uint64_t form, std::size_t offset_bytes) {
     switch (form) {
         case kString:
-            return std::string(in.text());
+            return {0, form, in.text()};
         case kStrp:
         case kLineStrp:
-        case kStrpSup: {
-            const std::uint64_t at = in.number(offset_bytes);
-            if (!texts || !in.is_good()) return {};
-            if (form == kLineStrp && texts->line_str) return texts->line_str(at);
-            if (form == kStrp && texts->str) return texts->str(at);
-            return {};
-        }
+        case kStrpSup:
+            return {in.number(offset_bytes), form, {}};
         case kUdata:
         case kStrx:
-            in.uleb();
-            return {};
+            return {in.uleb(), form, {}};
         case kBlock:
             in.take(in.uleb());
             return {};
         case kData1:
         case kStrx1:
-            in.take(1);
-            return {};
+            return {in.number(1), form, {}};
         case kData2:
         case kStrx2:
-            in.take(2);
-            return {};
+            return {in.number(2), form, {}};
         case kStrx3:
-            in.take(3);
-            return {};
+            return {in.number(3), form, {}};
         case kData4:
         case kStrx4:
-            in.take(4);
-            return {};
+            return {in.number(4), form, {}};
         case kData8:
-            in.take(8);
-            return {};
+            return {in.number(8), form, {}};
         case kData16:
             in.take(16);
             return {};
@@ -281,33 +197,75 @@ std::string take_form(Cursor& in, std::uint64_t form, std::size_t offset_bytes,
 }
 
 // Reads one of DWARF 5's two tables: the list of an entry's fields, then the entries, counted from
-// 0. Returns the path of entry `wanted`; with null `texts` only skips the table.
-std::string take_table(Cursor& in, std::size_t offset_bytes, std::uint64_t wanted,
-                       const LineTexts* texts) {
+// 0. Calls visit(number, path, directory) for each until it returns false.
+template <class Visit>
+void walk_table(ByteReader& in, std::size_t offset_bytes, const Visit& visit) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> fields(in.byte());
     for (auto& [content, form] : fields) {
         content = in.uleb();
         form = in.uleb();
     }
     const std::uint64_t count = in.uleb();
-    if (fields.empty()) return {};
-    std::string path;
+    if (fields.empty()) return;
     for (std::uint64_t i = 0; i < count && !in.at_end(); ++i) {
+        TableField path;
+        std::uint64_t directory = 0;
         for (const auto& [content, form] : fields) {
-            const bool is_it = i == wanted && content == kPath;
-            std::string text = take_form(in, form, offset_bytes, is_it ? texts : nullptr);
-            if (is_it && texts) path = std::move(text);
+            const TableField field = take_form(in, form, offset_bytes);
+            if (content == kPath) path = field;
+            if (content == kDirectory) directory = field.number;
         }
-        if (texts && i == wanted) break;
+        if (!in.is_good() || !visit(i, path, directory)) return;
     }
-    return path;
 }
 
+// DWARF 2 to 4: directories, then files, both counted from 1; an empty name ends each list.
+template <class Visit>
+void walk_old_files(const Header& header, const Visit& visit) {
+    const auto field = [](std::string_view text) { return TableField{0, kString, text}; };
+    ByteReader in(header.tables);
+    std::vector<std::string_view> directories{""};
+    for (std::string_view name = in.text(); !name.empty(); name = in.text())
+        directories.push_back(name);
+    for (std::uint64_t i = 1; !in.at_end(); ++i) {
+        const std::string_view name = in.text();
+        if (name.empty()) return;
+        const std::uint64_t directory = in.uleb();
+        in.uleb();  // time
+        in.uleb();  // size
+        const bool is_known = directory < directories.size();
+        if (!visit(i, field(name), field(is_known ? directories[directory] : ""))) return;
+    }
+}
+
+// Calls visit(number, path, directory's path) for each file until it returns false; both paths are
+// TableFields.
+template <class Visit>
+void walk_files(const Header& header, const Visit& visit) {
+    if (header.version < 5) return walk_old_files(header, visit);
+    ByteReader in(header.tables);
+    std::vector<TableField> directories;
+    walk_table(in, header.offset_bytes, [&](std::uint64_t, const TableField& path, std::uint64_t) {
+        directories.push_back(path);
+        return true;
+    });
+    walk_table(in, header.offset_bytes,
+               [&](std::uint64_t number, const TableField& path, std::uint64_t directory) {
+                   const bool is_known = directory < directories.size();
+                   return visit(number, path, is_known ? directories[directory] : TableField{});
+               });
+}
+
+// Without its directory.
 std::string file_name(const Header& header, std::uint64_t file, const LineTexts& texts) {
-    if (header.version < 5) return old_file_name(header, file);
-    Cursor in(header.tables);
-    take_table(in, header.offset_bytes, 0, nullptr);  // directories
-    return base_name(take_table(in, header.offset_bytes, file, &texts));
+    std::string found;
+    walk_files(header, [&](std::uint64_t number, const TableField& path, const TableField&) {
+        if (number != file) return true;
+        found = path.text(texts);
+        found.erase(0, found.rfind('/') + 1);
+        return false;
+    });
+    return found;
 }
 
 // Linkers place removed code at address 0 or at the highest addresses.
@@ -320,8 +278,8 @@ bool is_left_out(std::uint64_t address) {
 }  // namespace
 
 std::uint64_t line_unit_bytes(std::string_view begin) {
-    Cursor in(begin);
-    const UnitLength length = take_length(in);
+    ByteReader in(begin);
+    const ByteReader::UnitLength length = in.unit_length();
     if (!in.is_good() || length.bytes == 0 || length.bytes > ~std::uint64_t{0} >> 1) return 0;
     return length.bytes + length.field_bytes;
 }
@@ -331,9 +289,9 @@ std::vector<CodeSpan> line_unit_spans(std::string_view unit) {
     const auto header = parse_header(unit);
     if (!header) return spans;
     std::optional<std::uint64_t> begin;
-    run(*header, [&](const Row& row, bool is_end) {
+    run(*header, [&](const LineRow& row) {
         if (!begin) begin = row.address;
-        if (!is_end) return true;
+        if (!row.is_end) return true;
         if (!is_left_out(*begin) && row.address > *begin) spans.push_back({*begin, row.address});
         begin.reset();
         return true;
@@ -345,10 +303,10 @@ std::optional<SourceLine> find_source_line(std::string_view unit, const LineText
                                            std::uint64_t address) {
     const auto header = parse_header(unit);
     if (!header) return std::nullopt;
-    std::optional<Row> before, found;
-    run(*header, [&](const Row& row, bool is_end) {
+    std::optional<LineRow> before, found;
+    run(*header, [&](const LineRow& row) {
         if (before && before->address <= address && address < row.address) found = before;
-        if (is_end) {
+        if (row.is_end) {
             before.reset();
         } else {
             before = row;
@@ -359,6 +317,32 @@ std::optional<SourceLine> find_source_line(std::string_view unit, const LineText
     SourceLine source{file_name(*header, found->file, texts), found->line};
     if (source.file.empty()) return std::nullopt;
     return source;
+}
+
+std::vector<std::string> line_unit_files(std::string_view unit, const LineTexts& texts) {
+    std::vector<std::string> files;
+    const auto header = parse_header(unit);
+    if (!header) return files;
+    walk_files(*header,
+               [&](std::uint64_t number, const TableField& path, const TableField& directory) {
+                   files.resize(number + 1);
+                   files.back() = path.text(texts);
+                   if (const std::string above = directory.text(texts);
+                       !above.empty() && !files.back().starts_with('/'))
+                       files.back() = above + '/' + files.back();
+                   return true;
+               });
+    return files;
+}
+
+void for_each_line_row(std::string_view unit, const std::function<bool(const LineRow&)>& visit) {
+    const auto header = parse_header(unit);
+    if (!header) return;
+    bool is_removed = false, is_first = true;
+    run(*header, [&](const LineRow& row) {
+        if (std::exchange(is_first, row.is_end)) is_removed = is_left_out(row.address);
+        return is_removed || visit(row);
+    });
 }
 
 }  // namespace gpufs

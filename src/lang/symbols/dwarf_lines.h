@@ -44,4 +44,20 @@ struct SourceLine {
 std::optional<SourceLine> find_source_line(std::string_view unit, const LineTexts& texts,
                                            std::uint64_t address);
 
+// The paths of a unit's files, by the numbers that rows have; relative ones are below the directory
+// in which the unit was compiled.
+std::vector<std::string> line_unit_files(std::string_view unit, const LineTexts& texts);
+
+// A row of the table: from its address on, up to that of the next row, the code is of this line.
+struct LineRow {
+    std::uint64_t address = 0;
+    std::uint64_t file = 1;
+    std::uint64_t line = 1;        // 0: of no line; may wrap in a damaged program
+    bool is_statement = true;      // a place at which to stop for the line
+    bool is_prologue_end = false;  // a place at which to stop for the function
+    bool is_end = false;           // the first address behind a sequence
+};
+// Visits the rows, but for those of code that the linker removed, until `visit` returns false.
+void for_each_line_row(std::string_view unit, const std::function<bool(const LineRow&)>& visit);
+
 }  // namespace gpufs

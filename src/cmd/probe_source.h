@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/printable.h"
+#include "cmd/shared/command.h"
+#include "engine/probe/source_events.h"
+
+namespace gpufs {
+
+// What `gpufs probe vars` and `gpufs probe lines` are asked.
+struct SourceQuestion {
+    std::vector<std::string> words;   // of the place
+    std::optional<std::string> file;  // of -x
+    bool globals = false, json = false;
+    Controls controls = Controls::escaped;
+};
+
+// The variables at a place, where each is, and what reads it.
+int list_place_variables(Context& ctx, const SourceQuestion& question);
+// The source of a function or a file, with the lines that can be probed.
+int list_source_lines(Context& ctx, const SourceQuestion& question);
+
+// How the arguments of a probe are read, as a table.
+std::string ways_table(const std::vector<ArgumentWay>& ways, Controls controls);
+
+}  // namespace gpufs

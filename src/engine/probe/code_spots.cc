@@ -1,0 +1,199 @@
+#include "engine/probe/code_spots.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/cat.h"
+#include "lang/dwarf/numbers.h"
+#include "lang/dwarf/ranges.h"
+#include "lang/dwarf/scope.h"
+
+namespace gpufs {
+namespace {
+
+// "src/sched.c" ends with "sched.c", "my_sched.c" does not.
+bool ends_with_path(std::string_view path, std::string_view end) {
+    if (!path.ends_with(end)) return false;
+    return path.size() == end.size() || end.starts_with('/') ||
+           path[path.size() - end.size() - 1] == '/';
+}
+
+std::string whole_path(const DebugInfo::LineUnit& unit, const std::string& file) {
+    return file.starts_with('/') || unit.directory.empty() ? file : cat(unit.directory, '/', file);
+}
+
+// Calls visit(row, unit) for each row whose file has a path that ends so, and for the ends of
+// sequences.
+template <class Visit>
+void for_each_row_of(DebugInfo& info, const std::string& file, const Visit& visit) {
+    for (const DebugInfo::LineUnit& unit : info.line_units()) {
+        std::set<std::uint64_t> numbers;
+        for (std::size_t i = 0; i < unit.files.size(); ++i)
+            if (!unit.files[i].empty() && ends_with_path(whole_path(unit, unit.files[i]), file))
+                numbers.insert(i);
+        if (numbers.empty()) continue;
+        for_each_line_row(unit.bytes, [&](const LineRow& row) {
+            visit(row, !row.is_end && numbers.contains(row.file), unit);
+            return true;
+        });
+    }
+}
+
+// The ranges of a function's code, those of an inlined copy its own.
+bool is_in(const std::vector<CodeSpan>& code, std::uint64_t address) {
+    return std::ranges::any_of(
+        code, [&](const CodeSpan& span) { return address >= span.begin && address < span.end; });
+}
+
+template <class Visit>
+void for_each_row_in(DebugInfo& info, const std::vector<CodeSpan>& code, const Visit& visit) {
+    for (const DebugInfo::LineUnit& unit : info.line_units())
+        for_each_line_row(unit.bytes, [&](const LineRow& row) {
+            if (!row.is_end && is_in(code, row.address)) visit(row, unit);
+            return true;
+        });
+}
+
+}  // namespace
+
+CodeSpot spot_at(DebugInfo& info, std::uint64_t address) {
+    CodeSpot spot{address, scopes_at(info.unit_at(address), address), "?"};
+    if (const DwarfEntry function = innermost_function(spot.scopes))
+        if (std::string name(name_of(function)); !name.empty()) spot.function = std::move(name);
+    return spot;
+}
+
+bool has_source_file(DebugInfo& info, const std::string& file) {
+    return !source_files(info, file).empty();
+}
+
+std::vector<std::string> source_files(DebugInfo& info, const std::string& file) {
+    std::set<std::string> found;
+    for (const DebugInfo::LineUnit& unit : info.line_units())
+        for (const std::string& one : unit.files)
+            if (!one.empty() && ends_with_path(whole_path(unit, one), file))
+                found.insert(whole_path(unit, one));
+    return {found.begin(), found.end()};
+}
+
+std::vector<CodeSpot> find_line_spots(DebugInfo& info, const std::string& file,
+                                      std::uint64_t line) {
+    // Of rows that follow each other, the first: the others are parts of the same statement.
+    std::set<std::uint64_t> addresses;
+    bool was_it = false;
+    for_each_row_of(info, file, [&](const LineRow& row, bool is_of_file, const auto&) {
+        const bool is_it = is_of_file && row.line == line;
+        if (is_it && row.is_statement && !was_it) addresses.insert(row.address);
+        was_it = is_it;
+    });
+    std::vector<CodeSpot> spots;
+    for (const std::uint64_t address : addresses) {
+        CodeSpot spot = spot_at(info, address);
+        const bool is_known = std::ranges::any_of(spots, [&](const CodeSpot& other) {
+            return other.scopes == spot.scopes && !spot.scopes.empty();
+        });
+        if (!is_known) spots.push_back(std::move(spot));
+    }
+    return spots;
+}
+
+std::vector<std::uint64_t> lines_with_code(DebugInfo& info, const std::string& file) {
+    std::set<std::uint64_t> lines;
+    for_each_row_of(info, file, [&](const LineRow& row, bool is_of_file, const auto&) {
+        if (is_of_file && row.is_statement && row.line != 0) lines.insert(row.line);
+    });
+    return {lines.begin(), lines.end()};
+}
+
+std::vector<NamedFunction> find_named_functions(DebugInfo& info, const std::string& name) {
+    const std::string last = name.substr(name.rfind(':') + 1);
+    std::vector<NamedFunction> found;
+    info.for_each_unit([&](const DwarfEntry& root) {
+        for_each_function(root, [&](const DwarfEntry& function) {
+            const auto linkage = find_inherited(function, dw::AT_linkage_name);
+            const bool is_symbol = linkage && text_of(*linkage) == name;
+            if (!is_symbol && name_of(function) != last) return;
+            if (!is_symbol && last != name) {
+                const std::string whole = qualified_name(function);
+                if (whole != name && !whole.ends_with("::" + name)) return;
+            }
+            found.push_back({function, entry_address(function).value_or(0),
+                             function.tag() == dw::TAG_inlined_subroutine});
+        });
+        return true;
+    });
+    std::ranges::sort(found, {}, &NamedFunction::address);
+    return found;
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> statements_of(DebugInfo& info,
+                                                                   const DwarfEntry& function) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+    for_each_row_in(info, code_of(function), [&](const LineRow& row, const auto&) {
+        if (row.is_statement && row.line != 0) found.emplace_back(row.address, row.line);
+    });
+    std::ranges::sort(found);
+    return found;
+}
+
+std::optional<FunctionSource> source_of(DebugInfo& info, const DwarfEntry& function) {
+    const auto begin = entry_address(function);
+    if (!begin) return std::nullopt;
+    std::optional<FunctionSource> found;
+    std::uint64_t file = 0;
+    const std::uint64_t declared = number_of(function, dw::AT_decl_line).value_or(0);
+    const auto code = code_of(function);
+    // The rows of what is inlined in it are of other files, or of other lines of its own.
+    for_each_row_in(info, code, [&](const LineRow& row, const DebugInfo::LineUnit& unit) {
+        if (row.line == 0 || row.file >= unit.files.size()) return;
+        const bool is_own =
+            innermost_function(scopes_at(info.unit_at(row.address), row.address)) == function;
+        if (!is_own) return;
+        if (!found) {
+            file = row.file;
+            found = FunctionSource{unit.files[file], unit.directory, row.line, row.line};
+        }
+        if (row.file != file) return;
+        found->first = std::min(found->first, row.line);
+        found->last = std::max(found->last, row.line);
+    });
+    if (found && declared != 0 && declared < found->first) found->first = declared;
+    return found;
+}
+
+std::uint64_t behind_prologue(DebugInfo& info, const DwarfEntry& function, std::uint64_t begin) {
+    std::vector<std::pair<std::uint64_t, bool>> rows;
+    for_each_row_in(info, code_of(function), [&](const LineRow& row, const auto&) {
+        rows.emplace_back(row.address, row.is_prologue_end);
+    });
+    std::ranges::sort(rows);
+    // Compilers that do not mark it begin the second row there.
+    for (const auto& [address, is_end] : rows)
+        if (is_end && address >= begin) return address;
+    for (const auto& [address, is_end] : rows)
+        if (address > begin) return address;
+    return begin;
+}
+
+std::optional<SpotLine> line_of(DebugInfo& info, std::uint64_t address) {
+    std::optional<SpotLine> found;
+    for (const DebugInfo::LineUnit& unit : info.line_units()) {
+        std::optional<LineRow> before;
+        for_each_line_row(unit.bytes, [&](const LineRow& row) {
+            if (before && before->address <= address && address < row.address &&
+                before->file < unit.files.size()) {
+                const std::string& path = unit.files[before->file];
+                found = SpotLine{path.substr(path.rfind('/') + 1), before->line};
+            }
+            if (row.is_end)
+                before.reset();
+            else
+                before = row;
+            return !found;
+        });
+        if (found) break;
+    }
+    return found;
+}
+
+}  // namespace gpufs

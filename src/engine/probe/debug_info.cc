@@ -1,0 +1,157 @@
+#include "engine/probe/debug_info.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/cat.h"
+#include "lang/dwarf/numbers.h"
+#include "lang/dwarf/package.h"
+#include "lang/dwarf/ranges.h"
+
+namespace gpufs {
+namespace {
+
+// Those of the file, or those of a split one, whose names have ".dwo" behind them.
+DwarfSections sections_of(DebugSections& file, std::string_view suffix) {
+    const auto bytes = [&](std::string_view name) { return file.bytes(cat(name, suffix)); };
+    DwarfSections made;
+    made.info = bytes(".debug_info");
+    made.types = bytes(".debug_types");
+    made.abbrev = bytes(".debug_abbrev");
+    made.str = bytes(".debug_str");
+    made.line_str = bytes(".debug_line_str");
+    made.str_offsets = bytes(".debug_str_offsets");
+    made.addr = bytes(".debug_addr");
+    made.line = bytes(".debug_line");
+    made.loc = bytes(".debug_loc");
+    made.loclists = bytes(".debug_loclists");
+    made.ranges = bytes(".debug_ranges");
+    made.rnglists = bytes(".debug_rnglists");
+    return made;
+}
+
+std::string text_at(std::string_view section, std::uint64_t offset) {
+    if (offset >= section.size()) return {};
+    const std::string_view rest = section.substr(offset);
+    return std::string(rest.substr(0, rest.find('\0')));
+}
+
+std::string text_attribute(const DwarfEntry& entry, unsigned name) {
+    const auto attribute = find_attribute(entry, name);
+    return std::string(attribute ? text_of(*attribute).value_or("") : "");
+}
+
+std::string split_name(const DwarfEntry& skeleton) {
+    const std::string name = text_attribute(skeleton, dw::AT_dwo_name);
+    return name.empty() ? text_attribute(skeleton, dw::AT_GNU_dwo_name) : name;
+}
+
+}  // namespace
+
+std::unique_ptr<DebugInfo> DebugInfo::open(const std::string& file) {
+    auto sections = open_debug_sections(file);
+    if (!sections) return nullptr;
+    return std::unique_ptr<DebugInfo>(new DebugInfo(file, std::move(sections)));
+}
+
+DebugInfo::DebugInfo(const std::string& file, std::unique_ptr<DebugSections> sections)
+    : program_(file), sections_(std::move(sections)) {
+    shared_sections_ = open_shared_sections(*sections_);
+    if (shared_sections_) shared_ = std::make_unique<DwarfInfo>(sections_of(*shared_sections_, ""));
+    info_ = std::make_unique<DwarfInfo>(sections_of(*sections_, ""), shared_.get());
+}
+
+bool DebugInfo::is_fixed() const {
+    GElf_Ehdr header;
+    return gelf_getehdr(program_.elf(), &header) && header.e_type == ET_EXEC;
+}
+
+DebugSections* DebugInfo::package() {
+    if (!package_) {
+        package_.emplace();
+        for (const std::string& of : {program_.path(), sections_->file().path()})
+            if (!*package_) *package_ = try_debug_sections(of + ".dwp");
+    }
+    return package_->get();
+}
+
+DebugInfo::Split DebugInfo::open_split(const DwarfUnit& unit) {
+    const DwarfEntry skeleton = root_of(unit);
+    const std::filesystem::path name(split_name(skeleton));
+    if (DebugSections* whole = package()) {
+        const auto found =
+            find_in_package(sections_of(*whole, ".dwo"), whole->bytes(".debug_cu_index"), unit.id);
+        if (found) return {nullptr, std::make_unique<DwarfInfo>(*found, nullptr, &unit)};
+    }
+    const std::filesystem::path compiled_in(text_attribute(skeleton, dw::AT_comp_dir));
+    const auto beside = std::filesystem::path(program_.path()).parent_path();
+    for (const auto& path : {compiled_in / name, beside / name, beside / name.filename()}) {
+        auto file = try_debug_sections(path.string());
+        if (!file) continue;
+        auto info = std::make_unique<DwarfInfo>(sections_of(*file, ".dwo"), nullptr, &unit);
+        // Another build's would have other entries at the same places.
+        for (const auto& its : info->units())
+            if (its->id == unit.id && its->type_entry == 0)
+                return {std::move(file), std::move(info)};
+    }
+    missing_.push_back(name.string());
+    return {};
+}
+
+DwarfEntry DebugInfo::root(const DwarfUnit& unit) {
+    const DwarfEntry own = root_of(unit);
+    if (unit.id == 0 || unit.type_entry != 0 || split_name(own).empty()) return own;
+    auto split = splits_.find(&unit);
+    if (split == splits_.end()) split = splits_.emplace(&unit, open_split(unit)).first;
+    if (!split->second.info) return own;
+    for (const auto& its : split->second.info->units())
+        if (its->id == unit.id && its->type_entry == 0) return root_of(*its);
+    return own;
+}
+
+DwarfEntry DebugInfo::unit_at(std::uint64_t address) {
+    for (const auto& unit : info_->units())
+        if (unit->type_entry == 0 && has_code_at(root_of(*unit), address)) return root(*unit);
+    return {};
+}
+
+void DebugInfo::for_each_unit(const std::function<bool(const DwarfEntry& root)>& visit) {
+    for (const auto& unit : info_->units())
+        if (unit->type_entry == 0 && !visit(root(*unit))) return;
+}
+
+std::optional<FrameAddress> DebugInfo::frame_address(std::uint64_t address) {
+    // .eh_frame is in the program; its debug file has the section's header only.
+    if (!own_sections_)
+        own_sections_ = std::make_unique<DebugSections>(std::make_unique<ElfFile>(path()));
+    DebugSections& own = *own_sections_;
+    const std::size_t bytes = gelf_getclass(program_.elf()) == ELFCLASS32 ? 4 : 8;
+    if (const auto found = frame_address_at(
+            {own.bytes(".eh_frame"), own.address(".eh_frame"), true, bytes}, address))
+        return found;
+    return frame_address_at({sections_->bytes(".debug_frame"), 0, false, bytes}, address);
+}
+
+const std::vector<DebugInfo::LineUnit>& DebugInfo::line_units() {
+    if (line_units_) return *line_units_;
+    line_units_.emplace();
+    std::map<std::uint64_t, std::string> directories;  // by offset
+    for (const auto& unit : info_->units())
+        if (const auto at = number_of(root_of(*unit), dw::AT_stmt_list))
+            directories.emplace(*at, text_attribute(root_of(*unit), dw::AT_comp_dir));
+    const DwarfSections& sections = info_->sections();
+    const LineTexts texts{[&](std::uint64_t at) { return text_at(sections.line_str, at); },
+                          [&](std::uint64_t at) { return text_at(sections.str, at); }};
+    for (std::uint64_t at = 0; at < sections.line.size();) {
+        const std::string_view rest = sections.line.substr(at);
+        const std::uint64_t bytes = line_unit_bytes(rest);
+        if (bytes == 0 || bytes > rest.size()) break;
+        const std::string_view unit = rest.substr(0, bytes);
+        line_units_->push_back({unit, line_unit_files(unit, texts), directories[at]});
+        at += bytes;
+    }
+    return *line_units_;
+}
+
+}  // namespace gpufs

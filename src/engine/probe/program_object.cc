@@ -1,0 +1,333 @@
+#include "engine/probe/program_object.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/cat.h"
+#include "base/hex.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "kernel/elf/probe_offsets.h"
+#include "lang/dwarf/numbers.h"
+#include "lang/dwarf/scope.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::size_t kNamesShown = 12;
+
+bool has_place(const DwarfEntry& variable) {
+    return find_inherited(variable, dw::AT_location) ||
+           find_inherited(variable, dw::AT_const_value);
+}
+
+DwarfType pointed_to(const DwarfType& type) {
+    return type.stripped().target();
+}
+
+}  // namespace
+
+std::string listed_names(std::vector<std::string> names) {
+    const std::size_t all = names.size();
+    if (all > kNamesShown) names.resize(kNamesShown);
+    return join(names, ", ") + (all > kNamesShown ? cat(", … ", all - kNamesShown, " more") : "");
+}
+
+std::uint64_t number_in_bytes(std::string_view bytes) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, bytes.data(), std::min(bytes.size(), sizeof number));
+    return number;
+}
+
+ObjectFinder::ObjectFinder(DebugInfo& info, const CodeSpot& spot) : info_(info), spot_(spot) {
+    context_.address = spot.address;
+    context_.function = frame_function(spot.scopes);
+    context_.frame_address = [this](std::uint64_t address) { return info_.frame_address(address); };
+}
+
+ProgramObject ObjectFinder::find(const VariablePath& path) {
+    at_ = path.variable_at;
+    ProgramObject object = variable(path);
+    for (const VariablePath::Step& step : path.steps) {
+        at_ = step.at;
+        take(object, step);
+    }
+    at_ = path.expression_at;
+    return object;
+}
+
+VariablePlace ObjectFinder::located(const DwarfEntry& variable) {
+    context_.unit = variable.unit;
+    if (!has_place(variable) && has_flag(variable, dw::AT_external)) return by_symbol(variable);
+    return place_of(variable, context_);
+}
+
+void ObjectFinder::fail(std::string reason, std::string hint) const {
+    throw Unreadable{at_, std::move(reason), std::move(hint), false, false};
+}
+
+// --- the variable ---------------------------------------------------------------------------
+
+ProgramObject ObjectFinder::variable(const VariablePath& path) {
+    const std::string& name = path.variable;
+    if (spot_.scopes.empty())
+        fail(cat("the file's debug information says nothing about ", hex(spot_.address)),
+             missing_split_hint());
+    const auto locals = local_variables(spot_.scopes);
+    const auto known = std::ranges::find(
+        locals, name, [](const VisibleVariable& one) { return name_of(one.entry); });
+    if (known != locals.end()) return object_of(known->entry);
+    if (const DwarfEntry global = find_global(name)) return object_of(global);
+    const auto self =
+        std::ranges::find(locals, std::string_view("this"),
+                          [](const VisibleVariable& one) { return name_of(one.entry); });
+    if (self != locals.end()) {
+        ProgramObject object = object_of(self->entry);
+        if (find_member(pointed_to(object.type), name)) {
+            through(object);
+            member(object, name);
+            return object;
+        }
+    }
+    std::vector<std::string> names;
+    for (const VisibleVariable& one : locals) names.emplace_back(name_of(one.entry));
+    std::string hint = did_you_mean(name, names);
+    if (hint.empty())
+        hint = names.empty() ? cat("'", spot_.function, "' has no variables here")
+                             : cat("'", spot_.function, "' has ", listed_names(names));
+    fail(cat("there is no variable '", name, "' here"), std::move(hint));
+}
+
+std::string ObjectFinder::missing_split_hint() const {
+    if (info_.missing().empty()) return "was this part compiled with -g?";
+    return cat("it is in '", info_.missing().front(), "', which is not there");
+}
+
+ProgramObject ObjectFinder::object_of(const DwarfEntry& variable) {
+    return {type_of(variable), located(variable), {}, 0};
+}
+
+// A variable of this unit, or one of another that is not static.
+DwarfEntry ObjectFinder::find_global(const std::string& name) {
+    const DwarfEntry own = unit_variable(spot_.scopes.front(), name);
+    if (own && has_place(own)) return own;
+    DwarfEntry other;
+    info_.for_each_unit([&](const DwarfEntry& root) {
+        const DwarfEntry found = unit_variable(root, name);
+        const bool is_external = found && find_inherited(found, dw::AT_external).has_value();
+        if (found && has_place(found) && is_external) other = found;
+        return !other;
+    });
+    return other ? other : own;
+}
+
+// What is only declared is where the symbol is.
+VariablePlace ObjectFinder::by_symbol(const DwarfEntry& variable) const {
+    std::string name(name_of(variable));
+    if (const auto linkage = find_inherited(variable, dw::AT_linkage_name))
+        name = text_of(*linkage).value_or(name);
+    VariablePlace place;
+    const auto symbol = find_symbol(info_.path(), name);
+    if (!symbol) {
+        place.kind = PlaceKind::refused;
+        place.reason = "it is in another program or library";
+        return place;
+    }
+    place.kind = PlaceKind::memory;
+    place.number.base = RuntimeNumber::Base::linked;
+    place.number.offset = static_cast<std::int64_t>(symbol->address);
+    return place;
+}
+
+// --- the path -------------------------------------------------------------------------------
+
+void ObjectFinder::take(ProgramObject& object, const VariablePath::Step& step) {
+    using StepKind = VariablePath::Step::Kind;
+    follow_reference(object);
+    const DwarfType type = object.type.stripped();
+    switch (step.kind) {
+        case StepKind::member:
+            if (type.kind() == TypeKind::pointer)
+                fail(cat("this is a pointer (", object.type.to_text(), ")"),
+                     cat("write ->", step.name));
+            return member(object, step.name);
+        case StepKind::through:
+            if (type.kind() == TypeKind::structure)
+                fail(cat("this is no pointer but a ", object.type.to_text()),
+                     cat("write .", step.name));
+            through(object);
+            return member(object, step.name);
+        case StepKind::target:
+            return through(object);
+        case StepKind::element:
+            return element(object, step.number);
+    }
+}
+
+void ObjectFinder::member(ProgramObject& object, const std::string& name) {
+    const DwarfType type = object.type.stripped();
+    if (type.kind() != TypeKind::structure)
+        fail(cat("this has no members: it is of type ", object.type.to_text()));
+    const auto found = find_member(type, name);
+    if (!found) {
+        const auto names = member_names(type);
+        std::string hint = did_you_mean(name, names);
+        if (hint.empty() && names.empty())
+            hint = "the file only declares it: its members are not described";
+        else if (hint.empty())
+            hint = cat("it has ", listed_names(names));
+        fail(cat(type.to_text(), " has no member '", name, "'"), std::move(hint));
+    }
+    const DwarfType its = type_of(found->entry);
+    shift(object, found->at, its.bytes().value_or(0), found->first_bit, found->bits);
+    object.type = its;
+}
+
+// From an object to a part of it, `at` bytes behind its begin.
+void ObjectFinder::shift(ProgramObject& object, std::uint64_t at, std::uint64_t bytes,
+                         unsigned first_bit, std::optional<unsigned> bits) {
+    VariablePlace& place = object.place;
+    if (object.bits) fail("it is a part of a bit field");
+    object.bits = bits;
+    object.first_bit = first_bit;
+    switch (place.kind) {
+        case PlaceKind::memory:
+            place.number.offset += static_cast<std::int64_t>(at);
+            return;
+        case PlaceKind::in_register:
+        case PlaceKind::value:
+            if (at + bytes > 8) fail("it is in no register as a whole");
+            if (at == 0 && !bits) return;
+            object.first_bit = static_cast<unsigned>(8 * at) + first_bit;
+            object.bits = bits ? bits : std::optional(static_cast<unsigned>(8 * bytes));
+            return;
+        case PlaceKind::bytes:
+            if (at + bytes > place.bytes.size()) fail("its value is not described");
+            place.bytes = place.bytes.substr(at, bytes);
+            return;
+        case PlaceKind::pieces: {
+            std::uint64_t begin = 0;
+            for (const VariablePlace::Piece& piece : place.pieces) {
+                if (8 * at >= begin && 8 * (at + bytes) <= begin + piece.bits) {
+                    object.bits.reset();
+                    const VariablePlace inner = piece.place;
+                    place = inner;
+                    return shift(object, at - begin / 8, bytes, first_bit, bits);
+                }
+                begin += piece.bits;
+            }
+            fail("it is in several places at once");
+        }
+        case PlaceKind::nowhere:
+        case PlaceKind::pointer:
+        case PlaceKind::refused:
+            return;  // said at the end
+    }
+}
+
+// From a pointer to what it points to.
+void ObjectFinder::through(ProgramObject& object) {
+    const DwarfType type = object.type.stripped();
+    if (type.kind() == TypeKind::array) {
+        object.type = type.target();
+        return;
+    }
+    if (type.kind() != TypeKind::pointer && type.kind() != TypeKind::reference)
+        fail(cat("this is no pointer: it is of type ", object.type.to_text()));
+    if (type.entry.unit->address_bytes != 8)
+        fail("the pointers of a 32-bit program cannot be followed by a probe");
+    VariablePlace& place = object.place;
+    if (place.kind == PlaceKind::pointer && place.target) {
+        const std::int64_t behind = place.offset;
+        place = located(place.target);
+        object.type = type.target();
+        if (behind != 0)
+            shift(object, static_cast<std::uint64_t>(behind), object.type.bytes().value_or(0), 0,
+                  {});
+        return;
+    }
+    RuntimeNumber address = value_of(object);
+    place = {};
+    place.kind = PlaceKind::memory;
+    place.number = std::move(address);
+    object.type = type.target();
+}
+
+// The value of a word, as a number of the running program.
+RuntimeNumber ObjectFinder::value_of(const ProgramObject& object) {
+    const VariablePlace& place = object.place;
+    require_there(place);
+    if (object.bits) fail("it is in a part of a register");
+    RuntimeNumber value = place.number;
+    switch (place.kind) {
+        case PlaceKind::memory:
+            if (value.base == RuntimeNumber::Base::computed) fail_computed(value);
+            value.reads.push_back({value.offset, 8});
+            value.offset = 0;
+            return value;
+        case PlaceKind::in_register:
+            value = {};
+            value.base = RuntimeNumber::Base::in_register;
+            value.reg = place.reg;
+            return value;
+        case PlaceKind::value:
+            return value;
+        case PlaceKind::bytes:
+            value = {};
+            value.offset = static_cast<std::int64_t>(number_in_bytes(place.bytes));
+            return value;
+        default:
+            fail("it is in several places at once");
+    }
+}
+
+void ObjectFinder::element(ProgramObject& object, std::int64_t number) {
+    const DwarfType type = object.type.stripped();
+    if (type.kind() == TypeKind::pointer) {
+        through(object);
+    } else if (type.kind() == TypeKind::array) {
+        const auto count = type.count();
+        if (count && static_cast<std::uint64_t>(number) >= *count && *count > 1)
+            fail(cat("it has ", counted(*count, "element"), ": there is no [", number, "]"));
+        object.type = type.target();
+    } else {
+        fail(cat("this is no array: it is of type ", object.type.to_text()));
+    }
+    const auto bytes = object.type.bytes();
+    if (!bytes) fail(cat("the size of ", object.type.to_text(), " is not known"));
+    shift(object, static_cast<std::uint64_t>(number) * *bytes, *bytes, 0, {});
+}
+
+void ObjectFinder::follow_reference(ProgramObject& object) {
+    if (object.type.stripped().kind() == TypeKind::reference) through(object);
+}
+
+void ObjectFinder::require_there(const VariablePlace& place) const {
+    switch (place.kind) {
+        case PlaceKind::nowhere:
+            throw Unreadable{at_, "", "", true, true};
+        case PlaceKind::refused:
+            fail(cat("it cannot be read: ", place.reason));
+        case PlaceKind::pointer:
+            fail("the compiler keeps no address of it, only what it points to",
+                 "name what it points to: a member, by '->'");
+        case PlaceKind::pieces:
+            fail("it is in several places at once", "name a member of it");
+        default:
+            return;
+    }
+}
+
+void ObjectFinder::fail_computed(const RuntimeNumber& number) const {
+    if (number.of_entry)
+        throw Unreadable{
+            at_, cat("only what it was when the function began is known: ", number.to_text()),
+            cat("at the begin it can be read: probe '", spot_.function, "' itself"), false, false};
+    throw Unreadable{at_,
+                     cat("it has no place: it would be computed as ", number.to_text(),
+                         ", and a probe computes nothing"),
+                     "", false, true};
+}
+
+}  // namespace gpufs

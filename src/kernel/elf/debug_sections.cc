@@ -1,0 +1,127 @@
+#include "kernel/elf/debug_sections.h"
+
+#include <zstd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/cat.h"
+#include "base/error.h"
+#include "kernel/elf/debug_file.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::uint64_t kLargestSection = std::uint64_t{4} << 30;
+constexpr unsigned kZstd = 2;  // ELFCOMPRESS_ZSTD, which older libelf does not know
+
+std::string unpack_zstd(std::string_view packed, std::uint64_t bytes) {
+    std::string unpacked(bytes, '\0');
+    const std::size_t made =
+        ZSTD_decompress(unpacked.data(), unpacked.size(), packed.data(), packed.size());
+    if (ZSTD_isError(made) || made != bytes) unpacked.clear();
+    return unpacked;
+}
+
+// The section as the file has it, unpacked if it must be.
+std::string unpack(const ElfFile::Section& section) {
+    GElf_Chdr header;
+    const std::string_view stored = section_bytes(section);
+    if (section.header.sh_flags & SHF_COMPRESSED) {
+        if (!gelf_getchdr(section.handle, &header)) {
+            // libelf refuses a type it does not know.
+            Elf64_Chdr wide;
+            if (stored.size() < sizeof wide) return {};
+            std::memcpy(&wide, stored.data(), sizeof wide);
+            if (wide.ch_type != kZstd || wide.ch_size > kLargestSection) return {};
+            return unpack_zstd(stored.substr(sizeof wide), wide.ch_size);
+        }
+        if (header.ch_size > kLargestSection) return {};
+        if (header.ch_type == kZstd && stored.size() > sizeof(Elf64_Chdr))
+            return unpack_zstd(stored.substr(sizeof(Elf64_Chdr)), header.ch_size);
+        if (elf_compress(section.handle, 0, 0) < 0) return {};
+    } else if (section.name.starts_with(".zdebug") && elf_compress_gnu(section.handle, 0, 0) < 0) {
+        return {};
+    }
+    const Elf_Data* data = elf_getdata(section.handle, nullptr);
+    if (!data || !data->d_buf) return {};
+    return {static_cast<const char*>(data->d_buf), data->d_size};
+}
+
+// ".zdebug_info" is ".debug_info", packed as it was before ELF had a flag for it.
+bool is_named(std::string_view section, std::string_view name) {
+    return section == name || (section.starts_with(".z") && name.starts_with('.') &&
+                               section.substr(2) == name.substr(1));
+}
+
+}  // namespace
+
+std::string_view DebugSections::bytes(std::string_view name) {
+    const auto known = unpacked_.find(name);
+    if (known != unpacked_.end()) return known->second;
+    std::string_view found;
+    file_->for_each_section([&](const ElfFile::Section& section) {
+        if (!is_named(section.name, name) || section.header.sh_type == SHT_NOBITS) return true;
+        if (!(section.header.sh_flags & SHF_COMPRESSED) && section.name == name)
+            found = section_bytes(section);
+        else
+            found = unpacked_.emplace(name, unpack(section)).first->second;
+        return found.empty();
+    });
+    return found;
+}
+
+bool DebugSections::has(std::string_view name) const {
+    bool found = false;
+    file_->for_each_section([&](const ElfFile::Section& section) {
+        found = is_named(section.name, name) && section.header.sh_type != SHT_NOBITS;
+        return !found;
+    });
+    return found;
+}
+
+std::uint64_t DebugSections::address(std::string_view name) const {
+    std::uint64_t found = 0;
+    file_->for_each_section([&](const ElfFile::Section& section) {
+        if (section.name == name) found = section.header.sh_addr;
+        return found == 0;
+    });
+    return found;
+}
+
+std::unique_ptr<DebugSections> open_debug_sections(const std::string& path) {
+    auto own = std::make_unique<DebugSections>(std::make_unique<ElfFile>(path));
+    if (own->has(".debug_info")) return own;
+    std::error_code failed;
+    const std::filesystem::path real = std::filesystem::canonical(path, failed);
+    auto debug = open_debug_file(own->file(), real.parent_path().string(), RootDirectory());
+    if (!debug) return nullptr;
+    auto separate = std::make_unique<DebugSections>(std::move(debug));
+    return separate->has(".debug_info") ? std::move(separate) : nullptr;
+}
+
+std::unique_ptr<DebugSections> try_debug_sections(const std::string& path) {
+    try {
+        return std::make_unique<DebugSections>(std::make_unique<ElfFile>(path));
+    } catch (const Error&) {
+        return nullptr;
+    }
+}
+
+std::unique_ptr<DebugSections> open_shared_sections(DebugSections& of) {
+    // A path, and the build id of the file there.
+    const std::string_view link = of.bytes(".gnu_debugaltlink");
+    const auto end = link.find('\0');
+    if (end == link.npos) return nullptr;
+    const std::string id(link.substr(end + 1));
+    if (id.size() < 2) return nullptr;
+    const std::filesystem::path name(link.substr(0, end));
+    const std::filesystem::path directory = std::filesystem::path(of.file().path()).parent_path();
+    for (const std::string& path : {build_id_path(id), (directory / name).string()}) {
+        auto file = try_debug_sections(path);
+        if (file && file->file().build_id() == id) return file;
+    }
+    return nullptr;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,308 @@
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <span>
+
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "support/needs.h"
+#include "support/nest.h"
+#include "support/run_gpufs.h"
+#include "support/skip.h"
+#include "support/trace_instance.h"
+
+// tests/programs/variables.c, compiled in several ways: what a probe records of a variable by its
+// name is what the program itself prints at that line.
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::Ended;
+using test::has;
+using test::TempSession;
+
+constexpr const char* kVariants[] = {"gcc-O0-pie",     "gcc-O2-pie",      "gcc-O2-dwarf4",
+                                     "gcc-O2-packed",  "gcc-O2-split",    "gcc-O2-split4",
+                                     "gcc-O2-package", "gcc-O2-apart",    "clang-O0-pie",
+                                     "clang-O2-pie",   "clang-O2-dwarf4", "clang-O2-split"};
+
+std::string variant(const std::string& name) {
+    return std::filesystem::canonical(test::Nest::build_file("variables/" + name));
+}
+
+Ended ask(const TempSession& session, std::vector<std::string> args) {
+    args.push_back("--session");
+    args.push_back(session.name());
+    return test::gpufs(args);
+}
+
+// The number of the line with this comment.
+std::uint64_t line_with(const std::string& comment) {
+    const std::string text = read_file("tests/programs/variables.c");
+    std::uint64_t number = 0;
+    for (const std::string_view line : lines_of(text)) {
+        ++number;
+        if (line.ends_with("// " + comment)) return number;
+    }
+    BOOST_FAIL("no line " + comment);
+    return 0;
+}
+
+// What a variable of that line is called by a path, and in the output.
+struct Named {
+    const char* name;  // in the output
+    const char* path;
+    const char* type = "";
+};
+constexpr Named kOfWork[] = {{"n", "n"},
+                             {"text", "text"},
+                             {"len", "req->len"},
+                             {"name", "req->name"},
+                             {"id", "req->parts[2].id"},
+                             {"label", "req->parts[1].label"},
+                             {"next_len", "req->next->len"},
+                             {"low", "req->low"},
+                             {"mid", "req->mid"},
+                             {"wide", "req->wide"},
+                             {"state", "req->state"},
+                             {"whole", "req->whole"},
+                             {"bytes", "req->bytes", ":x8[4]"},
+                             {"cell", "req->table[1][2]"}};
+constexpr Named kOfLater[] = {
+    {"sum", "sum"},         {"small", "small"},       {"negative", "negative"},
+    {"is_odd", "is_odd"},   {"local_id", "local.id"}, {"total", "shared_total"},
+    {"flags", "own_flags"}, {"own", "own_text"},      {"part", "shared_parts[1].id"}};
+
+// "work n=1 text=\"odd sock\"" by names: values may have blanks in quotes.
+std::map<std::string, std::string> named_values(std::string_view line) {
+    std::map<std::string, std::string> fields;
+    for (std::size_t at = line.find('='); at != line.npos; at = line.find('=', at)) {
+        const auto begin = line.rfind(' ', at) + 1;
+        const bool is_quoted = line.substr(at + 1).starts_with('"');
+        const auto end =
+            is_quoted ? line.find('"', at + 2) + 1 : std::min(line.find(' ', at), line.size());
+        fields[std::string(line.substr(begin, at - begin))] = line.substr(at + 1, end - at - 1);
+        at = end;
+    }
+    return fields;
+}
+
+// What the program printed and what the session recorded of an event, record by record.
+using Records = std::vector<std::map<std::string, std::string>>;
+Records printed_at(const std::string& output, const std::string& line_name) {
+    Records records;
+    for (const std::string_view line : lines_of(output))
+        if (line.starts_with(line_name + " ")) records.push_back(named_values(line));
+    return records;
+}
+Records recorded(const TempSession& session) {
+    Records records;
+    const Ended shown = ask(session, {"show"});
+    for (const std::string_view line : lines_of(shown.out))
+        if (!line.starts_with('#')) records.push_back(named_values(line));
+    return records;
+}
+
+// Probes a line with all of these that can be read there, runs the program and compares; how many
+// of them could be read.
+std::size_t compare(const std::string& program, const std::string& line_name,
+                    std::span<const Named> all) {
+    const TempSession session;
+    const std::string place = cat("variables.c:", line_with(line_name));
+    std::string definition = place;
+    std::vector<std::string> names;
+    for (const Named& one : all) {
+        const std::string word = cat(one.name, "=", one.path, one.type);
+        const Ended tried =
+            ask(session, {"probe", "add", "-x", program, place + " " + word, "--dry-run"});
+        if (tried.status == 0) {
+            definition += " " + word;
+            names.emplace_back(one.name);
+        } else {
+            // What a compiler does not keep, a probe cannot read; nothing else is an excuse.
+            BOOST_TEST(
+                (has(tried.err, "is optimized out at") || has(tried.err, "it has no place") ||
+                 has(tried.err, "only what it was when the function began")),
+                program + " " + word + "\n" + tried.err);
+        }
+    }
+    const Ended added = ask(session, {"probe", "add", "-x", program, definition});
+    BOOST_TEST(added.status == 0, added.err);
+    BOOST_TEST(ask(session, {"filter", "-e", cat("gpufs_", session.name()), "--all"}).status == 0);
+    const Ended ran = test::shell(program + " 5");
+    const Records truth = printed_at(ran.out, line_name), seen = recorded(session);
+    BOOST_TEST_REQUIRE(truth.size() == 5u, ran.out);
+    BOOST_TEST_REQUIRE(seen.size() == truth.size(), program);
+    for (std::size_t i = 0; i < truth.size(); ++i)
+        for (const std::string& name : names) {
+            const auto value = seen[i].find(name);
+            BOOST_TEST_REQUIRE((value != seen[i].end()), program + " " + name);
+            BOOST_TEST(value->second == truth[i].at(name), program + " " + name);
+        }
+    return names.size();
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(probe_source, *ut::precondition(test::has_file{"uprobe_events"}))
+
+#if defined __x86_64__
+
+BOOST_AUTO_TEST_CASE(variables_at_a_line_are_what_the_program_prints_there,
+                     *ut::label("last_guest")) {
+    for (const std::string name : kVariants) {
+        const std::string program = variant(name);
+        const bool is_whole = has(name, "-O0-");
+        const std::size_t work = compare(program, "work", kOfWork),
+                          later = compare(program, "later", kOfLater);
+        // Without optimization all are there; with it most are.
+        BOOST_TEST(work >= (is_whole ? std::size(kOfWork) : 10u), name);
+        BOOST_TEST(later >= (is_whole ? std::size(kOfLater) : 4u), name);
+    }
+}
+
+// Why was the daemon not scheduled? By the line that says so: its variable stops the buffer, in
+// which the last switch before has the stack of what it waited for.
+BOOST_AUTO_TEST_CASE(a_late_timer_is_explained_by_the_line_that_notices_it) {
+    const TempSession session;
+    const std::string program = std::filesystem::canonical(test::Nest::build_file("late-timer"));
+    const auto work = [&](std::vector<std::string> args) {
+        const Ended ended = ask(session, std::move(args));
+        BOOST_TEST(ended.status == 0, ended.err);
+    };
+    const std::string text = read_file("tests/programs/late_timer.c");
+    const auto lines = lines_of(text);
+    const auto found = std::ranges::find_if(
+        lines, [](std::string_view line) { return line.ends_with("// late"); });
+    const std::string place = cat("late_timer.c:", found - lines.begin() + 1);
+    work({"probe", "add", "-x", program, cat("p:late ", place, " tv_diff round")});
+    work({"filter", "-e", "sched_switch", "prev_comm == \"late-timer\" && prev_state == 2"});
+    work({"trigger", "stacktrace", "-e", "sched_switch"});
+    work({"filter", "-e", "late", "tv_diff >= 100000000 && round >= 5"});
+    work({"trigger", "traceoff", "-e", "late", "--if", "tv_diff >= 100000000 && round >= 5"});
+    BOOST_TEST(test::shell(program).status == 0);
+    const Ended shown = ask(session, {"show"});
+    Records late;
+    for (const auto& record : recorded(session))
+        if (record.contains("tv_diff")) late.push_back(record);
+    // The line was seen once, in round 5; after it nothing was recorded.
+    BOOST_TEST_REQUIRE(late.size() == 1u, shown.out);
+    BOOST_TEST(late.front().at("round") == "5", shown.out);
+    BOOST_TEST(std::stol(late.front().at("tv_diff")) >= 150'000'000);
+    BOOST_TEST(has(shown.out, "prev_state=D"), shown.out);
+    BOOST_TEST(has(shown.out, "vfork"), shown.out);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_variable_is_shown_at_its_place, *ut::label("pure")) {
+    const TempSession session;
+    const std::string plain = variant("gcc-O0-pie"), optimized = variant("clang-O2-pie");
+    const std::string work = cat("variables.c:", line_with("work"));
+    const auto refused = [&](const std::string& program, const std::string& definition,
+                             const std::string& message) {
+        const Ended ended = ask(session, {"probe", "add", "-x", program, definition});
+        BOOST_TEST(ended.status == 2, definition);
+        BOOST_TEST(has(ended.err, message), ended.err);
+    };
+    refused(plain, work + " txet", "there is no variable 'txet' here");
+    refused(plain, work + " txet", "hint: did you mean 'text'?");
+    refused(plain, work + " req->lne", "struct request has no member 'lne'");
+    refused(plain, work + " req.len", "this is a pointer (struct request *)\n");
+    refused(plain, work + " req.len", "hint: write ->len");
+    refused(plain, work + " local->id", "hint: write .id");
+    refused(plain, work + " local", "it is a whole struct part");
+    refused(plain, work + " local", "hint: name a member: id, label");
+    refused(plain, work + " req->ratio", "it is a floating point number (double)");
+    refused(plain, work + " req->parts[3].id", "it has 3 elements: there is no [3]");
+    refused(plain, work + " n->len", "this is no pointer: it is of type int");
+    refused(plain, work + " n n", "there is an argument 'n' already");
+    refused(plain, work + " n:u31", "hint: did you mean 'u32'?");
+    refused(plain, "variables.c:1", "line 1 of 'variables.c' has no code");
+    refused(plain, "variable.c:50", "hint: did you mean 'variables.c'?");
+    refused(plain, "work:1", "'work' is in lines ");
+    refused(plain, "work%return n", "when a function returns, its variables are gone");
+    refused(plain, work + "%return", "a line has no return");
+    refused(optimized, cat("variables.c:", line_with("later"), " small"),
+            cat("'small' is optimized out at variables.c:", line_with("later")));
+    refused(optimized, cat("variables.c:", line_with("later"), " n"),
+            "only what it was when the function began is known: (%si at the function's begin)");
+    refused(optimized, cat("variables.c:", line_with("later"), " n"),
+            "hint: at the begin it can be read: probe 'work' itself");
+    refused(test::Nest::build_file("variables/gcc-O2-apart.debug") + ".none", "f n",
+            "there is no file");
+    refused("/bin/true", "x.c:1", "'/bin/true' has no debug information");
+}
+
+BOOST_AUTO_TEST_CASE(a_function_is_probed_where_its_parameters_are_there) {
+    for (const char* name : {"gcc-O0-pie", "clang-O0-pie", "gcc-O2-pie", "clang-O2-pie"}) {
+        const TempSession session;
+        const std::string program = variant(name);
+        const Ended added = ask(session, {"probe", "add", "-x", program, "work n text req->len"});
+        BOOST_TEST(added.status == 0, added.err);
+        BOOST_TEST(has(added.err, "behind its prologue") == has(name, "-O0-"), added.err);
+        ask(session, {"filter", "-e", "work", "--all"});
+        const Ended ran = test::shell(program + " 4");
+        const Records truth = printed_at(ran.out, "work"), seen = recorded(session);
+        BOOST_TEST_REQUIRE(seen.size() == truth.size(), name);
+        for (std::size_t i = 0; i < truth.size(); ++i)
+            for (const char* field : {"n", "text", "len"})
+                BOOST_TEST(seen[i].at(field) == truth[i].at(field), name);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_inlined_function_is_probed_in_its_copies) {
+    const TempSession session;
+    const std::string program = variant("gcc-O2-pie");
+    const Ended added = ask(session, {"probe", "add", "-x", program, "twice value"});
+    BOOST_TEST(added.status == 0, added.err);
+    BOOST_TEST(has(added.err, "'twice' is inlined at 1 place, probed, too"), added.err);
+    ask(session, {"filter", "-e", "twice", "--all"});
+    const Ended ran = test::shell(program + " 3");
+    const Records truth = printed_at(ran.out, "later"), seen = recorded(session);
+    BOOST_TEST_REQUIRE(seen.size() == truth.size());
+    for (std::size_t i = 0; i < truth.size(); ++i)
+        BOOST_TEST(seen[i].at("value") == truth[i].at("sum"));
+}
+
+BOOST_AUTO_TEST_CASE(variables_and_lines_are_listed_without_root, *ut::label("pure")) {
+    const std::string program = variant("gcc-O0-pie");
+    const Ended vars = test::gpufs({"probe", "vars", "-x", program, "gone"});
+    BOOST_TEST(vars.status == 0, vars.err);
+    std::vector<std::string> rows;
+    for (const std::string_view line : lines_of(vars.out))
+        rows.push_back(join(split(line, ' '), " "));
+    BOOST_TEST_REQUIRE(rows.size() == 5u, vars.out);
+    BOOST_TEST(rows[1] == "NAME TYPE SCOPE WHERE READ AS");
+    BOOST_TEST(rows[2].starts_with("a long int parameter [%bp-"), rows[2]);
+    BOOST_TEST(has(rows[2], "(%bp):s64"), rows[2]);
+    BOOST_TEST(rows[4].starts_with("unused const long int local "), rows[4]);
+    const Ended json = test::gpufs({"probe", "vars", "-x", program, "gone", "--globals", "--json"});
+    BOOST_TEST(has(json.out, R"("name":"own_flags","type":"unsigned char","scope":"global")"),
+               json.out);
+    const Ended lines = test::gpufs({"probe", "lines", "-x", program, "gone"});
+    const std::string last = cat(line_with("gone"), " *     return a + unused;  // gone\n");
+    BOOST_TEST(has(lines.out, last), lines.out);
+    BOOST_TEST(lines_of(lines.out).size() == 6u, lines.out);
+    BOOST_TEST(test::gpufs({"probe", "lines", "-x", program, "gone", "--json"}).status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(each_way_of_an_argument_is_explained, *ut::label("pure")) {
+    const TempSession session;
+    const Ended told = ask(session, {"probe", "add", "-x", variant("gcc-O0-pie"),
+                                     cat("variables.c:", line_with("work"), " req->next->len"),
+                                     "--explain", "--dry-run"});
+    BOOST_TEST(told.status == 0, told.err);
+    BOOST_TEST(has(told.out, "AT"), told.out);
+    BOOST_TEST(has(told.out, ")):s64"), told.out);
+}
+
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs
