@@ -77,7 +77,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work)
+            gpufs-vulkan-work chains chains-static chains-plugin.so)
 $(B)/gpufs-test: | $(PROGRAMS)
 $(B)/nest:        MODE = -pie -fPIE
 $(B)/nest-fixed:  MODE = -no-pie -fno-pie
@@ -87,6 +87,12 @@ $(B)/plug.so: tests/programs/plug.cc
 $(B)/probed:       MODE = -std=c++20 -pie -fPIE
 $(B)/probed-fixed: MODE = -std=c++20 -no-pie -fno-pie
 $(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
+# Programs whose stacks have no frame pointers.
+$(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -s -rdynamic
+$(B)/chains-static: MODE = -std=c++20 -O3 -fomit-frame-pointer -static -w
+$(B)/chains-plugin.so: MODE = -O2 -fomit-frame-pointer -shared -fPIC
+$(B)/chains $(B)/chains-static: tests/programs/chains.cc
+$(B)/chains-plugin.so: tests/programs/chains_plugin.cc
 $(B)/gpufs-work: tests/programs/work.cc
 $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests
 $(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/vm/modules/toy_nvidia.h

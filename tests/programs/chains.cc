@@ -3,7 +3,7 @@
 //
 //   chains SEED COUNT [PLUGIN]
 //
-// For each chain it prints a line: the functions, outermost first, "step0 step3 on_signal step7".
+// It begins when a line, or the end, comes on its standard input. For each chain it prints a line: the functions, outermost first, "step0 step3 on_signal step7".
 // A PLUGIN is a library that has a step of its own.
 
 #include <dlfcn.h>
@@ -94,7 +94,8 @@ STEP long both(long x) {  // aligned and variable: its frame hangs on another re
     enter("both");
     alignas(64) std::array<volatile long, 8> room;
     auto* more = static_cast<volatile long*>(__builtin_alloca(64 + 8 * (x & 31)));
-    room[static_cast<std::size_t>(x & 7)] = more[x & 7] = x;
+    room[static_cast<std::size_t>(x & 7)] = x;
+    more[x & 7] = x;
     asm volatile("" : : "r"(&room) : "memory");
     return keep(go_on(x)) + room[static_cast<std::size_t>(x & 7)] + more[x & 7];
 }
@@ -189,6 +190,7 @@ STEP void walk_all(std::uint64_t seed, unsigned count) {
 
 int main(int argc, char** argv) {
     if (argc < 3) return 2;
+    std::getchar();
     if (argc > 3) {
         void* const library = dlopen(argv[3], RTLD_NOW);
         plugin = library ? reinterpret_cast<Plugin>(dlsym(library, "plugin_step")) : nullptr;
