@@ -79,8 +79,15 @@ std::unique_ptr<UserUnwinder> make_unwinder(const Program& program, const RunCho
         text += cat("; ", why);
         return nullptr;
     }
-    text = "user stacks: by unwind tables (.eh_frame), where a file has none by frame pointers";
-    return std::make_unique<UserUnwinder>();
+    try {
+        auto made = std::make_unique<UserUnwinder>();
+        text = "user stacks: by unwind tables (.eh_frame), where a file has none by frame pointers";
+        return made;
+    } catch (const Error& e) {
+        if (choices.unwind == Unwind::tables) throw;
+        text += cat("; ", e.what());
+        return nullptr;
+    }
 }
 
 // The value of the parameter `pid`, if the program has it and it was given; else 0.

@@ -57,8 +57,8 @@ private:
     std::optional<KernelFacts> own_machine_;
     KernelFacts& machine_;
     std::unique_ptr<FollowedTasks> followed_;  // null: all tasks are looked at
-    std::unique_ptr<UserUnwinder> unwinder_;   // null: user stacks are taken by frame pointers
     std::string unwind_text_;                  // for --explain; empty: there are no user stacks
+    std::unique_ptr<UserUnwinder> unwinder_;   // null: user stacks are taken by frame pointers
     std::vector<std::string> left_out_;        // why parts of the program are left out
     Monitor monitor_;
     // Set by open(); the last three only if requested.

@@ -44,10 +44,10 @@ inline constexpr std::uint8_t kDwarfRbx = 3, kDwarfRbp = 6, kDwarfRsp = 7, kDwar
 inline constexpr unsigned kUnwindPageBits = 12;
 inline constexpr std::uint32_t kUnwindPageBytes = 1u << kUnwindPageBits;
 // Rows lie in blocks, and no page's rows are in two of them.
-inline constexpr unsigned kRowBlockBits = 10;
+inline constexpr unsigned kRowBlockBits = 11;
 inline constexpr std::uint32_t kRowBlock = 1u << kRowBlockBits;
 // The blocks of one map, and how many such maps there are at most: 64 MB.
-inline constexpr unsigned kRowSlabBits = 8;
+inline constexpr unsigned kRowSlabBits = 7;
 inline constexpr std::uint32_t kRowSlab = 1u << kRowSlabBits;
 inline constexpr std::uint32_t kMostRowSlabs = 64;
 inline constexpr std::uint32_t kMostUnwindRules = 16 << 10;

@@ -217,13 +217,12 @@ private:
     // `value` is not above `x`; the first one may not be above it. Without branches: the kernel
     // follows all ways through a program, and a processor guesses half of these wrong.
     template <class Value>
-    ir::Temp search(ir::Temp first, ir::Temp count, ir::Temp x, Value&& value) {
-        constexpr unsigned kBlockBits = kRowBlockBits;
-        static_assert(kRangeBlockBits == kBlockBits);
+    ir::Temp search(unsigned block_bits, ir::Temp first, ir::Temp count, ir::Temp x,
+                    Value&& value) {
         constexpr int kSign = 63;
         const ir::Temp found = code_.new_temp(ir::kU64);
         code_.assign(found, 0);
-        for (std::uint64_t step = 1u << (kBlockBits - 1); step != 0; step /= 2) {
+        for (std::uint64_t step = 1u << (block_bits - 1); step != 0; step /= 2) {
             const ir::Temp next = code_.compute(Op::add, ir::kU64, found, step);
             const ir::Temp exists = code_.compute(
                 Op::shr, ir::kS64, code_.compute(Op::sub, ir::kS64, next, count), kSign);
@@ -256,7 +255,7 @@ private:
             return entry(block, number, kRangeBlock, kRangeShift);
         };
         const ir::Temp range = range_at(search(
-            first, word(kRangeCount), x,
+            kRangeBlockBits, first, word(kRangeCount), x,
             [&](ir::Temp number) { return code_.load({range_at(number), 0}, ir::kU64); }));
         const ir::Temp start = code_.load({range, 0}, ir::kU64);
         const ir::Temp page = code_.load({range, kWord}, ir::kU32);
@@ -290,7 +289,7 @@ private:
         const auto row_at = [&](ir::Temp number) {
             return code_.load({entry(row_block, number, kRowBlock, kRowShift), 0}, ir::kU32);
         };
-        const ir::Temp found = search(first_row, row_count, low, [&](ir::Temp number) {
+        const ir::Temp found = search(kRowBlockBits, first_row, row_count, low, [&](ir::Temp number) {
             return code_.compute(Op::bit_and, ir::kU64, row_at(number), kUnwindPageBytes - 1);
         });
         return code_.compute(Op::shr, ir::kU64, row_at(found), kUnwindPageBits);
@@ -441,7 +440,7 @@ void unwind_user_stacks(Program& program, const UnwindKernel& kernel) {
         const auto count = [&](std::string counter, std::string what) {
             MapDeclaration made = array_map(std::move(counter), BPF_MAP_TYPE_ARRAY,
                                             Layout::of("value", integer_value(kWord)), map.at);
-            made.is_global = true;
+            made.aggregation.kind = Aggregation::Kind::count;
             made.tally = std::move(what);
             to.maps.push_back(std::move(made));
         };
