@@ -86,6 +86,8 @@ std::vector<UnwindRange> UserUnwinder::ranges_of(std::uint32_t pid, Symbols& sym
             ranges.push_back({start, page});
     };
     for (const ProcessTable::Mapped& one : symbols.processes().mapped_now(pid)) {
+        // The kernel's half, where vsyscall is: programs compare addresses as signed numbers.
+        if (one.end >> 63 != 0) break;
         begin(one.start, kNoUnwindTable);
         const File& file = file_of(one.file, symbols.files());
         for (const File::Segment& segment : file.segments) {
