@@ -39,6 +39,7 @@ std::string own_frames(std::string_view line, char by) {
         std::string_view frame = scan.take_all([by](char c) { return c != by; });
         scan.take(std::string_view(&by, 1));
         frame = frame.substr(0, frame.find(" ("));
+        frame = frame.substr(0, frame.find(".cold"));  // where exceptions are caught
         if (kFunctions.contains(frame)) own += cat(own.empty() ? "" : " ", frame);
     }
     return own;
