@@ -27,8 +27,8 @@ using test::Nest;
 using Stacks = std::map<std::string, long>;
 
 const std::set<std::string, std::less<>> kFunctions{
-    "leaf",     "plain",  "saves",   "large",     "variable",    "aligned", "both",
-    "recurses", "throws", "signals", "on_signal", "faults",      "on_fault", "in_plugin",
+    "leaf",     "plain",  "saves",   "large",     "variable",   "aligned",  "both",
+    "recurses", "throws", "signals", "on_signal", "faults",     "on_fault", "in_plugin",
     "compare",  "sorts",  "go_on",   "walk_all",  "plugin_step"};
 
 // Frames with their files behind them, separated by `by`, and other functions among them.
@@ -68,7 +68,7 @@ Compared compare(const std::string& program, const std::vector<std::string>& opt
     std::vector<std::string> argv{Nest::build_file(program), "7", cat(kChains)};
     if (!plugin.empty()) argv.push_back(Nest::build_file(plugin));
     Nest chains(argv);
-    std::vector<std::string> args{"stacks",   "syscalls:sys_enter_getpriority", "-p",
+    std::vector<std::string> args{"stacks", "syscalls:sys_enter_getpriority", "-p",
                                   cat(chains.pid()), "--folded"};
     args.insert(args.end(), options.begin(), options.end());
     Stacks truth;
@@ -100,9 +100,9 @@ BOOST_AUTO_TEST_CASE(stacks_of_programs_without_frame_pointers_are_whole) {
     for (const char* program : {"chains", "chains-static"}) {
         const Compared compared = compare(program, {"--unwind", "dwarf"});
         BOOST_TEST(compared.ended.status == 0, compared.ended.err);
-        BOOST_TEST(compared.equal >= kChains * 995 / 1000,
-                   program << ": " << compared.equal << " are equal\n"
-                           << compared.ended.err);
+        BOOST_TEST(compared.equal >= kChains * 995 / 1000, program << ": " << compared.equal
+                                                                   << " are equal\n"
+                                                                   << compared.ended.err);
     }
 }
 
@@ -126,9 +126,9 @@ BOOST_AUTO_TEST_CASE(libraries_that_are_loaded_later_are_followed) {
     const Compared compared = compare("chains", {}, "chains-plugin.so");
     const long known = told_as(compared.ended.err, "user stacks cut short") +
                        told_as(compared.ended.err, "user stacks by frame pointers");
-    BOOST_TEST(compared.equal + known >= kChains * 995 / 1000,
-               compared.equal << " are equal\n"
-                              << compared.ended.err);
+    BOOST_TEST(compared.equal + known >= kChains * 995 / 1000, compared.equal
+                                                                   << " are equal\n"
+                                                                   << compared.ended.err);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,8 +3,9 @@
 //
 //   chains SEED COUNT [PLUGIN]
 //
-// It begins when a line, or the end, comes on its standard input. For each chain it prints a line: the functions, outermost first, "step0 step3 on_signal step7".
-// A PLUGIN is a library that has a step of its own.
+// It begins when a line, or the end, comes on its standard input. For each chain it prints a line:
+// the functions, outermost first, "step0 step3 on_signal step7". A PLUGIN is a library that has a
+// step of its own.
 
 #include <dlfcn.h>
 #include <sys/resource.h>
@@ -164,9 +165,9 @@ STEP long go_on(long x) {
     enter("go_on");
     if (walk->left == 0) return keep(leaf(x)) + 1;
     --walk->left;
-    constexpr std::array<long (*)(long), 12> kSteps{plain,   saves,  large,   variable, aligned, both,
-                                                    recurses, jumps, throws, signals,  faults,
-                                                    in_plugin};
+    constexpr std::array<long (*)(long), 12> kSteps{plain,   saves,   large,    variable,
+                                                    aligned, both,    recurses, jumps,
+                                                    throws,  signals, faults,   in_plugin};
     const unsigned which = walk->random(kSteps.size() + 1);
     if (which == kSteps.size()) return keep(sorts(x)) + 1;
     return keep(kSteps[which](x)) + 1;
@@ -196,11 +197,11 @@ int main(int argc, char** argv) {
         plugin = library ? reinterpret_cast<Plugin>(dlsym(library, "plugin_step")) : nullptr;
         if (!plugin) return 1;
     }
-    struct sigaction on{};
+    struct sigaction on {};
     on.sa_handler = on_signal;
     on.sa_flags = SA_NODEFER;
     sigaction(SIGUSR1, &on, nullptr);
-    struct sigaction fault{};
+    struct sigaction fault {};
     fault.sa_sigaction = on_fault;
     fault.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigaction(SIGILL, &fault, nullptr);

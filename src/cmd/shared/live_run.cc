@@ -115,8 +115,7 @@ int LiveRun::run() {
     for (const std::string& line : left_out_) ctx_.err.line(line);
     std::vector<std::string> lines = explanation(monitor_.sites(), monitor_.prepared());
     if (!unwind_text_.empty()) lines.push_back(unwind_text_);
-    if (!explain(ctx_, lines, monitor_.cautions(), choices_))
-        return status(kOk);
+    if (!explain(ctx_, lines, monitor_.cautions(), choices_)) return status(kOk);
     open();
     loop();
     return finish();

@@ -21,8 +21,8 @@ class KernelFacts;
 class Options;
 class TraceFile;
 
-// How user stacks are taken: by frame pointers, by tables of rules (engine/unwind), or by the latter
-// where this kernel can.
+// How user stacks are taken: by frame pointers, by tables of rules (engine/unwind), or by the
+// latter where this kernel can.
 enum class Unwind { automatic, frame_pointers, tables };
 
 // How a Program is run, whoever made it.

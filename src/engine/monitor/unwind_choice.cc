@@ -17,13 +17,13 @@ bool has_user_stacks(const Program& program) {
     const bool keeps = std::ranges::any_of(program.maps, [&](const MapDeclaration& map) {
         return map.keeps_stacks && program.find_subprogram(stack_function(map));
     });
-    return keeps &&
-           (std::ranges::any_of(program.maps,
-                                [&](const MapDeclaration& map) {
-                                    return has(map.key) || has(map.value);
-                                }) ||
-            std::ranges::any_of(program.records,
-                                [&](const RecordLayout& record) { return has(record.layout); }));
+    return keeps && (std::ranges::any_of(program.maps,
+                                         [&](const MapDeclaration& map) {
+                                             return has(map.key) || has(map.value);
+                                         }) ||
+                     std::ranges::any_of(program.records, [&](const RecordLayout& record) {
+                         return has(record.layout);
+                     }));
 }
 
 std::optional<UnwindKernel> unwind_kernel(KernelFacts& machine) {

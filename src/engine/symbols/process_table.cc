@@ -106,10 +106,10 @@ std::vector<ProcessTable::Mapped> ProcessTable::mapped_now(std::uint32_t pid) co
         if (next != by_start.begin()) {
             Mapped& before = std::prev(next)->second;
             if (before.end > range.end)
-                next = by_start.emplace_hint(next, range.end,
-                                             Mapped{range.end, before.end,
-                                                    before.offset + (range.end - before.start),
-                                                    before.file});
+                next = by_start.emplace_hint(
+                    next, range.end,
+                    Mapped{range.end, before.end, before.offset + (range.end - before.start),
+                           before.file});
             before.end = std::min(before.end, range.start);
         }
         while (next != by_start.end() && next->second.start < range.end) {

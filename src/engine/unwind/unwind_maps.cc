@@ -126,8 +126,8 @@ std::optional<std::uint32_t> UnwindMaps::add(const UnwindTable& table) {
     if (pages > kMostUnwindPages - next_page_) return std::nullopt;
     const std::uint32_t first = next_page_;
     for (std::uint32_t i = 0; i < pages; ++i) {
-        const auto rows = std::span(table.rows).subspan(
-            table.rows_of[i], table.rows_of[i + 1] - table.rows_of[i]);
+        const auto rows = std::span(table.rows)
+                              .subspan(table.rows_of[i], table.rows_of[i + 1] - table.rows_of[i]);
         const auto count = static_cast<std::uint32_t>(rows.size());
         if (next_row_ % kRowBlock == 0 || next_row_ % kRowBlock + count > kRowBlock)
             if (!begin_block()) return std::nullopt;

@@ -103,8 +103,7 @@ std::vector<UnwindRange> UserUnwinder::ranges_of(std::uint32_t pid, Symbols& sym
             if (from >= to) break;
             begin(one.start + (from - first) * kUnwindPageBytes,
                   file.number + static_cast<std::uint32_t>(from - file.first_page));
-            if (to < behind)
-                begin(one.start + (to - first) * kUnwindPageBytes, kNoUnwindTable);
+            if (to < behind) begin(one.start + (to - first) * kUnwindPageBytes, kNoUnwindTable);
             break;
         }
         begin(one.end, kNoCode);

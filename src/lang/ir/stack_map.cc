@@ -81,8 +81,7 @@ private:
         if (!user_function_.empty()) {
             const ir::Label by_kernel = code_.new_label();
             const ir::Temp is_user =
-                code_.compute(ir::Op::bit_and, ir::kU64, flags_,
-                              std::uint64_t{BPF_F_USER_STACK});
+                code_.compute(ir::Op::bit_and, ir::kU64, flags_, std::uint64_t{BPF_F_USER_STACK});
             code_.branch(ir::Cmp::eq, ir::kU64, is_user, 0, by_kernel);
             // The kernel has to know that this is no more than there is room for.
             code_.assign(bytes, code_.compute(ir::Op::bit_and, ir::kU64,

@@ -94,8 +94,8 @@ void CfiMachine::restore(std::uint64_t reg) {
     *of = before;
 }
 
-// Of all expressions, those that compilers and linkers write: a function that aligned its stack, and
-// a stub of the procedure linkage table, which pushes on its way.
+// Of all expressions, those that compilers and linkers write: a function that aligned its stack,
+// and a stub of the procedure linkage table, which pushes on its way.
 void CfiMachine::define_cfa(std::string_view expression) {
     state_.kind = UnwindRule::Kind::unknown;
     CfiReader from(expression);

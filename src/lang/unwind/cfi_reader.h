@@ -67,7 +67,8 @@ public:
             fail();
             return {};
         }
-        const std::string_view taken(at_, static_cast<std::size_t>(static_cast<const char*>(zero) - at_));
+        const std::string_view taken(
+            at_, static_cast<std::size_t>(static_cast<const char*>(zero) - at_));
         at_ += taken.size() + 1;
         return taken;
     }

@@ -11,13 +11,13 @@ namespace gpufs {
 // The caller's stack pointer is the CFA, and the return address lies below it.
 struct UnwindRule {
     enum class Kind : std::uint8_t {
-        none,      // nothing is known of the place: take the frame pointer
-        plain,     // CFA = base + offset
-        indirect,  // CFA = *(base + offset) + extra
-        plt,       // CFA = base + offset, and 8 more where the address's low 4 bits are >= extra
-        signal,    // the kernel put a struct ucontext at the stack pointer
-        outermost, // there is no caller
-        unknown,   // there is a rule that this form cannot express
+        none,       // nothing is known of the place: take the frame pointer
+        plain,      // CFA = base + offset
+        indirect,   // CFA = *(base + offset) + extra
+        plt,        // CFA = base + offset, and 8 more where the address's low 4 bits are >= extra
+        signal,     // the kernel put a struct ucontext at the stack pointer
+        outermost,  // there is no caller
+        unknown,    // there is a rule that this form cannot express
     };
     // Where the caller's rbp and rbx are.
     enum class Saved : std::uint8_t {

@@ -95,9 +95,8 @@ std::optional<std::uint32_t> UnwindRules::number_of(const UnwindRule& rule) {
 
 UnwindTable make_unwind_table(EhFrame& frames, UnwindRules& rules) {
     TableMaker maker(rules);
-    frames.for_each([&](std::uint64_t address, const UnwindRule& rule) {
-        maker.add(address, rule);
-    });
+    frames.for_each(
+        [&](std::uint64_t address, const UnwindRule& rule) { maker.add(address, rule); });
     return maker.take();
 }
 

@@ -67,8 +67,8 @@ public:
         if (kernel_.has_callbacks) {
             const ir::Slot context = code_.new_slot(kWord);
             code_.store(context, *element_, ir::kU64);
-            const ir::Temp callback = code_.symbol(
-                Relocation::to(Relocation::Kind::callback, frame_function(map_)));
+            const ir::Temp callback =
+                code_.symbol(Relocation::to(Relocation::Kind::callback, frame_function(map_)));
             code_.call(BPF_FUNC_loop,
                        {static_cast<std::uint32_t>(frames()), callback, code_.address(context), 0});
         } else {
@@ -144,8 +144,7 @@ private:
     ir::Temp look_up(const ir::Operand& map, const ir::Operand& key, ir::Label none) {
         const ir::Slot slot = code_.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
         code_.store(slot, key, ir::kU32);
-        const ir::Temp value =
-            code_.call(BPF_FUNC_map_lookup_elem, {map, code_.address(slot)});
+        const ir::Temp value = code_.call(BPF_FUNC_map_lookup_elem, {map, code_.address(slot)});
         code_.branch(Cmp::eq, ir::kU64, value, 0, none);
         return value;
     }
@@ -169,8 +168,7 @@ private:
                                              kKernelStackBytes - kPtRegsBytes));
         }
         const ir::Temp status = code_.convert(
-            code_.call(BPF_FUNC_probe_read_kernel, {address(kCopy), kPtRegsBytes, from}),
-            ir::kS64);
+            code_.call(BPF_FUNC_probe_read_kernel, {address(kCopy), kPtRegsBytes, from}), ir::kS64);
         code_.branch(Cmp::ne, ir::kS64, status, 0, none);
         const auto copied = [&](std::int64_t number) { return word(kCopy + number * kWord); };
         // A kernel thread has none; one of 32 bits has others.
@@ -186,11 +184,11 @@ private:
         const ir::Slot key = code_.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
         code_.store(key, process, ir::kU32);
         const ir::Label known = code_.new_label();
-        const ir::Temp status = code_.convert(
-            code_.call(BPF_FUNC_map_update_elem,
-                       {map_address(kUnwindAsked), code_.address(key), code_.address(key),
-                        static_cast<int>(BPF_NOEXIST)}),
-            ir::kS64);
+        const ir::Temp status =
+            code_.convert(code_.call(BPF_FUNC_map_update_elem,
+                                     {map_address(kUnwindAsked), code_.address(key),
+                                      code_.address(key), static_cast<int>(BPF_NOEXIST)}),
+                          ir::kS64);
         code_.branch(Cmp::ne, ir::kS64, status, 0, known);
         code_.call(BPF_FUNC_ringbuf_output,
                    {map_address(kUnwindAsks), code_.address(key), sizeof(std::uint32_t), 0});
@@ -228,8 +226,8 @@ private:
                 Op::shr, ir::kS64, code_.compute(Op::sub, ir::kS64, next, count), kSign);
             const ir::Temp there = value(code_.compute(Op::add, ir::kU64, first, next));
             const ir::Temp past = code_.compute(Op::sub, ir::kS64, there, x);
-            const ir::Temp is_not_above = code_.compute(
-                Op::shr, ir::kS64, code_.compute(Op::sub, ir::kS64, past, 1), kSign);
+            const ir::Temp is_not_above =
+                code_.compute(Op::shr, ir::kS64, code_.compute(Op::sub, ir::kS64, past, 1), kSign);
             const ir::Temp both = code_.compute(Op::bit_and, ir::kU64, exists, is_not_above);
             code_.assign(found, code_.compute(Op::add, ir::kU64, found,
                                               code_.compute(Op::bit_and, ir::kU64, both, step)));
@@ -254,9 +252,10 @@ private:
         const auto range_at = [&](ir::Temp number) {
             return entry(block, number, kRangeBlock, kRangeShift);
         };
-        const ir::Temp range = range_at(search(
-            kRangeBlockBits, first, word(kRangeCount), x,
-            [&](ir::Temp number) { return code_.load({range_at(number), 0}, ir::kU64); }));
+        const ir::Temp range =
+            range_at(search(kRangeBlockBits, first, word(kRangeCount), x, [&](ir::Temp number) {
+                return code_.load({range_at(number), 0}, ir::kU64);
+            }));
         const ir::Temp start = code_.load({range, 0}, ir::kU64);
         const ir::Temp page = code_.load({range, kWord}, ir::kU32);
         const ir::Label is_code = code_.new_label();
@@ -275,23 +274,23 @@ private:
         const ir::Temp first_row = code_.load({rows, 0}, ir::kU32);
         const ir::Temp row_count = code_.load({rows, sizeof(std::uint32_t)}, ir::kU32);
         code_.branch(Cmp::eq, ir::kU64, row_count, 0, by_frame_pointer);
-        const ir::Temp slab = look_up(
-            map_address(kUnwindRows),
-            code_.compute(Op::shr, ir::kU64, first_row, kRowBlockBits + kRowSlabBits),
-            by_frame_pointer);
-        const ir::Temp row_block =
-            look_up(slab,
-                    code_.compute(Op::bit_and, ir::kU64,
-                                  code_.compute(Op::shr, ir::kU64, first_row, kRowBlockBits),
-                                  kRowSlab - 1),
+        const ir::Temp slab =
+            look_up(map_address(kUnwindRows),
+                    code_.compute(Op::shr, ir::kU64, first_row, kRowBlockBits + kRowSlabBits),
                     by_frame_pointer);
+        const ir::Temp row_block = look_up(
+            slab,
+            code_.compute(Op::bit_and, ir::kU64,
+                          code_.compute(Op::shr, ir::kU64, first_row, kRowBlockBits), kRowSlab - 1),
+            by_frame_pointer);
         const ir::Temp low = code_.compute(Op::bit_and, ir::kU64, x, kUnwindPageBytes - 1);
         const auto row_at = [&](ir::Temp number) {
             return code_.load({entry(row_block, number, kRowBlock, kRowShift), 0}, ir::kU32);
         };
-        const ir::Temp found = search(kRowBlockBits, first_row, row_count, low, [&](ir::Temp number) {
-            return code_.compute(Op::bit_and, ir::kU64, row_at(number), kUnwindPageBytes - 1);
-        });
+        const ir::Temp found =
+            search(kRowBlockBits, first_row, row_count, low, [&](ir::Temp number) {
+                return code_.compute(Op::bit_and, ir::kU64, row_at(number), kUnwindPageBytes - 1);
+            });
         return code_.compute(Op::shr, ir::kU64, row_at(found), kUnwindPageBits);
     }
 
@@ -301,8 +300,8 @@ private:
         const ir::Label by_frame_pointer = code_.new_label(), by_signal = code_.new_label(),
                         next = code_.new_label();
         const ir::Temp ip = word(kIp);
-        const ir::Temp slot = code_.compute(Op::add, ir::kU64, *element_,
-                                            code_.compute(Op::shl, ir::kU64, index, 3));
+        const ir::Temp slot =
+            code_.compute(Op::add, ir::kU64, *element_, code_.compute(Op::shl, ir::kU64, index, 3));
         code_.store({slot, frames_at_}, ip, ir::kU64);
         const ir::Temp count = code_.compute(Op::add, ir::kU64, index, 1);
         set(kFrames, count);
@@ -435,8 +434,7 @@ void unwind_user_stacks(Program& program, const UnwindKernel& kernel) {
         std::string name = cat("unwind.", map.name);
         add(name, Walk(map, kernel, frames_at, memory_at).write());
         if (kernel.has_callbacks)
-            add(Walk::frame_function(map),
-                Walk(map, kernel, frames_at, memory_at).write_frame());
+            add(Walk::frame_function(map), Walk(map, kernel, frames_at, memory_at).write_frame());
         const auto count = [&](std::string counter, std::string what) {
             MapDeclaration made = array_map(std::move(counter), BPF_MAP_TYPE_ARRAY,
                                             Layout::of("value", integer_value(kWord)), map.at);

@@ -31,8 +31,8 @@ public:
     // What the functions behind it have in common: CFA = rsp + 8, the return address below it.
     void common(const std::string& augmentation = "zR", const std::string& more = "") {
         common_at_ = bytes_.size();
-        std::string body = bytes_of<std::uint32_t>(0) + '\1' + augmentation + '\0' + '\1' + '\x78' +
-                           '\x10';
+        std::string body =
+            bytes_of<std::uint32_t>(0) + '\1' + augmentation + '\0' + '\1' + '\x78' + '\x10';
         const std::string data = "\x1b" + more;  // pc-relative, signed, 4 bytes
         body += static_cast<char>(data.size()) + data;
         body += std::string("\x0c\x07\x08\x90\x01", 5);
@@ -148,14 +148,14 @@ BOOST_AUTO_TEST_CASE(the_frames_of_signals_and_of_the_outermost_function_are_kno
 BOOST_AUTO_TEST_CASE(expressions_of_plt_stubs_and_of_aligned_stacks_are_known_and_others_are_not) {
     Frames made;
     made.common();
-    made.function(0x1000, 0x10, std::string("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22", 13));
+    made.function(0x1000, 0x10,
+                  std::string("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22", 13));
     made.function(0x2000, 0x10, std::string("\x0f\x03\x76\x78\x06\x10\x06\x02\x76\x00", 10));
     made.function(0x3000, 0x10, "\x0f\x02\x77\x08");
     made.function(0x4000, 0x10, "\x0f\x03\x77\x08\x1f");
-    check(rules_of(made), {"1000 r7+8 plt 11 rbp same rbx same", "1010 none",
-                           "2000 *(r6+-8)+0 rbp base0 rbx same", "2010 none",
-                           "3000 r7+8 rbp same rbx same", "3010 none", "4000 unknown",
-                           "4010 none"});
+    check(rules_of(made),
+          {"1000 r7+8 plt 11 rbp same rbx same", "1010 none", "2000 *(r6+-8)+0 rbp base0 rbx same",
+           "2010 none", "3000 r7+8 rbp same rbx same", "3010 none", "4000 unknown", "4010 none"});
 }
 
 BOOST_AUTO_TEST_CASE(a_function_whose_return_address_is_elsewhere_has_no_known_rule) {
