@@ -83,7 +83,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work late-timer)
+            gpufs-vulkan-work late-timer chains chains-static chains-plugin.so)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
              gcc-O2-split4 gcc-O2-package gcc-O2-apart clang-O0-pie clang-O2-pie clang-O2-dwarf4 clang-O2-split)
@@ -96,6 +96,12 @@ $(B)/plug.so: tests/programs/plug.cc
 $(B)/probed:       MODE = -std=c++20 -pie -fPIE
 $(B)/probed-fixed: MODE = -std=c++20 -no-pie -fno-pie
 $(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
+# Programs whose stacks have no frame pointers.
+$(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -s -rdynamic
+$(B)/chains-static: MODE = -std=c++20 -O3 -fomit-frame-pointer -static -w
+$(B)/chains-plugin.so: MODE = -O2 -fomit-frame-pointer -shared -fPIC
+$(B)/chains $(B)/chains-static: tests/programs/chains.cc
+$(B)/chains-plugin.so: tests/programs/chains_plugin.cc
 $(B)/gpufs-work: tests/programs/work.cc
 $(B)/late-timer: MODE = -x c
 $(B)/late-timer: tests/programs/late_timer.c

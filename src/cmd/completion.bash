@@ -33,6 +33,8 @@ _gpufs() {
         $verb == export && $before =~ ^--(perfetto|chrome|csv|folded|pprof|speedscope)$ ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
+    elif [[ $before == --unwind ]]; then
+        choices='auto dwarf fp'
     elif [[ $word == -* ]]; then
         choices=$(gpufs "$verb" --help 2>/dev/null | sed -n 's/^  *\(-.*\)/\1/p' |
             sed 's/   *[^- ].*//' | grep -oE -- '--[a-z][a-z-]*' | sort -u)

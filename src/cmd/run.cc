@@ -60,6 +60,7 @@ void print_monitors(Context& ctx, bool is_json) {
 int run_one_script(Context& ctx, ScriptChoices script, RunChoices choices) {
     script.name.clear();
     follow_command(choices, !script.pids.empty());
+    choices.pids = script.pids;
     return run_script(ctx, script, std::move(choices));
 }
 

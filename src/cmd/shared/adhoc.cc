@@ -22,6 +22,7 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
     choices.run.command = take_command(args);
     if (!options.parse(ctx, args, choices.words)) return false;
     follow_command(choices.run, !choices.pids.empty());
+    choices.run.pids = choices.pids;
     if (!choices.run.input)
         for (const int pid : choices.pids) proc::require_tgid(pid);
     return true;

@@ -12,6 +12,7 @@
 #include "cmd/shared/script_printer.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load_linked.h"
+#include "engine/monitor/unwind_choice.h"
 #include "kernel/host/real_time.h"
 #include "lang/ir/followed.h"
 #include "lang/program/merge_programs.h"
@@ -24,8 +25,12 @@ constexpr const char* kPrintSignal = "SIGUSR1";
 
 // For a refused program, shows the relevant line of the verifier's log, or all of it with -v.
 Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& machine,
-                     const FollowedTasks* followed) try {
+                     const FollowedTasks* followed, const UserUnwinder* unwinder) try {
     Monitor::Choice choice{choices.for_program(), {}};
+    if (unwinder) {
+        unwind_user_stacks(program, *unwind_kernel(machine));
+        choice.others = unwinder->descriptors();
+    }
     if (!choices.self) choice.left_out = static_cast<std::uint32_t>(::getpid());
     choice.turns = choices.interval.has_value() && !choices.script;
     if (followed) {
@@ -40,15 +45,16 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
 
 // The program, or as much of it as can be loaded. Adds lines about the rest to `left_out`.
 Monitor make_of_parts(const Program& program, const RunChoices& choices, KernelFacts& machine,
-                      const FollowedTasks* followed, std::vector<std::string>& left_out) {
+                      const FollowedTasks* followed, const UserUnwinder* unwinder,
+                      std::vector<std::string>& left_out) {
     try {
-        return make_monitor(program, choices, machine, followed);
+        return make_monitor(program, choices, machine, followed, unwinder);
     } catch (const Error&) {
         std::vector<Program> loadable;
         for (const Program& part : choices.parts) {
             try {
                 make_monitor(merge_programs({part}, MergedNames::prefixed), choices, machine,
-                             followed);
+                             followed, unwinder);
                 loadable.push_back(part);
             } catch (const Error& e) {
                 left_out.push_back(cat("without ", part.name, ": ", error_text(e)));
@@ -56,7 +62,31 @@ Monitor make_of_parts(const Program& program, const RunChoices& choices, KernelF
         }
         if (left_out.empty() || loadable.empty()) throw;
         return make_monitor(merge_programs(std::move(loadable), MergedNames::prefixed), choices,
-                            machine, followed);
+                            machine, followed, unwinder);
+    }
+}
+
+// `text`: how user stacks are taken, and why so.
+std::unique_ptr<UserUnwinder> make_unwinder(const Program& program, const RunChoices& choices,
+                                            KernelFacts& machine, std::string& text) {
+    if (!has_user_stacks(program)) return nullptr;
+    text = "user stacks: by frame pointers";
+    if (choices.unwind == Unwind::frame_pointers) return nullptr;
+    if (!unwind_kernel(machine)) {
+        const std::string why =
+            "walking user stacks by unwind tables needs x86-64, Linux 5.10 and the kernel's BTF";
+        if (choices.unwind == Unwind::tables) throw UnsupportedError(why, "--unwind fp");
+        text += cat("; ", why);
+        return nullptr;
+    }
+    try {
+        auto made = std::make_unique<UserUnwinder>();
+        text = "user stacks: by unwind tables (.eh_frame), where a file has none by frame pointers";
+        return made;
+    } catch (const Error& e) {
+        if (choices.unwind == Unwind::tables) throw;
+        text += cat("; ", e.what());
+        return nullptr;
     }
 }
 
@@ -75,15 +105,17 @@ LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
       loop_(choices.duration, choices.ticks(kLiveSample)),
       machine_(choices.kernel ? *choices.kernel : own_machine_.emplace()),
       followed_(choices.follows ? std::make_unique<FollowedTasks>(machine_) : nullptr),
-      monitor_(choices.parts.empty()
-                   ? make_monitor(std::move(program), choices, machine_, followed_.get())
-                   : make_of_parts(program, choices, machine_, followed_.get(), left_out_)) {}
+      unwinder_(make_unwinder(program, choices, machine_, unwind_text_)),
+      monitor_(choices.parts.empty() ? make_monitor(std::move(program), choices, machine_,
+                                                    followed_.get(), unwinder_.get())
+                                     : make_of_parts(program, choices, machine_, followed_.get(),
+                                                     unwinder_.get(), left_out_)) {}
 
 int LiveRun::run() {
     for (const std::string& line : left_out_) ctx_.err.line(line);
-    if (!explain(ctx_, explanation(monitor_.sites(), monitor_.prepared()), monitor_.cautions(),
-                 choices_))
-        return status(kOk);
+    std::vector<std::string> lines = explanation(monitor_.sites(), monitor_.prepared());
+    if (!unwind_text_.empty()) lines.push_back(unwind_text_);
+    if (!explain(ctx_, lines, monitor_.cautions(), choices_)) return status(kOk);
     open();
     loop();
     return finish();
@@ -101,14 +133,10 @@ void LiveRun::open() {
     tell_child();
     reader_.emplace(monitor_, loop_.wake_fd());
     if (followed_) followed_->follow(loop_.command()->pid());
+    if (unwinder_) open_symbols();
     const std::uint64_t attached_ns = monotonic_ns();
     monitor_.attach();
-    const bool has_user = std::ranges::any_of(
-        choices_.all_scripts(), [](const bt::Compiled* one) { return one->has_user_addresses; });
-    symbols_.emplace(monitor_, choices_.lines ? CodeFile::Lines::yes : CodeFile::Lines::no,
-                     has_user);
-    symbols_->watch(wanted_process(program, choices_.parameters));
-    for (const int fd : symbols_->fds()) loop_.wake_for(fd);
+    if (!unwinder_) open_symbols();
     open_printer();
     printer_->begin_run(attached_ns);
     if (monitor_printer_ && choices_.gpu_use && choices_.interval && !choices_.folded) {
@@ -123,6 +151,27 @@ void LiveRun::open() {
         return;
     top_.emplace(ctx_, program, *monitor_printer_, *choices_.interval);
     if (top_->key_fd() != -1) loop_.wake_for(top_->key_fd());
+}
+
+void LiveRun::open_symbols() {
+    const bool has_user = std::ranges::any_of(
+        choices_.all_scripts(), [](const bt::Compiled* one) { return one->has_user_addresses; });
+    symbols_.emplace(monitor_, choices_.lines ? CodeFile::Lines::yes : CodeFile::Lines::no,
+                     has_user);
+    const std::uint32_t pid = wanted_process(monitor_.program(), choices_.parameters);
+    Symbols::Visit visit;
+    if (unwinder_)
+        visit = [this](const SideBandRecord& record) {
+            unwinder_->take(record, symbols_->symbols().processes());
+        };
+    symbols_->watch(pid, std::move(visit));
+    for (const int fd : symbols_->fds()) loop_.wake_for(fd);
+    if (!unwinder_) return;
+    loop_.wake_for(unwinder_->fd());
+    // The others when their first stack is taken.
+    if (pid != 0) unwinder_->know(pid, symbols_->symbols());
+    for (const int one : choices_.pids)
+        unwinder_->know(static_cast<std::uint32_t>(one), symbols_->symbols());
 }
 
 // A script's `cpid`.
@@ -175,6 +224,7 @@ void LiveRun::loop() {
         if (!ends_at_once()) reader_->wait(loop_.left());
         printer_->begin_batch();
         symbols_->drain();
+        if (unwinder_) unwinder_->work(symbols_->symbols());
         handle_signals();
         reader_->drain(take_);
         const bool is_over = !goes_on();
@@ -260,6 +310,7 @@ int LiveRun::finish() {
     if (freeze_on_ && choices_.json) ctx_.out.line(freeze_on_->end_json());
     LossLedger known = reader_->losses();
     if (followed_) known.add(followed_->missed());
+    if (unwinder_) known.add(unwinder_->refused());
     const LossLedger losses = printer_->print_end(monotonic_ns(), std::move(known));
     for (const std::string& note : symbols_->notes()) ctx_.err.line(note);
     if (const std::string note = gpus_ ? gpus_->note() : ""; !note.empty()) ctx_.err.line(note);

@@ -18,6 +18,7 @@
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/monitor.h"
 #include "engine/monitor/reader.h"
+#include "engine/unwind/user_unwinder.h"
 #include "view/bt/script_names.h"
 #include "view/monitor/live_symbols.h"
 
@@ -37,6 +38,7 @@ public:
 
 private:
     void open();
+    void open_symbols();
     void open_printer();
     void tell_child();
     void loop();
@@ -56,6 +58,8 @@ private:
     std::optional<KernelFacts> own_machine_;
     KernelFacts& machine_;
     std::unique_ptr<FollowedTasks> followed_;  // null: all tasks are looked at
+    std::string unwind_text_;                  // for --explain; empty: there are no user stacks
+    std::unique_ptr<UserUnwinder> unwinder_;   // null: user stacks are taken by frame pointers
     std::vector<std::string> left_out_;        // why parts of the program are left out
     Monitor monitor_;
     // Set by open(); the last three only if requested.

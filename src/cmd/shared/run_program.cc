@@ -65,6 +65,13 @@ void check_choices(const RunChoices& choices, const Program& program) {
         throw UsageError("-i reads what was recorded: there is no COMMAND to run");
 }
 
+Unwind parse_unwind(const std::string& text) {
+    if (text == "auto") return Unwind::automatic;
+    if (text == "fp") return Unwind::frame_pointers;
+    if (text == "dwarf") return Unwind::tables;
+    throw UsageError(cat("'", text, "' is no way to take user stacks"), "fp, dwarf or auto");
+}
+
 }  // namespace
 
 bool RunChoices::ends_by_itself() const {
@@ -86,6 +93,11 @@ void add_run_options(Options& options, RunChoices& choices) {
     options.flag("lines", choices.lines, "source lines in stacks, where debug information has them")
         .flag("probe-frames", choices.probe_frames,
               "kernel stacks begin with the functions of the probe itself")
+        .parsed(
+            "unwind", "fp|dwarf|auto",
+            "user stacks by frame pointers, by the unwind tables of programs, or by these where "
+            "the kernel can (default)",
+            [&choices](const std::string& text) { choices.unwind = parse_unwind(text); })
         .flag("self", choices.self, "system calls of gpufs itself, too")
         .flag("explain", choices.explain, "say where each program runs and how, on stderr")
         .flag("dry-run", choices.dry_run,

@@ -21,11 +21,16 @@ class KernelFacts;
 class Options;
 class TraceFile;
 
+// How user stacks are taken: by frame pointers, by tables of rules (engine/unwind), or by the
+// latter where this kernel can.
+enum class Unwind { automatic, frame_pointers, tables };
+
 // How a Program is run, whoever made it.
 struct RunChoices {
     ParameterValues parameters;
     std::optional<Expression> condition;
     std::vector<std::string> command;  // behind --; empty: none
+    std::vector<int> pids;             // only these processes, where the command takes them so
     bool all = false;                  // not only the COMMAND's tasks
     bool follows = false;              // see follow_command()
     std::optional<std::chrono::nanoseconds> duration, interval;
@@ -34,6 +39,7 @@ struct RunChoices {
     KernelFacts* kernel = nullptr;     // live: what is known of this kernel already
     std::optional<Expression> freeze_on;
     bool by_stack = false;  // count by stack what is else counted without
+    Unwind unwind = Unwind::automatic;
     std::optional<std::string> session;
     Controls controls = Controls::escaped;
     bool top = false;  // a full screen each interval

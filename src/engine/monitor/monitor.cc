@@ -102,6 +102,7 @@ Monitor::Monitor(Program program, Choice choice, KernelFacts& machine)
     : machine_(machine), how_(choice.attach), pid_namespace_(pid_namespace_to_ask()) {
     const bool turns = choice.turns;
     followed_ = choice.followed;
+    other_maps_ = choice.others;
     prepared_ = std::make_unique<PreparedProgram>(std::move(program), std::move(choice), machine);
     make_maps(turns);
     for (const PreparedProgram::Site& site : prepared_->sites()) load(site);
@@ -154,6 +155,7 @@ LinkTarget Monitor::target_for(const ProbeSite& site) const {
     LinkTarget target = prepared_->target_for(site);
     for (const auto& [name, map] : maps_) target.map_fds[name] = map->bpf().fd();
     if (followed_) target.map_fds[kFollowedMap] = followed_->fd();
+    target.map_fds.insert(other_maps_.begin(), other_maps_.end());
     target.pid_namespace = pid_namespace_;
     if (pool_map_) target.string_pool_fd = pool_map_->fd();
     return target;

@@ -37,6 +37,8 @@ public:
         // The program's map of followed tasks (lang/ir/followed.h), which outlives the monitor;
         // null: it makes its own, in which there are none.
         const BpfMap* followed = nullptr;
+        // Maps that programs refer to and do not declare, by name: their descriptors.
+        std::map<std::string, int> others = {};
     };
 
     // Throws UsageError with all mistakes of the program's text as far as this machine shows them;
@@ -126,6 +128,7 @@ private:
     std::map<std::string, std::unique_ptr<KernelMap>, std::less<>> second_maps_;
     std::size_t whose_turn_ = 0;
     const BpfMap* followed_ = nullptr;
+    std::map<std::string, int> other_maps_;
     std::optional<GracePeriod> grace_period_;
     std::optional<BpfMap> pool_map_;
     std::optional<ScratchInstance> probe_owner_;  // of the events that attachments made

@@ -1,5 +1,6 @@
 #include "engine/symbols/mapped_files.h"
 
+#include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -157,6 +158,13 @@ const CodeFile* MappedFiles::code(Id id) {
     file.lines = std::make_unique<SourceLines>(file.code->lines());
     forget_some(id);
     return file.code.get();
+}
+
+Fd MappedFiles::open_again(Id id) const {
+    const File& file = files_[id];
+    const int open = file.code ? file.code->file() : file.fd.get();
+    if (open != -1) return Fd(::fcntl(open, F_DUPFD_CLOEXEC, 0));
+    return file.is_useless ? Fd() : open_by_path(file);
 }
 
 std::string MappedFiles::source_at(Id id, std::uint64_t offset) {

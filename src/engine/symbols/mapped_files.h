@@ -50,6 +50,9 @@ public:
     // The functions of a file; null if it cannot be read any more or is not a program. Valid until
     // the next call.
     const CodeFile* code(Id id);
+    // The file once more, for whoever reads something else of it; empty if it is not there any
+    // more.
+    Fd open_again(Id id) const;
     // The source line of the code at this offset of the file: "main.cc:42"; empty if unknown.
     std::string source_at(Id id, std::uint64_t offset);
 

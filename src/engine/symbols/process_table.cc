@@ -91,6 +91,43 @@ void ProcessTable::remember(std::uint32_t pid) {
     if (!process.is_complete && !process.is_gone) read_maps(pid, process);
 }
 
+void ProcessTable::look_again(std::uint32_t pid) {
+    Process& process = process_of(pid);
+    if (!process.is_gone) read_maps(pid, process);
+}
+
+std::vector<ProcessTable::Mapped> ProcessTable::mapped_now(std::uint32_t pid) const {
+    const auto process = processes_.find(pid);
+    if (process == processes_.end() || process->second.lives.empty()) return {};
+    // What is mapped later takes the place of what was there.
+    std::map<std::uint64_t, Mapped> by_start;
+    for (const Range& range : process->second.lives.back().ranges) {
+        auto next = by_start.lower_bound(range.start);
+        if (next != by_start.begin()) {
+            Mapped& before = std::prev(next)->second;
+            if (before.end > range.end)
+                next = by_start.emplace_hint(
+                    next, range.end,
+                    Mapped{range.end, before.end, before.offset + (range.end - before.start),
+                           before.file});
+            before.end = std::min(before.end, range.start);
+        }
+        while (next != by_start.end() && next->second.start < range.end) {
+            Mapped rest = next->second;
+            next = by_start.erase(next);
+            if (rest.end <= range.end) continue;
+            rest.offset += range.end - rest.start;
+            rest.start = range.end;
+            by_start.emplace_hint(next, rest.start, rest);
+            break;
+        }
+        by_start[range.start] = {range.start, range.end, range.offset, range.file};
+    }
+    std::vector<Mapped> mapped;
+    for (const auto& [start, one] : by_start) mapped.push_back(one);
+    return mapped;
+}
+
 const ProcessTable::Range* ProcessTable::find_range(const Process& process, std::uint64_t address,
                                                     std::uint64_t time_ns) {
     for (auto life = process.lives.rbegin(); life != process.lives.rend(); ++life) {

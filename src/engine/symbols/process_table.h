@@ -42,6 +42,17 @@ public:
     // Processes a side-band record. Records must come in order of time.
     void take(const SideBandRecord& record);
 
+    // Executable memory of a process as it is mapped now.
+    struct Mapped {
+        std::uint64_t start = 0, end = 0;
+        std::uint64_t offset = 0;  // in the file
+        MappedFiles::Id file = MappedFiles::kAnonymous;
+    };
+    // In order of their addresses, without overlaps, as far as it is known.
+    std::vector<Mapped> mapped_now(std::uint32_t pid) const;
+    // Reads the process's current mappings again.
+    void look_again(std::uint32_t pid);
+
     bool is_gone(std::uint32_t pid) const;
     // The user of a process, also of one that is gone; 0 if it is unknown.
     std::uint32_t owner(std::uint32_t pid);

@@ -19,8 +19,10 @@ constexpr auto kLookAgain = std::chrono::milliseconds(100);
 
 }  // namespace
 
-void Symbols::watch() {
-    if (!side_band_) side_band_.emplace();
+void Symbols::watch(Visit visit) {
+    if (side_band_) return;
+    side_band_.emplace(visit ? SideBand::Wakes::at_once : SideBand::Wakes::half_full);
+    visit_ = std::move(visit);
 }
 
 std::vector<int> Symbols::fds() const {
@@ -35,6 +37,7 @@ void Symbols::drain() {
         // The pid now belongs to another program.
         if (record.kind == Kind::exec || (record.kind == Kind::fork && record.parent != record.pid))
             jits_.erase(record.pid);
+        if (visit_) visit_(record);
     });
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,7 +43,9 @@ public:
     // From now on follows what all processes map, run and fork. Without it, processes are looked at
     // when they are asked for, and those that are gone by then have no names. Throws
     // UnsupportedError, SysError.
-    void watch();
+    // With a visitor, which sees each event after it was taken in, fds() are readable at once.
+    using Visit = std::function<void(const SideBandRecord&)>;
+    void watch(Visit visit = {});
     // What to poll for, readable when there is much to take; empty without watch().
     std::vector<int> fds() const;
     // Takes what the kernel told since. Questions do it, too, where it matters.
@@ -54,6 +57,8 @@ public:
     // run.
     void remember(std::uint32_t pid) { processes_.remember(pid); }
     void remember_all();
+    ProcessTable& processes() { return processes_; }
+    const MappedFiles& files() const { return files_; }
 
     // What an address is: a place where a processor is, or where a call returns to, which may
     // belong to the next line or function already.
@@ -92,6 +97,7 @@ private:
     ProcessTable processes_;
     KernelSymbols kernel_;
     std::optional<SideBand> side_band_;
+    Visit visit_;
     std::map<std::uint32_t, Jit> jits_;
     std::unordered_map<std::uint64_t, Frame> known_;  // by file and offset
 };

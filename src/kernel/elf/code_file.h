@@ -48,6 +48,7 @@ public:
     const LineSections& lines() const noexcept { return lines_; }
 
     std::size_t size() const noexcept { return functions_.size(); }
+    int file() const noexcept { return file_.get(); }
     // Releases the file. Lookups find nothing afterwards.
     Fd take_file() noexcept { return std::move(file_); }
 

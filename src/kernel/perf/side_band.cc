@@ -14,7 +14,7 @@ namespace {
 
 using Kind = SideBandRecord::Kind;
 
-Fd open_dummy(unsigned cpu, std::size_t data_bytes) {
+Fd open_dummy(unsigned cpu, std::size_t wakeup_bytes) {
     perf_event_attr attr = perf_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
     attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
     attr.disabled = 1;
@@ -24,7 +24,7 @@ Fd open_dummy(unsigned cpu, std::size_t data_bytes) {
     attr.use_clockid = 1;
     attr.clockid = CLOCK_MONOTONIC;
     attr.watermark = 1;
-    attr.wakeup_watermark = static_cast<std::uint32_t>(data_bytes / 2);
+    attr.wakeup_watermark = static_cast<std::uint32_t>(wakeup_bytes);
     return open_perf_event(attr, -1, static_cast<int>(cpu), "watch what processes map");
 }
 
@@ -76,9 +76,10 @@ std::optional<SideBandRecord> parse(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-SideBand::SideBand(std::size_t data_bytes) {
+SideBand::SideBand(Wakes wakes, std::size_t data_bytes) {
+    const std::size_t wakeup_bytes = wakes == Wakes::at_once ? 1 : data_bytes / 2;
     for (const unsigned cpu : online_cpus())
-        rings_.emplace_back(open_dummy(cpu, data_bytes), data_bytes);
+        rings_.emplace_back(open_dummy(cpu, wakeup_bytes), data_bytes);
     for (PerfPages& ring : rings_) ring.enable();
 }
 

@@ -38,9 +38,11 @@ class SideBand {
 public:
     // `data_bytes`: size of each ring, a power of 2. Throws SysError, and UnsupportedError, which
     // names what is missing (CAP_PERFMON, or perf_event_paranoid <= 0).
-    explicit SideBand(std::size_t data_bytes = 64 << 10);
+    // `wakes`: when fds() are readable.
+    enum class Wakes { half_full, at_once };
+    explicit SideBand(Wakes wakes = Wakes::half_full, std::size_t data_bytes = 64 << 10);
 
-    // Each is readable when its ring is half full.
+    // Each is readable when its ring is half full, or has a record.
     std::vector<int> fds() const;
 
     // Visits all records available now, in order of time. Records written during the call may be

@@ -1,5 +1,6 @@
 #include "lang/ir/stack_map.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -19,6 +20,8 @@ constexpr std::int64_t kHashAt = kFrameBytes, kFramesAt = 2 * kFrameBytes;
 constexpr std::uint64_t kIdBits = 0x7fffffff;
 // How many ids are tried. Of a million stacks one in 2,000 does not have the first one.
 constexpr int kTries = 4;
+// Whole frames, below 64 KB.
+constexpr std::uint64_t kBytesMask = 0xfff8;
 constexpr std::uint64_t kFlags = BPF_F_SKIP_FIELD_MASK | BPF_F_USER_STACK;
 
 std::string scratch_of(const MapDeclaration& map) {
@@ -28,8 +31,10 @@ std::string scratch_of(const MapDeclaration& map) {
 // The code of a map's function on one kind of kernel.
 class StackWriter {
 public:
-    explicit StackWriter(const MapDeclaration& map)
+    // `user_function`: UserStackWay's; empty: the kernel takes them.
+    StackWriter(const MapDeclaration& map, std::string user_function)
         : map_(map),
+          user_function_(std::move(user_function)),
           context_(code_.argument(1)),
           flags_(code_.argument(2)),
           back_(code_.argument(3)) {
@@ -71,13 +76,26 @@ private:
     ir::Temp take_stack(ir::Temp scratch, ir::Label release) {
         const ir::Temp bytes = code_.new_temp(ir::kS64);
         const ir::Temp flags = code_.compute(ir::Op::bit_and, ir::kU64, flags_, kFlags);
+        const ir::Label by_kernel = code_.new_label(), is_there = code_.new_label();
+        if (!user_function_.empty()) {
+            const ir::Label is_refused = code_.new_label();
+            const ir::Temp is_user =
+                code_.compute(ir::Op::bit_and, ir::kU64, flags_, std::uint64_t{BPF_F_USER_STACK});
+            code_.branch(ir::Cmp::eq, ir::kU64, is_user, 0, is_refused);
+            // The kernel has to know that this is no more than there is room for.
+            code_.assign(bytes, code_.compute(ir::Op::bit_and, ir::kU64,
+                                              code_.call(user_function_, {scratch}), kBytesMask));
+            code_.branch(ir::Cmp::gt, ir::kU64, bytes, map_.value.bytes, is_refused);
+            code_.branch(ir::Cmp::ne, ir::kU64, bytes, 0, is_there);
+            code_.bind(is_refused);
+        }
         code_.assign(bytes, read_frames(scratch, 0, flags));
-        const ir::Label is_there = code_.new_label();
-        code_.branch(ir::Cmp::gt, ir::kS64, bytes, 0, is_there);
+        code_.branch(ir::Cmp::gt, ir::kS64, bytes, 0, by_kernel);
         code_.assign(result_.value(), -EFAULT);
         code_.jump(release);
-        code_.bind(is_there);
+        code_.bind(by_kernel);
         put_caller(scratch, flags, bytes);
+        code_.bind(is_there);
         return bytes;
     }
 
@@ -158,9 +176,27 @@ private:
 
     ir::Code code_;
     const MapDeclaration& map_;
+    const std::string user_function_;
     ir::Temp context_, flags_, back_;
     std::optional<ir::Temp> result_;
 };
+
+Subprogram make_function(Program& program, const MapDeclaration& map,
+                         const std::string& user_function) {
+    Subprogram function;
+    function.name = stack_function(map);
+    function.at = map.at;
+    function.leaves_record_alone = true;
+    const std::size_t loops = feature_guard(program, "bounded_loops", true, map.at);
+    for (const bool has_atomics : {true, false})
+        append_guarded(
+            function.code,
+            StackWriter(map, user_function).write(has_atomics ? ".a" : ".b", has_atomics),
+            feature_guard(program, "atomics", has_atomics, map.at, loops));
+    // Where one of these is there, nothing leads here.
+    append_guarded(function.code, StackWriter(map, {}).write_fallback(".c"), 0);
+    return function;
+}
 
 }  // namespace
 
@@ -169,21 +205,24 @@ std::string stack_function(const MapDeclaration& map) {
 }
 
 void define_stack_function(Program& program, const MapDeclaration& map) {
-    Subprogram function;
-    function.name = stack_function(map);
-    function.at = map.at;
-    function.leaves_record_alone = true;
-    const std::size_t loops = feature_guard(program, "bounded_loops", true, map.at);
-    for (const bool has_atomics : {true, false})
-        append_guarded(function.code,
-                       StackWriter(map).write(has_atomics ? ".a" : ".b", has_atomics),
-                       feature_guard(program, "atomics", has_atomics, map.at, loops));
-    // Where one of these is there, nothing leads here.
-    append_guarded(function.code, StackWriter(map).write_fallback(".c"), 0);
-    program.subprograms.push_back(std::move(function));
-
+    program.subprograms.push_back(make_function(program, map, {}));
     program.maps.push_back(scratch_map(scratch_of(map), kFramesAt + map.value.bytes, map.at));
     declare_loss(program, refused_of(map), cat("stacks that found no room in '", map.name, "'"));
+}
+
+void take_user_stacks(Program& program, const UserStackWay& way) {
+    const std::vector<MapDeclaration> maps = program.maps;
+    for (const MapDeclaration& map : maps) {
+        if (!map.keeps_stacks) continue;
+        const std::string name = stack_function(map);
+        if (!program.find_subprogram(name)) continue;
+        const auto bytes = static_cast<std::int64_t>(kFramesAt + map.value.bytes);
+        const std::string function = way.define(program, map, kFramesAt, bytes);
+        *std::ranges::find(program.subprograms, name, &Subprogram::name) =
+            make_function(program, map, function);
+        *std::ranges::find(program.maps, scratch_of(map), &MapDeclaration::name) = scratch_map(
+            scratch_of(map), static_cast<std::size_t>(bytes) + way.memory_bytes, map.at);
+    }
 }
 
 void declare_stacks(Program& program, std::string name, std::uint64_t stacks, std::size_t frames) {

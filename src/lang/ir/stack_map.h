@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "lang/program/program.h"
@@ -30,6 +33,20 @@ std::string stack_function(const MapDeclaration& map);
 // stack, or 0. It returns the stack's id or, as get_stackid, a negative errno: -E2BIG where the map
 // is full. The kernel's own get_stackid, where it is used, leaves the caller out.
 void define_stack_function(Program& program, const MapDeclaration& map);
+
+// Another way to take a user stack than the kernel's, which follows frame pointers.
+struct UserStackWay {
+    // Defines the function for a map, and returns its name. It is given the memory for one stack:
+    // `frames_at` bytes from its begin it puts the frames, with a 0 behind them where there is
+    // room; from `memory_at` on it may use `memory_bytes`. It returns the bytes of the frames, or 0
+    // where the kernel's way is to be taken.
+    std::function<std::string(Program&, const MapDeclaration&, std::int64_t frames_at,
+                              std::int64_t memory_at)>
+        define;
+    std::size_t memory_bytes = 0;
+};
+// Lets all functions that are defined take user stacks so, on kernels with bounded loops.
+void take_user_stacks(Program& program, const UserStackWay& way);
 
 // Declares a map of at most so many stacks of so many frames, with its function.
 void declare_stacks(Program& program, std::string name, std::uint64_t stacks, std::size_t frames);

@@ -52,6 +52,7 @@ struct LinkTarget {
     // Where a kernel structure keeps a member: "task_struct.pid". Absent without BTF.
     std::function<std::optional<std::int64_t>(std::string_view path)> btf_offset;
 
+    // The program's maps, and others that it refers to without a declaration.
     std::map<std::string, int, std::less<>> map_fds;
     int string_pool_fd = -1;
     const StringPool* string_pool = nullptr;

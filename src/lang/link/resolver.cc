@@ -275,10 +275,12 @@ void ItemResolver::fill_map(const Relocation& relocation, Insn& insn) {
     const std::string& name = relocation.name;
     require_wide(relocation, insn, "a map");
     const MapDeclaration* map = job_.program.find_map(name);
-    if (!map)
+    const auto fd = job_.target.map_fds.find(name);
+    const bool is_others =
+        relocation.kind == Relocation::Kind::map && fd != job_.target.map_fds.end();
+    if (!map && !is_others)
         job_.fail(relocation.at, cat("no map is named '", name, "'"),
                   did_you_mean(name, names_of(job_.program.maps)));
-    const auto fd = job_.target.map_fds.find(name);
     if (fd == job_.target.map_fds.end())
         throw Error(cat("map '", name, "' was not created before its program was linked"));
 

@@ -42,10 +42,10 @@ LiveSymbols::LiveSymbols(const RunningProgram& running, CodeFile::Lines lines, b
     for (const RecordLayout& record : running.program().records) look(record.layout);
 }
 
-void LiveSymbols::watch(std::uint32_t pid) {
+void LiveSymbols::watch(std::uint32_t pid, Symbols::Visit visit) {
     if (!has_user_) return;
     try {
-        symbols_.watch();
+        symbols_.watch(std::move(visit));
     } catch (const Error& e) {
         why_not_watched_ = e.what();
     }

@@ -19,7 +19,8 @@ public:
 
     // Begins to follow processes with the side-band, and reads the mappings of running ones (`pid`:
     // only of this one; 0: of all), so that they have names after their exit.
-    void watch(std::uint32_t pid);
+    // `visit`: Symbols::watch().
+    void watch(std::uint32_t pid, Symbols::Visit visit = {});
     // For poll(2): call drain() when one is readable.
     std::vector<int> fds() const { return symbols_.fds(); }
     void drain() { symbols_.drain(); }

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_process_is_told_from_fork_to_exit) {
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_counted) {
-    SideBand side_band(4096);
+    SideBand side_band(SideBand::Wakes::half_full, 4096);
     for (int round = 0; round < 50 && side_band.lost() == 0; ++round) {
         for (int i = 0; i < 10; ++i) BOOST_TEST_REQUIRE(std::system("true; true") == 0);
         // The loss is told with the next record that fits.

@@ -1,0 +1,452 @@
+#include "lang/unwind/unwind_code.h"
+
+#include <array>
+#include <string>
+
+#include "base/cat.h"
+#include "lang/ir/aggregate.h"
+#include "lang/ir/ir.h"
+#include "lang/unwind/rule.h"
+
+namespace gpufs {
+namespace {
+
+using ir::Cmp;
+using ir::Op;
+
+// The memory of one walk: registers by DWARF number, then words, then a copy of pt_regs, which is
+// not needed any more when the walk begins, and has room for what is read of the stack.
+constexpr std::int64_t kWord = 8, kRegisters = 16;
+enum Memory : std::int64_t {
+    kIp = kRegisters * kWord,
+    kBack = kIp + kWord,  // 1: the address is behind a call
+    kFrames = kBack + kWord,
+    kFirstRange = kFrames + kWord,
+    kRangeCount = kFirstRange + kWord,
+    kCopy = kRangeCount + kWord,
+};
+
+// struct pt_regs of x86-64, by word: the registers 0 to 15 in DWARF's order, and others.
+constexpr std::array<std::int64_t, kRegisters> kPtRegs{10, 12, 11, 5, 13, 14, 4, 19,
+                                                       9,  8,  7,  6, 3,  2,  1, 0};
+constexpr std::int64_t kPtRip = 16, kPtCs = 17, kPtRegsBytes = 21 * kWord;
+// A task of 64 bits in user mode: __USER_CS.
+constexpr std::int64_t kUserCs = 0x33;
+constexpr std::int64_t kKernelStackBytes = 16 << 10;
+
+// struct ucontext on the stack: from rbp on: rbp, rbx, rdx, rax, rcx, rsp, rip.
+constexpr std::int64_t kContextRbp = 120, kContextBytes = 7 * kWord;
+// mov $15, %rax; syscall: rt_sigreturn, where a library has no rule for it.
+constexpr std::uint64_t kSigreturn = 0x0f0000000fc0c748;
+constexpr std::uint64_t kFirstPage = 4096;
+
+std::string cut_of(const MapDeclaration& map) {
+    return cat(map.name, ".cut");
+}
+std::string early_of(const MapDeclaration& map) {
+    return cat(map.name, ".early");
+}
+
+class Walk {
+public:
+    Walk(const MapDeclaration& map, const UnwindKernel& kernel, std::int64_t frames_at,
+         std::int64_t memory_at)
+        : map_(map), kernel_(kernel), frames_at_(frames_at), memory_at_(memory_at) {
+        code_.set_source(map.at);
+    }
+
+    // unwind.NAME: the whole walk.
+    std::vector<CodeItem> write() {
+        element_ = code_.argument(1);
+        out_ = code_.new_label();
+        cut_ = code_.new_label();
+        done_ = code_.new_label();
+        const ir::Label none = code_.new_label();
+        read_registers(none);
+        find_process(none);
+        if (kernel_.has_callbacks) {
+            const ir::Slot context = code_.new_slot(kWord);
+            code_.store(context, *element_, ir::kU64);
+            const ir::Temp callback =
+                code_.symbol(Relocation::to(Relocation::Kind::callback, frame_function(map_)));
+            code_.call(BPF_FUNC_loop,
+                       {static_cast<std::uint32_t>(frames()), callback, code_.address(context), 0});
+        } else {
+            const ir::Temp index = code_.new_temp(ir::kU64);
+            const ir::Label again = code_.new_label();
+            code_.assign(index, 0);
+            code_.bind(again);
+            append_frame(index);
+            code_.assign(index, code_.compute(Op::add, ir::kU64, index, 1));
+            code_.branch(Cmp::lt, ir::kU64, index, frames(), again);
+            code_.bind(cut_);
+            append_cut();
+            code_.bind(done_);
+        }
+        // A 0 behind the frames, where there is room.
+        const ir::Temp count = word(kFrames);
+        const ir::Label is_full = code_.new_label();
+        const ir::Temp bytes = code_.compute(Op::shl, ir::kU64, count, 3);
+        code_.branch(Cmp::ge, ir::kU64, bytes, map_.value.bytes, is_full);
+        code_.store({code_.compute(Op::add, ir::kU64, *element_, bytes), frames_at_}, 0, ir::kU64);
+        code_.bind(is_full);
+        code_.leave(bytes);
+        code_.bind(none);
+        code_.leave(0);
+        return code_.assemble();
+    }
+
+    // unwind_frame.NAME: one step, a callback of bpf_loop().
+    std::vector<CodeItem> write_frame() {
+        const ir::Temp index = code_.argument(1);
+        const ir::Temp context = code_.argument(2);
+        element_ = code_.load({context, 0}, ir::kU64);
+        out_ = code_.new_label();
+        cut_ = code_.new_label();
+        done_ = code_.new_label();
+        code_.branch(Cmp::ge, ir::kU64, index, frames(), out_);
+        append_frame(index);
+        code_.branch(Cmp::eq, ir::kU64, index, frames() - 1, cut_);
+        code_.leave(0);
+        code_.bind(cut_);
+        append_cut();
+        code_.bind(done_);
+        code_.bind(out_);
+        code_.leave(1);
+        return code_.assemble();
+    }
+
+    static std::string frame_function(const MapDeclaration& map) {
+        return cat("unwind_frame.", map.name);
+    }
+
+private:
+    std::uint64_t frames() const { return map_.value.bytes / kWord; }
+    void append_cut() { append_loss(code_, cut_of(map_)); }
+    // The kernel's way is taken.
+    void append_early(ir::Label out) {
+        append_loss(code_, early_of(map_));
+        code_.jump(out);
+    }
+
+    ir::Place at(std::int64_t offset) { return {*element_, memory_at_ + offset}; }
+    ir::Temp word(std::int64_t offset) { return code_.load(at(offset), ir::kU64); }
+    void set(std::int64_t offset, const ir::Operand& value) {
+        code_.store(at(offset), value, ir::kU64);
+    }
+    ir::Temp address(std::int64_t offset) {
+        return code_.compute(Op::add, ir::kU64, *element_, memory_at_ + offset);
+    }
+    ir::Temp map_address(const char* name) {
+        return code_.symbol(Relocation::to(Relocation::Kind::map, name));
+    }
+    // A value of a map with keys of 4 bytes; jumps where there is none.
+    ir::Temp look_up(const ir::Operand& map, const ir::Operand& key, ir::Label none) {
+        const ir::Slot slot = code_.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
+        code_.store(slot, key, ir::kU32);
+        const ir::Temp value = code_.call(BPF_FUNC_map_lookup_elem, {map, code_.address(slot)});
+        code_.branch(Cmp::eq, ir::kU64, value, 0, none);
+        return value;
+    }
+    void read_user(std::int64_t to, std::int64_t bytes, const ir::Operand& from, ir::Label failed) {
+        const ir::Temp status = code_.convert(
+            code_.call(BPF_FUNC_probe_read_user, {address(to), bytes, from}), ir::kS64);
+        code_.branch(Cmp::ne, ir::kS64, status, 0, failed);
+    }
+
+    void read_registers(ir::Label none) {
+        ir::Temp from = code_.new_temp(ir::kU64);
+        if (kernel_.has_task_registers) {
+            code_.assign(from, code_.call(BPF_FUNC_task_pt_regs,
+                                          {code_.call(BPF_FUNC_get_current_task_btf, {})}));
+        } else {
+            const ir::Temp task = code_.call(BPF_FUNC_get_current_task, {});
+            code_.call(BPF_FUNC_probe_read_kernel,
+                       {address(kCopy), kWord,
+                        code_.compute(Op::add, ir::kU64, task, kernel_.stack_offset)});
+            code_.assign(from, code_.compute(Op::add, ir::kU64, word(kCopy),
+                                             kKernelStackBytes - kPtRegsBytes));
+        }
+        const ir::Temp status = code_.convert(
+            code_.call(BPF_FUNC_probe_read_kernel, {address(kCopy), kPtRegsBytes, from}), ir::kS64);
+        code_.branch(Cmp::ne, ir::kS64, status, 0, none);
+        const auto copied = [&](std::int64_t number) { return word(kCopy + number * kWord); };
+        // A kernel thread has none; one of 32 bits has others.
+        code_.branch(Cmp::ne, ir::kU64, copied(kPtCs), kUserCs, none);
+        for (std::int64_t i = 0; i < kRegisters; ++i)
+            set(i * kWord, copied(kPtRegs[static_cast<std::size_t>(i)]));
+        set(kIp, copied(kPtRip));
+        set(kBack, 0);
+        set(kFrames, 0);
+    }
+
+    void ask(const ir::Operand& process) {
+        const ir::Slot key = code_.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
+        code_.store(key, process, ir::kU32);
+        const ir::Label known = code_.new_label();
+        const ir::Temp status =
+            code_.convert(code_.call(BPF_FUNC_map_update_elem,
+                                     {map_address(kUnwindAsked), code_.address(key),
+                                      code_.address(key), static_cast<int>(BPF_NOEXIST)}),
+                          ir::kS64);
+        code_.branch(Cmp::ne, ir::kS64, status, 0, known);
+        code_.call(BPF_FUNC_ringbuf_output,
+                   {map_address(kUnwindAsks), code_.address(key), sizeof(std::uint32_t), 0});
+        code_.bind(known);
+    }
+    ir::Temp own_process() {
+        return code_.compute(Op::shr, ir::kU64, code_.call(BPF_FUNC_get_current_pid_tgid, {}), 32);
+    }
+
+    void find_process(ir::Label none) {
+        const ir::Temp process = own_process();
+        const ir::Label unknown = code_.new_label(), known = code_.new_label();
+        const ir::Temp ranges = look_up(map_address(kUnwindProcesses), process, unknown);
+        set(kFirstRange, code_.load({ranges, 0}, ir::kU32));
+        set(kRangeCount, code_.load({ranges, sizeof(std::uint32_t)}, ir::kU32));
+        code_.jump(known);
+        code_.bind(unknown);
+        ask(process);
+        append_early(none);
+        code_.bind(known);
+    }
+
+    // The last of `count` sorted entries of a block, from the one with the number `first` on, whose
+    // `value` is not above `x`; the first one may not be above it. Without branches: the kernel
+    // follows all ways through a program, and a processor guesses half of these wrong.
+    template <class Value>
+    ir::Temp search(unsigned block_bits, ir::Temp first, ir::Temp count, ir::Temp x,
+                    Value&& value) {
+        constexpr int kSign = 63;
+        const ir::Temp found = code_.new_temp(ir::kU64);
+        code_.assign(found, 0);
+        for (std::uint64_t step = 1u << (block_bits - 1); step != 0; step /= 2) {
+            const ir::Temp next = code_.compute(Op::add, ir::kU64, found, step);
+            const ir::Temp exists = code_.compute(
+                Op::shr, ir::kS64, code_.compute(Op::sub, ir::kS64, next, count), kSign);
+            const ir::Temp there = value(code_.compute(Op::add, ir::kU64, first, next));
+            const ir::Temp past = code_.compute(Op::sub, ir::kS64, there, x);
+            const ir::Temp is_not_above =
+                code_.compute(Op::shr, ir::kS64, code_.compute(Op::sub, ir::kS64, past, 1), kSign);
+            const ir::Temp both = code_.compute(Op::bit_and, ir::kU64, exists, is_not_above);
+            code_.assign(found, code_.compute(Op::add, ir::kU64, found,
+                                              code_.compute(Op::bit_and, ir::kU64, both, step)));
+        }
+        return code_.compute(Op::add, ir::kU64, first, found);
+    }
+    // The address of an entry within its block.
+    ir::Temp entry(ir::Temp block, ir::Temp number, std::uint32_t entries, unsigned shift) {
+        const ir::Temp index = code_.compute(Op::bit_and, ir::kU64, number, entries - 1);
+        return code_.compute(Op::add, ir::kU64, block,
+                             code_.compute(Op::shl, ir::kU64, index, shift));
+    }
+
+    // The number of the rule for the address `x`.
+    ir::Temp find_rule(ir::Temp index, ir::Temp x, ir::Label by_frame_pointer) {
+        constexpr unsigned kRangeShift = 4, kRowShift = 2;
+        static_assert(sizeof(UnwindRange) == 1 << kRangeShift);
+        const ir::Temp first = word(kFirstRange);
+        const ir::Temp block =
+            look_up(map_address(kUnwindRanges),
+                    code_.compute(Op::shr, ir::kU64, first, kRangeBlockBits), by_frame_pointer);
+        const auto range_at = [&](ir::Temp number) {
+            return entry(block, number, kRangeBlock, kRangeShift);
+        };
+        const ir::Temp range =
+            range_at(search(kRangeBlockBits, first, word(kRangeCount), x, [&](ir::Temp number) {
+                return code_.load({range_at(number), 0}, ir::kU64);
+            }));
+        const ir::Temp start = code_.load({range, 0}, ir::kU64);
+        const ir::Temp page = code_.load({range, kWord}, ir::kU32);
+        const ir::Label is_code = code_.new_label();
+        code_.branch(Cmp::eq, ir::kU64, page, kNoUnwindTable, by_frame_pointer);
+        code_.branch(Cmp::ne, ir::kU64, page, kNoCode, is_code);
+        ask(own_process());  // something was mapped since, or it is no address of code
+        code_.branch(Cmp::ne, ir::kU64, index, 0, cut_);
+        set(kFrames, 0);
+        append_early(done_);
+        code_.bind(is_code);
+        const ir::Temp past = code_.compute(
+            Op::shr, ir::kU64, code_.compute(Op::sub, ir::kU64, x, start), kUnwindPageBits);
+        const ir::Temp rows =
+            look_up(map_address(kUnwindPages), code_.compute(Op::add, ir::kU64, page, past),
+                    by_frame_pointer);
+        const ir::Temp first_row = code_.load({rows, 0}, ir::kU32);
+        const ir::Temp row_count = code_.load({rows, sizeof(std::uint32_t)}, ir::kU32);
+        code_.branch(Cmp::eq, ir::kU64, row_count, 0, by_frame_pointer);
+        const ir::Temp slab =
+            look_up(map_address(kUnwindRows),
+                    code_.compute(Op::shr, ir::kU64, first_row, kRowBlockBits + kRowSlabBits),
+                    by_frame_pointer);
+        const ir::Temp row_block = look_up(
+            slab,
+            code_.compute(Op::bit_and, ir::kU64,
+                          code_.compute(Op::shr, ir::kU64, first_row, kRowBlockBits), kRowSlab - 1),
+            by_frame_pointer);
+        const ir::Temp low = code_.compute(Op::bit_and, ir::kU64, x, kUnwindPageBytes - 1);
+        const auto row_at = [&](ir::Temp number) {
+            return code_.load({entry(row_block, number, kRowBlock, kRowShift), 0}, ir::kU32);
+        };
+        const ir::Temp found =
+            search(kRowBlockBits, first_row, row_count, low, [&](ir::Temp number) {
+                return code_.compute(Op::bit_and, ir::kU64, row_at(number), kUnwindPageBytes - 1);
+            });
+        return code_.compute(Op::shr, ir::kU64, row_at(found), kUnwindPageBits);
+    }
+
+    // Puts the place into the frames, and finds its caller's. Jumps to done_ behind the outermost
+    // frame, and to cut_ where the caller cannot be found.
+    void append_frame(ir::Temp index) {
+        const ir::Label by_frame_pointer = code_.new_label(), by_signal = code_.new_label(),
+                        next = code_.new_label();
+        const ir::Temp ip = word(kIp);
+        const ir::Temp slot =
+            code_.compute(Op::add, ir::kU64, *element_, code_.compute(Op::shl, ir::kU64, index, 3));
+        code_.store({slot, frames_at_}, ip, ir::kU64);
+        const ir::Temp count = code_.compute(Op::add, ir::kU64, index, 1);
+        set(kFrames, count);
+        const ir::Temp x = code_.compute(Op::sub, ir::kU64, ip, word(kBack));
+        const ir::Temp number = find_rule(index, x, by_frame_pointer);
+        const ir::Temp rule = look_up(map_address(kUnwindRules), number, by_frame_pointer);
+        apply_rule(rule, index, ip, by_frame_pointer, by_signal, next);
+        code_.bind(by_frame_pointer);
+        apply_frame_pointer(by_signal, next);
+        code_.bind(by_signal);
+        apply_signal();
+        code_.bind(next);
+        // The end of a stack that has no rule for its end.
+        const ir::Temp now = word(kIp);
+        code_.branch(Cmp::eq, ir::kU64, now, 0, done_);
+        code_.branch(Cmp::lt, ir::kU64, now, kFirstPage, cut_);
+    }
+
+    ir::Temp member(ir::Temp rule, std::size_t offset, ir::Type type) {
+        return code_.load({rule, static_cast<std::int64_t>(offset)}, type);
+    }
+
+    void apply_rule(ir::Temp rule, ir::Temp index, ir::Temp ip, ir::Label by_frame_pointer,
+                    ir::Label by_signal, ir::Label next) {
+        using Kind = UnwindRule::Kind;
+        const auto is = [](Kind kind) { return static_cast<std::uint64_t>(kind); };
+        const ir::Label have = code_.new_label(), known = code_.new_label();
+        const ir::Temp kind = member(rule, offsetof(UnwindRule, kind), ir::kU8);
+        code_.branch(Cmp::eq, ir::kU64, kind, is(Kind::none), by_frame_pointer);
+        code_.branch(Cmp::eq, ir::kU64, kind, is(Kind::signal), by_signal);
+        code_.branch(Cmp::eq, ir::kU64, kind, is(Kind::outermost), done_);
+        code_.branch(Cmp::eq, ir::kU64, kind, is(Kind::unknown), cut_);
+        const ir::Temp base = member(rule, offsetof(UnwindRule, base), ir::kU8);
+        // Of the callers only these are followed.
+        code_.branch(Cmp::eq, ir::kU64, index, 0, known);
+        code_.branch(Cmp::eq, ir::kU64, base, kDwarfRsp, known);
+        code_.branch(Cmp::eq, ir::kU64, base, kDwarfRbp, known);
+        code_.branch(Cmp::ne, ir::kU64, base, kDwarfRbx, cut_);
+        code_.bind(known);
+        const ir::Temp from = entry(*element_, base, kRegisters, 3);
+        const ir::Temp cfa = code_.new_temp(ir::kU64);
+        code_.assign(cfa, code_.compute(Op::add, ir::kU64, code_.load({from, memory_at_}, ir::kU64),
+                                        member(rule, offsetof(UnwindRule, offset), ir::kS32)));
+        code_.branch(Cmp::eq, ir::kU64, kind, is(Kind::plain), have);
+        const ir::Temp extra = member(rule, offsetof(UnwindRule, extra), ir::kS32);
+        const ir::Label indirect = code_.new_label();
+        code_.branch(Cmp::ne, ir::kU64, kind, is(Kind::plt), indirect);
+        code_.branch(Cmp::lt, ir::kU64, code_.compute(Op::bit_and, ir::kU64, ip, 15), extra, have);
+        code_.assign(cfa, code_.compute(Op::add, ir::kU64, cfa, kWord));
+        code_.jump(have);
+        code_.bind(indirect);
+        read_user(kCopy, kWord, cfa, cut_);
+        code_.assign(cfa, code_.compute(Op::add, ir::kU64, word(kCopy), extra));
+        code_.bind(have);
+        code_.branch(Cmp::le, ir::kU64, cfa, word(kDwarfRsp * kWord), cut_);
+        read_user(kIp, kWord, code_.compute(Op::sub, ir::kU64, cfa, kWord), cut_);
+        restore(rule, offsetof(UnwindRule, rbx), offsetof(UnwindRule, rbx_offset), kDwarfRbx, cfa);
+        restore(rule, offsetof(UnwindRule, rbp), offsetof(UnwindRule, rbp_offset), kDwarfRbp, cfa);
+        set(kDwarfRsp * kWord, cfa);
+        set(kBack, 1);
+        code_.jump(next);
+    }
+
+    void restore(ir::Temp rule, std::size_t saved_at, std::size_t offset_at, std::int64_t reg,
+                 ir::Temp cfa) {
+        using Saved = UnwindRule::Saved;
+        const ir::Label is_there = code_.new_label(), have = code_.new_label();
+        const ir::Temp saved = member(rule, saved_at, ir::kU8);
+        code_.branch(Cmp::eq, ir::kU64, saved, static_cast<int>(Saved::in_register), is_there);
+        const ir::Temp from = code_.new_temp(ir::kU64);
+        code_.assign(from, cfa);
+        code_.branch(Cmp::eq, ir::kU64, saved, static_cast<int>(Saved::at_cfa), have);
+        code_.assign(from, word(kDwarfRbp * kWord));
+        code_.bind(have);
+        read_user(reg * kWord, kWord,
+                  code_.compute(Op::add, ir::kU64, from, member(rule, offset_at, ir::kS16)), cut_);
+        code_.bind(is_there);
+    }
+
+    void apply_frame_pointer(ir::Label by_signal, ir::Label next) {
+        const ir::Label no_signal = code_.new_label();
+        read_user(kCopy, kWord, word(kIp), no_signal);
+        code_.branch(Cmp::eq, ir::kU64, word(kCopy), kSigreturn, by_signal);
+        code_.bind(no_signal);
+        const ir::Temp pointer = word(kDwarfRbp * kWord);
+        code_.branch(Cmp::lt, ir::kU64, pointer, word(kDwarfRsp * kWord), cut_);
+        code_.branch(Cmp::any_bits, ir::kU64, pointer, kWord - 1, cut_);
+        read_user(kCopy, 2 * kWord, pointer, cut_);
+        set(kDwarfRsp * kWord, code_.compute(Op::add, ir::kU64, pointer, 2 * kWord));
+        set(kDwarfRbp * kWord, word(kCopy));
+        set(kIp, word(kCopy + kWord));
+        set(kBack, 1);
+        code_.jump(next);
+    }
+
+    void apply_signal() {
+        const ir::Temp context =
+            code_.compute(Op::add, ir::kU64, word(kDwarfRsp * kWord), kContextRbp);
+        read_user(kCopy, kContextBytes, context, cut_);
+        set(kDwarfRbp * kWord, word(kCopy));
+        set(kDwarfRbx * kWord, word(kCopy + kWord));
+        set(kDwarfRsp * kWord, word(kCopy + 5 * kWord));
+        set(kIp, word(kCopy + 6 * kWord));
+        set(kBack, 0);
+    }
+
+    ir::Code code_;
+    const MapDeclaration& map_;
+    const UnwindKernel& kernel_;
+    const std::int64_t frames_at_, memory_at_;
+    std::optional<ir::Temp> element_;
+    ir::Label out_{}, cut_{}, done_{};
+};
+
+}  // namespace
+
+void unwind_user_stacks(Program& program, const UnwindKernel& kernel) {
+    UserStackWay way;
+    way.memory_bytes = kCopy + kPtRegsBytes;
+    way.define = [&kernel](Program& to, const MapDeclaration& map, std::int64_t frames_at,
+                           std::int64_t memory_at) {
+        const auto add = [&](std::string name, std::vector<CodeItem> code) {
+            Subprogram function;
+            function.name = std::move(name);
+            function.code = std::move(code);
+            function.at = map.at;
+            function.leaves_record_alone = true;
+            to.subprograms.push_back(std::move(function));
+        };
+        std::string name = cat("unwind.", map.name);
+        add(name, Walk(map, kernel, frames_at, memory_at).write());
+        if (kernel.has_callbacks)
+            add(Walk::frame_function(map), Walk(map, kernel, frames_at, memory_at).write_frame());
+        const auto count = [&](std::string counter, std::string what) {
+            MapDeclaration made = array_map(std::move(counter), BPF_MAP_TYPE_ARRAY,
+                                            Layout::of("value", integer_value(kWord)), map.at);
+            made.aggregation.kind = Aggregation::Kind::count;
+            made.tally = std::move(what);
+            to.maps.push_back(std::move(made));
+        };
+        count(cut_of(map), "user stacks cut short");
+        count(early_of(map), "user stacks by frame pointers, before their tables were there");
+        return name;
+    };
+    take_user_stacks(program, way);
+}
+
+}  // namespace gpufs

@@ -1,0 +1,137 @@
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "base/cat.h"
+#include "base/scan.h"
+#include "base/text.h"
+#include "cli/adhoc_support.h"
+#include "support/needs.h"
+#include "support/nest.h"
+#include "support/run_gpufs.h"
+
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+namespace {
+
+using test::Ended;
+using test::has;
+using test::Nest;
+
+// How often each stack was taken, of the functions of chains.cc that are no tail calls.
+using Stacks = std::map<std::string, long>;
+
+const std::set<std::string, std::less<>> kFunctions{
+    "leaf",     "plain",  "saves",   "large",     "variable",   "aligned",  "both",
+    "recurses", "throws", "signals", "on_signal", "faults",     "on_fault", "in_plugin",
+    "compare",  "sorts",  "go_on",   "walk_all",  "plugin_step"};
+
+// Frames with their files behind them, separated by `by`, and other functions among them.
+std::string own_frames(std::string_view line, char by) {
+    std::string own;
+    Scan scan(line);
+    while (!scan.at_end()) {
+        std::string_view frame = scan.take_all([by](char c) { return c != by; });
+        scan.take(std::string_view(&by, 1));
+        frame = frame.substr(0, frame.find(" ("));
+        frame = frame.substr(0, frame.find(".cold"));  // where exceptions are caught
+        if (kFunctions.contains(frame)) own += cat(own.empty() ? "" : " ", frame);
+    }
+    return own;
+}
+
+Stacks told_by(const std::string& folded) {
+    Stacks stacks;
+    for (const std::string_view line : lines_of(folded)) {
+        const auto space = line.rfind(' ');
+        stacks[own_frames(line.substr(0, space), ';')] +=
+            Scan(line.substr(space + 1)).take_number<long>().value_or(0);
+    }
+    return stacks;
+}
+
+constexpr int kChains = 1000;
+
+struct Compared {
+    long equal = 0;
+    Ended ended;
+};
+
+// Lets the program walk chains while gpufs takes their stacks, and compares both.
+Compared compare(const std::string& program, const std::vector<std::string>& options,
+                 const std::string& plugin = {}) {
+    std::vector<std::string> argv{Nest::build_file(program), "7", cat(kChains)};
+    if (!plugin.empty()) argv.push_back(Nest::build_file(plugin));
+    Nest chains(argv);
+    std::vector<std::string> args{"stacks", "syscalls:sys_enter_getpriority", "-p",
+                                  cat(chains.pid()), "--folded"};
+    args.insert(args.end(), options.begin(), options.end());
+    Stacks truth;
+    Compared compared;
+    compared.ended = test::trace(args, [&] {
+        for (int i = 0; i < kChains; ++i) ++truth[own_frames(chains.ask(""), ' ')];
+    });
+    const Stacks told = told_by(compared.ended.out);
+    for (const auto& [chain, count] : truth)
+        if (const auto is = told.find(chain); is != told.end())
+            compared.equal += std::min(count, is->second);
+    return compared;
+}
+
+// How many stacks the last line says were taken or ended otherwise.
+long told_as(const std::string& err, const std::string& what) {
+    const auto at = err.find(' ' + what);
+    if (at == err.npos) return 0;
+    const auto begin = err.find_last_of(" ;", at - 1) + 1;
+    return Scan(std::string_view(err).substr(begin)).take_number<long>().value_or(0);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(unwinding)
+
+BOOST_AUTO_TEST_CASE(stacks_of_programs_without_frame_pointers_are_whole) {
+    for (const char* program : {"chains", "chains-static"}) {
+        const Compared compared = compare(program, {"--unwind", "dwarf"});
+        BOOST_TEST(compared.ended.status == 0, compared.ended.err);
+        BOOST_TEST(compared.equal >= kChains * 995 / 1000, program << ": " << compared.equal
+                                                                   << " are equal\n"
+                                                                   << compared.ended.err);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(along_frame_pointers_they_are_not_and_explain_says_which_way_was_taken) {
+    const Compared along = compare("chains", {"--unwind", "fp", "--explain"});
+    BOOST_TEST(along.equal < kChains / 2);
+    BOOST_TEST(has(along.ended.err, "user stacks: by frame pointers\n"), along.ended.err);
+    const Ended automatic = test::gpufs({"run", "profile", "--dry-run"});
+    BOOST_TEST(has(automatic.out + automatic.err,
+                   "user stacks: by unwind tables (.eh_frame), where a file has none by frame "
+                   "pointers\n"),
+               automatic.out + automatic.err);
+    const Ended other = test::gpufs({"run", "profile", "--unwind", "lbr"});
+    BOOST_TEST(other.status == 2);
+    BOOST_TEST(other.err ==
+               "gpufs: --unwind: 'lbr' is no way to take user stacks\nhint: fp, dwarf or auto\n");
+}
+
+// The library comes when gpufs is at work: what was not yet known is told.
+BOOST_AUTO_TEST_CASE(libraries_that_are_loaded_later_are_followed) {
+    const Compared compared = compare("chains", {}, "chains-plugin.so");
+    const long known = told_as(compared.ended.err, "user stacks cut short") +
+                       told_as(compared.ended.err, "user stacks by frame pointers");
+    BOOST_TEST(compared.equal + known >= kChains * 995 / 1000, compared.equal
+                                                                   << " are equal\n"
+                                                                   << compared.ended.err);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs
