@@ -43,7 +43,8 @@ TEST := $(filter-out tests/demo/% tests/fuzz/% tests/programs/% tests/bench/% te
 MAN  := $(wildcard man/*.[13578])
 RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
-PICTURES := $(wildcard src/view/pictures/*.css src/view/pictures/*.js)
+PICTURES := $(wildcard $(foreach folder,pictures page,src/view/$(folder)/*.css src/view/$(folder)/*.js \
+            src/view/$(folder)/*.html))
 EMBEDDED := recipes monitors pictures
 
 # A folder is compiled as one source, so that what its files include is read once, and what they take
@@ -173,10 +174,10 @@ $(B)/%/folder.o: $$(call sources_of,$$*) Makefile | build/.deps
 # What is shipped as text is compiled in: the binary alone must do on a rescue box.
 $(B)/gen/recipes.cc: $(RECIPES) triggers
 $(B)/gen/monitors.cc: $(MONITORS) bpf_asm bpf_asm/lib
-$(B)/gen/pictures.cc: $(PICTURES) src/view/pictures
+$(B)/gen/pictures.cc: $(PICTURES) src/view/pictures src/view/page
 $(EMBEDDED:%=$(B)/gen/%.cc): src/embed.sh
 	@echo "  GEN   $@"; mkdir -p $(@D)
-	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf %.css %.js,$^) >$@
+	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf %.css %.js %.html,$^) >$@
 $(B)/gen/%.o: $(B)/gen/%.cc Makefile | build/.deps
 	@echo "  CXX   $<"
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@

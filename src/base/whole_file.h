@@ -17,8 +17,14 @@ public:
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
 
-    // Once. Throws SysError.
-    void write(std::string_view text);
+    // More of the text. Throws SysError.
+    void add(std::string_view text);
+    // That was all: the file is there from now on. Once. Throws SysError.
+    void commit();
+    void write(std::string_view text) {
+        add(text);
+        commit();
+    }
 
 private:
     void look_at_old();

@@ -103,6 +103,7 @@ void check_why(const RunChoices& choices, const std::vector<std::string>& words,
         {"--folded", choices.folded},
         {"--flame", choices.pictures.flame.has_value()},
         {"--heat", choices.pictures.heat.has_value()},
+        {"--html", choices.pictures.html.has_value()},
         {"--reverse", choices.pictures.is_reversed},
         {"--icicle", choices.pictures.is_icicle},
         {"--title", choices.pictures.title.has_value()},
@@ -131,6 +132,7 @@ int cmd_watch(Context& ctx, Args args) {
         "what they counted at the end: at Ctrl-C, after --duration, or with the COMMAND.");
     add_run_options(options, choices);
     add_heat_option(options, choices.pictures);
+    add_page_option(options, choices.pictures);
     add_freeze_options(options, choices);
     options.pids(pids, "only this process (its first thread's id)")
         .flag("top", choices.top,

@@ -99,6 +99,7 @@ void LiveRun::open() {
     tell_child();
     reader_.emplace(monitor_, loop_.wake_fd());
     if (followed_) followed_->follow(loop_.command()->pid());
+    if (choices_.drawn && choices_.pictures.html) page_.emplace();
     const std::uint64_t attached_ns = monotonic_ns();
     monitor_.attach();
     const bool has_user = std::ranges::any_of(
@@ -174,6 +175,7 @@ void LiveRun::loop() {
         symbols_->drain();
         handle_signals();
         reader_->drain(take_);
+        if (page_) page_->take();
         const bool is_over = !goes_on();
         if (!is_over && loop_.tick(monotonic_ns())) tick();
         printer_->flush();
@@ -239,6 +241,7 @@ bool LiveRun::goes_on() {
 
 int LiveRun::finish() {
     top_.reset();
+    if (page_) choices_.drawn->set_recording(page_->path(), page_->finish());
     monitor_.run_end();
     printer_->print_on();
     reader_->drain_rest(take_);
