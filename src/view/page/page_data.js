@@ -41,17 +41,35 @@ class Numbers {
     }
 }
 
-async function unpacked(text) {
+function bytesOf(text) {
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
     const packed = atob(text);
     const bytes = new Uint8Array(packed.length);
     for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+    return bytes;
+}
+
+async function unpacked(text) {
+    const bytes = bytesOf(text);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+let chunksByKind = null;
+function chunksOf(kind) {
+    if (!chunksByKind) {
+        chunksByKind = new Map();
+        for (const chunk of document.querySelectorAll('script.chunk')) {
+            if (!chunksByKind.has(chunk.dataset.kind)) chunksByKind.set(chunk.dataset.kind, []);
+            chunksByKind.get(chunk.dataset.kind).push(chunk);
+        }
+    }
+    return chunksByKind.get(kind) || [];
+}
+
 // Calls `take` with the numbers of each item of a kind; `begin` with how many items there are.
 async function readItems(kind, begin, take) {
-    const chunks = document.querySelectorAll(`script.chunk[data-kind="${kind}"]`);
+    const chunks = chunksOf(kind);
     let count = 0;
     for (const chunk of chunks) count += Number(chunk.dataset.items);
     begin(count);
@@ -64,7 +82,7 @@ async function readItems(kind, begin, take) {
 }
 
 async function readBytes(kind) {
-    const chunks = document.querySelectorAll(`script.chunk[data-kind="${kind}"]`);
+    const chunks = chunksOf(kind);
     const parts = [];
     for (const chunk of chunks) {
         parts.push(await unpacked(chunk.textContent));
@@ -158,14 +176,15 @@ async function readSwitches() {
         s.merged[i] = numbers.next();
         if (s.merged[i]) s.busy[i] = numbers.next();
     });
-    const last = new Map();
+    const last = [];
     for (let i = 0; i < s.count; i++) {
-        const before = last.get(s.cpu[i]);
+        const before = last[s.cpu[i]];
         if (before !== undefined) s.end[before] = s.time[i];
-        last.set(s.cpu[i], i);
+        last[s.cpu[i]] = i;
     }
+    const isIdle = data.tasks.map(task => task.tid === 0);
     for (let i = 0; i < s.count; i++)
-        if (!s.merged[i] && data.tasks[s.task[i]].tid !== 0) s.busy[i] = s.end[i] - s.time[i];
+        if (!s.merged[i] && !isIdle[s.task[i]]) s.busy[i] = s.end[i] - s.time[i];
 }
 
 async function readWakeups() {

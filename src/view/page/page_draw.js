@@ -198,8 +198,9 @@ function drawCounts(context, lane, y) {
 
 // How busy the lanes of a closed group are, as an area.
 function drawClosed(context, group, y, height) {
-    const rows = group.lanes.filter(lane => !lane.isHidden && lane.rows.length).map(lane => lane.rows[0]).slice(0, 256);
-    if (!rows.length) return;
+    const rows = group.lanes.filter(lane => !lane.isHidden && lane.rows.length).map(lane => lane.rows[0]);
+    const kMost = 64;  // of more it would take too long
+    if (!rows.length || rows.length > kMost) return;
     const busy = new Float32Array(Math.ceil(view.width) + 1);
     for (const row of rows)
         visit(row, (i, x0, x1) => {
@@ -231,7 +232,7 @@ function drawLane(context, lane, y) {
     }
     if (!lane.ticks) return;
     const isAlone = !lane.rows.some(row => row.start.length);
-    const colour = lane.kind === 'lines' ? look.mark : lane.kind === 'task' ? look.text : look.pale;
+    const colour = lane.kind === 'lines' ? look.mark : lane.task ? look.text : look.pale;
     if (isAlone) drawTicks(context, lane.ticks, y + 4, laneHeight(lane) - 8, lane.isDisplay ? look.frame : colour);
     else drawTicks(context, lane.ticks, below, 6, colour);
 }

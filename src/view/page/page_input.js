@@ -20,6 +20,7 @@ function onWheel(event) {
 
 function onDown(event) {
     if (event.button !== 0) return;
+    canvas.classList.add('by-pointer');
     canvas.focus({preventScroll: true});
     const at = place(event);
     if (at.x < view.label && event.pointerType === 'mouse') return;
@@ -167,6 +168,7 @@ function onKey(event) {
     const action = actions[event.key] || actions[event.key.toLowerCase()];
     if (!action) return;
     event.preventDefault();
+    canvas.classList.remove('by-pointer');
     action();
 }
 

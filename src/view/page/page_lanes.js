@@ -25,42 +25,39 @@ function firstFrom(numbers, value, low = 0, high = numbers.length) {
     return low;
 }
 
-// Grows to hold what is added.
-class Column {
-    constructor(Type) {
-        this.values = new Type(64);
-        this.length = 0;
-    }
-    add(value) {
-        if (this.length === this.values.length) {
-            const more = new this.values.constructor(this.length * 2);
-            more.set(this.values);
-            this.values = more;
-        }
-        this.values[this.length++] = value;
-    }
-    done() { return this.values.subarray(0, this.length); }
-}
-
-// Boxes from start to end; `ref` says which item a box is, `busy` how long it was in it.
+// Boxes from start to end; `ref` says which item a box is. Room for as many as are expected grows.
 class RowMaker {
-    constructor() {
-        this.start = new Column(Float64Array);
-        this.end = new Column(Float64Array);
-        this.ref = new Column(Int32Array);
+    constructor(expected = 16) {
+        this.start = new Float64Array(expected);
+        this.end = new Float64Array(expected);
+        this.ref = new Int32Array(expected);
+        this.count = 0;
         this.last = -1;
     }
     add(start, end, ref) {
-        this.start.add(start);
-        this.end.add(end);
-        this.ref.add(ref);
+        if (this.count === this.start.length) this.grow();
+        this.start[this.count] = start;
+        this.end[this.count] = end;
+        this.ref[this.count++] = ref;
         this.last = end;
     }
+    grow() {
+        for (const [name, Type] of [['start', Float64Array], ['end', Float64Array], ['ref', Int32Array]]) {
+            const more = new Type(this.count * 2 + 16);
+            more.set(this[name]);
+            this[name] = more;
+        }
+    }
+    // `sums`: how long the boxes up to each are; `busyOf` says how much of one counts.
     done(busyOf) {
-        const row = {start: this.start.done(), end: this.end.done(), ref: this.ref.done()};
-        row.sums = new Float64Array(row.start.length + 1);
-        for (let i = 0; i < row.start.length; i++)
-            row.sums[i + 1] = row.sums[i] + (busyOf ? busyOf(row.ref[i]) : row.end[i] - row.start[i]);
+        const n = this.count;
+        const row = {start: this.start.subarray(0, n), end: this.end.subarray(0, n), ref: this.ref.subarray(0, n),
+                     sums: new Float64Array(n + 1)};
+        let sum = 0;
+        for (let i = 0; i < n; i++) {
+            sum += busyOf ? busyOf(row.ref[i], row.end[i] - row.start[i]) : row.end[i] - row.start[i];
+            row.sums[i + 1] = sum;
+        }
         return row;
     }
 }
@@ -75,9 +72,7 @@ function stacked(items, startOf, endOf, least) {
         if (at < 0) at = Math.min(makers.length, kMostRows - 1);
         const maker = makers[at] ??= new RowMaker();
         // More at a time than there are rows: the last row has the beginning of each.
-        if (maker.last > start) {
-            maker.end.values[maker.end.length - 1] = start;
-        }
+        if (maker.last > start) maker.end[maker.count - 1] = start;
         maker.add(start, end, item);
     }
     while (makers.length < (least || 1)) makers.push(new RowMaker());
@@ -193,61 +188,67 @@ function awaitedBy(wait) {
     return jobs.findLast(job => job.start <= s.start[wait]);
 }
 
-// What each task did, from switches and wakeups in order of time: rows of boxes, by state.
+// What each task did, from switches and wakeups in order of time: boxes of states.
 function findStates() {
     const s = data.switches, w = data.wakeups;
     const order = data.grain ? Uint32Array.from(s.time.keys()).sort((a, b) => s.time[a] - s.time[b]) : null;
     const makers = new Map();  // by tid
-    const stateOf = tid => {
-        let state = makers.get(tid);
-        if (!state) makers.set(tid, state = {what: -1, since: 0, maker: new RowMaker()});
-        return state;
-    };
+    const states = data.tasks.map(({tid}) => {
+        if (tid === 0) return null;
+        if (!makers.has(tid)) makers.set(tid, {what: -1, since: 0, expected: 1, maker: null});
+        return makers.get(tid);
+    });
+    const expect = state => { if (state) state.expected++; };
+    for (let i = 0; i < s.count; i++) {
+        expect(states[s.before[i]]);
+        expect(states[s.task[i]]);
+    }
+    for (let i = 0; i < w.count; i++) expect(states[w.task[i]]);
+    for (const state of makers.values()) state.maker = new RowMaker(state.expected);
     const change = (state, time, what) => {
         if (state.what >= 0 && time > state.since) state.maker.add(state.since, time, state.what);
         state.what = what;
         state.since = time;
     };
     const kTakesNoSignal = 2;
+    const lastOfCpu = [];
     let wake = 0;
     const wakeUntil = time => {
         for (; wake < w.count && w.time[wake] <= time; wake++) {
-            const state = stateOf(data.tasks[w.task[wake]].tid);
-            if (state.what !== kState.runs && state.what !== kState.waits)
-                change(state, w.time[wake], kState.waits);
+            const state = states[w.task[wake]];
+            if (state && state.what !== kState.runs && state.what !== kState.waits) change(state, w.time[wake], kState.waits);
         }
     };
     for (let k = 0; k < s.count; k++) {
         const i = order ? order[k] : k;
-        const time = s.time[i];
+        const time = s.time[i], before = states[s.before[i]], now = states[s.task[i]];
         wakeUntil(time);
-        const before = data.tasks[s.before[i]], now = data.tasks[s.task[i]];
-        if (before.tid !== 0) {
-            const state = stateOf(before.tid);
-            if (state.what < 0) {  // it ran since before the begin
-                state.what = kState.runs;
-                state.since = 0;
+        if (before) {
+            if (before.what < 0) {  // that it came to run is not recorded: since the switch before
+                before.what = kState.runs;
+                before.since = Math.max(before.since, lastOfCpu[s.cpu[i]] || 0);
             }
             const bits = s.state[i] & 0xff;
-            change(state, time, bits === 0 ? kState.waits : bits & kTakesNoSignal ? kState.blocked : -1);
+            change(before, time, bits === 0 ? kState.waits : bits & kTakesNoSignal ? kState.blocked : -1);
         }
-        if (now.tid !== 0) change(stateOf(now.tid), time, s.merged[i] ? -1 : kState.runs);
-        if (now.tid !== 0) taskOf(now.tid, now.comm).busy += s.merged[i] ? s.busy[i] : 0;
+        lastOfCpu[s.cpu[i]] = time;
+        if (now) change(now, time, s.merged[i] ? -1 : kState.runs);
     }
     wakeUntil(Infinity);
+    for (const {tid, comm} of data.tasks) if (tid !== 0) taskOf(tid, comm);
+    for (let i = 0; i < s.count && data.grain; i++)
+        if (s.merged[i] && states[s.task[i]]) model.tasks.get(data.tasks[s.task[i]].tid).busy += s.busy[i];
     for (const [tid, state] of makers) {
         if (state.what >= 0) change(state, data.span, -1);
-        const task = taskOf(tid, '');
-        task.states = state.maker.done(what => 0);
-        const row = task.states;
-        task.waited = task.stuck = 0;
-        for (let i = 0; i < row.ref.length; i++) {
-            const took = row.end[i] - row.start[i];
-            if (row.ref[i] === kState.runs) task.busy += took;
-            else if (row.ref[i] === kState.waits) task.waited += took;
-            else task.stuck += took;
-            row.sums[i + 1] = row.sums[i] + (row.ref[i] === kState.runs ? took : took / 3);
-        }
+        const task = taskOf(tid, ''), took = [0, 0, 0];
+        // Where it ran is what is to be seen of many.
+        const row = state.maker.done((what, time) => {
+            took[what] += time;
+            return what === kState.runs ? time : time / 3;
+        });
+        if (s.count) task.states = row;
+        task.busy += took[kState.runs];
+        task.waited = took[kState.waits];
     }
 }
 
@@ -285,12 +286,13 @@ function byTrack(tracks, count) {
 
 function makeCpuLanes(ticks) {
     const s = data.switches;
+    const counts = [], isIdle = data.tasks.map(task => task.tid === 0);
+    for (let i = 0; i < s.count; i++) counts[s.cpu[i]] = (counts[s.cpu[i]] || 0) + 1;
+    const of = counts.map(count => new RowMaker(count));
+    for (let i = 0; i < s.count; i++)
+        if (!isIdle[s.task[i]] && s.end[i] > s.time[i]) of[s.cpu[i]].add(s.time[i], s.end[i], i);
     const makers = new Map();
-    for (let i = 0; i < s.count; i++) {
-        if (!makers.has(s.cpu[i])) makers.set(s.cpu[i], new RowMaker());
-        if (data.tasks[s.task[i]].tid !== 0 && s.end[i] > s.time[i])
-            makers.get(s.cpu[i]).add(s.time[i], s.end[i], i);
-    }
+    of.forEach((maker, cpu) => makers.set(cpu, maker));
     const own = new Map();  // ticks of interrupts
     for (const track of data.tracks.values()) {
         const cpu = /^CPU (\d+)$/.exec(track.name);
@@ -337,9 +339,9 @@ function makeTaskLanes(ticks, slices) {
     if (lanes.length > kShown) groups.push(addGroup(`Other tasks`, true));
     lanes.forEach(({task, own, inner}, i) => {
         const group = groups[i < kShown ? 0 : groups.length - 1];
-        const rows = [task.states || new RowMaker().done()];
+        const rows = task.states ? [task.states] : [];
         if (inner) rows.push(...nested(inner));
-        const lane = addLane(group, 'task', `${task.comm || '?'} ${task.tid}`, rows, {task});
+        const lane = addLane(group, task.states ? 'task' : 'slices', `${task.comm || '?'} ${task.tid}`, rows, {task});
         if (own) lane.ticks = ticksOf(own);
         task.lane = lane;
     });

@@ -164,7 +164,7 @@ function placeLabels() {
         }
         const lane = entry.lane;
         const label = element('div', {class: 'lane' + (view.lane === lane ? ' selected' : ''), style, 'data-key': lane.key});
-        if (lane.kind === 'task') {
+        if (lane.task) {
             const process = model.processes.get(lane.task.pid);
             label.append(element('span', {class: 'dot', style: `background:${process ? process.colour : kOther}`}));
         }

@@ -67,7 +67,13 @@ std::uint32_t PageWriter::task_of(int tid, std::string_view comm) {
     return task->second;
 }
 
-void PageWriter::add_track(const Track& track) { tracks_.push_back(track); }
+void PageWriter::add_track(const Track& track) {
+    const auto known = std::ranges::find(tracks_, track.id, &Track::id);
+    if (known == tracks_.end())
+        tracks_.push_back(track);
+    else
+        *known = track;
+}
 
 void PageWriter::append_arguments(std::string& values, std::span<const Argument> arguments) {
     for (const Argument& one : arguments) {
@@ -367,9 +373,9 @@ void PageWriter::finish() {
                                &switches_, &wakeups_, &lines_})
         chunks->flush();
     const std::pair<std::uint64_t, const char*> left_out[] = {
-        {left_out_slices_, " slices are left out: a page has room for 4,000,000"},
+        {left_out_slices_, " slices are left out"},
         {left_out_counts_, " changes of counters are left out"},
-        {left_out_values_, " events are without their fields: too many bytes"},
+        {left_out_values_, " items are without their fields"},
     };
     for (const auto& [count, what] : left_out)
         if (count != 0) notes_.push_back(cat(count, what));

@@ -31,6 +31,7 @@ public:
     PageWriter(WritePage write, std::string title, PageLimits limits = {});
 
     void start(const TimelineFacts& facts, std::uint64_t time) override;
+    // One that is added again has a new name.
     void add_track(const Track& track) override;
     void begin(const Happening& slice) override;
     void end(std::uint32_t track, std::uint64_t time, std::span<const Argument> arguments) override;

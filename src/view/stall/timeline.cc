@@ -22,14 +22,21 @@ StallTimeline::StallTimeline(TimelineWriter& writer, TraceContext& context, Sysc
 }
 
 std::uint32_t StallTimeline::track_of(const Stall& stall) {
-    std::uint32_t& known = tasks_[stall.tid];
-    if (known != 0) return known;
-    Track track;
+    const auto [known, is_new] = tasks_.try_emplace(stall.tid);
+    Track& track = known->second;
+    if (!is_new) {
+        // A command is called as what starts it until it begins.
+        if (track.name != stall.comm) {
+            track.name = stall.comm;
+            writer_.add_track(track);
+        }
+        return track.id;
+    }
     track.kind = Track::Kind::task;
     track.tid = stall.tid;
     track.pid = stall.tgid == 0 ? stall.tid : stall.tgid;
     track.name = stall.comm;
-    return known = tracks_.add(std::move(track));
+    return track.id = tracks_.add(track);
 }
 
 void StallTimeline::add(const Stall& stall) {

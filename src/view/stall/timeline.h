@@ -11,7 +11,7 @@
 
 namespace gpufs {
 
-// Makes a timeline of stalls: a slice each, on the track of its task, named by where it was, its
+// Makes a timeline of stalls, for a writer in which a track may be named anew: a slice each, on the track of its task, named by where it was, its
 // category the letter of its state.
 class StallTimeline {
 public:
@@ -29,7 +29,7 @@ private:
     TraceContext& context_;
     SyscallText& syscalls_;
     Tracks tracks_;
-    std::map<int, std::uint32_t> tasks_;  // by thread
+    std::map<int, Track> tasks_;  // by thread
     std::uint64_t begin_ns_;
 };
 
