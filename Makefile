@@ -246,7 +246,7 @@ check-browser: $(B)/gpufs build/.deps-browser build/browser/node_modules/playwri
 	$(Q)B=$(B) bash tests/run.sh browser
 build/browser/node_modules/playwright-core:
 	@echo "  NPM   playwright-core"; mkdir -p build/browser
-	$(Q)npm install --silent --no-audit --no-fund --prefix build/browser playwright-core@1.57.0
+	$(Q)npm install --silent --no-audit --no-fund --prefix build/browser playwright-core@1.65.1
 # The kernels of the guests, and the tests' modules for them: downloads, while others compile.
 guests: build/.deps-check
 	$(Q)for series in $(KERNELS); do \

@@ -331,7 +331,7 @@ function makeTaskLanes(ticks, slices) {
         lanes.push({task, own, inner});
     }
     if (!lanes.length) return;
-    const kShown = 16;
+    const kShown = model.jobs.length ? 8 : 16;  // so that the rings are in sight
     const submits = task => (model.processes.get(task.pid)?.jobs ? 1 : 0);
     lanes.sort((a, b) => submits(b.task) - submits(a.task) || !!b.inner - !!a.inner ||
                          b.task.busy - a.task.busy || b.task.events - a.task.events);
