@@ -65,7 +65,14 @@ void WholeFile::open_new() {
     has_name_ = true;
 }
 
-void WholeFile::add(std::string_view text) { write_all(file_.get(), text, path_); }
+void WholeFile::add(std::string_view text) {
+    write_all(file_.get(), text, path_);
+}
+
+void WholeFile::write(std::string_view text) {
+    add(text);
+    commit();
+}
 
 void WholeFile::commit() {
     if (is_device_) return;

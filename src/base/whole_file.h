@@ -21,10 +21,8 @@ public:
     void add(std::string_view text);
     // That was all: the file is there from now on. Once. Throws SysError.
     void commit();
-    void write(std::string_view text) {
-        add(text);
-        commit();
-    }
+    // Both.
+    void write(std::string_view text);
 
 private:
     void look_at_old();

@@ -15,8 +15,8 @@ std::string from_base64(std::string_view text) {
     std::array<int, 256> digits{};
     digits.fill(-1);
     int next = 0;
-    for (const char c : std::string_view(
-             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
+    for (const char c :
+         std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
         digits[static_cast<unsigned char>(c)] = next++;
     std::string bytes;
     std::uint32_t group = 0;
@@ -52,7 +52,8 @@ std::string unpacked(const std::string& packed) {
     return bytes;
 }
 
-// What stands between two texts, behind `from`, which is moved behind it. Empty where there is none.
+// What stands between two texts, behind `from`, which is moved behind it. Empty where there is
+// none.
 std::string_view between(std::string_view text, std::size_t& from, std::string_view begin,
                          std::string_view end) {
     const std::size_t at = text.find(begin, from);
@@ -90,9 +91,8 @@ Items items_of(std::string_view page, const std::string& kind) {
     Items items;
     std::size_t from = 0;
     for (;;) {
-        const std::string_view chunk =
-            between(page, from, cat("class=\"chunk\" data-kind=\"", kind, "\" data-items=\""),
-                    "</script>");
+        const std::string_view chunk = between(
+            page, from, cat("class=\"chunk\" data-kind=\"", kind, "\" data-items=\""), "</script>");
         if (chunk.empty()) return items;
         items.count += std::stoull(std::string(chunk));
         items.bytes += unpacked(from_base64(chunk.substr(chunk.find('>') + 1)));

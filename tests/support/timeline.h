@@ -19,7 +19,7 @@ struct ShownTimeline {
     using Arguments = std::map<std::string, std::string>;
     struct Event {
         std::uint64_t track = 0, begin = 0, end = 0;
-        bool is_open = false;  // a slice without an end
+        bool is_open = false;        // a slice without an end
         std::uint64_t repeated = 1;  // how often an instant of a page is one mark
         std::size_t depth = 0;
         std::string name, category;

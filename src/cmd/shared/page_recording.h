@@ -10,8 +10,8 @@
 
 namespace gpufs {
 
-// What a page's timeline shows of a live run: all that GPU drivers tell, and which task ran, from the
-// constructor to finish(), recorded into a file without a name.
+// What a page's timeline shows of a live run: all that GPU drivers tell, and which task ran, from
+// the constructor to finish(), recorded into a file without a name.
 class PageRecording {
 public:
     // Throws the errors of RecordSession and Recorder.

@@ -42,7 +42,8 @@ void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.pictures.html && choices.input == "-")
         throw UsageError("--html reads the recording twice: not from a pipe", "-i FILE");
     if (choices.top && (choices.folded || choices.pictures.has_any() || choices.input))
-        throw UsageError("--top shows what happens now: not with --folded, --flame, --heat, --html or -i");
+        throw UsageError(
+            "--top shows what happens now: not with --folded, --flame, --heat, --html or -i");
     if (choices.session && !choices.freeze_on) throw UsageError("--session goes with --freeze-on");
     if (choices.freeze_on && choices.input)
         throw UsageError("--freeze-on stops what is being recorded: not with -i");

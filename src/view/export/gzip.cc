@@ -42,6 +42,8 @@ std::string gzip(std::string_view bytes) {
     return packed_bytes(bytes, kLargestWindow + kWithGzipHeader);
 }
 
-std::string zlib_packed(std::string_view bytes) { return packed_bytes(bytes, kLargestWindow); }
+std::string zlib_packed(std::string_view bytes) {
+    return packed_bytes(bytes, kLargestWindow);
+}
 
 }  // namespace gpufs

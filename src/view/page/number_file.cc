@@ -37,8 +37,8 @@ unsigned char NumberFile::next_byte() {
     if (at_ == piece_.size()) {
         if (!file_) throw Error("numbers end before their time");
         piece_.resize(kNumberPiece);
-        piece_.resize(read_at(file_.get(), bytes_, std::as_writable_bytes(std::span(piece_)),
-                              kNumberFile));
+        piece_.resize(
+            read_at(file_.get(), bytes_, std::as_writable_bytes(std::span(piece_)), kNumberFile));
         if (piece_.empty()) throw Error(cat(kNumberFile, " ends before its time"));
         bytes_ += piece_.size();
         at_ = 0;

@@ -31,8 +31,8 @@ private:
     void spill();
     unsigned char next_byte();
 
-    std::string piece_;       // what is not in the file yet, or what was read of it
-    std::size_t at_ = 0;      // where the next number is in the piece
+    std::string piece_;        // what is not in the file yet, or what was read of it
+    std::size_t at_ = 0;       // where the next number is in the piece
     std::uint64_t bytes_ = 0;  // of the file: written, then read
     Fd file_;
 };

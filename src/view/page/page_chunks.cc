@@ -8,7 +8,9 @@
 
 namespace gpufs {
 
-void PageChunks::number(std::uint64_t number) { append_varint(bytes_, number); }
+void PageChunks::number(std::uint64_t number) {
+    append_varint(bytes_, number);
+}
 
 void PageChunks::signed_number(std::int64_t number) {
     append_varint(bytes_, NumberFile::zigzag(number));

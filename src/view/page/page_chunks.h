@@ -10,9 +10,9 @@ namespace gpufs {
 // Receives pieces of a page's text.
 using WritePage = std::function<void(std::string_view text)>;
 
-// Items of one kind in a page, as columns of numbers in base 128 (view/export/protobuf.h): packed by
-// zlib, written in base 64, each chunk in a <script type="text/plain" class="chunk" data-kind="slice">
-// of its own, which a browser does not run. What data.js reads.
+// Items of one kind in a page, as columns of numbers in base 128 (view/export/protobuf.h): packed
+// by zlib, written in base 64, each chunk in a <script type="text/plain" class="chunk"
+// data-kind="slice"> of its own, which a browser does not run. What data.js reads.
 class PageChunks {
 public:
     PageChunks(std::string_view kind, const WritePage& write) : kind_(kind), write_(write) {}

@@ -9,7 +9,7 @@ namespace gpufs {
 namespace {
 
 constexpr std::array<std::string_view, 8> kScripts = {
-    "page_data.js",  "page_lanes.js", "page_view.js", "page_draw.js",
+    "page_data.js",  "page_lanes.js", "page_view.js",  "page_draw.js",
     "page_panel.js", "page_find.js",  "page_input.js", "page_start.js"};
 
 // The text without its first lines up to a mark, which is put between: what is before it.

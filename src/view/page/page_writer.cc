@@ -110,8 +110,7 @@ void PageWriter::begin(const Happening& slice) {
     append_arguments(open.values, slice.arguments);
 }
 
-void PageWriter::end(std::uint32_t track, std::uint64_t time,
-                     std::span<const Argument> arguments) {
+void PageWriter::end(std::uint32_t track, std::uint64_t time, std::span<const Argument> arguments) {
     see(time);
     std::vector<Open>& open = open_[track];
     if (open.empty()) return;
@@ -122,8 +121,7 @@ void PageWriter::end(std::uint32_t track, std::uint64_t time,
     write_slice(track, slice, time - slice.time + 1);
 }
 
-void PageWriter::write_slice(std::uint32_t track, const Open& slice,
-                             std::uint64_t duration_and_1) {
+void PageWriter::write_slice(std::uint32_t track, const Open& slice, std::uint64_t duration_and_1) {
     if (slices_.items() == limits_.slices) {
         ++left_out_slices_;
         return;

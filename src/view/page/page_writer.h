@@ -15,8 +15,8 @@
 
 namespace gpufs {
 
-// How much a page may hold of a kind. Of more, what happened within a short time is told as one item
-// with its count: the page opens, whatever the recording's size.
+// How much a page may hold of a kind. Of more, what happened within a short time is told as one
+// item with its count: the page opens, whatever the recording's size.
 struct PageLimits {
     std::uint64_t switches = 1'500'000, instants = 1'000'000, wakeups = 1'500'000;
     std::uint64_t slices = 4'000'000, counts = 1'000'000;
@@ -24,8 +24,9 @@ struct PageLimits {
     std::uint64_t names = 200'000;
 };
 
-// Writes a timeline as one HTML page, which needs no other file: style, script and data are in it. It
-// is written as a stream; memory: the tracks, the names, the tasks, and the slices that are open.
+// Writes a timeline as one HTML page, which needs no other file: style, script and data are in it.
+// It is written as a stream; memory: the tracks, the names, the tasks, and the slices that are
+// open.
 class PageWriter : public TimelineWriter {
 public:
     PageWriter(WritePage write, std::string title, PageLimits limits = {});
@@ -76,14 +77,13 @@ private:
     std::uint32_t name_of(std::string_view text);
     std::uint32_t task_of(int tid, std::string_view comm);
     void append_arguments(std::string& values, std::span<const Argument> arguments);
-    std::uint64_t store_arguments(PageChunks& chunks, std::uint32_t count,
-                                  std::string_view values);
+    std::uint64_t store_arguments(PageChunks& chunks, std::uint32_t count, std::string_view values);
     void write_slice(std::uint32_t track, const Open& slice, std::uint64_t duration_and_1);
     void end_open_slices();
     void write_switches();
     void write_switch(std::uint64_t cpu, const Merged& change, std::uint64_t& last);
-    void merge_switch(std::uint64_t cpu, Running& running, std::uint64_t until,
-                      std::uint64_t grain, std::uint64_t& last);
+    void merge_switch(std::uint64_t cpu, Running& running, std::uint64_t until, std::uint64_t grain,
+                      std::uint64_t& last);
     void write_instants();
     void write_wakeups();
     std::string facts_json() const;
@@ -117,8 +117,8 @@ private:
     std::uint64_t switch_grain_ = 0, instant_grain_ = 0;
 };
 
-// An HTML page without a timeline or with one, from the parts of this folder: what stands before the
-// data and behind it.
+// An HTML page without a timeline or with one, from the parts of this folder: what stands before
+// the data and behind it.
 std::string page_head(std::string_view title);
 std::string page_tail(std::string_view facts_json);
 

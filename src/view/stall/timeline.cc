@@ -67,8 +67,8 @@ void StallTimeline::add(const Stall& stall) {
     if (stall.is_ongoing) add("ended", "not yet");
     add("stack", stack);
     const std::uint32_t track = track_of(stall);
-    writer_.begin({track, begin, place.empty() ? std::string_view(call) : place.front(), state,
-                   arguments});
+    writer_.begin(
+        {track, begin, place.empty() ? std::string_view(call) : place.front(), state, arguments});
     writer_.end(track, stall.end_ns, {});
 }
 

@@ -11,8 +11,8 @@
 
 namespace gpufs {
 
-// Makes a timeline of stalls, for a writer in which a track may be named anew: a slice each, on the track of its task, named by where it was, its
-// category the letter of its state.
+// Makes a timeline of stalls, for a writer in which a track may be named anew: a slice each, on the
+// track of its task, named by where it was, its category the letter of its state.
 class StallTimeline {
 public:
     // Keeps references. What began before `begin_ns` is drawn from there on.

@@ -84,8 +84,7 @@ BOOST_AUTO_TEST_CASE(a_wait_says_which_job_it_is_for) {
     for (const ShownTimeline::Event& one : shown.slices) {
         if (!one.name.starts_with("waits for ") || one.category != "gpu") continue;
         ++waits;
-        const std::string job =
-            cat(one.arguments.at("context"), '/', one.arguments.at("seqno"));
+        const std::string job = cat(one.arguments.at("context"), '/', one.arguments.at("seqno"));
         BOOST_TEST(ends.contains(job), job);
     }
     BOOST_TEST(waits == 8u);
@@ -94,13 +93,14 @@ BOOST_AUTO_TEST_CASE(a_wait_says_which_job_it_is_for) {
 BOOST_AUTO_TEST_CASE(a_page_has_no_link_to_anything_outside_of_it) {
     const test::TempFolder folder;
     const std::string html = (folder.path() / "page.html").string();
-    const test::Ended ended = test::gpufs({"watch", "drm", "lines=1", "-i",
-                                           test::recording_path("drm-6.17"), "--html", html,
-                                           "--title", "</script><b>&\"'"});
+    const test::Ended ended =
+        test::gpufs({"watch", "drm", "lines=1", "-i", test::recording_path("drm-6.17"), "--html",
+                     html, "--title", "</script><b>&\"'"});
     BOOST_TEST(ended.status == 0, ended.err);
     const std::string page = read_file(html);
-    BOOST_TEST(has(page, "content=\"default-src 'none'; script-src 'unsafe-inline'; "
-                         "style-src 'unsafe-inline'\""));
+    BOOST_TEST(has(page,
+                   "content=\"default-src 'none'; script-src 'unsafe-inline'; "
+                   "style-src 'unsafe-inline'\""));
     for (const char* outside : {"http://", "https://", "src=", "href=", "@import", "url("})
         BOOST_TEST(!has(page, outside), outside);
     BOOST_TEST(has(page, "<title>&lt;/script&gt;&lt;b&gt;&amp;&quot;'</title>"));

@@ -90,9 +90,8 @@ BOOST_AUTO_TEST_CASE(more_switches_than_a_page_has_room_for_are_told_together) {
             const bool works = i / 2 % 2 == 0;
             writer.switch_task(switch_to(works ? 7 : 0, time, cpu));
             const std::uint64_t step = i == kMany / 2 ? 1'000'000 : 50;
-            if (i + 2 < kMany && works) busy += i + 1 == kMany / 2 || i == kMany / 2
-                                                    ? 1'000'050
-                                                    : 100;
+            if (i + 2 < kMany && works)
+                busy += i + 1 == kMany / 2 || i == kMany / 2 ? 1'000'050 : 100;
             time += step;
         }
     });
