@@ -218,7 +218,7 @@ test('tables select', () => withPage('watch.html', async page => {
 
 test('what tasks did is what was recorded', () => withPage('why.html', async page => {
     // On one CPU one task runs at a time: all of them and the time without one are all there is.
-    const {busy, idle, span, cpus} = await page.evaluate(() => {
+    const {busy, idle, span, cpus, tasks, firsts} = await page.evaluate(() => {
         const s = gpufs.data.switches;
         let known = 0, idleTime = 0, firsts = 0;
         const first = new Set();
@@ -228,8 +228,10 @@ test('what tasks did is what was recorded', () => withPage('why.html', async pag
             if (gpufs.data.tasks[s.task[i]].tid === 0) idleTime += s.end[i] - s.time[i];
             else known += s.end[i] - s.time[i];
         }
-        return {busy: known, idle: idleTime + firsts, span: gpufs.data.span, cpus: first.size};
+        const tasks = [...gpufs.model.tasks.values()].reduce((sum, task) => sum + task.busy, 0);
+        return {busy: known, idle: idleTime + firsts, span: gpufs.data.span, cpus: first.size, tasks, firsts};
     });
+    assert(tasks > busy - 10 && tasks < busy + firsts + 10, `tasks ran ${tasks} ns, CPUs ${busy}`);
     assert(Math.abs(busy + idle - span * cpus) < 10);
 }));
 

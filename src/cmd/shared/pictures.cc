@@ -61,7 +61,7 @@ void check_pictures(const PictureChoices& choices) {
     needs_flame(choices.is_reversed, "--reverse");
     needs_flame(choices.is_icicle, "--icicle");
     if (choices.title && !choices.has_any())
-        throw UsageError("--title goes with --flame, --heat or --html");
+        throw UsageError("--title goes with --flame or --heat");
     const std::pair<const char*, const std::optional<std::string>&> files[] = {
         {"--flame", choices.flame}, {"--heat", choices.heat}, {"--html", choices.html}};
     for (const auto& [name, path] : files)

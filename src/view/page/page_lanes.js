@@ -211,7 +211,7 @@ function findStates() {
         state.since = time;
     };
     const kTakesNoSignal = 2;
-    const lastOfCpu = [];
+    const lastOfCpu = [], runsOn = [];  // by CPU: when it switched last, and to which task's state
     let wake = 0;
     const wakeUntil = time => {
         for (; wake < w.count && w.time[wake] <= time; wake++) {
@@ -223,6 +223,10 @@ function findStates() {
         const i = order ? order[k] : k;
         const time = s.time[i], before = states[s.before[i]], now = states[s.task[i]];
         wakeUntil(time);
+        // Another task goes than came: the switch between them is not recorded.
+        const was = runsOn[s.cpu[i]];
+        if (was && was !== before && was.what === kState.runs) change(was, time, -1);
+        runsOn[s.cpu[i]] = s.merged[i] ? null : now;
         if (before) {
             if (before.what < 0) {  // that it came to run is not recorded: since the switch before
                 before.what = kState.runs;

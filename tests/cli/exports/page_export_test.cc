@@ -123,8 +123,8 @@ BOOST_AUTO_TEST_CASE(what_a_page_cannot_be_is_said_before_anything_is_done) {
     BOOST_TEST(refused({"report", path, "--title", "x"}) == "gpufs: --title goes with --html");
     BOOST_TEST(refused({"watch", "drm", "-i", path, "--html", "x", "--interval", "1"}) ==
                "gpufs: --html does not go with --interval: a page has all of the time");
-    BOOST_TEST(refused({"watch", "drm", "-i", path, "--html", "x", "--flame", "x"}) ==
-               "gpufs: --flame and --html write to one file");
+    BOOST_TEST(refused({"watch", "drm", "-i", path, "--html", "x", "--heat", "x"}) ==
+               "gpufs: --heat and --html write to one file");
     BOOST_TEST(refused({"stall", "-p", "1", "--title", "x"}) == "gpufs: --title goes with --html");
 }
 
