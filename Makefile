@@ -43,7 +43,8 @@ TEST := $(filter-out tests/demo/% tests/fuzz/% tests/programs/% tests/bench/% te
 MAN  := $(wildcard man/*.[13578])
 RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
-PICTURES := $(wildcard src/view/pictures/*.css src/view/pictures/*.js)
+PICTURES := $(wildcard $(foreach folder,pictures page,src/view/$(folder)/*.css src/view/$(folder)/*.js \
+            src/view/$(folder)/*.html))
 EMBEDDED := recipes monitors pictures
 
 # A folder is compiled as one source, so that what its files include is read once, and what they take
@@ -212,10 +213,10 @@ $(B)/%/folder.o: $$(call sources_of,$$*) $(B)/flags | build/.deps
 # What is shipped as text is compiled in: the binary alone must do on a rescue box.
 $(B)/gen/recipes.cc: $(RECIPES) triggers
 $(B)/gen/monitors.cc: $(MONITORS) bpf_asm bpf_asm/lib
-$(B)/gen/pictures.cc: $(PICTURES) src/view/pictures
+$(B)/gen/pictures.cc: $(PICTURES) src/view/pictures src/view/page
 $(EMBEDDED:%=$(B)/gen/%.cc): src/embed.sh
 	@echo "  GEN   $@"; mkdir -p $(@D)
-	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf %.css %.js,$^) >$@
+	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf %.css %.js %.html,$^) >$@
 $(B)/gen/%.o: $(B)/gen/%.cc $(B)/flags | build/.deps
 	@echo "  CXX   $<"
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
@@ -249,12 +250,14 @@ BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
               libboost-program-options-dev libboost-test-dev
 CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
               lz4 llvm-19 debian-archive-keyring
+BROWSER_PKGS := chromium
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)
 build/.deps-check: PKGS = $(CHECK_PKGS)
 build/.deps-lint:  PKGS = $(LINT_PKGS)
-build/.deps build/.deps-check build/.deps-lint: Makefile
+build/.deps-browser: PKGS = $(BROWSER_PKGS)
+build/.deps build/.deps-check build/.deps-lint build/.deps-browser: Makefile
 	@mkdir -p build; flock build/.deps-lock sh tests/install-packages.sh $(PKGS)  # apt runs once
 	@touch $@
 
@@ -277,6 +280,12 @@ check-cli-needs check-vm-needs: bt-tools
 check-sanitized-needs: $(B)/gpufs-test-sanitized
 check-fuzz-needs: sanitized
 check-vm-needs: guests $(B)/fixed/gpufs $(B)/gpufs-test
+# Pages and pictures in Chromium, driven by playwright-core: of its own, for it downloads 80 MB.
+check-browser: $(B)/gpufs build/.deps-browser build/browser/node_modules/playwright-core
+	$(Q)B=$(B) bash tests/run.sh browser
+build/browser/node_modules/playwright-core:
+	@echo "  NPM   playwright-core"; mkdir -p build/browser
+	$(Q)npm install --silent --no-audit --no-fund --prefix build/browser playwright-core@1.65.1
 # The kernels of the guests, and the tests' modules for them: downloads, while others compile.
 guests: build/.deps-check
 	$(Q)for series in $(KERNELS); do \

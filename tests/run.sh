@@ -2,9 +2,10 @@
 # run.sh RING…: runs rings of tests and adds up what they say. The last line is
 #   N passed, N failed, N skipped
 # Rings: unit (no root), sanitized (the same under ASan and UBSan), kernel (the real tracefs of this
-# machine), cli (the binary), embed (programs against the installed library), fuzz, vm (kernel and cli
-# inside Debian's kernels of the series in $KERNELS; beside other rings these share the cases). A ring
-# that cannot run is a failure, never a silent skip. What failed is told once more at the end.
+# machine), cli (the binary), embed (programs against the installed library), browser (pages and
+# pictures in Chromium), fuzz, vm (kernel and cli inside Debian's kernels of the series in $KERNELS;
+# beside other rings these share the cases). A ring that cannot run is a failure, never a silent skip.
+# What failed is told once more at the end.
 set -u -o pipefail
 
 B=${B:-build}
@@ -58,6 +59,7 @@ ring_sanitized() {
 ring_kernel() { ring_on_this_machine kernel; }
 ring_cli() { ring_on_this_machine cli; }
 ring_embed() { mount_tracefs && GPUFS_TALLY=$tally/embed bash tests/embed/run.sh; }
+ring_browser() { GPUFS_TALLY=$tally/browser bash tests/browser/run.sh; }
 # Each fuzzer is one test of three seconds, with the same inputs in the same order.
 ring_fuzz() {
     local fuzzers passed

@@ -65,8 +65,16 @@ void WholeFile::open_new() {
     has_name_ = true;
 }
 
-void WholeFile::write(std::string_view text) {
+void WholeFile::add(std::string_view text) {
     write_all(file_.get(), text, path_);
+}
+
+void WholeFile::write(std::string_view text) {
+    add(text);
+    commit();
+}
+
+void WholeFile::commit() {
     if (is_device_) return;
     if (!has_name_) {
         ::unlink(part_.c_str());  // of one that was killed between the two calls below

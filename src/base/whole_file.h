@@ -17,7 +17,11 @@ public:
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
 
-    // Once. Throws SysError.
+    // More of the text. Throws SysError.
+    void add(std::string_view text);
+    // That was all: the file is there from now on. Once. Throws SysError.
+    void commit();
+    // Both.
     void write(std::string_view text);
 
 private:

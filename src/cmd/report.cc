@@ -6,9 +6,12 @@
 #include "base/units.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/page_file.h"
+#include "cmd/shared/progress.h"
 #include "cmd/shared/recording_choice.h"
 #include "engine/trace/file.h"
 #include "engine/trace/wanted_records.h"
+#include "view/export/record_timeline.h"
 #include "view/losses.h"
 #include "view/monitor/stack_order.h"
 #include "view/trace/csv.h"
@@ -21,7 +24,7 @@ namespace gpufs {
 namespace {
 
 struct ReportOptions {
-    std::optional<std::string> file;
+    std::optional<std::string> file, html, title;
     std::optional<std::vector<unsigned>> cpus;
     std::optional<Moment> from, to;
     std::vector<std::string> events;
@@ -103,11 +106,29 @@ void print_statistics(Context& ctx, TraceFile& file, WantedRecords& wanted, bool
     ctx.out.write(json ? statistics.to_json(file) : statistics.to_text(file));
 }
 
+void write_page(Context& ctx, TraceFile& file, WantedRecords& wanted,
+                const ReportOptions& choices) {
+    TraceStatistics statistics(file.context());
+    PageFile page(*choices.html, choices.title.value_or(recording_name(*choices.file)));
+    RecordTimeline timeline(file, page.writer());
+    {
+        Progress progress(ctx.err, file);
+        for (; const TraceRecord* record = wanted.next(file); progress.step()) {
+            statistics.add(*record);
+            timeline.add(*record);
+        }
+    }
+    page.writer().add_report("Events", statistics.to_text(file));
+    page.finish(timeline);
+}
+
 // Returns how many records were printed as JSON.
 std::size_t print_as_chosen(Context& ctx, TraceFile& file, WantedRecords& wanted,
                             const ReportOptions& choices) {
     std::size_t shown = 0;
-    if (choices.statistics) {
+    if (choices.html) {
+        write_page(ctx, file, wanted, choices);
+    } else if (choices.statistics) {
         print_statistics(ctx, file, wanted, choices.json);
     } else if (choices.json) {
         TraceJson json(file.context());
@@ -125,6 +146,17 @@ std::size_t print_as_chosen(Context& ctx, TraceFile& file, WantedRecords& wanted
     return shown;
 }
 
+// It is a form of its own.
+void check_page(const ReportOptions& choices) {
+    if (choices.title && !choices.html) throw UsageError("--title goes with --html");
+    const std::pair<const char*, bool> others[] = {{"--json", choices.json},
+                                                   {"--csv", choices.csv},
+                                                   {"--stat", choices.statistics},
+                                                   {"--stacks", choices.stacks}};
+    for (const auto& [name, is_given] : others)
+        if (choices.html && is_given) throw UsageError(cat("--html does not go with ", name));
+}
+
 }  // namespace
 
 int cmd_report(Context& ctx, Args args) {
@@ -132,7 +164,7 @@ int cmd_report(Context& ctx, Args args) {
     ReportOptions choices;
     Options options(
         "report [[-i] FILE] [-e EVENT…] [--if EXPR] [--cpu LIST] [-p PID] [--from T] [--to T] "
-        "[--stacks] [--json | --csv | --stat]",
+        "[--stacks] [--json | --csv | --stat | --html FILE]",
         "Prints a recording (trace.dat, of gpufs record or trace-cmd) as 'trace-cmd report' does.\n"
         "It may come from another machine.");
     options.value("input,i", choices.file, "FILE", "the recording; trace.dat if not given")
@@ -148,6 +180,8 @@ int cmd_report(Context& ctx, Args args) {
         .flag("stacks", choices.stacks, "each stack directly below its event")
         .flag("csv", choices.csv, "a table for spreadsheets")
         .flag("stat", choices.statistics, "how many of what, when, where")
+        .value("html", choices.html, "FILE", "draw it as one page with a timeline, for a browser")
+        .value("title", choices.title, "TEXT", "what stands above the page")
         .output()
         .strict(choices.strict)
         .json(choices.json)
@@ -157,9 +191,14 @@ int cmd_report(Context& ctx, Args args) {
     if (!words.empty()) choices.file = words.front();
     if (choices.csv && (choices.json || choices.statistics))
         throw UsageError("--csv does not go with --json and --stat");
+    check_page(choices);
     check_order(choices.from, choices.to);
 
-    TraceFile file(recording_path(choices.file, "report"));
+    const std::string path = recording_path(choices.file, "report");
+    if (choices.html && are_one_file(*choices.html, path))
+        throw UsageError(cat("--html: '", *choices.html, "' is the recording"));
+    choices.file = path;
+    TraceFile file(path);
     file.context().controls = choices.controls;
     WantedRecords wanted(file, choice_of(file, choices));
     const std::size_t shown = print_as_chosen(ctx, file, wanted, choices);

@@ -5,10 +5,12 @@
 #include <map>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/page_file.h"
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/session/freeze.h"
@@ -18,6 +20,7 @@
 #include "view/losses.h"
 #include "view/stall/summary.h"
 #include "view/stall/text.h"
+#include "view/stall/timeline.h"
 
 namespace gpufs {
 namespace {
@@ -25,7 +28,7 @@ namespace {
 struct StallOptions {
     std::vector<int> pids;
     std::vector<std::string> command;
-    std::optional<std::string> comm, session;
+    std::optional<std::string> comm, session, html, title;
     std::optional<StateSet> states;
     std::optional<std::chrono::nanoseconds> over, duration;
     Controls controls = Controls::escaped;
@@ -55,14 +58,19 @@ std::vector<StallHunt::Target> find_targets(const StallOptions& choices) {
 // Tells the stalls as they come, and adds them up.
 class StallPrinter {
 public:
-    StallPrinter(Context& ctx, StallHunt& hunt, bool is_json)
-        : ctx_(ctx), hunt_(hunt), text_(hunt.context(), hunt.syscalls()), is_json_(is_json) {}
+    // `page`: null for none.
+    StallPrinter(Context& ctx, StallHunt& hunt, bool is_json, PageFile* page)
+        : ctx_(ctx), hunt_(hunt), text_(hunt.context(), hunt.syscalls()), is_json_(is_json) {
+        if (!page) return;
+        page_ = page;
+        timeline_.emplace(page->writer(), hunt.context(), hunt.syscalls(), monotonic_ns());
+    }
 
     void tell_new() {
         for (const Stall& stall : hunt_.take_noted()) tell(stall);
         for (const Stall& stall : hunt_.take_ended()) {
             tell(stall);
-            summary_.add(stall, place(stall), call(stall));
+            add_up(stall);
         }
         ctx_.out.flush();
     }
@@ -70,7 +78,7 @@ public:
     void tell_end(double cpu_share, const StateSet& states, std::uint64_t over_ns,
                   const LossLedger& losses) {
         const std::vector<Stall> ongoing = hunt_.ongoing();
-        for (const Stall& stall : ongoing) summary_.add(stall, place(stall), call(stall));
+        for (const Stall& stall : ongoing) add_up(stall);
         if (is_json_) {
             for (const Stall& stall : ongoing) tell(stall);
             tell_summary_json(
@@ -95,11 +103,19 @@ public:
                           " % of a CPU and ", hunt_.buffer_bytes() >> 10, " kB of trace buffer"));
         for (const std::string& what : hunt_.damage())
             ctx_.err.line(cat("gpufs: damaged page: ", what));
+        if (!page_) return;
+        page_->writer().add_report("Stalls", summary_.to_text());
+        page_->writer().add_note(cat(line, "; ", losses_text(losses)));
+        page_->finish();
     }
 
 private:
     static constexpr std::size_t kShortStack = 5;
 
+    void add_up(const Stall& stall) {
+        summary_.add(stall, place(stall), call(stall));
+        if (timeline_) timeline_->add(stall);
+    }
     void tell(const Stall& stall) {
         if (is_json_)
             ctx_.out.line(stall_json(stall, hunt_.context(), hunt_.syscalls()));
@@ -149,6 +165,8 @@ private:
     StallHunt& hunt_;
     StallText text_;
     StallSummary summary_;
+    PageFile* page_ = nullptr;
+    std::optional<StallTimeline> timeline_;
     bool is_json_;
 };
 
@@ -207,6 +225,8 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     what.over_ns =
         static_cast<std::uint64_t>(choices.over.value_or(std::chrono::milliseconds(1)).count());
     what.children = choices.children;
+    std::optional<PageFile> page;
+    if (choices.html) page.emplace(*choices.html, choices.title.value_or("gpufs stall"));
     RunLoop loop(choices.duration);
     // Before anything is opened that the command would keep open.
     loop.hold(choices.command, command_output(ctx.out, choices.json));
@@ -238,7 +258,7 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
             "on this kernel a session's stacks go to the top-level buffer: they are taken "
             "from /proc, for stalls that last");
     hunt.context().controls = choices.controls;
-    StallPrinter printer(ctx, hunt, choices.json);
+    StallPrinter printer(ctx, hunt, choices.json, page ? &*page : nullptr);
     const double used_before = cpu_seconds();
     loop.begin();
     if (!has_command) {
@@ -279,6 +299,8 @@ int cmd_stall(Context& ctx, Args args) {
         .duration(choices.duration)
         .flag("freeze", choices.freeze, "stop a session's buffer at the first stall, and end")
         .output()
+        .value("html", choices.html, "FILE", "draw it as one page with a timeline, for a browser")
+        .value("title", choices.title, "TEXT", "what stands above the page")
         .strict(choices.strict)
         .flag("explain", choices.explain, "say how the tasks are watched, and why so, on stderr")
         .json(choices.json)
@@ -292,6 +314,7 @@ int cmd_stall(Context& ctx, Args args) {
         throw UsageError("stall needs processes to watch", "-p PID, --comm GLOB or -- COMMAND");
     if (!choices.command.empty() && ways > 1)
         throw UsageError("-p and --comm do not go with a COMMAND");
+    if (choices.title && !choices.html) throw UsageError("--title goes with --html");
     if (choices.session && !choices.freeze) throw UsageError("--session goes with --freeze");
     return hunt_stalls(ctx, choices);
 }

@@ -104,6 +104,7 @@ void check_why(const RunChoices& choices, const std::vector<std::string>& words,
         {"--by", choices.by_stack},
         {"--flame", choices.pictures.flame.has_value()},
         {"--heat", choices.pictures.heat.has_value()},
+        {"--html", choices.pictures.html.has_value()},
         {"--reverse", choices.pictures.is_reversed},
         {"--icicle", choices.pictures.is_icicle},
         {"--title", choices.pictures.title.has_value()},
@@ -132,6 +133,7 @@ int cmd_watch(Context& ctx, Args args) {
         "what they counted at the end: at Ctrl-C, after --duration, or with the COMMAND.");
     add_run_options(options, choices);
     add_heat_option(options, choices.pictures);
+    add_page_option(options, choices.pictures);
     add_freeze_options(options, choices);
     add_by_option(options, choices);
     options.pids(pids, "only this process (its first thread's id)")

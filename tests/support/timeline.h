@@ -19,7 +19,8 @@ struct ShownTimeline {
     using Arguments = std::map<std::string, std::string>;
     struct Event {
         std::uint64_t track = 0, begin = 0, end = 0;
-        bool is_open = false;  // a slice without an end
+        bool is_open = false;        // a slice without an end
+        std::uint64_t repeated = 1;  // how often an instant of a page is one mark
         std::size_t depth = 0;
         std::string name, category;
         Arguments arguments;
@@ -34,6 +35,7 @@ struct ShownTimeline {
         int cpu = 0;
         std::int64_t prev_state = 0, next_pid = 0, next_prio = 0;
         std::string next_comm;
+        std::uint64_t merged = 0, busy_ns = 0;  // of a page: how many are told as one
     };
     struct Wakeup {
         std::uint64_t time = 0;
@@ -62,5 +64,8 @@ ShownTimeline read_perfetto(std::string_view bytes);
 // The same of Chrome's trace events; tracks are numbered as their names come, and the tasks that
 // run are slices of the process "Scheduler". An arrow belongs to the event in front of it.
 ShownTimeline read_chrome(std::string_view json);
+
+// The same of a page with a timeline, as its script reads it.
+ShownTimeline read_page(std::string_view html);
 
 }  // namespace gpufs::test

@@ -134,6 +134,7 @@ void LiveRun::open() {
     reader_.emplace(monitor_, loop_.wake_fd());
     if (followed_) followed_->follow(loop_.command()->pid());
     if (unwinder_) open_symbols();
+    if (choices_.drawn && choices_.pictures.html) page_.emplace();
     const std::uint64_t attached_ns = monotonic_ns();
     monitor_.attach();
     if (!unwinder_) open_symbols();
@@ -227,6 +228,7 @@ void LiveRun::loop() {
         if (unwinder_) unwinder_->work(symbols_->symbols());
         handle_signals();
         reader_->drain(take_);
+        if (page_) page_->take();
         const bool is_over = !goes_on();
         if (!is_over && loop_.tick(monotonic_ns())) tick();
         printer_->flush();
@@ -303,6 +305,7 @@ bool LiveRun::goes_on() {
 
 int LiveRun::finish() {
     top_.reset();
+    if (page_) choices_.drawn->set_recording(page_->path(), page_->finish());
     monitor_.run_end();
     printer_->print_on();
     reader_->drain_rest(take_);

@@ -11,6 +11,7 @@
 #include "cmd/shared/freeze_on.h"
 #include "cmd/shared/gpu_section.h"
 #include "cmd/shared/monitor_printer.h"
+#include "cmd/shared/page_recording.h"
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
 #include "cmd/shared/top.h"
@@ -72,6 +73,7 @@ private:
     std::optional<FreezeOn> freeze_on_;
     std::optional<GpuSection> gpus_;
     std::optional<Top> top_;
+    std::optional<PageRecording> page_;
     const VisitRecord take_ = [this](const RecordLayout& layout,
                                      std::span<const std::byte> record) { take(layout, record); };
 };

@@ -52,6 +52,7 @@ MonitorPrinter::MonitorPrinter(Context& ctx, RunningProgram& running, Form form,
       names_(with_maps(std::move(names), stacks_, running)),
       values_(names_, form.controls),
       records_(running.program(), values_),
+      drawn_records_(running.program(), values_),
       maps_(running) {
     begin_batch();
 }
@@ -73,8 +74,23 @@ void MonitorPrinter::flush() {
     ctx_.out.flush();
 }
 
+// A record that tells no time is left out: there is no place for it.
+void MonitorPrinter::draw_line(const RecordLayout& layout, std::span<const std::byte> record) {
+    const auto time = std::ranges::find_if(layout.layout.members, [](const Member& member) {
+        return member.type.kind == ValueType::Kind::time;
+    });
+    if (time == layout.layout.members.end()) return;
+    std::string json;
+    drawn_records_.json(json, layout, record);
+    const bool is_one = layout.name.find('.') == layout.name.npos;
+    form_.pictures->add_line(
+        is_one ? running_.program().name : layout.name.substr(0, layout.name.find('.')),
+        integer_at(plan_value(layout.layout, *time), record), json);
+}
+
 void MonitorPrinter::print(const RecordLayout& layout, std::span<const std::byte> record) {
     if (is_silent_ || layout.is_for_freeze()) return;
+    if (form_.pictures && form_.pictures->wants_lines()) draw_line(layout, record);
     ++count_;
     is_below_text_ = true;
     if (form_.json)
@@ -274,6 +290,7 @@ LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
                Loss::exactly(stack_collisions_ + records_.stack_collisions()));
     if (!counts_losses(running_.program()))
         losses.add("texts cut", Loss::exactly(values_.cut_texts()));
+    if (form_.pictures) form_.pictures->add_note(losses_text(losses));
     print_summary(losses, read_tallies(running_, maps_));
     return losses;
 }

@@ -93,6 +93,7 @@ public:
     LossLedger print_end(std::uint64_t now_ns, LossLedger known) override;
 
 private:
+    void draw_line(const RecordLayout& layout, std::span<const std::byte> record);
     std::string time_text(std::uint64_t ns);
     void print_times(std::uint64_t now_ns);
     void print_gpus();
@@ -112,6 +113,7 @@ private:
     ValueNames names_;
     ValueWriter values_;
     RecordText records_;
+    RecordText drawn_records_;  // for a page
     MapReader maps_;
     Screen screen_;
     std::string text_;

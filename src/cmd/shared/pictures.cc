@@ -6,8 +6,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/progress.h"
 #include "engine/results/report_rows.h"
+#include "engine/trace/file.h"
 #include "view/duration.h"
+#include "view/losses.h"
 #include "view/monitor/report_text.h"
 
 namespace gpufs {
@@ -46,6 +49,11 @@ void add_heat_option(Options& options, PictureChoices& choices) {
                   "draw histograms by time as a heat map, an SVG file");
 }
 
+void add_page_option(Options& options, PictureChoices& choices) {
+    options.value("html", choices.html, "FILE",
+                  "draw it as one page with a timeline, for a browser");
+}
+
 void check_pictures(const PictureChoices& choices) {
     const auto needs_flame = [&](bool is_given, const char* option) {
         if (is_given && !choices.flame) throw UsageError(cat(option, " goes with --flame"));
@@ -54,14 +62,20 @@ void check_pictures(const PictureChoices& choices) {
     needs_flame(choices.is_icicle, "--icicle");
     if (choices.title && !choices.has_any())
         throw UsageError("--title goes with --flame or --heat");
-    if (choices.flame && choices.heat && are_one_file(*choices.flame, *choices.heat))
-        throw UsageError("--flame and --heat write to one file");
+    const std::pair<const char*, const std::optional<std::string>&> files[] = {
+        {"--flame", choices.flame}, {"--heat", choices.heat}, {"--html", choices.html}};
+    for (const auto& [name, path] : files)
+        for (const auto& [other, its_path] : files)
+            if (&path < &its_path && path && its_path && are_one_file(*path, *its_path))
+                throw UsageError(cat(name, " and ", other, " write to one file"));
 }
 
 Pictures::Pictures(const PictureChoices& choices, std::string name)
     : choices_(choices), name_(std::move(name)) {
     if (choices.flame) flame_.emplace(*choices.flame);
     if (choices.heat) heat_.emplace(*choices.heat);
+    if (choices.html)
+        page_.emplace(*choices.html, choices.title.value_or(cat("gpufs watch ", name_)));
 }
 
 void Pictures::begin(std::uint64_t now_ns, TimeText time_text) {
@@ -94,6 +108,8 @@ HeatPanel& Pictures::heat_of(const MapDeclaration& map) {
 void Pictures::add(const MapDeclaration& map, const std::vector<Report>& reports,
                    const std::vector<MapEntry>& entries, ValueWriter& values) {
     if (!reports.empty()) titles_.try_emplace(map.name, reports.front().title);
+    for (const Report& report : reports)
+        if (page_) add_report(map, report, entries, values);
     if (!flame_) return;
     for (const Report& report : reports) {
         const ReportRows rows = report_rows(map, report, entries);
@@ -105,6 +121,30 @@ void Pictures::add(const MapDeclaration& map, const std::vector<Report>& reports
         }
         return;  // others have the same stacks, with other members of the key
     }
+}
+
+// The title is the first line.
+void Pictures::add_report(const MapDeclaration& map, const Report& report,
+                          const std::vector<MapEntry>& entries, ValueWriter& values) {
+    const std::string text = report_text(map, report, report_rows(map, report, entries), values);
+    const std::size_t title = std::min(text.find('\n'), text.size());
+    if (!text.empty())
+        page_->writer().add_report(text.substr(0, title),
+                                   text.substr(std::min(title + 1, text.size())));
+}
+
+void Pictures::add_line(std::string_view monitor, std::uint64_t time_ns, std::string_view json) {
+    constexpr std::uint64_t kMost = 200'000;
+    if (++lines_ <= kMost) page_->writer().add_line(monitor, time_ns, json);
+}
+
+void Pictures::add_note(const std::string& note) {
+    if (page_) page_->writer().add_note(note);
+}
+
+void Pictures::set_recording(std::string path, Fd kept) {
+    recording_ = std::move(path);
+    kept_ = std::move(kept);
 }
 
 void Pictures::add_column(const MapDeclaration& map, const std::vector<MapEntry>& entries,
@@ -139,9 +179,22 @@ std::string Pictures::title(const std::vector<std::string>& panels) const {
     return panels.size() == 1 && !panels[0].empty() ? cat(name_, ": ", panels[0]) : name_;
 }
 
-void Pictures::write() {
+void Pictures::write(const Output& err) {
     if (flame_) write_flame();
     if (heat_) write_heat();
+    if (page_) write_page(err);
+}
+
+void Pictures::write_page(const Output& err) {
+    TraceFile file(recording_);
+    RecordTimeline timeline(file, page_->writer());
+    {
+        Progress progress(err, file);
+        for (; const TraceRecord* record = file.next(); progress.step()) timeline.add(*record);
+    }
+    for (const std::string& what : file.damage()) add_note(what);
+    if (!file.damage_losses().is_complete()) add_note(losses_text(file.damage_losses()));
+    page_->finish(timeline);
 }
 
 void Pictures::write_flame() {

@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
+#include "base/output.h"
 #include "base/whole_file.h"
+#include "cmd/shared/page_file.h"
 #include "engine/results/map_contents.h"
 #include "lang/program/program.h"
 #include "view/monitor/value_text.h"
@@ -20,16 +23,18 @@ class Options;
 
 // What is drawn of a run.
 struct PictureChoices {
-    std::optional<std::string> flame, heat, title;
+    std::optional<std::string> flame, heat, html, title;
     bool is_reversed = false, is_icicle = false;
 
-    bool has_any() const { return flame || heat; }
+    bool has_any() const { return flame || heat || html; }
 };
 
 // Declares the options that fill it.
 void add_picture_options(Options& options, PictureChoices& choices);
 // That of commands which may have histograms.
 void add_heat_option(Options& options, PictureChoices& choices);
+// That of commands which have a timeline.
+void add_page_option(Options& options, PictureChoices& choices);
 // Throws UsageError if an option lacks another.
 void check_pictures(const PictureChoices& choices);
 
@@ -57,15 +62,27 @@ public:
     // Samples are due as often as there are to be columns.
     bool wants_sample(std::uint64_t now_ns) const;
 
-    // Writes the files. Throws SysError; what had their names before is then unchanged.
-    void write();
+    // A line of a monitor is wanted as JSON, for the page.
+    bool wants_lines() const { return page_.has_value(); }
+    void add_line(std::string_view monitor, std::uint64_t time_ns, std::string_view json);
+    // What is to be told on the page, too.
+    void add_note(const std::string& note);
+    // The recording that the page's timeline is made of; `kept` is open as long as it is needed.
+    void set_recording(std::string path, Fd kept = {});
+
+    // Writes the files; `err` may have a line about the progress. Throws SysError; what had their
+    // names before is then unchanged.
+    void write(const Output& err);
 
 private:
+    void add_report(const MapDeclaration& map, const Report& report,
+                    const std::vector<MapEntry>& entries, ValueWriter& values);
     FlamePanel& flames_of(const MapDeclaration& map, const Report& report);
     HeatPanel& heat_of(const MapDeclaration& map);
     std::string title(const std::vector<std::string>& panels) const;
     void write_flame();
     void write_heat();
+    void write_page(const Output& err);
 
     // What a histogram had counted at its last sample.
     struct Sample {
@@ -76,6 +93,10 @@ private:
     const PictureChoices& choices_;
     std::string name_;
     std::optional<WholeFile> flame_, heat_;
+    std::optional<PageFile> page_;
+    std::uint64_t lines_ = 0;
+    std::string recording_;
+    Fd kept_;
     std::vector<std::string> flame_maps_, heat_maps_;  // whose panels these are
     std::vector<FlamePanel> flames_;
     std::vector<HeatPanel> heats_;

@@ -54,8 +54,13 @@ void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
     check_maps(choices, program);
     check_pictures(choices.pictures);
+    if (choices.pictures.html && choices.interval)
+        throw UsageError("--html does not go with --interval: a page has all of the time");
+    if (choices.pictures.html && choices.input == "-")
+        throw UsageError("--html reads the recording twice: not from a pipe", "-i FILE");
     if (choices.top && (choices.folded || choices.pictures.has_any() || choices.input))
-        throw UsageError("--top shows what happens now: not with --folded, --flame, --heat or -i");
+        throw UsageError(
+            "--top shows what happens now: not with --folded, --flame, --heat, --html or -i");
     if (choices.session && !choices.freeze_on) throw UsageError("--session goes with --freeze-on");
     if (choices.freeze_on && choices.input)
         throw UsageError("--freeze-on stops what is being recorded: not with -i");
@@ -138,9 +143,10 @@ int run_program(Context& ctx, Program program, RunChoices choices) {
     std::optional<Pictures> pictures;
     if (choices.pictures.has_any() && !choices.dry_run)
         choices.drawn = &pictures.emplace(choices.pictures, program.name);
+    if (pictures && choices.input) pictures->set_recording(*choices.input);
     const int status = choices.input ? RecordedRun(ctx, std::move(program), choices).run()
                                      : LiveRun(ctx, std::move(program), choices).run();
-    if (pictures) pictures->write();
+    if (pictures) pictures->write(ctx.err);
     return status;
 }
 

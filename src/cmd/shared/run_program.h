@@ -68,7 +68,7 @@ struct RunChoices {
     // How often something is to be done: each interval, or, to draw what comes without one, each
     // `sample`.
     std::optional<std::chrono::nanoseconds> ticks(std::chrono::nanoseconds sample) const {
-        return interval || !pictures.heat ? interval : sample;
+        return interval || !(pictures.heat || pictures.html) ? interval : sample;
     }
 
     std::vector<const bt::Compiled*> all_scripts() const {

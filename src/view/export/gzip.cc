@@ -6,12 +6,14 @@
 #include <new>
 
 namespace gpufs {
+namespace {
 
-std::string gzip(std::string_view bytes) {
-    constexpr int kGzip = 15 + 16;  // the largest window, gzip's header
+constexpr int kLargestWindow = 15, kWithGzipHeader = 16;
+
+std::string packed_bytes(std::string_view bytes, int window) {
     constexpr int kMemory = 8;
     z_stream stream{};
-    if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, kMemory,
+    if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, kMemory,
                        Z_DEFAULT_STRATEGY) != Z_OK)
         throw std::bad_alloc();
     std::string packed;
@@ -32,6 +34,16 @@ std::string gzip(std::string_view bytes) {
     }
     ::deflateEnd(&stream);
     return packed;
+}
+
+}  // namespace
+
+std::string gzip(std::string_view bytes) {
+    return packed_bytes(bytes, kLargestWindow + kWithGzipHeader);
+}
+
+std::string zlib_packed(std::string_view bytes) {
+    return packed_bytes(bytes, kLargestWindow);
 }
 
 }  // namespace gpufs

@@ -98,7 +98,12 @@ JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
     if (step.what == What::wait) {
         end_wait(job, time);
         const std::string name = step.on.empty() ? "waits" : cat("waits for ", step.on);
-        writer_.begin({job.track, time, name, kCategory, {}});
+        const std::array<Argument, 2> awaited{
+            Argument{"context", Argument::Kind::unsigned_number, step.awaited.context, {}},
+            Argument{"seqno", Argument::Kind::unsigned_number, step.awaited.number, {}}};
+        const bool is_known = step.awaited != JobStep::Key();
+        writer_.begin({job.track, time, name, kCategory,
+                       std::span(awaited.data(), is_known ? awaited.size() : 0)});
         job.waits = true;
     } else if (step.what == What::run) {
         end(job, time, {});

@@ -1,6 +1,7 @@
 #include "view/export/jobs.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "engine/monitor/files.h"
@@ -93,6 +94,21 @@ std::span<const JobStep> RecordedJobs::steps_of(const TraceRecord& record) {
     return steps_;
 }
 
+// The monitor keeps it with the job.
+JobStep::Key RecordedJobs::awaited_by(const JobStep& step) const {
+    std::array<std::uint64_t, 2> key{step.key.context, step.key.number};
+    const auto bytes = std::as_writable_bytes(std::span(key));
+    // Jobs may be known by another number than that of their fence.
+    if (const ProgramMap* by_own = replay_.map("by_own")) by_own->lookup(bytes, bytes);
+    const MapDeclaration* declared = replay_.program().find_map("under_way");
+    const ProgramMap* jobs = replay_.map("under_way");
+    if (!declared || !jobs) return {};
+    std::vector<std::byte> job(jobs->whole_value_bytes());
+    if (!jobs->lookup(bytes, job)) return {};
+    const Line values(declared->value, job);
+    return {values.number("on.context"), values.number("on.number")};
+}
+
 void RecordedJobs::take(const RecordLayout& layout, std::span<const std::byte> record,
                         const TraceRecord& from) {
     const Line line(layout.layout, record);
@@ -107,6 +123,7 @@ void RecordedJobs::take(const RecordLayout& layout, std::span<const std::byte> r
     step.device = line.text("dev");
     step.ring = line.text("ring");
     step.on = line.text("on");
+    if (step.what == JobStep::What::wait) step.awaited = awaited_by(step);
     steps_.push_back(std::move(step));
 }
 

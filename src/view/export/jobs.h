@@ -26,6 +26,7 @@ struct JobStep {
     std::string comm;
     std::string device, ring;  // "0000:03:00.0" and "gfx"; "-" where they are not recorded
     std::string on;            // of a wait: the ring of the job that it waits for; may be empty
+    Key awaited;               // of a wait: that job; zeros where it is not known
 };
 
 // The jobs of a recording, as the monitor `drm` finds them: it is run over the records, with a line
@@ -41,6 +42,7 @@ public:
 
 private:
     RecordedJobs(Program program, PreparedProgram::Choice choice, TraceFile& file);
+    JobStep::Key awaited_by(const JobStep& step) const;
     void take(const RecordLayout& layout, std::span<const std::byte> record,
               const TraceRecord& from);
 

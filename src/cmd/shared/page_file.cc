@@ -1,0 +1,30 @@
+#include "cmd/shared/page_file.h"
+
+#include <filesystem>
+
+namespace gpufs {
+
+void PageFile::add(std::string_view text) {
+    constexpr std::size_t kFull = 256 << 10;
+    piece_ += text;
+    if (piece_.size() < kFull) return;
+    file_.add(piece_);
+    piece_.clear();
+}
+
+void PageFile::finish(const RecordTimeline& timeline) {
+    for (const std::string& note : timeline.notes()) writer_.add_note(note);
+    finish();
+}
+
+void PageFile::finish() {
+    writer_.finish();
+    file_.add(piece_);
+    file_.commit();
+}
+
+std::string recording_name(const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+}
+
+}  // namespace gpufs

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/fd.h"
+#include "engine/record/recorder.h"
+#include "engine/record/recording_file.h"
+#include "engine/record/session.h"
+
+namespace gpufs {
+
+// What a page's timeline shows of a live run: all that GPU drivers tell, and which task ran, from
+// the constructor to finish(), recorded into a file without a name.
+class PageRecording {
+public:
+    // Throws the errors of RecordSession and Recorder.
+    PageRecording();
+
+    // Moves what there is into the file. Call it some times each second.
+    void take();
+    // The file, readable under path() as long as what is returned is open.
+    Fd finish();
+    const std::string& path() const { return path_; }
+
+private:
+    explicit PageRecording(Fd file);
+
+    Fd kept_;
+    std::string path_;
+    RecordSession session_;
+    Recorder recorder_;
+    RecordingFile file_;
+    std::uint64_t taken_ns_ = 0;
+};
+
+}  // namespace gpufs

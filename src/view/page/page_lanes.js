@@ -1,0 +1,464 @@
+// Lanes: what is drawn below each other. A lane has rows; the boxes of a row never overlap.
+
+const kState = {runs: 0, waits: 1, blocked: 2};
+// Colours that the colour-blind can tell apart (Okabe and Ito; Tol), for the busiest processes.
+const kColours = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#7a6fd0', '#999933',
+                  '#882255'];
+const kOther = '#8a8a8a';
+
+// The first place in sorted numbers, from `low` up to `high`, that is larger than a value.
+function firstAbove(numbers, value, low = 0, high = numbers.length) {
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (numbers[middle] > value) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+// ... that is at least the value.
+function firstFrom(numbers, value, low = 0, high = numbers.length) {
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (numbers[middle] >= value) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+// Boxes from start to end; `ref` says which item a box is. Room for as many as are expected grows.
+class RowMaker {
+    constructor(expected = 16) {
+        this.start = new Float64Array(expected);
+        this.end = new Float64Array(expected);
+        this.ref = new Int32Array(expected);
+        this.count = 0;
+        this.last = -1;
+    }
+    add(start, end, ref) {
+        if (this.count === this.start.length) this.grow();
+        this.start[this.count] = start;
+        this.end[this.count] = end;
+        this.ref[this.count++] = ref;
+        this.last = end;
+    }
+    grow() {
+        for (const [name, Type] of [['start', Float64Array], ['end', Float64Array], ['ref', Int32Array]]) {
+            const more = new Type(this.count * 2 + 16);
+            more.set(this[name]);
+            this[name] = more;
+        }
+    }
+    // `sums`: how long the boxes up to each are; `busyOf` says how much of one counts.
+    done(busyOf) {
+        const n = this.count;
+        const row = {start: this.start.subarray(0, n), end: this.end.subarray(0, n), ref: this.ref.subarray(0, n),
+                     sums: new Float64Array(n + 1)};
+        let sum = 0;
+        for (let i = 0; i < n; i++) {
+            sum += busyOf ? busyOf(row.ref[i], row.end[i] - row.start[i]) : row.end[i] - row.start[i];
+            row.sums[i + 1] = sum;
+        }
+        return row;
+    }
+}
+
+// Rows of what may overlap: each box goes to the first row that is free. `items` in order of start.
+function stacked(items, startOf, endOf, least) {
+    const kMostRows = 48;
+    const makers = [];
+    for (const item of items) {
+        const start = startOf(item), end = Math.max(endOf(item), start + 1);
+        let at = makers.findIndex(maker => maker.last <= start);
+        if (at < 0) at = Math.min(makers.length, kMostRows - 1);
+        const maker = makers[at] ??= new RowMaker();
+        // More at a time than there are rows: the last row has the beginning of each.
+        if (maker.last > start) maker.end[maker.count - 1] = start;
+        maker.add(start, end, item);
+    }
+    while (makers.length < (least || 1)) makers.push(new RowMaker());
+    return makers.map(maker => maker.done());
+}
+
+const model = {
+    processes: new Map(),  // by pid: {pid, name, cpu, gpu, queue, jobs, colour}
+    taskTracks: new Map(), // by tid: the track
+    jobs: [],
+    jobOfFlow: new Map(),
+    jobsOfFence: new Map(),  // by context/number: those that had it, one after another
+    rings: [],             // {device, name, jobs}
+    tasks: new Map(),      // by tid: {tid, comm, pid, busy, waits, blocked, states}
+    lanes: [],
+    groups: [],
+};
+
+function processOf(pid, name) {
+    let process = model.processes.get(pid);
+    if (!process) {
+        process = {pid, name: name || '', cpu: 0, gpu: 0, queue: 0, jobs: 0, waits: 0, colour: kOther};
+        model.processes.set(pid, process);
+    }
+    if (!process.name) process.name = name || '';
+    return process;
+}
+
+function taskOf(tid, comm) {
+    let task = model.tasks.get(tid);
+    if (!task) {
+        const track = model.taskTracks.get(tid);
+        task = {tid, comm: comm || track?.name || '', pid: track ? track.pid : tid, busy: 0, events: 0,
+                states: null, track};
+        model.tasks.set(tid, task);
+    }
+    if (comm) task.comm = comm;
+    return task;
+}
+
+function groupPath(track) {
+    const names = [];
+    for (let at = track; at; at = data.tracks.get(at.parent)) names.unshift(at.name);
+    return names;
+}
+
+// Jobs: the slices in the queue and on the ring that have one flow.
+function findJobs() {
+    const s = data.slices;
+    const gpu = data.names.indexOf('gpu');
+    const waits = [];
+    for (let i = 0; i < s.count; i++) {
+        if (s.category[i] !== gpu) continue;
+        if (!s.flow[i]) {
+            waits.push(i);
+            continue;
+        }
+        let job = model.jobOfFlow.get(s.flow[i]);
+        if (!job) {
+            const path = groupPath(data.tracks.get(s.track[i]));
+            job = {flow: s.flow[i], name: data.names[s.name[i]], pid: numberOf(s, i, 'pid'),
+                   device: path[0] || '', ring: (path[1] || '').replace(/^ring /, ''), queue: -1, run: -1,
+                   waits: [], submit: -1, done: -1};
+            model.jobOfFlow.set(job.flow, job);
+            model.jobs.push(job);
+        }
+        if (data.tracks.get(s.track[i]).name === 'run') job.run = i;
+        else job.queue = i;
+    }
+    for (const job of model.jobs) {
+        const first = job.queue < 0 ? job.run : job.queue, last = job.run < 0 ? job.queue : job.run;
+        job.start = s.start[first];
+        job.ran = job.run < 0 ? s.end[last] : s.start[job.run];
+        job.end = s.end[last];
+        job.isOpen = s.isOpen[last] === 1;
+        job.seqno = numberOf(s, first, 'seqno');
+        job.context = numberOf(s, first, 'context');
+    }
+    model.jobs.sort((a, b) => a.start - b.start);
+    for (const job of model.jobs) {
+        const key = `${job.context}/${job.seqno}`;
+        if (!model.jobsOfFence.has(key)) model.jobsOfFence.set(key, []);
+        model.jobsOfFence.get(key).push(job);
+    }
+    model.jobs.forEach((job, i) => { job.index = i; });
+    // A wait lies in its job's time in the queue.
+    const queues = new Map();
+    for (const job of model.jobs) {
+        if (job.queue < 0) continue;
+        const track = s.track[job.queue];
+        if (!queues.has(track)) queues.set(track, {jobs: [], start: []});
+        queues.get(track).jobs.push(job);
+        queues.get(track).start.push(job.start);
+    }
+    for (const wait of waits) {
+        const queue = queues.get(s.track[wait]);
+        const at = queue ? firstAbove(queue.start, s.start[wait]) - 1 : -1;
+        if (at >= 0) queue.jobs[at].waits.push(wait);
+    }
+    const t = data.instants;
+    for (let i = 0; i < t.count; i++) {
+        const job = t.flow[i] ? model.jobOfFlow.get(t.flow[i]) : null;
+        if (!job) continue;
+        if (job.submit < 0 && t.time[i] <= job.start) job.submit = i;
+        else job.done = i;
+    }
+}
+
+// The job that a wait is for; undefined where it is not recorded.
+function awaitedBy(wait) {
+    const s = data.slices;
+    const jobs = model.jobsOfFence.get(`${numberOf(s, wait, 'context')}/${numberOf(s, wait, 'seqno')}`) || [];
+    return jobs.findLast(job => job.start <= s.start[wait]);
+}
+
+// What each task did, from switches and wakeups in order of time: boxes of states.
+function findStates() {
+    const s = data.switches, w = data.wakeups;
+    const order = data.grain ? Uint32Array.from(s.time.keys()).sort((a, b) => s.time[a] - s.time[b]) : null;
+    const makers = new Map();  // by tid
+    const states = data.tasks.map(({tid}) => {
+        if (tid === 0) return null;
+        if (!makers.has(tid)) makers.set(tid, {what: -1, since: 0, expected: 1, maker: null});
+        return makers.get(tid);
+    });
+    const expect = state => { if (state) state.expected++; };
+    for (let i = 0; i < s.count; i++) {
+        expect(states[s.before[i]]);
+        expect(states[s.task[i]]);
+    }
+    for (let i = 0; i < w.count; i++) expect(states[w.task[i]]);
+    for (const state of makers.values()) state.maker = new RowMaker(state.expected);
+    const change = (state, time, what) => {
+        if (state.what >= 0 && time > state.since) state.maker.add(state.since, time, state.what);
+        state.what = what;
+        state.since = time;
+    };
+    const kTakesNoSignal = 2;
+    const lastOfCpu = [], runsOn = [];  // by CPU: when it switched last, and to which task's state
+    let wake = 0;
+    const wakeUntil = time => {
+        for (; wake < w.count && w.time[wake] <= time; wake++) {
+            const state = states[w.task[wake]];
+            if (state && state.what !== kState.runs && state.what !== kState.waits) change(state, w.time[wake], kState.waits);
+        }
+    };
+    for (let k = 0; k < s.count; k++) {
+        const i = order ? order[k] : k;
+        const time = s.time[i], before = states[s.before[i]], now = states[s.task[i]];
+        wakeUntil(time);
+        // Another task goes than came: the switch between them is not recorded.
+        const was = runsOn[s.cpu[i]];
+        if (was && was !== before && was.what === kState.runs) change(was, time, -1);
+        runsOn[s.cpu[i]] = s.merged[i] ? null : now;
+        if (before) {
+            if (before.what < 0) {  // that it came to run is not recorded: since the switch before
+                before.what = kState.runs;
+                before.since = Math.max(before.since, lastOfCpu[s.cpu[i]] || 0);
+            }
+            const bits = s.state[i] & 0xff;
+            change(before, time, bits === 0 ? kState.waits : bits & kTakesNoSignal ? kState.blocked : -1);
+        }
+        lastOfCpu[s.cpu[i]] = time;
+        if (now) change(now, time, s.merged[i] ? -1 : kState.runs);
+    }
+    wakeUntil(Infinity);
+    for (const {tid, comm} of data.tasks) if (tid !== 0) taskOf(tid, comm);
+    for (let i = 0; i < s.count && data.grain; i++)
+        if (s.merged[i] && states[s.task[i]]) model.tasks.get(data.tasks[s.task[i]].tid).busy += s.busy[i];
+    for (const [tid, state] of makers) {
+        if (state.what >= 0) change(state, data.span, -1);
+        const task = taskOf(tid, ''), took = [0, 0, 0];
+        // Where it ran is what is to be seen of many.
+        const row = state.maker.done((what, time) => {
+            took[what] += time;
+            return what === kState.runs ? time : time / 3;
+        });
+        if (s.count) task.states = row;
+        task.busy += took[kState.runs];
+        task.waited = took[kState.waits];
+    }
+}
+
+// Ticks of a lane, in order of time.
+function ticksOf(refs) {
+    const t = data.instants;
+    let isSorted = true;
+    for (let i = 1; i < refs.length && isSorted; i++) isSorted = t.time[refs[i - 1]] <= t.time[refs[i]];
+    if (!isSorted) refs.sort((a, b) => t.time[a] - t.time[b]);
+    return {time: Float64Array.from(refs, i => t.time[i]), ref: Int32Array.from(refs)};
+}
+
+function addGroup(name, isClosed) {
+    const group = {name, lanes: [], isClosed: !!isClosed, key: 'group ' + name};
+    model.groups.push(group);
+    return group;
+}
+
+function addLane(group, kind, name, rows, more) {
+    const lane = {kind, name, group, rows, ticks: null, key: `${group.name}/${name}`, isHidden: false,
+                  isPinned: false, ...more};
+    group.lanes.push(lane);
+    return lane;
+}
+
+function byTrack(tracks, count) {
+    const lists = new Map();
+    for (let i = 0; i < count; i++) {
+        const list = lists.get(tracks[i]);
+        if (list) list.push(i);
+        else lists.set(tracks[i], [i]);
+    }
+    return lists;
+}
+
+function makeCpuLanes(ticks) {
+    const s = data.switches;
+    const counts = [], isIdle = data.tasks.map(task => task.tid === 0);
+    for (let i = 0; i < s.count; i++) counts[s.cpu[i]] = (counts[s.cpu[i]] || 0) + 1;
+    const of = counts.map(count => new RowMaker(count));
+    for (let i = 0; i < s.count; i++)
+        if (!isIdle[s.task[i]] && s.end[i] > s.time[i]) of[s.cpu[i]].add(s.time[i], s.end[i], i);
+    const makers = new Map();
+    of.forEach((maker, cpu) => makers.set(cpu, maker));
+    const own = new Map();  // ticks of interrupts
+    for (const track of data.tracks.values()) {
+        const cpu = /^CPU (\d+)$/.exec(track.name);
+        if (!cpu || !ticks.has(track.id)) continue;
+        own.set(Number(cpu[1]), ticks.get(track.id));
+        ticks.delete(track.id);
+    }
+    for (const cpu of own.keys()) if (!makers.has(cpu)) makers.set(cpu, new RowMaker());
+    if (!makers.size) return;
+    const group = addGroup('CPUs', makers.size > 8);
+    for (const cpu of [...makers.keys()].sort((a, b) => a - b)) {
+        const lane = addLane(group, 'cpu', `CPU ${cpu}`, [makers.get(cpu).done(i => s.busy[i])], {cpu});
+        if (own.has(cpu)) lane.ticks = ticksOf(own.get(cpu));
+    }
+}
+
+// Slices of one track are within each other: a row for each depth.
+function nested(refs) {
+    const s = data.slices;
+    refs.sort((a, b) => s.start[a] - s.start[b] || s.end[b] - s.end[a]);
+    return stacked(refs, i => s.start[i], i => s.end[i]);
+}
+
+function makeTaskLanes(ticks, slices) {
+    const lanes = [];
+    for (const track of data.tracks.values())
+        if (track.kind === kKernel.task && track.tid !== 0) taskOf(track.tid, '');
+    for (const task of model.tasks.values()) {
+        const own = task.track && ticks.get(task.track.id);
+        const inner = task.track && slices.get(task.track.id);
+        if (task.track) {
+            ticks.delete(task.track.id);
+            slices.delete(task.track.id);
+        }
+        task.events = (own ? own.length : 0) + (inner ? inner.length : 0);
+        lanes.push({task, own, inner});
+    }
+    if (!lanes.length) return;
+    const kShown = model.jobs.length ? 8 : 16;  // so that the rings are in sight
+    const submits = task => (model.processes.get(task.pid)?.jobs ? 1 : 0);
+    lanes.sort((a, b) => submits(b.task) - submits(a.task) || !!b.inner - !!a.inner ||
+                         b.task.busy - a.task.busy || b.task.events - a.task.events);
+    const groups = [addGroup('Tasks')];
+    if (lanes.length > kShown) groups.push(addGroup(`Other tasks`, true));
+    lanes.forEach(({task, own, inner}, i) => {
+        const group = groups[i < kShown ? 0 : groups.length - 1];
+        const rows = task.states ? [task.states] : [];
+        if (inner) rows.push(...nested(inner));
+        const lane = addLane(group, task.states ? 'task' : 'slices', `${task.comm || '?'} ${task.tid}`, rows, {task});
+        if (own) lane.ticks = ticksOf(own);
+        task.lane = lane;
+    });
+    return groups[1];
+}
+
+function makeRingLanes() {
+    const rings = new Map();
+    for (const job of model.jobs) {
+        const key = `${job.device}\n${job.ring}`;
+        if (!rings.has(key)) rings.set(key, {device: job.device, name: job.ring, jobs: []});
+        rings.get(key).jobs.push(job);
+        job.ringOf = rings.get(key);
+    }
+    model.rings = [...rings.values()];
+    const groups = new Map();
+    for (const ring of model.rings) {
+        if (!groups.has(ring.device)) groups.set(ring.device, addGroup(ring.device || 'GPU'));
+        const rows = stacked(ring.jobs.map(job => job.index), i => model.jobs[i].start, i => model.jobs[i].end);
+        ring.lane = addLane(groups.get(ring.device), 'ring', ring.name, rows, {ring});
+        rows.forEach((row, at) => row.ref.forEach(i => { model.jobs[i].row = at; }));
+        // How long jobs were on the ring, without counting two at a time twice.
+        let busy = 0, until = -1;
+        const runs = ring.jobs.filter(job => job.run >= 0).sort((a, b) => a.ran - b.ran);
+        for (const job of runs) {
+            busy += Math.max(0, job.end - Math.max(job.ran, until));
+            until = Math.max(until, job.end);
+        }
+        ring.busy = busy;
+    }
+}
+
+// All that is left: tracks of one name below one group are one lane.
+function makeOtherLanes(ticks, slices) {
+    const lanes = new Map();
+    const ringGroups = new Set();
+    for (const job of model.jobs) ringGroups.add(data.tracks.get(data.slices.track[Math.max(job.queue, job.run)]).parent);
+    for (const track of data.tracks.values()) {
+        const isCount = track.kind === kKernel.counter;
+        if (track.kind === kKernel.group || ringGroups.has(track.parent)) continue;
+        if (isCount ? !data.counts.has(track.id) : !ticks.has(track.id) && !slices.has(track.id)) continue;
+        const path = groupPath(track);
+        const key = path.join('\n');
+        if (!lanes.has(key)) lanes.set(key, {path, isCount, track, ticks: [], slices: []});
+        lanes.get(key).ticks.push(...(ticks.get(track.id) || []));
+        for (const slice of slices.get(track.id) || []) lanes.get(key).slices.push(slice);
+    }
+    const groups = new Map();
+    for (const {path, isCount, track, ticks: own, slices: inner} of lanes.values()) {
+        const name = path.length > 1 ? path.slice(0, -1).join(' ') : 'Other';
+        if (!groups.has(name)) groups.set(name, addGroup(name));
+        const rows = isCount ? [] : nested(inner);
+        const lane = addLane(groups.get(name), isCount ? 'count' : 'slices', path[path.length - 1], rows,
+                             {counts: isCount ? data.counts.get(track.id) : null, unit: track.unit});
+        if (own.length) lane.ticks = ticksOf(own);
+        if (name === 'Displays') lane.isDisplay = true;
+    }
+    for (const group of groups.values())
+        if (group.lanes.length > 12) group.isClosed = true;
+}
+
+function makeLineLanes() {
+    if (!data.lines.length) return;
+    data.lines.forEach((line, i) => { line.index = i; });
+    const sorted = [...data.lines].sort((a, b) => a.time - b.time);
+    const group = addGroup('Lines of monitors');
+    for (const monitor of new Set(sorted.map(line => line.monitor))) {
+        const own = sorted.filter(line => line.monitor === monitor);
+        addLane(group, 'lines', monitor, [], {
+            ticks: {time: Float64Array.from(own, line => line.time), ref: Int32Array.from(own, line => line.index)}});
+    }
+}
+
+function sumProcesses() {
+    for (const job of model.jobs) {
+        const process = processOf(job.pid, job.name);
+        process.jobs++;
+        process.queue += job.ran - job.start;
+        if (job.run >= 0) process.gpu += job.end - job.ran;
+    }
+    for (const task of model.tasks.values()) {
+        const process = processOf(task.pid, task.tid === task.pid ? task.comm : '');
+        process.cpu += task.busy;
+        process.waits += task.waited || 0;
+        if (!process.name) process.name = task.comm;
+    }
+}
+
+// The busiest have colours of their own.
+function colourProcesses() {
+    const weight = process => process.gpu * 4 + process.jobs * 1000 + process.cpu;
+    const order = [...model.processes.values()].sort((a, b) => weight(b) - weight(a));
+    order.forEach((process, i) => { process.colour = kColours[i] || kOther; });
+}
+
+function makeModel() {
+    for (const track of data.tracks.values())
+        if (track.kind === kKernel.task) model.taskTracks.set(track.tid, track);
+    findJobs();
+    findStates();
+    sumProcesses();
+    const ticks = byTrack(data.instants.track, data.instants.count);
+    const slices = byTrack(data.slices.track, data.slices.count);
+    for (const job of model.jobs)
+        for (const slice of [job.queue, job.run]) if (slice >= 0) slices.delete(data.slices.track[slice]);
+    makeCpuLanes(ticks);
+    const others = makeTaskLanes(ticks, slices);
+    makeRingLanes();
+    makeOtherLanes(ticks, slices);
+    makeLineLanes();
+    if (others) model.groups.push(model.groups.splice(model.groups.indexOf(others), 1)[0]);
+    model.lanes = model.groups.flatMap(group => group.lanes);
+    // A task without switches is a process, too.
+    for (const task of model.tasks.values()) processOf(task.pid, task.comm);
+    colourProcesses();
+}

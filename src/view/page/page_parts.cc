@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <array>
+
+#include "base/cat.h"
+#include "view/page/page_writer.h"
+#include "view/pictures/svg.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::array<std::string_view, 8> kScripts = {
+    "page_data.js",  "page_lanes.js", "page_view.js",  "page_draw.js",
+    "page_panel.js", "page_find.js",  "page_input.js", "page_start.js"};
+
+// The text without its first lines up to a mark, which is put between: what is before it.
+std::string_view cut_at(std::string_view& text, std::string_view mark) {
+    const std::size_t at = std::min(text.find(mark), text.size());
+    const std::string_view before = text.substr(0, at);
+    text.remove_prefix(std::min(at + mark.size(), text.size()));
+    return before;
+}
+
+// In a <script> nothing may look like its end, or like a comment.
+std::string script_safe(std::string_view json) {
+    std::string safe;
+    for (const char c : json) {
+        if (c == '<')
+            safe += "\\u003c";
+        else
+            safe += c;
+    }
+    return safe;
+}
+
+}  // namespace
+
+std::string page_head(std::string_view title) {
+    std::string_view rest = picture_part("page.html");
+    std::string text(cut_at(rest, "@title@"));
+    text += xml_text(title);
+    text += cut_at(rest, "@style@");
+    text += picture_part("page.css");
+    text += cut_at(rest, "@data@");
+    return text;
+}
+
+std::string page_tail(std::string_view facts_json) {
+    std::string_view rest = picture_part("page.html");
+    cut_at(rest, "@data@");
+    std::string text(cut_at(rest, "@facts@"));
+    text += script_safe(facts_json);
+    text += cut_at(rest, "@script@");
+    for (const std::string_view name : kScripts) text += picture_part(name);
+    text += rest;
+    return text;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,383 @@
+#include "view/page/page_writer.h"
+
+#include <algorithm>
+
+#include "base/cat.h"
+#include "view/export/protobuf.h"
+#include "view/json.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::uint32_t kTooManyNames = 0;
+
+std::int64_t step(std::uint64_t time, std::uint64_t& last) {
+    const std::int64_t since = static_cast<std::int64_t>(time - last);
+    last = time;
+    return since;
+}
+
+}  // namespace
+
+PageWriter::PageWriter(WritePage write, std::string title, PageLimits limits)
+    : write_(std::move(write)),
+      title_(std::move(title)),
+      limits_(limits),
+      slices_("slice", write_),
+      slice_values_("slice-values", write_),
+      instants_("instant", write_),
+      instant_values_("instant-values", write_),
+      counts_("count", write_),
+      switches_("switch", write_),
+      wakeups_("wakeup", write_),
+      lines_("line", write_) {
+    write_(page_head(title_));
+    name_of("(one of too many names)");
+}
+
+void PageWriter::start(const TimelineFacts& facts, std::uint64_t time) {
+    facts_ = facts;
+    see(time);
+}
+
+void PageWriter::see(std::uint64_t time) {
+    if (!has_begun_) {
+        has_begun_ = true;
+        begin_ = end_ = time;
+        for (std::uint64_t* last : {&last_slice_, &last_count_, &last_line_, &last_switch_,
+                                    &last_instant_, &last_wakeup_})
+            *last = time;
+    }
+    end_ = std::max(end_, time);
+}
+
+std::uint32_t PageWriter::name_of(std::string_view text) {
+    const auto known = names_.find(std::string(text));
+    if (known != names_.end()) return known->second;
+    if (name_order_.size() >= limits_.names) return kTooManyNames;
+    name_order_.emplace_back(text);
+    return names_[name_order_.back()] = static_cast<std::uint32_t>(name_order_.size() - 1);
+}
+
+std::uint32_t PageWriter::task_of(int tid, std::string_view comm) {
+    const std::pair<int, std::uint32_t> key{tid, name_of(comm)};
+    const auto [task, is_new] =
+        tasks_.try_emplace(key, static_cast<std::uint32_t>(task_order_.size()));
+    if (is_new) task_order_.push_back(key);
+    return task->second;
+}
+
+void PageWriter::add_track(const Track& track) {
+    const auto known = std::ranges::find(tracks_, track.id, &Track::id);
+    if (known == tracks_.end())
+        tracks_.push_back(track);
+    else
+        *known = track;
+}
+
+void PageWriter::append_arguments(std::string& values, std::span<const Argument> arguments) {
+    for (const Argument& one : arguments) {
+        append_varint(values, name_of(one.name));
+        append_varint(values, static_cast<std::uint64_t>(one.kind));
+        append_varint(values, one.kind == Argument::Kind::text ? one.text.size() : one.number);
+        if (one.kind == Argument::Kind::text) values += one.text;
+    }
+}
+
+// Returns where they begin and 1; 0 where there are none.
+std::uint64_t PageWriter::store_arguments(PageChunks& chunks, std::uint32_t count,
+                                          std::string_view values) {
+    if (count == 0) return 0;
+    if (chunks.bytes() + values.size() > limits_.argument_bytes) {
+        ++left_out_values_;
+        return 0;
+    }
+    const std::uint64_t at = chunks.bytes() + 1;
+    chunks.number(count);
+    chunks.bytes_as_they_are(values);
+    chunks.end_item();
+    return at;
+}
+
+void PageWriter::begin(const Happening& slice) {
+    see(slice.time);
+    Open& open = open_[slice.track].emplace_back();
+    open.time = slice.time;
+    open.flow = slice.flow;
+    open.name = name_of(slice.name);
+    open.category = name_of(slice.category);
+    open.arguments = static_cast<std::uint32_t>(slice.arguments.size());
+    append_arguments(open.values, slice.arguments);
+}
+
+void PageWriter::end(std::uint32_t track, std::uint64_t time, std::span<const Argument> arguments) {
+    see(time);
+    std::vector<Open>& open = open_[track];
+    if (open.empty()) return;
+    Open slice = std::move(open.back());
+    open.pop_back();
+    slice.arguments += static_cast<std::uint32_t>(arguments.size());
+    append_arguments(slice.values, arguments);
+    write_slice(track, slice, time - slice.time + 1);
+}
+
+void PageWriter::write_slice(std::uint32_t track, const Open& slice, std::uint64_t duration_and_1) {
+    if (slices_.items() == limits_.slices) {
+        ++left_out_slices_;
+        return;
+    }
+    const std::uint64_t values = store_arguments(slice_values_, slice.arguments, slice.values);
+    slices_.number(track);
+    slices_.signed_number(step(slice.time, last_slice_));
+    slices_.number(duration_and_1);
+    slices_.number(slice.name);
+    slices_.number(slice.category);
+    slices_.number(slice.flow);
+    slices_.number(values == 0 ? 0 : values - last_slice_values_);
+    if (values != 0) last_slice_values_ = values;
+    slices_.end_item();
+}
+
+// Their ends are not known.
+void PageWriter::end_open_slices() {
+    std::vector<std::uint32_t> tracks;
+    for (const auto& [track, open] : open_) tracks.push_back(track);
+    std::ranges::sort(tracks);
+    for (const std::uint32_t track : tracks)
+        for (const Open& slice : open_[track]) write_slice(track, slice, 0);
+    open_.clear();
+}
+
+void PageWriter::instant(const Happening& instant) {
+    see(instant.time);
+    ++instant_count_;
+    const std::uint32_t name = name_of(instant.name);
+    std::string values;
+    append_arguments(values, instant.arguments);
+    repeated_.insert(static_cast<std::uint64_t>(instant.track) << 32 | name);
+    instant_file_.add(instant.track);
+    instant_file_.add_signed(step(instant.time, last_instant_));
+    instant_file_.add(name);
+    instant_file_.add(name_of(instant.category));
+    instant_file_.add(instant.flow);
+    instant_file_.add(store_arguments(
+        instant_values_, static_cast<std::uint32_t>(instant.arguments.size()), values));
+}
+
+void PageWriter::count(std::uint32_t track, std::uint64_t time, std::int64_t value) {
+    see(time);
+    if (counts_.items() == limits_.counts) {
+        ++left_out_counts_;
+        return;
+    }
+    counts_.number(track);
+    counts_.signed_number(step(time, last_count_));
+    counts_.signed_number(value);
+    counts_.end_item();
+}
+
+void PageWriter::switch_task(const TaskSwitch& change) {
+    see(change.time);
+    ++switch_count_;
+    const auto cpu = static_cast<std::uint64_t>(change.cpu);
+    cpus_.insert(cpu);
+    switch_file_.add(cpu);
+    switch_file_.add_signed(step(change.time, last_switch_));
+    switch_file_.add(task_of(change.prev_pid, change.prev_comm));
+    switch_file_.add_signed(change.prev_state);
+    switch_file_.add(task_of(change.next_pid, change.next_comm));
+    switch_file_.add_signed(change.next_prio);
+}
+
+void PageWriter::wake(const Wakeup& wakeup) {
+    see(wakeup.time);
+    ++wakeup_count_;
+    wakeup_file_.add_signed(step(wakeup.time, last_wakeup_));
+    wakeup_file_.add(static_cast<std::uint64_t>(wakeup.cpu));
+    wakeup_file_.add(static_cast<std::uint64_t>(wakeup.waker));
+    wakeup_file_.add(task_of(wakeup.pid, wakeup.comm));
+    wakeup_file_.add(static_cast<std::uint64_t>(wakeup.target_cpu));
+}
+
+void PageWriter::add_line(std::string_view monitor, std::uint64_t time, std::string_view text) {
+    see(time);
+    lines_.number(name_of(monitor));
+    lines_.signed_number(step(time, last_line_));
+    lines_.text(text);
+    lines_.end_item();
+}
+
+void PageWriter::add_report(std::string_view title, std::string_view text) {
+    reports_.emplace_back(title, text);
+}
+
+void PageWriter::write_switch(std::uint64_t cpu, const Merged& change, std::uint64_t& last) {
+    const bool is_merged = change.count > 1;
+    switches_.number(cpu);
+    switches_.signed_number(step(change.time, last));
+    switches_.number(change.prev_task);
+    switches_.signed_number(change.prev_state);
+    switches_.number(change.task);
+    switches_.signed_number(change.prio);
+    switches_.number(is_merged ? change.count : 0);
+    if (is_merged) switches_.number(change.busy);
+    switches_.end_item();
+}
+
+// What runs now ended.
+void PageWriter::merge_switch(std::uint64_t cpu, Running& running, std::uint64_t until,
+                              std::uint64_t grain, std::uint64_t& last) {
+    Merged& merged = running.merged;
+    const Merged& now = running.now;
+    const std::uint64_t took = until - now.time;
+    const auto write_merged = [&] {
+        if (merged.count != 0) write_switch(cpu, merged, last);
+        merged.count = 0;
+    };
+    if (merged.count != 0 && until - merged.time > grain) write_merged();
+    if (took > grain) {
+        write_switch(cpu, now, last);
+        return;
+    }
+    if (merged.count == 0) {
+        merged = now;
+        merged.count = merged.longest = merged.busy = 0;
+    }
+    ++merged.count;
+    if (task_order_[now.task].first != 0) merged.busy += took;
+    if (took < merged.longest) return;
+    merged.longest = took;
+    merged.task = now.task;
+    merged.prio = now.prio;
+}
+
+void PageWriter::write_switches() {
+    if (switch_count_ > limits_.switches)
+        switch_grain_ = 2 * (end_ - begin_) / limits_.switches * cpus_.size() + 1;
+    std::map<std::uint64_t, Running> cpus;
+    std::uint64_t time = begin_, last = begin_;
+    switch_file_.rewind();
+    for (std::uint64_t left = switch_count_; left != 0; --left) {
+        const std::uint64_t cpu = switch_file_.next();
+        time += static_cast<std::uint64_t>(switch_file_.next_signed());
+        Merged change;
+        change.time = time;
+        change.prev_task = switch_file_.next();
+        change.prev_state = switch_file_.next_signed();
+        change.task = switch_file_.next();
+        change.prio = switch_file_.next_signed();
+        if (switch_grain_ == 0) {
+            write_switch(cpu, change, last);
+            continue;
+        }
+        Running& running = cpus[cpu];
+        if (running.is_known) merge_switch(cpu, running, time, switch_grain_, last);
+        running.is_known = true;
+        running.now = change;
+    }
+    for (auto& [cpu, running] : cpus) {
+        if (running.merged.count != 0) write_switch(cpu, running.merged, last);
+        write_switch(cpu, running.now, last);
+    }
+}
+
+void PageWriter::write_instants() {
+    if (instant_count_ > limits_.instants)
+        instant_grain_ = (end_ - begin_) / limits_.instants * repeated_.size() + 1;
+    std::unordered_map<std::uint64_t, Repeated> waiting;
+    std::uint64_t time = begin_, last = begin_, last_values = 0;
+    const auto write_one = [&](std::uint64_t key, const Repeated& one, std::uint64_t flow) {
+        instants_.number(key >> 32);
+        instants_.signed_number(step(one.time, last));
+        instants_.number(key & 0xffffffff);
+        instants_.number(one.category);
+        instants_.number(flow);
+        // Those of what was written later may stand before.
+        instants_.signed_number(
+            one.arguments == 0 ? 0 : static_cast<std::int64_t>(one.arguments - last_values));
+        if (one.arguments != 0) last_values = one.arguments;
+        instants_.number(one.count);
+        instants_.end_item();
+    };
+    instant_file_.rewind();
+    for (std::uint64_t left = instant_count_; left != 0; --left) {
+        const std::uint64_t track = instant_file_.next();
+        time += static_cast<std::uint64_t>(instant_file_.next_signed());
+        const std::uint64_t key = track << 32 | instant_file_.next();
+        Repeated one;
+        one.time = time;
+        one.count = 1;
+        one.category = static_cast<std::uint32_t>(instant_file_.next());
+        const std::uint64_t flow = instant_file_.next();
+        one.arguments = instant_file_.next();
+        if (instant_grain_ == 0 || flow != 0) {
+            write_one(key, one, flow);
+            continue;
+        }
+        Repeated& open = waiting[key];
+        if (open.count != 0 && time - open.time < instant_grain_) {
+            ++open.count;
+            continue;
+        }
+        if (open.count != 0) write_one(key, open, 0);
+        open = one;
+    }
+    for (const auto& [key, one] : waiting) write_one(key, one, 0);
+}
+
+void PageWriter::write_wakeups() {
+    if (wakeup_count_ > limits_.wakeups) {
+        notes_.push_back(cat("who woke whom is left out: ", wakeup_count_, " wakeups"));
+        return;
+    }
+    wakeup_file_.rewind();
+    for (std::uint64_t left = wakeup_count_; left != 0; --left) {
+        wakeups_.number(wakeup_file_.next());  // the time's step as it is
+        for (int i = 0; i < 4; ++i) wakeups_.number(wakeup_file_.next());
+        wakeups_.end_item();
+    }
+}
+
+std::string PageWriter::facts_json() const {
+    JsonArray names, tracks, tasks, reports, notes;
+    for (const std::string& name : name_order_) names.add_text(name);
+    for (const Track& track : tracks_) {
+        JsonArray one;
+        one.add_number(track.id).add_number(track.parent);
+        one.add_number(static_cast<int>(track.kind)).add_text(track.name);
+        one.add_number(track.tid).add_number(track.pid).add_text(track.unit);
+        tracks.add(one.done());
+    }
+    for (const auto& [tid, name] : task_order_)
+        tasks.add(JsonArray().add_number(tid).add_number(name).done());
+    for (const auto& [title, text] : reports_)
+        reports.add(JsonArray().add_text(title).add_text(text).done());
+    for (const std::string& note : notes_) notes.add_text(note);
+    JsonObject facts;
+    facts.text("title", title_).text("clock", facts_.clock).text("uname", facts_.uname);
+    facts.text("begin", cat(begin_)).number("span", end_ - begin_);
+    facts.number("grain", switch_grain_).number("instantGrain", instant_grain_);
+    facts.raw("names", names.done()).raw("tracks", tracks.done()).raw("tasks", tasks.done());
+    facts.raw("reports", reports.done()).raw("notes", notes.done());
+    return facts.done();
+}
+
+void PageWriter::finish() {
+    end_open_slices();
+    write_switches();
+    write_instants();
+    write_wakeups();
+    for (PageChunks* chunks : {&slices_, &slice_values_, &instants_, &instant_values_, &counts_,
+                               &switches_, &wakeups_, &lines_})
+        chunks->flush();
+    const std::pair<std::uint64_t, const char*> left_out[] = {
+        {left_out_slices_, " slices are left out"},
+        {left_out_counts_, " changes of counters are left out"},
+        {left_out_values_, " items are without their fields"},
+    };
+    for (const auto& [count, what] : left_out)
+        if (count != 0) notes_.push_back(cat(count, what));
+    write_(page_tail(facts_json()));
+}
+
+}  // namespace gpufs

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "view/export/timeline.h"
+#include "view/page/number_file.h"
+#include "view/page/page_chunks.h"
+
+namespace gpufs {
+
+// How much a page may hold of a kind. Of more, what happened within a short time is told as one
+// item with its count: the page opens, whatever the recording's size.
+struct PageLimits {
+    std::uint64_t switches = 1'500'000, instants = 1'000'000, wakeups = 1'500'000;
+    std::uint64_t slices = 4'000'000, counts = 1'000'000;
+    std::uint64_t argument_bytes = 48 << 20;
+    std::uint64_t names = 200'000;
+};
+
+// Writes a timeline as one HTML page, which needs no other file: style, script and data are in it.
+// It is written as a stream; memory: the tracks, the names, the tasks, and the slices that are
+// open.
+class PageWriter : public TimelineWriter {
+public:
+    PageWriter(WritePage write, std::string title, PageLimits limits = {});
+
+    void start(const TimelineFacts& facts, std::uint64_t time) override;
+    // One that is added again has a new name.
+    void add_track(const Track& track) override;
+    void begin(const Happening& slice) override;
+    void end(std::uint32_t track, std::uint64_t time, std::span<const Argument> arguments) override;
+    void instant(const Happening& instant) override;
+    void count(std::uint32_t track, std::uint64_t time, std::int64_t value) override;
+    void switch_task(const TaskSwitch& change) override;
+    void wake(const Wakeup& wakeup) override;
+    // Said as an instant by who calls this.
+    void lose(int, std::uint64_t, const Loss&) override {}
+    void finish() override;
+
+    // A line that a monitor printed, at the time of its record; before or behind others.
+    void add_line(std::string_view monitor, std::uint64_t time, std::string_view text);
+    // What stands beside the timeline: text in columns, with its title.
+    void add_report(std::string_view title, std::string_view text);
+    // A sentence about the page's contents. All before finish().
+    void add_note(std::string note) { notes_.push_back(std::move(note)); }
+
+private:
+    // A slice that has begun.
+    struct Open {
+        std::uint64_t time = 0, flow = 0;
+        std::uint32_t name = 0, category = 0, arguments = 0;
+        std::string values;  // of the arguments
+    };
+    // Switches of one CPU that become one, each shorter than the grain.
+    struct Merged {
+        std::uint64_t time = 0, prev_task = 0, task = 0, longest = 0, busy = 0, count = 0;
+        std::int64_t prev_state = 0, prio = 0;
+    };
+    // The task of a CPU, since when, and what its last switch said.
+    struct Running {
+        bool is_known = false;
+        Merged merged, now;
+    };
+    struct Repeated {
+        std::uint64_t time = 0, arguments = 0, count = 0;
+        std::uint32_t category = 0;
+    };
+
+    void see(std::uint64_t time);
+    std::uint32_t name_of(std::string_view text);
+    std::uint32_t task_of(int tid, std::string_view comm);
+    void append_arguments(std::string& values, std::span<const Argument> arguments);
+    std::uint64_t store_arguments(PageChunks& chunks, std::uint32_t count, std::string_view values);
+    void write_slice(std::uint32_t track, const Open& slice, std::uint64_t duration_and_1);
+    void end_open_slices();
+    void write_switches();
+    void write_switch(std::uint64_t cpu, const Merged& change, std::uint64_t& last);
+    void merge_switch(std::uint64_t cpu, Running& running, std::uint64_t until, std::uint64_t grain,
+                      std::uint64_t& last);
+    void write_instants();
+    void write_wakeups();
+    std::string facts_json() const;
+
+    WritePage write_;
+    std::string title_;
+    PageLimits limits_;
+    TimelineFacts facts_;
+    std::uint64_t begin_ = 0, end_ = 0;
+    bool has_begun_ = false;
+
+    std::vector<Track> tracks_;
+    std::unordered_map<std::string, std::uint32_t> names_;
+    std::vector<std::string> name_order_;
+    std::map<std::pair<int, std::uint32_t>, std::uint32_t> tasks_;  // by thread and name
+    std::vector<std::pair<int, std::uint32_t>> task_order_;
+    std::vector<std::pair<std::string, std::string>> reports_;
+    std::vector<std::string> notes_;
+
+    std::unordered_map<std::uint32_t, std::vector<Open>> open_;  // by track
+    PageChunks slices_, slice_values_, instants_, instant_values_, counts_, switches_, wakeups_,
+        lines_;
+    std::uint64_t last_slice_ = 0, last_slice_values_ = 0, last_count_ = 0, last_line_ = 0;
+    std::uint64_t left_out_values_ = 0, left_out_slices_ = 0, left_out_counts_ = 0;
+
+    // What is written when all is known.
+    NumberFile switch_file_, instant_file_, wakeup_file_;
+    std::uint64_t switch_count_ = 0, instant_count_ = 0, wakeup_count_ = 0;
+    std::uint64_t last_switch_ = 0, last_instant_ = 0, last_wakeup_ = 0;
+    std::unordered_set<std::uint64_t> cpus_, repeated_;  // repeated_: tracks and names of instants
+    std::uint64_t switch_grain_ = 0, instant_grain_ = 0;
+};
+
+// An HTML page without a timeline or with one, from the parts of this folder: what stands before
+// the data and behind it.
+std::string page_head(std::string_view title);
+std::string page_tail(std::string_view facts_json);
+
+}  // namespace gpufs

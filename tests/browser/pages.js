@@ -1,0 +1,324 @@
+// Asks Chromium what it shows of pages and pictures: see run.sh.
+'use strict';
+const fs = require('fs');
+const assert = require('assert');
+const {chromium} = require('playwright-core');
+
+const folder = process.argv[2];
+const sizes = [{width: 1280, height: 720}, {width: 390, height: 844}, {width: 1920, height: 1080}];
+const tests = [];
+const test = (name, run) => tests.push({name, run});
+let browser;
+
+// A page that has said nothing wrong when `use` is over.
+async function withPage(file, use, {size = sizes[0], ...more} = {}) {
+    const page = await browser.newPage({viewport: size, ...more});
+    const complaints = [];
+    page.on('console', message => {
+        // That the tests look at pixels is no fault of the page.
+        const isOurs = message.text().includes('getImageData');
+        if (['error', 'warning'].includes(message.type()) && !isOurs) complaints.push(message.text());
+    });
+    page.on('pageerror', error => complaints.push(error.message));
+    page.on('request', request => {
+        if (!/^(file|blob):/.test(request.url())) complaints.push(`asks for ${request.url()}`);
+    });
+    await page.goto(`file://${folder}/${file}`);
+    if (file.endsWith('.html')) await page.waitForFunction(() => window.gpufs);
+    await use(page);
+    assert.deepStrictEqual(complaints, []);
+    await page.close();
+}
+
+// The steps of jobs, as the monitor tells them: by context and number, in ns.
+function jobsTold() {
+    const jobs = new Map();
+    for (const line of fs.readFileSync(`${folder}/watch.json`, 'utf8').split('\n')) {
+        const values = line.includes('"values"') ? JSON.parse(line).values : null;
+        if (!values || !values.job) continue;
+        const key = `${values.context}/${values.job}`;
+        const seconds = /"when":"?([\d.]+)/.exec(line)[1];
+        const [whole, part = ''] = seconds.split('.');
+        const job = jobs.get(key) || {};
+        job[values.what] = BigInt(whole) * 1000000000n + BigInt(part.padEnd(9, '0').slice(0, 9));
+        jobs.set(key, job);
+    }
+    return jobs;
+}
+
+test('jobs stand where the monitor says', () => withPage('watch.html', async page => {
+    const shown = await page.evaluate(() => gpufs.model.jobs.map(job => ({
+        key: `${job.context}/${job.seqno}`, queued: Math.round(job.start), ran: job.run < 0 ? -1 : Math.round(job.ran),
+        done: job.isOpen ? -1 : Math.round(job.end), begin: String(gpufs.data.begin)})));
+    const told = jobsTold();
+    assert(told.size > 10);
+    assert.strictEqual(shown.length, told.size);
+    for (const job of shown) {
+        const steps = told.get(job.key);
+        // Lines have microseconds.
+        const same = (time, step, what) => assert.strictEqual(
+            time < 0 ? undefined : (BigInt(job.begin) + BigInt(time)) / 1000n, step === undefined ? step : step / 1000n,
+            `${what} of ${job.key}`);
+        same(job.queued, steps.QUEUE, 'queued');
+        same(job.ran, steps.RUN, 'ran');
+        same(job.done, steps.DONE, 'done');
+    }
+}));
+
+for (const size of sizes)
+    test(`a job is drawn in its colour at ${size.width}x${size.height}`, () => withPage('watch.html', async page => {
+        const pixels = await page.evaluate(() => {
+            const job = gpufs.model.jobs.find(one => one.run >= 0 && one.end - one.ran > 1e6);
+            gpufs.select(gpufs.jobItem(job), {shows: true, tab: false});
+            gpufs.show(job.start - 1e6, job.end + 1e6);
+            gpufs.select(null);
+            gpufs.draw();
+            const box = gpufs.boxOf(gpufs.jobItem(job));
+            const canvas = document.getElementById('lanes'), context = canvas.getContext('2d');
+            const y = box.y + box.height - 3 - document.getElementById('scroll').scrollTop;
+            const at = time => [...context.getImageData(gpufs.xOf(time) * gpufs.view.ratio, y * gpufs.view.ratio, 1, 1).data];
+            return {runs: at(job.end - (job.end - job.ran) / 10), queue: at((job.start + job.ran) / 2),
+                    colour: gpufs.model.processes.get(job.pid).colour, wide: gpufs.xOf(job.ran) - gpufs.xOf(job.start)};
+        });
+        const hex = '#' + pixels.runs.slice(0, 3).map(part => part.toString(16).padStart(2, '0')).join('');
+        assert.strictEqual(hex, pixels.colour);
+        if (pixels.wide > 4) assert.notDeepStrictEqual(pixels.queue, pixels.runs);
+    }, {size}));
+
+test('nothing is wider than the window, at any size', async () => {
+    for (const size of sizes)
+        await withPage('watch.html', async page => {
+            const wide = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth,
+                ...[...document.querySelectorAll('header, #timeline, #panel')].map(one => one.getBoundingClientRect().right)]);
+            assert(Math.max(...wide) <= size.width, String(wide));
+        }, {size});
+});
+
+test('the wheel and W and S zoom at the pointer', () => withPage('watch.html', async page => {
+    const at = () => page.evaluate(() => ({from: gpufs.view.from, to: gpufs.view.to, label: gpufs.view.label, width: gpufs.view.width}));
+    const timeAt = (view, x) => view.from + (x - view.label) / (view.width - view.label) * (view.to - view.from);
+    await page.mouse.move(800, 200);
+    const before = await at();
+    await page.mouse.wheel(0, -300);
+    await page.waitForFunction(from => gpufs.view.from !== from, before.from);
+    const after = await at();
+    assert(after.to - after.from < before.to - before.from);
+    assert(Math.abs(timeAt(before, 800) - timeAt(after, 800)) < (after.to - after.from) / 500);
+    await page.keyboard.press('w');
+    const closer = await at();
+    assert(Math.abs(timeAt(closer, 800) - timeAt(after, 800)) < (after.to - after.from) / 500);
+    await page.keyboard.press('d');
+    assert((await at()).from > closer.from);
+    await page.keyboard.press('a');
+    await page.keyboard.press('s');
+    await page.keyboard.press('0');
+    assert.deepStrictEqual(await at(), before);
+}));
+
+test('a drag goes along, with Shift it measures', () => withPage('watch.html', async page => {
+    await page.keyboard.press('w');
+    const from = await page.evaluate(() => gpufs.view.from);
+    await page.mouse.move(700, 150);
+    await page.mouse.down();
+    await page.mouse.move(600, 150, {steps: 4});
+    await page.mouse.up();
+    assert(await page.evaluate(() => gpufs.view.from) > from);
+    await page.keyboard.down('Shift');
+    await page.mouse.move(400, 150);
+    await page.mouse.down();
+    await page.mouse.move(900, 150, {steps: 4});
+    await page.mouse.up();
+    await page.keyboard.up('Shift');
+    const {range, text} = await page.evaluate(() => ({
+        range: [gpufs.view.range.from, gpufs.view.range.to].map(gpufs.xOf), text: document.getElementById('page-selection').innerText}));
+    assert(Math.abs(range[0] - 400) < 1.5 && Math.abs(range[1] - 900) < 1.5, String(range));
+    assert.match(text, /^[\d.]+ ms from \d+\.\d{9} to \d+\.\d{9}/);
+}));
+
+test('a click selects a job, and arrows go on from it', () => withPage('watch.html', async page => {
+    const [x, y] = await page.evaluate(() => {
+        const job = gpufs.model.jobs.find(one => one.waits.length);
+        gpufs.select(gpufs.jobItem(job), {shows: true});
+        gpufs.show(job.start - 1e6, job.end + 1e6);
+        gpufs.select(null);
+        const box = gpufs.boxOf(gpufs.jobItem(job)), canvas = document.getElementById('lanes').getBoundingClientRect();
+        return [canvas.left + gpufs.xOf((box.from + box.to) / 2), canvas.top + box.y + 5 - document.getElementById('scroll').scrollTop];
+    });
+    await page.mouse.click(x, y);
+    const title = () => page.textContent('#page-selection h2');
+    assert.match(await title(), /^Job of gpufs-gpu-work on /);
+    assert.match(await page.innerText('#page-selection .facts'), /waits for gfx|waits for compute/);
+    const first = await page.evaluate(() => gpufs.view.selected.ref);
+    await page.keyboard.press('ArrowRight');
+    assert.notStrictEqual(await page.evaluate(() => gpufs.view.selected.ref), first);
+    await page.keyboard.press('ArrowLeft');
+    assert.strictEqual(await page.evaluate(() => gpufs.view.selected.ref), first);
+    await page.click('text=What it waited for');
+    assert.notStrictEqual(await page.evaluate(() => gpufs.view.selected.ref), first);
+    await page.keyboard.press('Escape');
+    assert.strictEqual(await page.evaluate(() => gpufs.view.selected), null);
+}));
+
+test('a search finds, and n and N go from match to match', () => withPage('why.html', async page => {
+    await page.keyboard.press('/');
+    await page.keyboard.type('rcu_preempt');
+    await page.keyboard.press('Enter');
+    const found = () => page.textContent('#found');
+    const [, first, all] = /^([\d,]+) of ([\d,]+)$/.exec(await found());
+    assert.strictEqual(first, '1');
+    const told = await page.evaluate(() => gpufs.data.switches.task.reduce(
+        (sum, task, i) => sum + (gpufs.data.tasks[task].comm === 'rcu_preempt' && gpufs.data.switches.end[i] > gpufs.data.switches.time[i]), 0));
+    assert.strictEqual(all, String(told));
+    await page.focus('#lanes');
+    await page.keyboard.press('n');
+    assert.strictEqual(await found(), `2 of ${all}`);
+    await page.keyboard.press('N');
+    assert.strictEqual(await found(), `1 of ${all}`);
+    await page.fill('#words', 'no such thing');
+    await page.press('#words', 'Enter');
+    assert.strictEqual(await found(), 'none');
+}));
+
+test('lanes are hidden, shown again, moved and pinned', () => withPage('why.html', async page => {
+    const names = () => page.$$eval('#labels .name', all => all.map(one => one.textContent));
+    const before = await names();
+    await page.evaluate(() => document.querySelectorAll('#labels .name')[3].click());
+    await page.focus('#lanes');
+    await page.keyboard.press('h');
+    assert.deepStrictEqual(await names(), before.filter((name, i) => i !== 3));
+    await page.click('#hidden');
+    assert.deepStrictEqual(await names(), before);
+    await page.evaluate(() => document.querySelectorAll('#labels .name')[3].click());
+    await page.focus('#lanes');
+    await page.keyboard.press(']');
+    const moved = await names();
+    assert.deepStrictEqual([moved[3], moved[4]], [before[4], before[3]]);
+    await page.keyboard.press('p');
+    assert.strictEqual((await names())[0], before[3]);
+}));
+
+test('tables select', () => withPage('watch.html', async page => {
+    await page.click('#tab-jobs');
+    assert.strictEqual(await page.$$eval('#page-jobs tbody tr', rows => rows.length), await page.evaluate(() => gpufs.model.jobs.length));
+    await page.focus('#page-jobs tbody tr');
+    await page.keyboard.press('Enter');
+    assert.strictEqual(await page.evaluate(() => gpufs.view.selected.kind), 'job');
+    await page.click('#tab-rings');
+    assert.deepStrictEqual((await page.$$eval('#page-rings tbody tr', rows => rows.map(row => row.cells[1].textContent))).sort(),
+                           ['compute', 'gfx', 'sdma']);
+    await page.click('#tab-processes');
+    assert.match(await page.innerText('#page-processes'), /gpufs-gpu-work/);
+    await page.click('#tab-lines');
+    assert(await page.$$eval('#page-lines tbody tr', rows => rows.length) > 30);
+    await page.click('#page-lines tbody tr');
+    assert.strictEqual(await page.evaluate(() => gpufs.view.selected.kind), 'line');
+    await page.click('#tab-reports');
+    assert.match(await page.innerText('#page-reports'), /By ring\s+DEV +RING +STEP/);
+}));
+
+test('what tasks did is what was recorded', () => withPage('why.html', async page => {
+    // On one CPU one task runs at a time: all of them and the time without one are all there is.
+    const {busy, idle, span, cpus, tasks, firsts} = await page.evaluate(() => {
+        const s = gpufs.data.switches;
+        let known = 0, idleTime = 0, firsts = 0;
+        const first = new Set();
+        for (let i = 0; i < s.count; i++) {
+            if (!first.has(s.cpu[i])) firsts += s.time[i];
+            first.add(s.cpu[i]);
+            if (gpufs.data.tasks[s.task[i]].tid === 0) idleTime += s.end[i] - s.time[i];
+            else known += s.end[i] - s.time[i];
+        }
+        const tasks = [...gpufs.model.tasks.values()].reduce((sum, task) => sum + task.busy, 0);
+        return {busy: known, idle: idleTime + firsts, span: gpufs.data.span, cpus: first.size, tasks, firsts};
+    });
+    assert(tasks > busy - 10 && tasks < busy + firsts + 10, `tasks ran ${tasks} ns, CPUs ${busy}`);
+    assert(Math.abs(busy + idle - span * cpus) < 10);
+}));
+
+test('frames of displays are lines through all lanes', () => withPage('vblank.html', async page => {
+    const count = await page.evaluate(() => {
+        const lane = gpufs.model.lanes.find(one => one.isDisplay);
+        const middle = lane.ticks.time[Math.floor(lane.ticks.time.length / 2)];
+        gpufs.show(middle - 1e6, middle + 1e6);
+        gpufs.draw();
+        const context = document.getElementById('lanes').getContext('2d');
+        const x = Math.round(gpufs.xOf(middle));
+        const column = context.getImageData(x, 0, 1, document.getElementById('lanes').height).data;
+        const ground = context.getImageData(x + 30, 0, 1, document.getElementById('lanes').height).data;
+        let other = 0;
+        for (let y = 0; y < column.length; y += 4)
+            if (column[y] !== ground[y] || column[y + 2] !== ground[y + 2]) other++;
+        return other / (column.length / 4);
+    });
+    assert(count > 0.8, String(count));
+}));
+
+test('the address keeps the place', () => withPage('watch.html', async page => {
+    await page.evaluate(() => gpufs.show(1e6, 2e6));
+    await page.waitForFunction(() => location.hash === '#t=1000000,2000000');
+    await page.reload();
+    await page.waitForFunction(() => window.gpufs);
+    assert.deepStrictEqual(await page.evaluate(() => [gpufs.view.from, gpufs.view.to]), [1e6, 2e6]);
+}));
+
+test('two fingers zoom, one goes along', () => withPage('watch.html', async page => {
+    const touch = await page.context().newCDPSession(page);
+    const send = (type, ...points) => touch.send('Input.dispatchTouchEvent', {type, touchPoints: points.map(([x, y], id) => ({x, y, id}))});
+    const length = () => page.evaluate(() => gpufs.view.to - gpufs.view.from);
+    const before = await length();
+    await send('touchStart', [200, 200], [240, 200]);
+    await send('touchMove', [160, 200], [300, 200]);
+    await send('touchEnd');
+    assert(await length() < before / 2);
+    const from = await page.evaluate(() => gpufs.view.from);
+    await send('touchStart', [300, 200]);
+    await send('touchMove', [250, 200]);
+    await send('touchMove', [200, 200]);
+    await send('touchEnd');
+    assert(await page.evaluate(() => gpufs.view.from) > from);
+}, {size: sizes[1], hasTouch: true}));
+
+test('a page is dark where all is', () => withPage('watch.html', async page => {
+    const [r, g, b] = (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).match(/\d+/g).map(Number);
+    assert(r + g + b < 150);
+}, {colorScheme: 'dark'}));
+
+test('a flame graph zooms, searches and goes back', () => withPage('flame.svg', async page => {
+    const width = () => page.$$eval('.frame rect', all => Math.max(...all.filter(one => one.parentNode.dataset.d === '2').map(one => one.getBoundingClientRect().width)));
+    const before = await width();
+    const frames = await page.$$('.frame[data-d="2"]');
+    assert(frames.length > 1);
+    await frames[1].click();
+    await page.waitForFunction(() => location.hash.includes('x='));
+    assert(await width() > before);
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !location.hash.includes('x='));
+    await page.keyboard.press('/');
+    await page.keyboard.type('schedule');
+    await page.waitForFunction(() => location.hash.includes('s=schedule'));
+}));
+
+test('a heat map tells the cell that the keys lead to', () => withPage('heat.svg', async page => {
+    await page.keyboard.press('ArrowRight');
+    assert.match(await page.textContent('.status'), /: \d+$/);
+    const cells = await page.$$eval('.cell', all => all.length);
+    assert(cells > 3);
+}));
+
+(async () => {
+    browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
+    let passed = 0, failed = 0;
+    for (const {name, run} of tests) {
+        try {
+            await run();
+            passed++;
+        } catch (error) {
+            failed++;
+            console.log(`error: in "${name}": ${error.stack}`);
+        }
+    }
+    await browser.close();
+    console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+    if (process.env.GPUFS_TALLY) fs.writeFileSync(process.env.GPUFS_TALLY, `${passed} ${failed} 0\n`);
+    process.exit(failed ? 1 : 0);
+})();

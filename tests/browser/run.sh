@@ -1,0 +1,18 @@
+#!/bin/bash
+# run.sh: pages and pictures in Chromium. Makes them of shipped recordings with $GPUFS_BIN, and asks the
+# browser what it shows: tests/browser/pages.js, driven by playwright-core in build/browser. The tally
+# goes to $GPUFS_TALLY.
+set -eu
+
+out=$(mktemp -d /tmp/gpufs-browser-XXXXXX)
+trap 'rm -rf "$out"' EXIT
+data=tests/data/trace_dat
+
+"$GPUFS_BIN" watch drm lines=1 -i $data/drm-6.17.dat --html "$out/watch.html" >/dev/null 2>&1
+"$GPUFS_BIN" watch drm lines=1 -i $data/drm-6.17.dat --json >"$out/watch.json" 2>/dev/null
+"$GPUFS_BIN" report -i $data/why-6.12.dat --html "$out/why.html" 2>/dev/null
+"$GPUFS_BIN" report -i $data/vblank-6.12.dat --html "$out/vblank.html" 2>/dev/null
+"$GPUFS_BIN" stacks sched:sched_switch by comm -i $data/stack-6.18.dat --flame "$out/flame.svg" >/dev/null 2>&1
+"$GPUFS_BIN" latency sched:sched_wakeup sched:sched_switch --key pid=next_pid -i $data/mono-6.18.dat \
+    --heat "$out/heat.svg" >/dev/null 2>&1
+NODE_PATH=build/browser/node_modules node tests/browser/pages.js "$out"

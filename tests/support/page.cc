@@ -1,0 +1,245 @@
+#include <zlib.h>
+
+#include <array>
+#include <stdexcept>
+
+#include "base/cat.h"
+#include "support/json.h"
+#include "support/timeline.h"
+
+// Reads a page as its script does (src/view/page/page_data.js), from the page's text alone.
+namespace gpufs::test {
+namespace {
+
+std::string from_base64(std::string_view text) {
+    std::array<int, 256> digits{};
+    digits.fill(-1);
+    int next = 0;
+    for (const char c :
+         std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
+        digits[static_cast<unsigned char>(c)] = next++;
+    std::string bytes;
+    std::uint32_t group = 0;
+    int bits = 0;
+    while (text.ends_with('=')) text.remove_suffix(1);
+    for (const char c : text) {
+        const int digit = digits[static_cast<unsigned char>(c)];
+        if (digit < 0) throw std::runtime_error("no base 64");
+        group = group << 6 | static_cast<std::uint32_t>(digit);
+        bits += 6;
+        if (bits < 8) continue;
+        bits -= 8;
+        bytes += static_cast<char>(group >> bits & 0xff);
+    }
+    return bytes;
+}
+
+std::string unpacked(const std::string& packed) {
+    z_stream stream{};
+    if (::inflateInit(&stream) != Z_OK) throw std::bad_alloc();
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    stream.avail_in = static_cast<uInt>(packed.size());
+    std::string bytes, piece(64 << 10, '\0');
+    int result = Z_OK;
+    while (result == Z_OK) {
+        stream.next_out = reinterpret_cast<Bytef*>(piece.data());
+        stream.avail_out = static_cast<uInt>(piece.size());
+        result = ::inflate(&stream, Z_NO_FLUSH);
+        bytes.append(piece, 0, piece.size() - stream.avail_out);
+    }
+    ::inflateEnd(&stream);
+    if (result != Z_STREAM_END) throw std::runtime_error("a chunk is not what zlib packs");
+    return bytes;
+}
+
+// What stands between two texts, behind `from`, which is moved behind it. Empty where there is
+// none.
+std::string_view between(std::string_view text, std::size_t& from, std::string_view begin,
+                         std::string_view end) {
+    const std::size_t at = text.find(begin, from);
+    const std::size_t to = at == text.npos ? at : text.find(end, at + begin.size());
+    if (to == text.npos) return {};
+    from = to + end.size();
+    return text.substr(at + begin.size(), to - at - begin.size());
+}
+
+// All chunks of a kind, with how many items they have.
+struct Items {
+    std::string bytes;
+    std::uint64_t count = 0;
+    std::size_t at = 0;
+
+    std::uint64_t number() {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0;; shift += 7) {
+            const auto byte = static_cast<unsigned char>(bytes.at(at++));
+            value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+            if (byte < 0x80) return value;
+        }
+    }
+    std::int64_t signed_number() {
+        const std::uint64_t value = number();
+        return static_cast<std::int64_t>(value >> 1 ^ (0 - (value & 1)));
+    }
+    std::string text(std::size_t length) {
+        at += length;
+        return bytes.substr(at - length, length);
+    }
+};
+
+Items items_of(std::string_view page, const std::string& kind) {
+    Items items;
+    std::size_t from = 0;
+    for (;;) {
+        const std::string_view chunk = between(
+            page, from, cat("class=\"chunk\" data-kind=\"", kind, "\" data-items=\""), "</script>");
+        if (chunk.empty()) return items;
+        items.count += std::stoull(std::string(chunk));
+        items.bytes += unpacked(from_base64(chunk.substr(chunk.find('>') + 1)));
+    }
+}
+
+// The page's own facts, and what is made of them.
+struct Reader {
+    explicit Reader(std::string_view text) : page(text) {
+        std::size_t from = 0;
+        facts = parse_json(std::string(
+            between(text, from, "<script type=\"application/json\" id=\"facts\">", "</script>")));
+        begin = std::stoull(facts["begin"].text);
+        span = std::stoull(facts["span"].text);
+    }
+    std::string name(std::uint64_t number) const { return facts["names"].items.at(number).text; }
+
+    ShownTimeline::Arguments arguments(Items& values, std::uint64_t at) const {
+        ShownTimeline::Arguments all;
+        if (at == 0) return all;
+        values.at = at - 1;
+        for (std::uint64_t left = values.number(); left != 0; --left) {
+            const std::string key = name(values.number());
+            const std::uint64_t kind = values.number();
+            if (kind == 3)
+                all[key] = values.text(values.number());
+            else if (kind == 1)
+                all[key] = std::to_string(static_cast<std::int64_t>(values.number()));
+            else
+                all[key] = std::to_string(values.number());
+        }
+        return all;
+    }
+
+    std::string_view page;
+    Json facts;
+    std::uint64_t begin = 0, span = 0;
+};
+
+void read_slices(const Reader& reader, ShownTimeline& shown) {
+    Items items = items_of(reader.page, "slice"), values = items_of(reader.page, "slice-values");
+    std::uint64_t time = reader.begin, at = 0;
+    for (; items.count != 0; --items.count) {
+        ShownTimeline::Event slice;
+        slice.track = items.number();
+        slice.begin = time += static_cast<std::uint64_t>(items.signed_number());
+        const std::uint64_t duration = items.number();
+        slice.is_open = duration == 0;
+        slice.end = duration == 0 ? 0 : slice.begin + duration - 1;
+        slice.name = reader.name(items.number());
+        slice.category = reader.name(items.number());
+        if (const std::uint64_t flow = items.number(); flow != 0) slice.flows.push_back(flow);
+        const std::uint64_t step = items.number();
+        slice.arguments = reader.arguments(values, step == 0 ? 0 : at += step);
+        shown.slices.push_back(std::move(slice));
+    }
+}
+
+void read_instants(const Reader& reader, ShownTimeline& shown) {
+    Items items = items_of(reader.page, "instant");
+    Items values = items_of(reader.page, "instant-values");
+    std::uint64_t time = reader.begin, at = 0;
+    for (; items.count != 0; --items.count) {
+        ShownTimeline::Event instant;
+        instant.track = items.number();
+        instant.begin = instant.end = time += static_cast<std::uint64_t>(items.signed_number());
+        instant.name = reader.name(items.number());
+        instant.category = reader.name(items.number());
+        if (const std::uint64_t flow = items.number(); flow != 0) instant.flows.push_back(flow);
+        const std::int64_t step = items.signed_number();
+        if (step != 0) at += static_cast<std::uint64_t>(step);
+        instant.arguments = reader.arguments(values, step == 0 ? 0 : at);
+        instant.repeated = items.number();
+        shown.instants.push_back(std::move(instant));
+    }
+}
+
+void read_switches(const Reader& reader, ShownTimeline& shown) {
+    Items items = items_of(reader.page, "switch");
+    std::uint64_t time = reader.begin;
+    for (; items.count != 0; --items.count) {
+        ShownTimeline::Switch change;
+        change.cpu = static_cast<int>(items.number());
+        change.time = time += static_cast<std::uint64_t>(items.signed_number());
+        items.number();  // the task that goes
+        change.prev_state = items.signed_number();
+        const Json& task = reader.facts["tasks"].items.at(items.number());
+        change.next_pid = std::stoll(task.items.at(0).text);
+        change.next_comm = reader.name(std::stoull(task.items.at(1).text));
+        change.next_prio = items.signed_number();
+        change.merged = items.number();
+        if (change.merged != 0) change.busy_ns = items.number();
+        shown.switches.push_back(change);
+    }
+}
+
+void read_wakeups(const Reader& reader, ShownTimeline& shown) {
+    Items items = items_of(reader.page, "wakeup");
+    std::uint64_t time = reader.begin;
+    for (; items.count != 0; --items.count) {
+        ShownTimeline::Wakeup wakeup;
+        wakeup.time = time += static_cast<std::uint64_t>(items.signed_number());
+        wakeup.cpu = static_cast<int>(items.number());
+        items.number();  // who wakes
+        const Json& task = reader.facts["tasks"].items.at(items.number());
+        wakeup.pid = std::stoll(task.items.at(0).text);
+        wakeup.comm = reader.name(std::stoull(task.items.at(1).text));
+        wakeup.target_cpu = static_cast<std::int64_t>(items.number());
+        shown.wakeups.push_back(wakeup);
+    }
+}
+
+void read_values(const Reader& reader, ShownTimeline& shown) {
+    Items items = items_of(reader.page, "count");
+    std::uint64_t time = reader.begin;
+    for (; items.count != 0; --items.count) {
+        ShownTimeline::Value value;
+        value.track = items.number();
+        value.time = time += static_cast<std::uint64_t>(items.signed_number());
+        value.value = items.signed_number();
+        shown.values.push_back(value);
+    }
+}
+
+}  // namespace
+
+ShownTimeline read_page(std::string_view html) {
+    const Reader reader(html);
+    ShownTimeline shown;
+    for (const Json& one : reader.facts["tracks"].items) {
+        ShownTimeline::Track track;
+        const auto number = [&](std::size_t at) { return std::stoll(one.items.at(at).text); };
+        track.parent = static_cast<std::uint64_t>(number(1));
+        track.is_counter = number(2) == 3;
+        track.name = one.items.at(3).text;
+        if (number(2) == 1) {
+            track.tid = static_cast<int>(number(4));
+            track.pid = static_cast<int>(number(5));
+        }
+        shown.tracks[static_cast<std::uint64_t>(number(0))] = track;
+    }
+    read_slices(reader, shown);
+    read_instants(reader, shown);
+    read_switches(reader, shown);
+    read_wakeups(reader, shown);
+    read_values(reader, shown);
+    return shown;
+}
+
+}  // namespace gpufs::test

@@ -1,0 +1,181 @@
+#define BOOST_TEST_DYN_LINK
+#include "view/page/page_writer.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <string>
+
+#include "base/base64.h"
+#include "base/cat.h"
+#include "support/timeline.h"
+
+namespace gpufs {
+namespace {
+
+using test::ShownTimeline;
+
+// A page of what is done to its writer.
+template <class Do>
+std::string page_of(PageLimits limits, Do&& what) {
+    std::string text;
+    PageWriter writer([&](std::string_view piece) { text += piece; }, "a page", limits);
+    writer.start({"mono", "Linux"}, 1000);
+    what(writer);
+    writer.finish();
+    return text;
+}
+
+TaskSwitch switch_to(int pid, std::uint64_t time, int cpu) {
+    TaskSwitch change;
+    change.time = time;
+    change.cpu = cpu;
+    change.next_pid = pid;
+    change.next_comm = pid == 0 ? "idle" : "busy";
+    return change;
+}
+
+std::uint32_t add_lane(PageWriter& writer, std::uint32_t id) {
+    Track track;
+    track.id = id;
+    track.name = cat("lane ", id);
+    writer.add_track(track);
+    return id;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(view_page)
+
+BOOST_AUTO_TEST_CASE(base_64_has_digits_of_six_bits_and_equals_signs_behind) {
+    BOOST_TEST(base64("") == "");
+    BOOST_TEST(base64("f") == "Zg==");
+    BOOST_TEST(base64("fo") == "Zm8=");
+    BOOST_TEST(base64("foo") == "Zm9v");
+    BOOST_TEST(base64("\xff\xfe\xfd") == "//79");
+}
+
+BOOST_AUTO_TEST_CASE(slices_within_each_other_end_from_the_inside) {
+    const std::string page = page_of({}, [](PageWriter& writer) {
+        const std::uint32_t lane = add_lane(writer, 1);
+        writer.begin({lane, 1100, "outer", "c", {}});
+        writer.begin({lane, 1200, "inner", "c", {}});
+        writer.end(lane, 1300, {});
+        const Argument why{"why", Argument::Kind::text, 0, "done"};
+        writer.end(lane, 1400, {&why, 1});
+        writer.begin({lane, 1500, "open", "c", {}});
+    });
+    const ShownTimeline shown = test::read_page(page);
+    BOOST_TEST_REQUIRE(shown.slices.size() == 3u);
+    BOOST_TEST(shown.slices[0].name == "inner");
+    BOOST_TEST(shown.slices[0].begin == 1200u);
+    BOOST_TEST(shown.slices[0].end == 1300u);
+    BOOST_TEST(shown.slices[1].name == "outer");
+    BOOST_TEST(shown.slices[1].begin == 1100u);
+    BOOST_TEST(shown.slices[1].end == 1400u);
+    BOOST_TEST(shown.slices[1].arguments.at("why") == "done");
+    BOOST_TEST(shown.slices[2].name == "open");
+    BOOST_TEST(shown.slices[2].is_open);
+}
+
+// Whatever is told together adds up: how many switches there were, and how long the CPUs worked.
+BOOST_AUTO_TEST_CASE(more_switches_than_a_page_has_room_for_are_told_together) {
+    constexpr std::uint64_t kMany = 20'000, kLimit = 1000;
+    PageLimits limits;
+    limits.switches = kLimit;
+    std::uint64_t busy = 0;
+    const std::string page = page_of(limits, [&](PageWriter& writer) {
+        std::uint64_t time = 1000;
+        for (std::uint64_t i = 0; i < kMany; ++i) {
+            const int cpu = static_cast<int>(i % 2);
+            const bool works = i / 2 % 2 == 0;
+            writer.switch_task(switch_to(works ? 7 : 0, time, cpu));
+            const std::uint64_t step = i == kMany / 2 ? 1'000'000 : 50;
+            if (i + 2 < kMany && works)
+                busy += i + 1 == kMany / 2 || i == kMany / 2 ? 1'000'050 : 100;
+            time += step;
+        }
+    });
+    const ShownTimeline shown = test::read_page(page);
+    BOOST_TEST(shown.switches.size() < kLimit);
+    std::uint64_t switches = 0, told_busy = 0;
+    std::uint64_t ends[2] = {0, 0};
+    for (auto one = shown.switches.rbegin(); one != shown.switches.rend(); ++one) {
+        switches += one->merged == 0 ? 1 : one->merged;
+        std::uint64_t& end = ends[one->cpu];
+        if (one->merged != 0)
+            told_busy += one->busy_ns;
+        else if (end != 0 && one->next_pid != 0)
+            told_busy += end - one->time;
+        end = one->time;
+    }
+    BOOST_TEST(switches == kMany);
+    BOOST_TEST(told_busy == busy);
+}
+
+BOOST_AUTO_TEST_CASE(more_instants_than_a_page_has_room_for_are_marks_with_their_number) {
+    constexpr std::uint64_t kMany = 10'000, kLimit = 500;
+    PageLimits limits;
+    limits.instants = kLimit;
+    const std::string page = page_of(limits, [&](PageWriter& writer) {
+        const std::uint32_t lanes[] = {add_lane(writer, 1), add_lane(writer, 2)};
+        for (std::uint64_t i = 0; i < kMany; ++i) {
+            const std::uint64_t flow = i == 77 ? 5 : 0;  // part of an arrow
+            writer.instant({lanes[i % 2], 1000 + i * 10, "event", "c", {}, flow});
+        }
+    });
+    const ShownTimeline shown = test::read_page(page);
+    BOOST_TEST(shown.instants.size() < 2 * kLimit);
+    std::uint64_t told = 0;
+    std::size_t arrows = 0;
+    for (const ShownTimeline::Event& one : shown.instants) {
+        told += one.repeated;
+        if (one.flows.empty()) continue;
+        ++arrows;
+        BOOST_TEST(one.begin == 1770u);
+        BOOST_TEST(one.repeated == 1u);
+    }
+    BOOST_TEST(told == kMany);
+    BOOST_TEST(arrows == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_left_out_is_told) {
+    PageLimits limits;
+    limits.slices = 1;
+    limits.counts = 1;
+    limits.argument_bytes = 0;
+    limits.wakeups = 0;
+    const std::string page = page_of(limits, [](PageWriter& writer) {
+        const std::uint32_t lane = add_lane(writer, 1);
+        const Argument number{"n", Argument::Kind::unsigned_number, 1, {}};
+        for (std::uint64_t time = 1000; time < 1003; ++time) {
+            writer.begin({lane, time, "slice", "c", {&number, 1}});
+            writer.end(lane, time, {});
+            writer.count(lane, time, 1);
+        }
+        Wakeup wakeup;
+        wakeup.time = 1004;
+        writer.wake(wakeup);
+    });
+    for (const char* note :
+         {"\"who woke whom is left out: 1 wakeups\"", "\"2 slices are left out\"",
+          "\"2 changes of counters are left out\"", "\"1 items are without their fields\""})
+        BOOST_TEST((page.find(note) != page.npos), note);
+}
+
+BOOST_AUTO_TEST_CASE(a_track_that_is_added_again_has_a_new_name) {
+    const std::string page = page_of({}, [](PageWriter& writer) {
+        Track track;
+        track.id = 1;
+        track.name = "before";
+        writer.add_track(track);
+        track.name = "now";
+        writer.add_track(track);
+    });
+    const ShownTimeline shown = test::read_page(page);
+    BOOST_TEST(shown.tracks.size() == 1u);
+    BOOST_TEST(shown.tracks.at(1).name == "now");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs
