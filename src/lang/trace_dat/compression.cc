@@ -27,6 +27,13 @@ std::size_t check_zstd(std::size_t result) {
     return result;
 }
 
+std::string by_zstd(std::span<const std::byte> bytes, int level) {
+    std::string out(::ZSTD_compressBound(bytes.size()), '\0');
+    out.resize(
+        check_zstd(::ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), level)));
+    return out;
+}
+
 }  // namespace
 
 std::optional<Compression> find_compression(std::string_view name) {
@@ -64,15 +71,16 @@ std::string compress(Compression kind, std::span<const std::byte> bytes) {
             break;
         }
         case Compression::zstd:
-            out.resize(::ZSTD_compressBound(bytes.size()));
-            out.resize(check_zstd(::ZSTD_compress(out.data(), out.size(), bytes.data(),
-                                                  bytes.size(), ZSTD_CLEVEL_DEFAULT)));
-            break;
+            return by_zstd(bytes, ZSTD_CLEVEL_DEFAULT);
         case Compression::none:
             out = plain;
             break;
     }
     return out;
+}
+
+std::string compress_fast(std::span<const std::byte> bytes) {
+    return by_zstd(bytes, 1);
 }
 
 std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,
@@ -93,6 +101,33 @@ std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,
     if (bytes.size() > into.size()) throw Error("a block is larger than it says");
     std::ranges::copy(bytes, into.begin());
     return bytes.size();
+}
+
+struct ZstdStream::State {
+    ZSTD_DStream* stream = ::ZSTD_createDStream();
+};
+
+ZstdStream::ZstdStream() : state_(std::make_unique<State>()) {
+    if (!state_->stream) throw std::bad_alloc();
+}
+
+ZstdStream::~ZstdStream() {
+    ::ZSTD_freeDStream(state_->stream);
+}
+
+void ZstdStream::uncompress(std::span<const std::byte> piece, std::vector<std::byte>& out,
+                            std::size_t most) {
+    ZSTD_inBuffer from{piece.data(), piece.size(), 0};
+    const std::size_t begin = out.size();
+    for (bool is_full = true; from.pos < from.size || is_full;) {
+        const std::size_t filled = out.size();
+        out.resize(filled + ::ZSTD_DStreamOutSize());
+        ZSTD_outBuffer to{out.data() + filled, out.size() - filled, 0};
+        check_zstd(::ZSTD_decompressStream(state_->stream, &to, &from));
+        out.resize(filled + to.pos);
+        is_full = to.pos == to.size;
+        if (out.size() - begin > most) throw Error(cat("zstd: more than ", most, " bytes"));
+    }
 }
 
 }  // namespace gpufs
