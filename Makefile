@@ -89,8 +89,8 @@ $(B)/probed-fixed: MODE = -std=c++20 -no-pie -fno-pie
 $(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
 $(B)/gpufs-work: tests/programs/work.cc
 $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests
-$(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/vm/modules/toy_nvidia.h
-$(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/vm/modules/toy_gpu.h
+$(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/guests/modules/toy_nvidia.h
+$(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/guests/modules/toy_gpu.h
 $(filter %/nest %/nest-fixed %/nest-dwarf4,$(PROGRAMS)): tests/programs/nest.cc
 $(B)/gpufs-drm-work: tests/programs/drm_work.cc
 $(B)/gpufs-work $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: tests/programs/works.h
@@ -122,7 +122,7 @@ endef
 $(foreach lib,$(MOCKS),$(eval $(call mock,$(lib),$(patsubst %/,%,$(dir $(lib:$(B)/%=%))))))
 $(CUDA) $(CUDA_WORK): $(wildcard tests/programs/cuda/*.h)
 
-$(PROGRAMS) $(CUDA) $(MOCKS): Makefile | build/.deps
+$(PROGRAMS) $(CUDA) $(MOCKS): $(B)/flags | build/.deps
 	@echo "  CXX   $@"; mkdir -p $(@D)
 	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc,$^) $(LIBRARIES) -o $@
 
@@ -153,18 +153,18 @@ $(PCH_TEST).gch: | build/.deps-check
 $(call objects,$(TEST)): private PCH = -Winvalid-pch -include $(PCH_TEST)
 # The one that defines Boost.Test's main(), and programs beside.
 $(call obj,tests/main.cc tests/demo/blocker.cc tests/bench/probe.cc): private PCH =
-$(PCH_SRC).gch $(PCH_TEST).gch: $(B)/%.gch: % Makefile | build/.deps
-$(B)/hot/src/base/precompiled.h.gch: src/base/precompiled.h Makefile | build/.deps
+$(PCH_SRC).gch $(PCH_TEST).gch: $(B)/%.gch: % $(B)/flags | build/.deps
+$(B)/hot/src/base/precompiled.h.gch: src/base/precompiled.h $(B)/flags | build/.deps
 $(sort $(PCH_SRC).gch $(PCH_HOT).gch $(PCH_TEST).gch):
 	@echo "  CXX   $<"; mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -x c++-header $< -o $@
 # -MMD writes the header list of each object next to it, so a changed header rebuilds its users.
-$(B)/%.o: %.cc Makefile | build/.deps
+$(B)/%.o: %.cc $(B)/flags | build/.deps
 	@echo "  CXX   $<"; mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(PCH) -MMD -MP -c $< -o $@
 .SECONDEXPANSION:
 sources_of = $(filter-out $(alone),$(wildcard $(1)/*.cc))
-$(B)/%/folder.o: $$(call sources_of,$$*) Makefile | build/.deps
+$(B)/%/folder.o: $$(call sources_of,$$*) $(B)/flags | build/.deps
 	@echo "  CXX   $*"; mkdir -p $(@D)
 	@printf '#include "%s"\n' $(call sources_of,$*) >$(@D)/folder.cc
 	$(Q)$(CXX) -iquote . $(CPPFLAGS) $(CXXFLAGS) $(UNITY_WARN) $(PCH) -MMD -MP -c $(@D)/folder.cc -o $@
@@ -177,7 +177,7 @@ $(B)/gen/pictures.cc: $(PICTURES) src/view/pictures
 $(EMBEDDED:%=$(B)/gen/%.cc): src/embed.sh
 	@echo "  GEN   $@"; mkdir -p $(@D)
 	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf %.css %.js,$^) >$@
-$(B)/gen/%.o: $(B)/gen/%.cc Makefile | build/.deps
+$(B)/gen/%.o: $(B)/gen/%.cc $(B)/flags | build/.deps
 	@echo "  CXX   $<"
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
@@ -186,6 +186,11 @@ $(call objects,$(TEST)) $(PCH_TEST).gch: private override CXXFLAGS += -O0 -g0 -W
 $(PCH_TEST).gch: private override CXXFLAGS += $(if $(findstring clang,$(CXX)),-fpch-instantiate-templates)
 $(call objects,$(TEST)) $(PCH_TEST).gch: private CXX = $(TEST_CXX)
 
+# Objects are as new as what they are compiled with: other flags rebuild them, a new rule does not.
+COMPILED_WITH := $(CXX) $(TEST_CXX) $(CPPFLAGS) $(CXXFLAGS) $(HOT_CXXFLAGS)
+$(B)/flags: force
+	@mkdir -p $(@D); echo '$(COMPILED_WITH)' | cmp -s - $@ || echo '$(COMPILED_WITH)' >$@
+
 # The version is compiled into one file, which is rebuilt when it changes.
 $(B)/src/cmd/main.o: override CPPFLAGS += -DGPUFS_VERSION='"$(VERSION)"'
 $(B)/src/cmd/main.o: $(B)/version
@@ -193,7 +198,7 @@ $(B)/version: force
 	@mkdir -p $(@D); echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
 
 # The system calls of this architecture, a line SYSCALL(name) each.
-$(B)/gen/syscall_list.inc: Makefile
+$(B)/gen/syscall_list.inc: $(B)/flags
 	@echo "  GEN   $@"; mkdir -p $(@D)
 	$(Q)echo '#include <asm/unistd.h>' | $(CXX) -E -dM -x c - | LC_ALL=C sort | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/SYSCALL(\1)/p' | grep -v 'arch_specific\|(syscalls)' > $@
@@ -236,11 +241,11 @@ check-vm-needs: guests $(B)/fixed/gpufs $(B)/gpufs-test
 # The kernels of the guests, and the tests' modules for them: downloads, while others compile.
 guests: build/.deps-check
 	$(Q)for series in $(KERNELS); do \
-		tests/vm/fetch-kernel.sh $$series && tests/vm/build-modules.sh $$series || exit 1; done
+		tests/guests/fetch-kernel.sh $$series && tests/guests/build-modules.sh $$series || exit 1; done
 
 # bpftrace's tools, without bpftrace.
 bt-tools: build/.deps-check
-	$(Q)tests/vm/fetch-bt-tools.sh
+	$(Q)tests/guests/fetch-bt-tools.sh
 
 # The library under clang's sanitizers with the fuzzers, and the tests on it.
 GENERATED := $(EMBEDDED:%=$(B)/gen/%.cc) $(B)/gen/syscall_list.inc

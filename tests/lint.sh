@@ -29,7 +29,7 @@ files() {
     done
 }
 # The kernel modules of the guests are C, in the kernel's style.
-code() { files '*.h' '*.cc' ':!tests/vm/modules'; }
+code() { files '*.h' '*.cc' ':!tests/guests/modules'; }
 
 # The table of tests/lint/folders; and who may include what is not ours.
 includes() {

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,6 +99,30 @@ public:
     }
 };
 BOOST_TEST_GLOBAL_FIXTURE(Patience);
+
+// $GPUFS_SHARE, "2/3", runs the second third of the cases: several guests share them, by their
+// names.
+class Share : public ut::test_tree_visitor {
+public:
+    Share() {
+        const char* share = std::getenv("GPUFS_SHARE");
+        if (!share) return;
+        std::istringstream words(share);
+        char slash = 0;
+        if (!(words >> mine_ >> slash >> all_) || slash != '/' || mine_ < 1 || mine_ > all_)
+            throw std::invalid_argument("GPUFS_SHARE is no share: " + std::string(share));
+        ut::traverse_test_tree(ut::framework::master_test_suite(), *this, true);
+    }
+    void visit(const ut::test_case& one) override {
+        if (std::hash<std::string>()(one.full_name()) % all_ != mine_ - 1)
+            ut::framework::get(one.p_id, ut::TUT_CASE).p_run_status.value =
+                ut::test_unit::RS_DISABLED;
+    }
+
+private:
+    std::size_t mine_ = 0, all_ = 0;
+};
+BOOST_TEST_GLOBAL_FIXTURE(Share);
 
 // What a shell lets a background job ignore, the programs under test are not to ignore.
 struct Foreground {

@@ -3,8 +3,8 @@
 #   N passed, N failed, N skipped
 # Rings: unit (no root), sanitized (the same under ASan and UBSan), kernel (the real tracefs of this
 # machine), cli (the binary), embed (programs against the installed library), fuzz, vm (kernel and cli
-# inside Debian's kernels of the series in $KERNELS). A ring that cannot run is a failure, never a
-# silent skip. What failed is told once more at the end.
+# inside Debian's kernels of the series in $KERNELS; beside other rings these share the cases). A ring
+# that cannot run is a failure, never a silent skip. What failed is told once more at the end.
 set -u -o pipefail
 
 B=${B:-build}
@@ -67,23 +67,24 @@ ring_fuzz() {
     echo "$passed $((fuzzers - passed)) 0" >"$tally/fuzz"
     [ "$passed" = "$fuzzers" ]
 }
-# What does not depend on the kernel is not asked again; what depends only on what a kernel has, in one
-# of the guests.
+# What does not depend on the kernel is not asked again. Beside other rings the guests share the cases:
+# each runs on this machine and in one of them. Alone, as before a release, each guest runs all.
 run_guest() {
-    local series=$1 without='--run_test=!@pure'
-    [ "$series" = "${KERNELS%% *}" ] || without+=' --run_test=!@first_guest'
-    [ "$series" = "${KERNELS##* }" ] || without+=' --run_test=!@last_guest'
+    local series=$1 share=$2
     # shellcheck disable=SC2016  # the variable is the guest's
-    GPUFS_BIN=$B/fixed/gpufs tests/vm/run.sh "$series" --timeout 1800 \
+    GPUFS_SHARE=$share GPUFS_BIN=$B/fixed/gpufs tests/guests/run.sh "$series" --timeout 1800 \
         --modules drm,gpu-sched,vgem,virtio-gpu,toy_gpu,toy_display,toy_driver -- sh -c \
-        'GPUFS_TALLY=$GPUFS_VM_OUT/tally exec '"$B"'/gpufs-test --run_test=kernel,cli '"$without"
+        'GPUFS_TALLY=$GPUFS_VM_OUT/tally exec '"$B"'/gpufs-test --run_test=kernel,cli --run_test=!@pure'
 }
 # A guest uses one CPU: as many at once as there are. What they print comes when all have ended.
 ring_vm() {
-    local series failed=0
+    local series failed=0 number=0 share all
+    all=$(wc -w <<<"$KERNELS")
     for series in $KERNELS; do
+        number=$((number + 1)) share=1/1
+        [ $rings = 1 ] || share=$number/$all
         while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
-        { run_guest "$series" || echo $? >"$logs/vm-$series.failed"; } >"$logs/vm-$series" 2>&1 &
+        { run_guest "$series" "$share" || echo $? >"$logs/vm-$series.failed"; } >"$logs/vm-$series" 2>&1 &
     done
     wait
     for series in $KERNELS; do
@@ -99,6 +100,7 @@ run_ring() {
     "ring_$1" >"$logs/$1" 2>&1
     echo $? >"$logs/$1.status"
 }
+rings=$#
 # What needs nothing but a CPU runs beside the rings that ask this machine's kernel, which mostly wait
 # for it. The guests take all CPUs: they come behind.
 aside=()

@@ -29,7 +29,7 @@
 namespace ut = boost::unit_test;
 
 // The tools of Debian's bpftrace 0.17, unmodified: each runs, or is refused for what this kernel
-// lacks. tests/vm/fetch-bt-tools.sh gets them.
+// lacks. tests/guests/fetch-bt-tools.sh gets them.
 namespace gpufs {
 namespace {
 
@@ -45,7 +45,7 @@ std::string tool_path(std::string_view name) {
 
 boost::test_tools::assertion_result has_tools(ut::test_unit_id) {
     boost::test_tools::assertion_result yes(file_exists(tool_path("vfsstat")));
-    yes.message() << "needs bpftrace's tools: tests/vm/fetch-bt-tools.sh";
+    yes.message() << "needs bpftrace's tools: tests/guests/fetch-bt-tools.sh";
     return yes;
 }
 

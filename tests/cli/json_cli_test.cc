@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(the_page_has_every_command_that_prints_json, *ut::label("pu
 
 // Each object but gpu and its use (there may be none) and gap, in the fewest runs.
 BOOST_AUTO_TEST_CASE(the_objects_of_the_page_are_what_the_commands_print,
-                     *ut::label("last_guest") * ut::precondition(test::can_trace)) {
+                     *ut::label("pure") * ut::precondition(test::can_trace)) {
     const test::TempFile file("");
     const test::TempSession session;
     const std::string recording = "tests/data/trace_dat/drm-6.17.dat";

@@ -9,7 +9,7 @@ HEADER_STAMPS := $(HEADERS:%=$(B)/lint/%.alone)
 TIDY_STAMPS   := $(patsubst %,$(B)/lint/%.tidy,$(LIB) $(APP))
 # Nor the guests' modules, which have the kernel's style.
 FORMAT_STAMPS := $(patsubst %,$(B)/lint/%.format,$(HEADERS) $(LIB) $(APP) $(filter-out \
-	tests/vm/modules/%,$(wildcard tests/*.cc tests/*/*.cc tests/*/*.h tests/*/*/*.cc tests/*/*/*.h)))
+	tests/guests/modules/%,$(wildcard tests/*.cc tests/*/*.cc tests/*/*.h tests/*/*/*.cc tests/*/*/*.h)))
 LINT_CPPFLAGS := $(CPPFLAGS) -I$(B)/gen -DGPUFS_VERSION='""'
 
 $(HEADER_STAMPS) $(TIDY_STAMPS): | $(B)/gen/syscall_list.inc

@@ -1,4 +1,4 @@
-// Work for the toy GPU and the toy displays of tests/vm/modules, and what they say of it.
+// Work for the toy GPU and the toy displays of tests/guests/modules, and what they say of it.
 //
 //   gpufs-gpu-work WHAT [NUMBER...]
 //
@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "vm/modules/toy_gpu.h"
+#include "guests/modules/toy_gpu.h"
 #include "works.h"
 
 namespace {

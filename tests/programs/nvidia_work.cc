@@ -1,4 +1,4 @@
-// Work for the toy of NVIDIA's driver in tests/vm/modules.
+// Work for the toy of NVIDIA's driver in tests/guests/modules.
 //
 //   gpufs-nvidia-work WHAT [NUMBER...]
 //
@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-#include "vm/modules/toy_nvidia.h"
+#include "guests/modules/toy_nvidia.h"
 #include "works.h"
 
 namespace {

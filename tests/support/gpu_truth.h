@@ -8,7 +8,7 @@
 
 namespace gpufs::test {
 
-// The GPU that does nothing, on time, and the displays without a picture: tests/vm/modules.
+// The GPU that does nothing, on time, and the displays without a picture: tests/guests/modules.
 boost::test_tools::assertion_result has_toy_gpu(boost::unit_test::test_unit_id);
 boost::test_tools::assertion_result has_toy_display(boost::unit_test::test_unit_id);
 // Drivers of the kernel's own that need no hardware: vgem, and virtio-gpu for QEMU's device.
@@ -20,7 +20,7 @@ boost::test_tools::assertion_result has_toy_driver(boost::unit_test::test_unit_i
 std::string kernel_series();
 
 // A command of the name kGame that has it do what the lines say, which
-// tests/vm/modules/toy_driver.c explains.
+// tests/guests/modules/toy_driver.c explains.
 inline constexpr const char* kGame = "game";
 std::vector<std::string> driver_work(const std::vector<std::string>& lines);
 

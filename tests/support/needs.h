@@ -32,7 +32,7 @@ struct has_program {
     std::string name;
     boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
 };
-// A machine whose top-level buffer is the test's own: the guest of tests/vm.
+// A machine whose top-level buffer is the test's own: the guest of tests/guests.
 boost::test_tools::assertion_result owns_the_machine(boost::unit_test::test_unit_id);
 
 // How many of so many switches are sure to be traced: hosted kernels of version 6.18 were seen to

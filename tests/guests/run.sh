@@ -7,7 +7,7 @@
 # /tmp, /run and /root are its own; what it leaves in $GPUFS_VM_OUT is in build/vm/SERIES/out
 # afterwards. GPUFS_* and BOOST_* variables are passed on, tracefs is mounted, standard input is
 # empty. Modules are that kernel's or, where build-modules.sh has built them, those of
-# tests/vm/modules, which lie in $GPUFS_VM_MODULES. The exit status is COMMAND's; 124: it took
+# tests/guests/modules, which lie in $GPUFS_VM_MODULES. The exit status is COMMAND's; 124: it took
 # longer than SECONDS (600); 125: there was no guest to run it in, or it died.
 set -euo pipefail
 
@@ -35,14 +35,14 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 kernel=$(realpath -m "${GPUFS_VM_KERNELS:-$top/build/vm}/$series")
 dir=$(realpath -m "$top/build/vm/$series")
 export GPUFS_VM_MODULES=$dir/modules
-[ -s "$kernel/kernel" ] || fail "no kernel in $kernel (tests/vm/fetch-kernel.sh $series puts one there)"
+[ -s "$kernel/kernel" ] || fail "no kernel in $kernel (tests/guests/fetch-kernel.sh $series puts one there)"
 command -v qemu-system-x86_64 >/dev/null || fail "needs qemu-system-x86_64 (Debian: qemu-system-x86)"
 
 # One guest at a time: `out` and `control` are this run's own. The lock goes with the process.
 mkdir -p "$dir"
 exec 9>"$dir/lock"
 flock -n 9 || { echo "run.sh: waiting for another guest in $dir" >&2; flock 9; }
-"$top/tests/vm/initrd.sh" "$kernel" || exit 125
+"$top/tests/guests/initrd.sh" "$kernel" || exit 125
 rm -rf "$dir/out" "$dir/control"
 mkdir "$dir/out" "$dir/control"
 printf '%s\n' "$top" "$kernel" >"$dir/control/paths"

@@ -70,8 +70,8 @@ extract_vmlinux() {
 [ $# -eq 1 ] || fail "usage: fetch-kernel.sh SERIES"
 series=$1
 top=$(cd "$(dirname "$0")/../.." && pwd)
-# shellcheck source=tests/vm/debian.sh
-. "$top/tests/vm/debian.sh"
+# shellcheck source=tests/guests/debian.sh
+. "$top/tests/guests/debian.sh"
 know_series "$series"
 dir=$downloads/$series
 for tool in apt-cache dpkg depmod; do

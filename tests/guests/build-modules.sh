@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds tests/vm/modules for the kernel that fetch-kernel.sh got, into build/vm/SERIES/modules.
+# Builds tests/guests/modules for the kernel that fetch-kernel.sh got, into build/vm/SERIES/modules.
 #
 # usage: build-modules.sh SERIES
 #
@@ -17,14 +17,14 @@ fail() {
 
 [ $# -eq 1 ] || fail "usage: build-modules.sh SERIES"
 top=$(cd "$(dirname "$0")/../.." && pwd)
-# shellcheck source=tests/vm/debian.sh
-. "$top/tests/vm/debian.sh"
+# shellcheck source=tests/guests/debian.sh
+. "$top/tests/guests/debian.sh"
 series=$1
 know_series "$series"
 kernel=$downloads/$1
 out=$top/build/vm/$1/modules
 headers=$kernel/headers
-[ -s "$kernel/kernel" ] || fail "no kernel in $kernel (tests/vm/fetch-kernel.sh $1 puts one there)"
+[ -s "$kernel/kernel" ] || fail "no kernel in $kernel (tests/guests/fetch-kernel.sh $1 puts one there)"
 read -r release package version <"$kernel/kernel"
 
 # Prints PACKAGE=VERSION of the headers, of those that all variants share, and of the build tools.
@@ -95,7 +95,7 @@ make_driver_events() {
         [ -e "${formats[0]}" ] || continue
         # And those that only kernels made for it have.
         [ "$system" != i915 ] || formats+=("$top/tests/data/formats/low-level/events/i915/"*/format)
-        awk -v group="$system" -v out="$work" -f "$top/tests/vm/modules/driver-events.awk" \
+        awk -v group="$system" -v out="$work" -f "$top/tests/guests/modules/driver-events.awk" \
             "${formats[@]}"
         echo "#include \"${system}_events.h\"" >>"$work/driver_events.h"
         echo "#include \"${system}_table.h\"" >>"$work/driver_tables.h"
@@ -134,13 +134,13 @@ exec 9>"$out.lock"
 flock 9
 # A module of another kernel is none.
 [ "$(cat "$out/version" 2>/dev/null)" = "$version" ] || rm -rf "${out:?}"/*
-cp -u "$top"/tests/vm/modules/* "$out"
+cp -u "$top"/tests/guests/modules/* "$out"
 make_driver_events
 # Without BTF, which would take pahole: the monitors do without that of modules.
 with_compiler env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s \
     -C "$headers/usr/src/linux-headers-$release" M="$out" CC="${compiler%@*}" \
     CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/log" 2>&1 ||
-    { cat "$out/log" >&2; fail "cannot build tests/vm/modules for $release"; }
+    { cat "$out/log" >&2; fail "cannot build tests/guests/modules for $release"; }
 make_older_nvidia 535.183.01 --redefine-sym nvidia_unlocked_ioctl=nvidia_frontend_unlocked_ioctl \
     --redefine-sym nvidia_suspend=nvidia_suspend.isra.0 --redefine-sym nvidia_resume=nvidia_resume.constprop.0
 make_older_nvidia 570.124.04 --redefine-sym nvidia_unlocked_ioctl=nvidia_ioctl_of_another_name

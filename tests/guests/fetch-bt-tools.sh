@@ -13,8 +13,8 @@ fail() {
 suite=bookworm
 version=0.17.0-1
 top=$(cd "$(dirname "$0")/../.." && pwd)
-# shellcheck source=tests/vm/debian.sh
-. "$top/tests/vm/debian.sh"
+# shellcheck source=tests/guests/debian.sh
+. "$top/tests/guests/debian.sh"
 tools=$downloads/bt-tools
 [ ! -e "$tools" ] || exit 0
 update_suite $suite

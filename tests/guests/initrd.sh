@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes DIR/initrd for the kernel that fetch-kernel.sh put in DIR: busybox, tests/vm/init and the
+# Makes DIR/initrd for the kernel that fetch-kernel.sh put in DIR: busybox, tests/guests/init and the
 # modules it takes to mount a 9p file system over virtio. Does nothing when it is up to date.
 #
 # usage: initrd.sh DIR
