@@ -3,7 +3,7 @@
 #include "api/program_state.h"
 #include "api/rows.h"
 #include "engine/monitor/replay.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "view/monitor/recorded_symbols.h"
 
 namespace gpufs::api {

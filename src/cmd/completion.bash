@@ -27,10 +27,10 @@ _gpufs() {
     elif [[ $verb == probe && ${COMP_WORDS[2]} == usdt && $word != -* ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
-    elif [[ $before =~ ^(-i|--(input|flame|heat|html))$ || $verb == probe && $before =~ ^(-x|--exec)$ ||
+    elif [[ $before =~ ^(-i|--(input|flame|heat|html|perfetto))$ || $verb == probe && $before =~ ^(-x|--exec)$ ||
         $verb == record && ($before == -o || $before == --output) ||
         $verb == export && $before != -* && $word != -* ||
-        $verb == export && $before =~ ^--(perfetto|chrome|csv|folded|pprof|speedscope)$ ]]; then
+        $verb == export && $before =~ ^--(perfetto|chrome|csv|folded|pprof|speedscope|parquet)$ ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
     elif [[ $before == --unwind ]]; then

@@ -1,5 +1,8 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <ctime>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -7,13 +10,17 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
+#include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/progress.h"
 #include "cmd/shared/recording_choice.h"
-#include "engine/trace/file.h"
-#include "engine/trace/wanted_records.h"
+#include "engine/recording/file.h"
+#include "engine/recording/wanted_records.h"
 #include "view/export/chrome.h"
+#include "view/export/jobs.h"
+#include "view/export/parquet_tables.h"
 #include "view/export/perfetto.h"
 #include "view/export/profile_files.h"
 #include "view/export/record_timeline.h"
@@ -33,7 +40,7 @@ struct Target {
 };
 
 struct ExportOptions {
-    std::optional<std::string> file;
+    std::optional<std::string> file, parquet;
     std::optional<Moment> from, to;
     std::vector<std::string> events;
     bool strict = false;
@@ -52,7 +59,7 @@ struct ExportOptions {
 
 void check_targets(const ExportOptions& choices, const std::string& recording) {
     const std::vector<const Target*> targets = choices.targets();
-    if (targets.empty())
+    if (targets.empty() && !choices.parquet)
         throw UsageError("no format is given", "--perfetto OUT writes what ui.perfetto.dev opens");
     for (std::size_t i = 0; i < targets.size(); ++i) {
         const Target& one = *targets[i];
@@ -75,8 +82,11 @@ public:
 
     Output& open(const Target& target) {
         if (*target.path == "-") return ctx_.out;
-        Output& file = *files_.emplace_back(std::make_unique<Output>(-1, *target.path));
-        file.write_to(*target.path);
+        return open(*target.path);
+    }
+    Output& open(const std::string& path) {
+        Output& file = *files_.emplace_back(std::make_unique<Output>(-1, path));
+        file.write_to(path);
         return file;
     }
     void flush() {
@@ -89,14 +99,74 @@ private:
     std::vector<std::unique_ptr<Output>> files_;
 };
 
+// A part of a path as engines that read folders as columns take it, "host=NAME".
+std::string path_part(std::string_view text) {
+    std::string part;
+    for (const char c : text) part += is_word_char(c) || c == '.' || c == '-' ? c : '_';
+    return part.empty() || part.starts_with('.') ? cat("_", part) : part;
+}
+
+// The tables of a recording, DIR/events/host=NAME/date=DAY/HOUR-RECORDING.parquet and the same of
+// jobs. A recording does not tell the time of day: day and hour (UTC) are those of the file's last
+// change.
+class Tables {
+public:
+    Tables(TraceFile& file, const std::string& directory, const std::string& recording,
+           Outputs& outputs) {
+        const std::vector<std::string> names = split(file.facts().uname, ' ');
+        timespec changed{};
+        ::clock_gettime(CLOCK_REALTIME, &changed);
+        struct stat status {};
+        if (recording != "-" && ::stat(recording.c_str(), &status) == 0 && S_ISREG(status.st_mode))
+            changed = status.st_mtim;
+        std::tm time{};
+        ::gmtime_r(&changed.tv_sec, &time);
+        char day[32], hour[8];
+        std::strftime(day, sizeof day, "%Y-%m-%d", &time);
+        std::strftime(hour, sizeof hour, "%H", &time);
+        const std::string stem =
+            recording == "-" ? "stdin" : std::filesystem::path(recording).stem().string();
+        const std::string below =
+            cat("/host=", path_part(names.size() > 1 ? names[1] : "unknown"), "/date=", day);
+        const std::string name = cat("/", hour, "-", path_part(stem), ".parquet");
+        const auto open = [&](const char* table) {
+            const std::string folder = cat(directory, "/", table, below);
+            std::error_code failed;
+            std::filesystem::create_directories(folder, failed);
+            if (failed) throw SysError(failed.value(), cat("make the folder '", folder, "'"));
+            Output& out = outputs.open(folder + name);
+            return [&out](std::string_view bytes) { out.write(bytes); };
+        };
+        events_.emplace(file, open("events"));
+        jobs_ = RecordedJobs::find(file);
+        if (jobs_) job_table_.emplace(file, open("jobs"));
+    }
+
+    void add(const TraceRecord& record) {
+        events_->add(record);
+        if (!jobs_) return;
+        for (const JobStep& step : jobs_->steps_of(record)) job_table_->add(step, record.timestamp);
+    }
+    void finish() {
+        events_->finish();
+        if (job_table_) job_table_->finish();
+    }
+
+private:
+    std::optional<EventTable> events_;
+    std::unique_ptr<RecordedJobs> jobs_;  // null: the recording has none
+    std::optional<JobTable> job_table_;
+};
+
 // Everything that is made of a recording, in one walk.
 class Exports {
 public:
-    Exports(Context& ctx, TraceFile& file, const ExportOptions& choices)
+    Exports(Context& ctx, TraceFile& file, const std::string& path, const ExportOptions& choices)
         : file_(file), outputs_(ctx) {
         if (choices.perfetto.path) add_writer<PerfettoWriter>(choices.perfetto);
         if (choices.chrome.path) add_writer<ChromeWriter>(choices.chrome);
         if (choices.wants_timeline()) timeline_.emplace(file, tee_);
+        if (choices.parquet) tables_.emplace(file, *choices.parquet, path, outputs_);
         if (choices.csv.path) {
             csv_out_ = &outputs_.open(choices.csv);
             csv_.emplace(file.context(), "");
@@ -116,6 +186,7 @@ public:
     void add(const TraceRecord& record) {
         if (timeline_) timeline_->add(record);
         if (profile_) profile_->add(record);
+        if (tables_) tables_->add(record);
         if (!csv_) return;
         line_.clear();
         csv_->print(record, line_);
@@ -124,6 +195,7 @@ public:
 
     void finish() {
         tee_.finish();
+        if (tables_) tables_->finish();
         if (profile_) profile_->finish();
         for (const auto& [out, text_of] : profile_files_) out->write(text_of(*profile_));
         outputs_.flush();
@@ -156,6 +228,7 @@ private:
     std::vector<std::unique_ptr<TimelineWriter>> writers_;
     TimelineTee tee_;
     std::optional<RecordTimeline> timeline_;
+    std::optional<Tables> tables_;
     Output* csv_out_ = nullptr;
     std::optional<RecordCsv> csv_;
     std::string line_;
@@ -171,15 +244,17 @@ RecordChoice choice_of(TraceFile& file, const ExportOptions& choices) {
     return choice;
 }
 
-int export_file(Context& ctx, TraceFile& file, const ExportOptions& choices) {
+int export_file(Context& ctx, TraceFile& file, const std::string& path,
+                const ExportOptions& choices) {
     WantedRecords wanted(file, choice_of(file, choices));
-    Exports exports(ctx, file, choices);
+    Exports exports(ctx, file, path, choices);
     {
         Progress progress(ctx.err, file);
         for (; const TraceRecord* record = wanted.next(file); progress.step()) exports.add(*record);
     }
     exports.finish();
     for (const std::string& what : file.damage()) ctx.err.line(cat("gpufs: ", what));
+    for (const std::string& note : file.notes()) ctx.err.line(note);
     for (const std::string& note : exports.notes()) ctx.err.line(note);
     LossLedger losses = wanted.losses();
     losses.add(file.damage_losses());
@@ -194,9 +269,11 @@ int cmd_export(Context& ctx, Args args) {
     ExportOptions choices;
     Options options(
         "export [[-i] FILE] [-e EVENT…] [--from T] [--to T] "
-        "{--perfetto | --chrome | --csv | --folded | --pprof | --speedscope} OUT…",
-        "Writes a recording (trace.dat, of gpufs record or trace-cmd) in the formats of other\n"
-        "tools, several at once if you like. OUT - is stdout.");
+        "{--perfetto | --chrome | --csv | --folded | --pprof | --speedscope} OUT… [--parquet DIR]",
+        "Writes a recording (trace.dat of gpufs record or trace-cmd, perf.data, or the text of\n"
+        "tracefs' file trace) in the formats of other tools, several at once if you like. OUT - "
+        "is\n"
+        "stdout.");
     options.value("input,i", choices.file, "FILE", "the recording; trace.dat if not given")
         .value("perfetto", choices.perfetto.path, "OUT",
                "for ui.perfetto.dev: tasks, GPU jobs, all events")
@@ -206,6 +283,8 @@ int cmd_export(Context& ctx, Args args) {
         .value("pprof", choices.pprof.path, "OUT", "counted stacks, for pprof; packed by gzip")
         .value("speedscope", choices.speedscope.path, "OUT",
                "counted stacks as JSON, for www.speedscope.app")
+        .value("parquet", choices.parquet, "DIR",
+               "tables of events and jobs, for DuckDB, Spark, ClickHouse")
         .events(choices.events)
         .parsed("from", "T", "only from this time of the recording on (220.5)",
                 [&](const std::string& text) { choices.from = parse_moment("--from", text); })
@@ -219,7 +298,7 @@ int cmd_export(Context& ctx, Args args) {
     const std::string path = recording_path(choices.file, "export");
     check_targets(choices, path);
     TraceFile file(path);
-    return export_file(ctx, file, choices);
+    return export_file(ctx, file, path, choices);
 }
 
 }  // namespace gpufs

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/unnamed_file.h"
+#include "cmd/record_perfetto.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/run_loop.h"
@@ -45,7 +46,7 @@ struct RecordOptions {
     RecordRequest request;
     std::vector<int> pids;
     std::vector<std::string> command;
-    std::optional<std::string> file;
+    std::optional<std::string> file, perfetto;
     int out = -1;  // where the recording is written instead of a file
     std::optional<std::uint64_t> max, buffer;
     std::optional<std::chrono::nanoseconds> duration;
@@ -290,18 +291,34 @@ Fd take_stdout() {
     return out;
 }
 
+// Instead of a trace.dat.
+int record_for_perfetto(Context& ctx, const RecordOptions& choices, RunLoop& loop,
+                        const Tracefs& top) {
+    const RecordSession session(top, choices.request);
+    Output out(choices.out, choices.out == -1 ? *choices.perfetto : "stdout");
+    if (choices.out == -1) out.write_to(*choices.perfetto);
+    const LossLedger losses = record_perfetto(ctx, loop, session, out);
+    if (const std::string line = loop.command_end(); !line.empty()) ctx.err.line(line);
+    ctx.err.flush();
+    return loop.exit_status(status_of(choices.strict, losses));
+}
+
 int record_events(Context& ctx, RecordOptions& choices) {
     if (choices.request.events.empty() && !choices.request.gpu)
         throw UsageError("nothing to record: there is no -e and no --gpu",
                          "such as: gpufs record -e sched_switch -- make");
     if (choices.ring && choices.max)
         throw UsageError("--max does not go with --ring", "--buffer says how much a ring keeps");
-    const bool is_to_stdout = choices.file == "-";
-    if (is_to_stdout && (choices.ring || choices.compress || choices.json))
+    const bool is_to_stdout = choices.file == "-" || choices.perfetto == "-";
+    if (choices.file == "-" && (choices.ring || choices.compress || choices.json))
         throw UsageError("-o - does not go with --ring, --compress and --json",
                          "a pipe takes one recording, once");
     if (choices.all && choices.command.empty())
         throw UsageError("--all goes with a COMMAND", "without one the whole machine is recorded");
+    if (choices.perfetto &&
+        (choices.file || choices.ring || choices.compress || choices.max || choices.json))
+        throw UsageError("--perfetto does not go with -o, --ring, --compress, --max and --json",
+                         "record a trace.dat, and 'gpufs export' writes it for Perfetto");
     RunLoop loop(choices.duration);
     const Tracefs top = find_tracefs();
     remove_stale(top);
@@ -314,6 +331,7 @@ int record_events(Context& ctx, RecordOptions& choices) {
     if (follows) require_pids_to_follow();
     if (follows) pids.push_back(loop.command()->pid());
     add_settings(choices.request, choices, pids, top);
+    if (choices.perfetto) return record_for_perfetto(ctx, choices, loop, top);
     Recording recording(ctx, choices, top);
     if (choices.ring)
         recording.run_ring(loop);
@@ -349,6 +367,8 @@ int cmd_record(Context& ctx, Args args) {
               "this process with its threads, or a thread, and what they start; repeated")
         .all(choices.all)
         .value("output,o", choices.file, "FILE", "where to; trace.dat by default, - is stdout")
+        .value("perfetto", choices.perfetto, "FILE",
+               "for ui.perfetto.dev, instead of a trace.dat; written while it runs")
         .size("max", choices.max, "end when the file has this size (500M, 2G)")
         .flag("ring", choices.ring, "keep the last records only; write at the end and at SIGUSR1")
         .size("buffer", choices.buffer, "the kernel's buffer of each CPU")

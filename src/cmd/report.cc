@@ -9,8 +9,8 @@
 #include "cmd/shared/page_file.h"
 #include "cmd/shared/progress.h"
 #include "cmd/shared/recording_choice.h"
-#include "engine/trace/file.h"
-#include "engine/trace/wanted_records.h"
+#include "engine/recording/file.h"
+#include "engine/recording/wanted_records.h"
 #include "view/export/record_timeline.h"
 #include "view/losses.h"
 #include "view/monitor/stack_order.h"
@@ -165,8 +165,8 @@ int cmd_report(Context& ctx, Args args) {
     Options options(
         "report [[-i] FILE] [-e EVENT…] [--if EXPR] [--cpu LIST] [-p PID] [--from T] [--to T] "
         "[--stacks] [--json | --csv | --stat | --html FILE]",
-        "Prints a recording (trace.dat, of gpufs record or trace-cmd) as 'trace-cmd report' does.\n"
-        "It may come from another machine.");
+        "Prints a recording as 'trace-cmd report' does: trace.dat of gpufs record or trace-cmd,\n"
+        "perf.data, or the text of tracefs' file trace. It may come from another machine.");
     options.value("input,i", choices.file, "FILE", "the recording; trace.dat if not given")
         .events(choices.events)
         .condition(choices.condition)
@@ -208,6 +208,7 @@ int cmd_report(Context& ctx, Args args) {
     if (choices.json && !choices.statistics) ctx.out.line(records_summary_json(shown, losses));
     ctx.out.flush();
     for (const std::string& what : damage) ctx.err.line(cat("gpufs: ", what));
+    for (const std::string& note : file.notes()) ctx.err.line(note);
     if (!losses.is_complete()) ctx.err.line(losses_text(losses));
     return status_of(choices.strict, losses);
 }

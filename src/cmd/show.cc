@@ -19,7 +19,7 @@
 #include "engine/trace/buffer_snapshot.h"
 #include "engine/trace/live_trace.h"
 #include "engine/trace/raw_buffer.h"
-#include "engine/trace/wanted_records.h"
+#include "engine/recording/wanted_records.h"
 #include "view/duration.h"
 #include "view/json.h"
 #include "view/losses.h"

@@ -14,7 +14,7 @@
 #include "engine/gpu/names.h"
 #include "engine/monitor/gpu_monitors.h"
 #include "engine/monitor/kernel_facts.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "view/gpu/gpu_text.h"
 #include "view/json.h"
 

@@ -17,7 +17,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "kernel/tracefs/tracefs.h"
 #include "support/json.h"
 #include "support/needs.h"

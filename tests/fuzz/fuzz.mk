@@ -22,6 +22,7 @@ FUZZERS := $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 SEEDS_assembler := bpf_asm tests/data/asm tests/data/verifier_logs
 SEEDS_disasm    := tests/data/asm
 SEEDS_trace_dat := tests/data/trace_dat
+SEEDS_perf_data := tests/data/perf_data
 SEEDS_event_format := $(patsubst %,tests/data/formats/%,6.1/events/ftrace 6.12/events/sched 6.17-gpu 6.18/events/syscalls)
 
 all: $(FUZZERS:%=$(B)/%)

@@ -8,7 +8,7 @@
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/run_program.h"
 #include "engine/monitor/kernel_facts.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "lang/adhoc/words.h"
 
 namespace gpufs {

@@ -82,7 +82,7 @@ inline constexpr Command kCommands[] = {
     {"stacks", "count from where events happen", cmd_stacks},
     {"diff", "compare the stacks of two runs: what grew, what shrank", cmd_diff},
     {"record", "record events into a file, for later and for other tools", cmd_record},
-    {"report", "print a recording: trace.dat of gpufs record or trace-cmd", cmd_report},
+    {"report", "print a recording: trace.dat, perf.data or text of the kernel", cmd_report},
     {"export", "write a recording for Perfetto and other viewers", cmd_export},
     {"list", "list events with their fields, dynamic probes and triggers", cmd_list},
     {"filter", "record the events for which an expression holds", cmd_filter},

@@ -11,7 +11,7 @@
 #include "cmd/shared/monitor_args.h"
 #include "engine/monitor/files.h"
 #include "engine/monitor/kernel_facts.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "lang/ir/followed.h"
 #include "lang/program/merge_programs.h"
 #include "lang/program/parameters.h"

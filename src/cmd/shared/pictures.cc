@@ -8,7 +8,7 @@
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/progress.h"
 #include "engine/results/report_rows.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "view/duration.h"
 #include "view/losses.h"
 #include "view/monitor/report_text.h"

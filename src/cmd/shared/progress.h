@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/output.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 
 namespace gpufs {
 

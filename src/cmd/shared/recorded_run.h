@@ -9,7 +9,7 @@
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
 #include "engine/monitor/replay.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "view/bt/script_names.h"
 
 namespace gpufs {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 
 namespace gpufs {
 

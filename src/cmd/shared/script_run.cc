@@ -22,7 +22,7 @@
 #include "bt/syntax/ast_text.h"
 #include "engine/bt/world.h"
 #include "engine/monitor/kernel_facts.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "lang/insn/program_text.h"
 #include "lang/ir/followed.h"
 #include "view/bt/diagnostic_text.h"

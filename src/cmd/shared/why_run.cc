@@ -12,7 +12,7 @@
 #include "engine/monitor/monitor.h"
 #include "engine/monitor/replay.h"
 #include "engine/results/lost_counters.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "engine/why/accounts.h"
 #include "kernel/host/proc_task.h"
 #include "view/losses.h"

@@ -299,6 +299,7 @@ LossLedger Replay::losses() const {
 
 std::vector<std::string> Replay::notes() const {
     std::vector<std::string> notes = prepared_->notes();
+    for (std::string& note : file_.notes()) notes.push_back(std::move(note));
     const bool was_read_to_end = !record_;
     for (const auto& loaded : loaded_)
         if (was_read_to_end && loaded->how.site.event && loaded->hits == 0 &&

@@ -15,7 +15,7 @@
 #include "engine/monitor/recorded_tasks.h"
 #include "engine/results/lost_counters.h"
 #include "engine/results/running_program.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "vm/interpreter.h"
 #include "vm/world.h"
 

@@ -27,14 +27,26 @@ std::size_t check_zstd(std::size_t result) {
     return result;
 }
 
-// The library reads several frames in one block, and those of zstd's early versions, whose code is
-// as large as all that today's format needs. No recording has either.
-void require_one_frame(std::span<const std::byte> bytes) {
+// The library also reads frames of zstd's early versions, whose code is as large as all that
+// today's format needs. No recording has them.
+void require_frame(std::span<const std::byte> bytes) {
     constexpr std::string_view kMagic = "\x28\xb5\x2f\xfd";
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (!text.starts_with(kMagic)) throw Error("zstd: a block does not begin as a frame");
+}
+
+// It reads several frames in one block, too: no recording has that.
+void require_one_frame(std::span<const std::byte> bytes) {
+    require_frame(bytes);
     if (check_zstd(::ZSTD_findFrameCompressedSize(bytes.data(), bytes.size())) != bytes.size())
         throw Error("zstd: a block is not one frame");
+}
+
+std::string by_zstd(std::span<const std::byte> bytes, int level) {
+    std::string out(::ZSTD_compressBound(bytes.size()), '\0');
+    out.resize(
+        check_zstd(::ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), level)));
+    return out;
 }
 
 }  // namespace
@@ -74,15 +86,16 @@ std::string compress(Compression kind, std::span<const std::byte> bytes) {
             break;
         }
         case Compression::zstd:
-            out.resize(::ZSTD_compressBound(bytes.size()));
-            out.resize(check_zstd(::ZSTD_compress(out.data(), out.size(), bytes.data(),
-                                                  bytes.size(), ZSTD_CLEVEL_DEFAULT)));
-            break;
+            return by_zstd(bytes, ZSTD_CLEVEL_DEFAULT);
         case Compression::none:
             out = plain;
             break;
     }
     return out;
+}
+
+std::string compress_fast(std::span<const std::byte> bytes) {
+    return by_zstd(bytes, 1);
 }
 
 std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,
@@ -104,6 +117,44 @@ std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,
     if (bytes.size() > into.size()) throw Error("a block is larger than it says");
     std::ranges::copy(bytes, into.begin());
     return bytes.size();
+}
+
+struct ZstdStream::State {
+    ZSTD_DStream* stream = ::ZSTD_createDStream();
+    bool is_between_frames = true;
+};
+
+ZstdStream::ZstdStream() : state_(std::make_unique<State>()) {
+    if (!state_->stream) throw std::bad_alloc();
+}
+
+ZstdStream::~ZstdStream() {
+    ::ZSTD_freeDStream(state_->stream);
+}
+
+void ZstdStream::uncompress(std::span<const std::byte> piece, std::vector<std::byte>& out,
+                            std::size_t most) {
+    ZSTD_inBuffer from{piece.data(), piece.size(), 0};
+    const std::size_t begin = out.size();
+    for (bool is_full = true; from.pos < from.size || is_full;) {
+        const std::span rest = piece.subspan(from.pos);
+        if (state_->is_between_frames && !rest.empty()) {
+            require_frame(rest);
+            // Where the head is not whole, the library would look for an early version in what
+            // follows.
+            if (::ZSTD_getFrameContentSize(rest.data(), rest.size()) == ZSTD_CONTENTSIZE_ERROR)
+                throw Error("zstd: the head of a frame is not whole");
+        }
+        const std::size_t filled = out.size();
+        out.resize(filled + ::ZSTD_DStreamOutSize());
+        ZSTD_outBuffer to{out.data() + filled, out.size() - filled, 0};
+        if (from.pos < from.size || !state_->is_between_frames)
+            state_->is_between_frames =
+                check_zstd(::ZSTD_decompressStream(state_->stream, &to, &from)) == 0;
+        out.resize(filled + to.pos);
+        is_full = to.pos == to.size;
+        if (out.size() - begin > most) throw Error(cat("zstd: more than ", most, " bytes"));
+    }
 }
 
 }  // namespace gpufs

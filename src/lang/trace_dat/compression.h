@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpufs {
 
@@ -20,9 +22,29 @@ std::string compression_version(Compression kind);
 
 // Throws Error when the library fails.
 std::string compress(Compression kind, std::span<const std::byte> bytes);
+// By zstd, for what must be fast rather than small. Throws Error when the library fails.
+std::string compress_fast(std::span<const std::byte> bytes);
 // Writes to `into` and returns the number of bytes written. Throws Error when the bytes are damaged
 // or do not fit.
 std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,
                        std::span<std::byte> into);
+
+// A stream that zstd compressed, which comes in pieces.
+class ZstdStream {
+public:
+    ZstdStream();
+    ZstdStream(const ZstdStream&) = delete;
+    ZstdStream& operator=(const ZstdStream&) = delete;
+    ~ZstdStream();
+
+    // Appends to `out` what the next piece holds. Throws Error when the bytes are damaged, or are
+    // more than `most` bytes.
+    void uncompress(std::span<const std::byte> piece, std::vector<std::byte>& out,
+                    std::size_t most);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 }  // namespace gpufs

@@ -4,7 +4,7 @@
 
 #include "engine/results/running_program.h"
 #include "engine/symbols/symbols.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "view/bt/value_names.h"
 
 namespace gpufs {

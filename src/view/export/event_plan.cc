@@ -62,6 +62,7 @@ EventPlan plan_event(Events& events, int id) {
     const EventFormat& format = plan.event->format;
     plan.name = format.name;
     plan.system = format.system;
+    plan.full_name = format.full_name();
     plan.ftrace = find_ftrace_event(format);
     for (const Field& field : format.fields)
         if (!field.is_common) plan.own.push_back({&field, distinct_name(format, field)});

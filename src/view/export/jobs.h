@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/monitor/replay.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {

@@ -340,7 +340,7 @@ void PerfettoWriter::lose(int cpu, std::uint64_t, const Loss&) {
     bundles_[cpu].has_lost = true;
 }
 
-void PerfettoWriter::finish() {
+void PerfettoWriter::flush() {
     for (auto& [cpu, bundle] : bundles_)
         if (bundle.count != 0) flush_bundle(cpu, bundle);
     write_(out_.written());

@@ -53,7 +53,9 @@ public:
     void switch_task(const TaskSwitch& change) override;
     void wake(const Wakeup& wakeup) override;
     void lose(int cpu, std::uint64_t time, const Loss& loss) override;
-    void finish() override;
+    void finish() override { flush(); }
+    // Writes all there is so far.
+    void flush();
 
 private:
     // The switches and wakeups of one CPU that are not written yet: columns of numbers.

@@ -19,7 +19,9 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
-std::string as_utf8(std::string_view text) {
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
     std::string valid;
     while (!text.empty()) {
         const std::size_t length = utf8_length(text);
@@ -31,8 +33,6 @@ std::string as_utf8(std::string_view text) {
     }
     return valid;
 }
-
-}  // namespace
 
 void append_varint(std::string& out, std::uint64_t number) {
     if (number < 0x80) {  // most are
@@ -70,7 +70,7 @@ void Protobuf::text(unsigned field, std::string_view value) {
     if (is_utf8(value))
         bytes(field, value);
     else
-        bytes(field, as_utf8(value));
+        bytes(field, valid_utf8(value));
 }
 
 std::size_t Protobuf::open(unsigned field) {

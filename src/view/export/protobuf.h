@@ -14,6 +14,9 @@ inline void append_signed_varint(std::string& out, std::int64_t number) {
     append_varint(out, static_cast<std::uint64_t>(number));
 }
 
+// The text as UTF-8: U+FFFD for each byte that is none.
+std::string valid_utf8(std::string_view text);
+
 // Writes messages of Protocol Buffers, field by field, into one text.
 //
 //   const std::size_t event = out.open(11);

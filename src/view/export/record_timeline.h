@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/trace/by_event_id.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "view/export/event_plan.h"
 #include "view/export/fence_tracks.h"
 #include "view/export/job_tracks.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "view/columns.h"
 
 namespace gpufs {

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/hex.h"
 #include "bt/types/c_types.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "kernel/bpf/support.h"
 #include "support/needs.h"
 #include "support/skip.h"

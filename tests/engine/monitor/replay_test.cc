@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/results/map_contents.h"
-#include "engine/trace/file_header.h"
+#include "engine/recording/file_header.h"
 #include "support/assemble_text.h"
 #include "support/temp_file.h"
 

@@ -11,7 +11,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "engine/record/compress.h"
-#include "engine/trace/file.h"
+#include "engine/recording/file.h"
 #include "support/ring_pages.h"
 #include "support/temp_file.h"
 

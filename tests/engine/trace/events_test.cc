@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/trace/kernel_events.h"
-#include "engine/trace/recorded_events.h"
+#include "engine/recording/recorded_events.h"
 
 namespace gpufs {
 namespace {

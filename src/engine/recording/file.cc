@@ -1,0 +1,138 @@
+#include "engine/recording/file.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/read_at.h"
+#include "engine/recording/dat_recording.h"
+#include "engine/recording/open_recording.h"
+#include "engine/recording/perf_recording.h"
+#include "engine/recording/text_recording.h"
+#include "lang/perf_data/header.h"
+#include "lang/trace_dat/header.h"
+#include "lang/trace_text/line.h"
+
+namespace gpufs {
+namespace {
+
+// Enough to tell formats apart: the heading of a text has some lines.
+constexpr std::size_t kLook = 16 << 10;
+
+std::unique_ptr<RecordSource> open_by_content(const std::string& path) {
+    Fd file = open_recording(path);
+    std::string begin(kLook, '\0');
+    begin.resize(read_at(file.get(), 0, std::as_writable_bytes(std::span(begin)), "the recording"));
+    if (perf_data::begins_as_perf_data(begin)) return open_perf_recording(std::move(file), path);
+    if (!begin.starts_with(trace_dat::kMagic) && begins_as_trace_text(begin))
+        return open_text_recording(std::move(file), path);
+    return open_dat_recording(std::move(file), path);
+}
+
+}  // namespace
+
+class TraceFile::NamesInRecords {
+public:
+    explicit NamesInRecords(TraceContext& context) : context_(context) {
+        use("sched:sched_switch", "prev_pid", "prev_comm");
+        use("sched:sched_switch", "next_pid", "next_comm");
+        for (const char* event :
+             {"sched:sched_wakeup", "sched:sched_wakeup_new", "sched:sched_waking"})
+            use(event, "pid", "comm");
+    }
+
+    void learn(const TraceRecord& record) {
+        const int id = record.id();
+        for (const Place& place : places_) {
+            if (place.id != id) continue;
+            const int pid = static_cast<int>(integer_of(*place.pid, record.bytes));
+            if (pid > 0 && !context_.tasks.knows(pid))
+                context_.tasks.add(pid, text_of(*place.comm, record.bytes));
+        }
+    }
+
+private:
+    struct Place {
+        int id;
+        const Field *pid, *comm;
+    };
+
+    void use(std::string_view event_name, std::string_view pid, std::string_view comm) {
+        const TraceEvent* const event = context_.events.find(event_name);
+        if (!event) return;
+        const Place place{event->format.id, event->format.find(pid), event->format.find(comm)};
+        if (place.pid && place.comm) places_.push_back(place);
+    }
+
+    TraceContext& context_;
+    std::vector<Place> places_;
+};
+
+TraceFile::TraceFile(const std::string& path) : TraceFile(open_by_content(path)) {}
+
+TraceFile::TraceFile(std::unique_ptr<RecordSource> recording)
+    : recording_(std::move(recording)),
+      names_(std::make_unique<NamesInRecords>(recording_->context())) {}
+
+TraceFile::~TraceFile() = default;
+
+TraceContext& TraceFile::context() {
+    return recording_->context();
+}
+
+void TraceFile::rewind(const std::vector<unsigned>& cpus, std::uint64_t from) {
+    recording_->rewind(cpus, from);
+}
+
+const TraceRecord* TraceFile::next() {
+    const TraceRecord* const found = recording_->next();
+    if (found) names_->learn(*found);
+    return found;
+}
+
+const TraceRecord* TraceFile::peek_behind() {
+    return recording_->peek_behind();
+}
+
+void TraceFile::skip_behind() {
+    recording_->skip_behind();
+}
+
+TraceFile::Progress TraceFile::progress() const {
+    return recording_->progress();
+}
+
+const std::vector<TraceFile::Buffer>& TraceFile::buffers() const {
+    return recording_->buffers();
+}
+
+const TraceFile::Buffer& TraceFile::buffer_of(const TraceRecord& record) const {
+    return buffers()[recording_->buffer_of(record)];
+}
+
+std::vector<int> TraceFile::cpus() const {
+    std::vector<int> cpus;
+    for (const Buffer& buffer : buffers())
+        cpus.insert(cpus.end(), buffer.cpus.begin(), buffer.cpus.end());
+    std::ranges::sort(cpus);
+    cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+    return cpus;
+}
+
+const TraceFile::Facts& TraceFile::facts() const {
+    return recording_->facts();
+}
+
+LossLedger TraceFile::damage_losses() const {
+    return {{"damaged places in the recording", Loss::exactly(damage().size())}};
+}
+
+std::vector<std::string> TraceFile::damage() const {
+    return recording_->damage();
+}
+
+std::vector<std::string> TraceFile::notes() const {
+    return recording_->notes();
+}
+
+}  // namespace gpufs

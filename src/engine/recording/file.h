@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/recording/record_source.h"
+#include "engine/trace/context.h"
+#include "lang/trace_dat/record_merge.h"
+
+namespace gpufs {
+
+// A recording: a trace.dat of trace-cmd or gpufs, version 6 or 7; a perf.data of perf record; or
+// text, as the kernel's file `trace` and trace-cmd report have it. Which one its content tells.
+// Memory use is a few pages per CPU, of perf.data what its rounds hold, whatever the size. Uses
+// nothing of this machine, so the file may come from any machine of the same endianness. Damage in
+// the file costs no more than the damaged part.
+//
+//   TraceFile file("trace.dat");
+//   while (const TraceRecord* record = file.next()) ...
+//   for (const std::string& what : file.damage()) ...
+class TraceFile {
+public:
+    using Progress = RecordingProgress;
+    using Buffer = RecordingBuffer;
+    using Facts = RecordingFacts;
+
+    // "-" is stdin; the content of a pipe is copied first. Throws SysError; UnsupportedError for
+    // unsupported formats; Error if it is no recording, or is truncated before its first record.
+    explicit TraceFile(const std::string& path);
+    // Reads from this source.
+    explicit TraceFile(std::unique_ptr<RecordSource> recording);
+    TraceFile(const TraceFile&) = delete;
+    TraceFile& operator=(const TraceFile&) = delete;
+    ~TraceFile();
+
+    // The events, task names, symbols and options of the recording kernel. Tasks missing in the
+    // saved names get their names from the switches and wakeups read so far.
+    TraceContext& context();
+
+    // The next record in order of time, over all CPUs and buffers; null at the end. Its time is
+    // corrected as the file requires: in ns if context().options.clock_is_ns. Valid until the next
+    // call. Throws SysError.
+    const TraceRecord* next();
+    // The record after the last one on the same CPU and in the same buffer, even if others are
+    // earlier: a stack is there. Invalidates the last record. Null at the end, and where the
+    // format keeps stacks with their record and it has none (more).
+    const TraceRecord* peek_behind();
+    // Skips that record: next() does not return it.
+    void skip_behind();
+    // Starts again from the first record, with only these CPUs (empty: all). May skip records
+    // before `from`, with their names and losses. Throws SysError.
+    void rewind(const std::vector<unsigned>& cpus = {}, std::uint64_t from = 0);
+
+    // How much of the file next() has read, of its records; and how much it will read: bytes.
+    Progress progress() const;
+
+    const std::vector<Buffer>& buffers() const;
+    // The buffer that contains the record.
+    const Buffer& buffer_of(const TraceRecord& record) const;
+    // All CPUs with records, ascending.
+    std::vector<int> cpus() const;
+
+    const Facts& facts() const;
+
+    // Missing or damaged parts found so far, one line each.
+    std::vector<std::string> damage() const;
+    // How many of them there are, as what is missing.
+    LossLedger damage_losses() const;
+    // What a recording of this format cannot tell, a sentence each.
+    std::vector<std::string> notes() const;
+
+private:
+    // Names of tasks that records tell.
+    class NamesInRecords;
+
+    std::unique_ptr<RecordSource> recording_;
+    std::unique_ptr<NamesInRecords> names_;
+};
+
+}  // namespace gpufs

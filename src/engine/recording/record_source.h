@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/trace/context.h"
+#include "lang/trace_dat/record_merge.h"
+
+namespace gpufs {
+
+// How much of a file's records has been read, and how much will be: bytes.
+struct RecordingProgress {
+    std::uint64_t read = 0, all = 0;
+};
+
+// The top-level buffer or an instance.
+struct RecordingBuffer {
+    std::string name;  // empty: the top-level buffer
+    std::string clock;
+    std::vector<int> cpus;
+    std::uint64_t bytes = 0;  // size of its records in the file
+};
+
+// Other information in the file; empty if missing.
+struct RecordingFacts {
+    std::string format;       // "trace.dat version 7", "perf.data", "text"
+    unsigned version = 0;     // of a trace.dat: 6 or 7
+    std::size_t cpus = 0;     // number of CPUs of the machine
+    std::string compression;  // "zstd 1.5.4"
+    std::string uname;        // "Linux host 6.12.41 x86_64"
+    std::string recorder;     // version of the recording program
+    std::string clock;        // "local"
+    // The kernel's counters at the end of the recording, as in per_cpu/cpuN/stats; for an
+    // instance after a line "Buffer: NAME".
+    std::string statistics;
+};
+
+// What each format of recordings has a reader for; TraceFile chooses one by the file's content, and
+// its members say what these do.
+class RecordSource {
+public:
+    virtual ~RecordSource() = default;
+
+    virtual TraceContext& context() = 0;
+    virtual const RecordingFacts& facts() const = 0;
+    virtual const std::vector<RecordingBuffer>& buffers() const = 0;
+    // An index of buffers().
+    virtual std::size_t buffer_of(const TraceRecord& record) const = 0;
+
+    virtual const TraceRecord* next() = 0;
+    virtual const TraceRecord* peek_behind() = 0;
+    virtual void skip_behind() = 0;
+    virtual void rewind(const std::vector<unsigned>& cpus, std::uint64_t from) = 0;
+
+    virtual RecordingProgress progress() const = 0;
+    virtual std::vector<std::string> damage() const = 0;
+    // What the format cannot tell, a sentence each.
+    virtual std::vector<std::string> notes() const { return {}; }
+};
+
+}  // namespace gpufs

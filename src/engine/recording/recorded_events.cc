@@ -1,0 +1,39 @@
+#include "engine/recording/recorded_events.h"
+
+#include <algorithm>
+
+#include "base/cat.h"
+#include "base/text.h"
+
+namespace gpufs {
+
+void RecordedEvents::add(std::string_view system, std::string format_text) {
+    const int id = declared_id(format_text);
+    std::string full_name = cat(system, ':', declared_name(format_text));
+    by_id_.try_emplace(id, Recorded{std::move(full_name), std::move(format_text)});
+}
+
+std::vector<std::string> RecordedEvents::names() {
+    std::vector<std::string> names;
+    for (const auto& [id, event] : by_id_) names.push_back(event.full_name);
+    return names;
+}
+
+std::optional<std::string> RecordedEvents::format_text(std::string_view full_name) {
+    const auto it = std::ranges::find_if(
+        by_id_, [&](const auto& entry) { return entry.second.full_name == full_name; });
+    return it == by_id_.end() ? std::nullopt : std::optional(it->second.text);
+}
+
+std::optional<std::string> RecordedEvents::find_name(int id) {
+    const auto it = by_id_.find(id);
+    return it == by_id_.end() ? std::nullopt : std::optional(it->second.full_name);
+}
+
+std::string RecordedEvents::advice(std::string_view missing) const {
+    if (missing.find(':') != missing.npos && !is_glob(missing))
+        return cat("'gpufs record -e ", missing, "' records it");
+    return "'gpufs report --stat' shows the events of a recording";
+}
+
+}  // namespace gpufs

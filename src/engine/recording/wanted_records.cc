@@ -1,0 +1,97 @@
+#include "engine/recording/wanted_records.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "lang/event/field_value.h"
+
+namespace gpufs {
+
+WantedRecords::WantedRecords(TraceContext& context, RecordChoice choice)
+    : context_(context), choice_(std::move(choice)) {
+    Events& known = context_.events;
+    if (!choice_.events.empty()) choice_.events = known.match(choice_.events);
+    if (!choice_.condition) return;
+    // Whoever names the events wants to hear what is wrong with the condition for each of them.
+    for (const std::string& event : choice_.events)
+        check_expression(*choice_.condition, known.require(event));
+    if (choice_.events.empty() && !fields_of(*choice_.condition).empty())
+        known.with_fields_of(*choice_.condition);
+}
+
+WantedRecords::WantedRecords(TraceFile& file, RecordChoice choice)
+    : WantedRecords(file.context(), std::move(choice)) {
+    const std::vector<int> there = file.cpus();
+    for (const unsigned cpu : choice_.cpus)
+        if (!std::ranges::count(there, static_cast<int>(cpu)))
+            throw UsageError(cat("the recording has no CPU ", cpu),
+                             cat("it has ", cpu_list_to_text({there.begin(), there.end()})));
+    file.rewind(choice_.cpus, choice_.from);
+}
+
+WantedRecords::Decision WantedRecords::decide(int id) {
+    Decision decision;
+    const TraceEvent* const event = context_.events.find(id);
+    if (!event) {
+        decision.is_wanted = choice_.events.empty() && !choice_.condition;
+        return decision;
+    }
+    const EventFormat& format = event->format;
+    decision.is_stack = stack_field(format).field != nullptr;
+    decision.is_wanted =
+        choice_.events.empty() || std::ranges::count(choice_.events, format.full_name()) > 0;
+    if (!choice_.condition || !decision.is_wanted || decision.is_stack) return decision;
+    try {
+        decision.condition.emplace(*choice_.condition, format);
+        decision.needs_comm = decision.condition->needs_comm();
+    } catch (const SourceError&) {
+        decision.is_wanted = false;  // the event has no such field
+    }
+    return decision;
+}
+
+LossLedger WantedRecords::losses() const {
+    return {{cat("events that the recording lost, in ", counted(gaps_, "place")), lost_}};
+}
+
+bool WantedRecords::wants(const TraceRecord& record, Stream& stream) {
+    if (record.timestamp < choice_.from) return false;
+    if (!choice_.cpus.empty() &&
+        std::ranges::count(choice_.cpus, static_cast<unsigned>(record.cpu)) == 0)
+        return false;
+    const CommonFields common = common_fields(record.bytes);
+    if (!choice_.pids.empty() && std::ranges::count(choice_.pids, common.pid) == 0) return false;
+    const Decision& about = decision(record.id());
+    if (about.is_stack)
+        return stream.last_was_wanted || (choice_.events.empty() && !choice_.condition);
+    stream.last_was_wanted = about.is_wanted && holds(about, record, common.pid);
+    return stream.last_was_wanted;
+}
+
+bool WantedRecords::holds(const Decision& about, const TraceRecord& record, int pid) const {
+    if (!about.condition) return true;
+    RecordContext context{record.cpu, {}};
+    if (about.needs_comm) context.comm = context_.tasks.comm(pid);
+    return about.condition->holds(record.bytes, context);
+}
+
+const TraceRecord* WantedRecords::take(const TraceRecord& record) {
+    if (record.stream >= streams_.size()) streams_.resize(record.stream + 1);
+    Stream& stream = streams_[record.stream];
+    if (!record.lost_before.is_zero()) {
+        ++gaps_;
+        lost_ += record.lost_before;
+        stream.lost += record.lost_before;
+    }
+    if (!wants(record, stream)) return nullptr;
+    const Loss lost = std::exchange(stream.lost, {});
+    if (lost == record.lost_before) return &record;
+    told_ = record;
+    told_.lost_before = lost;
+    return &told_;
+}
+
+}  // namespace gpufs

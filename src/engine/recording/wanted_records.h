@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/recording/file.h"
+#include "engine/trace/by_event_id.h"
+#include "engine/trace/context.h"
+#include "lang/expr/eval.h"
+#include "lang/expr/expr.h"
+#include "lang/trace_dat/record_merge.h"
+
+namespace gpufs {
+
+// Which records of a trace are wanted.
+struct RecordChoice {
+    std::vector<std::string> events;      // words as Events::match() takes them; empty: all
+    std::optional<Expression> condition;  // an event that lacks a field of it is not wanted
+    std::vector<int> pids;                // of the tasks that made them; empty: all
+    std::vector<unsigned> cpus;           // empty: all
+    // In units of the trace clock, both ends included.
+    std::uint64_t from = 0, to = std::numeric_limits<std::uint64_t>::max();
+};
+
+// Picks the wanted records of a trace, and keeps the account of those that were lost. A stack is
+// wanted with the record of the same stream before it.
+class WantedRecords {
+public:
+    // Throws what Events::match() throws, and SourceError when no event has the condition's fields.
+    // `context` is borrowed.
+    WantedRecords(TraceContext& context, RecordChoice choice);
+    // Of a recording, which is rewound to where the first wanted record may be. Throws UsageError
+    // for a CPU that it does not have, too.
+    WantedRecords(TraceFile& file, RecordChoice choice);
+
+    // The next wanted record of a source, anything with such a next(); null when it has none, or
+    // only later ones. Good until the source is asked again. What was lost in front of records that
+    // are not wanted is told with the next one of the same stream that is.
+    template <class Source>
+    const TraceRecord* next(Source& source) {
+        while (const TraceRecord* record = source.next()) {
+            if (record->timestamp > choice_.to) return nullptr;
+            if (const TraceRecord* wanted = take(*record)) return wanted;
+        }
+        return nullptr;
+    }
+    bool is_stack(int id) { return decision(id).is_stack; }
+
+    // What was lost among all records that the source gave out.
+    LossLedger losses() const;
+
+private:
+    // What is decided about all records of one event.
+    struct Decision {
+        bool is_stack = false;
+        bool is_wanted = false;
+        std::optional<Condition> condition;
+        bool needs_comm = false;
+    };
+    struct Stream {
+        bool last_was_wanted = false;
+        Loss lost;  // to be told with the next record
+    };
+    const TraceRecord* take(const TraceRecord& record);
+    bool wants(const TraceRecord& record, Stream& stream);
+    bool holds(const Decision& about, const TraceRecord& record, int pid) const;
+    const Decision& decision(int id) {
+        return decisions_.get(id, [this](int one) { return decide(one); });
+    }
+    Decision decide(int id);
+
+    TraceContext& context_;
+    RecordChoice choice_;
+    ByEventId<Decision> decisions_;
+    std::vector<Stream> streams_;
+    TraceRecord told_;  // a record with what was lost before others
+    Loss lost_;
+    std::size_t gaps_ = 0;  // the places where some were lost
+};
+
+}  // namespace gpufs

@@ -1,0 +1,184 @@
+#include "view/export/parquet_tables.h"
+
+#include "base/cat.h"
+
+namespace gpufs {
+namespace {
+
+using Type = ParquetWriter::Type;
+
+// Jobs that are under way at a time; the oldest of more are told as they are.
+constexpr std::size_t kMostOpen = 65'536;
+
+Type type_of(Argument::Kind kind) {
+    switch (kind) {
+        case Argument::Kind::unsigned_number:
+        case Argument::Kind::address:
+            return Type::u64;
+        case Argument::Kind::signed_number:
+            return Type::i64;
+        case Argument::Kind::text:
+            break;
+    }
+    return Type::text;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> parquet_facts(TraceFile& file) {
+    const TraceFile::Facts& facts = file.facts();
+    return {{"machine", facts.uname}, {"recorder", facts.recorder}, {"clock", facts.clock}};
+}
+
+EventTable::EventTable(TraceFile& file, ParquetWriter::Write write)
+    : file_(file), out_(std::move(write)), arguments_(file.context()) {
+    time_ = out_.add_column("time_ns", Type::i64);
+    cpu_ = out_.add_column("cpu", Type::i32);
+    tid_ = out_.add_column("tid", Type::i32);
+    pid_ = out_.add_column("pid", Type::i32);
+    comm_ = out_.add_column("comm", Type::text);
+    event_ = out_.add_column("event", Type::text);
+    lost_ = out_.add_column("lost", Type::i64);
+}
+
+// One name may have values of different types: each has its column.
+std::size_t EventTable::column_of(const Argument& argument) {
+    const Type type = type_of(argument.kind);
+    std::string name = cat("arg_", argument.name);
+    for (const char* const suffix : {"", "_text", "_signed", "_unsigned"}) {
+        const auto known = columns_.find(name + suffix);
+        if (known != columns_.end()) {
+            if (known->second.first == type) return known->second.second;
+            continue;
+        }
+        // The plain name is for whoever comes first; then a suffix tells the type.
+        const std::string_view word = suffix;
+        const bool fits = word.empty() || (word == "_text" && type == Type::text) ||
+                          (word == "_signed" && type == Type::i64) ||
+                          (word == "_unsigned" && type == Type::u64);
+        if (!fits) continue;
+        const std::size_t column = out_.add_column(name + suffix, type);
+        columns_.emplace(name + suffix, std::pair(type, column));
+        return column;
+    }
+    // Only where a field has the name of another with a suffix.
+    const std::size_t column = out_.add_column(cat(name, '_', columns_.size()), type);
+    columns_.emplace(cat(name, '_', columns_.size()), std::pair(type, column));
+    return column;
+}
+
+void EventTable::add(const TraceRecord& record) {
+    const int id = record.id();
+    const EventPlan& plan =
+        plans_.get(id, [&](int one) { return plan_event(file_.context().events, one); });
+    const CommonFields common = common_fields(record.bytes);
+    const TaskNames& tasks = file_.context().tasks;
+    out_.set(time_, static_cast<std::int64_t>(record.timestamp));
+    out_.set(cpu_, record.cpu);
+    out_.set(tid_, common.pid);
+    if (const int process = tasks.tgid(common.pid); process != 0) out_.set(pid_, process);
+    out_.set(comm_, tasks.comm(common.pid));
+    out_.set(event_, plan.event ? std::string_view(plan.full_name)
+                                : std::string_view(cat("unknown event ", id)));
+    if (!record.lost_before.is_zero())
+        out_.set(lost_, static_cast<std::int64_t>(record.lost_before.least));
+    auto& known = known_[id];
+    const std::span<const Argument> arguments = arguments_.of(plan, record);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const Argument& argument = arguments[i];
+        if (i == known.size()) known.emplace_back(argument.kind, column_of(argument));
+        // An argument of another kind than in the record before has another column.
+        if (known[i].first != argument.kind) known[i] = {argument.kind, column_of(argument)};
+        if (argument.kind == Argument::Kind::text)
+            out_.set(known[i].second, argument.text);
+        else
+            out_.set(known[i].second, static_cast<std::int64_t>(argument.number));
+    }
+    out_.end_row();
+}
+
+JobTable::JobTable(TraceFile& file, ParquetWriter::Write write)
+    : file_(file), out_(std::move(write)) {
+    device_ = out_.add_column("device", Type::text);
+    ring_ = out_.add_column("ring", Type::text);
+    context_ = out_.add_column("context", Type::u64);
+    job_ = out_.add_column("job", Type::u64);
+    pid_ = out_.add_column("pid", Type::i32);
+    comm_ = out_.add_column("comm", Type::text);
+    on_ = out_.add_column("waited_on", Type::text);
+    queued_ = out_.add_column("queued_ns", Type::i64);
+    run_ = out_.add_column("run_ns", Type::i64);
+    done_ = out_.add_column("done_ns", Type::i64);
+    dropped_ = out_.add_column("dropped", Type::i32);
+}
+
+void JobTable::write(const JobStep::Key& key, const Job& job) {
+    out_.set(device_, job.first.device);
+    out_.set(ring_, job.first.ring);
+    out_.set(context_, static_cast<std::int64_t>(key.context));
+    out_.set(job_, static_cast<std::int64_t>(key.number));
+    if (job.first.pid != 0) out_.set(pid_, static_cast<std::int64_t>(job.first.pid));
+    if (!job.first.comm.empty()) out_.set(comm_, job.first.comm);
+    if (!job.on.empty()) out_.set(on_, job.on);
+    const auto set_time = [&](std::size_t column, std::uint64_t time) {
+        if (time != 0) out_.set(column, static_cast<std::int64_t>(time));
+    };
+    set_time(queued_, job.queued);
+    set_time(run_, job.ran);
+    set_time(done_, job.done);
+    out_.set(dropped_, std::int64_t{job.is_dropped});
+    out_.end_row();
+}
+
+void JobTable::add(const JobStep& step, std::uint64_t time) {
+    using What = JobStep::What;
+    // A fence's address is used again: what begins with it is another job.
+    const auto before = open_.find(step.key);
+    if (before != open_.end() && step.what == What::queue) {
+        write(before->first, before->second);
+        open_.erase(before);
+    }
+    Job& job = open_[step.key];
+    if (job.order == 0) {
+        job.order = ++count_;
+        job.first = step;
+        oldest_.emplace_back(step.key, job.order);
+    }
+    switch (step.what) {
+        case What::queue:
+            job.queued = time;
+            break;
+        case What::wait:
+            if (!step.on.empty()) job.on = step.on;
+            break;
+        case What::run:
+            job.ran = time;
+            break;
+        case What::done:
+        case What::dropped:
+            job.done = time;
+            job.is_dropped = step.what == What::dropped;
+            write(step.key, job);
+            open_.erase(step.key);
+            break;
+    }
+    while (!oldest_.empty() && (open_.size() > kMostOpen || oldest_.size() > 2 * kMostOpen)) {
+        const auto [key, order] = oldest_.front();
+        oldest_.pop_front();
+        const auto it = open_.find(key);
+        if (it == open_.end() || it->second.order != order) continue;
+        if (open_.size() <= kMostOpen) {
+            oldest_.emplace_back(key, order);  // still one of the few
+            continue;
+        }
+        write(it->first, it->second);
+        open_.erase(it);
+    }
+}
+
+void JobTable::finish() {
+    for (const auto& [key, job] : open_) write(key, job);
+    out_.finish(parquet_facts(file_));
+}
+
+}  // namespace gpufs

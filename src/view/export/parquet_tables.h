@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/recording/file.h"
+#include "engine/trace/by_event_id.h"
+#include "view/export/event_plan.h"
+#include "view/export/jobs.h"
+#include "view/export/parquet.h"
+
+namespace gpufs {
+
+// What a recording tells about itself, for the file's own facts.
+std::vector<std::pair<std::string, std::string>> parquet_facts(TraceFile& file);
+
+// A row for each record: time_ns, cpu, tid, pid, comm and event, lost (how many were lost in front
+// of it), and a column for each field of the events, as arg_NAME. Where a name has numbers in one
+// event and texts in another, the texts are in arg_NAME_text.
+class EventTable {
+public:
+    // Keeps a reference to the file.
+    EventTable(TraceFile& file, ParquetWriter::Write write);
+
+    void add(const TraceRecord& record);
+    void finish() { out_.finish(parquet_facts(file_)); }
+
+private:
+    std::size_t column_of(const Argument& argument);
+
+    TraceFile& file_;
+    ParquetWriter out_;
+    EventArguments arguments_;
+    ByEventId<EventPlan> plans_;
+    std::size_t time_, cpu_, tid_, pid_, comm_, event_, lost_;
+    // By event id: the columns of its arguments, in their order.
+    std::unordered_map<int, std::vector<std::pair<Argument::Kind, std::size_t>>> known_;
+    std::map<std::string, std::pair<ParquetWriter::Type, std::size_t>> columns_;  // by name
+};
+
+// A row for each job of a GPU: device, ring, context and job (its number there), pid, comm, on
+// which ring's job it waited, and queued_ns, run_ns and done_ns, of the steps that were recorded;
+// dropped: 1 where the driver gave it up. Jobs are in order of their ends; those without one come
+// last.
+class JobTable {
+public:
+    JobTable(TraceFile& file, ParquetWriter::Write write);
+
+    void add(const JobStep& step, std::uint64_t time);
+    void finish();
+
+private:
+    struct Job {
+        JobStep first;
+        std::string on;
+        std::uint64_t queued = 0, ran = 0, done = 0;
+        bool is_dropped = false;
+        std::uint64_t order = 0;
+    };
+    void write(const JobStep::Key& key, const Job& job);
+
+    TraceFile& file_;
+    ParquetWriter out_;
+    std::size_t device_, ring_, context_, job_, pid_, comm_, on_, queued_, run_, done_, dropped_;
+    std::map<JobStep::Key, Job> open_;
+    std::deque<std::pair<JobStep::Key, std::uint64_t>> oldest_;  // keys, in order of their begin
+    std::uint64_t count_ = 0;
+};
+
+}  // namespace gpufs
