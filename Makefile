@@ -77,7 +77,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work)
+            gpufs-vulkan-work gpufs-services-work)
 $(B)/gpufs-test: | $(PROGRAMS)
 $(B)/nest:        MODE = -pie -fPIE
 $(B)/nest-fixed:  MODE = -no-pie -fno-pie
@@ -121,8 +121,17 @@ $(B)/gpufs-$(2)-work: $(1) tests/programs/$(2)/$(2).h
 endef
 $(foreach lib,$(MOCKS),$(eval $(call mock,$(lib),$(patsubst %/,%,$(dir $(lib:$(B)/%=%))))))
 $(CUDA) $(CUDA_WORK): $(wildcard tests/programs/cuda/*.h)
+# TLS and a database's client without either, and a program that calls them and the C library.
+SERVICES := $(addprefix $(B)/services/,libssl.so.3 libgnutls.so.30 libpq.so.5)
+$(SERVICES): MODE = -std=c++20 -shared -fPIC -Wl,-soname,$(@F)
+$(B)/services/libssl.so.3: tests/programs/services/libssl.cc
+$(B)/services/libgnutls.so.30: tests/programs/services/libgnutls.cc
+$(B)/services/libpq.so.5: tests/programs/services/libpq.cc
+$(B)/gpufs-services-work: MODE = -std=c++20 -Itests
+$(B)/gpufs-services-work: private LIBRARIES = $(SERVICES) -Wl,-rpath,'$$ORIGIN/services'
+$(B)/gpufs-services-work: tests/programs/services/work.cc tests/programs/works.h $(SERVICES)
 
-$(PROGRAMS) $(CUDA) $(MOCKS): $(B)/flags | build/.deps
+$(PROGRAMS) $(CUDA) $(MOCKS) $(SERVICES): $(B)/flags | build/.deps
 	@echo "  CXX   $@"; mkdir -p $(@D)
 	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc,$^) $(LIBRARIES) -o $@
 
@@ -262,7 +271,7 @@ fuzz: $(GENERATED) build/.deps build/.deps-check
 # For the guests, where it takes a third of the time to start: at a fixed place, without libraries;
 # with what is looked for beside it.
 $(B)/fixed/gpufs: $(call objects,$(APP)) $(B)/libgpufs.a $(PROGRAMS)
-	@echo "  LD    $@"; mkdir -p $(@D); ln -sfn $(addprefix ../,$(notdir $(PROGRAMS)) cuda hip ze vulkan) $(@D)
+	@echo "  LD    $@"; mkdir -p $(@D); ln -sfn $(addprefix ../,$(notdir $(PROGRAMS)) cuda hip ze vulkan services) $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) -static -no-pie -s $(filter %.o %.a,$^) $(LDLIBS) -o $@
 
 # The binary that people get, side by side with the peers that are installed; never part of a test.

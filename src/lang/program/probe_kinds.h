@@ -75,6 +75,8 @@ inline constexpr ProbeKind kProbeKinds[] = {
     {ProbeTarget::Kind::signal, "signal", ProbeKind::Syntax::name, "SIGUSR1 or SIGUSR2", 0,
      ProbeKind::Place::own},
     {ProbeTarget::Kind::each, "each", ProbeKind::Syntax::map, "MAP", 0, ProbeKind::Place::own},
+    {ProbeTarget::Kind::snapshot, "snapshot", ProbeKind::Syntax::map, "MAP", 0,
+     ProbeKind::Place::own},
 };
 
 // Does a table have a row for each kind, in the order of the kinds?
@@ -82,7 +84,7 @@ template <class Row, std::size_t N>
 constexpr bool has_all_probe_kinds(const Row (&rows)[N]) {
     for (std::size_t i = 0; i < N; ++i)
         if (static_cast<std::size_t>(rows[i].kind) != i) return false;
-    return N == static_cast<std::size_t>(ProbeTarget::Kind::each) + 1;
+    return N == static_cast<std::size_t>(ProbeTarget::Kind::snapshot) + 1;
 }
 static_assert(has_all_probe_kinds(kProbeKinds));
 

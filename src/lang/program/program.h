@@ -47,13 +47,14 @@ struct ProbeTarget {
         end,         // once, before the reports
         signal,      // when gpufs gets the signal `name`: SIGUSR1 or SIGUSR2
         each,        // then, once for each key of the map `name`
+        snapshot,    // the same, at the end of each interval, too
     };
     // What programs that are run by hand can be given: the 12 words of a raw tracepoint.
     static constexpr std::size_t kMostKeyBytes = 96;
     Kind kind = Kind::tracepoint;
     // tracepoint: "sched:sched_switch"; kprobe: function[+offset], or module:function; uprobe:
     // "path:function"; usdt: "path:provider:name". profile: the perf event. watchpoint:
-    // "0xADDRESS:LENGTH:MODE". each: the map. A shell pattern if has_glob.
+    // "0xADDRESS:LENGTH:MODE". each, snapshot: the map. A shell pattern if has_glob.
     std::string name;
     bool has_glob = false;
     std::uint64_t period = 0;  // ns; Hz if is_frequency; a count if profile has an event
@@ -63,6 +64,8 @@ struct ProbeTarget {
     // The program asks by function_cookie() at which function of a pattern it runs.
     bool has_cookies = false;
     SourceRef at;
+
+    bool is_for_keys() const { return kind == Kind::each || kind == Kind::snapshot; }
 };
 
 // One BPF program: its code and what it is attached to.
