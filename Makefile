@@ -84,7 +84,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work late-timer chains chains-static chains-plugin.so)
+            gpufs-vulkan-work gpufs-services-work late-timer chains chains-static chains-plugin.so)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
              gcc-O2-split4 gcc-O2-package gcc-O2-apart clang-O0-pie clang-O2-pie clang-O2-dwarf4 clang-O2-split)
@@ -139,15 +139,24 @@ $(B)/gpufs-$(2)-work: $(1) tests/programs/$(2)/$(2).h
 endef
 $(foreach lib,$(MOCKS),$(eval $(call mock,$(lib),$(patsubst %/,%,$(dir $(lib:$(B)/%=%))))))
 $(CUDA) $(CUDA_WORK): $(wildcard tests/programs/cuda/*.h)
+# TLS and a database's client without either, and a program that calls them and the C library.
+SERVICES := $(addprefix $(B)/services/,libssl.so.3 libgnutls.so.30 libpq.so.5)
+$(SERVICES): MODE = -std=c++20 -shared -fPIC -Wl,-soname,$(@F)
+$(B)/services/libssl.so.3: tests/programs/services/libssl.cc
+$(B)/services/libgnutls.so.30: tests/programs/services/libgnutls.cc
+$(B)/services/libpq.so.5: tests/programs/services/libpq.cc
+$(B)/gpufs-services-work: MODE = -std=c++20 -Itests
+$(B)/gpufs-services-work: private LIBRARIES = $(SERVICES) -Wl,-rpath,'$$ORIGIN/services'
+$(B)/gpufs-services-work: tests/programs/services/work.cc tests/programs/works.h $(SERVICES)
 
-$(PROGRAMS) $(CUDA) $(MOCKS): $(B)/flags | build/.deps
+$(PROGRAMS) $(CUDA) $(MOCKS) $(SERVICES): $(B)/flags | build/.deps
 	@echo "  CXX   $@"; mkdir -p $(@D)
 	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc tests/%.c,$^) $(LIBRARIES) -o $@
 
 # By the words of its name. A package has what split files had, which are gone then; "apart" is a
 # stripped program beside its debug file.
 variant = $(filter $(1),$(subst -, ,$(@F)))
-$(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-check
+$(VARIABLES): tests/programs/variables.c $(B)/flags | build/.deps build/.deps-check
 	@echo "  CC    $@"; mkdir -p $@.d
 	$(Q)$(call variant,gcc clang) $(addprefix -,$(call variant,O0 O2)) -g \
 		$(if $(call variant,pie),-fPIE,-fno-pie) $(if $(call variant,dwarf4 split4),-gdwarf-4,-gdwarf-5) \
@@ -310,7 +319,7 @@ fuzz: $(GENERATED) build/.deps build/.deps-check
 # For the guests, where it takes a third of the time to start: at a fixed place, without libraries;
 # with what is looked for beside it.
 $(B)/fixed/gpufs: $(call objects,$(APP)) $(B)/libgpufs.a $(PROGRAMS)
-	@echo "  LD    $@"; mkdir -p $(@D); ln -sfn $(addprefix ../,$(notdir $(PROGRAMS)) cuda hip ze vulkan) $(@D)
+	@echo "  LD    $@"; mkdir -p $(@D); ln -sfn $(addprefix ../,$(notdir $(PROGRAMS)) cuda hip ze vulkan services) $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(SMALL) $(filter %.o %.a,$^) $(LDLIBS) -o $@
 
 # The binary that people get, side by side with the peers that are installed; never part of a test.

@@ -198,6 +198,7 @@ void MonitorPrinter::sample(std::uint64_t moment_ns, std::uint64_t now_ns) {
 }
 
 std::vector<MonitorPrinter::Taken> MonitorPrinter::take(Histograms scripts) {
+    running_.run_snapshots();
     running_.turn();
     std::vector<Taken> taken;
     for (const MapDeclaration* map : reported_maps(running_.program())) {

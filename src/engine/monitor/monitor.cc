@@ -409,9 +409,18 @@ void Monitor::run_end() {
 }
 
 void Monitor::run_each() {
+    run_for_keys(Kind::each);
+    run_for_keys(Kind::snapshot);
+}
+
+void Monitor::run_snapshots() {
+    run_for_keys(Kind::snapshot);
+}
+
+void Monitor::run_for_keys(Kind kind) const {
     for (const Loaded& loaded : loaded_) {
         const ProbeTarget& target = *loaded.how.site.target;
-        if (target.kind != Kind::each) continue;
+        if (target.kind != kind) continue;
         TestRun with_key;
         for (const auto& key : keys_as_contexts(*find_map(target.name))) {
             with_key.context = key;

@@ -60,6 +60,7 @@ public:
     // Runs the end programs, then those for each key of a map. The others still run.
     void run_end();
     void run_each() override;
+    void run_snapshots() override;
     // The signals that programs are for, and runs those of one.
     std::set<std::string> signals() const;
     void run_signal(std::string_view name) const;
@@ -118,6 +119,7 @@ private:
     Fd load_jump(std::vector<bpf_insn> code, const Linked& to, const Loaded& loaded);
     std::vector<Attachment> attach_one(const Loaded& loaded) const;
     void run(ProbeTarget::Kind kind) const;
+    void run_for_keys(ProbeTarget::Kind kind) const;
 
     KernelFacts& machine_;
     AttachOptions how_;

@@ -118,6 +118,7 @@ constexpr ProbeProvider kProviders[] = {
     {Kind::end, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, true, nullptr, nullptr},
     {Kind::signal, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, false, nullptr, nullptr},
     {Kind::each, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, true, nullptr, nullptr},
+    {Kind::snapshot, BPF_PROG_TYPE_RAW_TRACEPOINT, Context::other, true, nullptr, nullptr},
     {Kind::iter, BPF_PROG_TYPE_TRACING, Context::other, false, find_iterator_sites, nullptr},
 };
 static_assert(has_all_probe_kinds(kProviders));

@@ -273,18 +273,26 @@ void Replay::run_one(Loaded& loaded, std::span<const std::byte> context) {
 
 void Replay::run_end(const VisitRecord& visit) {
     run_all(Kind::end, visit);
-    run_each(visit);
+    visit_ = &visit;
+    run_for_keys(Kind::each);
+    run_for_keys(Kind::snapshot);
 }
 
 void Replay::run_each() {
-    run_each([](const RecordLayout&, std::span<const std::byte>) {});
+    static const VisitRecord tells_nobody = [](const RecordLayout&, std::span<const std::byte>) {};
+    visit_ = &tells_nobody;
+    run_for_keys(Kind::each);
+    run_for_keys(Kind::snapshot);
 }
 
-void Replay::run_each(const VisitRecord& visit) {
-    visit_ = &visit;
+void Replay::run_snapshots() {
+    run_for_keys(Kind::snapshot);
+}
+
+void Replay::run_for_keys(Kind kind) {
     for (const auto& loaded : loaded_) {
         const ProbeTarget& target = *loaded->how.site.target;
-        if (target.kind != Kind::each) continue;
+        if (target.kind != kind) continue;
         for (const auto& key : keys_as_contexts(*map(target.name))) run_one(*loaded, key);
     }
 }

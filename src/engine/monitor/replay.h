@@ -58,6 +58,7 @@ public:
     void run_end(const VisitRecord& visit);
     // At the last record's time, too. What they send is not visited.
     void run_each() override;
+    void run_snapshots() override;
 
     // Losses so far: of the records that programs sent, and in the recording.
     LossLedger losses() const;
@@ -84,7 +85,7 @@ private:
     void drop_tracer(std::vector<std::uint64_t>& frames);
     void run_one(Loaded& loaded, std::span<const std::byte> context);
     void run_all(Kind kind, const VisitRecord& visit);
-    void run_each(const VisitRecord& visit);
+    void run_for_keys(ProbeTarget::Kind kind);
     void run_intervals(const VisitRecord& visit);
     [[noreturn]] void refuse(const Linked& linked, const BpfFault& fault) const;
 

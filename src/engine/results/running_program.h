@@ -26,6 +26,8 @@ public:
 
     // Runs the programs that are for each key of a map, for the keys that it has now.
     virtual void run_each() {}
+    // Of these only those that are snapshots: what there is at the end of an interval.
+    virtual void run_snapshots() {}
 
     // From now on programs write to other copies of the maps that are reported. Returns when no
     // program writes to the previous ones any more, which settled_map() gives until the next call:

@@ -95,7 +95,7 @@ private:
         for (const ProbeProgram& program : work_.program.programs)
             for (const auto& alternatives : program.targets)
                 for (const ProbeTarget& target : alternatives)
-                    if (target.kind == ProbeTarget::Kind::each) check_keys(target);
+                    if (target.is_for_keys()) check_keys(target);
         IncompleteCode incomplete;
         for (const AsmUnit& unit : work_.units)
             if (!unit.is_complete)

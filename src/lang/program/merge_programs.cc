@@ -104,7 +104,7 @@ public:
             rename_code(one.code);
             for (auto& alternatives : one.targets)
                 for (ProbeTarget& target : alternatives)
-                    if (target.kind == ProbeTarget::Kind::each) maps_.rename(target.name);
+                    if (target.is_for_keys()) maps_.rename(target.name);
         }
     }
 

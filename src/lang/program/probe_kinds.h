@@ -75,6 +75,8 @@ inline constexpr ProbeKind kProbeKinds[] = {
     {ProbeTarget::Kind::signal, "signal", ProbeKind::Syntax::name, "SIGUSR1 or SIGUSR2", 0,
      ProbeKind::Place::own},
     {ProbeTarget::Kind::each, "each", ProbeKind::Syntax::map, "MAP", 0, ProbeKind::Place::own},
+    {ProbeTarget::Kind::snapshot, "snapshot", ProbeKind::Syntax::map, "MAP", 0,
+     ProbeKind::Place::own},
     {ProbeTarget::Kind::iter, "iter", ProbeKind::Syntax::name, "task, task_file, bpf_map, ...", 0,
      ProbeKind::Place::own},
 };

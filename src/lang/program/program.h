@@ -47,6 +47,7 @@ struct ProbeTarget {
         end,         // once, before the reports
         signal,      // when gpufs gets the signal `name`: SIGUSR1 or SIGUSR2
         each,        // then, once for each key of the map `name`
+        snapshot,    // the same, at the end of each interval, too
         iter,        // once for each object of a kind, when everything is attached
     };
     // What programs that are run by hand can be given: the 12 words of a raw tracepoint.
@@ -54,8 +55,8 @@ struct ProbeTarget {
     Kind kind = Kind::tracepoint;
     // tracepoint: "sched:sched_switch"; kprobe: function[+offset], or module:function; uprobe:
     // "path:function"; usdt: "path:provider:name". profile: the perf event. watchpoint:
-    // "0xADDRESS:LENGTH:MODE". iter: what it goes through, "task". each: the map. A shell pattern
-    // if has_glob.
+    // "0xADDRESS:LENGTH:MODE". iter: what it goes through, "task". each, snapshot: the map. A shell
+    // pattern if has_glob.
     std::string name;
     bool has_glob = false;
     std::uint64_t period = 0;  // ns; Hz if is_frequency; a count if profile has an event
@@ -66,6 +67,8 @@ struct ProbeTarget {
     bool has_cookies = false;
     std::uint32_t process = 0;  // iter over tasks: only those of this process; 0: all
     SourceRef at;
+
+    bool is_for_keys() const { return kind == Kind::each || kind == Kind::snapshot; }
 };
 
 // One BPF program: its code and what it is attached to.

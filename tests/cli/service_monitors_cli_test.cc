@@ -1,0 +1,158 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <ostream>
+
+#include "base/cat.h"
+#include "support/needs.h"
+#include "support/temp_folder.h"
+#include "support/told.h"
+
+namespace ut = boost::unit_test;
+
+// The monitors of the C library, of TLS and of databases, over a program that says how often it
+// calls what, with libraries of our own.
+namespace gpufs {
+namespace {
+
+using test::Child;
+using test::Json;
+using test::only;
+using test::Told;
+
+std::string folder() {
+    const std::string binary = test::gpufs_binary();
+    return binary.substr(0, binary.rfind('/') + 1);
+}
+
+std::string work() {
+    return folder() + "gpufs-services-work";
+}
+
+// Its libraries are found where the loader looks.
+Told told_of(const std::vector<std::string>& monitor, const std::vector<std::string>& words) {
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "run"};
+    setup.argv.insert(setup.argv.end(), monitor.begin(), monitor.end());
+    for (const char* word : {"--json", "--strict", "--"}) setup.argv.emplace_back(word);
+    setup.argv.push_back(work());
+    setup.argv.insert(setup.argv.end(), words.begin(), words.end());
+    setup.environment = {cat("LD_LIBRARY_PATH=", folder(), "services")};
+    return Told(Child(setup).wait());
+}
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(service_monitors, *ut::precondition(test::has_file{"uprobe_events"}))
+
+// What was not freed of what `function` of the program asked for: how often, and bytes.
+struct Left {
+    long long count = 0, bytes = 0;
+    bool operator==(const Left&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Left& left) {
+    return out << left.count << " of " << left.bytes << " bytes";
+}
+
+Left left_by(const Told& told, const std::string& function) {
+    Left left;
+    for (const Json& row : told.rows("left", {}))
+        for (const Json& frame : row["key"]["user"].items)
+            if (frame.text.find(function) != std::string::npos) {
+                left.count += row["count"].number();
+                left.bytes += row["sum"].number();
+                break;
+            }
+    return left;
+}
+
+BOOST_AUTO_TEST_CASE(leaks_tells_what_is_not_freed_by_stack) {
+    const Told told = told_of({"leaks"}, {"allocate", "40"});
+    BOOST_TEST(left_by(told, "::keeps ") == (Left{80, 80 * 100}));  // of two threads
+    BOOST_TEST(left_by(told, "operator new ") == (Left{80, 80 * 24}));
+    BOOST_TEST(left_by(told, "::frees ") == Left{});
+    BOOST_TEST(left_by(told, "::grows ") == (Left{1, 5000}));
+    BOOST_TEST(left_by(told, "::shrinks_to_nothing ") == Left{});
+    BOOST_TEST(left_by(told, "::cannot_grow ") == (Left{1, 130}));
+    BOOST_TEST(left_by(told, "::aligns ") == (Left{1, 333}));
+    BOOST_TEST(left_by(told, "::maps_and_unmaps ") == Left{});
+    BOOST_TEST(left_by(told, "mremap ") == (Left{1, 2 << 20}));
+}
+
+BOOST_AUTO_TEST_CASE(leaks_tells_only_what_is_old_where_asked) {
+    const Told told = told_of({"leaks", "older=1h"}, {"allocate", "1"});
+    BOOST_TEST(told.rows("left", {}).empty());
+    BOOST_TEST(told.rows("ages", {}).empty());
+}
+
+// The kernel's memory is given and taken all the time: something is left at any moment.
+BOOST_AUTO_TEST_CASE(leaks_tells_of_the_kernel_where_asked) {
+    const Told told({"leaks", "kernel=1"}, {"true"});
+    long long bytes = 0;
+    for (const Json& row : told.rows("left_in", {})) bytes += row["sum"].number();
+    BOOST_TEST(bytes > 0);
+}
+
+BOOST_AUTO_TEST_CASE(dns_tells_each_name_and_what_came_of_it) {
+    const Told told = told_of({"dns"}, {"look-up"});
+    BOOST_TEST(told.records("lookup", {{"name", "localhost"}, {"answer", "found"}}).size() == 1u);
+    BOOST_TEST(told.records("lookup", {{"name", "no number"}, {"answer", "no such name"}}).size() ==
+               3u);
+    BOOST_TEST(only(told.rows("took_us", {{"answer", "no such name"}}))["count"].number() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(tls_adds_up_plain_text_by_library_and_tells_handshakes) {
+    const Told told = told_of({"tls", "min_us=1500"}, {"encrypt"});
+    const auto bytes = [&](const char* library, const char* what) {
+        return told.sum("texts", {{"library", library}, {"what", what}}, "sum");
+    };
+    BOOST_TEST(bytes("OpenSSL", "received") == 5 * 700 + 500);
+    BOOST_TEST(bytes("OpenSSL", "sent") == 300 + 40);
+    BOOST_TEST(bytes("GnuTLS", "received") == 10);
+    BOOST_TEST(bytes("GnuTLS", "sent") == 2 * 90);
+    const auto handshakes = [&](const char* library, const char* outcome) {
+        return told.sum("shakes", {{"library", library}, {"outcome", outcome}}, "count");
+    };
+    BOOST_TEST(handshakes("OpenSSL", "goes on") == 2);
+    BOOST_TEST(handshakes("OpenSSL", "done") == 2);
+    BOOST_TEST(handshakes("GnuTLS", "failed") == 1);
+    // The two that took 2 ms; a busy machine may add others.
+    BOOST_TEST(told.records("slow", {{"library", "OpenSSL"}}).size() >= 2u);
+}
+
+BOOST_AUTO_TEST_CASE(sql_tells_slow_queries_of_clients) {
+    const Told told = told_of({"sql"}, {"query"});
+    BOOST_TEST(told.records("slow", {{"query", "slow query"}, {"end", "client"}}).size() == 3u);
+    BOOST_TEST(told.records("slow", {{"query", "slow with $1"}, {"end", "client"}}).size() == 1u);
+    BOOST_TEST(told.sum("took_us", {{"end", "client"}}, "count") == 24);
+}
+
+// COMMAND begins when all is attached: it asks the server, and waits until that has ended.
+BOOST_AUTO_TEST_CASE(sql_tells_queries_of_a_server_that_runs_already) {
+    const test::TempFolder place;
+    const std::string ask = place / "ask", end = place / "end";
+    Child::Setup setup;
+    setup.argv = {
+        "/bin/sh", "-c",
+        cat("mkfifo ", ask, " ", end, "; exec 3<>", end, "; exec ", work(), " serve 0<>", ask)};
+    setup.environment = {cat("LD_LIBRARY_PATH=", folder(), "services")};
+    Child server(setup);
+    BOOST_TEST_REQUIRE(server.wait_for_output("ready", std::chrono::minutes(5)));
+    const Told told({"sql", "--all"}, {"/bin/sh", "-c", cat("echo >", ask, "; cat ", end)});
+    server.wait();
+    BOOST_TEST(told.records("slow", {{"query", "UPDATE t SET a = 1"}, {"end", "server"}}).size() ==
+               1u);
+    BOOST_TEST(told.sum("took_us", {{"end", "server"}}, "count") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(vfs_counts_operations_by_kind) {
+    const Told told({"vfs"}, {"dd", "if=/dev/zero", "of=/dev/null", "bs=1k", "count=500"});
+    BOOST_TEST(told.sum("calls", {{"kind", "read"}, {"comm", "dd"}}, "count") >= 500);
+    BOOST_TEST(told.sum("calls", {{"kind", "write"}, {"comm", "dd"}}, "count") >= 500);
+    BOOST_TEST(told.sum("calls", {{"kind", "rename"}}, "count") == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace gpufs

@@ -1,0 +1,149 @@
+// Calls what monitors of libraries look at, so often as is said here.
+#include <netdb.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "programs/works.h"
+
+extern "C" {
+int SSL_read(void*, void*, int);
+int SSL_write(void*, const void*, int);
+int SSL_read_ex(void*, void*, std::size_t, std::size_t*);
+int SSL_write_ex(void*, const void*, std::size_t, std::size_t*);
+int SSL_do_handshake(void*);
+long gnutls_record_recv(void*, void*, std::size_t);
+long gnutls_record_send(void*, const void*, std::size_t);
+int gnutls_handshake(void*);
+void* PQexec(void*, const char*);
+void* PQexecParams(void*, const char*);
+}
+
+// As a server of MariaDB has it. Not in a namespace: the name is what is looked for.
+class THD;
+enum enum_server_command : int { kPing = 14, kQuery = 3 };
+[[gnu::noinline]] int dispatch_command(enum_server_command command, THD*, char* text, unsigned,
+                                       bool) {
+    ::usleep(15000);
+    return text[0] + command;
+}
+
+namespace {
+
+// What is kept, and what is not; each in a function of its own, which its stack names. The compiler
+// cannot know what a volatile pointer is for.
+void* volatile kept = nullptr;
+
+[[gnu::noinline]] void keeps(std::size_t bytes) {
+    kept = std::malloc(bytes);
+}
+[[gnu::noinline]] void frees(std::size_t bytes) {
+    kept = std::malloc(bytes);
+    std::free(kept);
+}
+[[gnu::noinline]] void grows() {
+    kept = std::realloc(nullptr, 10);
+    kept = std::realloc(kept, 5000);
+}
+[[gnu::noinline]] void shrinks_to_nothing() {
+    kept = std::calloc(7, 11);
+    kept = std::realloc(kept, 0);
+}
+[[gnu::noinline]] void cannot_grow() {
+    kept = std::calloc(13, 10);
+    kept = std::realloc(kept, static_cast<std::size_t>(-1) / 4);
+}
+[[gnu::noinline]] void aligns() {
+    void* at = nullptr;
+    if (::posix_memalign(&at, 64, 333) == 0) kept = at;
+}
+[[gnu::noinline]] void* maps(std::size_t bytes) {
+    return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+[[gnu::noinline]] void maps_and_unmaps() {
+    ::munmap(maps(1 << 16), 1 << 16);
+}
+[[gnu::noinline]] void makes(int count) {
+    for (int i = 0; i < count; ++i) kept = new char[24];
+}
+
+void allocate(const works::Numbers& numbers) {
+    const auto rounds = static_cast<int>(numbers[0]);
+    const auto work = [rounds] {
+        for (int i = 0; i < rounds; ++i) {
+            keeps(100);
+            frees(50);
+            frees(1 << 20);
+        }
+        makes(rounds);
+    };
+    std::thread other(work);
+    work();
+    other.join();
+    grows();
+    shrinks_to_nothing();
+    cannot_grow();
+    aligns();
+    kept = ::mremap(maps(1 << 20), 1 << 20, 2 << 20, MREMAP_MAYMOVE);
+    maps_and_unmaps();
+}
+
+void look_up(const works::Numbers&) {
+    addrinfo* found = nullptr;
+    if (::getaddrinfo("localhost", nullptr, nullptr, &found) == 0) ::freeaddrinfo(found);
+    const addrinfo numeric{.ai_flags = AI_NUMERICHOST,
+                           .ai_family = 0,
+                           .ai_socktype = 0,
+                           .ai_protocol = 0,
+                           .ai_addrlen = 0,
+                           .ai_addr = nullptr,
+                           .ai_canonname = nullptr,
+                           .ai_next = nullptr};
+    for (int i = 0; i < 3; ++i) ::getaddrinfo("no number", nullptr, &numeric, &found);
+}
+
+void encrypt(const works::Numbers&) {
+    char text[1000];
+    std::size_t bytes = 0;
+    for (int i = 0; i < 4; ++i) SSL_do_handshake(text);
+    for (int i = 0; i < 5; ++i) SSL_read(text, text, 700);
+    SSL_read(text, text, -1);
+    SSL_write(text, text, 300);
+    SSL_read_ex(text, text, 1000, &bytes);
+    SSL_write_ex(text, text, 40, &bytes);
+    gnutls_handshake(text);
+    for (int i = 0; i < 2; ++i) gnutls_record_send(text, text, 90);
+    gnutls_record_recv(text, text, 10);
+}
+
+void query(const works::Numbers&) {
+    char connection[8] = {};
+    for (int i = 0; i < 3; ++i) PQexec(connection, "slow query");
+    for (int i = 0; i < 20; ++i) PQexec(connection, "fast");
+    PQexecParams(connection, "slow with $1");
+}
+
+// A server that runs already when somebody looks: it says that it does, and waits to be asked.
+void serve(const works::Numbers&) {
+    std::puts("ready");
+    std::fflush(stdout);
+    char line = 0;
+    if (::read(STDIN_FILENO, &line, 1) < 0) return;
+    char text[] = "UPDATE t SET a = 1";
+    dispatch_command(kQuery, nullptr, text, 0, false);
+    dispatch_command(kPing, nullptr, text, 0, false);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return works::run_main({{"allocate", {1, allocate}},
+                            {"look-up", {0, look_up}},
+                            {"encrypt", {0, encrypt}},
+                            {"query", {0, query}},
+                            {"serve", {0, serve}}},
+                           argc, argv);
+}
