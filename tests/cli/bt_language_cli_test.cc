@@ -87,10 +87,10 @@ BOOST_AUTO_TEST_CASE(one_mistake_does_not_hide_those_of_other_kinds) {
 BOOST_AUTO_TEST_CASE(headers_are_those_of_the_kernel_and_of_c_or_files) {
     BOOST_TEST(test::script_refusal("#include <no/such.h>\nbegin { }") ==
                "stdin:1:1-21: ERROR: 'no/such.h' file not found\n"
-               "HINT: headers are those of the kernel and of C; a file of one's own stands in "
-               "quotes\n");
+               "HINT: it is looked for beside the script, and where -I says\n");
     BOOST_TEST(test::script_refusal("#include \"nosuch.h\"\nbegin { }") ==
-               "stdin:1:1-20: ERROR: 'nosuch.h' file not found\n");
+               "stdin:1:1-20: ERROR: 'nosuch.h' file not found\n"
+               "HINT: it is looked for beside the script, and where -I says\n");
     check_outcomes(
         {{"#include <linux/nosuch.h>\n#include <errno.h>\nbegin { print(EPERM) }", "1\n"}});
 }

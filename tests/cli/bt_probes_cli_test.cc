@@ -112,7 +112,9 @@ BOOST_AUTO_TEST_CASE(memory_is_watched) {
     Child child(setup);
     if (!child.wait_for_error("Attached", std::chrono::seconds(20))) {
         const Ended refused = child.wait();
-        BOOST_TEST(test::has(refused.err, "the machine has no such watchpoint"), refused.err);
+        BOOST_TEST((test::has(refused.err, "the machine has no such watchpoint") ||
+                    test::has(refused.err, "watchpoints of this machine do not fire")),
+                   refused.err);
         return;
     }
     for (int i = 0; i < 10; ++i) watched = watched + 1;

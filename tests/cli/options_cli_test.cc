@@ -41,6 +41,7 @@ std::map<std::string, std::string> options_with_values(const std::string& comman
 const std::map<std::string, std::vector<std::string>> kNoValues = {
     {"ACTION", {"traceofff", "snapshot", "stacktrace if prev_state =="}},
     {"COLUMN", {"bogus"}},
+    {"DIR", {}},
     {"EVENT", {","}},
     {"EXPR", {"prev_state ==", "("}},
     {"FIELD[=FIELD]", {"=", "a=b=c"}},
@@ -61,6 +62,7 @@ const std::map<std::string, std::vector<std::string>> kNoValues = {
     {"TEXT", {}},
     {"UNIT", {"h"}},
     {"stack", {"kernel"}},
+    {"fp|dwarf|auto", {"orc"}},
 };
 
 // "  doctor    say what this kernel can do": the lines of `gpufs --help`.

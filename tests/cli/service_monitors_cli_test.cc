@@ -30,7 +30,7 @@ std::string work() {
 }
 
 // Its libraries are found where the loader looks.
-Told told_of(const std::vector<std::string>& monitor, const std::vector<std::string>& words) {
+Told told_of_work(const std::vector<std::string>& monitor, const std::vector<std::string>& words) {
     Child::Setup setup;
     setup.argv = {test::gpufs_binary(), "run"};
     setup.argv.insert(setup.argv.end(), monitor.begin(), monitor.end());
@@ -66,7 +66,7 @@ Left left_by(const Told& told, const std::string& function) {
 }
 
 BOOST_AUTO_TEST_CASE(leaks_tells_what_is_not_freed_by_stack) {
-    const Told told = told_of({"leaks"}, {"allocate", "40"});
+    const Told told = told_of_work({"leaks"}, {"allocate", "40"});
     BOOST_TEST(left_by(told, "::keeps ") == (Left{80, 80 * 100}));  // of two threads
     BOOST_TEST(left_by(told, "operator new ") == (Left{80, 80 * 24}));
     BOOST_TEST(left_by(told, "::frees ") == Left{});
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(leaks_tells_what_is_not_freed_by_stack) {
 }
 
 BOOST_AUTO_TEST_CASE(leaks_tells_only_what_is_old_where_asked) {
-    const Told told = told_of({"leaks", "older=1h"}, {"allocate", "1"});
+    const Told told = told_of_work({"leaks", "older=1h"}, {"allocate", "1"});
     BOOST_TEST(told.rows("left", {}).empty());
     BOOST_TEST(told.rows("ages", {}).empty());
 }
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(leaks_tells_of_the_kernel_where_asked) {
 }
 
 BOOST_AUTO_TEST_CASE(dns_tells_each_name_and_what_came_of_it) {
-    const Told told = told_of({"dns"}, {"look-up"});
+    const Told told = told_of_work({"dns"}, {"look-up"});
     BOOST_TEST(told.records("lookup", {{"name", "localhost"}, {"answer", "found"}}).size() == 1u);
     BOOST_TEST(told.records("lookup", {{"name", "no number"}, {"answer", "no such name"}}).size() ==
                3u);
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(dns_tells_each_name_and_what_came_of_it) {
 }
 
 BOOST_AUTO_TEST_CASE(tls_adds_up_plain_text_by_library_and_tells_handshakes) {
-    const Told told = told_of({"tls", "min_us=1500"}, {"encrypt"});
+    const Told told = told_of_work({"tls", "min_us=1500"}, {"encrypt"});
     const auto bytes = [&](const char* library, const char* what) {
         return told.sum("texts", {{"library", library}, {"what", what}}, "sum");
     };
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(tls_adds_up_plain_text_by_library_and_tells_handshakes) {
 }
 
 BOOST_AUTO_TEST_CASE(sql_tells_slow_queries_of_clients) {
-    const Told told = told_of({"sql"}, {"query"});
+    const Told told = told_of_work({"sql"}, {"query"});
     BOOST_TEST(told.records("slow", {{"query", "slow query"}, {"end", "client"}}).size() == 3u);
     BOOST_TEST(told.records("slow", {{"query", "slow with $1"}, {"end", "client"}}).size() == 1u);
     BOOST_TEST(told.sum("took_us", {{"end", "client"}}, "count") == 24);

@@ -94,7 +94,7 @@ long told_as(const std::string& err, const std::string& what) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(unwinding)
+BOOST_AUTO_TEST_SUITE(unwinding, *boost::unit_test::label("pure"))
 
 BOOST_AUTO_TEST_CASE(stacks_of_programs_without_frame_pointers_are_whole) {
     for (const char* program : {"chains", "chains-static"}) {
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(along_frame_pointers_they_are_not_and_explain_says_which_wa
     const Compared along = compare("chains", {"--unwind", "fp", "--explain"});
     BOOST_TEST(along.equal < kChains / 2);
     BOOST_TEST(has(along.ended.err, "user stacks: by frame pointers\n"), along.ended.err);
-    const Ended automatic = test::gpufs({"run", "profile", "--dry-run"});
+    const Ended automatic = test::gpufs({"run", "profile", "--unwind", "auto", "--dry-run"});
     BOOST_TEST(has(automatic.out + automatic.err,
                    "user stacks: by unwind tables (.eh_frame), where a file has none by frame "
                    "pointers\n"),

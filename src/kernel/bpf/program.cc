@@ -118,6 +118,7 @@ private:
         append(size_or_type);
         if (name.empty()) return;
         // The kernel takes C identifiers only.
+        if (is_digit(name[0])) strings_ += '_';
         for (const char c : name) strings_ += is_word_char(c) ? c : '_';
         strings_ += '\0';
     }

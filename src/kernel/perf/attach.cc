@@ -3,6 +3,8 @@
 #include <linux/bpf.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -321,6 +323,27 @@ Watchpoint parse_watchpoint(std::string_view text) {
     return made;
 }
 
+namespace {
+
+// Whether a watchpoint on our own memory counts a write there: some hypervisors take the debug
+// registers and never tell. True where it cannot be asked.
+bool watchpoints_fire() {
+    volatile std::uint64_t watched = 0;
+    perf_event_attr attr = perf_attr(PERF_TYPE_BREAKPOINT, 0);
+    attr.bp_type = HW_BREAKPOINT_W;
+    attr.bp_addr = reinterpret_cast<std::uintptr_t>(&watched);
+    attr.bp_len = sizeof watched;
+    attr.exclude_kernel = 1;
+    const Fd event{
+        static_cast<int>(::syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC))};
+    if (!event) return true;
+    watched = 1;
+    std::uint64_t count = 0;
+    return ::read(event.get(), &count, sizeof count) != sizeof count || count != 0;
+}
+
+}  // namespace
+
 Attachment attach_watchpoint(int program, const Watchpoint& place, const AttachOptions& options) {
     const std::string what =
         cat("watch ", counted(place.bytes, "byte"), " at ", hex(place.address));
@@ -349,6 +372,10 @@ Attachment attach_watchpoint(int program, const Watchpoint& place, const AttachO
                         "the address is a multiple of the length; x86-64 watches w, rw or x");
         throw;
     }
+    static const bool kFire = watchpoints_fire();
+    if (!kFire)
+        throw UnsupportedError(cat("cannot ", what, ": watchpoints of this machine do not fire"),
+                               "a virtual machine whose hypervisor keeps the debug registers");
     return maker.finish();
 }
 

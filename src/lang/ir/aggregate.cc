@@ -292,11 +292,12 @@ void rename_map(std::vector<CodeItem>& code, const MapDeclaration& to) {
 
 }  // namespace
 
-void declare_loss(Program& program, std::string name, std::string what) {
+void declare_loss(Program& program, std::string name, std::string what, SourceRef at) {
     MapDeclaration map =
         array_map(std::move(name), BPF_MAP_TYPE_ARRAY, Layout::of("value", integer_value(kWord)));
     map.is_global = true;
     map.loss = std::move(what);
+    map.at = at;
     program.maps.push_back(std::move(map));
 }
 

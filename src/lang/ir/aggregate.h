@@ -60,7 +60,7 @@ void append_aggregation(ir::Code& code, const MapDeclaration& map, ir::Slot key,
                         const ir::Operand& value);
 
 // A counter of losses, as `.lost NAME "WHAT"` declares it, and code that adds one to it.
-void declare_loss(Program& program, std::string name, std::string what);
+void declare_loss(Program& program, std::string name, std::string what, SourceRef at = {});
 void append_loss(ir::Code& code, const std::string& name);
 // The counter of what finds no room in a map.
 std::string refused_of(const MapDeclaration& map);

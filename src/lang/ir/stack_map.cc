@@ -207,7 +207,9 @@ std::string stack_function(const MapDeclaration& map) {
 void define_stack_function(Program& program, const MapDeclaration& map) {
     program.subprograms.push_back(make_function(program, map, {}));
     program.maps.push_back(scratch_map(scratch_of(map), kFramesAt + map.value.bytes, map.at));
-    declare_loss(program, refused_of(map), cat("stacks that found no room in '", map.name, "'"));
+    // Where the map is that of several programs, so is what finds no room in it.
+    declare_loss(program, refused_of(map), cat("stacks that found no room in '", map.name, "'"),
+                 map.at);
 }
 
 void take_user_stacks(Program& program, const UserStackWay& way) {

@@ -273,8 +273,8 @@ BOOST_AUTO_TEST_CASE(fentry_and_fexit_do_what_doctor_says) {
         count_at_both_ends("vfs_read", read_zeros), UnsupportedError,
         [](const UnsupportedError& e) {
             BOOST_TEST(e.what() ==
-                       "cannot run a program at function 'vfs_read': this machine forbids fentry "
-                       "and fexit, though other BPF programs are allowed");
+                       "cannot run a program at function 'vfs_read': this machine forbids fentry, "
+                       "fexit and iterators, though other BPF programs are allowed");
             BOOST_TEST(e.hint() ==
                        "a policy of the kernel or of a security module; use kprobe, or a "
                        "tracepoint");
