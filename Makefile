@@ -98,7 +98,7 @@ $(B)/probed:       MODE = -std=c++20 -pie -fPIE
 $(B)/probed-fixed: MODE = -std=c++20 -no-pie -fno-pie
 $(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
 # Programs whose stacks have no frame pointers.
-$(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -s -rdynamic
+$(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -rdynamic
 $(B)/chains-static: MODE = -std=c++20 -O3 -fomit-frame-pointer -static -w
 $(B)/chains-plugin.so: MODE = -O2 -fomit-frame-pointer -shared -fPIC
 $(B)/chains $(B)/chains-static: tests/programs/chains.cc

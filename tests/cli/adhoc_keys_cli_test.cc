@@ -49,7 +49,7 @@ using test::slot;
 using test::trace;
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(adhoc_keys, *ut::label("last_guest"))
+BOOST_AUTO_TEST_SUITE(adhoc_keys)
 
 BOOST_AUTO_TEST_SUITE(files, *ut::precondition(test::has_file{"uprobe_events"}))
 

@@ -21,7 +21,7 @@ using test::Ended;
 using test::has;
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(bt_functions, *ut::label("last_guest"))
+BOOST_AUTO_TEST_SUITE(bt_functions)
 
 BOOST_AUTO_TEST_CASE(texts_are_compared_searched_and_joined) {
     check_outcomes({

@@ -13,7 +13,7 @@ namespace gpufs {
 using test::check_outcomes;
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(bt_language, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(bt_language)
 
 // However long it takes until the probes are detached.
 BOOST_AUTO_TEST_CASE(a_program_that_calls_exit_does_not_run_again) {

@@ -40,7 +40,7 @@ std::string output(std::vector<std::string> words) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(scripts_options, *ut::label("last_guest"))
+BOOST_AUTO_TEST_SUITE(scripts_options)
 
 BOOST_AUTO_TEST_CASE(mistakes_have_the_form_of_bpftrace) {
     BOOST_TEST(refusal({"-e", "begin {\n\tprint(nosuch);\n}"}) ==

@@ -30,7 +30,7 @@ Child::Setup script_of(const std::string& text) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(scripts_probes, *ut::label("last_guest"))
+BOOST_AUTO_TEST_SUITE(scripts_probes)
 
 BOOST_AUTO_TEST_CASE(probes_of_a_signal_run_when_it_comes) {
     Child script(

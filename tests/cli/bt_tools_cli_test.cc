@@ -139,7 +139,7 @@ bool has_symbol(std::string_view name) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(bt_tools, *ut::precondition(has_tools) * ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(bt_tools, *ut::precondition(has_tools))
 
 BOOST_DATA_TEST_CASE(each_runs_or_is_refused_for_what_this_kernel_lacks,
                      ut::data::make(kKernelTools), tool) {

@@ -24,7 +24,7 @@ Ended run_of(const std::string& script, std::vector<std::string> options = {}) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(scripts_warnings, *ut::label("last_guest"))
+BOOST_AUTO_TEST_SUITE(scripts_warnings)
 
 BOOST_AUTO_TEST_CASE(a_division_by_zero_is_one_and_is_told) {
     const Ended ended = run_of("begin { @z = 0; print(10 / @z); $x = 7; $x %= @z; print($x) }");

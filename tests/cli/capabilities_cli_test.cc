@@ -48,8 +48,7 @@ Ended with_bpf_and_perfmon(const std::vector<std::string>& args,
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(capabilities, *ut::label("last_guest") *
-                                        ut::precondition(test::owns_the_machine) *
+BOOST_AUTO_TEST_SUITE(capabilities, *ut::precondition(test::owns_the_machine) *
                                         ut::precondition(test::has_toy_gpu))
 
 BOOST_AUTO_TEST_CASE(two_capabilities_suffice_where_perf_events_are_open_to_them) {

@@ -50,7 +50,7 @@ std::vector<std::string> with(std::vector<std::string> args, const std::vector<s
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(commands, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(commands)
 
 BOOST_AUTO_TEST_CASE(a_command_and_what_it_starts_is_counted_and_nothing_else) {
     const Others others;

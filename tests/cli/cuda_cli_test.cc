@@ -62,8 +62,7 @@ Told::Wanted ours(Told::Wanted more) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(cuda,
-                      *ut::label("last_guest") * ut::precondition(test::has_file{"uprobe_events"}))
+BOOST_AUTO_TEST_SUITE(cuda, *ut::precondition(test::has_file{"uprobe_events"}))
 
 BOOST_AUTO_TEST_CASE(launches_are_counted_once_by_kernel_grid_and_stream) {
     const Told told = told_of("launches");

@@ -24,7 +24,7 @@ using test::shell;
 const std::string kRecording = "tests/data/trace_dat/sched-6.18.dat";
 
 BOOST_AUTO_TEST_SUITE(cli)
-BOOST_AUTO_TEST_SUITE(descriptors, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(descriptors)
 
 BOOST_AUTO_TEST_CASE(closed_descriptors_are_not_given_to_files,
                      *ut::label("pure") * ut::precondition(test::can_trace)) {

@@ -451,7 +451,7 @@ std::string lines_printed(const Ended& ended) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(generated_scripts, *ut::label("last_guest"))
+BOOST_AUTO_TEST_SUITE(generated_scripts)
 
 // GPUFS_SEEDS and GPUFS_SEED try more programs, and others.
 BOOST_AUTO_TEST_CASE(print_in_the_kernel_and_over_a_recording_what_they_say) {

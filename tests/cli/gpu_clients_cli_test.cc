@@ -67,7 +67,7 @@ long long busy_ns(const std::vector<Json>& uses, const std::string& name) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(gpu_clients, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(gpu_clients)
 
 BOOST_AUTO_TEST_CASE(processes_that_this_user_may_not_look_at_are_counted,
                      *ut::precondition(test::has_toy_display)) {

@@ -75,8 +75,7 @@ private:
 };
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(gpu_libraries,
-                      *ut::label("last_guest") * ut::precondition(test::has_file{"uprobe_events"}))
+BOOST_AUTO_TEST_SUITE(gpu_libraries, *ut::precondition(test::has_file{"uprobe_events"}))
 
 BOOST_AUTO_TEST_CASE(hip_tells_launches_memory_copies_and_waits) {
     const ToldOf told("hip");

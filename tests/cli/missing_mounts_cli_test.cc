@@ -39,7 +39,7 @@ const Mount kMounts[] = {
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) *
                                ut::precondition(test::has_program{"unshare"}))
-BOOST_AUTO_TEST_SUITE(missing_mounts, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(missing_mounts)
 
 // Not in guests: below their /proc and /sys lie those of the host.
 BOOST_AUTO_TEST_CASE(commands_and_doctor_tell_the_same_cause, *ut::label("pure")) {

@@ -150,7 +150,7 @@ void check_errors(const Told& told, bool has_event) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(nvidia, *ut::label("first_guest") * ut::precondition(test::has_toy_driver))
+BOOST_AUTO_TEST_SUITE(nvidia, *ut::precondition(test::has_toy_driver))
 
 void check_generation(const std::string& module, bool ioctls_by_driver, bool has_event) {
     const Modules modules(module);
@@ -173,16 +173,15 @@ BOOST_AUTO_TEST_CASE(nvidia_tells_what_the_driver_does) {
 }
 
 // Its function for ioctls has another name here: the system call tells of them.
-BOOST_AUTO_TEST_CASE(nvidia_tells_what_a_driver_without_its_functions_does,
-                     *ut::label("first_guest")) {
+BOOST_AUTO_TEST_CASE(nvidia_tells_what_a_driver_without_its_functions_does) {
     check_generation("nvidia-570", false, false);
 }
 
-BOOST_AUTO_TEST_CASE(nvidia_tells_what_the_oldest_driver_does, *ut::label("last_guest")) {
+BOOST_AUTO_TEST_CASE(nvidia_tells_what_the_oldest_driver_does) {
     check_generation("nvidia-535", true, false);
 }
 
-BOOST_AUTO_TEST_CASE(nvidia_finds_the_gpu_and_tells_of_slow_ioctls, *ut::label("last_guest")) {
+BOOST_AUTO_TEST_CASE(nvidia_finds_the_gpu_and_tells_of_slow_ioctls) {
     const Modules modules("nvidia");
     const test::Ended watch = test::gpufs({"watch", "--duration", "1ms"});
     BOOST_TEST(watch.status == 0, watch.err);

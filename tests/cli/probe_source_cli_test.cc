@@ -152,8 +152,7 @@ BOOST_AUTO_TEST_SUITE(probe_source, *ut::precondition(test::has_file{"uprobe_eve
 
 #if defined __x86_64__
 
-BOOST_AUTO_TEST_CASE(variables_at_a_line_are_what_the_program_prints_there,
-                     *ut::label("last_guest")) {
+BOOST_AUTO_TEST_CASE(variables_at_a_line_are_what_the_program_prints_there) {
     for (const std::string name : kVariants) {
         const std::string program = variant(name);
         const bool is_whole = has(name, "-O0-");

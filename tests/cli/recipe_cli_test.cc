@@ -75,7 +75,7 @@ constexpr const char* kIsSet = "everything is set";
 constexpr auto kPatience = 30s;
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(recipes, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(recipes)
 
 BOOST_AUTO_TEST_CASE(recipes_are_listed_with_their_question_and_what_is_missing) {
     const Ended ended = recipe({"list"});

@@ -170,7 +170,7 @@ unsigned long number_before(const std::string& text, const std::string& word) {
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace) *
                                ut::precondition(test::has_program{"trace-cmd"}))
-BOOST_AUTO_TEST_SUITE(recording, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(recording)
 
 BOOST_AUTO_TEST_CASE(a_recording_has_every_event_for_trace_cmd) {
     const Folder folder;

@@ -145,7 +145,7 @@ long long number_in(const Told& told, const Recorded& c) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(recorded_monitors, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(recorded_monitors)
 
 // Keeps all CPUs busy: work then follows upon other work, and not upon a CPU's idle task, whose
 // switches Linux 6.18 was seen to leave out of ring buffers for good, on one CPU of two.

@@ -168,8 +168,7 @@ BOOST_AUTO_TEST_CASE(json_lines_hold_records_maps_and_the_summary) {
     BOOST_TEST(has(ran.out, "{\"summary\":{\"records\":1,\"lost\":0,"), ran.out);
 }
 
-BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end,
-                     *ut::label("last_guest")) {
+BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end) {
     const TempFile monitor(kCountGetppid);
     const Ended ran = run(with_command({monitor.path(), "which=4711"}, kCallGetppid));
     BOOST_TEST(ran.status == 0, ran.err);
@@ -247,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_process_is_the_monitors_own_parameter) {
                "gpufs: a monitor watches one process, or all: give one PID\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_condition_holds_back_what_it_excludes, *ut::label("last_guest")) {
+BOOST_AUTO_TEST_CASE(a_condition_holds_back_what_it_excludes) {
     const TempFile monitor(kCountGetppid);
     const Ended ran =
         run(with_command({monitor.path(), "--if", "comm == \"nobody\""}, kCallGetppid));

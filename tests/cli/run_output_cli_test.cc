@@ -104,7 +104,7 @@ std::string sends_once(const std::string& layout, const std::string& before = {}
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(run_output, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(run_output)
 
 BOOST_AUTO_TEST_CASE(each_event_is_a_line_and_counted) {
     const TempFile monitor(kWritten);

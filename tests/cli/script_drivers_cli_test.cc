@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_SUITE(driver_scripts)
 
 // The names of events and fields before Linux 6.17.
 BOOST_AUTO_TEST_CASE(a_script_tells_the_jobs_of_the_gpu_scheduler,
-                     *ut::label("first_guest") * ut::precondition(test::has_toy_gpu)) {
+                     *ut::precondition(test::has_toy_gpu)) {
     if (test::scheduler_layouts().front()) return;  // the kernel's own are the renamed ones
     const Ended ended = run_script(
         "tracepoint:gpu_scheduler:drm_run_job { @start[args->id] = nsecs; "
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_script_tells_the_jobs_of_the_gpu_scheduler,
 }
 
 BOOST_AUTO_TEST_CASE(a_script_at_nvidias_functions_tells_what_the_driver_did,
-                     *ut::label("first_guest") * ut::precondition(test::has_toy_driver)) {
+                     *ut::precondition(test::has_toy_driver)) {
     const test::NvidiaModules modules("nvidia");
     const Ended ended = run_script(
         "kprobe:nvidia_open { @opens[comm] = count(); @open_pids[pid] = 1; } "
@@ -89,8 +89,7 @@ BOOST_AUTO_TEST_CASE(a_script_at_nvidias_functions_tells_what_the_driver_did,
 }
 
 // Functions of CUDA's runtime library and what they return.
-BOOST_AUTO_TEST_CASE(a_script_at_cudas_functions_tells_what_the_program_did,
-                     *ut::label("last_guest")) {
+BOOST_AUTO_TEST_CASE(a_script_at_cudas_functions_tells_what_the_program_did) {
     const std::string binary = test::gpufs_binary();
     const std::string folder = binary.substr(0, binary.rfind('/') + 1);
     const std::string work = folder + "gpufs-cuda-work", library = folder + "cuda/libcudart.so.12";

@@ -15,7 +15,7 @@ namespace gpufs {
 using test::check_outcomes;
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(scripts_language, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(scripts_language)
 
 BOOST_AUTO_TEST_CASE(pointers_move_by_what_they_point_to) {
     check_outcomes({

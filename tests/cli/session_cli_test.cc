@@ -47,7 +47,7 @@ std::string commands_in(const std::string& status) {
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(sessions, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(sessions)
 
 BOOST_AUTO_TEST_CASE(filter_finds_the_event_by_its_field) {
     const TempSession session;

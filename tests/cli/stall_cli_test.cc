@@ -27,7 +27,7 @@ int block_on() {
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(stall, *ut::label("first_guest"))
+BOOST_AUTO_TEST_SUITE(stall)
 
 BOOST_AUTO_TEST_CASE(a_command_is_watched_from_its_start_to_its_end) {
     const Ended ended = test::gpufs(

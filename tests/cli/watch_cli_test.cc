@@ -117,7 +117,7 @@ std::vector<std::string> last_screen(const std::string& seen) {
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(watch_command)
 
-BOOST_AUTO_TEST_CASE(the_list_says_yes_to_the_monitors_that_run, *ut::label("last_guest")) {
+BOOST_AUTO_TEST_CASE(the_list_says_yes_to_the_monitors_that_run) {
     const Ended list = test::gpufs({"watch", "--list", "--json"});
     BOOST_TEST(list.status == 0);
     std::vector<std::string> names;

@@ -66,9 +66,12 @@ void Nest::tell(const std::string& line) {
 
 std::string Nest::ask(const std::string& line) {
     tell(line);
+    return hear();
+}
+
+std::string Nest::hear() {
     char answer[4096];
-    if (!std::fgets(answer, sizeof answer, from_))
-        throw std::runtime_error("nest does not answer " + line);
+    if (!std::fgets(answer, sizeof answer, from_)) throw std::runtime_error("nest does not answer");
     std::string text = answer;
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return text;

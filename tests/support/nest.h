@@ -18,6 +18,8 @@ public:
 
     std::uint32_t pid() const { return static_cast<std::uint32_t>(pid_); }
     std::string ask(const std::string& line);
+    // The next line that it says.
+    std::string hear();
     // Where the answer is an address.
     std::uint64_t address(const std::string& line);
     void tell(const std::string& line);

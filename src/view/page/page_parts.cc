@@ -35,7 +35,8 @@ std::string script_safe(std::string_view json) {
 }  // namespace
 
 std::string page_head(std::string_view title) {
-    std::string_view rest = picture_part("page.html");
+    const std::string page = picture_part("page.html");
+    std::string_view rest = page;
     std::string text(cut_at(rest, "@title@"));
     text += xml_text(title);
     text += cut_at(rest, "@style@");
@@ -45,7 +46,8 @@ std::string page_head(std::string_view title) {
 }
 
 std::string page_tail(std::string_view facts_json) {
-    std::string_view rest = picture_part("page.html");
+    const std::string page = picture_part("page.html");
+    std::string_view rest = page;
     cut_at(rest, "@data@");
     std::string text(cut_at(rest, "@facts@"));
     text += script_safe(facts_json);

@@ -49,7 +49,7 @@ void end(Symbols& symbols, Nest& nest) {
 }
 
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
-BOOST_AUTO_TEST_SUITE(symbols, *ut::label("last_guest"))
+BOOST_AUTO_TEST_SUITE(symbols)
 
 BOOST_AUTO_TEST_CASE(an_address_of_a_process_has_a_name_and_a_line) {
     for (const std::string program : {"nest", "nest-fixed", "nest-dwarf4"}) {
