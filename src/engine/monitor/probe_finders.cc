@@ -123,8 +123,7 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
     const std::string& name = site.target->name;
     if (!site.target->has_glob) {
         site.event = machine.events().find_format(name);
-        if (!site.event)
-            return Absent{cat(machine.described(), " has no event '", name, "'"), ""};
+        if (!site.event) return Absent{cat(machine.described(), " has no event '", name, "'"), ""};
         if (!machine.is_recording() && is_dynamic_probe(*site.event)) return no_program_at(name);
         if (is_to_avoid(search, site, name))
             return Absent{cat("'", name, "' is to be left alone on ", running_release()), ""};

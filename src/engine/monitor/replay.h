@@ -13,9 +13,9 @@
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/prepared_program.h"
 #include "engine/monitor/recorded_tasks.h"
+#include "engine/recording/file.h"
 #include "engine/results/lost_counters.h"
 #include "engine/results/running_program.h"
-#include "engine/recording/file.h"
 #include "vm/interpreter.h"
 #include "vm/world.h"
 

@@ -38,8 +38,8 @@ std::vector<FoundPlace> find_places(const Tracefs& top, const SourceText& source
                                     const ProbeDefinition& definition, const ProbePlace& place,
                                     std::vector<std::string>& notes);
 
-// "FILE:0x0000000000001139": a place in a file as the kernel writes it in dynamic_events. One of the
-// several places of an event is removed by this text.
+// "FILE:0x0000000000001139": a place in a file as the kernel writes it in dynamic_events. One of
+// the several places of an event is removed by this text.
 std::string kernel_place_text(const std::string& file, std::uint64_t offset);
 
 // Whether a word in front of a ':' names a program or library, and no module of the kernel.

@@ -2,9 +2,9 @@
 
 #include <memory>
 
+#include "engine/recording/file.h"
 #include "engine/results/running_program.h"
 #include "engine/symbols/symbols.h"
-#include "engine/recording/file.h"
 #include "view/bt/value_names.h"
 
 namespace gpufs {

@@ -29,7 +29,7 @@ struct EventPlan {
         wait_end,
     };
     Kind kind = Kind::plain;
-    const TraceEvent* event = nullptr;  // null: no event of this id
+    const TraceEvent* event = nullptr;    // null: no event of this id
     std::string name, system, full_name;  // "sched_switch", "sched", "sched:sched_switch"
     FtraceEvent ftrace;
     // All fields but the common ones.

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/trace/by_event_id.h"
 #include "engine/recording/file.h"
+#include "engine/trace/by_event_id.h"
 #include "view/export/event_plan.h"
 #include "view/export/fence_tracks.h"
 #include "view/export/job_tracks.h"

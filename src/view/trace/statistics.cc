@@ -74,8 +74,7 @@ std::string TraceStatistics::to_text(const TraceFile& file, const Screen& screen
     const auto shown = [&](std::string_view text) { return printable(text, context_.controls); };
     line("machine", shown(facts.uname));
     line("recorder", shown(facts.recorder));
-    line("format", cat(facts.format,
-                       facts.compression.empty() ? "" : ", " + facts.compression));
+    line("format", cat(facts.format, facts.compression.empty() ? "" : ", " + facts.compression));
     line("clock", shown(facts.clock));
     for (const TraceFile::Buffer& buffer : file.buffers())
         if (!buffer.name.empty())

@@ -12,8 +12,8 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "engine/results/map_contents.h"
 #include "engine/recording/file_header.h"
+#include "engine/results/map_contents.h"
 #include "support/assemble_text.h"
 #include "support/temp_file.h"
 

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "engine/trace/kernel_events.h"
 #include "engine/recording/recorded_events.h"
+#include "engine/trace/kernel_events.h"
 
 namespace gpufs {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "engine/trace/context.h"
 #include "engine/recording/recorded_events.h"
+#include "engine/trace/context.h"
 #include "support/ring_pages.h"
 #include "view/trace/json.h"
 #include "view/trace/kernel_text.h"
