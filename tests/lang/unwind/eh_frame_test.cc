@@ -110,7 +110,7 @@ const std::string kPushes = std::string(
     "\x0a"                  // remember
     "\x4a\x0e\x08\xc3\xc6"  // 10 bytes on: CFA = rsp + 8, both restored
     "\x41\x0b",             // 1 byte on: as remembered
-    27);
+    21);
 
 }  // namespace
 
