@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(what_stands_for_too_much_is_refused) {
 }
 
 // Much that makes no sense ends in mistakes, soon and without much memory.
-BOOST_AUTO_TEST_CASE(nonsense_ends_in_mistakes) {
+BOOST_AUTO_TEST_CASE(nonsense_ends_in_mistakes, *boost::unit_test::label("long")) {
     constexpr std::size_t kBytes = 200'000;
     for (const std::string_view part : {"(",
                                         "[",
