@@ -149,14 +149,15 @@ $(B)/gpufs-services-work: MODE = -std=c++20 -Itests
 $(B)/gpufs-services-work: private LIBRARIES = $(SERVICES) -Wl,-rpath,'$$ORIGIN/services'
 $(B)/gpufs-services-work: tests/programs/services/work.cc tests/programs/works.h $(SERVICES)
 
-$(PROGRAMS) $(CUDA) $(MOCKS) $(SERVICES): $(B)/flags | build/.deps
+# How each is compiled stands here.
+$(PROGRAMS) $(CUDA) $(MOCKS) $(SERVICES): Makefile | build/.deps
 	@echo "  CXX   $@"; mkdir -p $(@D)
 	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc tests/%.c,$^) $(LIBRARIES) -o $@
 
 # By the words of its name. A package has what split files had, which are gone then; "apart" is a
 # stripped program beside its debug file.
 variant = $(filter $(1),$(subst -, ,$(@F)))
-$(VARIABLES): tests/programs/variables.c $(B)/flags | build/.deps build/.deps-check
+$(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-check
 	@echo "  CC    $@"; mkdir -p $@.d
 	$(Q)$(call variant,gcc clang) $(addprefix -,$(call variant,O0 O2)) -g \
 		$(if $(call variant,pie),-fPIE,-fno-pie) $(if $(call variant,dwarf4 split4),-gdwarf-4,-gdwarf-5) \

@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(kernels_of_a_program_that_runs_already_have_the_names_of_it
 }
 
 // Its files are in a file system that only it has.
-BOOST_AUTO_TEST_CASE(a_program_in_a_container_is_seen) {
+BOOST_AUTO_TEST_CASE(a_program_in_a_container_is_seen, *ut::label("pure")) {
     const test::TempDirectory directory;
     const std::string there = directory.file("files");
     BOOST_TEST_REQUIRE(::mkdir(there.c_str(), 0700) == 0);

@@ -169,10 +169,12 @@ void PerfIndex::take_feature(unsigned feature, Cursor& cursor) {
         case perf_data::kArchitecture:
             architecture_ = perf_data::parse_text(cursor);
             break;
-        case perf_data::kCpus:
-            facts.cpus = cursor.u32();
-            if (facts.cpus > kMostPerfCpus) throw Error(cat(facts.cpus, " CPUs are damage"));
+        case perf_data::kCpus: {
+            const std::uint32_t cpus = cursor.u32();
+            if (cpus > kMostPerfCpus) throw Error(cat(cpus, " CPUs are damage"));
+            facts.cpus = cpus;
             break;
+        }
         case perf_data::kEventNames:
             name_events(perf_data::parse_event_names(cursor));
             break;
