@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/cat.h"
@@ -13,6 +14,7 @@
 #include "kernel/host/kernel_version.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/trigger/trigger.h"
+#include "support/run_gpufs.h"
 
 namespace gpufs::test {
 namespace {
@@ -87,7 +89,8 @@ TempSession::TempSession() {
 }
 
 TempSession::~TempSession() {
-    ::rmdir(directory().c_str());
+    // A hist trigger with variables keeps its instance: those are to be removed first.
+    if (::rmdir(directory().c_str()) != 0 && errno == EBUSY) gpufs({"reset", "--session", name_});
 }
 
 std::string TempSession::directory() const {
