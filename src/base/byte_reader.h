@@ -13,21 +13,29 @@ namespace gpufs {
 // values are 0 and is_good() is false.
 class ByteReader {
 public:
-    explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
+    explicit ByteReader(std::string_view bytes)
+        : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
     bool is_good() const { return is_good_; }
-    bool at_end() const { return rest_.empty(); }
-    std::size_t left() const { return rest_.size(); }
+    bool at_end() const { return at_ == end_; }
+    std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+    const char* position() const { return at_; }
 
     std::string_view take(std::uint64_t n) {
-        if (n > rest_.size()) {
-            is_good_ = false;
-            rest_ = {};
+        if (n > left()) {
+            fail();
             return {};
         }
-        const std::string_view taken = rest_.substr(0, n);
-        rest_.remove_prefix(n);
+        const std::string_view taken(at_, n);
+        at_ += n;
         return taken;
+    }
+    template <class T>
+    T number() {
+        T value{};
+        const std::string_view taken = take(sizeof value);
+        if (!taken.empty()) std::memcpy(&value, taken.data(), sizeof value);
+        return value;
     }
     // An unsigned number of `bytes` bytes, at most 8.
     std::uint64_t number(std::size_t bytes) {
@@ -41,7 +49,7 @@ public:
         }
         return value;
     }
-    std::uint8_t byte() { return static_cast<std::uint8_t>(number(1)); }
+    std::uint8_t byte() { return number<std::uint8_t>(); }
     // LEB128, as DWARF and .eh_frame have it; of more than 64 bits the lower ones.
     std::uint64_t uleb() { return leb().first; }
     std::int64_t sleb() {
@@ -49,10 +57,15 @@ public:
         const bool is_negative = bits > 0 && bits < 64 && (value >> (bits - 1) & 1);
         return static_cast<std::int64_t>(is_negative ? value | ~std::uint64_t{0} << bits : value);
     }
+    // Up to a NUL byte, which is taken, too.
     std::string_view text() {
-        const auto end = rest_.find('\0');
-        const std::string_view taken = take(end == rest_.npos ? rest_.size() + 1 : end + 1);
-        return taken.substr(0, taken.empty() ? 0 : taken.size() - 1);
+        const void* nul = at_end() ? nullptr : std::memchr(at_, 0, left());
+        if (!nul) {
+            fail();
+            return {};
+        }
+        const auto bytes = static_cast<std::size_t>(static_cast<const char*>(nul) - at_);
+        return take(bytes + 1).substr(0, bytes);
     }
 
     // What a unit of DWARF begins with: the length of the rest, and of the offsets in it.
@@ -71,17 +84,24 @@ public:
 private:
     static constexpr bool kIsLittle = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
+    void fail() {
+        is_good_ = false;
+        at_ = end_;
+    }
+    // The value, and how many bits of it were given.
     std::pair<std::uint64_t, unsigned> leb() {
         std::uint64_t value = 0;
-        for (unsigned shift = 0;;) {
-            const std::uint64_t part = byte();
-            if (shift < 64) value |= (part & 0x7f) << shift;
+        for (unsigned shift = 0; at_ != end_;) {
+            const auto part = static_cast<std::uint8_t>(*at_++);
+            if (shift < 64) value |= std::uint64_t{part & 0x7fu} << shift;
             shift += 7;
             if (!(part & 0x80)) return {value, std::min(shift, 64u)};
         }
+        fail();
+        return {0, 0};
     }
 
-    std::string_view rest_;
+    const char *at_, *end_;
     bool is_good_ = true;
 };
 

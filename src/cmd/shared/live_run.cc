@@ -109,7 +109,8 @@ LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
       monitor_(choices.parts.empty() ? make_monitor(std::move(program), choices, machine_,
                                                     followed_.get(), unwinder_.get())
                                      : make_of_parts(program, choices, machine_, followed_.get(),
-                                                     unwinder_.get(), left_out_)) {}
+                                                     unwinder_.get(), left_out_)),
+      arriving_(monitor_) {}
 
 int LiveRun::run() {
     for (const std::string& line : left_out_) ctx_.err.line(line);
@@ -138,6 +139,7 @@ void LiveRun::open() {
     const std::uint64_t attached_ns = monotonic_ns();
     monitor_.attach();
     if (!unwinder_) open_symbols();
+    await_libraries();
     open_printer();
     printer_->begin_run(attached_ns);
     if (monitor_printer_ && choices_.gpu_use && choices_.interval && !choices_.folded) {
@@ -161,9 +163,10 @@ void LiveRun::open_symbols() {
                      has_user);
     const std::uint32_t pid = wanted_process(monitor_.program(), choices_.parameters);
     Symbols::Visit visit;
-    if (unwinder_)
+    if (unwinder_ || arriving_.are_awaited())
         visit = [this](const SideBandRecord& record) {
-            unwinder_->take(record, symbols_->symbols().processes());
+            if (unwinder_) unwinder_->take(record, symbols_->symbols().processes());
+            arriving_.take(record);
         };
     symbols_->watch(pid, std::move(visit));
     for (const int fd : symbols_->fds()) loop_.wake_for(fd);
@@ -173,6 +176,19 @@ void LiveRun::open_symbols() {
     if (pid != 0) unwinder_->know(pid, symbols_->symbols());
     for (const int one : choices_.pids)
         unwinder_->know(static_cast<std::uint32_t>(one), symbols_->symbols());
+}
+
+void LiveRun::await_libraries() {
+    if (!arriving_.are_awaited()) return;
+    if (const std::string& why = symbols_->why_not_watched(); !why.empty())
+        ctx_.err.line(cat("libraries that are loaded from now on are not seen: ", why));
+    arriving_.look_around();
+    attach_to_arrived();
+}
+
+// Libraries that processes loaded since.
+void LiveRun::attach_to_arrived() {
+    for (const std::string& refusal : arriving_.attach()) ctx_.err.line(refusal);
 }
 
 // A script's `cpid`.
@@ -225,6 +241,7 @@ void LiveRun::loop() {
         if (!ends_at_once()) reader_->wait(loop_.left());
         printer_->begin_batch();
         symbols_->drain();
+        attach_to_arrived();
         if (unwinder_) unwinder_->work(symbols_->symbols());
         handle_signals();
         reader_->drain(take_);

@@ -15,6 +15,7 @@
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
 #include "cmd/shared/top.h"
+#include "engine/monitor/arriving_libraries.h"
 #include "engine/monitor/followed_tasks.h"
 #include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/monitor.h"
@@ -41,6 +42,8 @@ private:
     void open();
     void open_symbols();
     void open_printer();
+    void await_libraries();
+    void attach_to_arrived();
     void tell_child();
     void loop();
     void iterate();
@@ -63,6 +66,7 @@ private:
     std::unique_ptr<UserUnwinder> unwinder_;   // null: user stacks are taken by frame pointers
     std::vector<std::string> left_out_;        // why parts of the program are left out
     Monitor monitor_;
+    ArrivingLibraries arriving_;
     // Set by open(); the last three only if requested.
     std::vector<std::pair<std::string, AwaitedSignal>> signals_;
     std::optional<MonitorReader> reader_;

@@ -295,7 +295,7 @@ void Monitor::load_by_turn(const Linked& linked, Loaded& loaded) {
     spec.max_entries = 1;
     loaded.turn = BpfMap::create(spec);
     loaded.program = load_jump(jump_through(loaded.turn->fd()), linked, loaded);
-    put(*loaded.turn, loaded.by_turn.front());
+    put(*loaded.turn, loaded.by_turn[whose_turn_]);
 }
 
 int Monitor::program_to_run(const Loaded& loaded) const {
@@ -389,11 +389,7 @@ void Monitor::attach() {
     }
     try {
         run(Kind::begin);
-        for (Loaded& loaded : loaded_)
-            if (!runs_last_first(*loaded.how.site.target)) loaded.attachments = attach_one(loaded);
-        for (auto loaded = loaded_.rbegin(); loaded != loaded_.rend(); ++loaded)
-            if (runs_last_first(*loaded->how.site.target))
-                loaded->attachments = attach_one(*loaded);
+        attach_from(0);
         for (Loaded& loaded : loaded_)
             if (const ProbeTarget& target = *loaded.how.site.target; target.kind == Kind::iter)
                 loaded.iterator.emplace(loaded.program.get(), target.process);
@@ -401,6 +397,22 @@ void Monitor::attach() {
         detach();
         throw;
     }
+}
+
+void Monitor::attach_from(std::size_t first) {
+    for (std::size_t i = first; i < loaded_.size(); ++i)
+        if (!runs_last_first(*loaded_[i].how.site.target))
+            loaded_[i].attachments = attach_one(loaded_[i]);
+    for (std::size_t i = loaded_.size(); i-- > first;)
+        if (runs_last_first(*loaded_[i].how.site.target))
+            loaded_[i].attachments = attach_one(loaded_[i]);
+}
+
+void Monitor::arrive(LibraryFiles::Mapped file) {
+    const std::size_t arrived = prepared_->arrive(std::move(file)), before = loaded_.size();
+    for (const PreparedProgram::Site& site : std::span(prepared_->sites()).last(arrived))
+        load(site);
+    attach_from(before);
 }
 
 void Monitor::run_end() {

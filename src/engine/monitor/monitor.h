@@ -57,6 +57,9 @@ public:
     // removes what dead owners left of theirs first, and makes a scratch instance: it tells others
     // that the owner of these lives.
     void attach();
+    // A process has mapped a file since: attaches the programs that look at functions of such
+    // libraries, where it is not known yet. Throws what attach() throws; the others stay attached.
+    void arrive(LibraryFiles::Mapped file);
     // Runs the end programs, then those for each key of a map. The others still run.
     void run_end();
     void run_each() override;
@@ -104,6 +107,7 @@ private:
     void make_maps(bool turns);
     LinkTarget target_for(const ProbeSite& site) const;
     void load(const PreparedProgram::Site& prepared);
+    void attach_from(std::size_t first);
     void load_by_turn(const Linked& linked, Loaded& loaded);
     bool uses_turned_maps(const Linked& linked) const;
     int program_to_run(const Loaded& loaded) const;

@@ -65,9 +65,9 @@ PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& ma
     leave_out_unwanted();
     add_condition();
     found_ = find_probe_sites(
-        program_, machine_,
+        program_, machine_, libraries_,
         choice_.condition ? fields_of(*choice_.condition) : std::vector<std::string>());
-    prepare_sites();
+    prepare_sites(0);
     if (choice_.left_out != 0) leave_out_process();
     pool_ = make_string_pool(program_, choice_.parameters);
 }
@@ -193,15 +193,26 @@ LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
     return target;
 }
 
-void PreparedProgram::prepare_sites() {
+std::size_t PreparedProgram::arrive(LibraryFiles::Mapped file) {
+    libraries_.arrive(std::move(file));
+    const std::size_t before = found_.sites.size(), prepared = sites_.size();
+    std::ranges::move(find_arrived_sites(program_, machine_, libraries_),
+                      std::back_inserter(found_.sites));
+    if (found_.sites.size() != before) prepare_sites(before);
+    return sites_.size() - prepared;
+}
+
+// From the first of those that were found.
+void PreparedProgram::prepare_sites(std::size_t first) {
     if (!choice_.condition) {
-        for (const ProbeSite& site : found_.sites) sites_.push_back({site});
+        for (std::size_t i = first; i < found_.sites.size(); ++i)
+            sites_.push_back({found_.sites[i]});
         return;
     }
     const std::vector<bool> takes = sites_of_condition();
-    bool is_used = false;
+    bool is_used = first != 0;
     std::optional<SourceError> refusal;
-    for (std::size_t i = 0; i < found_.sites.size(); ++i) {
+    for (std::size_t i = first; i < found_.sites.size(); ++i) {
         Site made{found_.sites[i]};
         if (takes[i]) {
             try {

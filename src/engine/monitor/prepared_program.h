@@ -62,6 +62,9 @@ public:
         ConditionUse condition = ConditionUse::none;
     };
     const std::vector<Site>& sites() const noexcept { return sites_; }
+    // A process has mapped a file since: appends the places in it to sites(), where it is one of
+    // library_patterns() and not known yet. Returns how many those are.
+    std::size_t arrive(LibraryFiles::Mapped file);
     // Which alternatives were taken, and why, a line each.
     const std::vector<std::string>& choices() const noexcept { return found_.choices; }
 
@@ -71,7 +74,7 @@ private:
     void check_features();
     void check_modules() const;
     void add_condition();
-    void prepare_sites();
+    void prepare_sites(std::size_t first);
     void leave_out_process();
     ConditionUse unused_at(const ProbeSite& site) const;
     static EventFormat event_at(const ProbeSite& site);
@@ -84,6 +87,7 @@ private:
     Choice choice_;
     KernelFacts& machine_;
     std::size_t condition_source_ = 0;
+    LibraryFiles libraries_;
     ProbeSites found_;
     std::set<std::string, std::less<>> features_;
     StringPool pool_;

@@ -99,11 +99,6 @@ bool is_version_of(std::string_view function, std::string_view name) {
            std::ranges::all_of(rest.substr(2), is_digit);
 }
 
-// A name of libraries, not a path.
-bool is_library_pattern(std::string_view file) {
-    return is_glob(file) && file.find('/') == file.npos;
-}
-
 // An event of kprobe_events or uprobe_events. The kernel attaches only kprobe programs to it, which
 // get registers instead of its record (perf_event_set_bpf_prog() in kernel/events/core.c).
 bool is_dynamic_probe(const EventFormat& event) {
@@ -242,10 +237,17 @@ constexpr std::string_view kTakenIntoLibc[] = {"libpthread", "libdl", "libutil",
 
 }  // namespace
 
+std::string file_of(const ProbeTarget& target) {
+    return target.name.substr(0, target.name.rfind(':'));
+}
+
+bool is_library_pattern(std::string_view file) {
+    return is_glob(file) && file.find('/') == file.npos;
+}
+
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
     const ProbeTarget& target = *site.target;
-    const auto colon = target.name.rfind(':');
-    const std::string file = target.name.substr(0, colon);
+    const std::string file = file_of(target);
     std::vector<std::string> paths;
     std::optional<std::string> in_libc;
     if (is_library_pattern(file)) {
@@ -265,7 +267,7 @@ FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
             if (Found<std::string> libc = find_code_file("libc"); libc.index() == 0)
                 in_libc = std::get<0>(std::move(libc));
     }
-    std::string name = target.name.substr(colon + 1);
+    std::string name = target.name.substr(file.size() + 1);
     const bool is_number = name.starts_with("0x");
     std::uint64_t counter = 0;
     if (const auto open = name.find('('); is_number && open != name.npos) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -31,6 +32,10 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site);
 // way. Otherwise attaching tells.
 FoundSites find_function_sites(const SiteSearch& search, ProbeSite site);
 // Of functions in a program or a library.
+// The program or library whose function a probe is at, and whether it is the pattern of a library's
+// name.
+std::string file_of(const ProbeTarget& target);
+bool is_library_pattern(std::string_view file);
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site);
 FoundSites find_static_sites(const SiteSearch& search, ProbeSite site);
 // Of iterators: `functions` is the one that their programs are of.

@@ -1,6 +1,7 @@
 #include "engine/monitor/probe_sites.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "base/diagnostics.h"
@@ -19,8 +20,9 @@ using Kind = ProbeTarget::Kind;
 
 class SiteFinder {
 public:
-    SiteFinder(const Program& program, KernelFacts& machine, const std::vector<std::string>& fields)
-        : program_(program), machine_(machine), fields_(fields) {}
+    SiteFinder(const Program& program, KernelFacts& machine, LibraryFiles& libraries,
+               const std::vector<std::string>& fields)
+        : program_(program), machine_(machine), libraries_(libraries), fields_(fields) {}
 
     ProbeSites find() {
         for (const ProbeProgram& probe : program_.programs) {
@@ -234,12 +236,18 @@ private:
 
     const Program& program_;
     KernelFacts& machine_;
+    LibraryFiles& libraries_;
     const std::vector<std::string>& fields_;  // that a condition asks for
     ProbeSites found_;
-    LibraryFiles libraries_;
     std::vector<LeftOut> left_out_;
     Diagnostics mistakes_;
 };
+
+// Of which files may appear while the program runs.
+bool is_in_libraries(const ProbeTarget& target) {
+    return probe_provider(target.kind).find == find_file_sites &&
+           is_library_pattern(file_of(target));
+}
 
 }  // namespace
 
@@ -261,9 +269,40 @@ const Field* raw_syscall_argument(const EventFormat& event) {
     return event.find(event.name == "sys_enter" ? "id" : "ret");
 }
 
-ProbeSites find_probe_sites(const Program& program, KernelFacts& machine,
+ProbeSites find_probe_sites(const Program& program, KernelFacts& machine, LibraryFiles& libraries,
                             const std::vector<std::string>& fields) {
-    return SiteFinder(program, machine, fields).find();
+    return SiteFinder(program, machine, libraries, fields).find();
+}
+
+std::vector<ProbeSite> find_arrived_sites(const Program& program, KernelFacts& machine,
+                                          LibraryFiles& libraries) {
+    ProbeSites notes;
+    std::vector<ProbeSite> sites;
+    for (const ProbeProgram& probe : program.programs)
+        for (const auto& alternatives : probe.targets)
+            for (const ProbeTarget& target : alternatives) {
+                if (!is_in_libraries(target)) continue;
+                ProbeSite site;
+                site.program = &probe;
+                site.target = &target;
+                FoundSites found =
+                    find_file_sites({program, machine, true, notes, libraries}, std::move(site));
+                auto* const places = std::get_if<0>(&found);
+                if (!places) continue;
+                std::ranges::move(*places, std::back_inserter(sites));
+                break;
+            }
+    return sites;
+}
+
+std::vector<std::string> library_patterns(const Program& program) {
+    std::vector<std::string> patterns;
+    for (const ProbeProgram& probe : program.programs)
+        for (const auto& alternatives : probe.targets)
+            for (const ProbeTarget& target : alternatives)
+                if (is_in_libraries(target) && std::ranges::count(patterns, file_of(target)) == 0)
+                    patterns.push_back(file_of(target));
+    return patterns;
 }
 
 }  // namespace gpufs

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/monitor/kernel_facts.h"
+#include "engine/symbols/code_files.h"
 #include "kernel/perf/attach.h"
 #include "lang/program/program.h"
 
@@ -44,7 +45,13 @@ struct ProbeSites {
 // left, throws UnsupportedError with the way to record them. `fields` are those that a condition
 // uses: where an event can be read raw or as a record, the record is chosen if it has all of these
 // fields.
-ProbeSites find_probe_sites(const Program& program, KernelFacts& machine,
+ProbeSites find_probe_sites(const Program& program, KernelFacts& machine, LibraryFiles& libraries,
                             const std::vector<std::string>& fields = {});
+// Afterwards, when a library arrived in `libraries`: the places in it.
+std::vector<ProbeSite> find_arrived_sites(const Program& program, KernelFacts& machine,
+                                          LibraryFiles& libraries);
+// The patterns of libraries that the program's probes are in, each once: "libcuda.so*", or
+// "@libcuda.so*" for programs that have one mapped.
+std::vector<std::string> library_patterns(const Program& program);
 
 }  // namespace gpufs

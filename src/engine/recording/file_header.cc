@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/kernel_abi.h"
 #include "base/text.h"
 #include "engine/recording/open_recording.h"
 
@@ -15,9 +16,7 @@ namespace {
 using trace_dat::Cursor;
 using trace_dat::Option;
 
-// More CPUs than any machine has are damage, and so are larger pages than the kernel makes
-// (kernel/trace/ring_buffer.c: RB_WRITE_MASK + 1).
-constexpr std::size_t kMostCpus = 1 << 16;
+// Larger pages than the kernel makes are damage (kernel/trace/ring_buffer.c: RB_WRITE_MASK + 1).
 constexpr std::size_t kLargestPage = 1 << 20;
 // Sections of options that refer to each other.
 constexpr std::size_t kMostOptionSections = 1 << 16;
@@ -165,7 +164,7 @@ void TraceFileHeader::read_6(Cursor& cursor) {
 
 // Where the pages of each CPU are, and which clock is in them.
 void TraceFileHeader::take_cpus(Cursor& cursor, std::size_t cpus, trace_dat::Buffer& buffer) {
-    if (cpus > kMostCpus) throw Error(cat(cpus, " CPUs are damage"));
+    if (cpus > kMaxCpus) throw Error(cat(cpus, " CPUs are damage"));
     for (std::size_t cpu = 0; cpu < cpus; ++cpu) {
         trace_dat::CpuData data{static_cast<int>(cpu), cursor.u64(), 0};
         data.size = cursor.u64();

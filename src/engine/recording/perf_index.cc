@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "base/kernel_abi.h"
 #include "base/scan.h"
 #include "base/text.h"
 #include "engine/recording/open_recording.h"
@@ -25,7 +26,6 @@ using perf_data::Cursor;
 
 // The first records are about tasks and files that were there before; the first sample ends them.
 constexpr std::size_t kMostFirst = 1 << 20;
-constexpr std::uint32_t kMostPerfCpus = 1 << 16;
 // Ids of the events that this reader makes, where the formats in the file are few or none.
 constexpr int kLeastMadeId = 40'000;
 constexpr int kMostId = 0xffff;
@@ -171,7 +171,7 @@ void PerfIndex::take_feature(unsigned feature, Cursor& cursor) {
             break;
         case perf_data::kCpus: {
             const std::uint32_t cpus = cursor.u32();
-            if (cpus > kMostPerfCpus) throw Error(cat(cpus, " CPUs are damage"));
+            if (cpus > kMaxCpus) throw Error(cat(cpus, " CPUs are damage"));
             facts.cpus = cpus;
             break;
         }

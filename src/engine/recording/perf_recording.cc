@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/kernel_abi.h"
 #include "engine/recording/made_record.h"
 #include "engine/recording/perf_index.h"
 #include "engine/recording/perf_queue.h"
@@ -19,8 +20,6 @@ using perf_data::Bytes;
 using perf_data::Sample;
 using perf_data::Stamp;
 
-// The largest number of a CPU that is believed; streams are counted by it.
-constexpr std::uint32_t kMostCpu = 1 << 16;
 // Where a record of a stack has its frames, and a made event its fields.
 constexpr std::size_t kStackFrames = 16, kMadeRecord = 24;
 
@@ -125,7 +124,7 @@ void PerfRecording::count_cpus() {
         const Bytes body = record.subspan(perf_data::kRecordHeader);
         const PerfIndex::Event* const event = index_.event_of(body);
         Sample sample;
-        if (event && parse_sample(event->attribute, body, sample) && sample.stamp.cpu < kMostCpu)
+        if (event && parse_sample(event->attribute, body, sample) && sample.stamp.cpu < kMaxCpus)
             most = std::max(most, sample.stamp.cpu);
     }
     index_.facts.cpus = most + 1;
@@ -144,7 +143,7 @@ void PerfRecording::add(Bytes record) {
             const PerfIndex::Event* const event = index_.event_of(body);
             Sample sample;
             if (!event || !parse_sample(event->attribute, body, sample) ||
-                sample.stamp.cpu >= kMostCpu) {
+                sample.stamp.cpu >= kMaxCpus) {
                 ++unread_;
                 return;
             }

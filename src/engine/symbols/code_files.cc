@@ -78,6 +78,21 @@ bool is_same_file(const std::string& a, const std::string& b) {
            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
+bool is_of_programs(std::string_view pattern) {
+    return pattern.starts_with('@');
+}
+
+std::string path_of(std::string_view pattern, const LibraryFiles::Mapped& file) {
+    if (is_of_programs(pattern)) return cat("/proc/", file.pid, "/exe");
+    return cat("/proc/", file.pid, "/root", file.path);
+}
+
+bool is_unseen(const std::string& path, std::set<std::pair<dev_t, ino_t>>& seen) {
+    struct stat is;
+    return ::stat(path.c_str(), &is) == 0 && S_ISREG(is.st_mode) &&
+           seen.emplace(is.st_dev, is.st_ino).second;
+}
+
 }  // namespace
 
 std::variant<std::string, Absent> find_code_file(const std::string& name) {
@@ -101,39 +116,46 @@ std::variant<std::string, Absent> find_code_file(const std::string& name) {
                   near.empty() ? "write the whole path" : near};
 }
 
-std::vector<std::string> LibraryFiles::find(const std::string& pattern) {
-    if (const auto known = found_.find(pattern); known != found_.end()) return known->second;
-    std::set<std::pair<dev_t, ino_t>> seen;
-    std::vector<std::string> files;
-    const auto add = [&](std::string path) {
-        struct stat is;
-        if (::stat(path.c_str(), &is) != 0 || !S_ISREG(is.st_mode)) return;
-        if (seen.emplace(is.st_dev, is.st_ino).second) files.push_back(std::move(path));
-    };
-    const auto each_mapped = [&](std::string_view of, const auto& visit) {
-        for (const Mapped& one : mapped())
-            if (glob_match(of, base_name(one.path))) visit(one);
-    };
-    if (pattern.starts_with('@')) {
-        each_mapped(std::string_view(pattern).substr(1),
-                    [&](const Mapped& one) { add(cat("/proc/", one.pid, "/exe")); });
-        return found_[pattern] = std::move(files);
-    }
-    for (const CachedLibrary& one : cached_libraries())
-        if (glob_match(pattern, one.name)) add(one.path);
-    for (const std::string& directory : library_directories())
-        for (const std::string& file : list_directory(directory))
-            if (glob_match(pattern, file)) add(cat(directory, '/', file));
-    each_mapped(pattern,
-                [&](const Mapped& one) { add(cat("/proc/", one.pid, "/root", one.path)); });
-    std::ranges::sort(files);
-    return found_[pattern] = std::move(files);
+bool is_library_of(std::string_view pattern, std::string_view path) {
+    if (is_of_programs(pattern)) pattern.remove_prefix(1);
+    return glob_match(pattern, base_name(path));
 }
 
-// The libraries and programs that run, each path of a process once.
+std::vector<std::string> LibraryFiles::find(const std::string& pattern) {
+    const auto [it, is_new] = found_.try_emplace(pattern);
+    Found& found = it->second;
+    if (!arrived_) {
+        if (is_new) look_around(pattern, found);
+        return found.paths;
+    }
+    if (!is_library_of(pattern, arrived_->path)) return {};
+    if (auto path = path_of(pattern, *arrived_); is_unseen(path, found.files)) return {path};
+    return {};
+}
+
+void LibraryFiles::look_around(const std::string& pattern, Found& found) {
+    const auto add = [&](std::string path) {
+        if (is_unseen(path, found.files)) found.paths.push_back(std::move(path));
+    };
+    if (!is_of_programs(pattern)) {
+        for (const CachedLibrary& one : cached_libraries())
+            if (glob_match(pattern, one.name)) add(one.path);
+        for (const std::string& directory : library_directories())
+            for (const std::string& file : list_directory(directory))
+                if (glob_match(pattern, file)) add(cat(directory, '/', file));
+    }
+    for (const Mapped& one : mapped())
+        if (is_library_of(pattern, one.path)) add(path_of(pattern, one));
+    std::ranges::sort(found.paths);
+}
+
 const std::vector<LibraryFiles::Mapped>& LibraryFiles::mapped() {
-    if (mapped_) return *mapped_;
-    mapped_.emplace();
+    if (!mapped_) mapped_ = mapped_code();
+    return *mapped_;
+}
+
+std::vector<LibraryFiles::Mapped> mapped_code() {
+    std::vector<LibraryFiles::Mapped> files;
     for (const int pid : proc::processes()) {
         std::set<std::string_view> paths;
         const std::string maps = proc::maps(pid);
@@ -141,10 +163,10 @@ const std::vector<LibraryFiles::Mapped>& LibraryFiles::mapped() {
             const auto map = parse_proc_map(line);
             if (map && map->is_executable && map->path.starts_with('/') &&
                 paths.insert(map->path).second)
-                mapped_->push_back({pid, std::string(map->path)});
+                files.push_back({pid, std::string(map->path)});
         }
     }
-    return *mapped_;
+    return files;
 }
 
 std::vector<std::string> mapped_code_files(int pid) {

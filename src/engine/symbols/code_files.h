@@ -1,9 +1,13 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,20 +30,34 @@ std::variant<std::string, Absent> find_code_file(const std::string& name);
 // once.
 class LibraryFiles {
 public:
+    // A file and a process that has mapped it. The path is the process's.
+    struct Mapped {
+        int pid;
+        std::string path;
+    };
+
     // A path of each; /proc/PID/root/... for a file that only a container has. Sorted; empty if
     // there is none.
     std::vector<std::string> find(const std::string& pattern);
+    // From now on find() tells only of this file, and of none that it told of before.
+    void arrive(Mapped file) { arrived_ = std::move(file); }
 
 private:
-    struct Mapped {
-        int pid;
-        std::string path;  // as the process sees it
+    struct Found {
+        std::vector<std::string> paths;
+        std::set<std::pair<dev_t, ino_t>> files;
     };
     const std::vector<Mapped>& mapped();
+    void look_around(const std::string& pattern, Found& found);
 
     std::optional<std::vector<Mapped>> mapped_;
-    std::map<std::string, std::vector<std::string>> found_;  // by pattern
+    std::optional<Mapped> arrived_;
+    std::map<std::string, Found> found_;  // by pattern
 };
+// The libraries and programs that run, each path of a process once.
+std::vector<LibraryFiles::Mapped> mapped_code();
+// Whether the pattern of a name is one of libraries with this path, or of programs with them.
+bool is_library_of(std::string_view pattern, std::string_view path);
 
 // The programs and libraries that a process has mapped: their paths, or those below its root where
 // it sees another file there than we do.

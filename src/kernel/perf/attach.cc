@@ -3,7 +3,6 @@
 #include <linux/bpf.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -334,12 +333,14 @@ bool watchpoints_fire() {
     attr.bp_addr = reinterpret_cast<std::uintptr_t>(&watched);
     attr.bp_len = sizeof watched;
     attr.exclude_kernel = 1;
-    const Fd event{
-        static_cast<int>(::syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC))};
-    if (!event) return true;
-    watched = 1;
-    std::uint64_t count = 0;
-    return ::read(event.get(), &count, sizeof count) != sizeof count || count != 0;
+    try {
+        const Fd event = open_perf_event(attr, 0, -1, "try a watchpoint");
+        watched = 1;
+        std::uint64_t count = 0;
+        return ::read(event.get(), &count, sizeof count) != sizeof count || count != 0;
+    } catch (const Error&) {
+        return true;
+    }
 }
 
 }  // namespace

@@ -10,11 +10,17 @@ namespace gpufs {
 namespace {
 
 constexpr std::size_t kCommWidth = 16;
-constexpr int kMostCpu = 1 << 16;
 constexpr std::size_t kLinesToLookAt = 40;
 
 bool is_blank(char c) {
     return c == ' ' || c == '\t';
+}
+
+// The number of a CPU.
+std::optional<int> take_cpu(Scan& scan) {
+    const auto cpu = scan.take_number<unsigned>();
+    if (!cpu || *cpu >= kMaxCpus) return std::nullopt;
+    return static_cast<int>(*cpu);
 }
 
 // "220.941431", "220.941431123", or a count without a point.
@@ -97,8 +103,8 @@ bool parse_columns(std::string_view text, TraceTextLine& line) {
         if (!scan.take(")") || scan.take_all(is_blank).empty()) return false;
     }
     if (!scan.take("[")) return false;
-    const auto cpu = scan.take_number<int>();
-    if (!cpu || *cpu < 0 || *cpu >= kMostCpu || !scan.take("]")) return false;
+    const auto cpu = take_cpu(scan);
+    if (!cpu || !scan.take("]")) return false;
     if (scan.take_all(is_blank).empty()) return false;
     const std::string_view word = scan.rest().substr(0, scan.rest().find(' '));
     if (word.size() >= 4 && word.size() <= 6 && !word.ends_with(':')) {
@@ -159,8 +165,8 @@ std::optional<LostLine> parse_lost_line(std::string_view line) {
     LostLine lost;
     Scan scan(line);
     if (!scan.take("CPU:")) return std::nullopt;
-    const auto cpu = scan.take_number<int>();
-    if (!cpu || *cpu < 0 || *cpu >= kMostCpu || !scan.take(" [")) return std::nullopt;
+    const auto cpu = take_cpu(scan);
+    if (!cpu || !scan.take(" [")) return std::nullopt;
     const bool is_kernels = scan.take("LOST ");
     lost.cpu = *cpu;
     lost.count = scan.take_number<std::uint64_t>().value_or(0);
@@ -173,7 +179,7 @@ bool take_heading(std::string_view line, TraceHeading& heading) {
     Scan scan(line);
     if (scan.take("cpus=")) {
         const auto cpus = scan.take_number<std::size_t>();
-        if (cpus && *cpus <= kMostCpu) heading.cpus = *cpus;
+        if (cpus && *cpus <= kMaxCpus) heading.cpus = *cpus;
         return cpus.has_value();
     }
     if (scan.take("# entries-in-buffer/entries-written: ")) {
@@ -185,7 +191,7 @@ bool take_heading(std::string_view line, TraceHeading& heading) {
         if (cpus == line.npos) return true;
         Scan number(line.substr(cpus + 3));
         const auto count = number.take_number<std::size_t>();
-        if (count && *count <= kMostCpu) heading.cpus = *count;
+        if (count && *count <= kMaxCpus) heading.cpus = *count;
         return true;
     }
     return line.starts_with('#') || line.starts_with("version = ") ||

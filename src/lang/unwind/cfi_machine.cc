@@ -45,7 +45,7 @@ constexpr std::uint8_t kDeref = 0x06, kAnd = 0x1a, kPlus = 0x22, kPlusConst = 0x
 constexpr std::size_t kMostRemembered = 64;  // compilers nest one deep
 
 // "breg N offset" in front of an expression: the register.
-std::optional<std::uint64_t> take_breg(CfiReader& from, std::int64_t& offset) {
+std::optional<std::uint64_t> take_breg(ByteReader& from, std::int64_t& offset) {
     const std::uint8_t op = from.byte();
     if (op < kBreg0 || op > kBreg31) return std::nullopt;
     offset = from.sleb();
@@ -67,7 +67,7 @@ void CfiMachine::begin(const Common& common, std::string_view code) {
     common_ = common;
     initial_ = state_ = {};
     remembered_.clear();
-    CfiReader from(code);
+    ByteReader from(code);
     while (!from.at_end())
         if (!take(from) || !from.is_good()) break;
     initial_ = state_;
@@ -98,7 +98,7 @@ void CfiMachine::restore(std::uint64_t reg) {
 // and a stub of the procedure linkage table, which pushes on its way.
 void CfiMachine::define_cfa(std::string_view expression) {
     state_.kind = UnwindRule::Kind::unknown;
-    CfiReader from(expression);
+    ByteReader from(expression);
     std::int64_t offset = 0, low = 0;
     const auto base = take_breg(from, offset);
     if (!base) return;
@@ -111,7 +111,7 @@ void CfiMachine::define_cfa(std::string_view expression) {
     }
     constexpr std::size_t kPltBytes = 9;  // breg16 0, lit15, and, litN, ge, lit3, shl, plus
     if (from.left() == kPltBytes) {
-        CfiReader plt = from;
+        ByteReader plt = from;
         const auto ip = take_breg(plt, low);
         const bool is_low = plt.byte() == kLit0 + 15 && plt.byte() == kAnd;
         const std::uint8_t from_here = plt.byte();
@@ -131,7 +131,7 @@ void CfiMachine::define_cfa(std::string_view expression) {
     if (from.is_good() && from.at_end()) state_.kind = UnwindRule::Kind::indirect;
 }
 
-std::optional<std::uint64_t> CfiMachine::take(CfiReader& from) {
+std::optional<std::uint64_t> CfiMachine::take(ByteReader& from) {
     const std::uint8_t opcode = from.byte(), operand = opcode & kOperand;
     switch (opcode & ~kOperand) {
         case kAdvance:
@@ -178,7 +178,7 @@ std::optional<std::uint64_t> CfiMachine::take(CfiReader& from) {
 }
 
 // The rare ones.
-std::optional<std::uint64_t> CfiMachine::take_extended(CfiReader& from, std::uint8_t opcode) {
+std::optional<std::uint64_t> CfiMachine::take_extended(ByteReader& from, std::uint8_t opcode) {
     switch (opcode) {
         case kOffsetExtended: {
             const std::uint64_t reg = from.uleb();
@@ -222,7 +222,7 @@ std::optional<std::uint64_t> CfiMachine::take_extended(CfiReader& from, std::uin
             return 0;
         case kExpression: {
             const std::uint64_t reg = from.uleb();
-            CfiReader expression(from.take(from.uleb()));
+            ByteReader expression(from.take(from.uleb()));
             Place place{Place::Kind::other};
             const bool is_at_base =
                 take_breg(expression, place.offset) == kDwarfRbp && expression.at_end();

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lang/unwind/cfi_reader.h"
+#include "base/byte_reader.h"
 #include "lang/unwind/rule.h"
 
 namespace gpufs {
@@ -29,7 +29,7 @@ public:
     bool run(std::uint64_t begin, std::uint64_t end, std::string_view code, Visit&& visit) {
         state_ = initial_;
         remembered_.clear();
-        CfiReader from(code);
+        ByteReader from(code);
         std::uint64_t at = begin;
         bool is_good = true;
         while (!from.at_end()) {
@@ -63,8 +63,8 @@ private:
     };
 
     // Runs one instruction. How far the address goes on: 0 for most; absent for a damaged one.
-    std::optional<std::uint64_t> take(CfiReader& from);
-    std::optional<std::uint64_t> take_extended(CfiReader& from, std::uint8_t opcode);
+    std::optional<std::uint64_t> take(ByteReader& from);
+    std::optional<std::uint64_t> take_extended(ByteReader& from, std::uint8_t opcode);
     void define_cfa(std::string_view expression);
     void set(std::uint64_t reg, Place place);
     void restore(std::uint64_t reg);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/byte_reader.h"
 #include "lang/unwind/cfi_machine.h"
-#include "lang/unwind/cfi_reader.h"
 
 namespace gpufs {
 namespace {
@@ -30,7 +30,7 @@ constexpr std::uint32_t kLongLength = 0xffffffff;  // followed by a length of 64
 // Between functions there is padding, which nothing runs: the rule in front of it may go on.
 constexpr std::uint64_t kPadding = 32;
 
-std::optional<std::uint64_t> read_value(CfiReader& from, std::uint8_t form) {
+std::optional<std::uint64_t> read_value(ByteReader& from, std::uint8_t form) {
     switch (form & kForm) {
         case kAbsolute:
         case kData8:
@@ -60,7 +60,7 @@ struct EntryLength {
     std::size_t field_bytes = sizeof(std::uint32_t);
 };
 EntryLength length_at(std::string_view bytes, std::size_t at) {
-    CfiReader from(bytes.substr(at));
+    ByteReader from(bytes.substr(at));
     EntryLength length;
     length.bytes = from.number<std::uint32_t>();
     if (length.bytes == kLongLength) {
@@ -80,7 +80,7 @@ bool EhFrame::read_common(std::size_t at, Common& common) const {
     const EntryLength length = length_at(bytes_, at);
     const std::size_t body = at + length.field_bytes;
     if (body > bytes_.size() || length.bytes > bytes_.size() - body) return false;
-    CfiReader from(bytes_.substr(body, length.bytes));
+    ByteReader from(bytes_.substr(body, length.bytes));
     if (from.number<std::uint32_t>() != 0) return false;  // a function's
     const unsigned version = from.byte();
     if (version != 1 && version != 3 && version != 4) return false;
@@ -90,7 +90,7 @@ bool EhFrame::read_common(std::size_t at, Common& common) const {
     common.data_step = from.sleb();
     common.return_register = version == 1 ? from.byte() : from.uleb();
     if (!augmentation.empty() && augmentation.front() != 'z') return false;
-    CfiReader data(augmentation.empty() ? std::string_view() : from.take(from.uleb()));
+    ByteReader data(augmentation.empty() ? std::string_view() : from.take(from.uleb()));
     common.has_data = !augmentation.empty();
     for (const char letter : augmentation.substr(common.has_data ? 1 : 0)) {
         if (letter == 'R') {
@@ -134,7 +134,7 @@ void EhFrame::read_entries() {
             break;
         }
         at = body + length.bytes;
-        CfiReader from(bytes_.substr(body, length.bytes));
+        ByteReader from(bytes_.substr(body, length.bytes));
         const auto back = from.number<std::uint32_t>();
         if (back == 0) continue;  // read when a function refers to it
         const std::size_t index = back <= body ? common_at(body - back) : commons_.max_size();

@@ -43,12 +43,13 @@ LiveSymbols::LiveSymbols(const RunningProgram& running, CodeFile::Lines lines, b
 }
 
 void LiveSymbols::watch(std::uint32_t pid, Symbols::Visit visit) {
-    if (!has_user_) return;
+    if (!has_user_ && !visit) return;
     try {
         symbols_.watch(std::move(visit));
     } catch (const Error& e) {
         why_not_watched_ = e.what();
     }
+    if (!has_user_) return;
     if (pid != 0)
         symbols_.remember(pid);
     else
@@ -77,7 +78,7 @@ std::vector<std::string> LiveSymbols::notes() {
     if (names_kernel_)
         if (std::string why = symbols_.why_no_kernel_names(); !why.empty())
             notes.push_back(std::move(why));
-    if (!why_not_watched_.empty())
+    if (has_user_ && !why_not_watched_.empty())
         notes.push_back(
             cat("processes that came meanwhile and are gone have no names: ", why_not_watched_));
     if (symbols_.lost() != 0)

@@ -17,10 +17,12 @@ public:
     // `has_user`: the monitor has user addresses that its layouts do not tell of.
     LiveSymbols(const RunningProgram& running, CodeFile::Lines lines, bool has_user = false);
 
-    // Begins to follow processes with the side-band, and reads the mappings of running ones (`pid`:
-    // only of this one; 0: of all), so that they have names after their exit.
-    // `visit`: Symbols::watch().
+    // Begins to follow processes with the side-band, for user addresses or a visitor, and reads the
+    // mappings of running ones (`pid`: only of this one; 0: of all), so that they have names after
+    // their exit. `visit`: Symbols::watch().
     void watch(std::uint32_t pid, Symbols::Visit visit = {});
+    // Empty while watch() sees what processes do.
+    const std::string& why_not_watched() const { return why_not_watched_; }
     // For poll(2): call drain() when one is readable.
     std::vector<int> fds() const { return symbols_.fds(); }
     void drain() { symbols_.drain(); }

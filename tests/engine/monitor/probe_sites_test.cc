@@ -32,7 +32,8 @@ BOOST_AUTO_TEST_CASE(a_caution_is_told_where_its_event_is_used) {
                                                             ".caution sched:sched_switch \"few\"")},
                                      {});
     KernelFacts debian = machine();
-    const ProbeSites found = find_probe_sites(program, debian);
+    LibraryFiles libraries;
+    const ProbeSites found = find_probe_sites(program, debian, libraries);
     BOOST_TEST(found.sites.at(0).event->full_name() == "sched:sched_wakeup");
     BOOST_TEST(found.cautions == Texts{"many"}, boost::test_tools::per_element());
     BOOST_TEST(found.choices.empty());
@@ -46,7 +47,8 @@ BOOST_AUTO_TEST_CASE(an_event_is_left_alone_on_the_releases_that_a_caution_names
                                             ".caution sched:sched_switch on \"0.99*\" \"never\""))},
                  {});
     KernelFacts debian = machine();
-    const ProbeSites found = find_probe_sites(program, debian);
+    LibraryFiles libraries;
+    const ProbeSites found = find_probe_sites(program, debian, libraries);
     BOOST_TEST(found.sites.at(0).event->full_name() == "sched:sched_switch");
     BOOST_TEST(found.cautions == Texts{"asking crashes it"}, boost::test_tools::per_element());
     BOOST_TEST(found.choices.at(0) ==
@@ -63,7 +65,8 @@ BOOST_AUTO_TEST_CASE(a_pattern_of_events_goes_on_without_those_left_alone) {
                   "        r0 = 0\n        exit\n"},
                  {});
     KernelFacts debian = machine();
-    const ProbeSites found = find_probe_sites(program, debian);
+    LibraryFiles libraries;
+    const ProbeSites found = find_probe_sites(program, debian, libraries);
     BOOST_TEST_REQUIRE(found.sites.size() == 1u);
     BOOST_TEST(found.sites[0].event->full_name() == "sched:sched_wakeup");
     BOOST_TEST(found.cautions == Texts{"asking crashes it"}, boost::test_tools::per_element());
@@ -85,8 +88,9 @@ Block sites_of_block(const std::string& first, const std::string& second,
         one.if_absent = if_absent;
     }
     KernelFacts debian = machine();
+    LibraryFiles libraries;
     Block block;
-    const ProbeSites found = find_probe_sites(program, debian);
+    const ProbeSites found = find_probe_sites(program, debian, libraries);
     for (const ProbeSite& site : found.sites) block.events.push_back(site.event->full_name());
     block.cautions = found.cautions;
     return block;
@@ -118,7 +122,8 @@ BOOST_AUTO_TEST_CASE(a_raw_tracepoint_is_taken_where_the_kernel_tells_what_its_a
                  "        r0 = 0\n        exit\n")},
             {});
         KernelFacts debian(Tracefs("tests/data/formats/6.12"), BpfFeatures({BpfFeature::btf}));
-        const ProbeSites found = find_probe_sites(program, debian, fields);
+        LibraryFiles libraries;
+        const ProbeSites found = find_probe_sites(program, debian, libraries, fields);
         return std::pair(found.sites.at(0).target->kind, join(found.choices, "\n"));
     };
     using Kind = ProbeTarget::Kind;

@@ -61,7 +61,8 @@ BOOST_DATA_TEST_CASE(each_generation_of_events_is_taken, ut::data::make(kGenerat
     const Monitor loaded(program, {}, machine);
     BOOST_TEST(loaded.cautions() == one.cautions, boost::test_tools::per_element());
     std::vector<std::string> events;
-    for (const ProbeSite& site : find_probe_sites(program, machine).sites)
+    LibraryFiles libraries;
+    for (const ProbeSite& site : find_probe_sites(program, machine, libraries).sites)
         if (site.event) events.push_back(site.event->full_name());
     BOOST_TEST(events == one.events, boost::test_tools::per_element());
 }

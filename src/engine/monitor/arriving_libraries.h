@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/monitor/monitor.h"
+#include "kernel/perf/side_band.h"
+
+namespace gpufs {
+
+// Libraries that processes map while a monitor runs, and that were nowhere to be found before: in
+// an environment of Python's, in a container. The monitor is attached to their functions, too.
+class ArrivingLibraries {
+public:
+    // Borrows the monitor.
+    explicit ArrivingLibraries(Monitor& monitor);
+
+    // Whether the monitor's probes are at functions of libraries that are named by a pattern.
+    bool are_awaited() const { return !patterns_.empty(); }
+    // For Symbols::watch().
+    void take(const SideBandRecord& record);
+    // Looks at all processes: one may have mapped a library after the monitor looked for it, and
+    // before take() was told.
+    void look_around();
+    // Attaches the monitor. A line for each file where that is not possible.
+    std::vector<std::string> attach();
+
+private:
+    using FileId = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
+    struct Arrived {
+        LibraryFiles::Mapped file;
+        FileId id;  // device, inode, generation
+    };
+    bool is_awaited(std::string_view path) const;
+
+    Monitor& monitor_;
+    const std::vector<std::string> patterns_;
+    const bool awaits_programs_;
+    std::set<FileId> known_;
+    std::vector<Arrived> arrived_;
+};
+
+}  // namespace gpufs
