@@ -326,7 +326,7 @@ $(B)/fixed/gpufs: $(call objects,$(APP)) $(B)/libgpufs.a $(PROGRAMS)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $(SMALL) $(filter %.o %.a,$^) $(LDLIBS) -o $@
 
 # The binary that people get, side by side with the peers that are installed; never part of a test.
-bench: static $(B)/bench-probe
+bench: static $(B)/bench-probe $(CUDA_WORK) $(MOCK_WORK)
 	$(Q)GPUFS=build/static/gpufs PROBE=$(B)/bench-probe bash tests/bench/bench.sh
 $(B)/bench-probe: $(call obj,tests/bench/probe.cc)
 	@echo "  LD    $@"

@@ -301,3 +301,4 @@ for peer in trace-cmd perf; do
 done
 
 . tests/bench/scripts.sh
+. tests/bench/monitors.sh

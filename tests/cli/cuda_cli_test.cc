@@ -88,6 +88,19 @@ BOOST_AUTO_TEST_CASE(launches_are_counted_once_by_kernel_grid_and_stream) {
     BOOST_TEST(told.rows("failures", kOfCudaWork).empty());
 }
 
+// Where no file of the library is found; "sh" has none.
+BOOST_AUTO_TEST_CASE(a_library_that_is_nowhere_is_waited_for_as_long_as_the_command_runs) {
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "run", "hip", "--", "sh", "-c", "exit 0"};
+    setup.environment = {"LD_LIBRARY_PATH="};
+    const auto ran = Child(setup).wait();
+    BOOST_TEST(ran.status == 0);
+    BOOST_TEST(ran.err == "no process loaded a library 'libamdhip64.so*'\n");
+    setup.argv = {test::gpufs_binary(), "run", "hip"};
+    const auto refused = Child(setup).wait();
+    BOOST_TEST(refused.status == 3);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_freed_is_told) {
     const Told told = told_of("memory");
     // Of COUNT times 1000, 1001, ... bytes: those of the first are never freed.

@@ -103,19 +103,23 @@ const std::map<std::string, Needed> kNeeds = {
     {"cuda",
      {"",
       "gpufs: no library 'libcuda.so*' is where the dynamic loader looks, and no process has one "
-      "mapped: 'cuda' cannot run here\n"}},
+      "mapped: 'cuda' cannot run here\n"
+      "hint: '-- COMMAND' waits until COMMAND loads one\n"}},
     {"hip",
      {"",
       "gpufs: no library 'libamdhip64.so*' is where the dynamic loader looks, and no process has "
-      "one mapped: 'hip' cannot run here\n"}},
+      "one mapped: 'hip' cannot run here\n"
+      "hint: '-- COMMAND' waits until COMMAND loads one\n"}},
     {"ze",
      {"",
       "gpufs: no library 'libze_loader.so*' is where the dynamic loader looks, and no process has "
-      "one mapped: 'ze' cannot run here\n"}},
+      "one mapped: 'ze' cannot run here\n"
+      "hint: '-- COMMAND' waits until COMMAND loads one\n"}},
     {"vulkan",
      {"",
       "gpufs: no library 'libvulkan.so*' is where the dynamic loader looks, and no process has "
-      "one mapped: 'vulkan' cannot run here\n"}},
+      "one mapped: 'vulkan' cannot run here\n"
+      "hint: '-- COMMAND' waits until COMMAND loads one\n"}},
     {"amdgpu",
      {"/sys/kernel/tracing/events/amdgpu/amdgpu_cs_ioctl",
       "gpufs: this kernel has no event 'amdgpu:amdgpu_cs_ioctl': 'amdgpu' cannot run here\n"

@@ -32,6 +32,7 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
         choice.others = unwinder->descriptors();
     }
     if (!choices.self) choice.left_out = static_cast<std::uint32_t>(::getpid());
+    choice.awaits_libraries = !choices.command.empty();
     choice.turns = choices.interval.has_value() && !choices.script;
     if (followed) {
         choice.followed = &followed->map();
@@ -332,6 +333,8 @@ int LiveRun::finish() {
     if (followed_) known.add(followed_->missed());
     if (unwinder_) known.add(unwinder_->refused());
     const LossLedger losses = printer_->print_end(monotonic_ns(), std::move(known));
+    for (const std::string& pattern : arriving_.missing())
+        ctx_.err.line(cat("no process loaded a library '", pattern, "'"));
     for (const std::string& note : symbols_->notes()) ctx_.err.line(note);
     if (const std::string note = gpus_ ? gpus_->note() : ""; !note.empty()) ctx_.err.line(note);
     if (freeze_on_) ctx_.err.line(freeze_on_->end_text());

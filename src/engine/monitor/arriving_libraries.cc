@@ -14,7 +14,8 @@ ArrivingLibraries::ArrivingLibraries(Monitor& monitor)
     : monitor_(monitor),
       patterns_(library_patterns(monitor.program())),
       awaits_programs_(std::ranges::any_of(
-          patterns_, [](const std::string& one) { return one.starts_with('@'); })) {}
+          patterns_, [](const std::string& one) { return one.starts_with('@'); })),
+      missing_(monitor.prepared().awaited()) {}
 
 bool ArrivingLibraries::is_awaited(std::string_view path) const {
     return std::ranges::any_of(
@@ -38,7 +39,10 @@ std::vector<std::string> ArrivingLibraries::attach() {
     std::vector<std::string> refusals;
     for (const Arrived& one : std::exchange(arrived_, {})) {
         try {
-            monitor_.arrive(one.file);
+            if (monitor_.arrive(one.file) != 0)
+                std::erase_if(missing_, [&](const std::string& pattern) {
+                    return is_library_of(pattern, one.file.path);
+                });
         } catch (const Error& e) {
             refusals.push_back(
                 cat("without '", one.file.path, "', which was loaded meanwhile: ", e.what()));

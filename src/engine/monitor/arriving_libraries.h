@@ -27,6 +27,8 @@ public:
     void look_around();
     // Attaches the monitor. A line for each file where that is not possible.
     std::vector<std::string> attach();
+    // The patterns of PreparedProgram::awaited() that no file has had until now.
+    const std::vector<std::string>& missing() const { return missing_; }
 
 private:
     using FileId = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
@@ -39,6 +41,7 @@ private:
     Monitor& monitor_;
     const std::vector<std::string> patterns_;
     const bool awaits_programs_;
+    std::vector<std::string> missing_;
     std::set<FileId> known_;
     std::vector<Arrived> arrived_;
 };

@@ -408,11 +408,12 @@ void Monitor::attach_from(std::size_t first) {
             loaded_[i].attachments = attach_one(loaded_[i]);
 }
 
-void Monitor::arrive(LibraryFiles::Mapped file) {
+std::size_t Monitor::arrive(LibraryFiles::Mapped file) {
     const std::size_t arrived = prepared_->arrive(std::move(file)), before = loaded_.size();
     for (const PreparedProgram::Site& site : std::span(prepared_->sites()).last(arrived))
         load(site);
     attach_from(before);
+    return arrived;
 }
 
 void Monitor::run_end() {

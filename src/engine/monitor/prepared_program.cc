@@ -66,7 +66,8 @@ PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& ma
     add_condition();
     found_ = find_probe_sites(
         program_, machine_, libraries_,
-        choice_.condition ? fields_of(*choice_.condition) : std::vector<std::string>());
+        {choice_.condition ? fields_of(*choice_.condition) : std::vector<std::string>(),
+         choice_.awaits_libraries});
     prepare_sites(0);
     if (choice_.left_out != 0) leave_out_process();
     pool_ = make_string_pool(program_, choice_.parameters);

@@ -30,6 +30,8 @@ public:
         std::optional<Expression> condition;
         // Programs on system calls do not run for the calls of this process; 0: for those of all.
         std::uint32_t left_out = 0;
+        // Libraries that programs need may arrive() later.
+        bool awaits_libraries = false;
     };
     // The condition goes in front of the programs whose place has all that it names: of programs
     // that begin something and such that end it, on one side only.
@@ -65,6 +67,8 @@ public:
     // A process has mapped a file since: appends the places in it to sites(), where it is one of
     // library_patterns() and not known yet. Returns how many those are.
     std::size_t arrive(LibraryFiles::Mapped file);
+    // The patterns of libraries that programs need and that were nowhere to be found.
+    const std::vector<std::string>& awaited() const noexcept { return found_.awaited; }
     // Which alternatives were taken, and why, a line each.
     const std::vector<std::string>& choices() const noexcept { return found_.choices; }
 

@@ -18,11 +18,21 @@ namespace {
 
 using Kind = ProbeTarget::Kind;
 
+// Of which files may appear while the program runs.
+bool is_in_libraries(const ProbeTarget& target) {
+    return probe_provider(target.kind).find == find_file_sites &&
+           is_library_pattern(file_of(target));
+}
+
+void add_once(std::vector<std::string>& names, const std::string& name) {
+    if (std::ranges::count(names, name) == 0) names.push_back(name);
+}
+
 class SiteFinder {
 public:
     SiteFinder(const Program& program, KernelFacts& machine, LibraryFiles& libraries,
-               const std::vector<std::string>& fields)
-        : program_(program), machine_(machine), libraries_(libraries), fields_(fields) {}
+               const SiteWishes& wishes)
+        : program_(program), machine_(machine), libraries_(libraries), wishes_(wishes) {}
 
     ProbeSites find() {
         for (const ProbeProgram& probe : program_.programs) {
@@ -65,10 +75,21 @@ private:
             found_.notes.push_back(cat(probe.name, ": left out, because ", why.why));
             return;
         }
+        if (wishes_.awaits_libraries && std::ranges::any_of(alternatives, is_in_libraries)) {
+            await(probe, alternatives, why);
+            return;
+        }
         if (probe.if_absent != ProbeProgram::IfAbsent::mistake)
             left_out_.push_back({probe, alternatives, why});
         else
             refuse(alternatives, why);
+    }
+
+    void await(const ProbeProgram& probe, const std::vector<ProbeTarget>& alternatives,
+               const Absent& why) {
+        found_.notes.push_back(cat(probe.name, ": waits, because ", why.why));
+        for (const ProbeTarget& target : alternatives)
+            if (is_in_libraries(target)) add_once(found_.awaited, file_of(target));
     }
 
     struct LeftOut {
@@ -106,7 +127,10 @@ private:
         // The text is right: it is the kernel that lacks something.
         if (const auto name = shipped_name(program_.sources[at.source]))
             throw UnsupportedError(cat(message, ": '", *name, "' cannot run here"),
-                                   is_gpu_event(alternatives.front().name) ? kLoadDriver : "");
+                                   is_gpu_event(alternatives.front().name) ? kLoadDriver
+                                   : is_in_libraries(alternatives.front())
+                                       ? "'-- COMMAND' waits until COMMAND loads one"
+                                       : "");
         mistakes_.error(program_.sources[at.source], at.span, message,
                         why.hint.empty() ? near_event(alternatives.front()) : why.hint);
     }
@@ -172,9 +196,6 @@ private:
             cat("this recording has nothing of what ", named, " looks at: ", join(names, ", ")),
             options.empty() ? "run it live" : cat("'gpufs record", options, "' records it"));
     }
-    static void add_once(std::vector<std::string>& names, const std::string& name) {
-        if (std::ranges::count(names, name) == 0) names.push_back(name);
-    }
     // A system of which many events are wanted is named in their place.
     static std::vector<std::string> whole_systems(const std::vector<std::string>& events) {
         constexpr int kMany = 6;
@@ -207,8 +228,8 @@ private:
         const auto is_there = [&](const std::string& name) {
             return is_own(name) || is_task_field(name);
         };
-        if (!probe.is_end && std::ranges::any_of(fields_, is_own) &&
-            std::ranges::all_of(fields_, is_there))
+        if (!probe.is_end && std::ranges::any_of(wishes_.fields, is_own) &&
+            std::ranges::all_of(wishes_.fields, is_there))
             return Absent{"--if asks for its fields", ""};
         for (const CodeItem& item : probe.code) {
             const Relocation& offset = item.relocation;
@@ -237,17 +258,11 @@ private:
     const Program& program_;
     KernelFacts& machine_;
     LibraryFiles& libraries_;
-    const std::vector<std::string>& fields_;  // that a condition asks for
+    const SiteWishes& wishes_;
     ProbeSites found_;
     std::vector<LeftOut> left_out_;
     Diagnostics mistakes_;
 };
-
-// Of which files may appear while the program runs.
-bool is_in_libraries(const ProbeTarget& target) {
-    return probe_provider(target.kind).find == find_file_sites &&
-           is_library_pattern(file_of(target));
-}
 
 }  // namespace
 
@@ -270,8 +285,8 @@ const Field* raw_syscall_argument(const EventFormat& event) {
 }
 
 ProbeSites find_probe_sites(const Program& program, KernelFacts& machine, LibraryFiles& libraries,
-                            const std::vector<std::string>& fields) {
-    return SiteFinder(program, machine, libraries, fields).find();
+                            const SiteWishes& wishes) {
+    return SiteFinder(program, machine, libraries, wishes).find();
 }
 
 std::vector<ProbeSite> find_arrived_sites(const Program& program, KernelFacts& machine,
@@ -300,8 +315,7 @@ std::vector<std::string> library_patterns(const Program& program) {
     for (const ProbeProgram& probe : program.programs)
         for (const auto& alternatives : probe.targets)
             for (const ProbeTarget& target : alternatives)
-                if (is_in_libraries(target) && std::ranges::count(patterns, file_of(target)) == 0)
-                    patterns.push_back(file_of(target));
+                if (is_in_libraries(target)) add_once(patterns, file_of(target));
     return patterns;
 }
 

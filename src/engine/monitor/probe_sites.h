@@ -38,15 +38,24 @@ struct ProbeSites {
     std::vector<std::string> notes;
     // The program's cautions about the chosen alternatives, without duplicates.
     std::vector<std::string> cautions;
+    // library_patterns() that no file has yet, of programs that are not optional.
+    std::vector<std::string> awaited;
+};
+
+// What a run wants of the places of its program.
+struct SiteWishes {
+    // Fields that a condition uses: where an event can be read raw or as a record, the record is
+    // chosen if it has all of these.
+    std::vector<std::string> fields;
+    // A library that is nowhere to be found may arrive later.
+    bool awaits_libraries = false;
 };
 
 // Resolves all probes. Throws UsageError with every non-optional probe that has no place, each
 // under its text with a hint. For a recording, missing events become notes instead; if no event is
-// left, throws UnsupportedError with the way to record them. `fields` are those that a condition
-// uses: where an event can be read raw or as a record, the record is chosen if it has all of these
-// fields.
+// left, throws UnsupportedError with the way to record them.
 ProbeSites find_probe_sites(const Program& program, KernelFacts& machine, LibraryFiles& libraries,
-                            const std::vector<std::string>& fields = {});
+                            const SiteWishes& wishes = {});
 // Afterwards, when a library arrived in `libraries`: the places in it.
 std::vector<ProbeSite> find_arrived_sites(const Program& program, KernelFacts& machine,
                                           LibraryFiles& libraries);

@@ -122,15 +122,25 @@ bool is_library_of(std::string_view pattern, std::string_view path) {
 }
 
 std::vector<std::string> LibraryFiles::find(const std::string& pattern) {
-    const auto [it, is_new] = found_.try_emplace(pattern);
-    Found& found = it->second;
-    if (!arrived_) {
-        if (is_new) look_around(pattern, found);
-        return found.paths;
-    }
-    if (!is_library_of(pattern, arrived_->path)) return {};
-    if (auto path = path_of(pattern, *arrived_); is_unseen(path, found.files)) return {path};
-    return {};
+    Found& found = found_[pattern];
+    if (!are_looked_for_.insert(pattern).second) return found.paths;
+    found.paths.clear();
+    if (arrived_)
+        look_at(*arrived_, pattern, found);
+    else
+        look_around(pattern, found);
+    return found.paths;
+}
+
+void LibraryFiles::arrive(Mapped file) {
+    arrived_ = std::move(file);
+    are_looked_for_.clear();
+}
+
+void LibraryFiles::look_at(const Mapped& arrived, const std::string& pattern, Found& found) {
+    if (!is_library_of(pattern, arrived.path)) return;
+    if (auto path = path_of(pattern, arrived); is_unseen(path, found.files))
+        found.paths.push_back(std::move(path));
 }
 
 void LibraryFiles::look_around(const std::string& pattern, Found& found) {
@@ -144,8 +154,7 @@ void LibraryFiles::look_around(const std::string& pattern, Found& found) {
             for (const std::string& file : list_directory(directory))
                 if (glob_match(pattern, file)) add(cat(directory, '/', file));
     }
-    for (const Mapped& one : mapped())
-        if (is_library_of(pattern, one.path)) add(path_of(pattern, one));
+    for (const Mapped& one : mapped()) look_at(one, pattern, found);
     std::ranges::sort(found.paths);
 }
 

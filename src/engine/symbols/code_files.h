@@ -39,20 +39,22 @@ public:
     // A path of each; /proc/PID/root/... for a file that only a container has. Sorted; empty if
     // there is none.
     std::vector<std::string> find(const std::string& pattern);
-    // From now on find() tells only of this file, and of none that it told of before.
-    void arrive(Mapped file) { arrived_ = std::move(file); }
+    // From now on find() tells only of this file, and of none that it told of before this call.
+    void arrive(Mapped file);
 
 private:
     struct Found {
         std::vector<std::string> paths;
-        std::set<std::pair<dev_t, ino_t>> files;
+        std::set<std::pair<dev_t, ino_t>> files;  // and those that were told of before
     };
     const std::vector<Mapped>& mapped();
     void look_around(const std::string& pattern, Found& found);
+    void look_at(const Mapped& arrived, const std::string& pattern, Found& found);
 
     std::optional<std::vector<Mapped>> mapped_;
     std::optional<Mapped> arrived_;
-    std::map<std::string, Found> found_;  // by pattern
+    std::map<std::string, Found> found_;    // by pattern
+    std::set<std::string> are_looked_for_;  // the patterns, since arrive()
 };
 // The libraries and programs that run, each path of a process once.
 std::vector<LibraryFiles::Mapped> mapped_code();

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_raw_tracepoint_is_taken_where_the_kernel_tells_what_its_a
             {});
         KernelFacts debian(Tracefs("tests/data/formats/6.12"), BpfFeatures({BpfFeature::btf}));
         LibraryFiles libraries;
-        const ProbeSites found = find_probe_sites(program, debian, libraries, fields);
+        const ProbeSites found = find_probe_sites(program, debian, libraries, {fields});
         return std::pair(found.sites.at(0).target->kind, join(found.choices, "\n"));
     };
     using Kind = ProbeTarget::Kind;

@@ -18,24 +18,30 @@ namespace {
 using test::Nest;
 using test::TempDirectory;
 
-// A monitor that counts calls of plug_work() in libraries of a name, by turns, as with --interval;
-// and what processes do meanwhile.
+std::string text_with(const std::string& pattern) {
+    std::string text =
+        ".map n array value count, max 1\n"
+        ".map ends array value count, max 1\n"
+        ".prog none begin\n"
+        "      exit 0\n";
+    for (const auto& [map, kind] : {std::pair("n", "uprobe"), std::pair("ends", "uretprobe")})
+        text += cat(".prog p_", map, " optional ", kind, " \"", pattern,
+                    ":plug_work\"\n"
+                    "      r1 = map[",
+                    map,
+                    "][0]\n"
+                    "      r2 = 1\n"
+                    "      lock *(u64 *)(r1 + 0) += r2\n"
+                    "      exit 0\n");
+    return text;
+}
+
+// A monitor that counts begins and ends of plug_work() in libraries of a name, and what processes
+// do meanwhile.
 class Watching {
 public:
     explicit Watching(const std::string& pattern)
-        : monitor_(assemble({"t.bpf", cat(".map n array value count, max 1\n"
-                                          ".prog none begin\n"
-                                          "      exit 0\n"
-                                          ".prog work optional uprobe \"",
-                                          pattern,
-                                          ":plug_work\"\n"
-                                          "      r1 = map[n][0]\n"
-                                          "      r2 = 1\n"
-                                          "      lock *(u64 *)(r1 + 0) += r2\n"
-                                          "      exit 0\n")},
-                            {}),
-                   {}, machine_),
-          arriving_(monitor_) {
+        : monitor_(assemble({"t.bpf", text_with(pattern)}, {}), {}, machine_), arriving_(monitor_) {
         symbols_.watch([this](const SideBandRecord& record) { arriving_.take(record); });
         monitor_.attach();
     }
@@ -51,11 +57,16 @@ public:
     }
     std::size_t places() const { return monitor_.sites().size() - 1; }
     std::uint64_t calls() const {
-        const auto entries = MapReader(monitor_).read("n");
-        return entries.empty() ? 0 : entries.at(0).words.at(0);
+        BOOST_TEST(count_of("n") == count_of("ends"));
+        return count_of("n");
     }
 
 private:
+    std::uint64_t count_of(const char* map) const {
+        const auto entries = MapReader(monitor_).read(map);
+        return entries.empty() ? 0 : entries.at(0).words.at(0);
+    }
+
     KernelFacts machine_;
     Monitor monitor_;
     ArrivingLibraries arriving_;
@@ -80,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_library_that_is_loaded_later_is_attached_to_once) {
     const std::uint64_t work = nest.address("load " + directory.file("gpufs-arriving.so.1"));
     const std::uint64_t other = nest.address("load " + directory.file("other.so"));
     BOOST_TEST(watching.attach().empty());
-    BOOST_TEST(watching.places() == 1u);
+    BOOST_TEST(watching.places() == 2u);
     call(nest, work, 5);
     call(nest, other, 3);
     BOOST_TEST(watching.calls() == 5u);
@@ -89,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_library_that_is_loaded_later_is_attached_to_once) {
     const std::uint64_t again = second.address("load " + directory.file("gpufs-arriving.so.1"));
     BOOST_TEST(watching.attach().empty());
     BOOST_TEST(watching.look_around().empty());
-    BOOST_TEST(watching.places() == 1u);
+    BOOST_TEST(watching.places() == 2u);
     call(second, again, 4);
     BOOST_TEST(watching.calls() == 9u);
 }
@@ -127,7 +138,7 @@ BOOST_AUTO_TEST_CASE(what_was_mapped_before_the_watch_is_found_by_a_second_look)
     Nest nest;
     const std::uint64_t work = nest.address("load " + directory.file("gpufs-arriving.so"));
     BOOST_TEST(watching.look_around().empty());
-    BOOST_TEST(watching.places() == 1u);
+    BOOST_TEST(watching.places() == 2u);
     call(nest, work, 1);
     BOOST_TEST(watching.calls() == 1u);
 }
