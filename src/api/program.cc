@@ -5,7 +5,7 @@
 #include "api/program_state.h"
 #include "base/cat.h"
 #include "base/error.h"
-#include "engine/monitor/files.h"
+#include "engine/places/monitor_files.h"
 #include "engine/results/report_rows.h"
 #include "lang/asm/assembler.h"
 #include "lang/link/link.h"

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
-#include "engine/monitor/files.h"
+#include "engine/places/monitor_files.h"
 #include "lang/asm/assembler.h"
 #include "lang/insn/image.h"
 #include "lang/link/link.h"

@@ -5,12 +5,12 @@
 
 #include "base/cat.h"
 #include "base/signals.h"
-#include "cmd/shared/bt_options.h"
+#include "cmd/run/bt_options.h"
+#include "cmd/run/script_run.h"
 #include "cmd/shared/command.h"
-#include "cmd/shared/script_run.h"
 #include "engine/bt/kernel_info.h"
 #include "engine/bt/listing.h"
-#include "engine/monitor/kernel_facts.h"
+#include "engine/places/kernel_facts.h"
 
 namespace gpufs {
 namespace {

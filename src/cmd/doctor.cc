@@ -4,9 +4,9 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "cmd/run/gpu_section.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
-#include "cmd/shared/gpu_section.h"
 #include "engine/gpu/clients.h"
 #include "engine/gpu/names.h"
 #include "view/gpu/gpu_text.h"

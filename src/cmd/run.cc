@@ -1,14 +1,14 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cmd/run/joint_run.h"
+#include "cmd/run/run_program.h"
+#include "cmd/run/script_run.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
-#include "cmd/shared/joint_run.h"
 #include "cmd/shared/monitor_args.h"
 #include "cmd/shared/run_loop.h"
-#include "cmd/shared/run_program.h"
-#include "cmd/shared/script_run.h"
-#include "engine/monitor/files.h"
+#include "engine/places/monitor_files.h"
 #include "engine/recipe/trusted_files.h"
 #include "lang/ir/followed.h"
 #include "lang/program/parameters.h"

@@ -1,4 +1,4 @@
-#include "cmd/shared/adhoc.h"
+#include "cmd/run/adhoc.h"
 
 namespace gpufs {
 

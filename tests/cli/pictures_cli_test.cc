@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/whole_file.h"
-#include "cli/adhoc_support.h"
+#include "cli/adhoc/adhoc_support.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/temp_folder.h"

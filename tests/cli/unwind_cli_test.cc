@@ -9,7 +9,7 @@
 #include "base/cat.h"
 #include "base/scan.h"
 #include "base/text.h"
-#include "cli/adhoc_support.h"
+#include "cli/adhoc/adhoc_support.h"
 #include "support/needs.h"
 #include "support/nest.h"
 #include "support/run_gpufs.h"

@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "base/suggest.h"
 #include "bt/code/probe_code.h"
+#include "bt/infer/infer.h"
 #include "bt/syntax/walk.h"
 #include "lang/event/sampling_events.h"
 

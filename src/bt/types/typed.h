@@ -106,11 +106,6 @@ struct Typed {
     const TypedMap* find_map(const std::string& name) const;
 };
 
-// Splits probes into instances, finds out what each name means and which type each expression has.
-// Adds all mistakes to `mistakes`; the result is then of no use.
-Typed infer_types(const Script& script, World& world, const TypeTable& table,
-                  const TypeOptions& options, Diagnostics& mistakes);
-
 // Maps, then for each instance its variables and what each expression is, as text: `gpufs bt -d
 // types`.
 std::string types_text(const Script& script, const Typed& typed);

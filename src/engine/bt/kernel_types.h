@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bt/types/type.h"
-#include "engine/monitor/kernel_facts.h"
+#include "engine/places/kernel_facts.h"
 #include "kernel/bpf/btf.h"
 
 namespace gpufs::bt {

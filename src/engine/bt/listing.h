@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/monitor/kernel_facts.h"
+#include "engine/places/kernel_facts.h"
 
 namespace gpufs::bt {
 

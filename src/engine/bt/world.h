@@ -9,7 +9,7 @@
 
 #include "bt/types/world.h"
 #include "engine/bt/kernel_types.h"
-#include "engine/monitor/kernel_facts.h"
+#include "engine/places/kernel_facts.h"
 
 namespace gpufs::bt {
 

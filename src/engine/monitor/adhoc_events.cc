@@ -6,7 +6,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "engine/monitor/probe_finders.h"
+#include "engine/places/finders.h"
 #include "engine/trace/events.h"
 #include "lang/adhoc/fetched.h"
 #include "lang/adhoc/words.h"

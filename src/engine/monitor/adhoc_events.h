@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "engine/monitor/kernel_facts.h"
+#include "engine/places/kernel_facts.h"
 #include "lang/adhoc/adhoc.h"
 
 namespace gpufs {

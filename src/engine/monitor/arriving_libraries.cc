@@ -6,7 +6,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "engine/monitor/probe_sites.h"
+#include "engine/places/sites.h"
 
 namespace gpufs {
 

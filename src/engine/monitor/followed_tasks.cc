@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/scan.h"
-#include "engine/monitor/files.h"
+#include "engine/places/monitor_files.h"
 #include "kernel/host/pid_namespace.h"
 #include "lang/ir/followed.h"
 

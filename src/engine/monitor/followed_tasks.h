@@ -3,8 +3,8 @@
 #include <cstddef>
 
 #include "base/loss.h"
-#include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/monitor.h"
+#include "engine/places/kernel_facts.h"
 #include "lang/ir/followed.h"
 
 namespace gpufs {

@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "engine/monitor/files.h"
 #include "engine/monitor/monitor.h"
 #include "engine/monitor/prepared_program.h"
+#include "engine/places/monitor_files.h"
 #include "lang/event/gpu_systems.h"
 
 namespace gpufs {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/monitor/kernel_facts.h"
+#include "engine/places/kernel_facts.h"
 #include "lang/program/program.h"
 
 namespace gpufs {

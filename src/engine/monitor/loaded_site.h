@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/monitor/probe_sites.h"
+#include "engine/places/sites.h"
 
 namespace gpufs {
 

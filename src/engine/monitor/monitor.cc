@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "engine/monitor/load_linked.h"
-#include "engine/monitor/probe_providers.h"
+#include "engine/places/providers.h"
 #include "engine/results/report_rows.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/preemption.h"

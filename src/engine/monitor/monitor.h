@@ -9,10 +9,10 @@
 
 #include "base/fd.h"
 #include "base/loss.h"
-#include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/prepared_program.h"
-#include "engine/monitor/probe_sites.h"
 #include "engine/monitor/syscall_dispatcher.h"
+#include "engine/places/kernel_facts.h"
+#include "engine/places/sites.h"
 #include "engine/results/kernel_map.h"
 #include "engine/results/running_program.h"
 #include "engine/session/scratch_instance.h"

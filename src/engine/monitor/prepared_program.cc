@@ -6,7 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "base/text.h"
-#include "engine/monitor/probe_providers.h"
+#include "engine/places/providers.h"
 #include "lang/expr/bpf.h"
 #include "lang/ir/ir.h"
 #include "lang/program/function_fields.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/source.h"
-#include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/loaded_site.h"
-#include "engine/monitor/probe_sites.h"
+#include "engine/places/kernel_facts.h"
+#include "engine/places/sites.h"
 #include "kernel/bpf/map.h"
 #include "lang/expr/expr.h"
 #include "lang/link/link.h"

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/prepared_program.h"
 #include "engine/monitor/recorded_tasks.h"
+#include "engine/places/kernel_facts.h"
 #include "engine/recording/file.h"
 #include "engine/results/lost_counters.h"
 #include "engine/results/running_program.h"

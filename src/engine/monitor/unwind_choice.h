@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "engine/monitor/kernel_facts.h"
+#include "engine/places/kernel_facts.h"
 #include "lang/program/program.h"
 #include "lang/unwind/unwind_code.h"
 

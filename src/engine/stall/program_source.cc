@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/kernel_abi.h"
-#include "engine/monitor/files.h"
+#include "engine/places/monitor_files.h"
 #include "kernel/host/cpus.h"
 #include "kernel/host/proc_task.h"
 

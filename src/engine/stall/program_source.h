@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "engine/monitor/kernel_facts.h"
 #include "engine/monitor/monitor.h"
 #include "engine/monitor/reader.h"
+#include "engine/places/kernel_facts.h"
 #include "engine/stall/cpu_occupancy.h"
 #include "engine/stall/source.h"
 #include "engine/stall/task_records.h"

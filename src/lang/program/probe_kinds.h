@@ -8,7 +8,7 @@
 
 namespace gpufs {
 
-// A kind of probe, as texts and generated programs know it. engine/monitor/probe_providers.h has
+// A kind of probe, as texts and generated programs know it. engine/places/providers.h has
 // the other half of the row: how its places are found and attached to.
 struct ProbeKind {
     // What stands behind the name in a text.

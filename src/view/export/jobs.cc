@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "engine/monitor/files.h"
+#include "engine/places/monitor_files.h"
 #include "view/monitor/value_text.h"
 
 namespace gpufs {

@@ -5,6 +5,7 @@
 #include "base/diagnostics.h"
 #include "bt/code/compile.h"
 #include "bt/code/compiled.h"
+#include "bt/infer/infer.h"
 #include "bt/parse/parse.h"
 #include "bt/types/typed.h"
 #include "lang/insn/program_text.h"

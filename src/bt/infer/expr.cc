@@ -1,0 +1,456 @@
+#include <algorithm>
+
+#include "base/align.h"
+#include "base/cat.h"
+#include "base/suggest.h"
+#include "bt/infer/inference.h"
+#include "bt/types/field_type.h"
+
+namespace gpufs::bt {
+namespace {
+
+using Kind = Type::Kind;
+
+TypePtr int64() {
+    return integer_type(kWord, true);
+}
+
+// The language gives a number the smallest type with a sign that holds it.
+TypePtr literal_type(std::int64_t number) {
+    std::size_t bytes = 1;
+    for (; bytes < kWord; bytes *= 2)
+        if (const std::int64_t limit = std::int64_t{1} << (bytes * 8 - 1);
+            number >= -limit && number < limit)
+            break;
+    return told_as(int64(), bytes);
+}
+
+// A text of so many bytes, and its NUL; one byte more, as a text that fills its type is one that
+// was cut.
+TypePtr text_type(std::size_t length) {
+    return told_as(string_type(align_up(length + 2, kWord)), length + 1);
+}
+
+bool is_computable(const Type& type) {
+    return type.is_number() || type.is(Kind::pointer);
+}
+
+bool is_logical(BinaryOp op) {
+    return op == BinaryOp::logical_and || op == BinaryOp::logical_or;
+}
+
+// The path through a structure, and where it ends: "a.b.c".
+std::optional<std::pair<std::size_t, TypePtr>> follow(const TypeTable& table, TypePtr type,
+                                                      const std::vector<std::string>& path) {
+    std::size_t offset = 0;
+    for (const std::string& name : path) {
+        const auto structure = table.structure(*type);
+        const Type::Field* found = structure ? member(*structure, name) : nullptr;
+        if (!found) return std::nullopt;
+        offset += found->offset;
+        type = found->type;
+    }
+    return std::pair{offset, type};
+}
+
+}  // namespace
+
+TypePtr Inference::type_of(const Expr& expr) {
+    TypePtr type = find_type(expr);
+    if (type)
+        instance_->types[&expr] = type;
+    else if (in_.mistakes.empty())
+        complain(expr.at, "nothing tells what type this has");
+    return type;
+}
+
+TypePtr Inference::find_type(const Expr& expr) {
+    switch (expr.kind) {
+        case Expr::Kind::integer:
+            if (expr.number > INT64_MAX && !expr.is_negative) return integer_type(kWord, false);
+            if (in_.options.is_old) return int64();
+            return literal_type(static_cast<std::int64_t>(expr.number));
+        case Expr::Kind::positional_count:
+            return int64();
+        case Expr::Kind::boolean:
+            return boolean_type();
+        case Expr::Kind::string:
+            return text_type(expr.text.size());
+        case Expr::Kind::positional:
+            if (const auto number = constant(expr))
+                return in_.options.is_old ? int64() : literal_type(*number);
+            return text_type(expr.text.size());
+        case Expr::Kind::identifier:
+            return type_of_identifier(expr);
+        case Expr::Kind::variable: {
+            const auto use = instance_->uses.find(&expr);
+            return use == instance_->uses.end() ? nullptr : instance_->variables[use->second].type;
+        }
+        case Expr::Kind::map:
+            return type_of_map(expr);
+        case Expr::Kind::call:
+            return type_of_call(expr);
+        case Expr::Kind::member:
+            return type_of_member(expr);
+        case Expr::Kind::tuple_index: {
+            const TypePtr tuple = type_of(*expr.operands[0]);
+            if (!tuple) return nullptr;
+            if (tuple->is(Kind::tuple) && expr.number < tuple->fields.size())
+                return tuple->fields[expr.number].type;
+            complain(expr.at,
+                     tuple->is(Kind::tuple)
+                         ? gpufs::cat("Invalid tuple index: ", expr.number, " of ", name_of(*tuple))
+                         : gpufs::cat("Can not access index '", expr.number,
+                                      "' on expression of type '", name_of(*tuple), '\''));
+            return nullptr;
+        }
+        case Expr::Kind::index:
+            return type_of_index(expr);
+        case Expr::Kind::unary:
+            return type_of_unary(expr);
+        case Expr::Kind::binary:
+            return type_of_binary(expr);
+        case Expr::Kind::increment:
+            return type_of_increment(expr);
+        case Expr::Kind::ternary:
+            return type_of_ternary(expr);
+        case Expr::Kind::cast:
+            return type_of_cast(expr);
+        case Expr::Kind::size_of: {
+            const TypePtr of = expr.operands.empty() ? resolve(expr.type_name, expr.at)
+                                                     : type_of(*expr.operands[0]);
+            if (!of) return nullptr;
+            const auto structure = in_.table.structure(*of);
+            instance_->constants[&expr] =
+                static_cast<std::int64_t>(structure ? structure->bytes : told_size(*of));
+            return int64();
+        }
+        case Expr::Kind::offset_of: {
+            const TypePtr of = expr.operands.empty() ? resolve(expr.type_name, expr.at)
+                                                     : type_of(*expr.operands[0]);
+            if (!of) return nullptr;
+            const auto found = follow(in_.table, of, expr.path);
+            if (!found) {
+                complain(expr.at,
+                         gpufs::cat('\'', name_of(*of), "' does not contain a field named '",
+                                    expr.path.front(), '\''));
+                return nullptr;
+            }
+            instance_->constants[&expr] = static_cast<std::int64_t>(found->first);
+            return int64();
+        }
+        case Expr::Kind::tuple:
+        case Expr::Kind::record:
+            return type_of_tuple(expr);
+        case Expr::Kind::block: {
+            const unsigned outer = loops_;
+            if (expr.is_function) loops_ = 0;
+            visit(expr.body);
+            loops_ = outer;
+            return expr.operands[0] ? type_of(*expr.operands[0]) : none_type();
+        }
+        case Expr::Kind::type:
+            complain(expr.at, "a type is no value");
+            return nullptr;
+    }
+    return nullptr;
+}
+
+TypePtr Inference::type_of_identifier(const Expr& expr) {
+    bool is_known = true;
+    TypePtr type = type_of_builtin(expr, is_known);
+    if (is_known) return type;
+    if (const auto constant = in_.table.constant(expr.text))
+        return constant->type ? stored(constant->type) : int64();
+    if (const FunctionRow* row = find_function(expr.text)) {
+        complain(expr.at, gpufs::cat(row->name, " is a function"),
+                 gpufs::cat("write ", row->name, "()"));
+        return nullptr;
+    }
+    std::string hint = in_.script.includes.empty()
+                           ? ""
+                           : gpufs::cat("it may be of <", in_.script.includes.front(),
+                                        ">; headers are not read, what they define is taken from "
+                                        "the kernel's types");
+    complain(expr.at, gpufs::cat("Unknown identifier: '", expr.text, '\''), hint);
+    return nullptr;
+}
+
+TypePtr Inference::type_of_map(const Expr& expr) {
+    TypedMap& map = map_of(expr);
+    add_key(map, expr);
+    if (!map.value || !map.value->is_aggregation()) return map.value;
+    if (map.value->is(Kind::stats) || map.value->has_slots()) {
+        complain(expr.at, gpufs::cat("@", map.name, " of type ", name_of(*map.value),
+                                     " is no number; print() shows it"));
+        return nullptr;
+    }
+    return integer_type(kWord, map.value->is_signed || map.value->is(Kind::count));
+}
+
+TypePtr Inference::whole(const TypePtr& type) const {
+    if (!type->is(Kind::structure) || type->bytes != 0) return type;
+    const auto structure = in_.table.structure(*type);
+    if (!structure) return type;
+    auto made = std::make_shared<Type>(*type);
+    made->bytes = structure->bytes;
+    made->structure = structure;
+    return made;
+}
+
+TypePtr Inference::as_value(TypePtr type) const {
+    if (!type->is(Kind::string)) return type;
+    if (type->bytes == 0) return string_type(in_.options.string_bytes);
+    return string_type(align_up(std::min(type->bytes, in_.options.string_bytes - 1) + 1, kWord));
+}
+
+TypePtr Inference::type_of_args_member(const Expr& expr) {
+    if (const EventFormat* event = instance_->event) {
+        const gpufs::Field* field = event->find(expr.text);
+        if (field && !field->is_common) return as_value(field_type(*event, *field, in_.world));
+        complain(expr.at,
+                 gpufs::cat("Struct/union of type 'struct ", event->system, "_", event->name,
+                            "_args' does not contain a field named '", expr.text, '\''),
+                 did_you_mean(expr.text, event->field_names()));
+        return nullptr;
+    }
+    const auto found = std::ranges::find(instance_->parameters, expr.text, &Type::Field::name);
+    if (found != instance_->parameters.end()) return as_value(found->type);
+    std::vector<std::string> names;
+    for (const Type::Field& one : instance_->parameters) names.push_back(one.name);
+    complain(
+        expr.at,
+        gpufs::cat("there is no argument '", expr.text, "' at ", instance_->points.front().text),
+        names.empty() ? "args has the fields of tracepoints, and the parameters of fentry"
+                      : did_you_mean(expr.text, names));
+    return nullptr;
+}
+
+TypePtr Inference::type_of_member(const Expr& expr) {
+    const Expr& of = *expr.operands[0];
+    if (of.kind == Expr::Kind::identifier && of.text == "args") return type_of_args_member(expr);
+    TypePtr type = type_of(of);
+    if (!type) return nullptr;
+    if (type->is(Kind::tuple)) {
+        const auto found = std::ranges::find(type->fields, expr.text, &Type::Field::name);
+        if (found != type->fields.end()) return found->type;
+    }
+    Space space = type->space;
+    if (type->is(Kind::pointer) && type->element) type = type->element;
+    const auto structure = in_.table.structure(*type);
+    if (!structure) {
+        complain(expr.at,
+                 type->is(Kind::structure)
+                     ? gpufs::cat("Unknown struct/union: '", name_of(*type), '\'')
+                     : gpufs::cat("Can not access field '", expr.text, "' on expression of type '",
+                                  name_of(*type), '\''),
+                 in_.world.has_types() ? "" : "this kernel does not tell its types (BTF)");
+        return nullptr;
+    }
+    const Type::Field* found = member(*structure, expr.text);
+    if (!found) {
+        complain(expr.at,
+                 gpufs::cat("Struct/union of type '", name_of(*type),
+                            "' does not contain a field named '", expr.text, '\''),
+                 hint_for_member(*structure, expr.text));
+        return nullptr;
+    }
+    if (found->type->is(Kind::pointer) && found->type->space == Space::none)
+        return pointer_type(found->type->element, space);
+    return as_value(found->type);
+}
+
+TypePtr Inference::type_of_index(const Expr& expr) {
+    const TypePtr of = type_of(*expr.operands[0]), at = type_of(*expr.operands[1]);
+    if (!of || !at) return nullptr;
+    if (!at->is_number())
+        complain(expr.operands[1]->at, "The array index operator [] accepts only numbers");
+    if (of->is(Kind::array) || of->is(Kind::pointer)) {
+        if (of->element && !of->element->is(Kind::none)) {
+            const auto index = constant(*expr.operands[1]);
+            if (of->is(Kind::array) && of->count != 0 && index &&
+                static_cast<std::uint64_t>(*index) >= of->count)
+                complain(expr.operands[1]->at,
+                         gpufs::cat("the index ", *index, " is out of bounds for array of size ",
+                                    of->count));
+            return as_value(whole(of->element));
+        }
+        return integer_type(kWord, false);
+    }
+    if (of->is(Kind::string)) return integer_type(1, true);
+    if (of->is(Kind::tuple)) {
+        const auto index = constant(*expr.operands[1]);
+        if (index && static_cast<std::uint64_t>(*index) < of->fields.size())
+            return of->fields[static_cast<std::size_t>(*index)].type;
+    }
+    complain(expr.at, gpufs::cat("The array index operator [] can not be used on expression of "
+                                 "type '",
+                                 name_of(*of), '\''));
+    return nullptr;
+}
+
+TypePtr Inference::type_of_unary(const Expr& expr) {
+    const TypePtr of = type_of(*expr.operands[0]);
+    if (!of) return nullptr;
+    if (expr.unary == UnaryOp::address_of) {
+        if (expr.operands[0]->kind == Expr::Kind::variable) return pointer_type(of, Space::kernel);
+        complain(expr.at, "only variables have an address here");
+        return nullptr;
+    }
+    if (expr.unary == UnaryOp::dereference) {
+        if (of->is(Kind::pointer) && of->element && !of->element->is(Kind::none))
+            return as_value(whole(of->element));
+        if (is_computable(*of)) return integer_type(kWord, false);
+    } else if (expr.unary == UnaryOp::logical_not && is_computable(*of)) {
+        return boolean_type();
+    } else if (of->is_number()) {
+        if (const auto number = constant(expr); number && *number < 0)
+            return in_.options.is_old ? int64() : literal_type(*number);
+        return integer_type(kWord, expr.unary == UnaryOp::negate || fits_int64(*of));
+    }
+    static constexpr const char* kNames[] = {"-", "~", "!", "*", "&"};
+    complain(expr.at,
+             gpufs::cat("The ", kNames[static_cast<std::size_t>(expr.unary)],
+                        " operator can not be used on expressions of type '", name_of(*of), '\''));
+    return nullptr;
+}
+
+TypePtr Inference::type_of_binary(const Expr& expr) {
+    const TypePtr a = type_of(*expr.operands[0]), b = type_of(*expr.operands[1]);
+    if (!a || !b) return nullptr;
+    if (is_logical(expr.binary)) {
+        if (is_computable(*a) && is_computable(*b)) return boolean_type();
+    } else if (expr.binary >= BinaryOp::eq && expr.binary <= BinaryOp::ge) {
+        return type_of_comparison(expr, a, b);
+    } else if (a->is_number() && b->is_number()) {
+        const auto is_plain = [&](std::size_t i) {
+            const auto number = constant(*expr.operands[i]);
+            return number && *number >= 0;
+        };
+        if ((!fits_int64(*a) && is_plain(1)) || (!fits_int64(*b) && is_plain(0)))
+            return integer_type(kWord, false);
+        if (expr.binary == BinaryOp::shl || expr.binary == BinaryOp::shr)
+            return integer_type(kWord, fits_int64(*a));
+        return integer_type(kWord, is_signed_together(*a, *b));
+    } else if (a->is(Kind::pointer) && b->is_number() &&
+               (expr.binary == BinaryOp::add || expr.binary == BinaryOp::sub)) {
+        return a;
+    } else if (b->is(Kind::pointer) && a->is_number() && expr.binary == BinaryOp::add) {
+        return b;
+    } else if (is_computable(*a) && is_computable(*b)) {
+        return integer_type(kWord, false);
+    }
+    complain(expr.at, gpufs::cat("Type mismatch: no such operation for '", name_of(*a), "' and '",
+                                 name_of(*b), '\''));
+    return nullptr;
+}
+
+TypePtr Inference::type_of_comparison(const Expr& expr, const TypePtr& a, const TypePtr& b) {
+    const TypePtr truth = in_.options.is_old ? int64() : boolean_type();
+    const bool is_equality = expr.binary == BinaryOp::eq || expr.binary == BinaryOp::ne;
+    const auto is_text = [](const Type& type) {
+        return type.is(Kind::string) || type.is(Kind::probe_name);
+    };
+    if (is_text(*a) && is_text(*b)) {
+        if (!is_equality) complain(expr.at, "texts can be compared with == and != only");
+        return truth;
+    }
+    const auto is_word = [](const Type& type) {
+        return type.is_scalar() && !type.is(Kind::probe_name);
+    };
+    if (is_word(*a) && is_word(*b)) return truth;
+    const bool is_memory =
+        a->is(Kind::tuple) ? merged(a, b) != nullptr : a->kind == b->kind && a->bytes == b->bytes;
+    if (is_equality && is_memory && !a->is(Kind::none)) return truth;
+    complain(expr.at, gpufs::cat("Type mismatch: '", name_of(*a), "' cannot be compared with '",
+                                 name_of(*b), '\''));
+    return nullptr;
+}
+
+TypePtr Inference::type_of_increment(const Expr& expr) {
+    const Expr& target = *expr.operands[0];
+    const auto is_small = [](const TypePtr& type) {
+        return type && type->is(Kind::integer) && type->words.empty() && fits_int64(*type);
+    };
+    if (target.kind == Expr::Kind::map) {
+        TypedMap& map = map_of(target);
+        add_key(map, target);
+        if (!map.value || is_small(map.value)) put(map, expr.at, int64());
+    } else if (target.kind == Expr::Kind::variable) {
+        const auto use = instance_->uses.find(&target);
+        if (use != instance_->uses.end() && is_small(instance_->variables[use->second].type))
+            put(instance_->variables[use->second], expr.at, int64());
+    } else {
+        complain(expr.at, "only variables and maps can be incremented");
+        return nullptr;
+    }
+    const TypePtr type = type_of(target);
+    if (type && !is_computable(*type)) {
+        complain(expr.at, gpufs::cat("The ", expr.is_decrement ? "--" : "++",
+                                     " operator can not be used on expressions of type '",
+                                     name_of(*type), '\''));
+        return nullptr;
+    }
+    return type;
+}
+
+TypePtr Inference::type_of_ternary(const Expr& expr) {
+    const TypePtr condition = type_of(*expr.operands[0]);
+    const TypePtr yes = expr.operands[1] ? type_of(*expr.operands[1]) : condition;
+    const TypePtr no = type_of(*expr.operands[2]);
+    if (condition && !is_computable(*condition))
+        complain(expr.operands[0]->at,
+                 gpufs::cat("Invalid condition: a number is wanted, not ", name_of(*condition)));
+    if (!yes || !no) return yes ? yes : no;
+    const bool is_if = expr.operands[1] && expr.operands[1]->kind == Expr::Kind::block;
+    if (is_if && (yes->is(Kind::none) || no->is(Kind::none))) return none_type();
+    if (yes->is(Kind::none) && no->is(Kind::none)) return none_type();
+    const TypePtr both = merged(stored(yes), stored(no));
+    if (!both)
+        complain(expr.at, gpufs::cat("Ternary operator must return the same type: have '",
+                                     name_of(*yes), "' and '", name_of(*no), '\''));
+    return both;
+}
+
+TypePtr Inference::type_of_cast(const Expr& expr) {
+    const TypePtr from = type_of(*expr.operands[0]);
+    TypePtr to = resolve(expr.type_name, expr.at);
+    if (!from || !to) return nullptr;
+    if (to->is(Kind::string) && to->bytes == 0) to = string_type(in_.options.string_bytes);
+    const bool is_text =
+        to->is(Kind::string) && (from->is(Kind::string) || from->is(Kind::pointer));
+    if (to->is(Kind::array) && to->count == 0 && to->element->bytes != 0) {
+        // As many as there are bytes for.
+        const std::size_t count = told_size(*from) / to->element->bytes;
+        if (count != 0) to = array_type(to->element, count);
+    }
+    const bool is_bits =
+        (to->is(Kind::array) && to->count != 0 &&
+         (from->is_number() || (from->is(Kind::string) && to->bytes <= from->bytes))) ||
+        (to->is_number() && from->is(Kind::array) && from->bytes <= kWord);
+    if (to->is(Kind::pointer) && from->is(Kind::pointer) && from->space != Space::none)
+        return pointer_type(to->element, from->space);
+    if ((to->is_scalar() && from->is_scalar()) || is_text || is_bits) return to;
+    if (to->is(Kind::structure))
+        complain(expr.at, gpufs::cat("Cannot cast to struct \"", name_of(*to), '"'),
+                 gpufs::cat("write (", name_of(*to), " *)"));
+    else
+        complain(expr.at,
+                 gpufs::cat("Cannot cast from \"", name_of(*from), "\" to \"", name_of(*to), '"'));
+    return nullptr;
+}
+
+TypePtr Inference::type_of_tuple(const Expr& expr) {
+    std::vector<Type::Field> fields;
+    bool is_known = true;
+    for (std::size_t i = 0; i < expr.operands.size(); ++i) {
+        TypePtr type = stored(type_of(*expr.operands[i]));
+        is_known = is_known && type;
+        if (type && type->is(Kind::none))
+            complain(expr.operands[i]->at, "there is no value to put into a tuple");
+        fields.push_back({expr.kind == Expr::Kind::record ? expr.names[i] : "", std::move(type)});
+    }
+    return is_known ? tuple_type(std::move(fields)) : nullptr;
+}
+
+}  // namespace gpufs::bt

@@ -1,0 +1,444 @@
+#include "bt/infer/infer.h"
+
+#include <algorithm>
+
+#include "base/align.h"
+#include "base/cat.h"
+#include "bt/infer/inference.h"
+
+namespace gpufs::bt {
+namespace {
+
+using Kind = Type::Kind;
+
+// A type can only grow, and few times: from unknown to known, by signs, by sizes of texts.
+constexpr int kMostPasses = 50;
+constexpr std::int64_t kMostUnrolled = 100;
+
+// Nothing behind it in its block runs.
+bool is_end(const Stmt& stmt) {
+    return stmt.kind == Stmt::Kind::return_ || stmt.kind == Stmt::Kind::break_ ||
+           stmt.kind == Stmt::Kind::continue_ ||
+           (stmt.kind == Stmt::Kind::expression && stmt.value->kind == Expr::Kind::call &&
+            stmt.value->text == "exit");
+}
+
+TypePtr merged_tuples(const Type& a, const Type& b) {
+    if (a.fields.size() != b.fields.size()) return nullptr;
+    std::vector<Type::Field> fields = a.fields;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const Type::Field* const other = same_field(b, fields[i], i);
+        if (!other) return nullptr;
+        fields[i].type = merged(fields[i].type, other->type);
+        if (!fields[i].type) return nullptr;
+    }
+    return tuple_type(std::move(fields));
+}
+
+TypePtr merged_integers(const TypePtr& a, const TypePtr& b) {
+    if (!a->words.empty() && !b->words.empty() && a->name == b->name) {
+        auto both = std::make_shared<Type>(*a);
+        for (const auto& word : b->words)
+            if (std::ranges::find(both->words, word) == both->words.end())
+                both->words.push_back(word);
+        return both;
+    }
+    const bool is_signed = a->is_signed == b->is_signed ? a->is_signed : is_signed_together(*a, *b);
+    return told_as(integer_type(kWord, is_signed), std::max(told_size(*a), told_size(*b)));
+}
+
+}  // namespace
+
+bool fits_int64(const Type& type) {
+    return type.is_signed || told_size(type) < kWord;
+}
+
+bool is_signed_together(const Type& a, const Type& b) {
+    if (!fits_int64(a) && !fits_int64(b)) return false;
+    return a.is_signed || b.is_signed || (fits_int64(a) && fits_int64(b));
+}
+
+TypePtr stored(const TypePtr& type) {
+    if (!type) return type;
+    switch (type->kind) {
+        case Kind::integer: {
+            if (type->bytes == kWord) return type;
+            auto wide = std::make_shared<Type>(*type);
+            wide->told_bytes = told_size(*type);
+            wide->bytes = kWord;
+            return wide;
+        }
+        case Kind::string:
+            if (type->bytes % kWord == 0) return type;
+            return told_as(string_type(align_up(type->bytes, kWord)), told_size(*type));
+        case Kind::tuple: {
+            std::vector<Type::Field> fields = type->fields;
+            for (Type::Field& field : fields) field.type = stored(field.type);
+            return tuple_type(std::move(fields));
+        }
+        default:
+            return type;
+    }
+}
+
+TypePtr merged(const TypePtr& a, const TypePtr& b) {
+    if (!a || !b) return a ? a : b;
+    if (a->is_number() && b->is_number()) {
+        if (a->is(Kind::boolean) && b->is(Kind::boolean)) return a;
+        if (a->is(Kind::boolean)) return stored(b);
+        if (b->is(Kind::boolean)) return stored(a);
+        return merged_integers(stored(a), stored(b));
+    }
+    if (a->kind != b->kind) return nullptr;
+    switch (a->kind) {
+        case Kind::string:
+            return told_as(a->bytes >= b->bytes ? a : b, std::max(told_size(*a), told_size(*b)));
+        case Kind::buffer:
+            return a->bytes >= b->bytes ? a : b;
+        case Kind::tuple:
+            return merged_tuples(*a, *b);
+        case Kind::pointer:
+            return a->element && !a->element->is(Kind::none) ? a : b;
+        case Kind::kernel_stack:
+        case Kind::user_stack:
+            return a->map == b->map && a->form == b->form ? a : nullptr;
+        case Kind::hist:
+            return a->bits == b->bits ? a : nullptr;
+        case Kind::lhist:
+            return a->low == b->low && a->high == b->high && a->step == b->step ? a : nullptr;
+        case Kind::tseries:
+            return a->count == b->count && a->step == b->step && a->element->is(b->element->kind)
+                       ? (a->is_signed ? a : b)
+                       : nullptr;
+        case Kind::array:
+        case Kind::structure:
+            return is_alike(*a, *b) ? a : nullptr;
+        default:
+            return a->is_signed ? a : b;
+    }
+}
+
+bool same(const TypePtr& a, const TypePtr& b) {
+    if (!a || !b) return !a == !b;
+    return a->kind == b->kind && a->bytes == b->bytes && told_size(*a) == told_size(*b) &&
+           a->is_signed == b->is_signed && a->words.size() == b->words.size() &&
+           (!a->element || !b->element || a->element == b->element ||
+            is_alike(*a->element, *b->element)) &&
+           std::ranges::equal(a->fields, b->fields, [](const auto& x, const auto& y) {
+               return x.offset == y.offset && same(x.type, y.type);
+           });
+}
+
+const Type::Field* same_field(const Type& tuple, const Type::Field& field, std::size_t index) {
+    if (!field.name.empty()) {
+        const auto found = std::ranges::find(tuple.fields, field.name, &Type::Field::name);
+        return found == tuple.fields.end() ? nullptr : &*found;
+    }
+    if (index >= tuple.fields.size() || !tuple.fields[index].name.empty()) return nullptr;
+    return &tuple.fields[index];
+}
+
+const Expr* aggregation_in(const Expr& value) {
+    const Expr* call = &value;
+    while (call && call->kind == Expr::Kind::block) call = call->operands[0].get();
+    if (!call || call->kind != Expr::Kind::call) return nullptr;
+    const FunctionRow* const row = find_function(call->text);
+    return row && row->is_aggregation ? call : nullptr;
+}
+
+TypedMap* Typed::find_map(const std::string& name) {
+    const auto found = std::ranges::find(maps, name, &TypedMap::name);
+    return found == maps.end() ? nullptr : &*found;
+}
+
+const TypedMap* Typed::find_map(const std::string& name) const {
+    return const_cast<Typed*>(this)->find_map(name);
+}
+
+void Inference::run() {
+    for (int pass = 0; pass < kMostPasses; ++pass) {
+        is_changed_ = false;
+        for (Instance& instance : typed_.instances) visit(instance);
+        if (!is_changed_) break;
+    }
+    is_final_ = true;
+    for (Instance& instance : typed_.instances) visit(instance);
+    for (const TypedMap& map : typed_.maps)
+        if (!map.value && !map.is_assigned)
+            complain(map.at, gpufs::cat("Undefined map: @", map.name));
+}
+
+void Inference::visit(Instance& instance) {
+    instance_ = &instance;
+    loops_ = 0;
+    if (instance.probe->predicate) {
+        const TypePtr type = type_of(*instance.probe->predicate);
+        if (type && !type->is_number() && !type->is(Kind::pointer))
+            complain(instance.probe->predicate->at,
+                     gpufs::cat("Invalid type for predicate: ", name_of(*type)));
+    }
+    visit(instance.probe->body);
+}
+
+void Inference::visit(const Block& block) {
+    for (std::size_t i = 0; i < block.size(); ++i) {
+        visit(*block[i]);
+        if (is_final_ && i + 1 < block.size() && is_end(*block[i]))
+            in_.warn(block[i + 1]->at, "Unreachable statement");
+    }
+}
+
+void Inference::visit(const Stmt& stmt) {
+    switch (stmt.kind) {
+        case Stmt::Kind::expression:
+            type_of(*stmt.value);
+            return;
+        case Stmt::Kind::assign:
+            return assign(stmt);
+        case Stmt::Kind::declare:
+            return declare(stmt);
+        case Stmt::Kind::if_:
+        case Stmt::Kind::while_: {
+            const TypePtr type = type_of(*stmt.value);
+            if (type && !type->is_number() && !type->is(Kind::pointer))
+                complain(stmt.value->at,
+                         gpufs::cat("Invalid condition: a number is wanted, not ", name_of(*type)));
+            if (const auto taken = decided_branch(stmt))
+                return visit(*taken ? stmt.body : stmt.otherwise);
+            loops_ += stmt.kind == Stmt::Kind::while_;
+            visit(stmt.body);
+            loops_ -= stmt.kind == Stmt::Kind::while_;
+            return visit(stmt.otherwise);
+        }
+        case Stmt::Kind::unroll: {
+            type_of(*stmt.value);
+            const auto times = constant(*stmt.value);
+            if (!times)
+                complain(stmt.value->at, "unroll needs a number that is known before it runs");
+            else if (*times < 1)
+                complain(stmt.value->at, "unroll minimum value is 1");
+            else if (*times > kMostUnrolled)
+                complain(stmt.value->at, gpufs::cat("unroll maximum value is ", kMostUnrolled));
+            return visit(stmt.body);
+        }
+        case Stmt::Kind::for_map:
+        case Stmt::Kind::for_range:
+            return visit_for(stmt);
+        case Stmt::Kind::break_:
+        case Stmt::Kind::continue_:
+            if (loops_ == 0)
+                complain(stmt.at, gpufs::cat(stmt.kind == Stmt::Kind::break_ ? "break" : "continue",
+                                             " is only for loops"));
+            return;
+        case Stmt::Kind::return_:
+            if (stmt.value) type_of(*stmt.value);
+            return;
+        case Stmt::Kind::block:
+            return visit(stmt.body);
+    }
+}
+
+// if comptime: what is not taken need not have types.
+std::optional<bool> Inference::decided_branch(const Stmt& stmt) {
+    if (stmt.kind != Stmt::Kind::if_ || !stmt.value->is_comptime) return std::nullopt;
+    const auto condition = constant(*stmt.value);
+    if (condition) return *condition != 0;
+    complain(stmt.value->at, "the condition is not known before the program runs");
+    return std::nullopt;
+}
+
+void Inference::visit_for(const Stmt& stmt) {
+    Variable& variable = instance_->variables[instance_->declares.at(&stmt)];
+    if (stmt.kind == Stmt::Kind::for_range) {
+        for (const ExprPtr* bound : {&stmt.value, &stmt.limit})
+            if (const TypePtr type = type_of(**bound); type && !type->is_number())
+                complain((*bound)->at, gpufs::cat("a range goes from a number to a number, not ",
+                                                  name_of(*type)));
+        put(variable, stmt.at, integer_type(kWord, true));
+    } else {
+        TypedMap& map = map_of(*stmt.target);
+        if (!map.is_keyed && map.value && is_final_)
+            complain(stmt.target->at, gpufs::cat("@", map.name, " has no keys to go through"));
+        if (map.key && map.value) {
+            if (map.value->has_slots())
+                complain(stmt.target->at, "histograms and time series cannot be gone through");
+            const TypePtr value =
+                map.value->is_aggregation() ? integer_type(kWord, map.value->is_signed) : map.value;
+            put(variable, stmt.at, tuple_type({{"", map.key}, {"", value}}));
+        }
+    }
+    ++loops_;
+    visit(stmt.body);
+    --loops_;
+}
+
+void Inference::declare(const Stmt& stmt) {
+    Variable& variable = instance_->variables[instance_->declares.at(&stmt)];
+    if (stmt.type_name) {
+        TypePtr type = resolve(*stmt.type_name, stmt.at);
+        if (type && type->is(Kind::string) && type->bytes == 0)
+            type = string_type(in_.options.string_bytes);
+        put(variable, stmt.at, type);
+    }
+    if (stmt.value) put(variable, stmt.at, type_of(*stmt.value));
+}
+
+void Inference::assign(const Stmt& stmt) {
+    if (!stmt.target) {
+        type_of(*stmt.value);
+        return;
+    }
+    if (const Expr* const call = aggregation_in(*stmt.value)) {
+        for (const Expr* block = stmt.value.get(); block != call; block = block->operands[0].get())
+            visit(block->body);
+        return assign_aggregation(stmt, *call, *find_function(call->text));
+    }
+    TypePtr type = type_of(*stmt.value);
+    if (stmt.operation) {
+        if (type && !type->is_number())
+            complain(stmt.value->at,
+                     gpufs::cat("The operator needs a number, not ", name_of(*type)));
+        const TypePtr before = type_of(*stmt.target);
+        const bool moves_pointer =
+            before && before->is(Kind::pointer) &&
+            (*stmt.operation == BinaryOp::add || *stmt.operation == BinaryOp::sub);
+        type = moves_pointer ? before
+               : type && before && before->is_number() && !before->is_aggregation()
+                   ? integer_type(kWord, is_signed_together(*type, *before))
+                   : type;
+    }
+    if (stmt.target->kind == Expr::Kind::variable) {
+        const auto use = instance_->uses.find(stmt.target.get());
+        if (use != instance_->uses.end()) put(instance_->variables[use->second], stmt.at, type);
+        type_of(*stmt.target);
+        return;
+    }
+    if (stmt.target->kind != Expr::Kind::map)
+        return complain(stmt.target->at, "only variables and maps can be assigned to");
+    TypedMap& map = map_of(*stmt.target);
+    add_key(map, *stmt.target);
+    put(map, stmt.at, type);
+    type_of(*stmt.target);
+}
+
+void Inference::assign_aggregation(const Stmt& stmt, const Expr& call, const FunctionRow& row) {
+    if (stmt.target->kind != Expr::Kind::map || stmt.operation)
+        return complain(stmt.at, gpufs::cat(row.name, "() should be directly assigned to a map"));
+    aggregation_ = &call;
+    const TypePtr type = type_of(call);
+    TypedMap& map = map_of(*stmt.target);
+    add_key(map, *stmt.target);
+    put(map, stmt.at, type);
+}
+
+void Inference::put(TypedMap& map, const SourceRef& at, TypePtr type) {
+    map.is_assigned = true;
+    if (!type) return;
+    if (type->is(Kind::none))
+        return complain(at, gpufs::cat("there is no value to put into @", map.name));
+    const TypePtr both = merged(map.value, stored(type));
+    if (!both)
+        return complain(
+            at, gpufs::cat("Type mismatch for @", map.name, ": trying to assign value of type '",
+                           name_of(*type), "' when map already contains a value of type '",
+                           name_of(*map.value), '\''));
+    if (same(both, map.value)) return;
+    map.value = both;
+    is_changed_ = true;
+}
+
+void Inference::put(Variable& variable, const SourceRef& at, TypePtr type) {
+    if (!type) return;
+    if (type->is(Kind::none) || type->is_aggregation())
+        return complain(at, gpufs::cat("there is no value to put into $", variable.name));
+    const TypePtr both = merged(variable.type, stored(type));
+    if (!both)
+        return complain(at, gpufs::cat("Type mismatch for $", variable.name,
+                                       ": trying to assign value of type '", name_of(*type),
+                                       "' when variable already contains a value of type '",
+                                       name_of(*variable.type), '\''));
+    if (same(both, variable.type)) return;
+    variable.type = both;
+    is_changed_ = true;
+}
+
+TypedMap& Inference::map_of(const Expr& expr) {
+    if (TypedMap* known = typed_.find_map(expr.text)) return *known;
+    TypedMap map;
+    map.name = expr.text;
+    map.at = expr.at;
+    map.entries = in_.options.map_entries;
+    typed_.maps.push_back(std::move(map));
+    is_changed_ = true;
+    return typed_.maps.back();
+}
+
+void Inference::add_key(TypedMap& map, const Expr& expr) {
+    if (expr.operands.empty()) {
+        if (map.is_keyed)
+            complain(expr.at, gpufs::cat("@", map.name, " used without a key, elsewhere with one"));
+        return;
+    }
+    add_key(map, expr.at, expr.operands);
+}
+
+void Inference::add_key(TypedMap& map, const SourceRef& at, const std::vector<ExprPtr>& keys,
+                        std::size_t first) {
+    std::vector<Type::Field> parts;
+    for (std::size_t i = first; i < keys.size(); ++i) {
+        TypePtr part = stored(type_of(*keys[i]));
+        if (!part) return;
+        if (part->is(Kind::none) || part->is_aggregation())
+            return complain(keys[i]->at, gpufs::cat(name_of(*part), " cannot be a key"));
+        parts.push_back({"", std::move(part)});
+    }
+    if (!map.is_keyed && map.value && is_final_)
+        return complain(at, gpufs::cat("@", map.name, " used with a key, elsewhere without one"));
+    const TypePtr key = parts.size() == 1 ? parts.front().type : tuple_type(std::move(parts));
+    const TypePtr both = merged(map.key, key);
+    if (!both)
+        return complain(at, gpufs::cat("Argument mismatch for @", map.name,
+                                       ": trying to access with arguments: '", name_of(*key),
+                                       "' when map expects arguments: '", name_of(*map.key), '\''));
+    if (!map.is_keyed || !same(both, map.key)) is_changed_ = true;
+    map.is_keyed = true;
+    map.key = both;
+}
+
+TypePtr Inference::resolve(const TypeName& name, const SourceRef& at) {
+    if (name.of) {
+        const TypePtr inner = type_of(*name.of);
+        return inner ? in_.table.derive(inner, name) : nullptr;
+    }
+    // What a cast makes of an argument of a kernel probe points into the kernel.
+    const Provider provider = instance_->provider();
+    const bool is_user = provider == Provider::uprobe || provider == Provider::uretprobe ||
+                         provider == Provider::usdt;
+    TypePtr type = in_.table.resolve(name, is_user ? Space::user : Space::kernel);
+    if (!type)
+        complain(at, gpufs::cat("Cannot resolve unknown type \"", name.name, '"'),
+                 in_.table.hint_for_type(name.name));
+    return type;
+}
+
+Typed infer_types(const Script& script, World& world, const TypeTable& table,
+                  const TypeOptions& options, Diagnostics& mistakes) {
+    Typed typed;
+    const InferenceInput input{script, world, table, options, mistakes, typed.warnings};
+    typed.instances = split_probes(input);
+    for (Instance& instance : typed.instances) resolve_variables(instance, input);
+    Inference(input, typed).run();
+    for (const MapDeclarationNode& declared : script.maps) {
+        TypedMap* map = typed.find_map(declared.name);
+        if (!map) {
+            input.warn(declared.at, gpufs::cat("Unused map: @", declared.name));
+            continue;
+        }
+        map->entries = declared.entries;
+        if (declared.kind == "lruhash" || declared.kind == "percpulruhash")
+            map->type = BPF_MAP_TYPE_LRU_HASH;
+    }
+    return typed;
+}
+
+}  // namespace gpufs::bt

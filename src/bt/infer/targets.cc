@@ -1,0 +1,258 @@
+#include <algorithm>
+
+#include "base/cat.h"
+#include "base/hex.h"
+#include "base/text.h"
+#include "bt/infer/inference.h"
+#include "bt/syntax/mistake.h"
+#include "bt/syntax/walk.h"
+
+namespace gpufs::bt {
+namespace {
+
+// What of its target a block asks for.
+struct Asked {
+    bool args = false, probe = false, function = false, numbered = false;
+
+    explicit Asked(const Probe& probe_) {
+        for_each_expr(probe_, [&](const Expr& expr) {
+            if (expr.kind != Expr::Kind::identifier && expr.kind != Expr::Kind::call) return;
+            args = args || expr.text == "args" || expr.text == "retval";
+            probe = probe || expr.text == "probe";
+            function = function || expr.text == "func";
+            numbered = numbered || (expr.text.size() == 4 && expr.text.starts_with("arg") &&
+                                    expr.text != "args");
+        });
+    }
+};
+
+class Splitter {
+public:
+    Splitter(const Probe& probe, const InferenceInput& input, std::deque<Instance>& into)
+        : probe_(probe), in_(input), asked_(probe), into_(into) {}
+
+    void split() {
+        for (const AttachPoint& point : probe_.points) {
+            if (point.provider == Provider::tracepoint)
+                add_tracepoints(point);
+            else if (is_kernel_function(point.provider))
+                add_functions(point);
+            else if (point.provider == Provider::rawtracepoint)
+                add_raw_tracepoints(point);
+            else if (point.provider == Provider::usdt && asked_.numbered)
+                add_static_probes(point);
+            else if (point.provider == Provider::uprobe || point.provider == Provider::uretprobe)
+                add_user_function(point);
+            else if (point.provider == Provider::iter)
+                add_iterator(point);
+            else
+                add(point);
+        }
+        // Of a list one must be there.
+        const bool is_made = std::ranges::find(into_, &probe_, &Instance::probe) != into_.end();
+        if (first_missing_ && !is_made && !in_.options.missing_probes)
+            in_.complain(first_missing_->at, first_missing_->message, first_missing_->hint);
+    }
+
+private:
+    static bool is_kernel_function(Provider provider) {
+        return provider == Provider::kprobe || provider == Provider::kretprobe ||
+               provider == Provider::fentry || provider == Provider::fexit;
+    }
+
+    Instance& add(AttachPoint point) {
+        if (!asked_.probe)
+            for (Instance& known : into_)
+                if (known.probe == &probe_ && known.provider() == point.provider && !known.event &&
+                    known.static_arguments.empty() && known.parameters.empty() &&
+                    !needs_own(point)) {
+                    known.points.push_back(std::move(point));
+                    return known;
+                }
+        Instance instance;
+        instance.probe = &probe_;
+        instance.asks_function = asked_.function;
+        instance.points.push_back(std::move(point));
+        into_.push_back(std::move(instance));
+        return into_.back();
+    }
+
+    // Without cookies a program knows its function where it has one only.
+    bool needs_own(const AttachPoint& point) const {
+        const bool is_typed =
+            point.provider == Provider::tracepoint || point.provider == Provider::fentry ||
+            point.provider == Provider::fexit || point.provider == Provider::rawtracepoint ||
+            point.provider == Provider::usdt;
+        if (point.provider == Provider::iter) return true;
+        return (is_typed && asked_.args) || (asked_.function && !in_.options.has_cookies);
+    }
+
+    void add_tracepoints(const AttachPoint& point) {
+        const std::string name = gpufs::cat(point.target, ':', point.name);
+        const std::vector<std::string> found =
+            point.has_glob() ? in_.world.events(name) : std::vector{name};
+        if (found.empty())
+            return missing(point, name, "'gpufs list' has the events of this kernel");
+        if (found.size() > in_.options.most_probes) return too_many(point, found.size());
+        for (const std::string& full : found) {
+            const EventFormat* event = in_.world.event(full);
+            if (!event) {
+                missing(point, full, "'gpufs list' has the events of this kernel");
+                continue;
+            }
+            AttachPoint one = point;
+            one.target = event->system;
+            one.name = event->name;
+            one.text = gpufs::cat("tracepoint:", full);
+            Instance& made = add(std::move(one));
+            if (asked_.args) made.event = event;
+        }
+    }
+
+    void add_functions(const AttachPoint& point) {
+        const bool is_typed =
+            (point.provider == Provider::fentry || point.provider == Provider::fexit) &&
+            asked_.args;
+        const bool is_told = asked_.probe || (asked_.function && !in_.options.has_cookies);
+        if (!point.has_glob() || !(is_typed || is_told)) {
+            Instance& made = add(point);
+            if (is_typed) find_parameters(made, point);
+            return;
+        }
+        const std::vector<std::string> found = in_.world.functions(point.name);
+        if (found.empty()) return missing(point, point.name);
+        if (found.size() > in_.options.most_probes) return too_many(point, found.size());
+        for (const std::string& function : found) {
+            AttachPoint one = point;
+            one.name = function;
+            one.text = gpufs::cat(name_of(point.provider), ':', function);
+            Instance& made = add(one);
+            if (is_typed) find_parameters(made, one);
+        }
+    }
+
+    void find_parameters(Instance& made, const AttachPoint& point) {
+        const std::string name =
+            point.target.empty() ? point.name : gpufs::cat(point.target, ':', point.name);
+        auto found = in_.world.parameters(name);
+        if (!found)
+            return in_.complain(point.at,
+                                in_.world.has_types()
+                                    ? gpufs::cat("the kernel has no function '", name, '\'')
+                                    : "the kernel does not tell its types (BTF)");
+        made.parameters = std::move(*found);
+    }
+
+    // A place each, where there are several: each has its arguments elsewhere.
+    void add_static_probes(const AttachPoint& point) {
+        const std::string space = point.space.empty() ? "*" : point.space;
+        const auto places = in_.world.static_probes(point.target, space, point.name);
+        if (places.empty()) {
+            add(point);  // whoever attaches it says why
+            return;
+        }
+        if (places.size() > in_.options.most_probes) return too_many(point, places.size());
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            Instance instance;
+            instance.probe = &probe_;
+            instance.points.push_back(point);
+            instance.points.back().text =
+                gpufs::cat("usdt:", point.target, ':', places[i].provider, ':', places[i].name);
+            instance.static_arguments = parse_static_arguments(places[i].arguments);
+            if (places.size() > 1) instance.static_place = i;
+            into_.push_back(std::move(instance));
+        }
+    }
+
+    // Addresses become places in functions, and places must be within them.
+    void add_user_function(AttachPoint point) {
+        if (point.address) {
+            const auto place = in_.world.user_function_at(point.target, *point.address);
+            if (!place)
+                return in_.complain(point.at, gpufs::cat("Could not resolve address: ",
+                                                         point.target, ':', hex(*point.address)));
+            point.name = place->function;
+            point.offset = place->offset;
+            point.address.reset();
+        } else if (point.offset != 0 && !point.has_glob()) {
+            const auto symbol = in_.world.user_symbol(point.target, point.name);
+            if (symbol && symbol->bytes != 0 && point.offset >= symbol->bytes)
+                return in_.complain(point.at,
+                                    gpufs::cat("Offset outside the function bounds ('", point.name,
+                                               "' size is ", symbol->bytes, ')'));
+        }
+        add(std::move(point));
+    }
+
+    void add_iterator(const AttachPoint& point) {
+        if (in_.world.has_types() && !in_.world.find_structure(iterator_context(point)))
+            return missing(point, point.name, "'gpufs bt -l iter:*' lists those of this kernel");
+        add(point);
+    }
+
+    // By the event's name; what may stand in front of it is its module, of which the events' format
+    // files do not tell, or its category.
+    void add_raw_tracepoints(const AttachPoint& point) {
+        std::vector<std::string> found;
+        for (const std::string& full : in_.world.events(gpufs::cat("*:", point.name))) {
+            const std::string category = full.substr(0, full.find(':'));
+            // The events of single system calls have no tracepoints of their own.
+            if (category == "syscalls") continue;
+            if (point.target.empty() || glob_match(point.target, "vmlinux") ||
+                glob_match(point.target, category))
+                found.push_back(full);
+        }
+        if (found.empty())
+            return missing(point, point.target.empty() ? point.name
+                                                       : gpufs::cat(point.target, ':', point.name));
+        if (found.size() > in_.options.most_probes) return too_many(point, found.size());
+        for (const std::string& full : found) {
+            const EventFormat* event = in_.world.event(full);
+            if (!event) continue;
+            AttachPoint one = point;
+            one.target = event->system;
+            one.name = event->name;
+            one.text = gpufs::cat(name_of(point.provider), ':', event->name);
+            Instance& made = add(std::move(one));
+            if (!asked_.args) continue;
+            if (auto parameters = in_.world.raw_tracepoint(event->name))
+                made.parameters = std::move(*parameters);
+        }
+    }
+
+    // The config says what becomes of a probe whose target is not there.
+    void missing(const AttachPoint& point, const std::string& name, const std::string& hint = {}) {
+        using Missing = TypeOptions::Missing;
+        const std::string message =
+            in_.options.is_old
+                ? gpufs::cat(name_of(point.provider), " not found: ", name)
+                : gpufs::cat("No matches for ", name_of(point.provider), ' ', name, '.');
+        const Missing what = in_.options.if_missing(probe_);
+        if (what == Missing::mistake) return in_.complain(point.at, message, hint);
+        if (!first_missing_) first_missing_ = Mistake{point.at, message, hint};
+        if (what == Missing::caution) in_.warn(point.at, gpufs::cat(message, " Skipping."));
+    }
+
+    void too_many(const AttachPoint& point, std::size_t found) {
+        in_.complain(point.at,
+                     gpufs::cat("'", point.text, "' stands for ", found, " probes, more than ",
+                                in_.options.most_probes),
+                     "max_probes in the config block allows more");
+    }
+
+    const Probe& probe_;
+    const InferenceInput& in_;
+    const Asked asked_;
+    std::deque<Instance>& into_;
+    std::optional<Mistake> first_missing_;
+};
+
+}  // namespace
+
+std::deque<Instance> split_probes(const InferenceInput& input) {
+    std::deque<Instance> made;
+    for (const Probe& probe : input.script.probes) Splitter(probe, input, made).split();
+    return made;
+}
+
+}  // namespace gpufs::bt

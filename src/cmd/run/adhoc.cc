@@ -1,0 +1,118 @@
+#include "cmd/run/adhoc.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cmd/shared/run_loop.h"
+#include "engine/monitor/adhoc_events.h"
+#include "kernel/host/proc_task.h"
+
+namespace gpufs {
+
+bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices) {
+    add_run_options(options, choices.run);
+    options.pids(choices.pids, "only while these processes run; repeated or separated by commas")
+        .parsed("comm", "GLOB", "only while a task of such a name runs",
+                [&](const std::string& glob) {
+                    choices.comm = parse_expression({"--comm", cat("COMM ~ \"", glob, '"')});
+                })
+        .count("max-keys", choices.max_keys,
+               "keep at most N keys; hits of further keys are counted as lost")
+        .count("top", choices.top, "show only the N first keys, and how many more there are");
+    choices.run.command = take_command(args);
+    if (!options.parse(ctx, args, choices.words)) return false;
+    follow_command(choices.run, !choices.pids.empty());
+    choices.run.pids = choices.pids;
+    if (!choices.run.input)
+        for (const int pid : choices.pids) proc::require_tgid(pid);
+    return true;
+}
+
+std::size_t AdhocChoices::add_source(SourceText source) {
+    sources.push_back(std::move(source));
+    return sources.size() - 1;
+}
+
+AdhocAsker::AdhocAsker(std::string name, const AdhocChoices& choices)
+    : choices_(choices),
+      words_(parse_adhoc_words(std::move(name), choices.words)),
+      recording_(choices.run.input ? std::make_unique<TraceFile>(*choices.run.input) : nullptr),
+      machine_(recording_ ? KernelFacts(recording_->context().events) : KernelFacts()) {
+    choices_.sources.front() = words_.source;
+}
+
+void AdhocAsker::require_subjects(std::size_t least, std::size_t most,
+                                  const std::string& what) const {
+    const std::size_t given = words_.subjects.size();
+    if (given < least)
+        throw UsageError(cat(words_.source.name, " needs ", what),
+                         cat("'gpufs ", words_.source.name, " --help' shows how"));
+    if (given > most)
+        throw SourceError(words_.source, words_.subjects[most].at.span,
+                          cat(words_.source.name, " takes ", what, ", and 'by' with keys"));
+}
+
+bool AdhocAsker::may_name(std::string_view name) const {
+    const auto has = [&](const SourceText& source) {
+        return source.text.find(name) != std::string::npos;
+    };
+    const auto& condition = choices_.run.condition;
+    return std::ranges::any_of(choices_.sources, has) || (condition && has(condition->source));
+}
+
+std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words) {
+    Diagnostics mistakes;
+    // Looking for the functions of a pattern costs time: only where some text may name the key.
+    const bool tells_functions = may_name(kFunctionKey);
+    std::vector<AdhocEvent> events =
+        find_adhoc_events(words_.source, words, machine_, mistakes, tells_functions);
+    mistakes.throw_if_any();
+    for (AdhocEvent& event : events)
+        for (std::size_t i = 0; i < event.fetched.size(); ++i)
+            event.fetched[i].is_asked_for = may_name(event.format.fields[i].name);
+    return events;
+}
+
+std::optional<AdhocEvent> AdhocAsker::find_tracepoint(const std::string& name) {
+    const EventFormat* const format = machine_.events().find_format(name);
+    if (!format) return std::nullopt;
+    AdhocEvent event;
+    event.target.name = name;
+    event.format = *format;
+    event.is_record = true;
+    return event;
+}
+
+AdhocFilter AdhocAsker::filter() {
+    AdhocFilter filter;
+    filter.pids = choices_.pids;
+    filter.followed = choices_.run.follows;
+    filter.comm = choices_.comm;
+    filter.condition = choices_.run.condition;
+    if (filter.condition) filter.condition_source = choices_.add_source(filter.condition->source);
+    return filter;
+}
+
+AdhocQuestion AdhocAsker::question(std::vector<AdhocEvent> events) {
+    AdhocQuestion question;
+    question.title = words_.source.text;
+    question.events = std::move(events);
+    question.keys = words_.keys;
+    question.filter = filter();
+    question.sources = choices_.sources;
+    if (choices_.max_keys) question.max_keys = *choices_.max_keys;
+    return question;
+}
+
+int AdhocAsker::run(Context& ctx, Program program) {
+    if (choices_.top)
+        for (Report& report : program.reports) report.top = *choices_.top;
+    RunChoices run = choices_.run;
+    run.condition.reset();  // it is in the program
+    run.recording = recording_.get();
+    if (run.pictures.has_any() && !run.pictures.title)
+        run.pictures.title = cat("gpufs ", words_.source.name, ' ', words_.source.text);
+    return run_program(ctx, std::move(program), std::move(run));
+}
+
+}  // namespace gpufs

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/run/run_program.h"
+#include "cmd/shared/command_line.h"
+#include "engine/places/kernel_facts.h"
+#include "engine/recording/file.h"
+#include "lang/adhoc/words.h"
+
+namespace gpufs {
+
+// The common part of count, hist, latency, stacks and stats: their words become a question, whose
+// Program is run.
+struct AdhocChoices {
+    RunChoices run;
+    std::vector<std::string> words;
+    std::vector<int> pids;
+    std::optional<Expression> comm;  // from --comm
+    std::optional<unsigned long> max_keys, top;
+    // The user's texts, for messages; the first contains the words.
+    std::vector<SourceText> sources{SourceText{}};
+
+    // Returns the text's index.
+    std::size_t add_source(SourceText source);
+};
+
+// Declares the common options and parses. Returns false if only help was requested.
+bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices);
+
+class AdhocAsker {
+public:
+    // `name`: the command's, for messages.
+    AdhocAsker(std::string name, const AdhocChoices& choices);
+
+    const std::vector<AdhocWord>& subjects() const { return words_.subjects; }
+    // Throws UsageError with the usage if the number of words before `by` is not in this range.
+    void require_subjects(std::size_t least, std::size_t most, const std::string& what) const;
+    std::vector<AdhocEvent> find_events(std::span<const AdhocWord> words);
+    // Absent if there is no such tracepoint.
+    std::optional<AdhocEvent> find_tracepoint(const std::string& name);
+    // A question about these events, with the keys and the filter of the choices.
+    AdhocQuestion question(std::vector<AdhocEvent> events);
+
+    // Runs the program that answers the question. Returns the same as Command::run.
+    int run(Context& ctx, Program program);
+
+private:
+    // Whether some text of the user's has this in it, as a name or as anything else.
+    bool may_name(std::string_view name) const;
+
+    AdhocFilter filter();
+
+    AdhocChoices choices_;
+    AdhocWords words_;
+    std::unique_ptr<TraceFile> recording_;  // source of the events; null: this machine
+    KernelFacts machine_;
+};
+
+}  // namespace gpufs

@@ -1,0 +1,220 @@
+#include "cmd/run/bt_options.h"
+
+#include <getopt.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "base/cat.h"
+#include "base/error.h"
+#include "base/scan.h"
+
+namespace gpufs {
+namespace {
+
+constexpr const char* kHelp =
+    "USAGE:\n"
+    "    gpufs bt [options] FILE [ARG…] [-- --NAME=VALUE…]\n"
+    "    gpufs bt [options] -e PROGRAM [ARG…] [-- --NAME=VALUE…]\n"
+    "    gpufs bt [options] -l [PATTERN|FILE]\n\n"
+    "Runs a script in the bpftrace language, with bpftrace's own command line and output; also\n"
+    "as 'bpftrace', where gpufs is called by that name. 'gpufs run' takes scripts, too, with the\n"
+    "options of gpufs.\n\n"
+    "OPTIONS:\n"
+    "  -e PROGRAM        the script itself; FILE '-' is standard input\n"
+    "  -l, --list        list probes: 'tracepoint:sched:*', 'kprobe:vfs_*', 'uprobe:FILE:*',\n"
+    "                    or those of a script; with -v also their arguments\n"
+    "  -p PID            only what this process does\n"
+    "  -c CMD            run CMD (words, no shell), and end with it\n"
+    "  -f FORMAT         text or json\n"
+    "  -o, --output FILE write the output to FILE\n"
+    "  -B MODE           buffering of the output: line, full, none\n"
+    "  -k                warn where an element is read or deleted that is not in its map\n"
+    "  -q                do not say what is attached\n"
+    "  -v                show the verifier's whole log of what it refuses\n"
+    "  -d PASS           show what a pass of the compiler makes of the script, and end: ast (its\n"
+    "                    text as a tree), types, ir (before registers are assigned), asm\n"
+    "  -I DIR            look here, too, for files that the script includes or imports\n"
+    "  --include FILE    as #include does in front of the script\n"
+    "  --probe-filter RE only the probes whose names match this regular expression\n"
+    "  --dry-run         load the programs and say where each would run; attach nothing\n"
+    "  --raw             control characters in names and texts as they are\n"
+    "  --unsafe          let the script use functions that change the machine\n"
+    "  --no-warnings     no warnings about the script, none from it\n"
+    "  --info            what this kernel can do for scripts\n"
+    "  -V, --version     the version\n"
+    "  -h, --help        this text\n";
+
+enum LongOption { kUnsafe = 256, kNoWarnings, kDryRun, kInfo, kProbeFilter, kRaw, kInclude };
+const option kLongOptions[] = {
+    {"help", no_argument, nullptr, 'h'},
+    {"version", no_argument, nullptr, 'V'},
+    {"list", no_argument, nullptr, 'l'},
+    {"output", required_argument, nullptr, 'o'},
+    {"info", no_argument, nullptr, kInfo},
+    {"unsafe", no_argument, nullptr, kUnsafe},
+    {"no-warnings", no_argument, nullptr, kNoWarnings},
+    {"dry-run", no_argument, nullptr, kDryRun},
+    {"include", required_argument, nullptr, kInclude},
+    {"probe-filter", required_argument, nullptr, kProbeFilter},
+    {"raw", no_argument, nullptr, kRaw},
+    {nullptr, 0, nullptr, 0},
+};
+
+std::vector<std::string> split_at_blanks(const std::string& text) {
+    std::vector<std::string> words;
+    std::size_t at = 0;
+    while ((at = text.find_first_not_of(" \t", at)) != std::string::npos) {
+        const std::size_t end = std::min(text.find_first_of(" \t", at), text.size());
+        words.push_back(text.substr(at, end - at));
+        at = end;
+    }
+    return words;
+}
+
+// The most that pid_max can be set to.
+constexpr std::int64_t kMostPid = 4 << 20;
+
+int parse_bt_pid(const std::string& text) {
+    const char* const language = std::getenv("BPFTRACE_LANGUAGE");
+    const bool is_old = language && std::string_view(language) == "0.17";
+    Scan scan(text);
+    const auto number = scan.take_number<std::int64_t>();
+    if (!number || !scan.rest().empty())
+        throw UsageError(is_old ? cat("pid '", text, "' is not a valid decimal number")
+                                : cat("Failed to parse pid: invalid ",
+                                      number ? "trailing bytes" : "integer", ": ", text));
+    if (*number < 1 || *number > kMostPid)
+        throw UsageError(is_old ? cat("pid '", text, "' out of valid pid range [1,", kMostPid, ']')
+                                : cat("Pid out of range: ", text),
+                         is_old ? "" : cat("a process has a number from 1 to ", kMostPid));
+    return static_cast<int>(*number);
+}
+
+std::string checked(const char* option, const std::string& value,
+                    std::initializer_list<std::string_view> known) {
+    if (std::ranges::find(known, value) != known.end()) return value;
+    std::string all;
+    for (const std::string_view one : known) all += cat(all.empty() ? "" : ", ", one);
+    throw UsageError(cat(option, " takes one of ", all, ", not '", value, '\''));
+}
+
+void take_option(BtChoices& choices, int letter, const std::string& value, const char* word) {
+    switch (letter) {
+        case 'e':
+            choices.program = value;
+            return;
+        case 'p':
+            choices.script.pids.push_back(parse_bt_pid(value));
+            return;
+        case 'c':
+            choices.run.command = split_at_blanks(value);
+            if (choices.run.command.empty()) throw UsageError("-c takes a command");
+            return;
+        case 'f':
+            if (value != "text" && value != "json")
+                throw UsageError(cat("Invalid output format \"", value, '"'),
+                                 "Valid formats: 'text', 'json'");
+            choices.run.json = value == "json";
+            return;
+        case 'o':
+            choices.output = value;
+            return;
+        case 'B':
+            checked("-B", value, {"line", "full", "none"});
+            return;
+        case 'k':
+            choices.script.tells_failures = true;
+            return;
+        case 'q':
+            choices.is_quiet = true;
+            return;
+        case 'v':
+            choices.run.verbose = true;
+            return;
+        case 'd':
+            choices.script.stage = checked("-d", value, {"ast", "types", "ir", "asm"});
+            return;
+        case 'l':
+            choices.pattern = "";
+            return;
+        case 'V':
+            choices.is_version = true;
+            return;
+        case 'h':
+            choices.is_help = true;
+            return;
+        case kInfo:
+            choices.is_info = true;
+            return;
+        case kUnsafe:
+            choices.script.is_unsafe = true;
+            return;
+        case kNoWarnings:
+            choices.script.has_warnings = false;
+            return;
+        case kDryRun:
+            choices.run.dry_run = true;
+            return;
+        case kRaw:
+            choices.run.controls = Controls::raw;
+            return;
+        case kInclude:
+            choices.script.includes.push_back(value);
+            return;
+        case 'I':
+            choices.script.include_folders.push_back(value);
+            return;
+        case kProbeFilter:
+            choices.script.probe_filter = value;
+            return;
+        default:
+            throw UsageError(
+                cat("unknown option '", word, "', or it lacks its value\n\n", bt_help()));
+    }
+}
+
+// The script, and the words that are its arguments.
+void take_words(BtChoices& choices, std::vector<std::string> words) {
+    if (choices.pattern) {
+        if (words.size() > 1) throw UsageError("-l takes one pattern");
+        if (!words.empty()) choices.pattern = words[0];
+    } else if (choices.program) {
+        choices.script.source = {"stdin", *choices.program};
+        choices.script.arguments = std::move(words);
+    } else if (!words.empty()) {
+        choices.script.source = read_script(words[0]);
+        choices.script.arguments.assign(words.begin() + 1, words.end());
+    } else if (!choices.is_help && !choices.is_version && !choices.is_info) {
+        throw UsageError(cat("there is no script to run\n\n", bt_help()));
+    }
+}
+
+}  // namespace
+
+std::string bt_help() {
+    return kHelp;
+}
+
+BtChoices parse_bt_line(Args args) {
+    std::vector<std::string> copies{"bt"};
+    copies.insert(copies.end(), args.begin(), args.end());
+    std::vector<char*> argv;
+    for (std::string& one : copies) argv.push_back(one.data());
+    argv.push_back(nullptr);
+    BtChoices choices;
+    ::optind = 0;
+    ::opterr = 0;
+    const int count = static_cast<int>(copies.size());
+    for (int letter; (letter = ::getopt_long(count, argv.data(), "e:p:c:f:o:B:d:I:klqvVh",
+                                             kLongOptions, nullptr)) != -1;)
+        take_option(choices, letter, ::optarg ? ::optarg : "",
+                    argv[static_cast<std::size_t>(std::max(::optind - 1, 1))]);
+    // getopt_long() has moved the words behind the options.
+    take_words(choices, {argv.begin() + ::optind, argv.end() - 1});
+    return choices;
+}
+
+}  // namespace gpufs

@@ -1,0 +1,316 @@
+#include "cmd/run/script_printer.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "base/align.h"
+#include "base/cat.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "cmd/run/script_run.h"
+#include "engine/results/lost_counters.h"
+#include "lang/ir/aggregate.h"
+#include "view/bt/diagnostic_text.h"
+#include "view/bt/histogram_rows.h"
+#include "view/bt/time_text.h"
+#include "view/losses.h"
+
+namespace gpufs {
+namespace {
+
+using Kind = bt::SentRecord::Kind;
+
+constexpr std::size_t kLargeOutput = 64 << 10;
+
+std::vector<bt::MapElement> elements_of(
+    const std::vector<std::pair<std::vector<std::byte>, std::vector<std::byte>>>& entries) {
+    std::vector<bt::MapElement> elements;
+    elements.reserve(entries.size());
+    for (const auto& [key, value] : entries) elements.push_back({key, value});
+    return elements;
+}
+
+bt::ValueTables tables_of(const bt::Compiled& script) {
+    return {script.names, script.formats, script.output.cut_string_trailer,
+            script.output.language == bt::Language::as_of_0_17};
+}
+
+}  // namespace
+
+ScriptPrinter::ScriptPrinter(Context& ctx, RunningProgram& running, const bt::Compiled& script,
+                             const MonitorPrinter::Form& form, bt::ValueNames& names,
+                             std::string program)
+    : ctx_(ctx),
+      running_(running),
+      script_(script),
+      names_(names),
+      writer_(tables_of(script), names),
+      output_(form.json ? bt::ScriptOutput::Form::json : bt::ScriptOutput::Form::text, writer_,
+              std::move(program), form.controls),
+      maps_(running) {
+    for (const bt::SentRecord& record : script.records) {
+        records_.emplace(record.name, &record);
+        formats_.emplace(&record, bt::FormatText(record.text, record.values));
+    }
+}
+
+void ScriptPrinter::begin_run(std::uint64_t) {
+    if (!script_.output.says_attached) return;
+    output_.attached_probes(probe_count(script_));
+    flush();
+}
+
+void ScriptPrinter::print(const RecordLayout& layout, std::span<const std::byte> record) {
+    if (is_silent_) return;
+    const auto found = records_.find(layout.name);
+    if (found != records_.end()) take(*found->second, record);
+    if (output_.out.size() > kLargeOutput) flush();
+}
+
+void ScriptPrinter::pass(const RecordLayout& layout, std::span<const std::byte> record) {
+    print(layout, record);
+    output_.out.clear();
+}
+
+void ScriptPrinter::hand_over() {
+    if (!output_.out.empty()) ctx_.out.write(std::exchange(output_.out, {}));
+    if (!output_.err.empty()) ctx_.err.write(std::exchange(output_.err, {}));
+}
+
+void ScriptPrinter::flush() {
+    hand_over();
+    ctx_.out.flush();
+    ctx_.err.flush();
+}
+
+std::string ScriptPrinter::formatted(const bt::SentRecord& record, bt::Bytes bytes,
+                                     Controls controls) {
+    std::string text;
+    formats_.at(&record).append(text, bytes, writer_, controls);
+    return text;
+}
+
+void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
+    switch (record.kind) {
+        case Kind::printf:
+            return output_.printf(told(record, bytes));
+        case Kind::warnf:
+            if (!script_.output.has_warnings) return;
+            [[fallthrough]];
+        case Kind::errorf:
+            return output_.message(record.kind == Kind::errorf
+                                       ? bt::ScriptOutput::Severity::error
+                                       : bt::ScriptOutput::Severity::warning,
+                                   place_of(record), told(record, bytes));
+        case Kind::print: {
+            const bt::SentValue& value = record.values.front();
+            return output_.value(*value.type, bytes.subspan(value.offset));
+        }
+        case Kind::print_map:
+            return print_map(record, bytes);
+        case Kind::print_entry:
+            return print_entry(record, bytes);
+        case Kind::clear:
+            if (ProgramMap* map = program_map(record.map)) map->take_each([](auto, auto) {});
+            return;
+        case Kind::zero:
+            return zero(record.map);
+        case Kind::exit:
+            exit_status_ =
+                record.values.empty()
+                    ? 0
+                    : static_cast<int>(bt::number_of(*record.values.front().type,
+                                                     bytes.subspan(record.values.front().offset)));
+            is_silent_ = true;
+            return;
+        case Kind::time:
+            return output_.time(bt::time_text(
+                record.text, names_.wall_ns(bt::ValueNames::Clock::monotonic, monotonic_ns())));
+        case Kind::join:
+            return join(record, bytes);
+        case Kind::system:
+            return run_command(exact(record, bytes));
+        case Kind::cat:
+            return print_file(exact(record, bytes));
+        case Kind::helper_error: {
+            if (!script_.output.has_warnings) return;
+            const bt::SentValue& code = record.values.front();
+            return output_.helper_error(
+                place_of(record), record.text,
+                static_cast<std::int64_t>(bt::number_of(*code.type, bytes.subspan(code.offset))));
+        }
+    }
+}
+
+const bt::ScriptMap& ScriptPrinter::script_map(const std::string& name) const {
+    return *std::ranges::find(script_.maps, name, &bt::ScriptMap::name);
+}
+
+ProgramMap* ScriptPrinter::program_map(const std::string& name) const {
+    return running_.map(cat('@', name));
+}
+
+void ScriptPrinter::print_map(const bt::ScriptMap& map, bt::MapPart part, bool clears) {
+    ProgramMap* contents = program_map(map.name);
+    if (!contents) return;
+    std::vector<std::pair<std::vector<std::byte>, std::vector<std::byte>>> entries;
+    const auto keep = [&](std::span<const std::byte> key, std::span<const std::byte> value) {
+        entries.emplace_back(std::vector(key.begin(), key.end()),
+                             std::vector(value.begin(), value.end()));
+    };
+    if (clears)
+        contents->take_each(keep);
+    else
+        contents->for_each(keep);
+    if (entries.empty() && map.is_always_there && !map.value->has_slots())
+        entries.emplace_back(std::vector<std::byte>(contents->spec().key_bytes),
+                             std::vector<std::byte>(contents->whole_value_bytes()));
+    output_.map(map, elements_of(entries), part);
+}
+
+void ScriptPrinter::print_map(const bt::SentRecord& record, bt::Bytes bytes) {
+    bt::MapPart part;
+    part.zero_if_empty = true;
+    const auto number = [&](std::size_t i) {
+        const bt::SentValue& value = record.values[i];
+        return bt::number_of(*value.type, bytes.subspan(value.offset));
+    };
+    if (!record.values.empty()) part.top = number(0);
+    if (record.values.size() > 1) part.div = number(1);
+    print_map(script_map(record.map), part, record.clears);
+}
+
+// An element of an aggregation, as it is now.
+void ScriptPrinter::print_entry(const bt::SentRecord& record, bt::Bytes bytes) {
+    const bt::ScriptMap& map = script_map(record.map);
+    ProgramMap* contents = program_map(record.map);
+    if (!contents) return;
+    const std::size_t key_bytes = align_up(map.key->bytes, bt::kWord);
+    const bt::Bytes own = bytes.subspan(record.values.front().offset, key_bytes);
+    std::vector<std::byte> key(own.begin(), own.end()), value(contents->whole_value_bytes());
+    key.resize(contents->spec().key_bytes);
+    if (!map.value->has_slots()) {
+        // What is not there shows zeros.
+        contents->lookup(key, value);
+        return output_.value(*map.value, value);
+    }
+    const bool is_series = map.value->is(bt::Type::Kind::tseries);
+    const std::uint64_t slots = is_series ? map.value->count : bt::slot_count(*map.value);
+    std::vector<std::pair<std::vector<std::byte>, std::vector<std::byte>>> entries;
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+        std::memcpy(key.data() + key_bytes, &slot, sizeof slot);
+        if (contents->lookup(key, value)) entries.emplace_back(key, value);
+    }
+    output_.map(map, elements_of(entries));
+}
+
+void ScriptPrinter::zero(const std::string& name) {
+    ProgramMap* contents = program_map(name);
+    if (!contents) return;
+    std::vector<std::vector<std::byte>> keys;
+    contents->for_each([&](std::span<const std::byte> key, std::span<const std::byte>) {
+        keys.emplace_back(key.begin(), key.end());
+    });
+    const std::vector<std::byte> zeros(contents->whole_value_bytes());
+    for (const auto& key : keys) contents->update(key, zeros);
+}
+
+void ScriptPrinter::join(const bt::SentRecord& record, bt::Bytes bytes) {
+    const bt::Bytes joined = bytes.subspan(record.values.front().offset);
+    const auto count = bt::load<std::uint32_t>(joined);
+    const std::size_t texts = record.values.front().offset + sizeof(std::uint64_t);
+    std::string text;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto* begin = reinterpret_cast<const char*>(bytes.data() + texts + i * record.stride);
+        if (i != 0) text += record.text;
+        text.append(begin, ::strnlen(begin, record.stride));
+    }
+    output_.join(text);
+}
+
+void ScriptPrinter::run_command(const std::string& command) {
+    flush();
+    std::FILE* pipe = ::popen(command.c_str(), "re");
+    if (!pipe) throw SysError(errno, cat("run '", command, '\''));
+    std::string text;
+    char part[4096];
+    while (const std::size_t got = std::fread(part, 1, sizeof part, pipe)) text.append(part, got);
+    ::pclose(pipe);
+    output_.syscall(text);
+}
+
+void ScriptPrinter::print_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    const int code = errno;
+    std::string text(script_.output.cat_bytes, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (!file.is_open()) {
+        const bool is_old = script_.output.language == bt::Language::as_of_0_17;
+        output_.err += cat("ERROR: ",
+                           is_old ? failed_to_open(path, code)
+                                  : cat("failed to open file '", path, "' (",
+                                        std::generic_category().message(code), ')'),
+                           '\n');
+        return;
+    }
+    output_.cat(text);
+}
+
+bt::OutputPlace ScriptPrinter::place_of(const bt::SentRecord& record) const {
+    const SourceText& source = script_.program.sources.at(record.at.source);
+    const PlacedMessage at = place_message(source, record.at.span, "");
+    return {bt::place_words(at), source.name, at.begin.line, at.begin.column, bt::marked_line(at)};
+}
+
+void ScriptPrinter::print_maps() {
+    std::vector<const bt::ScriptMap*> maps;
+    for (const bt::ScriptMap& map : script_.maps) maps.push_back(&map);
+    std::ranges::sort(maps, {}, [](const bt::ScriptMap* map) { return map->name; });
+    for (const bt::ScriptMap* map : maps) print_map(*map, {}, false);
+}
+
+// Once for each, where it first appears: what found no room may be very much.
+void ScriptPrinter::tell_full_maps() {
+    if (!script_.output.has_warnings) return;
+    for (const bt::ScriptMap& map : script_.maps) {
+        const MapDeclaration* declared = script_.program.find_map(cat('@', map.name));
+        ProgramMap* refused = running_.map(refused_of(*declared));
+        std::uint64_t keys = 0;
+        if (refused)
+            refused->for_each([&](std::span<const std::byte>, std::span<const std::byte> value) {
+                keys += bt::load<std::uint64_t>(value);
+            });
+        if (keys == 0) continue;
+        bt::SentRecord at;
+        at.at = declared->at;
+        output_.helper_error(place_of(at), "map_update_elem", -E2BIG);
+    }
+    flush();
+}
+
+void ScriptPrinter::print_interval(std::uint64_t) {
+    print_maps();
+    flush();
+}
+
+LossLedger ScriptPrinter::print_end(std::uint64_t, LossLedger known) {
+    flush();
+    output_.end_of_run();
+    if (script_.output.prints_maps_on_exit) print_maps();
+    flush();
+    tell_full_maps();
+    const LossLedger losses = read_losses(std::move(known), running_, maps_);
+    if (!losses.is_complete()) ctx_.err.line(losses_text(losses));
+    return losses;
+}
+
+}  // namespace gpufs

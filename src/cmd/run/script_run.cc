@@ -1,0 +1,192 @@
+#include "cmd/run/script_run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <regex>
+#include <system_error>
+#include <utility>
+
+#include "base/cat.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "bt/code/compile.h"
+#include "bt/parse/parse.h"
+#include "bt/syntax/ast_text.h"
+#include "engine/bt/world.h"
+#include "engine/places/kernel_facts.h"
+#include "engine/recording/file.h"
+#include "lang/insn/program_text.h"
+#include "lang/ir/followed.h"
+#include "view/bt/diagnostic_text.h"
+#include "view/bt/script_output.h"
+
+namespace gpufs {
+namespace {
+
+constexpr std::string_view kStandardInput = "stdin", kCommandLine = "-e";
+
+std::string text_of(std::istream& in) {
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::optional<SourceText> read_import(const ScriptChoices& script, const std::string& name) {
+    namespace fs = std::filesystem;
+    std::vector<fs::path> folders{fs::path(script.source.name).parent_path()};
+    folders.insert(folders.end(), script.include_folders.begin(), script.include_folders.end());
+    for (const fs::path& folder : folders) {
+        std::error_code ignored;
+        if (fs::is_directory(folder / name, ignored)) continue;
+        std::ifstream in(folder / name, std::ios::binary);
+        if (in) return SourceText{(folder / name).string(), text_of(in)};
+    }
+    return std::nullopt;
+}
+
+// A script that is kept names the functions of several kernels and libraries side by side; in what
+// was just typed a name that is not there is a mistake.
+bool is_file(const SourceText& source) {
+    return source.name != kStandardInput && source.name != kCommandLine;
+}
+
+// Begin and end probes stay: they are no places that something happens at.
+void filter_probes(bt::Script& script, const std::string& filter) {
+    std::regex wanted;
+    try {
+        wanted = std::regex(filter, std::regex::extended);
+    } catch (const std::regex_error& e) {
+        throw UsageError(cat("--probe-filter: '", filter, "' is no regular expression"), e.what());
+    }
+    for (bt::Probe& probe : script.probes)
+        std::erase_if(probe.points, [&](const bt::AttachPoint& point) {
+            return point.provider != bt::Provider::begin && point.provider != bt::Provider::end &&
+                   !std::regex_search(point.text, wanted);
+        });
+    std::erase_if(script.probes, [](const bt::Probe& probe) { return probe.points.empty(); });
+}
+
+bt::Script parse_script(const ScriptChoices& script, bt::World& world) {
+    bt::ParseInput input;
+    input.source = script.source;
+    input.arguments = script.arguments;
+    input.has_btf = world.has_types();
+    input.includes = script.includes;
+    input.read = [&](const std::string& name) { return read_import(script, name); };
+    bt::Script tree = bt::parse(input);
+    if (!script.probe_filter.empty()) filter_probes(tree, script.probe_filter);
+    return tree;
+}
+
+void warn(Context& ctx, const bt::Compiled& script) {
+    for (const PlacedMessage& warning : script.warnings)
+        ctx.err.write(bt::diagnostic_text("WARNING", warning));
+}
+
+bt::CompileOptions options_for(const ScriptChoices& script, KernelFacts& facts, bool is_recorded) {
+    bt::CompileOptions options;
+    options.name = script.name.empty() ? std::filesystem::path(script.source.name).stem().string()
+                                       : script.name;
+    options.types.is_unsafe = script.is_unsafe;
+    options.types.has_cookies = !is_recorded && facts.features().has(BpfFeature::perf_link);
+    options.start_ns = is_recorded ? 0 : monotonic_ns();
+    options.tai_ahead_ns = is_recorded ? 0 : real_time_ahead_ns() + tai_ahead_of_real_ns();
+    if (const char* const map = std::getenv("BPFTRACE_DUMMY_TS_MAP"); map && map[0] == '@')
+        options.clock_map = map + 1;
+    options.cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+    options.pids = script.pids;
+    if (is_file(script.source))
+        options.types.missing_in_list = script.has_warnings ? bt::TypeOptions::Missing::caution
+                                                            : bt::TypeOptions::Missing::nothing;
+    options.tells_failures = script.tells_failures;
+    options.keeps_stages = !script.stage.empty();
+    options.output.says_attached = script.says_attached;
+    options.output.has_warnings = script.has_warnings;
+    return options;
+}
+
+bt::Compiled compile_tree(Context& ctx, const ScriptChoices& script, bt::Script& tree,
+                          bt::World& world, bt::CompileOptions options) {
+    options = bt::with_config(std::move(options), tree, ::getenv);
+    bt::put_config(tree, options);
+    bt::Compiled compiled = bt::compile(tree, world, options);
+    if (script.has_warnings) warn(ctx, compiled);
+    return compiled;
+}
+
+}  // namespace
+
+bool is_script(const std::string& path) {
+    if (path == "-" || path.ends_with(".bt")) return true;
+    std::ifstream in(path, std::ios::binary);
+    std::string first;
+    std::getline(in, first);
+    return first.starts_with("#!") && (first.find("bpftrace") != std::string::npos ||
+                                       first.find("gpufs") != std::string::npos);
+}
+
+SourceText read_script(const std::string& path) {
+    if (path == "-") return {std::string(kStandardInput), text_of(std::cin)};
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw Error(failed_to_open(path, errno));
+    return {path, text_of(in)};
+}
+
+std::string failed_to_open(const std::string& path, int code) {
+    return cat("failed to open file '", path, "': ", std::generic_category().message(code));
+}
+
+std::vector<std::string> probes_of(const ScriptChoices& script, KernelFacts& facts) {
+    bt::KernelWorld world(facts);
+    std::vector<std::string> patterns;
+    for (const bt::Probe& probe : parse_script(script, world).probes)
+        for (const bt::AttachPoint& point : probe.points) patterns.push_back(point.text);
+    return patterns;
+}
+
+bt::Compiled compile_script(Context& ctx, const ScriptChoices& script, KernelFacts& facts,
+                            bool is_recorded) {
+    bt::KernelWorld world(facts);
+    bt::Script tree = parse_script(script, world);
+    return compile_tree(ctx, script, tree, world, options_for(script, facts, is_recorded));
+}
+
+int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
+    std::optional<TraceFile> recording;
+    if (choices.input) choices.recording = &recording.emplace(*choices.input);
+    KernelFacts facts = recording ? KernelFacts(recording->context().events) : KernelFacts();
+    bt::KernelWorld world(facts);
+    bt::Script tree = parse_script(script, world);
+    if (script.stage == "ast") {
+        ctx.out.write(bt::ast_text(tree));
+        return kOk;
+    }
+    bt::Compiled compiled =
+        compile_tree(ctx, script, tree, world, options_for(script, facts, recording.has_value()));
+    if (!script.stage.empty()) {
+        ctx.out.write(script.stage == "types" ? compiled.types_text
+                      : script.stage == "ir"  ? compiled.ir_text
+                                              : program_text(compiled.program));
+        return kOk;
+    }
+    // Many take their time.
+    if (script.says_attached && !choices.json && !choices.dry_run) {
+        const bool is_old = compiled.output.language == bt::Language::as_of_0_17;
+        (is_old ? ctx.out : ctx.err).line(bt::ScriptOutput::attaching(bt::probe_count(compiled)));
+    }
+    ctx.out.flush();
+    ctx.err.flush();
+    choices.script = &compiled;
+    choices.kernel = &facts;
+    Program program = compiled.program;
+    if (choices.follows) look_at_followed(program);
+    return run_program(ctx, std::move(program), std::move(choices));
+}
+
+}  // namespace gpufs

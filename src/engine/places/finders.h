@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/places/kernel_facts.h"
+#include "engine/places/sites.h"
+#include "engine/symbols/code_files.h"
+#include "lang/program/program.h"
+
+namespace gpufs {
+
+using FoundSites = std::variant<std::vector<ProbeSite>, Absent>;  // one site at least
+
+// What a search for places knows.
+struct SiteSearch {
+    const Program& program;
+    KernelFacts& machine;
+    // There is another alternative, or the program is optional.
+    bool has_other_way;
+    ProbeSites& found;  // takes notes and cautions
+    LibraryFiles& libraries;
+};
+
+// `site` has its program and its target; each function fills in the rest. They return one site for
+// each event, or one for all functions or places of a file. Without a hint for an event that is not
+// there: near names take longer to find than all else.
+FoundSites find_event_sites(const SiteSearch& search, ProbeSite site);
+// The kernel lists what it has; asking costs tens of milliseconds, so only where there is another
+// way. Otherwise attaching tells.
+FoundSites find_function_sites(const SiteSearch& search, ProbeSite site);
+// Of functions in a program or a library.
+// The program or library whose function a probe is at, and whether it is the pattern of a library's
+// name.
+std::string file_of(const ProbeTarget& target);
+bool is_library_pattern(std::string_view file);
+FoundSites find_file_sites(const SiteSearch& search, ProbeSite site);
+FoundSites find_static_sites(const SiteSearch& search, ProbeSite site);
+// Of iterators: `functions` is the one that their programs are of.
+FoundSites find_iterator_sites(const SiteSearch& search, ProbeSite site);
+
+// The functions that a probe with a pattern of them would be attached to: their symbols.
+std::variant<std::vector<std::string>, Absent> find_functions_of(const ProbeTarget& target,
+                                                                 KernelFacts& machine);
+
+}  // namespace gpufs

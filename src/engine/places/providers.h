@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/places/finders.h"
+#include "engine/places/sites.h"
+#include "kernel/perf/attach.h"
+#include "lang/link/link.h"
+#include "lang/program/program.h"
+
+namespace gpufs {
+
+// A loaded program, and where it is to be attached.
+struct LoadedProgram {
+    const ProbeSite& site;
+    int program;                  // its descriptor
+    bool is_multi;                // one link for all places
+    const std::string& raw_name;  // of the raw tracepoint, where it goes to one
+};
+
+// What runs a kind of probe here: the half of the row in lang/program/probe_kinds.h that asks the
+// machine.
+struct ProbeProvider {
+    ProbeTarget::Kind kind;
+    std::uint32_t program_type;
+    LinkTarget::Context context;
+    bool is_recorded;  // Replay can run it over a recording
+    // Null: there is nothing to find.
+    FoundSites (*find)(const SiteSearch& search, ProbeSite site);
+    // Null: it is run by hand. Throws what the functions of kernel/perf/attach.h throw.
+    std::vector<Attachment> (*attach)(const LoadedProgram& loaded, const AttachOptions& how);
+};
+const ProbeProvider& probe_provider(ProbeTarget::Kind kind);
+
+}  // namespace gpufs

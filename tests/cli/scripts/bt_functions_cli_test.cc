@@ -1,0 +1,163 @@
+#define BOOST_TEST_DYN_LINK
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "base/cat.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/scripts/script_support.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+// Functions of scripts that compute with texts, ask for settings and for the kernel's types.
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+
+using test::check_outcomes;
+using test::Ended;
+using test::has;
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(bt_functions)
+
+BOOST_AUTO_TEST_CASE(texts_are_compared_searched_and_joined) {
+    check_outcomes({
+        {"begin { $a = str(\"abcdefghij\"); print((memcmp($a, \"abcdefghij\", 10), "
+         "memcmp($a, \"abcdefghia\", 10), memcmp($a, \"abz\", 3), memcmp($a, \"abz\", 2))) }",
+         "(0, 1, -1, 0)\n"},
+        {"begin { print((strstr(comm, \"puf\"), strstr(comm, \"fup\"), strstr(comm, comm))) }",
+         "(1, -1, 0)\n"},
+        {"begin { print(strcontains(comm, \"puf\")); print(strcontains(comm, \"fup\")) }",
+         "true\nfalse\n"},
+        {"begin { $two = str_concat(comm, str_concat(\"/\", comm)); print($two); @[$two] = 1 }",
+         "gpufs/gpufs\n@[gpufs/gpufs]: 1\n"},
+        {"begin { print((strcap(\"abc\"), strcap(comm))) }", "(4, 16)\n"},
+        {"config = { max_strlen = 64 } begin { print(default_str_length()) }", "64\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_script_asks_for_its_settings, *ut::label("pure")) {
+    check_outcomes({
+        {"config = { max_strlen = 128; stack_mode = perf } begin { print(config().max_strlen); "
+         "print(config.stack_mode); print(config().print_maps_on_exit) }",
+         "128\nperf\ntrue\n"},
+        {"begin { print((kfunc_exist(\"bpf_task_from_pid\"), kfunc_allowed(\"x\"))) }",
+         "(false, false)\n"},
+    });
+    const Ended wrong = test::gpufs({"bt", "-e", "begin { print(config().max_strle) }"});
+    BOOST_TEST(wrong.status == 2);
+    BOOST_TEST(wrong.err ==
+               "stdin:1:15-33: ERROR: config has no member 'max_strle'\n"
+               "begin { print(config().max_strle) }\n"
+               "              ~~~~~~~~~~~~~~~~~~\n"
+               "HINT: did you mean 'max_strlen'?\n");
+    BOOST_TEST(has(test::gpufs({"bt", "-e", "config = { stack_mode = long } begin { }"}).err,
+                   "Invalid value for stack_mode: long. Valid values: bpftrace, perf, raw, "
+                   "build_id\n"));
+}
+
+BOOST_AUTO_TEST_CASE(what_gpufs_does_not_have_is_refused_with_the_reason, *ut::label("pure")) {
+    const auto refusal = [](const std::string& script) {
+        return test::gpufs({"bt", "-e", script}).err;
+    };
+    BOOST_TEST(refusal("begin { $x = skboutput(\"a\", 1, 1, 1) }") ==
+               "stdin:1:14-37: ERROR: Unknown function: skboutput\n"
+               "begin { $x = skboutput(\"a\", 1, 1, 1) }\n"
+               "             ~~~~~~~~~~~~~~~~~~~~~~~\n"
+               "HINT: gpufs writes no packets to files: print what is wanted of them\n");
+    BOOST_TEST(has(refusal("begin { print(path(1)) }"),
+                   "ERROR: path() can only be used with fentry, fexit and iter\n"));
+    BOOST_TEST(has(refusal("begin { print(socket_cookie(1)) }"),
+                   "ERROR: socket_cookie() can only be used with fentry and fexit\n"));
+    BOOST_TEST(has(refusal("bench:a { }"),
+                   "ERROR: Invalid probe type: bench\nbench:a { }\n~~~~~\n"
+                   "HINT: it is for bpftrace's own tests, which gpufs does not run\n"),
+               refusal("bench:a { }"));
+    BOOST_TEST(has(refusal("asyncwatchpoint:0x1000:8:w { }"),
+                   "ERROR: gpufs cannot set watchpoints while the program runs\n"));
+    BOOST_TEST(has(refusal("iter:task:/sys/fs/bpf/x { }"), "an iterator cannot be pinned"));
+    BOOST_TEST(has(refusal("begin { print(kstack(build_id)) }"),
+                   "the kernel's code has no build ids: build_id is for ustack\n"));
+}
+
+BOOST_AUTO_TEST_CASE(files_are_included_from_folders_and_in_front, *ut::label("pure")) {
+    const Ended ended = test::shell(
+        "d=$(mktemp -d); mkdir $d/h; echo '#define ANSWER 42' > $d/h/own.h; "
+        "$GPUFS bt -q -I $d/h --include own.h -e 'begin { print(ANSWER) }'; "
+        "$GPUFS bt -q -I $d/h -e '#include <own.h>\nbegin { print(ANSWER + 1) }'; "
+        "$GPUFS bt -q --include errno.h -e 'begin { print(strerror(EPERM)) }'; rm -r $d");
+    BOOST_TEST(ended.out == "42\n\n\n43\n\n\nOperation not permitted\n\n\n", ended.err);
+    const Ended absent = test::gpufs({"bt", "--include", "own.h", "-e", "begin { }"});
+    BOOST_TEST(absent.status == 2);
+    BOOST_TEST(absent.err ==
+               "--include:1:1-17: ERROR: 'own.h' file not found\n"
+               "#include \"own.h\"\n"
+               "~~~~~~~~~~~~~~~~\n"
+               "HINT: it is looked for beside the script, and where -I says\n");
+}
+
+BOOST_AUTO_TEST_CASE(stacks_are_told_by_build_ids) {
+    const Ended ended = test::shell(
+        "W=$(command -v true); $GPUFS bt -q -c $W -e 'tracepoint:syscalls:sys_enter_exit_group "
+        "/pid == cpid/ { print(ustack(build_id, 1)); exit() }'");
+    // Of the C library, whose name and place differ: 20 bytes, and an offset.
+    const auto line = lines_of(ended.out).at(1);
+    BOOST_TEST(line.size() > 43u, ended.out);
+    BOOST_TEST(line.substr(0, 40).find_first_not_of("0123456789abcdef") == line.npos, ended.out);
+    BOOST_TEST(line.substr(40, 3) == " 0x", ended.out);
+}
+
+BOOST_AUTO_TEST_SUITE(types, *ut::precondition(test::has_types))
+
+BOOST_AUTO_TEST_CASE(the_kernels_types_are_listed) {
+    const Ended whole = test::gpufs({"bt", "-lv", "struct list_head,union sigval"});
+    BOOST_TEST(whole.out ==
+                   "vmlinux: struct list_head {\n\tstruct list_head *next;\n"
+                   "\tstruct list_head *prev;\n};\n"
+                   "vmlinux: union sigval {\n\tint sival_int;\n\tvoid *sival_ptr;\n};\n",
+               whole.err);
+    const Ended names = test::gpufs({"bt", "-l", "struct list_hea*"});
+    BOOST_TEST(names.out == "struct list_head\n", names.err);
+    const Ended hooks = test::gpufs({"bt", "-lv", "struct file_operations"});
+    BOOST_TEST(has(hooks.out, "\tint (*open)(struct inode *, struct file *);\n"), hooks.out);
+    const Ended words = test::gpufs({"bt", "-lv", "enum pid_type"});
+    BOOST_TEST(words.out.starts_with("vmlinux: enum pid_type {\n\tPIDTYPE_PID = 0,\n"), words.out);
+    BOOST_TEST(test::gpufs({"bt", "-l", "struct gpufs_has_none"}).out == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_iterator_goes_through_the_tasks) {
+    const std::string self = cat(::getpid());
+    const std::string comm(trim(read_file("/proc/self/comm")));
+    const Ended ended = test::gpufs(
+        {"bt", "-q", "-e",
+         "begin { print(\"first\") } iter:task { @tasks++; if (ctx.task.pid == $1) { "
+         "printf(\"%s %d\\n\", ctx.task.comm, ctx.task.tgid) } } end { print(\"last\") }",
+         self});
+    if (has(ended.err, "this machine forbids fentry, fexit and iterators")) return;
+    BOOST_TEST_REQUIRE(ended.status == 0, ended.err);
+    BOOST_TEST(ended.out.starts_with(cat("first\n", comm, ' ', self, "\nlast\n\n\n@tasks: ")),
+               ended.out);
+    BOOST_TEST(!has(ended.out, "@tasks: 1\n"));
+    const Ended many = test::gpufs({"bt", "-q", "-e", "iter:task { print(ctx.task.pid); exit() }"});
+    BOOST_TEST(lines_of(many.out).size() == 3u, many.out);
+    const Ended files = test::gpufs(
+        {"bt", "-q", "-e",
+         cat("iter:task_file /ctx.task.pid == ", self,
+             " && ctx.fd == 0/ { printf(\"%d %s\\n\", ctx.fd, path(ctx.file.f_path)); }")});
+    BOOST_TEST(files.out.starts_with("0 /"), cat(files.out, files.err));
+    const Ended none = test::gpufs({"bt", "-e", "iter:gpufs_none { }"});
+    BOOST_TEST(none.err ==
+               "stdin:1:1-16: ERROR: No matches for iter gpufs_none.\n"
+               "iter:gpufs_none { }\n"
+               "~~~~~~~~~~~~~~~\n"
+               "HINT: 'gpufs bt -l iter:*' lists those of this kernel\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs

@@ -1,0 +1,136 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+
+#include "cli/scripts/script_support.h"
+#include "support/needs.h"
+#include "support/run_gpufs.h"
+
+// What programs of scripts do when they run: functions, builtins, the end of a run.
+namespace ut = boost::unit_test;
+
+namespace gpufs {
+
+using test::check_outcomes;
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(bt_language)
+
+// However long it takes until the probes are detached.
+BOOST_AUTO_TEST_CASE(a_program_that_calls_exit_does_not_run_again) {
+    check_outcomes({
+        {"interval:us:20 { @a++; exit(); }", "@a: 1\n"},
+        {"interval:us:20 { @a++; if (@a == 3) { exit(); } }", "@a: 3\n"},
+        {"interval:us:20 { for ($i : 0..5) { @a++; if (@a == 7) { exit(); } } } end { @b = 1 }",
+         "@a: 7\n@b: 1\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(begin_runs_before_all_others) {
+    check_outcomes({
+        {"begin { @n = 1; } interval:us:20 { @n = @n == 1 ? 2 : 3; exit(); }", "@n: 2\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(what_every_script_finds_defined) {
+    check_outcomes({
+        {"begin { assert(1 < 2, \"no\"); print(is_err(-2)); print(is_err(0)); }", "true\nfalse\n"},
+        {"begin { @[1, 2] = 5; $v = 0; print(find(@, (1, 2), $v)); print($v); "
+         "print(find(@, (2, 2), $v)); clear(@) }",
+         "true\n5\nfalse\n"},
+        {"struct s { int a; int b; } begin { print(container_of(16, struct s, b)) }", "0xc\n"},
+        {"begin { print(has_cpid()) }", "false\n"},
+        // One of the script's own goes before it.
+        {"macro is_err(x) { x + 1 } begin { print(is_err(1)) }", "2\n"},
+    });
+    const test::Ended failed =
+        test::gpufs({"bt", "-q", "-e", "begin { assert(1 > 2, \"one is less\"); print(1) }"});
+    BOOST_TEST(failed.status == 1);
+    BOOST_TEST(failed.out == "\n\n");
+    BOOST_TEST(failed.err == "stdlib/base.bt:6:5-37: ERROR: assert failed: one is less\n");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_known_before_the_run_decides_what_is_compiled) {
+    check_outcomes({
+        {"begin { $s = \"x\"; if comptime is_str($s) { print(1) } else { print($s + 1) } }", "1\n"},
+        {"begin { if comptime (is_integer(pid) && is_unsigned_integer(pid)) { print(2) } }", "2\n"},
+        {"begin { print((is_ptr(curtask), is_array(1), is_literal(3), is_literal(pid))) }",
+         "(true, false, true, false)\n"},
+        {"begin { static_assert(sizeof(1) == 1, \"never\"); print(3) }", "3\n"},
+        {"begin { if comptime (1 > 2) { fail(\"not compiled\") } print(4) }", "4\n"},
+    });
+    BOOST_TEST(test::script_refusal("begin { static_assert(1 > 2, \"one is less\") }") ==
+               "stdin:1:9-44: ERROR: one is less\n");
+    BOOST_TEST(test::script_refusal("begin { fail(\"so it is\") }") ==
+               "stdin:1:9-25: ERROR: so it is\n");
+    BOOST_TEST(test::script_refusal("begin { if comptime (pid > 2) { print(1) } }") ==
+               "stdin:1:22-29: ERROR: the condition is not known before the program runs\n");
+}
+
+BOOST_AUTO_TEST_CASE(tasks_have_an_id_in_each_namespace) {
+    check_outcomes({
+        {"begin { print((pid == pid(curr_ns), tid == tid(curr_ns))) }", "(true, true)\n"},
+    });
+    BOOST_TEST(test::script_refusal("begin { print(pid(other)) }") ==
+               "stdin:1:19-24: ERROR: Invalid PID namespace mode: other\n"
+               "HINT: init or curr_ns\n");
+}
+
+BOOST_AUTO_TEST_CASE(one_mistake_does_not_hide_those_of_other_kinds) {
+    BOOST_TEST(test::script_refusal("begin { print($a); @x = $b; print(@x); print(nosuch); "
+                                    "print(@y) }") ==
+               "stdin:1:15-17: ERROR: Undefined or undeclared variable: $a\n"
+               "stdin:1:25-27: ERROR: Undefined or undeclared variable: $b\n"
+               "stdin:1:46-52: ERROR: Unknown identifier: 'nosuch'\n"
+               "stdin:1:61-63: ERROR: Undefined map: @y\n");
+}
+
+BOOST_AUTO_TEST_CASE(headers_are_those_of_the_kernel_and_of_c_or_files) {
+    BOOST_TEST(test::script_refusal("#include <no/such.h>\nbegin { }") ==
+               "stdin:1:1-21: ERROR: 'no/such.h' file not found\n"
+               "HINT: it is looked for beside the script, and where -I says\n");
+    BOOST_TEST(test::script_refusal("#include \"nosuch.h\"\nbegin { }") ==
+               "stdin:1:1-20: ERROR: 'nosuch.h' file not found\n"
+               "HINT: it is looked for beside the script, and where -I says\n");
+    check_outcomes(
+        {{"#include <linux/nosuch.h>\n#include <errno.h>\nbegin { print(EPERM) }", "1\n"}});
+}
+
+BOOST_AUTO_TEST_CASE(options_may_be_negative_numbers) {
+    BOOST_TEST(
+        test::gpufs({"bt", "-q", "-e", "begin { print((getopt(\"a\", -1), getopt(\"b\", 1))) }",
+                     "--", "--b=-7"})
+            .out == "(-1, -7)\n\n\n");
+}
+
+// In a program that is compared with what 0.17 printed.
+BOOST_AUTO_TEST_CASE(a_script_may_mean_what_it_meant_to_bpftrace_0_17) {
+    const auto outcome = [](const std::string& script) {
+        return test::shell("BPFTRACE_LANGUAGE=0.17 $GPUFS bt -q -e '" + script + "'").out;
+    };
+    BOOST_TEST(outcome("begin { @ = (int32 *)32; @++ }") == "\n\n@: 36\n");
+    BOOST_TEST(outcome("begin { $x = 1; print((sizeof($x), sizeof(1 == 1), 2 > 1)) }") ==
+               "(8, 8, 1)\n\n\n");
+    BOOST_TEST(outcome("begin { $u = (uint64)1; printf(\"%d %d\\n\", $u > -1, $u < 2) }") ==
+               "0 1\n\n\n");
+    BOOST_TEST(outcome("begin { @ = count(); clear(@) }") == "\n\n@: 0\n");
+    BOOST_TEST(outcome("begin { @ = stats(-4); @a[1] = avg(5) }") ==
+               "\n\n@: count 1, average -4, total -4\n\n@a[1]: 5\n\n");
+    const test::Ended attached =
+        test::shell("BPFTRACE_LANGUAGE=0.17 $GPUFS bt -k -e 'begin { @[1] = 1; delete(@[2]) }'");
+    BOOST_TEST(attached.out == "Attaching 1 probe...\n\n\n@[1]: 1\n");
+    BOOST_TEST(attached.err ==
+               "stdin:1:26-30: WARNING: Failed to map_delete_elem: No such file or directory "
+               "(-2)\n"
+               "begin { @[1] = 1; delete(@[2]) }\n"
+               "                         ~~~~\n");
+    BOOST_TEST(test::script_refusal("config = { language = \"0.17\"; } tracepoint:no:such { }") ==
+               "stdin:1:33-51: ERROR: tracepoint not found: no:such\n"
+               "HINT: 'gpufs list' has the events of this kernel\n");
+    BOOST_TEST(test::script_refusal("config = { language = \"0.18\"; } begin { }") ==
+               "stdin:1:12-29: ERROR: language is newest or 0.17, not 0.18\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs
