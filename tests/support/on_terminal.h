@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <pty.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <string_view>
 #include <utility>
