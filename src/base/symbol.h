@@ -22,6 +22,18 @@ struct AddressNames {
     std::function<std::optional<Symbol>(std::uint64_t)> symbol;
     // The constant string at a kernel address (printk_formats).
     std::function<std::optional<std::string_view>(std::uint64_t)> text;
+    // The function at an address of a process, when the record at hand was made.
+    std::function<std::optional<Symbol>(int process, std::uint64_t address)> user;
+
+    // Those of a process's own addresses.
+    AddressNames of_process(int process) const {
+        AddressNames names;
+        if (user)
+            names.symbol = [this, process](std::uint64_t address) {
+                return user(process, address);
+            };
+        return names;
+    }
 };
 
 }  // namespace gpufs

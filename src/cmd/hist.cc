@@ -14,7 +14,7 @@ int cmd_hist(Context& ctx, Args args) {
                    [&](const std::string& text) {
                        how = parse_linear({"--linear", text});
                    });
-    add_heat_option(options, choices.run.pictures);
+    add_histogram_options(options, choices.run.pictures);
     if (!parse_adhoc(ctx, args, options, choices)) return kOk;
     AdhocAsker asker("hist", choices);
     asker.require_subjects(2, 2, "an EVENT and a FIELD");

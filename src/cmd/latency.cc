@@ -33,7 +33,7 @@ int cmd_latency(Context& ctx, Args args) {
         .parsed("show", "KEY,…", "what the lines of --over have besides the keys and the process",
                 set_shown)
         .parsed("unit", "UNIT", "of the histogram: ns, us, ms or s (default: us)", set_unit);
-    add_heat_option(options, choices.run.pictures);
+    add_histogram_options(options, choices.run.pictures);
     if (!parse_adhoc(ctx, args, options, choices)) return kOk;
     if (latency.pairs.empty()) set_key("tid");
     if (!latency.shown.empty() && !over) throw UsageError("--show goes with --over");

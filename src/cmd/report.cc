@@ -11,12 +11,14 @@
 #include "cmd/shared/recording_choice.h"
 #include "engine/recording/file.h"
 #include "engine/recording/wanted_records.h"
+#include "kernel/host/cpus.h"
 #include "view/export/record_timeline.h"
 #include "view/losses.h"
 #include "view/monitor/stack_order.h"
 #include "view/trace/csv.h"
 #include "view/trace/json.h"
 #include "view/trace/kernel_text.h"
+#include "view/trace/parallel_text.h"
 #include "view/trace/statistics.h"
 #include "view/trace/trace_cmd_text.h"
 
@@ -89,14 +91,32 @@ std::size_t print_all(Context& ctx, TraceFile& file, WantedRecords& wanted, bool
     return shown;
 }
 
+// How many other threads help to print: none for what is printed at once.
+std::size_t helpers_for(const TraceFile& file) {
+    constexpr std::uint64_t kLittle = 1 << 20;
+    constexpr std::size_t kMost = 7;
+    if (!file.has_fixed_context() || file.progress().all < kLittle) return 0;
+    return std::min(kMost, usable_cpus() - 1);
+}
+
 void print_text(Context& ctx, TraceFile& file, WantedRecords& wanted,
                 const ReportOptions& choices) {
-    TraceCmdText text(file.context());
     const std::vector<std::string> before = prefixes(file, choices.controls);
+    const auto prefix_of = [&](const TraceRecord& record) {
+        return static_cast<std::size_t>(&file.buffer_of(record) - file.buffers().data());
+    };
     ctx.out.line(cat("cpus=", file.facts().cpus));
+    const std::size_t helpers = choices.stacks ? 0 : helpers_for(file);
+    if (helpers != 0) {
+        ParallelText text(file.context(), before, helpers,
+                          [&](std::string_view lines) { ctx.out.write(lines); });
+        while (const TraceRecord* record = wanted.next(file)) text.add(*record, prefix_of(*record));
+        text.finish();
+        return;
+    }
+    TraceCmdText text(file.context());
     print_all(ctx, file, wanted, choices.stacks, [&](const TraceRecord& record, std::string& out) {
-        const auto buffer = &file.buffer_of(record) - file.buffers().data();
-        text.print(record, before[static_cast<std::size_t>(buffer)], out);
+        text.print(record, before[prefix_of(record)], out);
     });
 }
 

@@ -81,7 +81,7 @@ int cmd_run(Context& ctx, Args args) {
         "--duration, or with the COMMAND. Of a COMMAND it looks at what that does and all that it\n"
         "starts. Without a word it lists the monitors, as --list does.");
     add_run_options(options, choices);
-    add_heat_option(options, choices.pictures);
+    add_histogram_options(options, choices.pictures);
     add_freeze_options(options, choices);
     add_by_option(options, choices);
     options.pids(pids, "only this process (its first thread's id)")

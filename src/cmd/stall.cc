@@ -11,6 +11,7 @@
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/page_file.h"
+#include "cmd/shared/pictures.h"
 #include "cmd/shared/run_loop.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/session/freeze.h"
@@ -18,6 +19,7 @@
 #include "view/duration.h"
 #include "view/json.h"
 #include "view/losses.h"
+#include "view/pictures/flame_svg.h"
 #include "view/stall/summary.h"
 #include "view/stall/text.h"
 #include "view/stall/timeline.h"
@@ -28,7 +30,8 @@ namespace {
 struct StallOptions {
     std::vector<int> pids;
     std::vector<std::string> command;
-    std::optional<std::string> comm, session, html, title;
+    std::optional<std::string> comm, session;
+    PictureChoices pictures;
     std::optional<StateSet> states;
     std::optional<std::chrono::nanoseconds> over, duration;
     Controls controls = Controls::escaped;
@@ -55,15 +58,64 @@ std::vector<StallHunt::Target> find_targets(const StallOptions& choices) {
     return targets;
 }
 
+// What is drawn of stalls. The files must be writable before anything is watched.
+class StallPictures {
+public:
+    explicit StallPictures(const PictureChoices& choices) : choices_(choices) {
+        if (choices.html) page_.emplace(*choices.html, title());
+        if (choices.flame) flame_.emplace(*choices.flame);
+    }
+
+    void begin(StallHunt& hunt) {
+        if (page_)
+            timeline_.emplace(page_->writer(), hunt.context(), hunt.syscalls(), monotonic_ns());
+    }
+
+    // The time of a stall is that of its stack, above the task and the system call.
+    void add(const Stall& stall, const std::string& call, const AddressNames& names) {
+        if (timeline_) timeline_->add(stall);
+        if (!flame_) return;
+        std::vector<StackFrame> frames;
+        for (const std::string& function : stack_functions(stall, names))
+            frames.push_back({function, kernel_frame_kind(function)});
+        if (frames.empty()) frames.push_back({"[no stack]", FrameKind::kernel});
+        frames.push_back({call, FrameKind::key});
+        frames.push_back({stall.comm, FrameKind::key});
+        if (!choices_.is_reversed) std::ranges::reverse(frames);
+        tree_.add(frames, stall.duration_ns());
+    }
+
+    void write(const StallSummary& summary, const std::string& note) {
+        if (page_) {
+            page_->writer().add_report("Stalls", summary.to_text());
+            page_->writer().add_note(note);
+            page_->finish();
+        }
+        if (flame_)
+            flame_->write(
+                flame_svg({{"Stalls", "ns", std::move(tree_)}}, {title(), choices_.is_icicle}));
+    }
+
+private:
+    std::string title() const { return choices_.title.value_or("gpufs stall"); }
+
+    const PictureChoices& choices_;
+    std::optional<PageFile> page_;
+    std::optional<StallTimeline> timeline_;
+    std::optional<WholeFile> flame_;
+    FlameTree tree_;
+};
+
 // Tells the stalls as they come, and adds them up.
 class StallPrinter {
 public:
-    // `page`: null for none.
-    StallPrinter(Context& ctx, StallHunt& hunt, bool is_json, PageFile* page)
-        : ctx_(ctx), hunt_(hunt), text_(hunt.context(), hunt.syscalls()), is_json_(is_json) {
-        if (!page) return;
-        page_ = page;
-        timeline_.emplace(page->writer(), hunt.context(), hunt.syscalls(), monotonic_ns());
+    StallPrinter(Context& ctx, StallHunt& hunt, bool is_json, StallPictures& pictures)
+        : ctx_(ctx),
+          hunt_(hunt),
+          text_(hunt.context(), hunt.syscalls()),
+          pictures_(pictures),
+          is_json_(is_json) {
+        pictures.begin(hunt);
     }
 
     void tell_new() {
@@ -103,18 +155,16 @@ public:
                           " % of a CPU and ", hunt_.buffer_bytes() >> 10, " kB of trace buffer"));
         for (const std::string& what : hunt_.damage())
             ctx_.err.line(cat("gpufs: damaged page: ", what));
-        if (!page_) return;
-        page_->writer().add_report("Stalls", summary_.to_text());
-        page_->writer().add_note(cat(line, "; ", losses_text(losses)));
-        page_->finish();
+        pictures_.write(summary_, cat(line, "; ", losses_text(losses)));
     }
 
 private:
     static constexpr std::size_t kShortStack = 5;
 
     void add_up(const Stall& stall) {
-        summary_.add(stall, place(stall), call(stall));
-        if (timeline_) timeline_->add(stall);
+        const std::string in = call(stall);
+        summary_.add(stall, place(stall), in);
+        pictures_.add(stall, in, hunt_.context().addresses);
     }
     void tell(const Stall& stall) {
         if (is_json_)
@@ -165,8 +215,7 @@ private:
     StallHunt& hunt_;
     StallText text_;
     StallSummary summary_;
-    PageFile* page_ = nullptr;
-    std::optional<StallTimeline> timeline_;
+    StallPictures& pictures_;
     bool is_json_;
 };
 
@@ -225,8 +274,7 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     what.over_ns =
         static_cast<std::uint64_t>(choices.over.value_or(std::chrono::milliseconds(1)).count());
     what.children = choices.children;
-    std::optional<PageFile> page;
-    if (choices.html) page.emplace(*choices.html, choices.title.value_or("gpufs stall"));
+    StallPictures pictures(choices.pictures);
     RunLoop loop(choices.duration);
     // Before anything is opened that the command would keep open.
     loop.hold(choices.command, command_output(ctx.out, choices.json));
@@ -258,7 +306,7 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
             "on this kernel a session's stacks go to the top-level buffer: they are taken "
             "from /proc, for stalls that last");
     hunt.context().controls = choices.controls;
-    StallPrinter printer(ctx, hunt, choices.json, page ? &*page : nullptr);
+    StallPrinter printer(ctx, hunt, choices.json, pictures);
     const double used_before = cpu_seconds();
     loop.begin();
     if (!has_command) {
@@ -299,9 +347,10 @@ int cmd_stall(Context& ctx, Args args) {
         .duration(choices.duration)
         .flag("freeze", choices.freeze, "stop a session's buffer at the first stall, and end")
         .output()
-        .value("html", choices.html, "FILE", "draw it as one page with a timeline, for a browser")
-        .value("title", choices.title, "TEXT", "what stands above the page")
-        .strict(choices.strict)
+        .value("html", choices.pictures.html, "FILE",
+               "draw it as one page with a timeline, for a browser");
+    add_picture_options(options, choices.pictures);
+    options.strict(choices.strict)
         .flag("explain", choices.explain, "say how the tasks are watched, and why so, on stderr")
         .json(choices.json)
         .raw(choices.controls)
@@ -314,7 +363,7 @@ int cmd_stall(Context& ctx, Args args) {
         throw UsageError("stall needs processes to watch", "-p PID, --comm GLOB or -- COMMAND");
     if (!choices.command.empty() && ways > 1)
         throw UsageError("-p and --comm do not go with a COMMAND");
-    if (choices.title && !choices.html) throw UsageError("--title goes with --html");
+    check_pictures(choices.pictures);
     if (choices.session && !choices.freeze) throw UsageError("--session goes with --freeze");
     return hunt_stalls(ctx, choices);
 }

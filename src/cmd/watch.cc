@@ -10,6 +10,7 @@
 #include "cmd/run/why_run.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/run_loop.h"
 #include "engine/gpu/clients.h"
 #include "engine/gpu/names.h"
 #include "engine/monitor/gpu_monitors.h"
@@ -105,6 +106,8 @@ void check_why(const RunChoices& choices, const std::vector<std::string>& words,
         {"--flame", choices.pictures.flame.has_value()},
         {"--heat", choices.pictures.heat.has_value()},
         {"--html", choices.pictures.html.has_value()},
+        {"--perfetto", choices.pictures.perfetto.has_value()},
+        {"--plot", choices.pictures.is_plotted},
         {"--reverse", choices.pictures.is_reversed},
         {"--icicle", choices.pictures.is_icicle},
         {"--title", choices.pictures.title.has_value()},
@@ -132,8 +135,8 @@ int cmd_watch(Context& ctx, Args args) {
         "machine, in one process and on one timeline. Prints what they tell as it happens, and\n"
         "what they counted at the end: at Ctrl-C, after --duration, or with the COMMAND.");
     add_run_options(options, choices);
-    add_heat_option(options, choices.pictures);
-    add_page_option(options, choices.pictures);
+    add_histogram_options(options, choices.pictures);
+    add_timeline_options(options, choices.pictures);
     add_freeze_options(options, choices);
     add_by_option(options, choices);
     options.pids(pids, "only this process (its first thread's id)")

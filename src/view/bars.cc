@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "view/marks.h"
 
 namespace gpufs {
 namespace {
@@ -46,13 +47,11 @@ std::string bars_text(std::span<const CountedRow> rows, std::string_view title,
             text += "...\n";
             i += empty;
         }
-        const auto length =
-            static_cast<std::size_t>(static_cast<double>(rows[i].count) /
-                                     static_cast<double>(most) * static_cast<double>(bar));
         append_padded(text, rows[i].label, -width);
         append_padded(text, cat(rows[i].count), kCountWidth);
         text += " |";
-        text.append(length, '@').append(bar - length, ' ');
+        const double share = static_cast<double>(rows[i].count) / static_cast<double>(most);
+        append_bar(text, share, bar, screen.plot);
         text += "|\n";
     }
     return text;

@@ -21,7 +21,8 @@ struct CountedRow {
 //   [128K, 256K)                1 |@@@@@                                   |
 //
 // From the first row that is not empty to the last; more than three empty ones in a row are one
-// row of dots. Empty where nothing was counted. The bars get narrower where the screen is.
+// row of dots. Empty where nothing was counted. The bars get narrower where the screen is. Where it
+// plots with blocks, they are exact to an eighth of a column.
 std::string bars_text(std::span<const CountedRow> rows, std::string_view title,
                       const Screen& screen);
 

@@ -8,9 +8,13 @@ namespace gpufs {
 
 // Text in terminal columns; each UTF-8 character takes one column.
 
+// What bars, heat maps and sparklines are made of. `none`: bars of '@', nothing else is drawn.
+enum class Plot { none, ascii, blocks, colours };
+
 // The size of the screen; 0: unlimited, as in a file or a pipe.
 struct Screen {
     std::size_t columns = 0, rows = 0;
+    Plot plot = Plot::none;
 };
 
 std::size_t columns_of(std::string_view text);

@@ -12,9 +12,11 @@
 #include "base/whole_file.h"
 #include "cli/adhoc/adhoc_support.h"
 #include "support/needs.h"
+#include "support/on_terminal.h"
 #include "support/run_gpufs.h"
 #include "support/temp_folder.h"
 #include "support/workloads.h"
+#include "view/columns.h"
 
 namespace ut = boost::unit_test;
 
@@ -246,6 +248,74 @@ BOOST_AUTO_TEST_CASE(a_heat_map_of_a_recording_has_its_times) {
     BOOST_TEST(test::gpufs(latency({"--json"})).out == ran.out);
 }
 
+constexpr const char* kJobs = "tests/data/trace_dat/drm-6.17.dat";
+const std::vector<std::string> kPlotted = {"watch", "drm", "-i", kJobs, "--plot"};
+
+// The heat map, from its title on.
+std::string plotted_in(std::string text) {
+    std::erase(text, '\r');
+    return text.substr(std::min(text.size(), text.find("All jobs, by time\n")));
+}
+
+BOOST_AUTO_TEST_CASE(a_plot_in_a_pipe_is_plain_and_80_columns_wide) {
+    const Ended ran = test::gpufs(kPlotted);
+    BOOST_TEST(ran.status == 0, ran.err);
+    BOOST_TEST(plotted_in(ran.out) ==
+               "All jobs, by time\n"
+               "65.5 ms |                                                                    - |\n"
+               "32.7 ms |                 -.  -.  -.  -.                                   --  |\n"
+               "16.3 ms |               + ..+ ..+ ..+ ..                                 -    -|\n"
+               "8.19 ms |                                                                      |\n"
+               "4.09 ms |                                                                      |\n"
+               "2.04 ms |                                        @@@@@@@ @@@@@          +      |\n"
+               "1.02 ms |                                          .      .             .      |\n"
+               " 512 us |              .   .                     +.- +.  -  ++                 |\n"
+               " 256 us |                      .   .              - + -++  +                   |\n"
+               " 128 us |                                                                    . |\n"
+               "        |0                   |315.5 ms           |631.0 ms           |946.5 ms\n"
+               "  count |              .- --- --- --- -:         @@@@@@@-@#@@@          =: ::-:|\n"
+               "from 15.795585; a column is 15.7 ms, with at most 9\n"
+               "a cell has 1 to 6, by rank: .:-=+*#@\n");
+    BOOST_TEST(has(ran.out, "MAX  SHAPE\n"), ran.out);
+    BOOST_TEST(has(ran.out, "SHAPE is from 128 us to 131.0 ms\n"), ran.out);
+    // What is not drawn is the same.
+    const std::string plain = test::gpufs({"watch", "drm", "-i", kJobs}).out;
+    for (const std::string_view line : lines_of(plain))
+        BOOST_TEST(has(ran.out, std::string(line)), line);
+}
+
+BOOST_AUTO_TEST_CASE(a_plot_on_a_terminal_has_blocks_and_colours_where_that_has_them) {
+    const auto seen = [](const std::vector<std::string>& environment) {
+        std::vector<std::string> all = {"NO_COLOR=", "COLORTERM=", "TERM=xterm"};
+        all.insert(all.end(), environment.begin(), environment.end());
+        return test::OnTerminal(kPlotted, 80, 24, all).wait().second;
+    };
+    const std::string ascii = seen({"LC_ALL=C", "TERM=xterm-256color"});
+    BOOST_TEST(plotted_in(ascii) == plotted_in(test::gpufs(kPlotted).out));
+    const std::string blocks = seen({"LC_ALL=C.UTF-8"});
+    BOOST_TEST(has(blocks, "|█████████"), blocks);
+    BOOST_TEST(has(blocks, "by rank: ░▒▓█"), blocks);
+    BOOST_TEST(!has(blocks, "\x1b"), blocks);
+    const std::string coloured = seen({"LC_ALL=C.UTF-8", "TERM=xterm-256color"});
+    BOOST_TEST(has(coloured, "\x1b[38;5;226m█\x1b[0m"), coloured);
+    BOOST_TEST(seen({"LC_ALL=C.UTF-8", "COLORTERM=truecolor"}) == coloured);
+    BOOST_TEST(seen({"LC_ALL=C.UTF-8", "TERM=xterm-256color", "NO_COLOR=1"}) == blocks);
+    // Without the colours all lines fit.
+    const std::regex colour("\x1b\\[[0-9;]*m");
+    for (const std::string& text : {ascii, blocks, std::regex_replace(coloured, colour, "")})
+        for (const std::string_view line : lines_of(text))
+            if (line.find('|') != line.npos) BOOST_TEST(columns_of(trim(line)) <= 80u, line);
+    BOOST_TEST(std::regex_replace(plotted_in(coloured), colour, "").size() ==
+               plotted_in(blocks).size() + 4 * std::string("█").size());
+}
+
+BOOST_AUTO_TEST_CASE(a_plot_has_all_intervals) {
+    std::vector<std::string> args = kPlotted;
+    args.insert(args.end(), {"--interval", "100ms"});
+    const std::string text = plotted_in(test::gpufs(args).out);
+    BOOST_TEST((has(text, "\n   count |") || has(text, "\n  count |")), text);
+}
+
 BOOST_AUTO_TEST_CASE(a_graph_and_a_map_of_one_run_are_two_files) {
     const TempFolder folder;
     const std::string flame = (folder / "a.svg").string(), heat = (folder / "b.svg").string();
@@ -346,16 +416,46 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_is_told_before_it_runs) {
     refuses(question({"--icicle"}), "gpufs: --icicle goes with --flame\n");
     refuses({"watch", "off-cpu", "sched-wait", "-i", kStacks, "--flame", svg, "--heat", svg},
             "gpufs: --flame and --heat write to one file\n");
-    refuses(question({"--title", "x"}), "gpufs: --title goes with --flame or --heat\n");
+    refuses(question({"--title", "x"}), "gpufs: --title goes with a picture\n");
     refuses({"run", "off-cpu", "-i", kStacks, "--heat", svg},
             "gpufs: --heat draws histograms: no map of this has any\n"
             "hint: 'gpufs latency' and 'gpufs hist' have one, and some monitors: run sched-wait\n");
     refuses(latency({"--heat", "/nonexistent/a.svg"}),
             "gpufs: cannot write '/nonexistent/a.svg': No such file or directory\n", 1);
+    for (const char* other : {"--json", "--folded"})
+        refuses(latency({"--plot", other}),
+                "gpufs: --plot draws what is read by people: not with --folded or --json\n");
+    refuses({"run", "off-cpu", "-i", kStacks, "--plot"},
+            "gpufs: --plot draws histograms: no map of this has any\n"
+            "hint: 'gpufs latency' and 'gpufs hist' have one, and some monitors: run sched-wait\n");
+    refuses({"watch", "drm", "-i", kSwitches, "--plot", "--top"},
+            "gpufs: --top shows what happens now: not with --folded, --flame, --heat, --html, "
+            "--perfetto, --plot or -i\n");
     refuses({"run", "-e", "begin { }", "--flame", svg},
             "gpufs: --flame draws stacks that maps counted: 'gpufs watch' shows those of a "
             "script's maps so\n");
     BOOST_TEST(!file_exists(svg));
+}
+
+// Each line "    $ gpufs ... man/NAME.svg ..." is run, with another folder for its picture.
+BOOST_AUTO_TEST_CASE(the_commands_of_the_readme_make_its_pictures) {
+    const std::regex command("    \\$ gpufs (.* man/([a-z]+\\.svg) .*)");
+    const TempFolder folder;
+    std::size_t pictures = 0;
+    const std::string readme = read_file("README.md");
+    for (const std::string_view text : lines_of(readme)) {
+        const std::string line(text);
+        std::smatch found;
+        if (!std::regex_match(line, found, command)) continue;
+        ++pictures;
+        const std::string name = found[2], there = (folder / name).string();
+        const std::string words =
+            std::regex_replace(found[1].str(), std::regex("man/" + name), there);
+        const Ended ran = test::shell(cat("$GPUFS ", words, " >/dev/null"));
+        BOOST_TEST(ran.status == 0, ran.err);
+        BOOST_TEST((read_file(there) == read_file("man/" + name)), line);
+    }
+    BOOST_TEST(pictures == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_file_is_written_only_by_a_run) {

@@ -136,7 +136,7 @@ void LiveRun::open() {
     reader_.emplace(monitor_, loop_.wake_fd());
     if (followed_) followed_->follow(loop_.command()->pid());
     if (unwinder_) open_symbols();
-    if (choices_.drawn && choices_.pictures.html) page_.emplace();
+    if (choices_.drawn && choices_.pictures.has_timeline()) page_.emplace();
     const std::uint64_t attached_ns = monotonic_ns();
     monitor_.attach();
     if (!unwinder_) open_symbols();

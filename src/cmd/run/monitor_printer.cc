@@ -61,6 +61,7 @@ void MonitorPrinter::begin_batch() {
     if (form_.json) return;
     values_.look_at_clock();
     screen_ = screen_of(ctx_.out.fd());
+    if (form_.plotted) screen_.plot = plot_of(ctx_.out.fd());
     records_.set_screen(screen_);
 }
 

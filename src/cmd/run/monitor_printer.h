@@ -33,7 +33,8 @@ public:
         bool json = false;
         bool folded = false;  // only stacks of maps, in the input format of flamegraph.pl
         bool intervals =
-            false;  // print_interval() will be called: the end has a time above it, too
+            false;             // print_interval() will be called: the end has a time above it, too
+        bool plotted = false;  // histograms with what the terminal has
         Controls controls = Controls::escaped;
         Pictures* pictures = nullptr;  // get what is printed at the end and of intervals
     };

@@ -7,6 +7,7 @@
 #include "cmd/run/live_run.h"
 #include "cmd/run/recorded_run.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/screen.h"
 #include "lang/ir/followed.h"
 #include "view/monitor/report_text.h"
 
@@ -25,8 +26,8 @@ void check_maps(const RunChoices& choices, const Program& program) {
         check("--folded shows stacks that maps counted", has_stacks(program), in_keys);
     if (choices.pictures.flame)
         check("--flame draws stacks that maps counted", has_stacks(program), in_keys);
-    if (choices.pictures.heat)
-        check("--heat draws histograms",
+    if (choices.pictures.heat || choices.pictures.is_plotted)
+        check(choices.pictures.heat ? "--heat draws histograms" : "--plot draws histograms",
               std::ranges::any_of(
                   program.maps,
                   [](const MapDeclaration& map) { return map.aggregation.is_histogram(); }),
@@ -52,15 +53,20 @@ void choose_stacks(RunChoices& choices, const Program& program) {
 
 void check_choices(const RunChoices& choices, const Program& program) {
     if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
+    if (choices.pictures.is_plotted && (choices.folded || choices.json))
+        throw UsageError("--plot draws what is read by people: not with --folded or --json");
     check_maps(choices, program);
     check_pictures(choices.pictures);
     if (choices.pictures.html && choices.interval)
         throw UsageError("--html does not go with --interval: a page has all of the time");
-    if (choices.pictures.html && choices.input == "-")
-        throw UsageError("--html reads the recording twice: not from a pipe", "-i FILE");
+    if (choices.pictures.has_timeline() && choices.input == "-")
+        throw UsageError(cat(choices.pictures.html ? "--html" : "--perfetto",
+                             " reads the recording twice: not from a pipe"),
+                         "-i FILE");
     if (choices.top && (choices.folded || choices.pictures.has_any() || choices.input))
         throw UsageError(
-            "--top shows what happens now: not with --folded, --flame, --heat, --html or -i");
+            "--top shows what happens now: not with --folded, --flame, --heat, --html, --perfetto, "
+            "--plot or -i");
     if (choices.session && !choices.freeze_on) throw UsageError("--session goes with --freeze-on");
     if (choices.freeze_on && choices.input)
         throw UsageError("--freeze-on stops what is being recorded: not with -i");
@@ -145,7 +151,13 @@ int run_program(Context& ctx, Program program, RunChoices choices) {
     if (pictures && choices.input) pictures->set_recording(*choices.input);
     const int status = choices.input ? RecordedRun(ctx, std::move(program), choices).run()
                                      : LiveRun(ctx, std::move(program), choices).run();
-    if (pictures) pictures->write(ctx.err);
+    if (pictures) {
+        Screen screen = screen_of(ctx.out.fd());
+        screen.plot = plot_of(ctx.out.fd());
+        ctx.out.write(pictures->plots(screen));
+        ctx.out.flush();
+        pictures->write(ctx.err);
+    }
     return status;
 }
 

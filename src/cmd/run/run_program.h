@@ -62,13 +62,13 @@ struct RunChoices {
     // What an engine needs to know of them.
     PreparedProgram::Choice for_program() const { return {parameters, condition, 0}; }
     MonitorPrinter::Form form() const {
-        return {json, folded, interval.has_value(), controls, drawn};
+        return {json, folded, interval.has_value(), pictures.is_plotted, controls, drawn};
     }
 
     // How often something is to be done: each interval, or, to draw what comes without one, each
     // `sample`.
     std::optional<std::chrono::nanoseconds> ticks(std::chrono::nanoseconds sample) const {
-        return interval || !(pictures.heat || pictures.html) ? interval : sample;
+        return interval || !pictures.has_times() ? interval : sample;
     }
 
     std::vector<const bt::Compiled*> all_scripts() const {

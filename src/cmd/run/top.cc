@@ -35,6 +35,11 @@ std::vector<std::string> monitors_in(const Program& program) {
     return names;
 }
 
+// Several reports of a map have different rows.
+std::string report_name(const MonitorPrinter::Taken& taken, std::size_t number) {
+    return cat(taken.map->name, ' ', number);
+}
+
 }  // namespace
 
 Top::Top(Context& ctx, const Program& program, MonitorPrinter& printer,
@@ -45,6 +50,7 @@ Top::Top(Context& ctx, const Program& program, MonitorPrinter& printer,
       interval_(interval),
       values_(printer.names()),
       monitors_(monitors_in(program)),
+      plot_(plot_of(ctx.out.fd())),
       screen_(STDIN_FILENO, ctx.out.fd()) {
     page_.body = "waiting for the first interval\n";
     draw();
@@ -55,7 +61,9 @@ void Top::tick(std::uint64_t now_ns) {
     std::string when = printer_.begin_intervals(now_ns);
     GpuSection* gpus = printer_.gpus();
     if (gpus) gpus->take();
+    add_trends(taken);
     if (is_paused_) return;
+    shown_trends_ = trends_;
     if (gpus) gpu_text_ = gpus->text({});
     values_.look_at_clock();
     when_ = std::move(when);
@@ -122,12 +130,22 @@ void Top::scroll(std::ptrdiff_t lines) {
     page_.first = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(first + lines, 0, last));
 }
 
-std::string Top::report(const MonitorPrinter::Taken& taken, Report report) {
+void Top::add_trends(const std::vector<MonitorPrinter::Taken>& taken) {
+    for (const MonitorPrinter::Taken& one : taken)
+        for (std::size_t i = 0; i < one.reports.size(); ++i)
+            trends_.add(report_name(one, i), *one.map,
+                        report_rows(*one.map, one.reports[i], one.entries));
+}
+
+std::string Top::report(const MonitorPrinter::Taken& taken, std::size_t number) {
+    Report report = taken.reports[number];
     // Histograms would leave no room for anything else.
     report.is_table = report.is_table || taken.map->aggregation.is_histogram();
     if (!kSorts[sort_].empty()) report.sort = kSorts[sort_];
     const ReportRows rows = report_rows(*taken.map, report, taken.entries);
-    return report_text(*taken.map, report, rows, values_, size_);
+    const std::vector<std::string> trends =
+        shown_trends_.texts(report_name(taken, number), *taken.map, rows, plot_);
+    return report_text(*taken.map, report, rows, values_, size_, trends);
 }
 
 std::string Top::body() {
@@ -136,7 +154,7 @@ std::string Top::body() {
         if (shown_ != 0 && owner_of(taken.map->name) != monitors_[shown_ - 1]) continue;
         std::vector<std::string> parts;
         if (!taken.picture.empty()) parts.push_back(taken.picture);
-        for (const Report& each : taken.reports) parts.push_back(report(taken, each));
+        for (std::size_t i = 0; i < taken.reports.size(); ++i) parts.push_back(report(taken, i));
         for (const std::string& lines : parts)
             if (!lines.empty()) text += cat(text.empty() ? "" : "\n", lines);
     }

@@ -11,12 +11,14 @@
 #include "cmd/shared/command.h"
 #include "lang/program/program.h"
 #include "view/monitor/top_text.h"
+#include "view/monitor/trends.h"
 #include "view/monitor/value_text.h"
 
 namespace gpufs {
 
 // The full-screen display of --top: the maps' contents of the last interval, until the user quits.
-// Shows histograms as rows of percentiles. If several monitors run, the user can select one.
+// Shows histograms as rows of percentiles, and what each row had in the intervals before. If
+// several monitors run, the user can select one.
 class Top {
 public:
     // Takes over the terminal, which must be stdout. Keeps references to all arguments.
@@ -35,7 +37,8 @@ private:
     void scroll(std::ptrdiff_t lines);
     void draw();
     std::string body();
-    std::string report(const MonitorPrinter::Taken& taken, Report report);
+    std::string report(const MonitorPrinter::Taken& taken, std::size_t number);
+    void add_trends(const std::vector<MonitorPrinter::Taken>& taken);
 
     Context& ctx_;
     const Program& program_;
@@ -44,13 +47,15 @@ private:
     ValueWriter values_;
     std::vector<std::string> monitors_;  // of a merged program; empty: a single one
     std::vector<MonitorPrinter::Taken> taken_;
-    std::string gpu_text_;  // see GpuSection
+    Trends trends_, shown_trends_;  // those go on in a pause
+    std::string gpu_text_;          // see GpuSection
     std::string when_;
     std::size_t shown_ = 0;  // 0: all; n: the n-th monitor
     std::size_t sort_ = 0;
     bool is_paused_ = false, has_begun_ = false;
     TopPage page_;
     Screen size_;
+    Plot plot_;
     FullScreen screen_;
 };
 

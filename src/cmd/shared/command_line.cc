@@ -221,8 +221,10 @@ Options& Options::interval(std::optional<Time>& time) {
 }
 
 Options& Options::input(std::optional<std::string>& file) {
-    return value("input,i", file, "FILE",
-                 "read a recording (trace.dat, - is stdin) instead of this machine");
+    return value(
+        "input,i", file, "FILE",
+        "read a recording (trace.dat, perf.data, tracefs' text; - is stdin) instead of this "
+        "machine");
 }
 
 Options& Options::output() {

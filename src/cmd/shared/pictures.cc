@@ -10,8 +10,11 @@
 #include "engine/recording/file.h"
 #include "engine/results/report_rows.h"
 #include "view/duration.h"
+#include "view/export/perfetto.h"
+#include "view/export/tee.h"
 #include "view/losses.h"
 #include "view/monitor/report_text.h"
+#include "view/pictures/heat_text.h"
 
 namespace gpufs {
 namespace {
@@ -38,20 +41,22 @@ HeatMap::Counts added_since(const HeatMap::Counts& before, const HeatMap::Counts
 }  // namespace
 
 void add_picture_options(Options& options, PictureChoices& choices) {
-    options.value("flame", choices.flame, "FILE", "draw them as a flame graph, an SVG file")
+    options.value("flame", choices.flame, "FILE", "draw stacks as a flame graph, an SVG file")
         .flag("reverse", choices.is_reversed, "the flame graph begins with the innermost frames")
         .flag("icicle", choices.is_icicle, "the flame graph grows downwards")
         .value("title", choices.title, "TEXT", "what stands above the picture");
 }
 
-void add_heat_option(Options& options, PictureChoices& choices) {
-    options.value("heat", choices.heat, "FILE",
-                  "draw histograms by time as a heat map, an SVG file");
+void add_histogram_options(Options& options, PictureChoices& choices) {
+    options
+        .value("heat", choices.heat, "FILE", "draw histograms by time as a heat map, an SVG file")
+        .flag("plot", choices.is_plotted, "draw histograms in the terminal, by time too");
 }
 
-void add_page_option(Options& options, PictureChoices& choices) {
-    options.value("html", choices.html, "FILE",
-                  "draw it as one page with a timeline, for a browser");
+void add_timeline_options(Options& options, PictureChoices& choices) {
+    options
+        .value("html", choices.html, "FILE", "draw it as one page with a timeline, for a browser")
+        .value("perfetto", choices.perfetto, "FILE", "write the timeline for ui.perfetto.dev");
 }
 
 void check_pictures(const PictureChoices& choices) {
@@ -60,10 +65,12 @@ void check_pictures(const PictureChoices& choices) {
     };
     needs_flame(choices.is_reversed, "--reverse");
     needs_flame(choices.is_icicle, "--icicle");
-    if (choices.title && !choices.has_any())
-        throw UsageError("--title goes with --flame or --heat");
+    if (choices.title && !choices.has_files()) throw UsageError("--title goes with a picture");
     const std::pair<const char*, const std::optional<std::string>&> files[] = {
-        {"--flame", choices.flame}, {"--heat", choices.heat}, {"--html", choices.html}};
+        {"--flame", choices.flame},
+        {"--heat", choices.heat},
+        {"--html", choices.html},
+        {"--perfetto", choices.perfetto}};
     for (const auto& [name, path] : files)
         for (const auto& [other, its_path] : files)
             if (&path < &its_path && path && its_path && are_one_file(*path, *its_path))
@@ -74,6 +81,7 @@ Pictures::Pictures(const PictureChoices& choices, std::string name)
     : choices_(choices), name_(std::move(name)) {
     if (choices.flame) flame_.emplace(*choices.flame);
     if (choices.heat) heat_.emplace(*choices.heat);
+    if (choices.perfetto) perfetto_.emplace(*choices.perfetto);
     if (choices.html)
         page_.emplace(*choices.html, choices.title.value_or(cat("gpufs watch ", name_)));
 }
@@ -149,13 +157,13 @@ void Pictures::set_recording(std::string path, Fd kept) {
 
 void Pictures::add_column(const MapDeclaration& map, const std::vector<MapEntry>& entries,
                           std::uint64_t from_ns, std::uint64_t to_ns) {
-    if (!heat_ || !map.aggregation.is_histogram()) return;
+    if (!has_heats() || !map.aggregation.is_histogram()) return;
     heat_of(map).map.add(from_ns, to_ns, counts_of(entries));
 }
 
 void Pictures::sample(const MapDeclaration& map, const std::vector<MapEntry>& entries,
                       std::uint64_t now_ns) {
-    if (!heat_ || !map.aggregation.is_histogram()) return;
+    if (!has_heats() || !map.aggregation.is_histogram()) return;
     Sample& last = samples_.try_emplace(map.name, Sample{{}, begin_ns_}).first->second;
     Sample now{counts_of(entries), now_ns};
     heat_of(map).map.add(last.at_ns, now_ns, added_since(last.counts, now.counts));
@@ -167,7 +175,7 @@ void Pictures::pass_time(std::uint64_t now_ns) {
 }
 
 bool Pictures::wants_sample(std::uint64_t now_ns) const {
-    if (!heat_) return false;
+    if (!has_heats()) return false;
     if (samples_.empty()) return true;
     // All are sampled together.
     const std::uint64_t since = now_ns - samples_.begin()->second.at_ns;
@@ -182,16 +190,25 @@ std::string Pictures::title(const std::vector<std::string>& panels) const {
 void Pictures::write(const Output& err) {
     if (flame_) write_flame();
     if (heat_) write_heat();
-    if (page_) write_page(err);
+    if (page_ || perfetto_) write_timelines(err);
 }
 
-void Pictures::write_page(const Output& err) {
+void Pictures::write_timelines(const Output& err) {
     TraceFile file(recording_);
-    RecordTimeline timeline(file, page_->writer());
+    TimelineTee tee;
+    PerfettoWriter perfetto([this](std::string_view bytes) { perfetto_->add(bytes); });
+    if (page_) tee.add(page_->writer());
+    if (perfetto_) tee.add(perfetto);
+    RecordTimeline timeline(file, tee);
     {
         Progress progress(err, file);
         for (; const TraceRecord* record = file.next(); progress.step()) timeline.add(*record);
     }
+    if (perfetto_) {
+        perfetto.finish();
+        perfetto_->commit();
+    }
+    if (!page_) return;
     for (const std::string& what : file.damage()) add_note(what);
     if (!file.damage_losses().is_complete()) add_note(losses_text(file.damage_losses()));
     page_->finish(timeline);
@@ -206,18 +223,32 @@ void Pictures::write_flame() {
     flame_->write(flame_svg(flames_, {title(titles), choices_.is_icicle}));
 }
 
-void Pictures::write_heat() {
+std::string Pictures::time_words(std::uint64_t ns) const {
+    return time_text_ ? time_text_(ns) : wall_clock_text(ns);
+}
+
+const std::vector<HeatPanel>& Pictures::finished_heats() {
     std::erase_if(heats_, [](const HeatPanel& panel) { return panel.map.is_empty(); });
-    std::vector<std::string> titles;
-    for (HeatPanel& panel : heats_) {
+    for (HeatPanel& panel : heats_)
         if (const auto known = titles_.find(panel.title); known != titles_.end())
             panel.title = known->second;
-        titles.push_back(panel.title);
-    }
-    const auto time_text = [&](std::uint64_t ns) {
-        return time_text_ ? time_text_(ns) : wall_clock_text(ns);
-    };
-    heat_->write(heat_svg(heats_, title(titles), time_text));
+    return heats_;
+}
+
+std::string Pictures::plots(const Screen& screen) {
+    std::string text;
+    if (!choices_.is_plotted) return text;
+    for (const HeatPanel& panel : finished_heats())
+        text += cat('\n', heat_text(
+                              panel, [this](std::uint64_t ns) { return time_words(ns); }, screen));
+    return text;
+}
+
+void Pictures::write_heat() {
+    std::vector<std::string> titles;
+    for (const HeatPanel& panel : finished_heats()) titles.push_back(panel.title);
+    heat_->write(
+        heat_svg(heats_, title(titles), [this](std::uint64_t ns) { return time_words(ns); }));
 }
 
 }  // namespace gpufs

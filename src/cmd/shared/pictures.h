@@ -13,6 +13,7 @@
 #include "cmd/shared/page_file.h"
 #include "engine/results/map_contents.h"
 #include "lang/program/program.h"
+#include "view/columns.h"
 #include "view/monitor/value_text.h"
 #include "view/pictures/flame_svg.h"
 #include "view/pictures/heat_svg.h"
@@ -23,18 +24,23 @@ class Options;
 
 // What is drawn of a run.
 struct PictureChoices {
-    std::optional<std::string> flame, heat, html, title;
+    std::optional<std::string> flame, heat, html, perfetto, title;
     bool is_reversed = false, is_icicle = false;
+    bool is_plotted = false;  // histograms, in the terminal
 
-    bool has_any() const { return flame || heat || html; }
+    bool has_timeline() const { return html || perfetto; }
+    bool has_files() const { return flame || heat || has_timeline(); }
+    bool has_any() const { return has_files() || is_plotted; }
+    // What is drawn by time needs samples where there is no interval.
+    bool has_times() const { return heat || has_timeline() || is_plotted; }
 };
 
 // Declares the options that fill it.
 void add_picture_options(Options& options, PictureChoices& choices);
-// That of commands which may have histograms.
-void add_heat_option(Options& options, PictureChoices& choices);
-// That of commands which have a timeline.
-void add_page_option(Options& options, PictureChoices& choices);
+// Those of commands which may have histograms.
+void add_histogram_options(Options& options, PictureChoices& choices);
+// Those of commands which have a timeline.
+void add_timeline_options(Options& options, PictureChoices& choices);
 // Throws UsageError if an option lacks another.
 void check_pictures(const PictureChoices& choices);
 
@@ -67,9 +73,11 @@ public:
     void add_line(std::string_view monitor, std::uint64_t time_ns, std::string_view json);
     // What is to be told on the page, too.
     void add_note(const std::string& note);
-    // The recording that the page's timeline is made of; `kept` is open as long as it is needed.
+    // The recording that timelines are made of; `kept` is open as long as it is needed.
     void set_recording(std::string path, Fd kept = {});
 
+    // The heat maps as text; empty where they are not to be plotted.
+    std::string plots(const Screen& screen);
     // Writes the files; `err` may have a line about the progress. Throws SysError; what had their
     // names before is then unchanged.
     void write(const Output& err);
@@ -82,7 +90,11 @@ private:
     std::string title(const std::vector<std::string>& panels) const;
     void write_flame();
     void write_heat();
-    void write_page(const Output& err);
+    bool has_heats() const { return choices_.heat || choices_.is_plotted; }
+    // Without those where nothing was counted, with their reports' titles.
+    const std::vector<HeatPanel>& finished_heats();
+    std::string time_words(std::uint64_t ns) const;
+    void write_timelines(const Output& err);
 
     // What a histogram had counted at its last sample.
     struct Sample {
@@ -92,7 +104,7 @@ private:
 
     const PictureChoices& choices_;
     std::string name_;
-    std::optional<WholeFile> flame_, heat_;
+    std::optional<WholeFile> flame_, heat_, perfetto_;
     std::optional<PageFile> page_;
     std::uint64_t lines_ = 0;
     std::string recording_;

@@ -8,4 +8,8 @@ namespace gpufs {
 // report a size.
 Screen screen_of(int fd);
 
+// What can be drawn there: ASCII unless it is a terminal of a UTF-8 locale; colours where the
+// terminal has 256 and $NO_COLOR is not set.
+Plot plot_of(int fd);
+
 }  // namespace gpufs

@@ -79,6 +79,8 @@ public:
     void skip_behind() override { merge_->skip_behind(); }
     void rewind(const std::vector<unsigned>& cpus, std::uint64_t from) override;
 
+    bool has_fixed_context() const override { return true; }
+
     RecordingProgress progress() const override {
         RecordingProgress progress;
         for (const Stream* stream : chosen_) {

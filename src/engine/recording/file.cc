@@ -98,6 +98,10 @@ void TraceFile::skip_behind() {
     recording_->skip_behind();
 }
 
+bool TraceFile::has_fixed_context() const {
+    return recording_->has_fixed_context();
+}
+
 TraceFile::Progress TraceFile::progress() const {
     return recording_->progress();
 }

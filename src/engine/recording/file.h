@@ -53,6 +53,9 @@ public:
     // before `from`, with their names and losses. Throws SysError.
     void rewind(const std::vector<unsigned>& cpus = {}, std::uint64_t from = 0);
 
+    // context() stays as it is while records are read, but for names of tasks that are added: those
+    // that are there stay where they are.
+    bool has_fixed_context() const;
     // How much of the file next() has read, of its records; and how much it will read: bytes.
     Progress progress() const;
 

@@ -115,6 +115,9 @@ PerfIndex::PerfIndex(int file, std::string path)
     context.options.clock_is_ns = true;
     set_kernel_release(context.options, release_);
     context.addresses.symbol = [this](std::uint64_t address) { return find_symbol(address); };
+    context.addresses.user = [this](int process, std::uint64_t address) {
+        return maps.find(process, address);
+    };
     context.addresses.text = [this](std::uint64_t address) {
         return printk_formats_.find(address);
     };
@@ -142,7 +145,7 @@ void PerfIndex::read_features(const perf_data::Header& header) {
         try {
             const perf_data::Section section{table.u64(), table.u64()};
             Cursor cursor(bytes_of_file(file_), section.at);
-            take_feature(feature, cursor);
+            take_feature(feature, cursor, section.bytes);
         } catch (const SysError&) {
             throw;
         } catch (const Error& e) {
@@ -152,10 +155,14 @@ void PerfIndex::read_features(const perf_data::Header& header) {
     }
 }
 
-void PerfIndex::take_feature(unsigned feature, Cursor& cursor) {
+void PerfIndex::take_feature(unsigned feature, Cursor& cursor, std::uint64_t bytes) {
     switch (feature) {
         case perf_data::kTracingData:
             take_tracing_data(cursor);
+            break;
+        case perf_data::kBuildIds:
+            for (const auto& [path, id] : perf_data::parse_build_ids(cursor, bytes))
+                maps.add_build_id(path, id);
             break;
         case perf_data::kHostname:
             hostname_ = perf_data::parse_text(cursor);
@@ -240,7 +247,7 @@ void PerfIndex::take_record(const PerfRecords& records, Bytes record) {
             Cursor cursor(trace_dat::in_memory(std::string(as_text(body))));
             const std::uint64_t feature = cursor.u64();
             if (feature < perf_data::kFeatures)
-                take_feature(static_cast<unsigned>(feature), cursor);
+                take_feature(static_cast<unsigned>(feature), cursor, body.size() - sizeof feature);
             break;
         }
         case PERF_RECORD_MMAP:

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/recording/perf_maps.h"
 #include "engine/recording/perf_records.h"
 #include "engine/recording/record_source.h"
 #include "engine/recording/recorded_events.h"
@@ -39,6 +40,7 @@ public:
     std::vector<Event> events;
     std::uint16_t kernel_stack_id = 0, user_stack_id = 0;
     std::vector<std::string> damage, notes;
+    PerfMaps maps;  // filled by who reads the records
 
     // The event that a sample is of; null if no event has its id.
     const Event* event_of(perf_data::Bytes body) const;
@@ -51,7 +53,7 @@ private:
     void read_first_records();
     void take_record(const PerfRecords& records, perf_data::Bytes record);
     void take_attribute(std::string_view bytes);
-    void take_feature(unsigned feature, perf_data::Cursor& cursor);
+    void take_feature(unsigned feature, perf_data::Cursor& cursor, std::uint64_t bytes);
     void take_tracing_data(perf_data::Cursor& cursor);
     void take_map(perf_data::Bytes body);
     void name_events(const std::vector<perf_data::Attribute>& named);

@@ -62,6 +62,7 @@ public:
     void rewind(const std::vector<unsigned>& cpus, std::uint64_t) override {
         cpus_ = cpus;
         records_.rewind();
+        index_.maps.clear();
         queue_ = {};
         stacks_.clear();
         next_stack_ = 0;
@@ -84,7 +85,11 @@ public:
                     cat("CPU ", cpu, ": ", lost.least, " records behind its last one are lost"));
         return all;
     }
-    std::vector<std::string> notes() const override { return index_.notes; }
+    std::vector<std::string> notes() const override {
+        std::vector<std::string> all = index_.notes;
+        if (std::string note = index_.maps.note(); !note.empty()) all.push_back(std::move(note));
+        return all;
+    }
 
 private:
     void count_cpus();
@@ -152,6 +157,8 @@ void PerfRecording::add(Bytes record) {
         }
         case PERF_RECORD_LOST:
         case PERF_RECORD_LOST_SAMPLES:
+        case PERF_RECORD_MMAP:
+        case PERF_RECORD_MMAP2:
         case PERF_RECORD_COMM:
         case PERF_RECORD_FORK: {
             Stamp stamp;
@@ -194,14 +201,23 @@ bool PerfRecording::read_one() {
 void PerfRecording::take(Bytes record) {
     has_record_ = false;
     const Bytes body = record.subspan(perf_data::kRecordHeader);
+    const unsigned flags = perf_data::record_header(record).misc;
     TaskNames& tasks = index_.context.tasks;
     Stamp stamp;
     switch (perf_data::record_header(record).type) {
         case PERF_RECORD_SAMPLE:
             take_sample(body);
             break;
+        case PERF_RECORD_MMAP:
+            index_.maps.map(body);
+            break;
+        case PERF_RECORD_MMAP2:
+            index_.maps.map_with_file(body, (flags & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0);
+            break;
         case PERF_RECORD_COMM: {
             if (body.size() <= 8) break;
+            if ((flags & PERF_RECORD_MISC_COMM_EXEC) != 0)
+                index_.maps.exec(get_at<std::int32_t>(body, 0));
             const auto tid = get_at<std::int32_t>(body, 4);
             const std::string_view comm(reinterpret_cast<const char*>(body.data()) + 8,
                                         body.size() - 8);
@@ -213,6 +229,7 @@ void PerfRecording::take(Bytes record) {
             const auto tid = get_at<std::int32_t>(body, 8), parent = get_at<std::int32_t>(body, 12);
             tasks.add_process(tid, get_at<std::int32_t>(body, 0));
             if (tasks.knows(parent)) tasks.add(tid, std::string(tasks.comm(parent)));
+            index_.maps.fork(get_at<std::int32_t>(body, 0), get_at<std::int32_t>(body, 4));
             break;
         }
         case PERF_RECORD_LOST:

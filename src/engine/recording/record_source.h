@@ -53,6 +53,9 @@ public:
     virtual void skip_behind() = 0;
     virtual void rewind(const std::vector<unsigned>& cpus, std::uint64_t from) = 0;
 
+    // context() stays as it is while records are read, but for names of tasks that are added.
+    virtual bool has_fixed_context() const { return false; }
+
     virtual RecordingProgress progress() const = 0;
     virtual std::vector<std::string> damage() const = 0;
     // What the format cannot tell, a sentence each.

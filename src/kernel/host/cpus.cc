@@ -1,5 +1,9 @@
 #include "kernel/host/cpus.h"
 
+#include <sched.h>
+
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -21,6 +25,14 @@ const std::vector<unsigned>& possible_cpus() {
 
 std::vector<unsigned> online_cpus() {
     return read_cpu_list("/sys/devices/system/cpu/online");
+}
+
+// The kernel refuses sets that are smaller than its own (EINVAL); then there are many.
+std::size_t usable_cpus() {
+    cpu_set_t cpus;
+    if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0)
+        return static_cast<std::size_t>(CPU_SETSIZE);
+    return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cpus)));
 }
 
 }  // namespace gpufs

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace gpufs {
@@ -10,5 +11,8 @@ const std::vector<unsigned>& possible_cpus();
 
 // The online CPUs. Read again at each call, because CPUs can be hotplugged.
 std::vector<unsigned> online_cpus();
+
+// How many CPUs this process may run on; at least 1.
+std::size_t usable_cpus();
 
 }  // namespace gpufs

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/text_hash.h"
 #include "lang/insn/value.h"
 #include "lang/program/types.h"
 
@@ -64,12 +65,6 @@ private:
         std::optional<std::size_t> bytes;
         std::optional<Place> place;
     };
-    struct Hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view name) const {
-            return std::hash<std::string_view>()(name);
-        }
-    };
     // What a name means already stays.
     void define(const std::string& name, const Meaning& meaning);
     const Meaning* find_meaning(std::string_view name) const;
@@ -84,7 +79,7 @@ private:
         std::size_t offset = 0;
     };
     std::map<std::string, Declaration, std::less<>> declared_;
-    std::unordered_map<std::string, Meaning, Hash, std::equal_to<>> meanings_;
+    std::unordered_map<std::string, Meaning, TextHash, std::equal_to<>> meanings_;
     std::map<std::string, Relocation::Kind, std::less<>> later_;
     std::vector<std::string> records_, maps_;
     std::set<std::string, std::less<>> forgiven_;

@@ -90,6 +90,29 @@ std::vector<Attribute> parse_event_names(Cursor& cursor) {
     return all;
 }
 
+// Each is a record: its header, a process, 24 bytes for the id, in which perf since 5.13 says how
+// long that is, and the path.
+std::vector<std::pair<std::string, std::string>> parse_build_ids(Cursor& cursor,
+                                                                 std::uint64_t bytes) {
+    constexpr std::size_t kHeader = 8, kProcess = 4, kIdRoom = 24, kUsual = 20;
+    constexpr std::uint16_t kHasSize = 1 << 15;  // PERF_RECORD_MISC_BUILD_ID_SIZE
+    std::vector<std::pair<std::string, std::string>> all;
+    while (bytes >= kHeader + kProcess + kIdRoom) {
+        cursor.skip(4);
+        const std::uint16_t flags = cursor.u16(), size = cursor.u16();
+        if (size < kHeader + kProcess + kIdRoom || size > bytes)
+            throw Error("a file's build id has a wrong size");
+        bytes -= size;
+        cursor.skip(kProcess);
+        const std::string room = cursor.bytes(kIdRoom);
+        const std::size_t length =
+            (flags & kHasSize) != 0 ? static_cast<unsigned char>(room[kUsual]) : kUsual;
+        const std::string path = cursor.bytes(size - kHeader - kProcess - kIdRoom);
+        all.emplace_back(path.substr(0, path.find('\0')), room.substr(0, std::min(length, kUsual)));
+    }
+    return all;
+}
+
 // Its begin is that of a trace.dat; from version 0.6 on there are the names of tasks.
 TracingData parse_tracing_data(
     Cursor& cursor,

@@ -45,6 +45,7 @@ Header parse_header(Cursor& cursor);
 // The numbers of features, each a section behind the data.
 enum Feature : unsigned {
     kTracingData = 1,
+    kBuildIds = 2,
     kHostname = 3,
     kRelease = 4,
     kVersion = 5,
@@ -86,6 +87,9 @@ std::uint32_t attribute_size(std::string_view bytes);
 
 // A text in a feature: its size, and as many bytes.
 std::string parse_text(Cursor& cursor);
+// The build ids of files, as bytes, by path: records of `bytes` in all.
+std::vector<std::pair<std::string, std::string>> parse_build_ids(Cursor& cursor,
+                                                                 std::uint64_t bytes);
 // Names and ids of the events.
 std::vector<Attribute> parse_event_names(Cursor& cursor);
 

@@ -94,8 +94,30 @@ std::string compress(Compression kind, std::span<const std::byte> bytes) {
     return out;
 }
 
-std::string compress_fast(std::span<const std::byte> bytes) {
-    return by_zstd(bytes, 1);
+struct FastCompressor::State {
+    ZSTD_CCtx* context = ::ZSTD_createCCtx();
+    std::unique_ptr<char[]> out;
+    std::size_t room = 0;
+};
+
+FastCompressor::FastCompressor() : state_(std::make_unique<State>()) {
+    if (!state_->context) throw std::bad_alloc();
+}
+
+FastCompressor::~FastCompressor() {
+    ::ZSTD_freeCCtx(state_->context);
+}
+
+std::string_view FastCompressor::compress(std::span<const std::byte> bytes) {
+    constexpr int kFast = 1;
+    const std::size_t needed = ::ZSTD_compressBound(bytes.size());
+    if (needed > state_->room) {
+        state_->out = std::make_unique_for_overwrite<char[]>(needed);
+        state_->room = needed;
+    }
+    const std::size_t size = check_zstd(::ZSTD_compressCCtx(
+        state_->context, state_->out.get(), state_->room, bytes.data(), bytes.size(), kFast));
+    return {state_->out.get(), size};
 }
 
 std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,

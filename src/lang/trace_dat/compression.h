@@ -22,8 +22,21 @@ std::string compression_version(Compression kind);
 
 // Throws Error when the library fails.
 std::string compress(Compression kind, std::span<const std::byte> bytes);
-// By zstd, for what must be fast rather than small. Throws Error when the library fails.
-std::string compress_fast(std::span<const std::byte> bytes);
+// By zstd, a frame for each piece, for what must be fast rather than small.
+class FastCompressor {
+public:
+    FastCompressor();
+    FastCompressor(const FastCompressor&) = delete;
+    FastCompressor& operator=(const FastCompressor&) = delete;
+    ~FastCompressor();
+
+    // Good until the next call. Throws Error when the library fails.
+    std::string_view compress(std::span<const std::byte> bytes);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 // Writes to `into` and returns the number of bytes written. Throws Error when the bytes are damaged
 // or do not fit.
 std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,

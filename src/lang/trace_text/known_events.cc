@@ -112,6 +112,12 @@ constexpr Row kRows[] = {
     {"drm:drm_vblank_event_queued", kVblank, kVblankPrint},
     {"drm:drm_vblank_event_delivered", kVblank, kVblankPrint},
     {"raw_syscalls:sys_exit", "long id;long ret", "\"NR %ld = %ld\", REC->id, REC->ret"},
+    {"gpu_mem:gpu_mem_total", "u32 gpu_id;u32 pid;u64 size",
+     "\"gpu_id=%u pid=%u size=%llu\", REC->gpu_id, REC->pid, REC->size"},
+    {"power:cpu_frequency", "u32 state;u32 cpu_id",
+     "\"state=%lu cpu_id=%lu\", (unsigned long)REC->state, (unsigned long)REC->cpu_id"},
+    {"power:gpu_frequency", "u32 gpu_id;u32 state",
+     "\"gpu_id=%u state=%u\", REC->gpu_id, REC->state"},
 };
 
 // Where a field of a type of this beginning has its size.

@@ -90,9 +90,10 @@ std::string_view EventArguments::name_of(const EventPlan& plan, const TraceRecor
 void EventArguments::add_stack(const EventPlan& plan, const TraceRecord& record) {
     const bool is_user = plan.ftrace.kind == FtraceKind::user_stack;
     std::string& text = texts_.emplace_back();
+    const AddressNames user = user_names(context_, record, is_user);
     for (const std::uint64_t address : stack_of(*plan.ftrace.fields[0], record.bytes, is_user)) {
         if (!text.empty()) text += '\n';
-        append_function(text, address, is_user ? AddressNames() : context_.addresses,
+        append_function(text, address, is_user ? user : context_.addresses,
                         context_.options.sym_offset);
     }
     arguments_.push_back({"stack", Argument::Kind::text, 0, text});

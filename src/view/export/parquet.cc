@@ -5,7 +5,6 @@
 #include <span>
 
 #include "base/cat.h"
-#include "lang/trace_dat/compression.h"
 #include "view/export/protobuf.h"
 #include "view/export/thrift.h"
 
@@ -59,23 +58,26 @@ PhysicalType physical(ParquetWriter::Type type) {
     return kInt64;
 }
 
+// Parquet's byte order is this machine's.
+static_assert(std::endian::native == std::endian::little);
+
 template <class T>
 void append_plain(std::string& out, T value) {
-    char bytes[sizeof value];
-    for (std::size_t i = 0; i < sizeof value; ++i)
-        bytes[i] = static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i));
-    out.append(bytes, sizeof bytes);
+    out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
 // Numbers of `width` bits, least first, in groups of eight.
 void append_packed(std::string& out, const std::vector<std::int64_t>& numbers, unsigned width) {
     const std::size_t groups = (numbers.size() + 7) / 8;
     append_varint(out, groups << 1 | 1);
+    const std::size_t begin = out.size();
+    out.resize(begin + groups * width);
+    char* to = out.data() + begin;
     std::uint64_t bits = 0;
     unsigned held = 0;
     for (std::size_t i = 0; i < 8 * groups; ++i) {
         if (i < numbers.size()) bits |= static_cast<std::uint64_t>(numbers[i]) << held;
-        for (held += width; held >= 8; held -= 8, bits >>= 8) out += static_cast<char>(bits);
+        for (held += width; held >= 8; held -= 8, bits >>= 8) *to++ = static_cast<char>(bits);
     }
 }
 
@@ -166,7 +168,7 @@ void ParquetWriter::end_group() {
 
 void ParquetWriter::write_page(Chunk& chunk, bool is_dictionary, std::uint64_t values,
                                std::string_view plain) {
-    const std::string packed = compress_fast(std::as_bytes(std::span(plain)));
+    const std::string_view packed = compressor_.compress(std::as_bytes(std::span(plain)));
     Thrift header;
     header.i32(page_header::kType, is_dictionary ? kDictionaryPage : kDataPage);
     header.i32(page_header::kPlainSize, static_cast<std::int32_t>(plain.size()));
@@ -195,7 +197,8 @@ ParquetWriter::Chunk ParquetWriter::write_chunk(Column& column, std::uint64_t ro
     Chunk chunk;
     chunk.at = at_;
     chunk.values = rows;
-    std::string page;
+    std::string& page = page_;
+    page.clear();
     append_levels(page, column.runs);
     if (column.type == Type::text && !column.numbers.empty()) {
         chunk.has_dictionary = true;
@@ -205,12 +208,12 @@ ParquetWriter::Chunk ParquetWriter::write_chunk(Column& column, std::uint64_t ro
         page += static_cast<char>(width);
         append_packed(page, column.numbers, width);
     } else {
-        page.reserve(page.size() + 8 * column.numbers.size());
-        for (const std::int64_t number : column.numbers)
-            if (column.type == Type::i32)
-                append_plain(page, static_cast<std::uint32_t>(number));
-            else
-                append_plain(page, static_cast<std::uint64_t>(number));
+        if (column.type == Type::i32)
+            for (const std::int64_t number : column.numbers)
+                append_plain(page, static_cast<std::int32_t>(number));
+        else
+            page.append(reinterpret_cast<const char*>(column.numbers.data()),
+                        column.numbers.size() * sizeof(std::int64_t));
         // The order of unsigned ones is another.
         chunk.has_range = !column.numbers.empty() && column.type != Type::u64;
         if (chunk.has_range) {

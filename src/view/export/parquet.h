@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "lang/trace_dat/compression.h"
+
 namespace gpufs {
 
 // Writes a table as a Parquet file (format version 2 with pages of version 1): numbers plain, texts
@@ -74,6 +76,8 @@ private:
     std::string footer(const std::vector<std::pair<std::string, std::string>>& facts) const;
 
     Write write_;
+    FastCompressor compressor_;
+    std::string page_;  // that is being written
     std::uint64_t at_ = 0;
     std::vector<Column> columns_;
     std::vector<Group> groups_;

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/text_hash.h"
 #include "view/export/protobuf.h"
 #include "view/export/timeline.h"
 
@@ -24,13 +25,7 @@ public:
     Found find(std::string_view text);
 
 private:
-    struct Hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const noexcept {
-            return std::hash<std::string_view>()(text);
-        }
-    };
-    std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> numbers_;
+    std::unordered_map<std::string, std::uint64_t, TextHash, std::equal_to<>> numbers_;
 };
 
 // Writes a timeline as Perfetto's trace of packets (perfetto/trace/trace.proto). Packets do not

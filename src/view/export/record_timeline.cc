@@ -20,7 +20,8 @@ RecordTimeline::RecordTimeline(TraceFile& file, TimelineWriter& writer)
       arguments_(file.context()),
       jobs_(RecordedJobs::find(file)),
       job_tracks_(tracks_, writer),
-      fence_tracks_(tracks_, writer) {}
+      fence_tracks_(tracks_, writer),
+      gpu_tracks_(tracks_, writer) {}
 
 std::vector<std::string> RecordTimeline::notes() const {
     std::vector<std::string> notes;
@@ -123,8 +124,10 @@ void RecordTimeline::add_instant(const EventPlan& plan, const TraceRecord& recor
         arrow = JobTracks::begins_arrow(step) ? job_tracks_.next_arrow()
                                               : job_tracks_.draw(step, record.timestamp);
     const std::uint32_t track = track_of(plan, record, common);
+    const std::span<const Argument> arguments = arguments_.of(plan, record);
     writer_.instant({track, record.timestamp, arguments_.name_of(plan, record), plan.system,
-                     arguments_.of(plan, record), arrow.flow, arrow.is_end});
+                     arguments, arrow.flow, arrow.is_end});
+    gpu_tracks_.draw(plan, record, arguments);
     for (const JobStep& step : steps)
         if (JobTracks::begins_arrow(step)) job_tracks_.draw(step, record.timestamp);
     fence_tracks_.draw(plan, record, track);

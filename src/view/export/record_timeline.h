@@ -12,6 +12,7 @@
 #include "engine/trace/by_event_id.h"
 #include "view/export/event_plan.h"
 #include "view/export/fence_tracks.h"
+#include "view/export/gpu_tracks.h"
 #include "view/export/job_tracks.h"
 #include "view/export/jobs.h"
 #include "view/export/lanes.h"
@@ -21,7 +22,9 @@ namespace gpufs {
 
 // Makes a timeline of a recording. Switches and wakeups of tasks are told as such; each other
 // record is one instant: of an interrupt on the track of its CPU, of a display on that of the
-// display, all others on that of their task. Jobs of GPUs, fences and waits for them are slices.
+// display, all others on that of their task. Jobs of GPUs, fences and waits for them are slices;
+// faults and moves of GPUs' memory are marks on tracks of the GPU, too, and what is counted there
+// has counters.
 //
 //   RecordTimeline timeline(file, writer);
 //   while (const TraceRecord* record = file.next()) timeline.add(*record);
@@ -60,6 +63,7 @@ private:
     std::unique_ptr<RecordedJobs> jobs_;  // null: there are none
     JobTracks job_tracks_;
     FenceTracks fence_tracks_;
+    GpuTracks gpu_tracks_;
     ByEventId<EventPlan> plans_;
     std::unordered_map<int, std::uint32_t> tasks_;  // tracks, by thread
     std::map<std::int64_t, std::uint32_t> cpus_, displays_;

@@ -9,19 +9,28 @@
 
 namespace gpufs {
 
-std::uint32_t StackProfile::frame_of(std::uint64_t address, bool is_user) {
-    auto& known = is_user ? user_frames_ : kernel_frames_;
+std::uint32_t StackProfile::kernel_frame(std::uint64_t address) {
     const auto [it, is_new] =
-        known.try_emplace(address, static_cast<std::uint32_t>(frames_.size()));
+        kernel_frames_.try_emplace(address, static_cast<std::uint32_t>(frames_.size()));
     if (!is_new) return it->second;
-    Frame frame{address, is_user, {}};
-    append_function(frame.name, address, is_user ? AddressNames() : context_.addresses, false);
+    Frame frame{address, false, {}};
+    append_function(frame.name, address, context_.addresses, false);
     frames_.push_back(std::move(frame));
     return it->second;
 }
 
+std::uint32_t StackProfile::user_frame(int process, std::uint64_t address) {
+    Frame frame{address, true, {}};
+    append_function(frame.name, address, context_.addresses.of_process(process), false);
+    const int of = context_.addresses.user ? process : 0;
+    const auto [it, is_new] = user_frames_.try_emplace({of, address, frame.name},
+                                                       static_cast<std::uint32_t>(frames_.size()));
+    if (is_new) frames_.push_back(std::move(frame));
+    return it->second;
+}
+
 bool StackProfile::is_tracer(std::uint64_t address) {
-    return is_probe_function(frames_[frame_of(address, false)].name);
+    return is_probe_function(frames_[kernel_frame(address)].name);
 }
 
 void StackProfile::count(Pending& pending) {
@@ -35,12 +44,9 @@ void StackProfile::count(Pending& pending) {
     sample.event = event ? event->format.full_name() : cat("unknown event ", pending.id);
     sample.tid = pending.tid;
     sample.comm = context_.tasks.comm(pending.tid);
-    const auto take = [&](const std::vector<std::uint64_t>& addresses, bool is_user) {
-        for (auto it = addresses.rbegin(); it != addresses.rend(); ++it)
-            sample.frames.push_back(frame_of(*it, is_user));
-    };
-    take(pending.user, true);
-    take(kernel, false);
+    sample.frames.assign(pending.user.rbegin(), pending.user.rend());
+    for (auto it = kernel.rbegin(); it != kernel.rend(); ++it)
+        sample.frames.push_back(kernel_frame(*it));
     ++counts_[std::move(sample)];
     pending.kernel.clear();
     pending.user.clear();
@@ -68,7 +74,14 @@ void StackProfile::add(const TraceRecord& record) {
     }
     if (pending.id == -1) return;
     const bool is_user = kind.kind == FtraceKind::user_stack;
-    (is_user ? pending.user : pending.kernel) = stack_of(*kind.fields[0], record.bytes, is_user);
+    auto stack = stack_of(*kind.fields[0], record.bytes, is_user);
+    if (!is_user) {
+        pending.kernel = std::move(stack);
+        return;
+    }
+    pending.user.clear();
+    for (const std::uint64_t address : stack)
+        pending.user.push_back(user_frame(process_of(context_, record), address));
 }
 
 void StackProfile::finish() {

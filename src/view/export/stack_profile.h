@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -47,17 +48,22 @@ private:
     // An event whose stacks may follow it in its stream.
     struct Pending {
         int id = -1, tid = 0;
-        std::vector<std::uint64_t> kernel, user;  // innermost first
+        std::vector<std::uint64_t> kernel;  // addresses, innermost first
+        std::vector<std::uint32_t> user;    // indices of frames_, innermost first
     };
     void count(Pending& pending);
-    std::uint32_t frame_of(std::uint64_t address, bool is_user);
+    std::uint32_t kernel_frame(std::uint64_t address);
+    std::uint32_t user_frame(int process, std::uint64_t address);
     bool is_tracer(std::uint64_t address);
 
     TraceContext& context_;
     ByEventId<FtraceEvent> kinds_;
     std::vector<Pending> pending_;  // by stream
     std::vector<Frame> frames_;
-    std::unordered_map<std::uint64_t, std::uint32_t> kernel_frames_, user_frames_;  // by address
+    std::unordered_map<std::uint64_t, std::uint32_t> kernel_frames_;  // by address
+    // By process, 0 where its functions are not known, address and name: another program may have
+    // another function there.
+    std::map<std::tuple<int, std::uint64_t, std::string>, std::uint32_t> user_frames_;
     std::map<Sample, std::uint64_t> counts_;
     std::uint64_t first_ = 0, last_ = 0;
 };

@@ -9,15 +9,23 @@ namespace {
 
 // A return address may already belong to the next function, hence the address before it. In stacks,
 // calls from different places of one function are merged: the offset is dropped.
-std::string kernel_text(const AddressNames& names, std::uint64_t address, ValueNames::Place place) {
+std::string symbol_text(const AddressNames& names, std::uint64_t address, ValueNames::Place place,
+                        bool is_user = false) {
     const std::uint64_t back = place == ValueNames::Place::outer_frame ? 1 : 0;
     const auto symbol = names.symbol ? names.symbol(address - back) : std::nullopt;
     if (!symbol) return {};
     Frame frame;
     frame.name = symbol->name;
-    if (!symbol->module.empty()) frame.module = cat('[', symbol->module, ']');
+    if (!symbol->module.empty())
+        frame.module = is_user ? std::string(symbol->module) : cat('[', symbol->module, ']');
     if (place == ValueNames::Place::address) frame.offset = symbol->offset;
     return to_text(frame);
+}
+
+// Where no function is known, the address stands for itself.
+std::string user_text(const AddressNames& names, std::uint32_t process, std::uint64_t address,
+                      ValueNames::Place place) {
+    return symbol_text(names.of_process(static_cast<int>(process)), address, place, true);
 }
 
 }  // namespace
@@ -25,8 +33,13 @@ std::string kernel_text(const AddressNames& names, std::uint64_t address, ValueN
 ValueNames recorded_names(TraceContext& context) {
     ValueNames names;
     names.kernel = [&context](std::uint64_t address, ValueNames::Place place) {
-        return kernel_text(context.addresses, address, place);
+        return symbol_text(context.addresses, address, place);
     };
+    if (context.addresses.user)
+        names.user = [&context](std::uint32_t process, std::uint64_t address,
+                                ValueNames::Place place) {
+            return user_text(context.addresses, process, address, place);
+        };
     names.time = [](std::uint64_t ns) { return seconds_text(ns); };
     return names;
 }

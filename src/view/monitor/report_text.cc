@@ -11,8 +11,10 @@
 #include "base/cat.h"
 #include "base/text.h"
 #include "view/json.h"
+#include "view/marks.h"
 #include "view/monitor/folded.h"
 #include "view/monitor/histogram.h"
+#include "view/monitor/histogram_scale.h"
 #include "view/monitor/stack_tree.h"
 #include "view/table.h"
 
@@ -209,12 +211,16 @@ std::vector<Table::Column> fact_columns(const Aggregation& how, std::vector<Tabl
     return before;
 }
 
+using TrendTexts = std::span<const std::string>;  // one a row, or none
+
 std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, const KeyPlans& plans,
-                           ValueWriter& values, const Screen& screen) {
+                           ValueWriter& values, const Screen& screen, TrendTexts trends) {
     std::vector<Table::Column> columns = fact_columns(map.aggregation, key_columns(plans));
     if (rate_of(map.aggregation, Words(4), rows.during_ns)) columns.push_back({"RATE"});
+    if (!trends.empty()) columns.push_back({"TREND"});
     Table table(std::move(columns));
-    for (const MapEntry& entry : rows.entries) {
+    for (std::size_t i = 0; i < rows.entries.size(); ++i) {
+        const MapEntry& entry = rows.entries[i];
         for (const ValuePlan& plan : plans.columns) {
             append_value(table.text(), plan, entry.key, values);
             table.end_cell();
@@ -227,29 +233,82 @@ std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, co
             table.text() += rate_text(map, *rate);
             table.end_cell();
         }
+        if (!trends.empty()) {
+            table.text() += trends[i];
+            table.end_cell();
+        }
     }
     return table.to_text(screen);
 }
 
-// A row for each histogram. The least says little, and there is room for eight columns.
-constexpr std::string_view kLeftOut = "min";
+// The histograms of all rows as sparklines on one scale, and a line that tells it.
+struct Shapes {
+    std::vector<std::string> rows;
+    std::string scale;
+};
+
+Shapes shapes_of(const MapDeclaration& map, const ReportRows& rows, Plot plot) {
+    constexpr std::size_t kMostMarks = 16;
+    if (plot == Plot::none) return {};
+    HistogramScale scale(map.aggregation, kMostMarks);
+    for (const MapEntry& entry : rows.entries)
+        for (const HistogramBucket& bucket : entry.buckets) scale.widen(bucket.number);
+    Shapes shapes;
+    for (const MapEntry& entry : rows.entries) {
+        std::vector<double> counts(scale.size());
+        for (const HistogramBucket& bucket : entry.buckets)
+            counts[scale.step_of(bucket.number)] += static_cast<double>(bucket.count);
+        shapes.rows.push_back(sparkline(counts, plot));
+    }
+    shapes.scale = cat("SHAPE is from ", scale.range_text(unit_of(map)), '\n');
+    return shapes;
+}
 
 std::string table_of_percentiles(const MapDeclaration& map, const ReportRows& rows,
-                                 const KeyPlans& plans, ValueWriter& values, const Screen& screen) {
+                                 const KeyPlans& plans, ValueWriter& values, const Screen& screen,
+                                 TrendTexts trends, std::span<const std::string_view> left_out) {
     const Aggregation& how = map.aggregation;
+    const auto is_shown = [&](std::string_view name) {
+        return std::ranges::find(left_out, name) == left_out.end();
+    };
+    const Shapes shapes = shapes_of(map, rows, screen.plot);
     std::vector<Table::Column> columns = key_columns(plans);
     columns.push_back({"COUNT"});
     for (const auto& [name, value] : percentiles(how, {}, {}, ""))
-        if (name != kLeftOut) columns.push_back({upper_case(name)});
+        if (is_shown(name)) columns.push_back({upper_case(name)});
+    if (!shapes.rows.empty()) columns.push_back({"SHAPE", Table::Align::left});
+    if (!trends.empty()) columns.push_back({"TREND"});
     Table table(std::move(columns));
-    for (const MapEntry& entry : rows.entries) {
+    for (std::size_t i = 0; i < rows.entries.size(); ++i) {
+        const MapEntry& entry = rows.entries[i];
         std::vector<std::string> cells = key_cells(plans, entry.key, values);
         cells.push_back(cat(count_of(how, entry.words)));
         for (auto& [name, value] : percentiles(how, entry.words, entry.buckets, unit_of(map)))
-            if (name != kLeftOut) cells.push_back(std::move(value));
+            if (is_shown(name)) cells.push_back(std::move(value));
+        if (!shapes.rows.empty()) cells.push_back(shapes.rows[i]);
+        if (!trends.empty()) cells.push_back(trends[i]);
         table.add(cells);
     }
-    return table.to_text(screen);
+    return table.to_text(screen) + shapes.scale;
+}
+
+// A row for each histogram. The least says little, and there is room for eight columns; where marks
+// stand beside them, for less.
+std::string table_of_percentiles(const MapDeclaration& map, const ReportRows& rows,
+                                 const KeyPlans& plans, ValueWriter& values, const Screen& screen,
+                                 TrendTexts trends) {
+    constexpr std::string_view kLeftOut[] = {"min", "p99.9", "p95", "avg"};
+    const auto text = [&](std::size_t left_out, const Screen& size) {
+        return table_of_percentiles(map, rows, plans, values, size, trends,
+                                    std::span(kLeftOut).first(left_out));
+    };
+    const bool has_marks = screen.plot != Plot::none || !trends.empty();
+    if (!has_marks || screen.columns == 0) return text(1, screen);
+    for (std::size_t left_out = 1; left_out < std::size(kLeftOut); ++left_out) {
+        const std::string whole = text(left_out, {0, 0, screen.plot});
+        if (columns_of(whole.substr(0, whole.find('\n'))) <= screen.columns) return whole;
+    }
+    return text(std::size(kLeftOut), screen);
 }
 
 // A row for all stacks of one key, and below it their tree.
@@ -338,16 +397,17 @@ std::string histograms(const MapDeclaration& map, const ReportRows& rows, const 
 
 // "n: 15", "n: 15, 7.5/s", "waits: count 2, avg 5"
 std::string single_line(const MapDeclaration& map, const Report& report, const MapEntry& entry,
-                        std::uint64_t during_ns) {
+                        std::uint64_t during_ns, TrendTexts trends) {
+    const std::string trend = trends.empty() ? std::string() : cat("  ", trends.front());
     const Facts facts = facts_of(map.aggregation, entry.words);
     const auto rate = rate_of(map.aggregation, entry.words, during_ns);
     if (facts.size() == 1)
         return cat(report.title, ": ", fact_text(map, *facts.begin()),
-                   rate ? cat(", ", rate_text(map, *rate)) : "", '\n');
+                   rate ? cat(", ", rate_text(map, *rate)) : "", trend, '\n');
     std::string text;
     for (const Fact& fact : facts)
         text += cat(text.empty() ? "" : ", ", fact.name, ' ', fact_text(map, fact));
-    return cat(report.title, ": ", text, '\n');
+    return cat(report.title, ": ", text, trend, '\n');
 }
 
 std::string object_of(const std::vector<ValuePlan>& plans, std::span<const std::byte> bytes,
@@ -392,7 +452,8 @@ bool has_stacks(const Program& program) {
 }
 
 std::string report_text(const MapDeclaration& map, const Report& report, ReportRows rows,
-                        ValueWriter& values, const Screen& screen) {
+                        ValueWriter& values, const Screen& screen,
+                        std::span<const std::string> trends) {
     if (rows.entries.empty()) return {};
     std::size_t left_out = 0;
     if (report.top != 0 && rows.entries.size() > report.top) {
@@ -403,16 +464,16 @@ std::string report_text(const MapDeclaration& map, const Report& report, ReportR
     const bool is_data = map.aggregation.kind == Aggregate::none;
     const bool is_drawn = map.aggregation.is_histogram();
     if (is_single(map) && !is_data && !is_drawn)
-        return single_line(map, report, rows.entries.front(), rows.during_ns);
+        return single_line(map, report, rows.entries.front(), rows.during_ns, trends);
     std::string text = cat(report.title, '\n');
     if (is_drawn && report.is_table)
-        text += table_of_percentiles(map, rows, plans, values, screen);
+        text += table_of_percentiles(map, rows, plans, values, screen, trends);
     else if (is_drawn)
         text += histograms(map, rows, plans, values, screen);
     else if (is_data)
         text += table_of_data(map, rows, plans, values, screen);
     else if (plans.stacks.empty())
-        text += table_of_facts(map, rows, plans, values, screen);
+        text += table_of_facts(map, rows, plans, values, screen, trends);
     else
         text += table_of_stacks(map, rows, plans, values, screen);
     if (left_out != 0) text += cat("and ", left_out, " more\n");

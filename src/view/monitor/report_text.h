@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,12 @@ namespace gpufs {
 // stacks, those as a tree, weighed by the sum where the aggregation has one without a sign, else by
 // the count. Values have human units. Rows behind the report's top are left out, and counted. Empty
 // where there is nothing to show. Behind counts and sums of a known time stands how much that is
-// each second.
+// each second. Where the screen plots, rows of percentiles have the shape of their histograms.
+// `trends`, one a row, are shown as a last column of what is counted; empty: there is none. Where
+// this column would not fit, some percentiles are left out.
 std::string report_text(const MapDeclaration& map, const Report& report, ReportRows rows,
-                        ValueWriter& values, const Screen& screen = {});
+                        ValueWriter& values, const Screen& screen = {},
+                        std::span<const std::string> trends = {});
 
 // {"map":"calls","title":"System calls","entries":[{"key":{"comm":"make"},"count":321}]}. Numbers
 // are in their own unit: "unit" is that of what is aggregated, "units" those of the key's and the

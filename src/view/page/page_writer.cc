@@ -52,7 +52,7 @@ void PageWriter::see(std::uint64_t time) {
 }
 
 std::uint32_t PageWriter::name_of(std::string_view text) {
-    const auto known = names_.find(std::string(text));
+    const auto known = names_.find(text);
     if (known != names_.end()) return known->second;
     if (name_order_.size() >= limits_.names) return kTooManyNames;
     name_order_.emplace_back(text);

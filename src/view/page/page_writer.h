@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text_hash.h"
 #include "view/export/timeline.h"
 #include "view/page/number_file.h"
 #include "view/page/page_chunks.h"
@@ -96,7 +97,7 @@ private:
     bool has_begun_ = false;
 
     std::vector<Track> tracks_;
-    std::unordered_map<std::string, std::uint32_t> names_;
+    std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> names_;
     std::vector<std::string> name_order_;
     std::map<std::pair<int, std::uint32_t>, std::uint32_t> tasks_;  // by thread and name
     std::vector<std::pair<int, std::uint32_t>> task_order_;

@@ -66,9 +66,10 @@ void RecordCsv::print(const TraceRecord& record, std::string& out) {
     cell_.clear();
     if (stack.field) {
         cell_ += "stack=";
+        const AddressNames user = user_names(context_, record, stack.is_user);
         for (const std::uint64_t address : stack_of(*stack.field, record.bytes, stack.is_user)) {
             if (!cell_.ends_with('=')) cell_ += ';';
-            append_function(cell_, address, stack.is_user ? AddressNames() : context_.addresses,
+            append_function(cell_, address, stack.is_user ? user : context_.addresses,
                             context_.options.sym_offset);
         }
     } else {

@@ -140,12 +140,13 @@ void TraceJson::print_stack(const Plan& p, const TraceRecord& record, std::strin
     out += stack.empty() ? ",\"stack\":null" : ",\"stack\":[";
     bool is_first = true;
     std::string name;
+    const AddressNames& names = context_.addresses;
+    const AddressNames user = user_names(context_, record, p.stack.is_user);
     for (const std::uint64_t address : stack) {
         if (!is_first) out += ',';
         is_first = false;
         name.clear();
-        append_function(name, address, p.stack.is_user ? AddressNames() : context_.addresses,
-                        context_.options.sym_offset);
+        append_function(name, address, p.stack.is_user ? user : names, context_.options.sym_offset);
         append_json_quoted(out, name);
     }
     if (!stack.empty()) out += ']';

@@ -113,6 +113,15 @@ void make_line_printable(std::string& out, std::size_t start, Controls controls)
     if (is_ended) out += '\n';
 }
 
+int process_of(const TraceContext& context, const TraceRecord& record) {
+    const int tid = common_fields(record.bytes).pid, process = context.tasks.tgid(tid);
+    return process == 0 ? tid : process;
+}
+
+AddressNames user_names(const TraceContext& context, const TraceRecord& record, bool is_user) {
+    return is_user ? context.addresses.of_process(process_of(context, record)) : AddressNames();
+}
+
 void append_function(std::string& out, std::uint64_t address, const AddressNames& names,
                      bool with_offset) {
     const auto symbol = names.symbol ? names.symbol(address) : std::nullopt;

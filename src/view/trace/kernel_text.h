@@ -73,6 +73,12 @@ void append_comm(std::string& out, std::string_view comm, Controls controls);
 // Escapes control characters in the line from `start` on, but not the newline at its end.
 void make_line_printable(std::string& out, std::size_t start, Controls controls);
 
+// The process of the task that made a record; where it is not known, as if the task were one.
+int process_of(const TraceContext& context, const TraceRecord& record);
+// What the recording knows of the user addresses of a record's process; nothing where these are of
+// the kernel. Borrows the context's.
+AddressNames user_names(const TraceContext& context, const TraceRecord& record, bool is_user);
+
 // "[unknown/kretprobe'd]", or the function's name; "0x..." where it is not known.
 void append_function(std::string& out, std::uint64_t address, const AddressNames& names,
                      bool with_offset);

@@ -83,7 +83,21 @@ TraceCmdText::Printer TraceCmdText::make_printer(int id) {
     return p;
 }
 
-void TraceCmdText::print(const TraceRecord& record, std::string_view buffer, std::string& out) {
+TraceCmdText::Prepared TraceCmdText::prepare(const TraceRecord& record) {
+    Prepared prepared;
+    prepared.printer = &printers_.get(record.id(), [&](int id) { return make_printer(id); });
+    prepared.comm = context_.tasks.comm(common_fields(record.bytes).pid);
+    const FtraceEvent& event = prepared.printer->ftrace;
+    if (event.kind == FtraceKind::function) {
+        const auto word = [&](std::size_t i) { return integer_of(*event.fields[i], record.bytes); };
+        prepared.depth = depth(record.cpu, start_of(word(1)), start_of(word(0)));
+    }
+    if (event.kind == FtraceKind::user_stack) prepared.process = process_of(context_, record);
+    return prepared;
+}
+
+void TraceCmdText::print(const Prepared& prepared, const TraceRecord& record,
+                         std::string_view buffer, std::string& out) const {
     if (!record.lost_before.is_zero()) {
         append(out, "CPU:");
         append(out, record.cpu);
@@ -95,8 +109,8 @@ void TraceCmdText::print(const TraceRecord& record, std::string_view buffer, std
         append(out, "EVENTS DROPPED]\n");
     }
     out += buffer;
-    print_context(record, out);
-    const Printer& p = printers_.get(record.id(), [&](int id) { return make_printer(id); });
+    print_context(prepared, record, out);
+    const Printer& p = *prepared.printer;
     if (!p.is_known) {
         out += cat("unknown event ", record.id(), '\n');
         return;
@@ -106,14 +120,15 @@ void TraceCmdText::print(const TraceRecord& record, std::string_view buffer, std
     if (p.text)
         p.text->print(record.bytes, context_.addresses, out);
     else
-        print_ftrace(p.ftrace, record, out);
+        print_ftrace(prepared, record, out);
     if (!out.ends_with('\n')) out += '\n';
     if (!p.ftrace.is_stack()) make_line_printable(out, start, context_.controls);
 }
 
-void TraceCmdText::print_context(const TraceRecord& record, std::string& out) {
+void TraceCmdText::print_context(const Prepared& prepared, const TraceRecord& record,
+                                 std::string& out) const {
     const int pid = common_fields(record.bytes).pid;
-    append_comm(out, context_.tasks.comm(pid), context_.controls);
+    append_comm(out, prepared.comm, context_.controls);
 
     char text[96];
     char* to = text;
@@ -158,7 +173,7 @@ std::uint64_t TraceCmdText::start_of(std::uint64_t address) const {
 }
 
 // The function's name, or the address in hex.
-void TraceCmdText::print_function(std::uint64_t address, std::string& out) {
+void TraceCmdText::print_function(std::uint64_t address, std::string& out) const {
     const auto& find = context_.addresses.symbol;
     if (const auto symbol = find ? find(address) : std::nullopt)
         out += symbol->name;
@@ -166,8 +181,9 @@ void TraceCmdText::print_function(std::uint64_t address, std::string& out) {
         out += hex(address);
 }
 
-void TraceCmdText::print_ftrace(const FtraceEvent& event, const TraceRecord& record,
-                                std::string& out) {
+void TraceCmdText::print_ftrace(const Prepared& prepared, const TraceRecord& record,
+                                std::string& out) const {
+    const FtraceEvent& event = prepared.printer->ftrace;
     const RecordBytes bytes = record.bytes;
     const auto word = [&](std::size_t i) { return integer_of(*event.fields[i], bytes); };
     switch (event.kind) {
@@ -175,7 +191,7 @@ void TraceCmdText::print_ftrace(const FtraceEvent& event, const TraceRecord& rec
         case FtraceKind::raw_data:
             return;
         case FtraceKind::function:
-            out.append(3 * depth(record.cpu, start_of(word(1)), start_of(word(0))), ' ');
+            out.append(3 * prepared.depth, ' ');
             return print_function(word(0), out);
         case FtraceKind::kernel_stack:
             out += "<stack trace >\n";
@@ -190,8 +206,14 @@ void TraceCmdText::print_ftrace(const FtraceEvent& event, const TraceRecord& rec
             }
             return;
         case FtraceKind::user_stack:
-            for (const std::uint64_t address : stack_of(*event.fields[0], bytes, true))
-                out += cat("\t=> ", hex(address), '\n');
+            for (const std::uint64_t address : stack_of(*event.fields[0], bytes, true)) {
+                out += cat("\t=> ", hex(address));
+                const auto& find = context_.addresses.user;
+                if (const auto symbol = find ? find(prepared.process, address) : std::nullopt)
+                    out += printable(cat(' ', symbol->name, " (", symbol->module, ')'),
+                                     context_.controls);
+                out += '\n';
+            }
             return;
         case FtraceKind::print:
             print_function(word(0), out);

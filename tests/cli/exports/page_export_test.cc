@@ -125,7 +125,8 @@ BOOST_AUTO_TEST_CASE(what_a_page_cannot_be_is_said_before_anything_is_done) {
                "gpufs: --html does not go with --interval: a page has all of the time");
     BOOST_TEST(refused({"watch", "drm", "-i", path, "--html", "x", "--heat", "x"}) ==
                "gpufs: --heat and --html write to one file");
-    BOOST_TEST(refused({"stall", "-p", "1", "--title", "x"}) == "gpufs: --title goes with --html");
+    BOOST_TEST(refused({"stall", "-p", "1", "--title", "x"}) ==
+               "gpufs: --title goes with a picture");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

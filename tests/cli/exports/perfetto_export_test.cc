@@ -129,7 +129,7 @@ void check_records(const ShownTimeline& shown, const std::vector<Json>& records)
                 as_lines(those(records, is_wakeup), wakeup_record_line)));
     std::vector<ShownTimeline::Event> instants;
     for (const auto& one : shown.instants)
-        if (one.category != "lost") instants.push_back(one);
+        if (one.category != "lost" && one.category != "gpu") instants.push_back(one);
     const auto others =
         those(records, [&](const Json& one) { return !is_switch(one) && !is_wakeup(one); });
     BOOST_TEST(instants.size() == others.size());
@@ -158,6 +158,7 @@ void check_counters(const ShownTimeline& shown) {
                                                         {"jobs on the ring", "run"}};
     for (const ShownTimeline::Value& value : shown.values) {
         const ShownTimeline::Track& counter = shown.tracks.at(value.track);
+        if (!counted.contains(counter.name)) continue;
         const std::string& of = counted.at(counter.name);
         std::int64_t least = 0, most = 0;  // what begins or ends in this moment may count or not
         for (const ShownTimeline::Event& slice : shown.slices) {
@@ -184,6 +185,63 @@ BOOST_DATA_TEST_CASE(perfetto_has_every_record_with_its_fields, ut::data::make(a
     check_records(shown, test::reported(recording_path(name)));
     check_flows(shown);
     check_counters(shown);
+}
+
+// "TRACK NAME" of each mark, "TRACK VALUE" of each counter's, in order.
+std::vector<std::string> gpu_lines(const ShownTimeline& shown) {
+    std::vector<std::string> lines;
+    for (const ShownTimeline::Event& one : shown.instants)
+        if (one.category == "gpu") lines.push_back(cat(shown.path_of(one.track), ' ', one.name));
+    for (const ShownTimeline::Value& one : shown.values)
+        if (!has(shown.path_of(one.track), "ring "))
+            lines.push_back(cat(shown.path_of(one.track), ' ', one.value));
+    return lines;
+}
+
+// What gpufs report tells of these recordings, by hand.
+BOOST_AUTO_TEST_CASE(faults_moves_and_memory_are_on_tracks_of_the_gpu) {
+    using Lines = std::vector<std::string>;
+    const auto told = [](const std::string& name) {
+        return gpu_lines(perfetto_of(recording_path(name)));
+    };
+    const Lines xe = {
+        "GPU 0000:03:00.0/VM faults memory error", "GPU 0000:03:00.0/VM faults page fault",
+        "GPU 0000:03:00.0/evictions evict",        "GPU 0000:03:00.0/evictions evict",
+        "GPU 0000:03:00.0/evictions evict",        "GPU 0000:03:00.0/moves vram0 to gtt",
+        "GPU 0000:03:00.0/moves system to vram0",  "GPU 0000:03:00.0/CPU faults fault",
+        "GPU 0000:03:00.0/CPU faults fault",       "GPU 0000:03:00.0/moved to gtt 1048576",
+        "GPU 0000:03:00.0/moved to vram0 4096"};
+    BOOST_TEST(told("xe-6.12") == xe, boost::test_tools::per_element());
+    BOOST_TEST(told("xe-7.3") == xe, boost::test_tools::per_element());
+    const Lines amdgpu = {
+        "GPU/moves VRAM to GTT",    "GPU/moves GTT to VRAM",     "GPU/moves VRAM to GTT",
+        "GPU/VM faults fault",      "GPU/VM faults fault",       "GPU/VM faults fault",
+        "GPU/moved to GTT 1048576", "GPU/moved to VRAM 1048576", "GPU/moved to GTT 1052672"};
+    for (const char* name : {"amdgpu-5.10", "amdgpu-6.12", "amdgpu-7.3"})
+        BOOST_TEST(told(name) == amdgpu, boost::test_tools::per_element());
+    const Lines i915 = told("i915-6.1");
+    BOOST_TEST(std::ranges::count(i915, "GPU/CPU faults fault") == 4);
+    BOOST_TEST(std::ranges::count(i915, "GPU/evictions shrink") == 3);
+    const Lines buffers = {"GPU/buffers 1048576", "GPU/buffers 1052672", "GPU/buffers 1060864",
+                           "GPU/buffers 1056768", "GPU/buffers 1069056"};
+    BOOST_TEST(Lines(i915.end() - 5, i915.end()) == buffers, boost::test_tools::per_element());
+    BOOST_TEST(told("nvidia-6.12") == Lines{"GPU 0000:01:00/errors Xid 79"},
+               boost::test_tools::per_element());
+}
+
+// As tracefs prints them: no machine here has these events with a GPU.
+BOOST_AUTO_TEST_CASE(memory_and_frequencies_are_counters) {
+    const TempFile text(
+        "# tracer: nop\n"
+        "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+        "          game-177     [000] .....    52.000001: gpu_mem_total: gpu_id=0 pid=0 size=4096\n"
+        "          game-177     [000] .....    52.000002: gpu_mem_total: gpu_id=0 pid=177 size=8\n"
+        "          game-177     [001] .....    52.000003: gpu_frequency: gpu_id=1 state=500000\n"
+        "          game-177     [001] .....    52.000004: cpu_frequency: state=2400000 cpu_id=1\n");
+    const std::vector<std::string> expected = {"GPU 0/memory 4096", "GPU 0/memory of process 177 8",
+                                               "GPU 1/frequency 500000",
+                                               "CPUs/frequency of CPU 1 2400000"};
+    BOOST_TEST(gpu_lines(perfetto_of(text.path())) == expected, boost::test_tools::per_element());
 }
 
 BOOST_DATA_TEST_CASE(perfetto_has_the_jobs_that_watch_tells_of,

@@ -15,6 +15,7 @@
 #include "kernel/host/gpus.h"
 #include "support/json.h"
 #include "support/needs.h"
+#include "support/on_terminal.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 
@@ -26,74 +27,10 @@ namespace {
 using test::Ended;
 using test::has;
 using test::Json;
+using test::OnTerminal;
 using test::parse_json_lines;
 
 constexpr const char* kGpuRecording = "tests/data/trace_dat/gpu-6.12.dat";
-
-// gpufs on a terminal of its own.
-class OnTerminal {
-public:
-    OnTerminal(const std::vector<std::string>& args, unsigned short columns, unsigned short rows) {
-        const winsize size{rows, columns, 0, 0};
-        int terminal = -1;
-        pid_ = ::forkpty(&terminal, nullptr, nullptr, &size);
-        if (pid_ == 0) {
-            std::vector<std::string> words = args;
-            words.insert(words.begin(), test::gpufs_binary());
-            std::vector<char*> argv;
-            for (std::string& word : words) argv.push_back(word.data());
-            argv.push_back(nullptr);
-            ::execv(argv[0], argv.data());
-            ::_exit(127);
-        }
-        terminal_ = Fd(terminal);
-    }
-    ~OnTerminal() {
-        if (pid_ > 0) {
-            ::kill(pid_, SIGKILL);
-            ::waitpid(pid_, nullptr, 0);
-        }
-    }
-    OnTerminal(const OnTerminal&) = delete;
-    OnTerminal& operator=(const OnTerminal&) = delete;
-
-    void press(std::string_view keys) const {
-        BOOST_TEST_REQUIRE(::write(terminal_.get(), keys.data(), keys.size()) ==
-                           static_cast<ssize_t>(keys.size()));
-    }
-    // Reads on until the text has come; what came behind the last time it was waited for.
-    std::string wait_for(std::string_view text) {
-        std::string seen;
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        while (!has(seen, std::string(text)) && std::chrono::steady_clock::now() < end)
-            if (!read_some(seen)) break;
-        BOOST_TEST(has(seen, std::string(text)));
-        return seen;
-    }
-    // To the end: its exit status, and what came.
-    std::pair<int, std::string> wait() {
-        std::string seen;
-        while (read_some(seen)) {
-        }
-        int status = 0;
-        ::waitpid(pid_, &status, 0);
-        pid_ = -1;
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, seen};
-    }
-
-private:
-    bool read_some(std::string& seen) const {
-        pollfd ready{terminal_.get(), POLLIN, 0};
-        if (::poll(&ready, 1, 1000) == 0) return true;
-        char bytes[4096];
-        const ssize_t count = ::read(terminal_.get(), bytes, sizeof bytes);
-        if (count > 0) seen.append(bytes, static_cast<std::size_t>(count));
-        return count > 0;
-    }
-
-    pid_t pid_ = -1;
-    Fd terminal_;
-};
 
 constexpr const char* kEnter = "\x1b[?1049h";
 constexpr const char* kLeave = "\x1b[?1049l";
@@ -243,6 +180,20 @@ BOOST_AUTO_TEST_CASE(the_screen_has_the_maps_of_scripts) {
     BOOST_TEST(has(seen, "[64, 128)  [64, 128)"), seen);
     gpufs.press("q");
     BOOST_TEST(gpufs.wait().first == 0);
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_the_screen_have_their_trend) {
+    const test::TempFile script("interval:ms:10 { @ticks[\"a key\"] = max(5); }", ".bt");
+    for (const auto& [locale, mark] : {std::pair{"LC_ALL=C", "@@"}, {"LC_ALL=C.UTF-8", "██"}}) {
+        OnTerminal gpufs({"watch", "fence", script.path(), "--top", "--interval", "200ms"}, 80, 24,
+                         {locale});
+        gpufs.wait_for("TREND");
+        std::string seen = gpufs.wait_for("\x1b[J");
+        for (int i = 0; i < 20 && !has(seen, mark); ++i) seen = gpufs.wait_for("\x1b[J");
+        BOOST_TEST(has(seen, mark), seen);
+        gpufs.press("q");
+        BOOST_TEST(gpufs.wait().first == 0);
+    }
 }
 
 // "04:12:07.118204 to 04:12:08.004711" is printed with the last, incomplete interval.

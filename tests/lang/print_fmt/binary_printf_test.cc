@@ -11,7 +11,7 @@ namespace {
 using test::bytes_of;
 
 std::string printed_binary(std::string_view format, const std::string& arguments) {
-    const AddressNames names{[](std::uint64_t) { return Symbol{"f", {}, 2, 16}; }, {}};
+    const AddressNames names{[](std::uint64_t) { return Symbol{"f", {}, 2, 16}; }, {}, {}};
     std::string out;
     append_binary_printf(out, format, test::as_record(arguments), names);
     return out;

@@ -98,7 +98,8 @@ const AddressNames kNames{[](std::uint64_t address) -> std::optional<Symbol> {
                           [](std::uint64_t address) -> std::optional<std::string_view> {
                               if (address == 0xffffffff82000010) return "constant";
                               return std::nullopt;
-                          }};
+                          },
+                          {}};
 
 std::string print(std::string_view print_fmt, const std::string& record = sample_record()) {
     const EventFormat event = parse_event_format("test", cat(kHead, print_fmt, "\n"));

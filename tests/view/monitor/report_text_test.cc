@@ -5,11 +5,13 @@
 
 #include "base/cat.h"
 #include "support/layout_bytes.h"
+#include "support/run_gpufs.h"
 
 namespace gpufs {
 namespace {
 
 using test::declared;
+using test::has;
 using test::LayoutBytes;
 using Words = std::vector<std::uint64_t>;
 
@@ -33,8 +35,8 @@ public:
         return *this;
     }
     const MapDeclaration& map() const { return map_; }
-    std::string text(const Screen& screen = {}) {
-        return report_text(map_, report(), rows(), values_, screen);
+    std::string text(const Screen& screen = {}, std::vector<std::string> trends = {}) {
+        return report_text(map_, report(), rows(), values_, screen, trends);
     }
     std::string json() { return report_json(map_, report(), rows(), values_); }
     std::string folded() { return folded_text(map_, rows(), values_); }
@@ -244,6 +246,38 @@ BOOST_AUTO_TEST_CASE(only_maps_with_stacks_have_folded_lines) {
     Reported calls(".map m hash key str16, value count");
     calls.add(calls.key().text("key", "make"), {3});
     BOOST_TEST(calls.folded() == "");
+}
+
+// So many values of `least`, in a bucket of log2.
+std::vector<HistogramBucket> one_bucket(std::uint32_t number, std::uint64_t count) {
+    return {{number, count, count, 1, 1}};
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_percentiles_have_their_shapes_where_the_screen_plots) {
+    Reported waits(".map m hash key { comm str16 }, value log2 us, report \"Waits\" table");
+    const std::uint32_t each = 1U << Aggregation::kLog2Bits;
+    waits.add(waits.key().text("comm", "a"), {8, 8, 1, 1}, one_bucket(1, 8))
+        .add(waits.key().text("comm", "b"), {4, 4, 1, 1}, one_bucket(each, 4));
+    const std::string text = waits.text({80, 24, Plot::ascii});
+    BOOST_TEST(has(text, "COMM  COUNT   AVG   P50   P95   P99  P99.9   MAX  SHAPE\n"), text);
+    BOOST_TEST(has(text, "\nSHAPE is from 1 us to "), text);
+    // Where there is no room for all, percentiles go.
+    BOOST_TEST(
+        has(waits.text({44, 24, Plot::ascii}), "COMM  COUNT   AVG   P50   P99   MAX  SHAPE\n"));
+}
+
+BOOST_AUTO_TEST_CASE(trends_are_a_last_column) {
+    Reported calls(".map m hash key { comm str16, pid u32 }, value count, report \"Calls\"");
+    calls.add(calls.key().text("comm", "make").set("pid", std::uint32_t{7}), {3})
+        .add(calls.key().text("comm", "cc1").set("pid", std::uint32_t{8}), {940});
+    BOOST_TEST(calls.text({}, {" .@", "@@@"}) ==
+               "Calls\n"
+               "COMM  PID  COUNT  TREND\n"
+               "cc1     8    940     .@\n"
+               "make    7      3    @@@\n");
+    Reported number(".map n array value count, max 1, report \"All\"");
+    number.add(number.key(), {15});
+    BOOST_TEST(number.text({}, {".:@"}) == "All: 15  .:@\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
