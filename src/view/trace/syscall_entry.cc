@@ -71,8 +71,8 @@ SyscallEntryText::SyscallEntryText(const EventFormat& format)
     for (const Field& f : format.fields) {
         if (f.is_common || f.is_dynamic() || f.name == "__syscall_nr") continue;
         const std::string target = cat("__", f.name, "_val");
-        const bool is_bytes =
-            format.print_format.find(cat("__print_dynamic_array(", target, ',')) != std::string::npos;
+        const bool is_bytes = format.print_format.find(
+                                  cat("__print_dynamic_array(", target, ',')) != std::string::npos;
         arguments_.push_back({&f, format.find(target), !is_bytes});
     }
 }
@@ -97,7 +97,8 @@ void SyscallEntryText::print(RecordBytes record, bool prefix, std::string& out) 
 }
 
 // "..." where there was more than the record has.
-void SyscallEntryText::print_target(std::size_t argument, RecordBytes record, std::string& out) const {
+void SyscallEntryText::print_target(std::size_t argument, RecordBytes record,
+                                    std::string& out) const {
     const RecordBytes target = bytes_of(*arguments_[argument].target, record);
     if (arguments_[argument].is_text) {
         out += " \"";

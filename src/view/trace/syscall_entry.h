@@ -31,7 +31,7 @@ private:
     struct Argument {
         const Field* field = nullptr;
         const Field* target = nullptr;  // what it points to, if the record has that
-        bool is_text = false;           // the target is text; else bytes, counted by the next argument
+        bool is_text = false;  // the target is text; else bytes, counted by the next argument
     };
     // openat()'s own form.
     struct Open {

@@ -16,8 +16,8 @@ using test::bytes_of;
 // at.
 std::string entry_record(const EventFormat& format, std::initializer_list<std::uint64_t> arguments,
                          const std::vector<std::string>& targets) {
-    std::string record = bytes_of(static_cast<std::uint16_t>(format.id)) + bytes_of(std::uint16_t{}) +
-                         bytes_of(1) + bytes_of(std::uint64_t{257});
+    std::string record = bytes_of(static_cast<std::uint16_t>(format.id)) +
+                         bytes_of(std::uint16_t{}) + bytes_of(1) + bytes_of(std::uint64_t{257});
     for (const std::uint64_t argument : arguments) record += bytes_of(argument);
     std::size_t at = record.size() + 4 * targets.size();
     for (const std::string& target : targets) {
@@ -81,7 +81,8 @@ BOOST_AUTO_TEST_CASE(each_text_stands_behind_its_pointer) {
     // What could not be read.
     BOOST_TEST(entry_text("execve", {1, 2, 3}, {""}) ==
                "sys_execve(filename: 1 \"\", argv: 2, envp: 3)");
-    BOOST_TEST(entry_text("read", {3, 0x1000, 512}) == "sys_read(fd: 3, buf: 0x1000, count: 0x200)");
+    BOOST_TEST(entry_text("read", {3, 0x1000, 512}) ==
+               "sys_read(fd: 3, buf: 0x1000, count: 0x200)");
 }
 
 BOOST_AUTO_TEST_CASE(flags_of_openat_have_names) {
