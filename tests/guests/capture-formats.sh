@@ -35,7 +35,7 @@ for group in gpu_scheduler drm dma_fence amdgpu amdgpu_dm i915 xe radeon virtio_
     ftrace; do
     files+=("events/$group"/*/format)
 done
-for call in open openat openat2 creat ioctl read write writev pwrite64 pwritev pwritev2 sendto \
+for call in open openat openat2 creat renameat2 ioctl read write writev pwrite64 pwritev pwritev2 sendto \
     sendmsg execve execveat; do
     files+=("events/syscalls/sys_"{enter,exit}"_$call/format")
 done

@@ -252,6 +252,12 @@ void Monitor::load(const PreparedProgram::Site& prepared) {
                       (is_user_probe(probe_kind(kind)) && site.places.size() > 1 &&
                        machine_.features().has(BpfFeature::uprobe_multi));
     loaded.how.insns = linked.insns.size();
+    // One for each program: the kernel wants all that use an array to be of one attach type.
+    std::optional<BpfMap> no_programs;
+    if (is_user_probe(probe_kind(kind)) && shares_stacks_at_uprobes()) {
+        no_programs = SyscallDispatcher::make_programs(1);
+        run_on_task_stack(no_programs->fd(), linked);
+    }
     if (uses_turned_maps(linked))
         load_by_turn(linked, loaded);
     else

@@ -11,21 +11,21 @@ namespace {
 // More than any architecture has numbers of its own: of x86-64's, the last are below 600.
 constexpr std::uint32_t kMostCalls = 1024;
 
-BpfMap make_programs() {
+}  // namespace
+
+BpfMap SyscallDispatcher::make_programs(std::uint32_t most) {
     BpfMapSpec spec;
     spec.type = BPF_MAP_TYPE_PROG_ARRAY;
     spec.name = "calls";
     spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
-    spec.max_entries = kMostCalls;
+    spec.max_entries = most;
     return BpfMap::create(spec);
 }
-
-}  // namespace
 
 SyscallDispatcher::SyscallDispatcher(const EventFormat& all, const SyscallCheck& check,
                                      const LoadCode& load)
     : all_(all),
-      programs_(make_programs()),
+      programs_(make_programs(kMostCalls)),
       program_(load(jump_by_syscall(check, programs_.fd()))) {}
 
 bool SyscallDispatcher::has_room_for(std::int64_t number) const {

@@ -20,6 +20,9 @@ class SyscallDispatcher {
 public:
     using LoadCode = std::function<Fd(std::vector<bpf_insn> code)>;
 
+    // An array for tail calls, with room for so many programs.
+    static BpfMap make_programs(std::uint32_t most);
+
     // `all`: raw_syscalls:sys_enter or sys_exit.
     SyscallDispatcher(const EventFormat& all, const SyscallCheck& check, const LoadCode& load);
 

@@ -215,13 +215,13 @@ private:
     // arguments in recordings, and as fields.
     std::optional<Absent> why_not_raw(const ProbeProgram& probe, const ProbeSite& site) {
         if (site.target->kind != Kind::raw_tracepoint) return {};
-        if (raw_syscall_argument(*site.event)) {
-            // Tasks can be preempted there; the others are mostly in interrupts and the scheduler.
-            if (machine_.is_recording() || !preempts_raw_tracepoints()) return {};
-            return Absent{"a program there misses the calls of whoever preempts it", ""};
-        }
-        if (machine_.is_recording())
+        if (machine_.is_recording()) {
+            if (raw_syscall_argument(*site.event)) return {};
             return Absent{"a recording has fields, no arguments of tracepoints", ""};
+        }
+        if (preempts_raw_tracepoints() && comes_preemptible(site.event->full_name()))
+            return Absent{"a program there misses what preempts it", ""};
+        if (raw_syscall_argument(*site.event)) return {};
         const auto is_own = [&](const std::string& name) {
             return site.event->find(name) != nullptr;
         };

@@ -70,15 +70,15 @@ ProbeFinder::Answer ProbeFinder::find_user_place(const RecipeProbe& probe) {
     if (!top_.has("uprobe_events")) return {{}, "uprobe events", missing_probe_events_hint(true)};
     const std::string& text = probe.place.text;
     const auto colon = text.rfind(':');
-    if (!text.starts_with('/') || colon == text.npos || colon + 1 == text.size())
+    if (colon == text.npos || colon + 1 == text.size())
         throw SourceError(recipe_.source, probe.place.span,
                           cat("'", text, "' is no place in a program"),
-                          "write FILE:FUNCTION or FILE:OFFSET, with the whole path");
+                          "write FILE:FUNCTION or FILE:OFFSET");
     if (!looks_at_files_) return make(probe, text);
-    const std::string file = text.substr(0, colon), place = text.substr(colon + 1);
-    if (!file_exists(file))
-        throw SourceError(recipe_.source, probe.place.span, cat("there is no file '", file, "'"));
-    if (is_digit(place[0])) return make(probe, text);
+    const std::string file =
+        require_code_file(recipe_.source, probe.place.span, text.substr(0, colon));
+    const std::string place = text.substr(colon + 1);
+    if (is_digit(place[0])) return make(probe, cat(file, ':', place));
     try {
         return make(probe, cat(file, ':', hex(find_function_offset(file, place))));
     } catch (const Error& e) {

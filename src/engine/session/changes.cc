@@ -2,6 +2,10 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
 #include "base/error.h"
 #include "base/signals.h"
 #include "base/text.h"
@@ -13,6 +17,23 @@ namespace {
 
 void remove_directory(const std::string& path) {
     check(::rmdir(path.c_str()), [&] { return cat("remove the instance ", path); });
+}
+
+// Since Linux 7.0 the kernel lets go of an event a moment after the last trigger that names it was
+// removed: until then it refuses to remove the event, too.
+void append_line(const Tracefs& at, const std::string& file, const std::string& text) {
+    constexpr auto kPause = std::chrono::milliseconds(20);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+    for (;;) {
+        try {
+            return at.write(file, text + '\n', Write::append);
+        } catch (const SysError& e) {
+            const bool removes_event = text.starts_with("-:");
+            if (!removes_event || e.code() != EBUSY || std::chrono::steady_clock::now() > until)
+                throw;
+        }
+        std::this_thread::sleep_for(kPause);
+    }
 }
 
 }  // namespace
@@ -73,7 +94,7 @@ bool Changes::Step::run() const {
             Tracefs(directory).write(file, text + '\n', Write::replace);
             break;
         case Kind::append:
-            Tracefs(directory).write(file, text + '\n', Write::append);
+            append_line(Tracefs(directory), file, text);
             break;
     }
     return true;
@@ -88,7 +109,7 @@ void Changes::Step::take_back() const {
         case Kind::replace:
             return Tracefs(directory).write(file, undo + '\n', Write::replace);
         case Kind::append:
-            return Tracefs(directory).write(file, undo + '\n', Write::append);
+            return append_line(Tracefs(directory), file, undo);
     }
 }
 

@@ -10,7 +10,7 @@
 namespace gpufs {
 namespace {
 
-constexpr std::uint32_t kNoCall = 1, kInCall = 2;
+constexpr std::uint32_t kNoCall = 1, kInCall = 2, kInCallInOrder = 3;
 
 std::string_view text_of(const std::array<char, kCommBytes>& comm) {
     return {comm.data(), ::strnlen(comm.data(), comm.size())};
@@ -20,8 +20,9 @@ SyscallRef call_of(const TaskRecord& record) {
     SyscallRef call;
     call.nr = static_cast<long>(record.call);
     constexpr CallArguments kArguments = call_arguments();
+    const bool in_order = record.call_is == kInCallInOrder;
     for (std::size_t i = 0; i < call.args.size(); ++i)
-        call.args[i] = record.arguments[kArguments.order[i]];
+        call.args[i] = record.arguments[in_order ? i : kArguments.order[i]];
     return call;
 }
 
@@ -42,7 +43,8 @@ void TaskRecords::tell(const TaskRecord& r, Told& told) {
     };
     if (r.out != told.out) {
         told = {told.number, r.out};
-        if (r.call_is == kInCall) tracker_.on_syscall_enter(tid, call_of(r));
+        if (r.call_is == kInCall || r.call_is == kInCallInOrder)
+            tracker_.on_syscall_enter(tid, call_of(r));
         if (r.call_is == kNoCall) tracker_.on_syscall_exit(tid);
         if (r.waking != 0 && r.waking < r.out) waking();
         const int cpu = static_cast<int>(r.cpu_before);

@@ -17,9 +17,10 @@ struct TaskRecord {
     std::uint32_t id = 0;
     std::uint32_t number = 0;  // how many were sent of this task, with this one
     std::uint32_t tid = 0, flags = 0;
-    std::uint32_t call_is = 0;  // 1: in no system call, 2: in `call`, 0: not known
+    // 1: in no system call, 2 and 3: in `call`, 0: not known.
+    std::uint32_t call_is = 0;
     std::uint64_t call = 0;
-    std::array<std::uint64_t, 8> arguments{};  // a piece of struct pt_regs
+    std::array<std::uint64_t, 8> arguments{};  // 2: a piece of struct pt_regs; 3: the six
     std::uint64_t out = 0;                     // 0: it is on a CPU, or was off it from the first
     std::uint32_t state = 0, cpu_before = 0;
     std::uint64_t back = 0;

@@ -110,4 +110,8 @@ void add_syscall_check(const SyscallCheck& check, Linked& linked);
 // as the one that an array of programs has at the call's number; `check.number` does not matter.
 std::vector<bpf_insn> jump_by_syscall(const SyscallCheck& check, int programs);
 
+// Prepends what has the kernel run the program on the task's own stack: a tail call that never
+// comes, to one of `programs`, the descriptor of an array without any.
+void run_on_task_stack(int programs, Linked& linked);
+
 }  // namespace gpufs

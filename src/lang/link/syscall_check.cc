@@ -69,12 +69,32 @@ std::vector<bpf_insn> jump_by_syscall(const SyscallCheck& check, int programs) {
     return code;
 }
 
-void add_syscall_check(const SyscallCheck& check, Linked& linked) {
-    const std::vector<bpf_insn> code = code_of(check);
+namespace {
+
+void prepend(const std::vector<bpf_insn>& code, Linked& linked) {
     linked.insns.insert(linked.insns.begin(), code.begin(), code.end());
     linked.lines.insert(linked.lines.begin(), code.size(), linked.lines.front());
     for (Linked::Function& function : linked.functions)
         if (function.begin != 0) function.begin += code.size();
+}
+
+}  // namespace
+
+void add_syscall_check(const SyscallCheck& check, Linked& linked) {
+    prepend(code_of(check), linked);
+}
+
+void run_on_task_stack(int programs, Linked& linked) {
+    const auto array = insn::load_pseudo(Reg::r2, Pseudo::map_fd, programs);
+    std::vector<bpf_insn> never(array.begin(), array.end());
+    never.push_back(insn::mov(Reg::r3, 0));
+    never.push_back(insn::call(BPF_FUNC_tail_call));
+    append_end(never);
+    // The context is never 0, which the verifier does not know.
+    std::vector<bpf_insn> code{
+        insn::jump64(JumpOp::ne, Reg::r1, 0, static_cast<__s16>(never.size()))};
+    code.insert(code.end(), never.begin(), never.end());
+    prepend(code, linked);
 }
 
 }  // namespace gpufs

@@ -110,6 +110,7 @@ CNodeId PrintParser::call(std::string_view name) {
     if (name == "__print_hex") return print_hex(Op::hex);
     if (name == "__print_hex_str") return print_hex(Op::hex_joined);
     if (name == "__print_array") return print_array();
+    if (name == "__print_dynamic_array") return print_dynamic_array();
     if (name == "__print_ns_to_secs") return seconds(true);
     if (name == "__print_ns_without_secs") return seconds(false);
     if (name == "__builtin_expect") {
@@ -133,9 +134,7 @@ CNodeId PrintParser::call(std::string_view name) {
 
 // __get_str(field) and its kin; for a __rel_loc field the same names with "rel_" in them.
 CNodeId PrintParser::get_field(std::string_view function) {
-    const std::string_view name = tokens_.expect_word();
-    const Field* const found = find_dynamic(name);
-    if (!found) throw Error(cat("names a field '", name, "' that the event does not have"));
+    const Field* const found = expect_dynamic();
     tokens_.expect(")");
     if (function == "__probe_str")
         return add({.op = Op::quoted, .type = kText, .a = located(*found, 1)});
@@ -166,6 +165,21 @@ CNodeId PrintParser::print_array() {
     const CNodeId size = as_number(expression());
     tokens_.expect(")");
     return add({.op = Op::array, .type = kText, .a = from, .b = count, .c = size});
+}
+
+// __print_dynamic_array(field, size of an element)
+CNodeId PrintParser::print_dynamic_array() {
+    const Field* const found = expect_dynamic();
+    tokens_.expect(",");
+    const CNodeId size = as_number(expression());
+    tokens_.expect(")");
+    const CNodeId length =
+        add({.op = Op::length_of, .type = kInt, .offset = narrow(found->offset), .size = 4});
+    return add({.op = Op::array,
+                .type = kText,
+                .a = located(*found, 0),
+                .b = arithmetic(Op::divide, length, size),
+                .c = size});
 }
 
 CNodeId PrintParser::seconds(bool whole) {
@@ -225,6 +239,14 @@ std::optional<std::string> PrintParser::literal_text(CNodeId id) const {
 const Field* PrintParser::find_dynamic(std::string_view name) const {
     const Field* const found = event_.find(name);
     return found && found->is_dynamic() ? found : nullptr;
+}
+
+// The dynamic field whose name comes next.
+const Field* PrintParser::expect_dynamic() {
+    const std::string_view name = tokens_.expect_word();
+    const Field* const found = find_dynamic(name);
+    if (!found) throw Error(cat("names a field '", name, "' that the event does not have"));
+    return found;
 }
 
 // REC->name. A dynamic field's own four bytes are REC->__data_loc_name.

@@ -73,6 +73,7 @@ private:
     CNodeId get_field(std::string_view function);
     CNodeId print_hex(CNode::Op op);
     CNodeId print_array();
+    CNodeId print_dynamic_array();
     CNodeId seconds(bool whole);
     CNodeId flags();
     CNodeId symbolic();
@@ -82,6 +83,7 @@ private:
     CNodeId rect_member(CNodeId id, std::string_view name);
     CNodeId rect_side(std::string_view begin, std::string_view end);
     const Field* find_dynamic(std::string_view name) const;
+    const Field* expect_dynamic();
     std::optional<std::string> literal_text(CNodeId id) const;
 
     const EventFormat& event_;

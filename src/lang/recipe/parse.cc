@@ -179,12 +179,9 @@ private:
                       choose(kind.text, words_of(kKinds), "kinds: "));
         p.kind = it->kind;
         p.place = line.word("a place to probe");
-        const bool may_be_user =
-            p.place.text.find('$') != std::string::npos ||
-            (p.place.text.starts_with('/') && p.place.text.find(':') != std::string::npos);
-        if (p.is_user() && !may_be_user)
+        if (p.is_user() && p.place.text.find_first_of("$:") == std::string::npos)
             line.fail(p.place.span, cat("'", p.place.text, "' is no place in a program"),
-                      "write FILE:FUNCTION or FILE:OFFSET, with the whole path");
+                      "write FILE:FUNCTION or FILE:OFFSET");
         while (!line.at_end()) p.fields.push_back(line.word("a field"));
         recipe_.probes.push_back(std::move(p));
     }

@@ -6,6 +6,17 @@
 #include "base/text.h"
 
 namespace gpufs {
+namespace {
+
+// As include/linux/module_symbol.h has them.
+bool is_mark(std::string_view name) {
+    if (name.starts_with(".L") || name.starts_with("L0")) return true;
+    return name.size() >= 2 && name[0] == '$' &&
+           std::string_view("adtx").find(name[1]) != std::string_view::npos &&
+           (name.size() == 2 || name[2] == '.');
+}
+
+}  // namespace
 
 std::string_view without_copy_suffix(std::string_view symbol) {
     const auto dot = symbol.find('.');
@@ -27,6 +38,7 @@ std::optional<KallsymsLine> parse_kallsyms_line(std::string_view line) {
         parsed.name = parsed.name.substr(0, tab);
         if (parsed.module.starts_with('[')) parsed.module.remove_prefix(1);
         if (parsed.module.ends_with(']')) parsed.module.remove_suffix(1);
+        if (is_mark(parsed.name)) return std::nullopt;
     }
     return parsed;
 }

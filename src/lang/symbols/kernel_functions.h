@@ -28,7 +28,7 @@ std::string_view without_copy_suffix(std::string_view symbol);
 std::vector<std::string> kernel_function_names(const TextPieces& kallsyms);
 
 // A line of /proc/kallsyms: "ffffffffc0a1b2c0 t drm_sched_job_timedout	[gpu_sched]". Absent when it
-// is none.
+// is none, and for marks of the compiler in a module (".Ltmp3"), by which the kernel names nothing.
 struct KallsymsLine {
     std::uint64_t address = 0;  // 0 where the kernel hides it
     char type = 0;

@@ -161,8 +161,7 @@ TraceText::Printer TraceText::make_printer(int id) {
         p.kind = Kind::ftrace;
     } else if (format.system == "syscalls" && format.name.starts_with("sys_enter_")) {
         p.kind = Kind::syscall_enter;
-        for (const Field& f : format.fields)
-            if (!f.is_common && !f.is_dynamic() && f.name != "__syscall_nr") p.fields.push_back(&f);
+        p.call.emplace(format);
     } else if (format.system == "syscalls" && format.name.starts_with("sys_exit_")) {
         use(Kind::syscall_exit, {"ret"});
     } else if (format.system == "synthetic") {
@@ -276,19 +275,10 @@ void TraceText::print_event(const Printer& p, const TraceRecord& record, std::st
             // Events of the tracer end their print fmt themselves.
             if (!out.ends_with('\n') || p.event->format.system != "ftrace") out += '\n';
             return;
-        case Kind::syscall_enter: {
-            out += "sys_";
-            out += std::string_view(p.event->format.name).substr(sizeof "sys_enter_" - 1);
-            out += '(';
-            for (std::size_t i = 0; i < p.fields.size(); ++i) {
-                if (i) out += ", ";
-                out += p.fields[i]->name;
-                out += options.syscall_prefix && word(i) >= 10 ? ": 0x" : ": ";
-                append_hex(out, word(i));
-            }
-            out += ")\n";
+        case Kind::syscall_enter:
+            p.call->print(bytes, options.syscall_prefix, out);
+            out += '\n';
             return;
-        }
         case Kind::syscall_exit:
             out += "sys_";
             out += std::string_view(p.event->format.name).substr(sizeof "sys_exit_" - 1);

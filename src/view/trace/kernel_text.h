@@ -8,6 +8,7 @@
 #include "engine/trace/context.h"
 #include "lang/trace_dat/record_merge.h"
 #include "view/trace/ftrace_event.h"
+#include "view/trace/syscall_entry.h"
 
 namespace gpufs {
 
@@ -43,6 +44,7 @@ private:
         Kind kind = Kind::unknown;
         const TraceEvent* event = nullptr;
         std::optional<PrintFormat> own;  // instead of the event's
+        std::optional<SyscallEntryText> call;
         FtraceEvent ftrace;
         // Fields that the kind is printed from.
         std::vector<const Field*> fields;

@@ -154,6 +154,11 @@ BOOST_AUTO_TEST_CASE(a_condition_on_a_probe_is_checked_before_there_is_a_probe,
                "usage: x.trig:2:19: error: there is no file '/no/such'\n"
                "probe late uprobe /no/such:f\n"
                "                  ^~~~~~~~~~");
+    // Libraries have names, as everywhere.
+    BOOST_TEST(check_complaint("probe late uprobe libc:getpiid\nevent late\n")
+                   .find("libc.so.6' has no function 'getpiid'\n") != std::string::npos);
+    BOOST_TEST(check_complaint("probe late uprobe libc:getpid\nevent late\n") ==
+               "nothing is wrong");
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_trigger_action_names_the_config_option,

@@ -43,6 +43,7 @@ struct Hunted {
     std::vector<std::string> texts;  // of `ended`
     std::uint64_t lost = 0;          // 1 at least if the number is not known
     std::uint64_t buffer_bytes = 0;
+    bool is_over = false;  // all watched tasks have ended
 
     void take(StallHunt& hunt, StallText& text) {
         for (Stall& stall : hunt.take_ended()) {
@@ -85,6 +86,7 @@ Hunted hunt(Way way, const Choice& choice, Worker& worker) {
         hunt.round();
         got.take(hunt, text);
     }
+    got.is_over = hunt.tracker().watched() == 0;
     got.finish(hunt, text);
     return got;
 }
@@ -252,6 +254,7 @@ BOOST_DATA_TEST_CASE(fifty_threads_are_all_watched, kWays, way) {
     const auto slept = std::ranges::count_if(
         got.texts, [](const std::string& text) { return has(text, "nanosleep"); });
     BOOST_TEST(slept == kThreads);
+    BOOST_TEST(got.is_over);
     for (const Stall& s : got.ended) BOOST_TEST(s.tgid == worker.pid());
 }
 
@@ -272,7 +275,9 @@ BOOST_DATA_TEST_CASE(children_are_watched_when_asked_for_and_only_then, kWays, w
             got.texts, [](const std::string& text) { return has(text, "nanosleep"); });
     };
     Worker with(storm), without(storm);
-    BOOST_TEST(sleeps(hunt(way, {"S", 80, true}, with)) == 20);
+    const Hunted all = hunt(way, {"S", 80, true}, with);
+    BOOST_TEST(sleeps(all) == 20);
+    BOOST_TEST(all.is_over);
     BOOST_TEST(sleeps(hunt(way, {"S", 80}, without)) == 0);
 }
 

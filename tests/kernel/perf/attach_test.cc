@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 
@@ -194,19 +195,29 @@ BOOST_AUTO_TEST_CASE(many_are_detached_at_once) {
     for (const std::uint32_t id : ids) BOOST_TEST(program_is_gone(id));
 }
 
-BOOST_AUTO_TEST_CASE(many_are_detached_without_waiting) {
+// The seconds that it takes to detach several, of which none is a probe event of tracefs: to remove
+// that takes its time in any case.
+double seconds_to_detach(void (*detach)(std::vector<Attachment>)) {
     const BpfMap counters = make_counters();
     std::vector<std::uint32_t> ids;
     auto all = attach_several(counters, ids);
-    // What waits here in any case.
     all.pop_back();
     const auto start = std::chrono::steady_clock::now();
-    detach_in_background(std::move(all));
+    detach(std::move(all));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    // Five tracepoints take more than 0.2 s when waited for.
-    BOOST_TEST(took.count() < 0.15);
     for (const std::uint32_t id : ids) BOOST_TEST(program_is_gone(id));
     BOOST_TEST(our_events() == "");
+    return took.count();
+}
+
+// The kernel waits for each tracepoint until no CPU can be in its program, however idle they are.
+// Load makes both ways slower, and seldom the quickest of several.
+BOOST_AUTO_TEST_CASE(many_are_detached_without_waiting) {
+    const double waited = seconds_to_detach(detach_all);
+    double least = waited;
+    for (int round = 0; round < 10 && least > waited / 2; ++round)
+        least = std::min(least, seconds_to_detach(detach_in_background));
+    BOOST_TEST(least <= waited / 2);
     BOOST_TEST(::waitpid(-1, nullptr, WNOHANG) == -1);  // it left no child of ours
 }
 

@@ -215,6 +215,24 @@ BOOST_AUTO_TEST_CASE(taking_a_whole_stack_reads_no_field) {
     BOOST_TEST(!link(program, program.programs.at(0), target).reads_context);
 }
 
+// The call is in front of the program and never comes, so that the program runs as it is.
+BOOST_AUTO_TEST_CASE(a_tail_call_that_never_comes_stands_in_front_of_a_program) {
+    LinkTarget target;
+    target.context = LinkTarget::Context::raw_arguments;
+    const ProbeProgram probe =
+        probe_of({insn::load(Width::dw, Reg::r0, Reg::r1, 8), insn::leave()});
+    const Linked before = link(program_of(), probe, target);
+    Linked linked = before;
+    run_on_task_stack(7, linked);
+    BOOST_TEST(linked.lines.size() == linked.insns.size());
+    BOOST_TEST(std::ranges::count_if(linked.insns, [](const bpf_insn& one) {
+                   return one.code == (BPF_JMP | BPF_CALL) && one.imm == BPF_FUNC_tail_call;
+               }) == 1);
+    VmState world;
+    const std::int64_t arguments[] = {0, 257};
+    BOOST_TEST(test::run_bpf(linked.insns, std::as_bytes(std::span(arguments)), world) == 257u);
+}
+
 BOOST_AUTO_TEST_CASE(raw_sys_enter_is_narrowed_to_one_call) {
     LinkTarget target;
     target.context = LinkTarget::Context::raw_arguments;

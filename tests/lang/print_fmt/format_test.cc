@@ -249,6 +249,8 @@ BOOST_AUTO_TEST_CASE(bytes_of_the_record_print_as_what_they_are) {
          "01 02 fe"},
         {R"("%s", __print_array(__get_dynamic_array(list), __get_dynamic_array_len(list) / sizeof(u64), sizeof(u64)))",
          "{0x1,0xabcdef0123}"},
+        {R"("%s|%s", __print_dynamic_array(list, 8), __print_dynamic_array(raw, 1))",
+         "{0x1,0xabcdef0123}|{0x1,0x2,0xfe}"},
         {R"("%s", __print_array(REC->words, 3, sizeof(REC->words[0])))", "{0x1,0x20,0xffff}"},
         {R"("%pa", &REC->ul)", "0xfedcba9876543210"},
     };

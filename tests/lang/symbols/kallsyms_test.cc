@@ -38,7 +38,11 @@ BOOST_AUTO_TEST_CASE(an_address_is_named_by_the_function_around_it) {
         "ffffffff81000100 D some_data\n"
         "ffffffff81000200 B more_data\n"
         "ffffffffc0300000 t mock_isr\t[mock_gpu]\n"
+        "ffffffffc0300020 t .Ltmp3\t[mock_gpu]\n"
         "ffffffffc0300020 t mock_run\t[mock_gpu]\n"
+        "ffffffffc0300028 t $x.7\t[mock_gpu]\n"
+        "ffffffffc030002c t L0\x01\t[mock_gpu]\n"
+        "ffffffffc0300030 t $data\t[mock_gpu]\n"
         "ffffffffc0200000 t early_function\t[early]\n"
         "ffff800012345678 T far_away\n");
     BOOST_TEST(!symbols.is_hidden());
@@ -52,6 +56,10 @@ BOOST_AUTO_TEST_CASE(an_address_is_named_by_the_function_around_it) {
     BOOST_TEST(at(symbols, 0xffffffff81000250) == "none");
     BOOST_TEST(at(symbols, 0xffffffffc0200010) == "early_function+16/1048576 early");
     BOOST_TEST(at(symbols, 0xffffffffc0300010) == "mock_isr+16/32 mock_gpu");
+    // Marks of the compiler in modules are no names.
+    BOOST_TEST(at(symbols, 0xffffffffc0300022) == "mock_run+2/16 mock_gpu");
+    BOOST_TEST(at(symbols, 0xffffffffc030002e) == "mock_run+14/16 mock_gpu");
+    BOOST_TEST(at(symbols, 0xffffffffc0300031).starts_with("$data+1/"));
     BOOST_TEST(at(symbols, 0xffff800012345679) == "far_away+1/0");
     BOOST_TEST(at(symbols, 0xffffffff80ffffff) == "none");
     BOOST_TEST(at(symbols, 0x1000) == "none");
