@@ -8,6 +8,7 @@
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/gpu_section.h"
 #include "cmd/shared/joint_run.h"
+#include "cmd/shared/run_loop.h"
 #include "cmd/shared/run_program.h"
 #include "cmd/shared/why_run.h"
 #include "engine/gpu/clients.h"

@@ -3,8 +3,10 @@
 #include "base/align.h"
 #include "base/cat.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "bt/types/field_type.h"
 #include "bt/types/inference.h"
+#include "lang/print_fmt/shown_field.h"
 
 namespace gpufs::bt {
 namespace {
@@ -51,6 +53,15 @@ std::optional<std::pair<std::size_t, TypePtr>> follow(const TypeTable& table, Ty
         type = found->type;
     }
     return std::pair{offset, type};
+}
+
+// What kernels call a field differs from what they print it as, and from other kernels.
+std::string hint_for_field(const EventFormat& event, const std::string& name) {
+    const std::vector<std::string> names = event.field_names();
+    if (const std::string field = field_shown_as(event, name); !field.empty())
+        return gpufs::cat("on this kernel the field is named '", field, "', and printed as ", name);
+    const std::string near = did_you_mean(name, names);
+    return near.empty() ? gpufs::cat("on this kernel its fields are ", join(names, ", ")) : near;
 }
 
 }  // namespace
@@ -211,7 +222,7 @@ TypePtr Inference::type_of_args_member(const Expr& expr) {
         complain(expr.at,
                  gpufs::cat("Struct/union of type 'struct ", event->system, "_", event->name,
                             "_args' does not contain a field named '", expr.text, '\''),
-                 did_you_mean(expr.text, event->field_names()));
+                 hint_for_field(*event, expr.text));
         return nullptr;
     }
     const auto found = std::ranges::find(instance_->parameters, expr.text, &Type::Field::name);
