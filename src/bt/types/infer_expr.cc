@@ -4,6 +4,7 @@
 #include "base/cat.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "bt/syntax/words.h"
 #include "bt/types/field_type.h"
 #include "bt/types/inference.h"
 #include "lang/print_fmt/shown_field.h"
@@ -65,6 +66,11 @@ std::string hint_for_field(const EventFormat& event, const std::string& name) {
 }
 
 }  // namespace
+
+// What looks like an assignment in parentheses is a record.
+std::string hint_for_condition(const Type& type) {
+    return type.is(Kind::tuple) && type.fields.size() == 1 ? "'==' compares" : "";
+}
 
 TypePtr Inference::type_of(const Expr& expr) {
     TypePtr type = find_type(expr);
@@ -179,7 +185,7 @@ TypePtr Inference::type_of_identifier(const Expr& expr) {
         return nullptr;
     }
     std::string hint = in_.script.includes.empty()
-                           ? ""
+                           ? did_you_mean(expr.text, builtin_names())
                            : gpufs::cat("it may be of <", in_.script.includes.front(),
                                         ">; headers are not read, what they define is taken from "
                                         "the kernel's types");
@@ -411,7 +417,8 @@ TypePtr Inference::type_of_ternary(const Expr& expr) {
     const TypePtr no = type_of(*expr.operands[2]);
     if (condition && !is_computable(*condition))
         complain(expr.operands[0]->at,
-                 gpufs::cat("Invalid condition: a number is wanted, not ", name_of(*condition)));
+                 gpufs::cat("Invalid condition: a number is wanted, not ", name_of(*condition)),
+                 hint_for_condition(*condition));
     if (!yes || !no) return yes ? yes : no;
     const bool is_if = expr.operands[1] && expr.operands[1]->kind == Expr::Kind::block;
     if (is_if && (yes->is(Kind::none) || no->is(Kind::none))) return none_type();
