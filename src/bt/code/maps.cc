@@ -40,8 +40,8 @@ ir::Temp ProbeCode::value_address(const TypedMap& map) {
 }
 
 // The key of an element, in memory of its own, with `extra` bytes behind it.
-ProbeCode::Key ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>& keys, std::size_t first,
-                                 std::size_t extra) {
+ProbeCode::Key ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>& keys,
+                                 std::size_t first, std::size_t extra) {
     if (shared_.has_address(map)) return std::nullopt;
     if (!map.is_keyed) {
         const Local key = allocate(kWord + extra);
@@ -132,8 +132,8 @@ void ProbeCode::update(const TypedMap& map, const Key& key, const Value& value) 
     put(value, map.value, made);
     const ir::Label done = code_.new_label();
     const ir::Temp result = code_.convert(
-        code_.call(BPF_FUNC_map_update_elem,
-                   {map_symbol(map), address_of(*key), address_of(made), static_cast<int>(BPF_ANY)}),
+        code_.call(BPF_FUNC_map_update_elem, {map_symbol(map), address_of(*key), address_of(made),
+                                              static_cast<int>(BPF_ANY)}),
         ir::kS32);
     code_.branch(ir::Cmp::eq, ir::kS32, result, 0, done);
     append_loss(code_, shared_.refused_of_map(map));

@@ -117,17 +117,11 @@ void append_lhist_slot(ir::Code& code, ir::Temp value, ir::Temp slot, const Type
 
 ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable& table,
                        World& world, const CompileOptions& options, Compiled& made)
-    : script_(script),
-      typed_(typed),
-      table_(table),
-      world_(world),
-      options_(options),
-      made_(made) {
+    : script_(script), typed_(typed), table_(table), world_(world), options_(options), made_(made) {
     const auto count = [this](const auto& node, bool is_unrolled) {
         const Expr* to = nullptr;
         if constexpr (std::is_same_v<std::decay_t<decltype(node)>, Stmt>)
-            to = node.kind == Stmt::Kind::assign &&
-                         (node.operation || aggregation_in(*node.value))
+            to = node.kind == Stmt::Kind::assign && (node.operation || aggregation_in(*node.value))
                      ? node.target.get()
                      : nullptr;
         else
@@ -157,9 +151,8 @@ bool ScriptCode::deletes(const std::string& map) const {
 
 bool ScriptCode::has_address(const TypedMap& map) const {
     const Type& value = *map.value;
-    const bool is_one_value =
-        value.is_scalar() ||
-        (value.is_aggregation() && !value.has_slots() && !value.is(Kind::tseries));
+    const bool is_one_value = value.is_scalar() || (value.is_aggregation() && !value.has_slots() &&
+                                                    !value.is(Kind::tseries));
     return !map.is_keyed && is_one_value && !deletes(map.name);
 }
 

@@ -212,7 +212,7 @@ private:
             return missing(
                 point,
                 point.target.empty() ? point.name : gpufs::cat(point.target, ':', point.name),
-                point.has_glob() ? "" : did_you_mean(point.name, raw_tracepoints()));
+                hint_for_raw_tracepoint(point));
         if (found.size() > in_.options.most_probes) return too_many(point, found.size());
         for (const std::string& full : found) {
             const EventFormat* event = in_.world.event(full);
@@ -228,13 +228,15 @@ private:
         }
     }
 
-    // Of all categories, without those.
-    std::vector<std::string> raw_tracepoints() {
+    // Nothing of a name that there is, but of something else.
+    std::string hint_for_raw_tracepoint(const AttachPoint& point) {
+        if (point.has_glob()) return {};
         std::vector<std::string> names;
         for (const std::string& full : in_.world.events("*:*"))
             if (const auto colon = full.find(':'); full.substr(0, colon) != "syscalls")
                 names.push_back(full.substr(colon + 1));
-        return names;
+        const bool is_there = std::ranges::find(names, point.name) != names.end();
+        return is_there ? std::string() : did_you_mean(point.name, names);
     }
 
     // The config says what becomes of a probe whose target is not there.

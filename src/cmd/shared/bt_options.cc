@@ -49,7 +49,16 @@ constexpr const char* kHelp =
     "  -V, --version     the version\n"
     "  -h, --help        this text\n";
 
-enum LongOption { kUnsafe = 256, kNoWarnings, kDryRun, kInfo, kProbeFilter, kRaw, kInclude, kUnwind };
+enum LongOption {
+    kUnsafe = 256,
+    kNoWarnings,
+    kDryRun,
+    kInfo,
+    kProbeFilter,
+    kRaw,
+    kInclude,
+    kUnwind
+};
 const option kLongOptions[] = {
     {"help", no_argument, nullptr, 'h'},
     {"version", no_argument, nullptr, 'V'},

@@ -332,8 +332,8 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
         throw SourceError(
             program().sources[at.source], at.span,
             cat("neither the kernel's BTF nor a module's has a function '", name, "'"),
-            near_kernel_function(name, machine_).value_or(
-                "a kprobe may find it: BTF lacks what is inlined or renamed"));
+            near_kernel_function(name, machine_)
+                .value_or("a kprobe may find it: BTF lacks what is inlined or renamed"));
     spec.attach_btf_id = function->id;
     Fd module;
     if (!function->module.empty()) {
@@ -373,9 +373,8 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
     }
     ProbeSite site = loaded.how.site;
     if (loaded.instead) site.event = loaded.instead;
-    return attach_at(program(),
-                     {site, loaded.program.get(), loaded.is_multi, loaded.raw_name}, how_,
-                     machine_);
+    return attach_at(program(), {site, loaded.program.get(), loaded.is_multi, loaded.raw_name},
+                     how_, machine_);
 }
 
 void Monitor::attach() {

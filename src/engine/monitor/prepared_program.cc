@@ -34,8 +34,8 @@ bool is_insn(const CodeItem& item, const bpf_insn& insn) {
            std::memcmp(&item.insn, &insn, sizeof insn) == 0;
 }
 
-// Puts code in front of a program that ends it where the process runs: at its own end, if it has one
-// that is not too far for a jump.
+// Puts code in front of a program that ends it where the process runs: at its own end, if it has
+// one that is not too far for a jump.
 void leave_out(std::uint32_t process, ProbeProgram& program) {
     constexpr std::size_t kFar = 10'000;
     constexpr int kProcess = 32;
@@ -52,8 +52,8 @@ void leave_out(std::uint32_t process, ProbeProgram& program) {
     CodeItem place = item({});
     place.kind = CodeItem::Kind::label;
     place.name = ".own";
-    CodeItem jump = item(insn::jump64(has_end ? JumpOp::eq : JumpOp::ne, Reg::r0,
-                                      static_cast<__s32>(process), 0));
+    CodeItem jump = item(
+        insn::jump64(has_end ? JumpOp::eq : JumpOp::ne, Reg::r0, static_cast<__s32>(process), 0));
     jump.relocation = Relocation::to(Relocation::Kind::label, place.name);
     jump.relocation.at = program.at;
     std::vector<CodeItem> front{item(insn::mov(Reg::r6, Reg::r1)),
@@ -62,8 +62,7 @@ void leave_out(std::uint32_t process, ProbeProgram& program) {
     if (has_end)
         code.insert(code.end() - 2, place);
     else
-        front.insert(front.end(),
-                     {item(insn::mov(Reg::r0, 0)), item(insn::leave()), place});
+        front.insert(front.end(), {item(insn::mov(Reg::r0, 0)), item(insn::leave()), place});
     front.push_back(item(insn::mov(Reg::r1, Reg::r6)));
     code.insert(code.begin(), front.begin(), front.end());
 }

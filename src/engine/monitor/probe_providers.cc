@@ -156,8 +156,8 @@ std::optional<std::string> near_kernel_function(std::string_view name, KernelFac
 std::vector<Attachment> attach_at(const Program& program, const LoadedProgram& loaded,
                                   const AttachOptions& how, KernelFacts& machine) {
     const ProbeTarget& target = *loaded.site.target;
-    const bool has_place = target.at.source < program.sources.size() &&
-                           target.at.span.begin != target.at.span.end;
+    const bool has_place =
+        target.at.source < program.sources.size() && target.at.span.begin != target.at.span.end;
     if (!has_place) return probe_provider(target.kind).attach(loaded, how);
     const SourceText& source = program.sources[target.at.source];
     const Span at = target.at.span;

@@ -378,8 +378,7 @@ void AggregateFunctions::define(const MapDeclaration& map, const AggregateKey& k
 }
 
 void declare_refused(Program& program, const MapDeclaration& map) {
-    const bool can_refuse =
-        !map.is_array() || has_indexes(map) || has_extremes(map.aggregation);
+    const bool can_refuse = !map.is_array() || has_indexes(map) || has_extremes(map.aggregation);
     if (!can_refuse || program.find_map(refused_of(map))) return;
     declare_loss(program, refused_of(map),
                  map.is_global    ? cat("extremes of '", map.name, "' that others overtook")

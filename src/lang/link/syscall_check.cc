@@ -58,8 +58,8 @@ bool jumps_to(std::span<const bpf_insn> code, std::size_t target) {
     for (std::size_t i = 0; i < code.size(); ++i) {
         const int kind = BPF_CLASS(code[i].code);
         const bool is_jump = kind == BPF_JMP || kind == BPF_JMP32;
-        if (is_jump && static_cast<std::int64_t>(i) + 1 + code[i].off ==
-                           static_cast<std::int64_t>(target))
+        if (is_jump &&
+            static_cast<std::int64_t>(i) + 1 + code[i].off == static_cast<std::int64_t>(target))
             return true;
     }
     return false;

@@ -84,8 +84,9 @@ BOOST_AUTO_TEST_CASE(an_element_is_read_only_where_its_value_is_asked_for) {
 }
 
 BOOST_AUTO_TEST_CASE(a_name_that_is_a_key_alone_is_not_copied) {
-    const std::string ir = with_stages("tracepoint:sched:sample { @[comm] = count(); } "
-                                       "tracepoint:other:sample_event { @[comm] = count(); }")
+    const std::string ir = with_stages(
+                               "tracepoint:sched:sample { @[comm] = count(); } "
+                               "tracepoint:other:sample_event { @[comm] = count(); }")
                                .ir_text;
     BOOST_TEST(ir.find("slot1") == std::string::npos, ir);
 }
@@ -126,11 +127,13 @@ BOOST_AUTO_TEST_CASE(the_only_place_that_adds_to_a_map_does_so_without_a_functio
     };
     BOOST_TEST(!has_function("tracepoint:sched:sample { @[pid] = count(); }"));
     BOOST_TEST(!has_function("tracepoint:sched:sample { @[pid] = hist(args.number); print(@); }"));
-    BOOST_TEST(!has_function("tracepoint:sched:sample { @[pid] = 1; if (@[pid] > 1) { @[0]--; } }"));
+    BOOST_TEST(
+        !has_function("tracepoint:sched:sample { @[pid] = 1; if (@[pid] > 1) { @[0]--; } }"));
     BOOST_TEST(has_function("tracepoint:sched:sample { @[pid] = count(); @[tid] = count(); }"));
     BOOST_TEST(has_function("tracepoint:sched:sample { unroll (3) { @[pid] = count(); } }"));
-    BOOST_TEST(has_function("tracepoint:sched:sample, tracepoint:other:sample_event "
-                            "{ @[args.number]++; }"));
+    BOOST_TEST(
+        has_function("tracepoint:sched:sample, tracepoint:other:sample_event "
+                     "{ @[args.number]++; }"));
     // Of extremes the code depends on the kernel.
     BOOST_TEST(has_function("tracepoint:sched:sample { @[pid] = max(args.number); }"));
 }

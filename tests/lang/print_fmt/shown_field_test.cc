@@ -12,8 +12,7 @@ BOOST_AUTO_TEST_SUITE(shown_field)
 
 BOOST_AUTO_TEST_CASE(a_field_is_found_by_the_name_that_it_is_printed_under) {
     const EventFormat event = parse_event_format(
-        "amdgpu",
-        read_file("tests/data/formats/6.12/events/amdgpu/amdgpu_sched_run_job/format"));
+        "amdgpu", read_file("tests/data/formats/6.12/events/amdgpu/amdgpu_sched_run_job/format"));
     BOOST_TEST(field_shown_as(event, "ring_name") == "ring");
     BOOST_TEST(field_shown_as(event, "sched_job") == "sched_job_id");
     BOOST_TEST(field_shown_as(event, "num_ibs") == "num_ibs");
