@@ -1,6 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <map>
 #include <set>
 #include <sstream>
@@ -130,6 +131,34 @@ BOOST_AUTO_TEST_CASE(libraries_that_are_loaded_later_are_followed) {
     BOOST_TEST(compared.equal + known >= kChains * 995 / 1000, compared.equal
                                                                    << " are equal\n"
                                                                    << compared.ended.err);
+}
+
+BOOST_AUTO_TEST_CASE(scripts_print_and_count_stacks_taken_so_too) {
+    constexpr int kWalks = 100;
+    Nest chains({Nest::build_file("chains"), "7", cat(kWalks)});
+    test::Child::Setup setup;
+    setup.argv = {test::gpufs_binary(),
+                  "bt",
+                  "--unwind",
+                  "dwarf",
+                  "-p",
+                  cat(chains.pid()),
+                  "-e",
+                  cat("tracepoint:syscalls:sys_enter_getpriority { printf(\"%s\", ustack); "
+                      "@[ustack(1)] = count(); if (++@n == ",
+                      kWalks, ") { exit() } }")};
+    test::Child child(setup);
+    BOOST_TEST_REQUIRE(child.wait_for_error("Attached 1 probe\n", std::chrono::seconds(60)));
+    chains.tell("");
+    for (int i = 0; i < kWalks; ++i) chains.hear();
+    const Ended ended = child.wait();
+    BOOST_TEST(ended.status == 0, ended.err);
+    // main called all that is on top of it.
+    int whole = 0;
+    for (const std::string_view line : lines_of(ended.out))
+        whole += trim(line).starts_with("main+");
+    BOOST_TEST(whole >= kWalks * 99 / 100, ended.out);
+    BOOST_TEST(has(ended.out, "getpriority+"), ended.out);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -183,7 +183,7 @@ private:
             one.value = map.value;
             one.key_names = key_names(map.name, one.keys.size());
             const bool is_old_count = options_.types.is_old && map.value->is(Type::Kind::count);
-            one.is_always_there = !map.is_keyed && (is_old_count || !deletes(map.name));
+            one.is_always_there = !map.is_keyed && (is_old_count || !shared.deletes(map.name));
             made_.maps.push_back(std::move(one));
         }
     }
@@ -215,18 +215,6 @@ private:
                              key->kind == Expr::Kind::variable || key->kind == Expr::Kind::member ||
                              key->kind == Expr::Kind::call;
         return is_word ? key->text : kUnnamedKey;
-    }
-
-    bool deletes(const std::string& map) const {
-        bool found = false;
-        for (const Probe& probe : script_.probes)
-            for_each_expr(probe, [&](const Expr& expr) {
-                if (expr.kind == Expr::Kind::call &&
-                    (expr.text == "delete" || expr.text == "clear"))
-                    for (const ExprPtr& one : expr.operands)
-                        found = found || (one->kind == Expr::Kind::map && one->text == map);
-            });
-        return found;
     }
 
     void add_program(const Instance& instance, ScriptCode& shared) {

@@ -424,7 +424,7 @@ Value ProbeCode::eval_increment(const Expr& expr) {
     const std::int64_t step = step_of(expr, *type, shared_.table());
     if (target.kind == Expr::Kind::map) {
         const TypedMap& map = map_of(target);
-        const Local key = key_of(map, target.operands, 0);
+        const Key key = key_of(map, target.operands, 0);
         const ir::Operand before = number(eval_element(map, key));
         add_to(map, key, step);
         const ir::Operand result =

@@ -35,9 +35,14 @@ ir::Temp ProbeCode::map_symbol(const TypedMap& map) {
     return code_.symbol(Relocation::to(Relocation::Kind::map, shared_.map(map).name));
 }
 
+ir::Temp ProbeCode::value_address(const TypedMap& map) {
+    return code_.symbol(Relocation::to(Relocation::Kind::map_value, shared_.map(map).name));
+}
+
 // The key of an element, in memory of its own, with `extra` bytes behind it.
-Local ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>& keys, std::size_t first,
-                        std::size_t extra) {
+ProbeCode::Key ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>& keys,
+                                 std::size_t first, std::size_t extra) {
+    if (shared_.has_address(map)) return std::nullopt;
     if (!map.is_keyed) {
         const Local key = allocate(kWord + extra);
         code_.store(key.place(), 0, ir::kU64);
@@ -67,10 +72,14 @@ Value ProbeCode::eval_map(const Expr& expr) {
 }
 
 // What is not there reads as zeros.
-Value ProbeCode::eval_element(const TypedMap& map, const Local& key, const Expr* asked) {
+Value ProbeCode::eval_element(const TypedMap& map, const Key& key, const Expr* asked) {
     const Type& type = *map.value;
+    if (!key) {
+        const ir::Temp value = value_address(map);
+        return type.is_aggregation() ? aggregated(type, value) : load({value, 0}, map.value);
+    }
     const ir::Temp entry = code_.new_temp(ir::kU64);
-    code_.assign(entry, code_.call(BPF_FUNC_map_lookup_elem, {map_symbol(map), address_of(key)}));
+    code_.assign(entry, code_.call(BPF_FUNC_map_lookup_elem, {map_symbol(map), address_of(*key)}));
     if (asked && shared_.options().tells_failures) {
         const ir::Label is_there = code_.new_label();
         code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, is_there);
@@ -115,46 +124,57 @@ Value ProbeCode::aggregated(const Type& type, ir::Temp entry) {
     return number_value(*number, integer_type(kWord, type.is_signed));
 }
 
-void ProbeCode::update(const TypedMap& map, const Local& key, const Value& value) {
+void ProbeCode::update(const TypedMap& map, const Key& key, const Value& value) {
+    if (!key) return put(value, map.value, {value_address(map), 0});
     const std::size_t bytes = align_up(map.value->bytes, kWord);
     const Local made = allocate(bytes);
     if (has_padding(*map.value)) zero(made, bytes);
     put(value, map.value, made);
     const ir::Label done = code_.new_label();
     const ir::Temp result = code_.convert(
-        code_.call(BPF_FUNC_map_update_elem,
-                   {map_symbol(map), address_of(key), address_of(made), static_cast<int>(BPF_ANY)}),
+        code_.call(BPF_FUNC_map_update_elem, {map_symbol(map), address_of(*key), address_of(made),
+                                              static_cast<int>(BPF_ANY)}),
         ir::kS32);
     code_.branch(ir::Cmp::eq, ir::kS32, result, 0, done);
     append_loss(code_, shared_.refused_of_map(map));
     code_.bind(done);
 }
 
-void ProbeCode::add_to(const TypedMap& map, const Local& key, ir::Operand value) {
-    code_.call(shared_.add_function_of(map), {address_of(key), value});
+// Where nothing else adds to the map, without a call.
+void ProbeCode::add_to(const TypedMap& map, const Key& key, ir::Operand value) {
+    const MapDeclaration declared = shared_.added_to(map);
+    if (adds_without_call(declared)) {
+        if (!key) return append_add_to_value(code_, declared, value);
+        if (shared_.is_added_to_once(map))
+            return append_add(shared_.program(), code_, declared, address_of(*key), value);
+    }
+    const std::string function = shared_.add_function_of(map);
+    if (!key)
+        code_.call(function, {value});
+    else if (declared.aggregation.kind == Aggregation::Kind::count)
+        code_.call(function, {address_of(*key)});
+    else
+        code_.call(function, {address_of(*key), value});
+}
+
+ir::Temp ProbeCode::histogram_slot(const TypedMap& map, ir::Operand value) {
+    if (!shared_.is_added_to_once(map)) return code_.call(shared_.slot_function_of(map), {value});
+    return ScriptCode::append_slot(code_, map, code_.convert(value, ir::kU64));
 }
 
 void ProbeCode::emit_aggregation(const Expr& target, const Expr& call, const FunctionRow& row) {
     const TypedMap& map = map_of(target);
-    const MapDeclaration declared = shared_.map(map);
-    const Local key = key_of(map, target.operands, 0, map.value->has_slots() ? kWord : 0);
-    if (row.function == Fn::count) {
-        code_.call(add_function(declared), {address_of(key)});
-        return;
-    }
+    const Key key = key_of(map, target.operands, 0, map.value->has_slots() ? kWord : 0);
+    if (row.function == Fn::count) return add_to(map, key, 1);
     const ir::Operand value = number(*call.operands[0]);
     if (row.function == Fn::tseries) {
-        code_.call(shared_.series_function_of(map), {address_of(key), value, series_time()});
+        code_.call(shared_.series_function_of(map), {address_of(*key), value, series_time()});
         return;
     }
-    if (!map.value->is_histogram()) {
-        code_.call(add_function(declared), {address_of(key), value});
-        return;
-    }
-    const ir::Temp slot = code_.call(shared_.slot_function_of(map), {value});
-    const auto at = static_cast<std::int64_t>(declared.key.find("slot")->offset);
-    code_.store(key.place(at), slot, ir::kU64);
-    code_.call(add_function(declared), {address_of(key)});
+    if (!map.value->is_histogram()) return add_to(map, key, value);
+    const auto at = static_cast<std::int64_t>(shared_.map(map).key.find("slot")->offset);
+    code_.store(key->place(at), histogram_slot(map, value), ir::kU64);
+    add_to(map, key, 1);
 }
 
 // The time of CLOCK_TAI, which old kernels do not tell.
@@ -169,9 +189,9 @@ ir::Operand ProbeCode::series_time() {
 
 // delete(@m[k], …) or delete(@m, k).
 Value ProbeCode::eval_delete(const Expr& expr) {
-    const auto drop = [&](const Expr& of, const Local& key) {
+    const auto drop = [&](const Expr& of, const Key& key) {
         const ir::Temp failed = code_.convert(
-            code_.call(BPF_FUNC_map_delete_elem, {map_symbol(map_of(of)), address_of(key)}),
+            code_.call(BPF_FUNC_map_delete_elem, {map_symbol(map_of(of)), address_of(*key)}),
             ir::kS32);
         if (shared_.options().tells_failures) {
             const ir::Label is_gone = code_.new_label();
@@ -201,7 +221,7 @@ Value ProbeCode::eval_delete(const Expr& expr) {
 Value ProbeCode::eval_has_key(const Expr& expr) {
     const Expr& of = *expr.operands[0];
     const TypedMap& map = map_of(of);
-    const Local key = key_of(map, expr.operands, 1);
+    const Local key = key_of(map, expr.operands, 1).value();
     const ir::Temp is_there = code_.new_temp(ir::kU8);
     const ir::Label none = code_.new_label();
     const ir::Temp entry = code_.call(BPF_FUNC_map_lookup_elem, {map_symbol(map), address_of(key)});

@@ -156,7 +156,7 @@ void ProbeCode::emit_print(const Expr& expr, bool clears) {
     const std::size_t bytes = record.bytes;
     std::string& name = records_[&expr];
     if (name.empty()) name = shared_.add_record(std::move(record));
-    const Local key = key_of(map, of.operands, 0), at = allocate(bytes);
+    const Local key = key_of(map, of.operands, 0).value(), at = allocate(bytes);
     code_.store(at.place(), 0, ir::kU64);
     code_.store(at.place(), code_.symbol(Relocation::to(Relocation::Kind::record_id, name)),
                 ir::kU32);

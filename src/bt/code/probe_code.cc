@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "base/cat.h"
+#include "bt/syntax/walk.h"
 #include "lang/ir/feature_guard.h"
 #include "lang/ir/followed.h"
 #include "lang/ir/scratch.h"
@@ -12,37 +13,6 @@ namespace gpufs::bt {
 namespace {
 
 constexpr std::size_t kMostInstructions = 100'000;
-
-// Calls visit(stmt, is_inside) and visit(expr, is_inside) for all of a block, the outer ones first;
-// is_inside: in the body of a loop that is_called() says is a function.
-template <class IsCalled, class Visit>
-class InsideOfLoops {
-public:
-    InsideOfLoops(IsCalled is_called, Visit visit)
-        : is_called_(std::move(is_called)), visit_(std::move(visit)) {}
-
-    void walk(const Block& block, bool is_inside) {
-        for (const StmtPtr& stmt : block) walk(*stmt, is_inside);
-    }
-    void walk(const Stmt& stmt, bool is_inside) {
-        const bool is_called = is_called_(stmt);
-        visit_(stmt, is_inside || is_called);
-        for (const ExprPtr* part : {&stmt.target, &stmt.value, &stmt.limit})
-            if (*part) walk(**part, is_inside);
-        walk(stmt.body, is_inside || is_called);
-        walk(stmt.otherwise, is_inside);
-    }
-    void walk(const Expr& expr, bool is_inside) {
-        visit_(expr, is_inside);
-        for (const ExprPtr& operand : expr.operands)
-            if (operand) walk(*operand, is_inside);
-        walk(expr.body, is_inside);
-    }
-
-private:
-    IsCalled is_called_;
-    Visit visit_;
-};
 
 }  // namespace
 
@@ -76,8 +46,7 @@ std::set<std::size_t> ProbeCode::variables_in_memory() const {
         }
     };
     InsideOfLoops walker([&](const Stmt& stmt) { return is_called(stmt); }, visit);
-    if (instance_.probe->predicate) walker.walk(*instance_.probe->predicate, false);
-    walker.walk(instance_.probe->body, false);
+    walker.walk(*instance_.probe);
     return found;
 }
 

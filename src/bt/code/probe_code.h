@@ -152,18 +152,23 @@ private:
 
     // Maps.
     const TypedMap& map_of(const Expr& expr);
-    Local key_of(const TypedMap& map, const std::vector<ExprPtr>& keys, std::size_t first,
-                 std::size_t extra = 0);
+    // Where the key of an element lies. Of a value that has an address: nowhere.
+    using Key = std::optional<Local>;
+    Key key_of(const TypedMap& map, const std::vector<ExprPtr>& keys, std::size_t first,
+               std::size_t extra = 0);
     ir::Temp map_symbol(const TypedMap& map);
     Value eval_map(const Expr& expr);
-    void update(const TypedMap& map, const Local& key, const Value& value);
-    void add_to(const TypedMap& map, const Local& key, ir::Operand value);
+    // The address of the value that has one.
+    ir::Temp value_address(const TypedMap& map);
+    void update(const TypedMap& map, const Key& key, const Value& value);
+    void add_to(const TypedMap& map, const Key& key, ir::Operand value);
+    ir::Temp histogram_slot(const TypedMap& map, ir::Operand value);
     ir::Operand series_time();
     Value eval_delete(const Expr& expr);
     Value eval_has_key(const Expr& expr);
     Value eval_len(const Expr& expr);
     // `asked` is told of where there is none, if that is asked for; null: by nobody.
-    Value eval_element(const TypedMap& map, const Local& key, const Expr* asked = nullptr);
+    Value eval_element(const TypedMap& map, const Key& key, const Expr* asked = nullptr);
     // The number that an aggregation's element at an address stands for.
     Value aggregated(const Type& type, ir::Temp entry);
 

@@ -4,6 +4,7 @@
 
 #include "base/align.h"
 #include "base/cat.h"
+#include "bt/syntax/walk.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/feature_guard.h"
 #include "lang/ir/scratch.h"
@@ -116,12 +117,44 @@ void append_lhist_slot(ir::Code& code, ir::Temp value, ir::Temp slot, const Type
 
 ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable& table,
                        World& world, const CompileOptions& options, Compiled& made)
-    : script_(script),
-      typed_(typed),
-      table_(table),
-      world_(world),
-      options_(options),
-      made_(made) {}
+    : script_(script), typed_(typed), table_(table), world_(world), options_(options), made_(made) {
+    const auto count = [this](const auto& node, bool is_unrolled) {
+        const Expr* to = nullptr;
+        if constexpr (std::is_same_v<std::decay_t<decltype(node)>, Stmt>)
+            to = node.kind == Stmt::Kind::assign && (node.operation || aggregation_in(*node.value))
+                     ? node.target.get()
+                     : nullptr;
+        else
+            to = node.kind == Expr::Kind::increment ? node.operands[0].get() : nullptr;
+        if (to && to->kind == Expr::Kind::map) adds_[to->text] += is_unrolled ? 2 : 1;
+    };
+    const auto is_unrolled = [](const Stmt& stmt) { return stmt.kind == Stmt::Kind::unroll; };
+    for (const Instance& instance : typed.instances)
+        InsideOfLoops(is_unrolled, count).walk(*instance.probe);
+}
+
+bool ScriptCode::is_added_to_once(const TypedMap& map) const {
+    const auto adds = adds_.find(map.name);
+    return adds != adds_.end() && adds->second == 1;
+}
+
+bool ScriptCode::deletes(const std::string& map) const {
+    bool found = false;
+    for (const Probe& probe : script_.probes)
+        for_each_expr(probe, [&](const Expr& expr) {
+            if (expr.kind == Expr::Kind::call && (expr.text == "delete" || expr.text == "clear"))
+                for (const ExprPtr& one : expr.operands)
+                    found = found || (one->kind == Expr::Kind::map && one->text == map);
+        });
+    return found;
+}
+
+bool ScriptCode::has_address(const TypedMap& map) const {
+    const Type& value = *map.value;
+    const bool is_one_value = value.is_scalar() || (value.is_aggregation() && !value.has_slots() &&
+                                                    !value.is(Kind::tseries));
+    return !map.is_keyed && is_one_value && !deletes(map.name);
+}
 
 const MapDeclaration& ScriptCode::map(const TypedMap& map) {
     const std::string name = gpufs::cat('@', map.name);
@@ -134,6 +167,11 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
         Layout::of("key", raw_bytes_value(map.key ? align_up(map.key->bytes, kWord) : kWord));
     made.max_entries = map.is_keyed ? map.entries : 1;
     made.at = map.at;
+    if (has_address(map)) {
+        made.type = BPF_MAP_TYPE_ARRAY;
+        made.is_global = true;
+        made.key = Layout::of("key", integer_value(sizeof(std::uint32_t)));
+    }
     if (value.is(Kind::tseries)) {
         made.key.add("slot", ValueType{});
         made.value = Layout::of("value", raw_bytes_value(value.bytes));
@@ -152,7 +190,6 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
             made.max_entries = map.is_keyed ? made.max_entries * kSlotsOfKey : kMostSlots;
         }
         program().maps.push_back(made);
-        AggregateFunctions(program()).define(made, {kWord, false});
     } else {
         made.value = Layout::of("value", raw_bytes_value(align_up(value.bytes, kWord)));
         program().maps.push_back(made);
@@ -164,34 +201,42 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
 }
 
 std::string ScriptCode::add_function_of(const TypedMap& map) {
-    MapDeclaration declared = this->map(map);
+    const MapDeclaration declared = added_to(map);
     const std::string name = add_function(declared);
-    if (program().find_subprogram(name)) return name;
-    declared.aggregation.kind = Aggregation::Kind::sum;
-    AggregateFunctions(program()).define(declared, {kWord, false});
+    if (!program().find_subprogram(name))
+        AggregateFunctions(program()).define(declared, {kWord, false});
     return name;
 }
 
+MapDeclaration ScriptCode::added_to(const TypedMap& map) {
+    MapDeclaration declared = this->map(map);
+    if (declared.aggregation.kind == Aggregation::Kind::none)
+        declared.aggregation.kind = Aggregation::Kind::sum;
+    return declared;
+}
+
 std::string ScriptCode::refused_of_map(const TypedMap& map) {
-    const MapDeclaration& declared = this->map(map);
-    const std::string name = refused_of(declared);
-    if (!program().find_map(name))
-        declare_loss(program(), name,
-                     gpufs::cat("keys that found no room in '", declared.name, "'"));
-    return name;
+    const MapDeclaration declared = this->map(map);
+    declare_refused(program(), declared);
+    return refused_of(declared);
+}
+
+ir::Temp ScriptCode::append_slot(ir::Code& code, const TypedMap& map, ir::Temp value) {
+    const ir::Temp slot = code.new_temp(ir::kU64);
+    if (map.value->is(Kind::hist))
+        append_hist_slot(code, value, slot, map.value->bits);
+    else
+        append_lhist_slot(code, value, slot, *map.value);
+    return slot;
 }
 
 std::string ScriptCode::slot_function_of(const TypedMap& map) {
     const std::string name = gpufs::cat("slot.", map.name);
     if (program().find_subprogram(name)) return name;
     ir::Code code;
-    const ir::Temp value = code.argument(1), slot = code.new_temp(ir::kU64);
+    const ir::Temp value = code.argument(1);
     code.set_source(map.at);
-    if (map.value->is(Kind::hist))
-        append_hist_slot(code, value, slot, map.value->bits);
-    else
-        append_lhist_slot(code, value, slot, *map.value);
-    code.leave(slot);
+    code.leave(append_slot(code, map, value));
     Subprogram function;
     function.name = name;
     function.code = code.assemble();
@@ -290,6 +335,8 @@ std::string ScriptCode::add_record(SentRecord record) {
         rest.bytes = record.bytes - sizeof(std::uint32_t);
         layout.layout.add("values", rest);
     }
+    for (const SentValue& value : record.values)
+        note_stacks(layout.layout, *value.type, value.offset);
     layout.at = record.at;
     program().records.push_back(std::move(layout));
     std::string name = record.name;

@@ -36,13 +36,22 @@ public:
 
     // The Program's declaration of a map of the script.
     const MapDeclaration& map(const TypedMap& map);
-    // The function that adds to a number in it, and makes the element where there is none:
-    // arguments: the key's address, the number.
+    // The same, of what is added to its elements: a number's are sums.
+    MapDeclaration added_to(const TypedMap& map);
+    // Its one value has an address, and is looked up nowhere: of a number that is always there.
+    bool has_address(const TypedMap& map) const;
+    // One place of one program adds to it.
+    bool is_added_to_once(const TypedMap& map) const;
+    // The script takes what is in the map, or an element of it, away.
+    bool deletes(const std::string& map) const;
+    // The function that adds to it, as AggregateFunctions::define() has it.
     std::string add_function_of(const TypedMap& map);
     // The counter of what found no room in it.
     std::string refused_of_map(const TypedMap& map);
     // The function of slots of its histogram: argument: the number.
     std::string slot_function_of(const TypedMap& map);
+    // The same in place: the slot.
+    static ir::Temp append_slot(ir::Code& code, const TypedMap& map, ir::Temp value);
     // The function that adds to its time series: arguments: the key's address, with room for the
     // slot behind it, the value, the time in ns.
     std::string series_function_of(const TypedMap& map);
@@ -84,6 +93,7 @@ private:
     World& world_;
     const CompileOptions& options_;
     Compiled& made_;
+    std::map<std::string, std::size_t> adds_;  // by map: how many places add to it
     std::size_t frame_bytes_ = 0, zero_bytes_ = 0, functions_ = 0;
 };
 

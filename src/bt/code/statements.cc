@@ -125,7 +125,7 @@ void ProbeCode::emit_assign(const Stmt& stmt) {
         operand = code_.compute(ir::Op::mul, ir::kU64, operand, stride);
     if (is_map) {
         const TypedMap& map = map_of(target);
-        const Local key = key_of(map, target.operands, 0);
+        const Key key = key_of(map, target.operands, 0);
         if (op == BinaryOp::add) return add_to(map, key, operand);
         if (op == BinaryOp::sub) return add_to(map, key, code_.negate(operand, ir::kS64));
         const Value before = eval_element(map, key);

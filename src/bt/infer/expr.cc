@@ -3,8 +3,11 @@
 #include "base/align.h"
 #include "base/cat.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "bt/infer/inference.h"
+#include "bt/syntax/words.h"
 #include "bt/types/field_type.h"
+#include "lang/print_fmt/shown_field.h"
 
 namespace gpufs::bt {
 namespace {
@@ -53,7 +56,21 @@ std::optional<std::pair<std::size_t, TypePtr>> follow(const TypeTable& table, Ty
     return std::pair{offset, type};
 }
 
+// What kernels call a field differs from what they print it as, and from other kernels.
+std::string hint_for_field(const EventFormat& event, const std::string& name) {
+    const std::vector<std::string> names = event.field_names();
+    if (const std::string field = field_shown_as(event, name); !field.empty())
+        return gpufs::cat("on this kernel the field is named '", field, "', and printed as ", name);
+    const std::string near = did_you_mean(name, names);
+    return near.empty() ? gpufs::cat("on this kernel its fields are ", join(names, ", ")) : near;
+}
+
 }  // namespace
+
+// What looks like an assignment in parentheses is a record.
+std::string hint_for_condition(const Type& type) {
+    return type.is(Kind::tuple) && type.fields.size() == 1 ? "'==' compares" : "";
+}
 
 TypePtr Inference::type_of(const Expr& expr) {
     TypePtr type = find_type(expr);
@@ -168,7 +185,7 @@ TypePtr Inference::type_of_identifier(const Expr& expr) {
         return nullptr;
     }
     std::string hint = in_.script.includes.empty()
-                           ? ""
+                           ? did_you_mean(expr.text, builtin_names())
                            : gpufs::cat("it may be of <", in_.script.includes.front(),
                                         ">; headers are not read, what they define is taken from "
                                         "the kernel's types");
@@ -211,7 +228,7 @@ TypePtr Inference::type_of_args_member(const Expr& expr) {
         complain(expr.at,
                  gpufs::cat("Struct/union of type 'struct ", event->system, "_", event->name,
                             "_args' does not contain a field named '", expr.text, '\''),
-                 did_you_mean(expr.text, event->field_names()));
+                 hint_for_field(*event, expr.text));
         return nullptr;
     }
     const auto found = std::ranges::find(instance_->parameters, expr.text, &Type::Field::name);
@@ -400,7 +417,8 @@ TypePtr Inference::type_of_ternary(const Expr& expr) {
     const TypePtr no = type_of(*expr.operands[2]);
     if (condition && !is_computable(*condition))
         complain(expr.operands[0]->at,
-                 gpufs::cat("Invalid condition: a number is wanted, not ", name_of(*condition)));
+                 gpufs::cat("Invalid condition: a number is wanted, not ", name_of(*condition)),
+                 hint_for_condition(*condition));
     if (!yes || !no) return yes ? yes : no;
     const bool is_if = expr.operands[1] && expr.operands[1]->kind == Expr::Kind::block;
     if (is_if && (yes->is(Kind::none) || no->is(Kind::none))) return none_type();

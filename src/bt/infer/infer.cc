@@ -202,7 +202,8 @@ void Inference::visit(const Stmt& stmt) {
             const TypePtr type = type_of(*stmt.value);
             if (type && !type->is_number() && !type->is(Kind::pointer))
                 complain(stmt.value->at,
-                         gpufs::cat("Invalid condition: a number is wanted, not ", name_of(*type)));
+                         gpufs::cat("Invalid condition: a number is wanted, not ", name_of(*type)),
+                         hint_for_condition(*type));
             if (const auto taken = decided_branch(stmt))
                 return visit(*taken ? stmt.body : stmt.otherwise);
             loops_ += stmt.kind == Stmt::Kind::while_;

@@ -131,4 +131,7 @@ private:
 TypePtr stored(const TypePtr& type);
 bool same(const TypePtr& a, const TypePtr& b);
 
+// For a condition of a type that is no number; empty: none.
+std::string hint_for_condition(const Type& type);
+
 }  // namespace gpufs::bt

@@ -2,6 +2,7 @@
 
 #include "base/cat.h"
 #include "base/hex.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "bt/infer/inference.h"
 #include "bt/syntax/mistake.h"
@@ -91,13 +92,12 @@ private:
         const std::string name = gpufs::cat(point.target, ':', point.name);
         const std::vector<std::string> found =
             point.has_glob() ? in_.world.events(name) : std::vector{name};
-        if (found.empty())
-            return missing(point, name, "'gpufs list' has the events of this kernel");
+        if (found.empty()) return missing(point, name, hint_for_event(point, name));
         if (found.size() > in_.options.most_probes) return too_many(point, found.size());
         for (const std::string& full : found) {
             const EventFormat* event = in_.world.event(full);
             if (!event) {
-                missing(point, full, "'gpufs list' has the events of this kernel");
+                missing(point, full, hint_for_event(point, full));
                 continue;
             }
             AttachPoint one = point;
@@ -107,6 +107,12 @@ private:
             Instance& made = add(std::move(one));
             if (asked_.args) made.event = event;
         }
+    }
+
+    std::string hint_for_event(const AttachPoint& point, const std::string& name) {
+        const std::string near =
+            point.has_glob() ? "" : did_you_mean(name, in_.world.events("*:*"));
+        return near.empty() ? "'gpufs list' has the events of this kernel" : near;
     }
 
     void add_functions(const AttachPoint& point) {
@@ -203,8 +209,10 @@ private:
                 found.push_back(full);
         }
         if (found.empty())
-            return missing(point, point.target.empty() ? point.name
-                                                       : gpufs::cat(point.target, ':', point.name));
+            return missing(
+                point,
+                point.target.empty() ? point.name : gpufs::cat(point.target, ':', point.name),
+                hint_for_raw_tracepoint(point));
         if (found.size() > in_.options.most_probes) return too_many(point, found.size());
         for (const std::string& full : found) {
             const EventFormat* event = in_.world.event(full);
@@ -218,6 +226,17 @@ private:
             if (auto parameters = in_.world.raw_tracepoint(event->name))
                 made.parameters = std::move(*parameters);
         }
+    }
+
+    // Nothing of a name that there is, but of something else.
+    std::string hint_for_raw_tracepoint(const AttachPoint& point) {
+        if (point.has_glob()) return {};
+        std::vector<std::string> names;
+        for (const std::string& full : in_.world.events("*:*"))
+            if (const auto colon = full.find(':'); full.substr(0, colon) != "syscalls")
+                names.push_back(full.substr(colon + 1));
+        const bool is_there = std::ranges::find(names, point.name) != names.end();
+        return is_there ? std::string() : did_you_mean(point.name, names);
     }
 
     // The config says what becomes of a probe whose target is not there.

@@ -165,6 +165,9 @@ bool is_same_in_any_case(std::string_view a, std::string_view b) {
 bool is_builtin(std::string_view name) {
     return contains(kBuiltins, name) || is_numbered_argument(name);
 }
+std::vector<std::string> builtin_names() {
+    return {kBuiltins.begin(), kBuiltins.end()};
+}
 bool is_function(std::string_view name) {
     return contains(kFunctions, name);
 }

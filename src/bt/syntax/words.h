@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bt/syntax/ast.h"
 
@@ -12,6 +13,8 @@ namespace gpufs::bt {
 
 // Names of values that need no call: "pid", "nsecs", "arg0".
 bool is_builtin(std::string_view name);
+// All of them, without those with numbers.
+std::vector<std::string> builtin_names();
 // Names of functions of the language: "printf", "count".
 bool is_function(std::string_view name);
 // A type by one word, of the language or as C and the kernel's headers name it: "uint64", "char",

@@ -96,7 +96,9 @@ std::string_view why_absent(std::string_view function) {
     static constexpr std::pair<std::string_view, std::string_view> kReasons[] = {
         {"skboutput", "gpufs writes no packets to files: print what is wanted of them"},
         {"unwatch", "gpufs removes no watchpoint while the program runs"},
-        {"dw_ustack", "ustack is what gpufs has: it follows frame pointers"},
+        {"dw_ustack", "ustack is what gpufs has; with --unwind dwarf it follows unwind tables"},
+        {"quantize", "hist() makes histograms of powers of two"},
+        {"lquantize", "lhist(n, min, max, step) makes histograms of equal steps"},
         {"typeinfo", "is_str, is_ptr, is_array and is_integer tell types apart"},
         {"comm", "the names of other tasks are theirs: task.comm of a struct task_struct"}};
     for (const auto& [name, reason] : kReasons)

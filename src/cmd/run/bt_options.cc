@@ -40,6 +40,8 @@ constexpr const char* kHelp =
     "  --include FILE    as #include does in front of the script\n"
     "  --probe-filter RE only the probes whose names match this regular expression\n"
     "  --dry-run         load the programs and say where each would run; attach nothing\n"
+    "  --unwind WAY      how user stacks are taken: fp (by frame pointers), dwarf (by unwind\n"
+    "                    tables), auto\n"
     "  --raw             control characters in names and texts as they are\n"
     "  --unsafe          let the script use functions that change the machine\n"
     "  --no-warnings     no warnings about the script, none from it\n"
@@ -47,7 +49,16 @@ constexpr const char* kHelp =
     "  -V, --version     the version\n"
     "  -h, --help        this text\n";
 
-enum LongOption { kUnsafe = 256, kNoWarnings, kDryRun, kInfo, kProbeFilter, kRaw, kInclude };
+enum LongOption {
+    kUnsafe = 256,
+    kNoWarnings,
+    kDryRun,
+    kInfo,
+    kProbeFilter,
+    kRaw,
+    kInclude,
+    kUnwind
+};
 const option kLongOptions[] = {
     {"help", no_argument, nullptr, 'h'},
     {"version", no_argument, nullptr, 'V'},
@@ -60,6 +71,7 @@ const option kLongOptions[] = {
     {"include", required_argument, nullptr, kInclude},
     {"probe-filter", required_argument, nullptr, kProbeFilter},
     {"raw", no_argument, nullptr, kRaw},
+    {"unwind", required_argument, nullptr, kUnwind},
     {nullptr, 0, nullptr, 0},
 };
 
@@ -160,6 +172,9 @@ void take_option(BtChoices& choices, int letter, const std::string& value, const
             return;
         case kRaw:
             choices.run.controls = Controls::raw;
+            return;
+        case kUnwind:
+            choices.run.unwind = parse_unwind(value);
             return;
         case kInclude:
             choices.script.includes.push_back(value);

@@ -76,14 +76,14 @@ void check_choices(const RunChoices& choices, const Program& program) {
         throw UsageError("-i reads what was recorded: there is no COMMAND to run");
 }
 
+}  // namespace
+
 Unwind parse_unwind(const std::string& text) {
     if (text == "auto") return Unwind::automatic;
     if (text == "fp") return Unwind::frame_pointers;
     if (text == "dwarf") return Unwind::tables;
     throw UsageError(cat("'", text, "' is no way to take user stacks"), "fp, dwarf or auto");
 }
-
-}  // namespace
 
 bool RunChoices::ends_by_itself() const {
     const std::vector<const bt::Compiled*> compiled = all_scripts();

@@ -24,6 +24,7 @@ class TraceFile;
 // How user stacks are taken: by frame pointers, by tables of rules (engine/unwind), or by the
 // latter where this kernel can.
 enum class Unwind { automatic, frame_pointers, tables };
+Unwind parse_unwind(const std::string& text);
 
 // How a Program is run, whoever made it.
 struct RunChoices {

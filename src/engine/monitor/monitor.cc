@@ -46,11 +46,6 @@ constexpr const char* kCompatWord = nullptr;
 constexpr std::uint32_t kCompatBit = 0;
 #endif
 
-// Of the kernel, by kprobe: not by fentry.
-bool is_kernel_probe(const ProbeKind& kind) {
-    return kind.place == ProbeKind::Place::function && kind.has_registers;
-}
-
 bool is_user_probe(const ProbeKind& kind) {
     return kind.place == ProbeKind::Place::file;
 }
@@ -343,7 +338,8 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
         throw SourceError(
             program().sources[at.source], at.span,
             cat("neither the kernel's BTF nor a module's has a function '", name, "'"),
-            "a kprobe may find it: BTF lacks what is inlined or renamed");
+            near_kernel_function(name, machine_)
+                .value_or("a kprobe may find it: BTF lacks what is inlined or renamed"));
     spec.attach_btf_id = function->id;
     Fd module;
     if (!function->module.empty()) {
@@ -383,7 +379,8 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
     }
     ProbeSite site = loaded.how.site;
     if (loaded.instead) site.event = loaded.instead;
-    return provider.attach({site, loaded.program.get(), loaded.is_multi, loaded.raw_name}, how_);
+    return attach_at(program(), {site, loaded.program.get(), loaded.is_multi, loaded.raw_name},
+                     how_, machine_);
 }
 
 void Monitor::attach() {

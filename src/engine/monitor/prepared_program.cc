@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <map>
 
 #include "base/diagnostics.h"
 #include "base/text.h"
 #include "engine/places/providers.h"
 #include "lang/expr/bpf.h"
-#include "lang/ir/ir.h"
+#include "lang/insn/insn.h"
 #include "lang/program/function_fields.h"
 #include "lang/program/probe_kinds.h"
 
@@ -27,20 +28,43 @@ bool is_system_call(const ProbeSite& site) {
     return site.event && (site.event->system == "syscalls" || site.event->system == "raw_syscalls");
 }
 
-// In front of a program: ends it where the process runs.
-std::vector<CodeItem> code_without(std::uint32_t process, const SourceRef& at) {
+bool is_insn(const CodeItem& item, const bpf_insn& insn) {
+    return item.kind == CodeItem::Kind::insn && item.guard == 0 &&
+           item.relocation.kind == Relocation::Kind::none &&
+           std::memcmp(&item.insn, &insn, sizeof insn) == 0;
+}
+
+// Puts code in front of a program that ends it where the process runs: at its own end, if it has
+// one that is not too far for a jump.
+void leave_out(std::uint32_t process, ProbeProgram& program) {
+    constexpr std::size_t kFar = 10'000;
     constexpr int kProcess = 32;
-    ir::Code code;
-    code.set_source(at);
-    const ir::Temp context = code.argument(1);
-    const ir::Label goes_on = code.new_label();
-    const ir::Temp running =
-        code.compute(ir::Op::shr, ir::kU64, code.call(BPF_FUNC_get_current_pid_tgid, {}), kProcess);
-    code.branch(ir::Cmp::ne, ir::kU64, running, process, goes_on);
-    code.leave(0);
-    code.bind(goes_on);
-    code.fall_through(context);
-    return code.assemble(".own");
+    std::vector<CodeItem>& code = program.code;
+    const auto item = [&](const bpf_insn& insn) {
+        CodeItem made;
+        made.insn = insn;
+        made.at = program.at;
+        return made;
+    };
+    const bool has_end = code.size() >= 2 && code.size() < kFar &&
+                         is_insn(code.back(), insn::leave()) &&
+                         is_insn(code.end()[-2], insn::mov(Reg::r0, 0));
+    CodeItem place = item({});
+    place.kind = CodeItem::Kind::label;
+    place.name = ".own";
+    CodeItem jump = item(
+        insn::jump64(has_end ? JumpOp::eq : JumpOp::ne, Reg::r0, static_cast<__s32>(process), 0));
+    jump.relocation = Relocation::to(Relocation::Kind::label, place.name);
+    jump.relocation.at = program.at;
+    std::vector<CodeItem> front{item(insn::mov(Reg::r6, Reg::r1)),
+                                item(insn::call(BPF_FUNC_get_current_pid_tgid)),
+                                item(insn::alu64(AluOp::rsh, Reg::r0, kProcess)), jump};
+    if (has_end)
+        code.insert(code.end() - 2, place);
+    else
+        front.insert(front.end(), {item(insn::mov(Reg::r0, 0)), item(insn::leave()), place});
+    front.push_back(item(insn::mov(Reg::r1, Reg::r6)));
+    code.insert(code.begin(), front.begin(), front.end());
 }
 
 // The fields of an event whose program sees the tracepoint's arguments: what every task has, and of
@@ -236,8 +260,7 @@ void PreparedProgram::leave_out_process() {
     for (Site& made : sites_) {
         if (!is_system_call(made.site)) continue;
         ProbeProgram& program = guarded_.emplace_back(*made.site.program);
-        const std::vector<CodeItem> test = code_without(choice_.left_out, program.at);
-        program.code.insert(program.code.begin(), test.begin(), test.end());
+        leave_out(choice_.left_out, program);
         made.site.program = &program;
     }
 }

@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "base/cat.h"
+#include "base/placed_failure.h"
+#include "base/suggest.h"
 #include "lang/event/sampling_events.h"
 #include "lang/program/function_cookie.h"
-#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
@@ -127,6 +129,52 @@ static_assert(has_all_probe_kinds(kProviders));
 
 const ProbeProvider& probe_provider(Kind kind) {
     return kProviders[static_cast<std::size_t>(kind)];
+}
+
+namespace {
+
+// The kernel's function at which a probe is to be, that it does not have; null: it has them all.
+const std::string* missing_function(const ProbeSite& site, KernelFacts& machine) {
+    if (!is_kernel_probe(probe_kind(site.target->kind)) || !machine.has_kprobes()) return nullptr;
+    for (const std::string& name : site.functions)
+        if (machine.functions(name.substr(name.find(':') + 1)).empty()) return &name;
+    return nullptr;
+}
+
+}  // namespace
+
+bool is_kernel_probe(const ProbeKind& kind) {
+    return kind.place == ProbeKind::Place::function && kind.has_registers;
+}
+
+std::optional<std::string> near_kernel_function(std::string_view name, KernelFacts& machine) {
+    std::string near = did_you_mean(name, machine.functions("*"));
+    if (near.empty()) return std::nullopt;
+    return near;
+}
+
+std::vector<Attachment> attach_at(const Program& program, const LoadedProgram& loaded,
+                                  const AttachOptions& how, KernelFacts& machine) {
+    const ProbeTarget& target = *loaded.site.target;
+    const bool has_place =
+        target.at.source < program.sources.size() && target.at.span.begin != target.at.span.end;
+    if (!has_place) return probe_provider(target.kind).attach(loaded, how);
+    const SourceText& source = program.sources[target.at.source];
+    const Span at = target.at.span;
+    try {
+        return probe_provider(target.kind).attach(loaded, how);
+    } catch (const UnsupportedError& e) {
+        throw PlacedFailure<UnsupportedError>(source, at, e);
+    } catch (const Error& e) {
+        const std::string* const missing = missing_function(loaded.site, machine);
+        if (!missing) throw PlacedFailure<Error>(source, at, e);
+        throw PlacedFailure<Error>(
+            source, at,
+            Error(cat("this kernel has no function '", *missing, "'"),
+                  near_kernel_function(*missing, machine)
+                      .value_or("functions are in /proc/kallsyms; some are inlined or renamed "
+                                "(.isra.0)")));
+    }
 }
 
 }  // namespace gpufs

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/places/finders.h"
 #include "engine/places/sites.h"
 #include "kernel/perf/attach.h"
 #include "lang/link/link.h"
+#include "lang/program/probe_kinds.h"
 #include "lang/program/program.h"
 
 namespace gpufs {
@@ -33,5 +36,15 @@ struct ProbeProvider {
     std::vector<Attachment> (*attach)(const LoadedProgram& loaded, const AttachOptions& how);
 };
 const ProbeProvider& probe_provider(ProbeTarget::Kind kind);
+
+// Of the kernel, by kprobe: not by fentry.
+bool is_kernel_probe(const ProbeKind& kind);
+
+// "did you mean", where the kernel has a function with nearly that name.
+std::optional<std::string> near_kernel_function(std::string_view name, KernelFacts& machine);
+
+// Attaches as the provider does; what fails names the place of the target in the program's text.
+std::vector<Attachment> attach_at(const Program& program, const LoadedProgram& loaded,
+                                  const AttachOptions& how, KernelFacts& machine);
 
 }  // namespace gpufs

@@ -24,25 +24,30 @@ bool has_extremes(const Aggregation& how) {
            how.is_histogram();
 }
 
+ir::Temp loss_counter(ir::Code& code, const std::string& name) {
+    return code.symbol(Relocation::to(Relocation::Kind::map_value, name));
+}
+
 // Has an index that can be too large.
 bool has_indexes(const MapDeclaration& map) {
     return map.is_array() && (map.max_entries != 1 || !map.max_parameter.empty());
 }
 
-// The code of a map's function.
+// The code that adds a value to a map.
 class AggregateWriter {
 public:
-    AggregateWriter(const MapDeclaration& map, const AggregateKey& key, bool has_atomics)
-        : map_(map),
+    AggregateWriter(ir::Code& code, const MapDeclaration& map, const AggregateKey& key,
+                    ir::Operand value, bool has_atomics)
+        : code_(code),
+          map_(map),
           how_(map.aggregation),
           key_(key),
           has_atomics_(has_atomics),
+          value_(value),
           type_{8, map.aggregation.is_signed} {}
 
-    std::vector<CodeItem> write(std::string_view labels) {
-        code_.set_source(map_.at);
-        const ir::Temp key = code_.argument(1);
-        value_ = how_.kind == Kind::count ? ir::Operand(1) : ir::Operand(code_.argument(2));
+    // To the element of a key or an index.
+    void add_at(ir::Temp key) {
         const ir::Label done = code_.new_label(), add = code_.new_label(),
                         refused = code_.new_label();
         const ir::Temp address = map_.is_array() ? index_at(key, refused) : key_at(key);
@@ -55,16 +60,30 @@ public:
             code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, add);
         }
         code_.bind(refused);
-        if (!map_.is_array() || has_indexes(map_)) append_loss(code_, refused_of(map_));
-        code_.jump(done);
+        const bool can_refuse = !map_.is_array() || has_indexes(map_);
+        if (can_refuse && adds_one()) {
+            code_.assign(entry, loss_counter(code_, refused_of(map_)));
+        } else {
+            if (can_refuse) append_loss(code_, refused_of(map_));
+            code_.jump(done);
+        }
         code_.bind(add);
         add_to(entry);
         code_.bind(done);
-        code_.leave(0);
-        return code_.assemble(labels);
+    }
+
+    // To the value of a map that has an address.
+    void add_to_value() {
+        add_to(code_.symbol(Relocation::to(Relocation::Kind::map_value, map_.name)));
     }
 
 private:
+    // All that it does to an element is to add 1 to its first word, as to a counter of losses.
+    bool adds_one() const {
+        return (how_.kind == Kind::count || how_.kind == Kind::sum) && !value_.temp() &&
+               value_.number() == 1;
+    }
+
     ir::Temp map_address() {
         return code_.symbol(Relocation::to(Relocation::Kind::map, map_.name));
     }
@@ -260,19 +279,40 @@ private:
         code_.bind(done);
     }
 
-    ir::Code code_;
+    ir::Code& code_;
     const MapDeclaration& map_;
     const Aggregation& how_;
     const AggregateKey& key_;
     bool has_atomics_;
-    ir::Operand value_ = 1;
+    ir::Operand value_;
     ir::Type type_;  // of the value
 };
+
+// A map's function.
+std::vector<CodeItem> function_code(const MapDeclaration& map, const AggregateKey& key,
+                                    bool has_atomics, std::string_view labels) {
+    ir::Code code;
+    code.set_source(map.at);
+    unsigned arguments = 0;
+    std::optional<ir::Temp> at;
+    if (!map.is_global) at = code.argument(++arguments);
+    const ir::Operand value = map.aggregation.kind == Kind::count
+                                  ? ir::Operand(1)
+                                  : ir::Operand(code.argument(++arguments));
+    AggregateWriter writer(code, map, key, value, has_atomics);
+    if (at)
+        writer.add_at(*at);
+    else
+        writer.add_to_value();
+    code.leave(0);
+    return code.assemble(labels);
+}
 
 // Would the functions of both be the same, but for the names of the maps?
 bool is_alike(const MapDeclaration& a, const AggregateKey& a_key, const MapDeclaration& b,
               const AggregateKey& b_key) {
-    if (a.type != b.type || a.aggregation != b.aggregation) return false;
+    if (a.type != b.type || a.aggregation != b.aggregation || a.is_global != b.is_global)
+        return false;
     if (a.is_array()) return a.max_entries == b.max_entries && a.max_parameter == b.max_parameter;
     return !a.aggregation.is_histogram() ||
            (a.key.bytes == b.key.bytes && a_key.alignment == b_key.alignment &&
@@ -280,13 +320,14 @@ bool is_alike(const MapDeclaration& a, const AggregateKey& a_key, const MapDecla
 }
 
 // Makes the code of one map's function that of another map that is alike.
-void rename_map(std::vector<CodeItem>& code, const MapDeclaration& to) {
+void rename_map(std::vector<CodeItem>& code, const MapDeclaration& from, const MapDeclaration& to) {
     for (CodeItem& item : code) {
         item.at = to.at;
         Relocation& relocation = item.relocation;
         if (relocation.kind == Relocation::Kind::label) relocation.at = to.at;
         if (relocation.kind == Relocation::Kind::map) relocation.name = to.name;
-        if (relocation.kind == Relocation::Kind::map_value) relocation.name = refused_of(to);
+        if (relocation.kind == Relocation::Kind::map_value)
+            relocation.name = relocation.name == from.name ? to.name : refused_of(to);
     }
 }
 
@@ -306,8 +347,7 @@ std::string refused_of(const MapDeclaration& map) {
 }
 
 void append_loss(ir::Code& code, const std::string& name) {
-    const ir::Temp counter = code.symbol(Relocation::to(Relocation::Kind::map_value, name));
-    code.atomic(AtomicOp::add, {counter, 0}, 1, ir::kU64);
+    code.atomic(AtomicOp::add, {loss_counter(code, name), 0}, 1, ir::kU64);
 }
 
 std::string add_function(const MapDeclaration& map) {
@@ -322,23 +362,42 @@ void AggregateFunctions::define(const MapDeclaration& map, const AggregateKey& k
         made_, [&](const Made& made) { return is_alike(made.map, made.key, map, key); });
     if (known != made_.end()) {
         function.code = program_.subprograms[known->index].code;
-        rename_map(function.code, map);
+        rename_map(function.code, known->map, map);
     } else if (!has_extremes(map.aggregation)) {
-        function.code = AggregateWriter(map, key, true).write(".");
+        function.code = function_code(map, key, true, ".");
     } else {
         for (const bool has_atomics : {true, false}) {
             const std::size_t guard = feature_guard(program_, "atomics", has_atomics, map.at);
             append_guarded(function.code,
-                           AggregateWriter(map, key, has_atomics).write(has_atomics ? ".a" : ".b"),
-                           guard);
+                           function_code(map, key, has_atomics, has_atomics ? ".a" : ".b"), guard);
         }
     }
     if (known == made_.end()) made_.push_back({map, key, program_.subprograms.size()});
     program_.subprograms.push_back(std::move(function));
-    if (!map.is_array() || has_indexes(map) || has_extremes(map.aggregation))
-        declare_loss(program_, refused_of(map),
-                     map.is_array() ? cat("values for indexes that '", map.name, "' does not have")
-                                    : cat("keys that found no room in '", map.name, "'"));
+    declare_refused(program_, map);
+}
+
+void declare_refused(Program& program, const MapDeclaration& map) {
+    const bool can_refuse = !map.is_array() || has_indexes(map) || has_extremes(map.aggregation);
+    if (!can_refuse || program.find_map(refused_of(map))) return;
+    declare_loss(program, refused_of(map),
+                 map.is_global    ? cat("extremes of '", map.name, "' that others overtook")
+                 : map.is_array() ? cat("values for indexes that '", map.name, "' does not have")
+                                  : cat("keys that found no room in '", map.name, "'"));
+}
+
+bool adds_without_call(const MapDeclaration& map) {
+    return !has_extremes(map.aggregation);
+}
+
+void append_add(Program& program, ir::Code& code, const MapDeclaration& map, ir::Temp key,
+                const ir::Operand& value) {
+    declare_refused(program, map);
+    AggregateWriter(code, map, {}, value, true).add_at(key);
+}
+
+void append_add_to_value(ir::Code& code, const MapDeclaration& map, const ir::Operand& value) {
+    AggregateWriter(code, map, {}, value, true).add_to_value();
 }
 
 void declare_aggregation(Program& program, MapDeclaration map) {

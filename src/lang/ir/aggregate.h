@@ -9,7 +9,8 @@
 namespace gpufs {
 
 // Code that adds to the aggregations of maps: a function for each map, which all programs call that
-// add to it. It looks the entry up, makes it where there is none, and adds in place.
+// add to it. It looks the entry up, makes it where there is none, and adds in place. Where only one
+// place of one program adds to a map, the code may stand there, without a call.
 //
 // What is exact. Every add is atomic, in per-CPU maps too: there nobody shares the cache line, so
 // it costs a few nanoseconds, and it holds where a program is interrupted between its load and its
@@ -38,7 +39,8 @@ public:
 
     // Adds the map's function to the program, and "NAME.refused", which counts the values that
     // found no room (of an array of several: whose index is too large). Its arguments: the address
-    // of the key, or the index of an array; then the value, 64 bits, which a count does not have.
+    // of the key, or the index of an array, which a map of one value with an address (is_global)
+    // does not have; then the value, 64 bits, which a count does not have.
     // log2 and log_linear put what is less than 0 into bucket 0.
     void define(const MapDeclaration& map, const AggregateKey& key);
 
@@ -52,6 +54,15 @@ private:
     std::vector<Made> made_;  // those of different code
 };
 
+// Whether the two below have code for the map: for those without extremes.
+bool adds_without_call(const MapDeclaration& map);
+// Adds, with the code of the map's function, to the element whose key is at an address. Declares
+// what counts the keys that found no room. Not for histograms.
+void append_add(Program& program, ir::Code& code, const MapDeclaration& map, ir::Temp key,
+                const ir::Operand& value);
+// Adds to the value of a map of one that has an address (is_global).
+void append_add_to_value(ir::Code& code, const MapDeclaration& map, const ir::Operand& value);
+
 // Declares the map, too, for generated programs, whose keys have room. A map without key members
 // gets a u32, as arrays have; one without value members a number.
 void declare_aggregation(Program& program, MapDeclaration map);
@@ -62,7 +73,8 @@ void append_aggregation(ir::Code& code, const MapDeclaration& map, ir::Slot key,
 // A counter of losses, as `.lost NAME "WHAT"` declares it, and code that adds one to it.
 void declare_loss(Program& program, std::string name, std::string what, SourceRef at = {});
 void append_loss(ir::Code& code, const std::string& name);
-// The counter of what finds no room in a map.
+// The counter of what finds no room in a map, and its declaration, if the map can refuse anything.
 std::string refused_of(const MapDeclaration& map);
+void declare_refused(Program& program, const MapDeclaration& map);
 
 }  // namespace gpufs

@@ -167,6 +167,9 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, std::vector<MapEnt
     // As a map of one element without a key is declared in a .bpf text.
     if (!map.key) made.type = BPF_MAP_TYPE_ARRAY;
 
+    if (entries.empty() && map.is_always_there && is_data(map))
+        entries.push_back(
+            {{}, {}, {}, {std::vector<std::byte>(align_up(map.value->bytes, kWord))}});
     std::map<Words, SlotCounts> histograms;
     if (map.value->is_histogram()) {
         histograms = histograms_of(map, entries);

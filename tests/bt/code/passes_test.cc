@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(the_types_of_maps_variables_and_expressions) {
 BOOST_AUTO_TEST_CASE(the_code_before_registers_are_assigned) {
     const std::string ir = with_stages().ir_text;
     BOOST_TEST(ir.starts_with("tracepoint_0:\n    t0 = r1\n"), ir);
-    BOOST_TEST(ir.find("    call add.@n\n") != std::string::npos, ir);
+    BOOST_TEST(ir.find("map_update_elem") != std::string::npos, ir);
     BOOST_TEST(ir.find(" = @last\n") != std::string::npos, ir);
     BOOST_TEST(has_line(ir, "    *(u64 *)(slot0 + 8) = 0"), ir);
     BOOST_TEST(has_line(ir, "    exit"), ir);
@@ -79,23 +79,64 @@ BOOST_AUTO_TEST_CASE(an_element_is_read_only_where_its_value_is_asked_for) {
     const auto looks_up = [](const char* text) {
         return with_stages(text).ir_text.find("map_lookup_elem") != std::string::npos;
     };
-    BOOST_TEST(!looks_up("tracepoint:sched:sample { @[pid]++; }"));
-    BOOST_TEST(!looks_up("tracepoint:sched:sample { --@[pid]; }"));
+    // Where two places add to it, a function looks it up.
+    BOOST_TEST(!looks_up("tracepoint:sched:sample { @[pid]++; --@[tid]; }"));
     BOOST_TEST(looks_up("tracepoint:sched:sample { $before = @[pid]++; @last = $before; }"));
 }
 
 BOOST_AUTO_TEST_CASE(a_name_that_is_a_key_alone_is_not_copied) {
-    const std::string ir = with_stages("tracepoint:sched:sample { @[comm] = count(); }").ir_text;
+    const std::string ir = with_stages(
+                               "tracepoint:sched:sample { @[comm] = count(); } "
+                               "tracepoint:other:sample_event { @[comm] = count(); }")
+                               .ir_text;
     BOOST_TEST(ir.find("slot1") == std::string::npos, ir);
 }
 
 BOOST_AUTO_TEST_CASE(the_instructions_with_the_names_that_loading_resolves) {
-    const std::string text = program_text(with_stages().program);
+    const char* const script =
+        "tracepoint:sched:sample { @n[pid] = count(); @n[tid] = count(); @last = args.number; }";
+    const std::string text = program_text(with_stages(script).program);
     BOOST_TEST(text.starts_with("tracepoint_0: tracepoint sched:sample\n"), text);
     BOOST_TEST(has_line(text, "add.@n:"), text);
     BOOST_TEST(text.find("    call add.@n\n") != std::string::npos, text);
-    BOOST_TEST(text.find("    r1 = @last\n") != std::string::npos, text);
+    BOOST_TEST(text.find(" = @last\n") != std::string::npos, text);
     BOOST_TEST(has_line(text, "    exit"), text);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_added_to_a_value_without_a_key_is_added_at_its_address) {
+    BOOST_TEST(program_text(with_stages("tracepoint:sched:sample { @ = count(); }").program) ==
+               "tracepoint_0: tracepoint sched:sample\n"
+               "    r0 = @\n"
+               "    r2 = 1\n"
+               "    lock *(u64 *)(r0 + 0) += r2\n"
+               "    r0 = 0\n"
+               "    exit\n");
+    const auto has_calls = [](const char* text) {
+        return program_text(with_stages(text).program).find("    call ") != std::string::npos;
+    };
+    BOOST_TEST(!has_calls("tracepoint:sched:sample { @ = sum(args.number); @++; @n = 2; }"));
+    BOOST_TEST(!has_calls("tracepoint:sched:sample { @ = avg(args.number); @m = @ * 2; }"));
+    // What is deleted is not there, and no text changes at once.
+    BOOST_TEST(has_calls("tracepoint:sched:sample { @n = 2; delete(@n); }"));
+    BOOST_TEST(has_calls("tracepoint:sched:sample { @n = 2; } begin { clear(@n); }"));
+    BOOST_TEST(has_calls("tracepoint:sched:sample { @ = \"text\"; }"));
+}
+
+BOOST_AUTO_TEST_CASE(the_only_place_that_adds_to_a_map_does_so_without_a_function) {
+    const auto has_function = [](const char* text) {
+        return with_stages(text).program.find_subprogram("add.@") != nullptr;
+    };
+    BOOST_TEST(!has_function("tracepoint:sched:sample { @[pid] = count(); }"));
+    BOOST_TEST(!has_function("tracepoint:sched:sample { @[pid] = hist(args.number); print(@); }"));
+    BOOST_TEST(
+        !has_function("tracepoint:sched:sample { @[pid] = 1; if (@[pid] > 1) { @[0]--; } }"));
+    BOOST_TEST(has_function("tracepoint:sched:sample { @[pid] = count(); @[tid] = count(); }"));
+    BOOST_TEST(has_function("tracepoint:sched:sample { unroll (3) { @[pid] = count(); } }"));
+    BOOST_TEST(
+        has_function("tracepoint:sched:sample, tracepoint:other:sample_event "
+                     "{ @[args.number]++; }"));
+    // Of extremes the code depends on the kernel.
+    BOOST_TEST(has_function("tracepoint:sched:sample { @[pid] = max(args.number); }"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -52,6 +52,16 @@ BOOST_AUTO_TEST_CASE(mistakes_have_the_form_of_bpftrace) {
                "tracepoint:sched:nosuch { exit() }\n"
                "~~~~~~~~~~~~~~~~~~~~~~~\n"
                "HINT: 'gpufs list' has the events of this kernel\n");
+    BOOST_TEST(refusal({"-e", "tracepoint:sched:sched_swtch { exit() }"}) ==
+               "stdin:1:1-29: ERROR: No matches for tracepoint sched:sched_swtch.\n"
+               "tracepoint:sched:sched_swtch { exit() }\n"
+               "~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+               "HINT: did you mean 'sched:sched_switch'?\n");
+    BOOST_TEST(refusal({"-e", "rawtracepoint:sched_swtch { exit() }"}) ==
+               "stdin:1:1-26: ERROR: No matches for rawtracepoint sched_swtch.\n"
+               "rawtracepoint:sched_swtch { exit() }\n"
+               "~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+               "HINT: did you mean 'sched_switch'?\n");
     BOOST_TEST(refusal({"-e", "begin { unroll (101) { @++ } unroll (0) { @++ } }"}) ==
                "stdin:1:17-20: ERROR: unroll maximum value is 100\n"
                "begin { unroll (101) { @++ } unroll (0) { @++ } }\n"

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 
 // Scripts over a recording: they tell what its text has.
 namespace gpufs {
@@ -63,6 +64,36 @@ BOOST_AUTO_TEST_CASE(that_ask_for_no_event_run) {
     BOOST_TEST(ended.err == "");
     BOOST_TEST(ended.out == "42\n\n\n");
     BOOST_TEST(ended.status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(that_ask_for_a_field_that_an_event_lacks_are_told_its_fields) {
+    const Ended ended =
+        test::gpufs({"run", "-e", "tracepoint:amdgpu:amdgpu_cs_ioctl { @[str(args.ring_name)]++ }",
+                     "-i", "tests/data/trace_dat/amdgpu-6.12.dat"});
+    BOOST_TEST(ended.status == 2);
+    BOOST_TEST(ended.out == "");
+    BOOST_TEST(test::has(ended.err, "does not contain a field named 'ring_name'\n"), ended.err);
+    BOOST_TEST(ended.err.ends_with("\nhint: on this kernel its fields are sched_job_id, timeline, "
+                                   "context, seqno, fence, ring, num_ibs\n"),
+               ended.err);
+}
+
+// Beside the monitors of watch, whose tables theirs are like.
+BOOST_AUTO_TEST_CASE(stand_beside_the_monitors_of_watch) {
+    const test::TempFile script(
+        "tracepoint:gpu_scheduler:drm_sched_job_queue { @queued[str(args.name)] = count(); "
+        "@all = count(); @none = 0 }",
+        ".bt");
+    const Ended ended =
+        test::gpufs({"watch", "drm", script.path(), "-i", "tests/data/trace_dat/drm-6.17.dat"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(test::has(ended.out, "\nBy ring\n"), ended.out);
+    BOOST_TEST(test::has(ended.out,
+                         "@queued\nNAME     COUNT\ngfx         21\n"
+                         "compute     17\nsdma        16\n"),
+               ended.out);
+    BOOST_TEST(test::has(ended.out, "@all: 54\n"), ended.out);
+    BOOST_TEST(test::has(ended.out, "@none\nVALUE\n    0\n"), ended.out);
 }
 
 BOOST_AUTO_TEST_CASE(that_ask_for_what_it_cannot_have_say_so) {
