@@ -84,7 +84,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work gpufs-services-work late-timer chains chains-static chains-plugin.so)
+            gpufs-vulkan-work gpufs-services-work late-timer chains chains-static chains-plugin.so tableless)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
              gcc-O2-split4 gcc-O2-package gcc-O2-apart clang-O0-pie clang-O2-pie clang-O2-dwarf4 clang-O2-split)
@@ -102,6 +102,9 @@ $(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -rdyna
 $(B)/chains-static: MODE = -std=c++20 -O3 -fomit-frame-pointer -static -w
 $(B)/chains-plugin.so: MODE = -O2 -fomit-frame-pointer -shared -fPIC
 $(B)/chains $(B)/chains-static: tests/programs/chains.cc
+$(B)/tableless: MODE = -x c -O1 -static -nostdlib -fno-stack-protector -fno-asynchronous-unwind-tables \
+                       -fno-omit-frame-pointer -fno-optimize-sibling-calls
+$(B)/tableless: tests/programs/tableless.c
 $(B)/chains-plugin.so: tests/programs/chains_plugin.cc
 $(B)/gpufs-work: tests/programs/work.cc
 $(B)/late-timer: MODE = -x c

@@ -24,7 +24,7 @@ enum Memory : std::int64_t {
     kFirstRange = kFrames + kWord,
     kRangeCount = kFirstRange + kWord,
     kGuessed = kRangeCount + kWord,  // 1: part of the way was by frame pointers, and is told
-    kReturn = kGuessed + kWord,  // where the function that begins returns to, or 0
+    kReturn = kGuessed + kWord,      // where the function that begins returns to, or 0
     kCopy = kReturn + kWord,
 };
 
@@ -410,8 +410,7 @@ private:
         code_.branch(Cmp::eq, ir::kU64, back, 0, has_frame);
         set(kReturn, 0);
         set(kIp, back);
-        set(kDwarfRsp * kWord,
-            code_.compute(Op::add, ir::kU64, word(kDwarfRsp * kWord), kWord));
+        set(kDwarfRsp * kWord, code_.compute(Op::add, ir::kU64, word(kDwarfRsp * kWord), kWord));
         set(kBack, 1);
         code_.jump(next);
         code_.bind(has_frame);
