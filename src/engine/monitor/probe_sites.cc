@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "base/diagnostics.h"
 #include "base/text.h"
@@ -25,8 +27,16 @@ public:
     ProbeSites find() {
         for (const ProbeProgram& probe : program_.programs) {
             const std::size_t before = found_.sites.size();
+            if (has_places_.contains(probe.unless)) {
+                found_.notes.push_back(
+                    cat(probe.name, ": left out, because '", probe.unless, "' has a place"));
+                continue;
+            }
             for (const auto& alternatives : probe.targets) add(probe, alternatives);
-            if (found_.sites.size() == before) tell_missing(probe);
+            if (found_.sites.size() == before)
+                tell_missing(probe);
+            else
+                has_places_.insert(probe.name);
         }
         for (const LeftOut& one : left_out_) leave_out(one);
         mistakes_.throw_if_any();
@@ -237,6 +247,7 @@ private:
     const std::vector<std::string>& fields_;  // that a condition asks for
     ProbeSites found_;
     LibraryFiles libraries_;
+    std::set<std::string, std::less<>> has_places_;  // programs
     std::vector<LeftOut> left_out_;
     Diagnostics mistakes_;
 };
