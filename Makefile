@@ -264,13 +264,15 @@ BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
 CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
               lz4 llvm-19 debian-archive-keyring
 BROWSER_PKGS := chromium
+GDB_PKGS   := gdb binutils python3
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)
 build/.deps-check: PKGS = $(CHECK_PKGS)
 build/.deps-lint:  PKGS = $(LINT_PKGS)
 build/.deps-browser: PKGS = $(BROWSER_PKGS)
-build/.deps build/.deps-check build/.deps-lint build/.deps-browser: Makefile
+build/.deps-gdb:   PKGS = $(GDB_PKGS)
+build/.deps build/.deps-check build/.deps-lint build/.deps-browser build/.deps-gdb: Makefile
 	@mkdir -p build; flock build/.deps-lock sh tests/install-packages.sh $(PKGS)  # apt runs once
 	@touch $@
 
@@ -296,6 +298,9 @@ check-vm-needs: guests $(B)/fixed/gpufs $(B)/gpufs-test
 # Pages and pictures in Chromium, driven by playwright-core: of its own, for it downloads 80 MB.
 check-browser: $(B)/gpufs build/.deps-browser build/browser/node_modules/playwright-core
 	$(Q)B=$(B) bash tests/run.sh browser
+# Variables at random lines of a real program, as gdb sees them.
+check-gdb: $(B)/gpufs build/.deps-gdb
+	$(Q)tests/gdb/run.sh $(B)/gpufs build/gdb
 build/browser/node_modules/playwright-core:
 	@echo "  NPM   playwright-core"; mkdir -p build/browser
 	$(Q)npm install --silent --no-audit --no-fund --prefix build/browser playwright-core@1.65.1
@@ -356,5 +361,5 @@ clean:
 	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +
 force:
 .PHONY: all static demo check $(RINGS:%=check-%) $(RINGS:%=check-%-needs) guests bt-tools sanitized fuzz \
-        bench lint install deps clean force
+        bench check-browser check-gdb lint install deps clean force
 .DELETE_ON_ERROR:
