@@ -84,7 +84,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work gpufs-services-work late-timer chains chains-static chains-plugin.so)
+            gpufs-vulkan-work gpufs-services-work late-timer chains chains-static chains-plugin.so tableless)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
              gcc-O2-split4 gcc-O2-package gcc-O2-apart clang-O0-pie clang-O2-pie clang-O2-dwarf4 clang-O2-split)
@@ -102,6 +102,9 @@ $(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -rdyna
 $(B)/chains-static: MODE = -std=c++20 -O3 -fomit-frame-pointer -static -w
 $(B)/chains-plugin.so: MODE = -O2 -fomit-frame-pointer -shared -fPIC
 $(B)/chains $(B)/chains-static: tests/programs/chains.cc
+$(B)/tableless: MODE = -x c -O1 -static -nostdlib -fno-stack-protector -fno-asynchronous-unwind-tables \
+                       -fno-omit-frame-pointer -fno-optimize-sibling-calls
+$(B)/tableless: tests/programs/tableless.c
 $(B)/chains-plugin.so: tests/programs/chains_plugin.cc
 $(B)/gpufs-work: tests/programs/work.cc
 $(B)/late-timer: MODE = -x c
@@ -261,13 +264,15 @@ BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
 CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
               lz4 llvm-19 debian-archive-keyring
 BROWSER_PKGS := chromium
+GDB_PKGS   := gdb binutils python3
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
 deps: build/.deps build/.deps-check build/.deps-lint
 build/.deps:       PKGS = $(BUILD_PKGS)
 build/.deps-check: PKGS = $(CHECK_PKGS)
 build/.deps-lint:  PKGS = $(LINT_PKGS)
 build/.deps-browser: PKGS = $(BROWSER_PKGS)
-build/.deps build/.deps-check build/.deps-lint build/.deps-browser: Makefile
+build/.deps-gdb:   PKGS = $(GDB_PKGS)
+build/.deps build/.deps-check build/.deps-lint build/.deps-browser build/.deps-gdb: Makefile
 	@mkdir -p build; flock build/.deps-lock sh tests/install-packages.sh $(PKGS)  # apt runs once
 	@touch $@
 
@@ -295,6 +300,9 @@ check-vm-needs: guests $(B)/fixed/gpufs $(B)/gpufs-test
 # Pages and pictures in Chromium, driven by playwright-core: of its own, for it downloads 80 MB.
 check-browser: $(B)/gpufs build/.deps-browser build/browser/node_modules/playwright-core
 	$(Q)B=$(B) bash tests/run.sh browser
+# Variables at random lines of a real program, as gdb sees them.
+check-gdb: $(B)/gpufs build/.deps-gdb
+	$(Q)tests/gdb/run.sh $(B)/gpufs build/gdb
 build/browser/node_modules/playwright-core:
 	@echo "  NPM   playwright-core"; mkdir -p build/browser
 	$(Q)npm install --silent --no-audit --no-fund --prefix build/browser playwright-core@1.65.1
@@ -355,5 +363,5 @@ clean:
 	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +
 force:
 .PHONY: all static demo check $(RINGS:%=check-%) $(RINGS:%=check-%-needs) guests bt-tools sanitized fuzz \
-        bench lint install deps clean force
+        bench check-browser check-gdb lint install deps clean force
 .DELETE_ON_ERROR:

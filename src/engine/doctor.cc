@@ -15,6 +15,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/monitor/unwind_choice.h"
+#include "engine/places/kernel_facts.h"
 #include "kernel/bpf/memlock.h"
 #include "kernel/features.h"
 #include "kernel/host/capabilities.h"
@@ -221,6 +223,18 @@ Finding btf() {
     return {Answer::yes, "BTF", path, {}};
 }
 
+Finding user_stacks() {
+    if (!may_load_programs())
+        return {Answer::could_not_tell, "user stacks", "needs CAP_BPF and CAP_PERFMON", {}};
+    KernelFacts machine;
+    const auto kernel = unwind_kernel(machine);
+    if (kernel && kernel->has_callbacks)
+        return {Answer::yes, "user stacks", "by unwind tables: no need of frame pointers", {}};
+    return {Answer::no, "user stacks", "along frame pointers: of code without them they are wrong",
+            kernel ? "--unwind dwarf, or a kernel of 5.17 or later"
+                   : "x86-64, and a kernel of 5.17 or later with CONFIG_DEBUG_INFO_BTF=y"};
+}
+
 Finding lockdown() {
     const std::string modes = first_line("/sys/kernel/security/lockdown");
     const auto open = modes.find('['), close = modes.find(']');
@@ -266,6 +280,7 @@ std::vector<Finding> examine_machine() {
     examine_bpf(findings);
     findings.push_back(bpf_jit());
     findings.push_back(btf());
+    findings.push_back(user_stacks());
     findings.push_back(lockdown());
     return findings;
 }

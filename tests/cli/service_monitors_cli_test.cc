@@ -1,6 +1,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <ostream>
 
 #include "base/cat.h"
@@ -151,6 +153,70 @@ BOOST_AUTO_TEST_CASE(vfs_counts_operations_by_kind) {
     BOOST_TEST(told.sum("calls", {{"kind", "read"}, {"comm", "dd"}}, "count") >= 500);
     BOOST_TEST(told.sum("calls", {{"kind", "write"}, {"comm", "dd"}}, "count") >= 500);
     BOOST_TEST(told.sum("calls", {{"kind", "rename"}}, "count") == 0);
+}
+
+// Runs a command in it; its end must be good.
+void run_there(const test::TempFolder& folder, const std::string& command) {
+    Child::Setup setup;
+    setup.argv = {"sh", "-c", cat("cd ", folder.path().string(), " && ", command)};
+    const test::Ended ended = Child(setup).wait();
+    BOOST_TEST_REQUIRE(ended.status == 0, command << ": " << ended.err);
+}
+
+// What dd asks of its two files, told alike by functions and by system calls.
+void check_copy(const std::filesystem::path& folder, const std::string& way) {
+    std::ofstream(folder / "in") << std::string(10'000, 'x');
+    const Told told(
+        {"fs-slow", "min_us=0", "--explain"},
+        {"dd", cat("if=", (folder / "in").string()), cat("of=", (folder / "out").string()),
+         "bs=1000", "skip=2", "count=3", "conv=fsync"});
+    BOOST_TEST(told.err().find(way) != std::string::npos, told.err());
+    const auto of = [&](const char* operation, const std::string& file, const char* offset,
+                        const char* bytes) {
+        long long found = 0;
+        for (const Json& one : told.records("slow", {{"comm", "dd"},
+                                                     {"op", operation},
+                                                     {"offset", offset},
+                                                     {"bytes", bytes},
+                                                     {"error", "0"}}))
+            found += one["file"].text.ends_with(file) ? 1 : 0;
+        return found;
+    };
+    for (const char* offset : {"2000", "3000", "4000"})
+        BOOST_TEST(of("read", "in", offset, "1000") == 1, offset);
+    for (const char* offset : {"0", "1000", "2000"})
+        BOOST_TEST(of("write", "out", offset, "1000") == 1, offset);
+    BOOST_TEST(of("open", "in", "0", "0") == 1);
+    BOOST_TEST(of("open", "out", "0", "0") == 1);
+    BOOST_TEST(of("sync", "out", "0", "0") == 1);
+    BOOST_TEST(told.sum("took_us", {{"comm", "dd"}, {"op", "sync"}}, "count") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(fs_slow_tells_operations_by_system_calls_where_there_are_no_kprobes,
+                     *ut::precondition(test::lacks_file{"kprobe_events"})) {
+    const test::TempFolder folder;
+    check_copy(folder.path(), "c_reads: tracepoint syscalls:sys_enter_read,");
+}
+
+// Two of the program's own: a pipe is no file, and what is not there is told with its error.
+BOOST_AUTO_TEST_CASE(fs_slow_leaves_pipes_out_and_tells_what_is_not_there,
+                     *ut::precondition(test::lacks_file{"kprobe_events"})) {
+    const Told told({"fs-slow", "min_us=0"},
+                    {"sh", "-c", "echo through | dd of=/dev/null; dd if=/no/such; true"});
+    BOOST_TEST(told.records("slow", {{"comm", "dd"}, {"op", "write"}}).empty());
+    BOOST_TEST(
+        told.records("slow", {{"comm", "dd"}, {"file", "/no/such"}, {"error", "ENOENT"}}).size() ==
+        1);
+}
+
+BOOST_AUTO_TEST_CASE(fs_slow_tells_operations_by_the_functions_of_a_file_system,
+                     *ut::precondition(test::has_file{"kprobe_events"})) {
+    const test::TempFolder folder;
+    run_there(folder,
+              "modprobe loop && modprobe ext4 && truncate -s 16M image && mkfs.ext4 -q image && "
+              "mkdir fs && mount -o loop image fs");
+    check_copy(folder / "fs", "reads: kprobe ext4_file_read_iter,");
+    run_there(folder, "umount fs");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

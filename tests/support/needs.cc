@@ -59,6 +59,11 @@ boost::test_tools::assertion_result has_file::operator()(boost::unit_test::test_
     return answer(file_exists(cat(kTracing, "/", file)), cat("needs tracefs's ", file));
 }
 
+boost::test_tools::assertion_result lacks_file::operator()(boost::unit_test::test_unit_id) const {
+    return answer(!file_exists(cat(kTracing, "/", file)),
+                  cat("needs a kernel without tracefs's ", file));
+}
+
 boost::test_tools::assertion_result has_trigger::operator()(boost::unit_test::test_unit_id) const {
     return answer(kernel_has_trigger(action), cat("needs the ", action, " trigger"));
 }

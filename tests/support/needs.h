@@ -17,6 +17,11 @@ struct has_file {
     std::string file;
     boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
 };
+// The reverse: for what gpufs does where it is missing.
+struct lacks_file {
+    std::string file;
+    boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
+};
 // A trigger action of this kernel.
 struct has_trigger {
     std::string action;

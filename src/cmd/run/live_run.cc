@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -67,15 +68,21 @@ Monitor make_of_parts(const Program& program, const RunChoices& choices, KernelF
     }
 }
 
+constexpr const char* kByFramePointers = "user stacks: by frame pointers";
+
 // `text`: how user stacks are taken, and why so.
 std::unique_ptr<UserUnwinder> make_unwinder(const Program& program, const RunChoices& choices,
                                             KernelFacts& machine, std::string& text) {
     if (!has_user_stacks(program)) return nullptr;
-    text = "user stacks: by frame pointers";
+    text = kByFramePointers;
     if (choices.unwind == Unwind::frame_pointers) return nullptr;
-    if (!unwind_kernel(machine)) {
-        const std::string why =
-            "walking user stacks by unwind tables needs x86-64, Linux 5.10 and the kernel's BTF";
+    const auto kernel = unwind_kernel(machine);
+    std::string why;
+    if (!kernel)
+        why = "walking user stacks by unwind tables needs x86-64, Linux 5.10 and the kernel's BTF";
+    else if (!kernel->has_callbacks && choices.unwind == Unwind::automatic)
+        why = "without bpf_loop (Linux 5.17) unwind tables take seconds to load: --unwind dwarf";
+    if (!why.empty()) {
         if (choices.unwind == Unwind::tables) throw UnsupportedError(why, "--unwind fp");
         text += cat("; ", why);
         return nullptr;
@@ -89,6 +96,33 @@ std::unique_ptr<UserUnwinder> make_unwinder(const Program& program, const RunCho
         text += cat("; ", e.what());
         return nullptr;
     }
+}
+
+// The program or parts of it. Where the kernel refuses it only with the code that walks stacks by
+// tables, they are taken along frame pointers: `unwinder` is null then. `text` as above.
+Monitor make_either_way(Program program, const RunChoices& choices, KernelFacts& machine,
+                        const FollowedTasks* followed, std::unique_ptr<UserUnwinder>& unwinder,
+                        std::string& text, std::vector<std::string>& left_out) {
+    if (unwinder && choices.unwind == Unwind::automatic) {
+        try {
+            return make_monitor(program, choices, machine, followed, unwinder.get());
+        } catch (const RefusedProgram&) {
+        }
+        std::unique_ptr<UserUnwinder> tables = std::move(unwinder);
+        const std::string by_tables = std::exchange(
+            text,
+            cat(kByFramePointers, "; the kernel's verifier refuses the walk by unwind tables"));
+        try {
+            return make_monitor(program, choices, machine, followed, nullptr);
+        } catch (const RefusedProgram&) {
+            if (choices.parts.empty()) throw;
+            unwinder = std::move(tables);
+            text = by_tables;
+        }
+    }
+    if (!choices.parts.empty())
+        return make_of_parts(program, choices, machine, followed, unwinder.get(), left_out);
+    return make_monitor(std::move(program), choices, machine, followed, unwinder.get());
 }
 
 // The value of the parameter `pid`, if the program has it and it was given; else 0.
@@ -107,10 +141,8 @@ LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
       machine_(choices.kernel ? *choices.kernel : own_machine_.emplace()),
       followed_(choices.follows ? std::make_unique<FollowedTasks>(machine_) : nullptr),
       unwinder_(make_unwinder(program, choices, machine_, unwind_text_)),
-      monitor_(choices.parts.empty() ? make_monitor(std::move(program), choices, machine_,
-                                                    followed_.get(), unwinder_.get())
-                                     : make_of_parts(program, choices, machine_, followed_.get(),
-                                                     unwinder_.get(), left_out_)),
+      monitor_(make_either_way(std::move(program), choices, machine_, followed_.get(), unwinder_,
+                               unwind_text_, left_out_)),
       arriving_(monitor_) {}
 
 int LiveRun::run() {

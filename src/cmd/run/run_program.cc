@@ -104,10 +104,11 @@ void add_run_options(Options& options, RunChoices& choices) {
     options.flag("lines", choices.lines, "source lines in stacks, where debug information has them")
         .flag("probe-frames", choices.probe_frames,
               "kernel stacks begin with the functions of the probe itself")
-        .parsed("unwind", "fp|dwarf|auto",
-                "user stacks by frame pointers (default), by the unwind tables of programs, or by "
-                "these where the kernel can",
-                [&choices](const std::string& text) { choices.unwind = parse_unwind(text); })
+        .parsed(
+            "unwind", "fp|dwarf|auto",
+            "user stacks by frame pointers, by the unwind tables of programs, or by these where "
+            "the kernel can (default)",
+            [&choices](const std::string& text) { choices.unwind = parse_unwind(text); })
         .flag("self", choices.self, "system calls of gpufs itself, too")
         .flag("explain", choices.explain, "say where each program runs and how, on stderr")
         .flag("dry-run", choices.dry_run,

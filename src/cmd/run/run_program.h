@@ -40,7 +40,7 @@ struct RunChoices {
     KernelFacts* kernel = nullptr;     // live: what is known of this kernel already
     std::optional<Expression> freeze_on;
     bool by_stack = false;  // count by stack what is else counted without
-    Unwind unwind = Unwind::frame_pointers;
+    Unwind unwind = Unwind::automatic;
     std::optional<std::string> session;
     Controls controls = Controls::escaped;
     bool top = false;  // a full screen each interval

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "base/diagnostics.h"
 #include "base/text.h"
@@ -37,8 +39,16 @@ public:
     ProbeSites find() {
         for (const ProbeProgram& probe : program_.programs) {
             const std::size_t before = found_.sites.size();
+            if (has_places_.contains(probe.unless)) {
+                found_.notes.push_back(
+                    cat(probe.name, ": left out, because '", probe.unless, "' has a place"));
+                continue;
+            }
             for (const auto& alternatives : probe.targets) add(probe, alternatives);
-            if (found_.sites.size() == before) tell_missing(probe);
+            if (found_.sites.size() == before)
+                tell_missing(probe);
+            else
+                has_places_.insert(probe.name);
         }
         for (const LeftOut& one : left_out_) leave_out(one);
         mistakes_.throw_if_any();
@@ -260,6 +270,7 @@ private:
     LibraryFiles& libraries_;
     const SiteWishes& wishes_;
     ProbeSites found_;
+    std::set<std::string, std::less<>> has_places_;  // programs
     std::vector<LeftOut> left_out_;
     Diagnostics mistakes_;
 };

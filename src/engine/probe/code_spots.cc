@@ -78,13 +78,14 @@ std::vector<std::string> source_files(DebugInfo& info, const std::string& file) 
 
 std::vector<CodeSpot> find_line_spots(DebugInfo& info, const std::string& file,
                                       std::uint64_t line) {
-    // Of rows that follow each other, the first: the others are parts of the same statement.
+    // Of rows that follow each other, the first that begins a statement: the others are parts of
+    // it.
     std::set<std::uint64_t> addresses;
-    bool was_it = false;
+    bool has_begun = false;
     for_each_row_of(info, file, [&](const LineRow& row, bool is_of_file, const auto&) {
         const bool is_it = is_of_file && row.line == line;
-        if (is_it && row.is_statement && !was_it) addresses.insert(row.address);
-        was_it = is_it;
+        if (is_it && row.is_statement && !has_begun) addresses.insert(row.address);
+        has_begun = is_it && (has_begun || row.is_statement);
     });
     std::vector<CodeSpot> spots;
     for (const std::uint64_t address : addresses) {

@@ -33,8 +33,8 @@ std::vector<std::uint64_t> StackMaps::frames(std::string_view map, std::int32_t 
     }
     // In front of a whole stack's frames is its hash.
     if (stacks->spec().type == BPF_MAP_TYPE_HASH) frames.erase(frames.begin());
-    // The kernel fills unused entries with 0.
-    while (!frames.empty() && frames.back() == 0) frames.pop_back();
+    // Behind the last frame is a 0, and behind that what is left of another stack.
+    frames.erase(std::ranges::find(frames, 0U), frames.end());
     return frames;
 }
 

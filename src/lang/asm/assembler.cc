@@ -244,7 +244,8 @@ private:
         return name;
     }
 
-    // .prog NAME [optional] [ends] [with PARAMETER] KIND TARGET {, TARGET | "|" ALTERNATIVE}
+    // .prog NAME [optional] [ends] [with PARAMETER] [unless PROGRAM] KIND TARGET
+    //       {, TARGET | "|" ALTERNATIVE}
     void begin_program(AsmTokens& tokens, const SourceRef& at) {
         end_conditions();
         work_.units.push_back({true, work_.program.programs.size(), {}});
@@ -256,6 +257,7 @@ private:
         made.is_optional = tokens.accept("optional");
         made.is_end = tokens.accept("ends");
         if (tokens.accept("with")) made.wanted_by = numeric_parameter(tokens);
+        if (tokens.accept("unless")) made.unless = earlier_program(tokens);
         const std::size_t rest = tokens.at_end() ? at.span.end : tokens.peek().span.begin;
         made.targets = parse_probe_targets(tokens.source(), at.source,
                                            {std::min(rest, at.span.end), at.span.end});
@@ -266,6 +268,15 @@ private:
         const Parameter* parameter = work_.program.find_parameter(name.text);
         if (!parameter || parameter->type == Parameter::Type::text)
             tokens.fail(name.span, cat("'", name.text, "' is no parameter with a number"));
+        return std::string(name.text);
+    }
+
+    std::string earlier_program(AsmTokens& tokens) const {
+        const AsmToken name = tokens.expect_word("the program that makes this one needless");
+        const std::span earlier(work_.program.programs.data(), work_.program.programs.size() - 1);
+        if (!std::ranges::count(earlier, name.text, &ProbeProgram::name))
+            tokens.fail(name.span,
+                        cat("no program in front of this one is named '", name.text, "'"));
         return std::string(name.text);
     }
 

@@ -38,7 +38,8 @@ void define_stack_function(Program& program, const MapDeclaration& map);
 struct UserStackWay {
     // Defines the function for a map, and returns its name. It is given the memory for one stack:
     // `frames_at` bytes from its begin it puts the frames, with a 0 behind them where there is
-    // room; from `memory_at` on it may use `memory_bytes`. It returns the bytes of the frames, or 0
+    // room; from `memory_at` on it may use `memory_bytes`. It is also given where the function that
+    // begins returns to, or 0. It returns the bytes of the frames, or 0
     // where the kernel's way is to be taken.
     std::function<std::string(Program&, const MapDeclaration&, std::int64_t frames_at,
                               std::int64_t memory_at)>

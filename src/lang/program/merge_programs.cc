@@ -101,6 +101,7 @@ public:
         for (ProbeProgram& one : program_.programs) {
             one.name = cat(program_.name, '.', one.name);
             parameters_.rename(one.wanted_by);
+            if (!one.unless.empty()) one.unless = cat(program_.name, '.', one.unless);
             rename_code(one.code);
             for (auto& alternatives : one.targets)
                 for (ProbeTarget& target : alternatives)

@@ -27,8 +27,9 @@ enum Encoding : std::uint8_t {
     kOmitted = 0xff,
 };
 constexpr std::uint32_t kLongLength = 0xffffffff;  // followed by a length of 64 bits
-// Between functions there is padding, which nothing runs: the rule in front of it may go on.
-constexpr std::uint64_t kPadding = 32;
+// In front of an aligned function there is padding, which nothing runs: the rule in front of it may
+// go on. Other gaps are functions of assembly language, without rules.
+constexpr std::uint64_t kAlignment = 16;
 
 std::optional<std::uint64_t> read_value(ByteReader& from, std::uint8_t form) {
     switch (form & kForm) {
@@ -175,7 +176,8 @@ void EhFrame::for_each(const Visit& visit) {
     for (const Entry& entry : entries_) {
         if (entry.end <= known_to) continue;  // the same function again
         const std::uint64_t begin = std::max(entry.begin, known_to);
-        if (begin > known_to + kPadding || known_to == 0) tell(known_to, {});
+        const bool is_padding = begin % kAlignment == 0 && begin - known_to < kAlignment;
+        if (begin != known_to && !is_padding) tell(known_to, {});
         if (entry.common != common) {
             common = entry.common;
             const Common& of = commons_[common];

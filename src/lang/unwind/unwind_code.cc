@@ -23,7 +23,9 @@ enum Memory : std::int64_t {
     kFrames = kBack + kWord,
     kFirstRange = kFrames + kWord,
     kRangeCount = kFirstRange + kWord,
-    kCopy = kRangeCount + kWord,
+    kGuessed = kRangeCount + kWord,  // 1: part of the way was by frame pointers, and is told
+    kReturn = kGuessed + kWord,      // where the function that begins returns to, or 0
+    kCopy = kReturn + kWord,
 };
 
 // struct pt_regs of x86-64, by word: the registers 0 to 15 in DWARF's order, and others.
@@ -58,11 +60,13 @@ public:
     // unwind.NAME: the whole walk.
     std::vector<CodeItem> write() {
         element_ = code_.argument(1);
+        const ir::Temp back = code_.argument(2);
         out_ = code_.new_label();
         cut_ = code_.new_label();
         done_ = code_.new_label();
         const ir::Label none = code_.new_label();
         read_registers(none);
+        set(kReturn, back);
         find_process(none);
         if (kernel_.has_callbacks) {
             const ir::Slot context = code_.new_slot(kWord);
@@ -82,6 +86,7 @@ public:
             code_.bind(cut_);
             append_cut();
             code_.bind(done_);
+            code_.bind(out_);
         }
         // A 0 behind the frames, where there is room.
         const ir::Temp count = word(kFrames);
@@ -104,7 +109,6 @@ public:
         out_ = code_.new_label();
         cut_ = code_.new_label();
         done_ = code_.new_label();
-        code_.branch(Cmp::ge, ir::kU64, index, frames(), out_);
         append_frame(index);
         code_.branch(Cmp::eq, ir::kU64, index, frames() - 1, cut_);
         code_.leave(0);
@@ -176,8 +180,7 @@ private:
         for (std::int64_t i = 0; i < kRegisters; ++i)
             set(i * kWord, copied(kPtRegs[static_cast<std::size_t>(i)]));
         set(kIp, copied(kPtRip));
-        set(kBack, 0);
-        set(kFrames, 0);
+        for (const std::int64_t begins_as_0 : {kBack, kFrames, kGuessed}) set(begins_as_0, 0);
     }
 
     void ask(const ir::Operand& process) {
@@ -261,10 +264,17 @@ private:
         const ir::Label is_code = code_.new_label();
         code_.branch(Cmp::eq, ir::kU64, page, kNoUnwindTable, by_frame_pointer);
         code_.branch(Cmp::ne, ir::kU64, page, kNoCode, is_code);
-        ask(own_process());  // something was mapped since, or it is no address of code
-        code_.branch(Cmp::ne, ir::kU64, index, 0, cut_);
+        // Something was mapped since, or it is no address of code. What a compiler made while the
+        // program ran has frame pointers.
+        ask(own_process());
+        const ir::Label guess = code_.new_label();
+        code_.branch(Cmp::ne, ir::kU64, index, 0, guess);
         set(kFrames, 0);
         append_early(done_);
+        code_.bind(guess);
+        code_.branch(Cmp::ne, ir::kU64, word(kGuessed), 0, by_frame_pointer);
+        set(kGuessed, 1);
+        append_early(by_frame_pointer);
         code_.bind(is_code);
         const ir::Temp past = code_.compute(
             Op::shr, ir::kU64, code_.compute(Op::sub, ir::kU64, x, start), kUnwindPageBits);
@@ -300,8 +310,10 @@ private:
         const ir::Label by_frame_pointer = code_.new_label(), by_signal = code_.new_label(),
                         next = code_.new_label();
         const ir::Temp ip = word(kIp);
-        const ir::Temp slot =
-            code_.compute(Op::add, ir::kU64, *element_, code_.compute(Op::shl, ir::kU64, index, 3));
+        // Asked in the register that is used: Linux 6.1 forgets what it knows of one on the stack.
+        const ir::Temp offset = code_.compute(Op::shl, ir::kU64, index, 3);
+        code_.branch(Cmp::ge, ir::kU64, offset, map_.value.bytes, out_);
+        const ir::Temp slot = code_.compute(Op::add, ir::kU64, *element_, offset);
         code_.store({slot, frames_at_}, ip, ir::kU64);
         const ir::Temp count = code_.compute(Op::add, ir::kU64, index, 1);
         set(kFrames, count);
@@ -314,10 +326,15 @@ private:
         code_.bind(by_signal);
         apply_signal();
         code_.bind(next);
-        // The end of a stack that has no rule for its end.
+        // The end of a stack that has no rule for its end: behind the frame pointer 0, by which the
+        // ABI marks it, there may be the number of arguments.
+        const ir::Label go_on = code_.new_label();
         const ir::Temp now = word(kIp);
+        code_.branch(Cmp::ge, ir::kU64, now, kFirstPage, go_on);
         code_.branch(Cmp::eq, ir::kU64, now, 0, done_);
-        code_.branch(Cmp::lt, ir::kU64, now, kFirstPage, cut_);
+        code_.branch(Cmp::eq, ir::kU64, word(kDwarfRbp * kWord), 0, done_);
+        code_.jump(cut_);
+        code_.bind(go_on);
     }
 
     ir::Temp member(ir::Temp rule, std::size_t offset, ir::Type type) {
@@ -362,6 +379,7 @@ private:
         restore(rule, offsetof(UnwindRule, rbp), offsetof(UnwindRule, rbp_offset), kDwarfRbp, cfa);
         set(kDwarfRsp * kWord, cfa);
         set(kBack, 1);
+        set(kReturn, 0);
         code_.jump(next);
     }
 
@@ -386,7 +404,18 @@ private:
         read_user(kCopy, kWord, word(kIp), no_signal);
         code_.branch(Cmp::eq, ir::kU64, word(kCopy), kSigreturn, by_signal);
         code_.bind(no_signal);
+        // A function that begins has not yet made its frame.
+        const ir::Label has_frame = code_.new_label();
+        const ir::Temp back = word(kReturn);
+        code_.branch(Cmp::eq, ir::kU64, back, 0, has_frame);
+        set(kReturn, 0);
+        set(kIp, back);
+        set(kDwarfRsp * kWord, code_.compute(Op::add, ir::kU64, word(kDwarfRsp * kWord), kWord));
+        set(kBack, 1);
+        code_.jump(next);
+        code_.bind(has_frame);
         const ir::Temp pointer = word(kDwarfRbp * kWord);
+        code_.branch(Cmp::eq, ir::kU64, pointer, 0, done_);
         code_.branch(Cmp::lt, ir::kU64, pointer, word(kDwarfRsp * kWord), cut_);
         code_.branch(Cmp::any_bits, ir::kU64, pointer, kWord - 1, cut_);
         read_user(kCopy, 2 * kWord, pointer, cut_);
@@ -406,6 +435,7 @@ private:
         set(kDwarfRsp * kWord, word(kCopy + 5 * kWord));
         set(kIp, word(kCopy + 6 * kWord));
         set(kBack, 0);
+        set(kReturn, 0);
     }
 
     ir::Code code_;

@@ -130,10 +130,12 @@ BOOST_AUTO_TEST_CASE(functions_are_sorted_and_what_is_between_them_has_no_rule_b
     Frames made;
     made.common();
     made.function(0x2000, 0x10, "");
-    made.function(0x1000, 0x10, "\x0e\x20");
-    made.function(0x1018, 0x08, "");
-    check(rules_of(made), {"1000 r7+32 rbp same rbx same", "1018 r7+8 rbp same rbx same",
-                           "1020 none", "2000 r7+8 rbp same rbx same", "2010 none"});
+    made.function(0x1000, 0x11, "\x0e\x20");
+    made.function(0x1020, 0x08, "");
+    made.function(0x102c, 0x04, "\x0e\x20");  // not aligned: there is a function in front of it
+    check(rules_of(made), {"1000 r7+32 rbp same rbx same", "1020 r7+8 rbp same rbx same",
+                           "1028 none", "102c r7+32 rbp same rbx same", "1030 none",
+                           "2000 r7+8 rbp same rbx same", "2010 none"});
 }
 
 BOOST_AUTO_TEST_CASE(the_frames_of_signals_and_of_the_outermost_function_are_known) {

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Compares the variables at lines of a program as gpufs and as gdb see them.
+
+usage: compare.py GPUFS MOST PROGRAM [ARGUMENT...]
+
+The program is linked for one place, has debug information, and does the same each time. At random
+lines, up to some MOST pairs of a line that is run and a variable, the variable's value at the first time
+that the line's code is run is compared; or both say that it is not there. What gpufs says that it
+cannot read is summed apart. Prints what differs, and the sums. Exit status 1 where something differs,
+or where fewer than a tenth of the pairs are equal.
+"""
+import collections
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SEED = 1
+EVENTS_AT_ONCE = 100
+
+
+def lines_of(program):
+    """All lines with code: (file name, line), in random order."""
+    text = subprocess.run(["objdump", "--dwarf=decodedline", program], check=True, text=True,
+                          capture_output=True).stdout
+    found = set(re.findall(r"^(\S+\.c)\s+(\d+)\s+0x\w+.*\sx$", text, re.M))
+    lines = sorted((name, int(line)) for name, line in found)
+    random.Random(SEED).shuffle(lines)
+    return lines
+
+
+def variables_at(gpufs, program, place):
+    """What gpufs knows there, by address."""
+    told = subprocess.run([gpufs, "probe", "vars", "--json", "-x", program, place], check=False,
+                          text=True, capture_output=True)
+    if told.returncode != 0:
+        sys.exit(told.stderr)
+    by_address = collections.defaultdict(list)
+    for line in told.stdout.splitlines():
+        variable = json.loads(line)
+        by_address[variable["address"]].append(variable)
+    return by_address
+
+
+def is_text(variable):
+    return bool(variable["fetch"]) and variable["fetch"].endswith("string")
+
+
+def values_by_gdb(program, arguments, wanted, directory):
+    names = {"WANTED": os.path.join(directory, "wanted"), "TOLD": os.path.join(directory, "told")}
+    with open(names["WANTED"], "w", encoding="utf-8") as file:
+        for address, listed in wanted.items():
+            place = {"address": address,
+                     "names": [[one["name"], is_text(one)] for one in listed]}
+            file.write(json.dumps(place) + "\n")
+    subprocess.run(["gdb", "-nx", "-batch", "-ex", "unset environment", "-ex",
+                    "set startup-with-shell off", "-ex", "set debuginfod enabled off", "-x",
+                    os.path.join(HERE, "values.py"), "--args", program, *arguments],
+                   check=True, env={**os.environ, **names}, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    with open(names["TOLD"], encoding="utf-8") as file:
+        return {told["address"]: told for told in map(json.loads, file)}
+
+
+def file_offset(program, address):
+    text = subprocess.run(["readelf", "-lW", program], check=True, text=True,
+                          capture_output=True).stdout
+    for segment in re.findall(r"^\s+LOAD\s+(0x\w+) (0x\w+) 0x\w+ (0x\w+)", text, re.M):
+        offset, begin, size = (int(number, 16) for number in segment)
+        if begin <= address < begin + size:
+            return hex(address - begin + offset)
+    raise ValueError(f"{address:#x} is in no segment")
+
+
+def values_by_gpufs(gpufs, program, arguments, wanted, directory):
+    """By address, the values at its first record."""
+    session = f"gdb{os.getpid()}"
+    recording = os.path.join(directory, "recording")
+    first = {}
+    addresses = list(wanted)
+    for begin in range(0, len(addresses), EVENTS_AT_ONCE):
+        events = {}
+        try:
+            for address in addresses[begin:begin + EVENTS_AT_ONCE]:
+                fetched = [f"v{i}={one['fetch']}" for i, one in enumerate(wanted[address])
+                           if one["fetch"]]
+                if not fetched:
+                    continue
+                place = f"{program}:{file_offset(program, int(address, 16))}"
+                made = subprocess.run([gpufs, "probe", "add", "--session", session,
+                                       f"p:at_{address} {place} {' '.join(fetched)}"], check=True,
+                                      text=True, capture_output=True)
+                events[made.stderr.partition(": ")[0]] = address
+            chosen = [word for event in events for word in ("-e", event)]
+            subprocess.run([gpufs, "record", *chosen, "-o", recording, "--", "setarch", "-R", "env",
+                            "-i", program, *arguments], check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            told = subprocess.run([gpufs, "report", "--json", recording], check=True, text=True,
+                                  capture_output=True).stdout
+        finally:
+            subprocess.run([gpufs, "reset", "--session", session], check=False,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for line in told.splitlines():
+            record = json.loads(line)
+            address = events.get(record.get("event"))
+            if address:
+                first.setdefault(address, record)
+    return first
+
+
+def main():
+    gpufs, most, program, arguments = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    program = os.path.abspath(program)
+    wanted = {}
+    for name, line in lines_of(program):
+        for address, listed in variables_at(gpufs, program, f"{name}:{line}").items():
+            wanted[address] = listed
+        if sum(map(len, wanted.values())) >= 3 * most:
+            break  # not all lines are run
+    sums = collections.Counter()
+    with tempfile.TemporaryDirectory() as directory:
+        by_gdb = values_by_gdb(program, arguments, wanted, directory)
+        run = {address: wanted[address] for address in wanted if address in by_gdb}
+        by_gpufs = values_by_gpufs(gpufs, program, arguments, run, directory)
+    for address, listed in run.items():
+        for i, one in enumerate(listed):
+            theirs = by_gdb[address]["values"][one["name"]]
+            ours = by_gpufs.get(address, {}).get("fields", {}).get(f"v{i}", one["trouble"])
+            sums[judge(one, address, ours, theirs, by_gdb[address]["function"])] += 1
+    print(", ".join(f"{count} {what}" for what, count in sorted(sums.items())))
+    sys.exit(1 if sums["different"] or sums["equal"] < most / 10 else 0)
+
+
+def judge(one, address, ours, theirs, function):
+    """Sorts a pair; prints those that differ."""
+    if isinstance(ours, str) and ours.startswith("0x"):
+        ours = int(ours, 16)
+    if function != one["function"]:
+        return "of an inlined function that gdb has not yet entered"
+    # gdb computes places and values, knows the registers of vectors, and finds in the caller what was passed.
+    for reason in ("computes nothing", "when the function began", "probes do not see",
+                   "what the program computes"):
+        if isinstance(ours, str) and reason in ours and not isinstance(theirs, str):
+            return "told to be out of a probe's reach"
+    if isinstance(theirs, dict):
+        if theirs["text"] == ours:
+            return "equal"
+    elif isinstance(ours, int) and isinstance(theirs, int):
+        size = re.search(r":[suxb](\d+)", one["fetch"])
+        mask = (1 << int(size.group(1))) - 1 if size else (1 << 64) - 1
+        if ours & mask == theirs & mask:
+            return "equal"
+    elif not isinstance(ours, int) and theirs == "optimized out":
+        return "absent in both"
+    elif not isinstance(ours, int) and theirs == "other":
+        return "of no number"
+    print(f"{one['place']} {one['function']} ({function} in gdb) at {address}: {one['name']}: "
+          f"{ours} ({one['where']}), gdb: {theirs}")
+    return "different"
+
+
+main()
