@@ -78,7 +78,8 @@ std::vector<std::string> source_files(DebugInfo& info, const std::string& file) 
 
 std::vector<CodeSpot> find_line_spots(DebugInfo& info, const std::string& file,
                                       std::uint64_t line) {
-    // Of rows that follow each other, the first that begins a statement: the others are parts of it.
+    // Of rows that follow each other, the first that begins a statement: the others are parts of
+    // it.
     std::set<std::uint64_t> addresses;
     bool has_begun = false;
     for_each_row_of(info, file, [&](const LineRow& row, bool is_of_file, const auto&) {

@@ -83,8 +83,9 @@ private:
                 code_.compute(ir::Op::bit_and, ir::kU64, flags_, std::uint64_t{BPF_F_USER_STACK});
             code_.branch(ir::Cmp::eq, ir::kU64, is_user, 0, is_refused);
             // The kernel has to know that this is no more than there is room for.
-            code_.assign(bytes, code_.compute(ir::Op::bit_and, ir::kU64,
-                                              code_.call(user_function_, {scratch, back_}), kBytesMask));
+            code_.assign(bytes,
+                         code_.compute(ir::Op::bit_and, ir::kU64,
+                                       code_.call(user_function_, {scratch, back_}), kBytesMask));
             code_.branch(ir::Cmp::gt, ir::kU64, bytes, map_.value.bytes, is_refused);
             code_.branch(ir::Cmp::ne, ir::kU64, bytes, 0, is_there);
             code_.bind(is_refused);

@@ -83,7 +83,8 @@ struct ProbeProgram {
     IfAbsent if_absent = IfAbsent::mistake;
     // A numeric parameter: the program is left out where that is 0. Empty: never.
     std::string wanted_by;
-    // The program is left out where the one of this name, in front of it, has a place. Empty: never.
+    // The program is left out where the one of this name, in front of it, has a place. Empty:
+    // never.
     std::string unless;
     // It ends a measurement that another program of the file begins. It may run in another task, so
     // the user's condition is tested only where the measurement begins.
