@@ -11,7 +11,6 @@
 #include "base/scan.h"
 #include "base/text.h"
 #include "cli/adhoc/adhoc_support.h"
-#include "cli/adhoc_support.h"
 #include "kernel/host/kernel_version.h"
 #include "support/needs.h"
 #include "support/nest.h"

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/unnamed_file.h"
-#include "cmd/record_perfetto.h"
+#include "cmd/record/perfetto.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/run_loop.h"

@@ -1,4 +1,4 @@
-#include "cmd/record_perfetto.h"
+#include "cmd/record/perfetto.h"
 
 #include <algorithm>
 #include <chrono>
