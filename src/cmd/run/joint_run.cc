@@ -129,6 +129,7 @@ int run_merged(Context& ctx, std::vector<Program> programs, const JointChoices& 
         merge_programs(std::move(programs), choices.scripts.empty() ? MergedNames::own_if_single
                                                                     : MergedNames::prefixed);
     choices.parameters = parse_program_arguments(program, joint.parameters);
+    choices.pids = joint.pids;
     if (has_monitors) take_pid(program, joint.pids, !choices.input, choices.parameters);
     return run_program(ctx, std::move(program), std::move(choices));
 }

@@ -14,6 +14,7 @@
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load_linked.h"
 #include "engine/monitor/unwind_choice.h"
+#include "kernel/host/proc_task.h"
 #include "kernel/host/real_time.h"
 #include "lang/ir/followed.h"
 #include "lang/program/merge_programs.h"
@@ -208,7 +209,7 @@ void LiveRun::open_symbols() {
     // The others when their first stack is taken.
     if (pid != 0) unwinder_->know(pid, symbols_->symbols());
     for (const int one : choices_.pids)
-        unwinder_->know(static_cast<std::uint32_t>(one), symbols_->symbols());
+        unwinder_->know(static_cast<std::uint32_t>(proc::tgid(one)), symbols_->symbols());
 }
 
 void LiveRun::await_libraries() {

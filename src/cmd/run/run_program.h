@@ -31,7 +31,7 @@ struct RunChoices {
     ParameterValues parameters;
     std::optional<Expression> condition;
     std::vector<std::string> command;  // behind --; empty: none
-    std::vector<int> pids;             // only these processes, where the command takes them so
+    std::vector<int> pids;             // of the processes or threads that are looked at; empty: all
     bool all = false;                  // not only the COMMAND's tasks
     bool follows = false;              // see follow_command()
     std::optional<std::chrono::nanoseconds> duration, interval;

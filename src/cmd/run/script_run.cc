@@ -183,6 +183,7 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
     ctx.out.flush();
     ctx.err.flush();
     choices.script = &compiled;
+    choices.pids = script.pids;
     choices.kernel = &facts;
     Program program = compiled.program;
     if (choices.follows) look_at_followed(program);
