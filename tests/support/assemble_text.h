@@ -22,6 +22,17 @@ inline Program assemble_file(const std::string& path, AsmScope scope = AsmScope:
     return assemble({path, read_file(path)}, read_shipped, scope);
 }
 
+inline Program assemble_text(std::string text) {
+    return assemble({"t.bpf", std::move(text)});
+}
+// The code of one program at no event in particular.
+inline std::vector<CodeItem> assembled_code(std::string_view lines,
+                                            std::string_view declarations = "") {
+    return assemble_text(cat(declarations, ".prog p begin\n", lines, "\nr0 = 0\nexit\n"))
+        .programs[0]
+        .code;
+}
+
 // The program of a text, or all that is wrong with it.
 struct Tried {
     Program program;

@@ -49,7 +49,7 @@ public:
     std::optional<std::string> read(std::string_view given, const std::string& value) {
         const std::string name = known_name(given);
         if (name == "max_strlen") {
-            const auto complaint = number(name, value, kWord, kMostStringBytes);
+            auto complaint = number(name, value, kWord, kMostStringBytes);
             if (!complaint) options_.types.string_bytes = align_up(number_, kWord);
             return complaint;
         }
@@ -90,7 +90,7 @@ private:
     template <class Number>
     std::optional<std::string> put(const std::string& name, const std::string& text,
                                    Number& where) {
-        const auto complaint = number(name, text, 1, UINT32_MAX);
+        auto complaint = number(name, text, 1, UINT32_MAX);
         if (!complaint) where = number_;
         return complaint;
     }

@@ -202,7 +202,7 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
 
 std::string ScriptCode::add_function_of(const TypedMap& map) {
     const MapDeclaration declared = added_to(map);
-    const std::string name = add_function(declared);
+    std::string name = add_function(declared);
     if (!program().find_subprogram(name))
         AggregateFunctions(program()).define(declared, {kWord, false});
     return name;
@@ -231,7 +231,7 @@ ir::Temp ScriptCode::append_slot(ir::Code& code, const TypedMap& map, ir::Temp v
 }
 
 std::string ScriptCode::slot_function_of(const TypedMap& map) {
-    const std::string name = gpufs::cat("slot.", map.name);
+    std::string name = gpufs::cat("slot.", map.name);
     if (program().find_subprogram(name)) return name;
     ir::Code code;
     const ir::Temp value = code.argument(1);

@@ -127,7 +127,7 @@ private:
 }  // namespace
 
 std::string ScriptCode::series_function_of(const TypedMap& map) {
-    const std::string name = gpufs::cat("series.", map.name);
+    std::string name = gpufs::cat("series.", map.name);
     if (program().find_subprogram(name)) return name;
     const MapDeclaration declared = this->map(map);
     refused_of_map(map);

@@ -64,7 +64,7 @@ TypePtr Inference::type_of_call(const Expr& expr) {
 }
 
 TypePtr Inference::number_argument(const Expr& call, std::size_t which) {
-    const TypePtr type = type_of(*call.operands[which]);
+    TypePtr type = type_of(*call.operands[which]);
     if (type && !type->is_number() && !type->is(Kind::pointer))
         complain(call.operands[which]->at,
                  gpufs::cat(call.text, "() only supports numbers (", name_of(*type), " provided)"));

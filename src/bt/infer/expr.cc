@@ -333,7 +333,7 @@ TypePtr Inference::type_of_unary(const Expr& expr) {
 }
 
 TypePtr Inference::type_of_binary(const Expr& expr) {
-    const TypePtr a = type_of(*expr.operands[0]), b = type_of(*expr.operands[1]);
+    TypePtr a = type_of(*expr.operands[0]), b = type_of(*expr.operands[1]);
     if (!a || !b) return nullptr;
     if (is_logical(expr.binary)) {
         if (is_computable(*a) && is_computable(*b)) return boolean_type();
@@ -363,7 +363,7 @@ TypePtr Inference::type_of_binary(const Expr& expr) {
 }
 
 TypePtr Inference::type_of_comparison(const Expr& expr, const TypePtr& a, const TypePtr& b) {
-    const TypePtr truth = in_.options.is_old ? int64() : boolean_type();
+    TypePtr truth = in_.options.is_old ? int64() : boolean_type();
     const bool is_equality = expr.binary == BinaryOp::eq || expr.binary == BinaryOp::ne;
     const auto is_text = [](const Type& type) {
         return type.is(Kind::string) || type.is(Kind::probe_name);
@@ -401,7 +401,7 @@ TypePtr Inference::type_of_increment(const Expr& expr) {
         complain(expr.at, "only variables and maps can be incremented");
         return nullptr;
     }
-    const TypePtr type = type_of(target);
+    TypePtr type = type_of(target);
     if (type && !is_computable(*type)) {
         complain(expr.at, gpufs::cat("The ", expr.is_decrement ? "--" : "++",
                                      " operator can not be used on expressions of type '",
@@ -423,7 +423,7 @@ TypePtr Inference::type_of_ternary(const Expr& expr) {
     const bool is_if = expr.operands[1] && expr.operands[1]->kind == Expr::Kind::block;
     if (is_if && (yes->is(Kind::none) || no->is(Kind::none))) return none_type();
     if (yes->is(Kind::none) && no->is(Kind::none)) return none_type();
-    const TypePtr both = merged(stored(yes), stored(no));
+    TypePtr both = merged(stored(yes), stored(no));
     if (!both)
         complain(expr.at, gpufs::cat("Ternary operator must return the same type: have '",
                                      name_of(*yes), "' and '", name_of(*no), '\''));

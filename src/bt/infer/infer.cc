@@ -332,7 +332,7 @@ void Inference::assign_aggregation(const Stmt& stmt, const Expr& call, const Fun
     put(map, stmt.at, type);
 }
 
-void Inference::put(TypedMap& map, const SourceRef& at, TypePtr type) {
+void Inference::put(TypedMap& map, const SourceRef& at, const TypePtr& type) {
     map.is_assigned = true;
     if (!type) return;
     if (type->is(Kind::none))
@@ -348,7 +348,7 @@ void Inference::put(TypedMap& map, const SourceRef& at, TypePtr type) {
     is_changed_ = true;
 }
 
-void Inference::put(Variable& variable, const SourceRef& at, TypePtr type) {
+void Inference::put(Variable& variable, const SourceRef& at, const TypePtr& type) {
     if (!type) return;
     if (type->is(Kind::none) || type->is_aggregation())
         return complain(at, gpufs::cat("there is no value to put into $", variable.name));

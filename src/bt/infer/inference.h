@@ -61,8 +61,8 @@ private:
     void visit_for(const Stmt& stmt);
     std::optional<bool> decided_branch(const Stmt& stmt);
     void declare(const Stmt& stmt);
-    void put(TypedMap& map, const SourceRef& at, TypePtr type);
-    void put(Variable& variable, const SourceRef& at, TypePtr type);
+    void put(TypedMap& map, const SourceRef& at, const TypePtr& type);
+    void put(Variable& variable, const SourceRef& at, const TypePtr& type);
 
     // Null where it is not known yet. The function below finds it out.
     TypePtr type_of(const Expr& expr);

@@ -61,7 +61,7 @@ TypePtr Inference::type_of_text_call(const Expr& expr, Fn function) {
                                                       name_of(*type), " provided)"));
         return type;
     };
-    const TypePtr uint64 = integer_type(kWord, false), int64 = integer_type(kWord, true);
+    TypePtr uint64 = integer_type(kWord, false), int64 = integer_type(kWord, true);
     switch (function) {
         case Fn::strncmp:
             text(0), text(1), number_argument(expr, 2);

@@ -92,7 +92,7 @@ private:
     void member(CRecord& record);
     void enumerators(CEnum& definition);
     Declarator declarator(const TypeName& base);
-    void function_declarator(Declarator& declarator);
+    void function_declarator(Declarator& declared);
     void typedef_();
     std::int64_t constant(std::string_view what);
     std::uint64_t length(std::string_view what);

@@ -17,7 +17,7 @@ std::uint64_t number_value(const Token& token);
 std::uint64_t number_value(std::string_view text, SourceRef at);
 
 // How many ns a unit of time is: ns us ms s m h d. Absent for another word.
-std::optional<std::uint64_t> unit_size_of(std::string_view unit);
+std::optional<std::uint64_t> unit_size_of(std::string_view name);
 
 // The text of a token of kind `string`, escapes resolved. Throws Mistake at the escape.
 std::string string_value(const Token& token);

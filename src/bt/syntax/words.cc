@@ -204,6 +204,7 @@ const Provider* find_provider(std::string_view word) {
 std::span<const std::string> provider_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all;
+        all.reserve(std::size(kProviders) + 4);
         for (const ProviderRow& row : kProviders) all.emplace_back(row.name);
         all.insert(all.end(), {"begin", "end", "kfunc", "kretfunc"});
         return all;

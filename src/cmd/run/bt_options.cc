@@ -40,8 +40,9 @@ constexpr const char* kHelp =
     "  --include FILE    as #include does in front of the script\n"
     "  --probe-filter RE only the probes whose names match this regular expression\n"
     "  --dry-run         load the programs and say where each would run; attach nothing\n"
-    "  --unwind WAY      how user stacks are taken: fp (by frame pointers), dwarf (by unwind\n"
-    "                    tables), auto\n"
+    "  --unwind fp|dwarf|auto\n"
+    "                    how user stacks are taken: by frame pointers, by unwind tables, by these\n"
+    "                    where this kernel can\n"
     "  --raw             control characters in names and texts as they are\n"
     "  --unsafe          let the script use functions that change the machine\n"
     "  --no-warnings     no warnings about the script, none from it\n"
@@ -217,6 +218,7 @@ BtChoices parse_bt_line(Args args) {
     std::vector<std::string> copies{"bt"};
     copies.insert(copies.end(), args.begin(), args.end());
     std::vector<char*> argv;
+    argv.reserve(copies.size() + 1);
     for (std::string& one : copies) argv.push_back(one.data());
     argv.push_back(nullptr);
     BtChoices choices;

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
 #include "base/align.h"
 #include "base/cat.h"
@@ -173,7 +174,7 @@ void ScriptPrinter::print_map(const bt::ScriptMap& map, bt::MapPart part, bool c
     if (entries.empty() && map.is_always_there && !map.value->has_slots())
         entries.emplace_back(std::vector<std::byte>(contents->spec().key_bytes),
                              std::vector<std::byte>(contents->whole_value_bytes()));
-    output_.map(map, elements_of(entries), part);
+    output_.map(map, elements_of(entries), std::move(part));
 }
 
 void ScriptPrinter::print_map(const bt::SentRecord& record, bt::Bytes bytes) {
@@ -308,7 +309,7 @@ LossLedger ScriptPrinter::print_end(std::uint64_t, LossLedger known) {
     if (script_.output.prints_maps_on_exit) print_maps();
     flush();
     tell_full_maps();
-    const LossLedger losses = read_losses(std::move(known), running_, maps_);
+    LossLedger losses = read_losses(std::move(known), running_, maps_);
     if (!losses.is_complete()) ctx_.err.line(losses_text(losses));
     return losses;
 }

@@ -245,6 +245,7 @@ bool is_library_pattern(std::string_view file) {
     return is_glob(file) && file.find('/') == file.npos;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the type of ProbeProvider::find
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
     const ProbeTarget& target = *site.target;
     const std::string file = file_of(target);

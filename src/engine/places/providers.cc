@@ -1,5 +1,6 @@
 #include "engine/places/providers.h"
 
+#include <cerrno>
 #include <utility>
 
 #include "base/cat.h"
@@ -141,6 +142,12 @@ const std::string* missing_function(const ProbeSite& site, KernelFacts& machine)
     return nullptr;
 }
 
+// No place would do.
+bool is_of_this_process(const Error& error) {
+    const auto* const call = dynamic_cast<const SysError*>(&error);
+    return call && (call->code() == EMFILE || call->code() == ENFILE);
+}
+
 }  // namespace
 
 bool is_kernel_probe(const ProbeKind& kind) {
@@ -166,6 +173,7 @@ std::vector<Attachment> attach_at(const Program& program, const LoadedProgram& l
     } catch (const UnsupportedError& e) {
         throw PlacedFailure<UnsupportedError>(source, at, e);
     } catch (const Error& e) {
+        if (is_of_this_process(e)) throw;
         const std::string* const missing = missing_function(loaded.site, machine);
         if (!missing) throw PlacedFailure<Error>(source, at, e);
         throw PlacedFailure<Error>(

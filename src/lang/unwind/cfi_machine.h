@@ -40,8 +40,13 @@ public:
             }
             if (*step == 0) continue;
             visit(at, rule());
-            at = step_to_ ? *step : at + *step;
+            const std::uint64_t next = step_to_ ? *step : at + *step;
             step_to_ = false;
+            if (next < at) {
+                is_good = false;
+                break;
+            }
+            at = next;
             if (at >= end) return is_good;
         }
         visit(at, is_good ? rule() : UnwindRule{UnwindRule::Kind::unknown});

@@ -55,16 +55,8 @@ BOOST_AUTO_TEST_CASE(an_outline_has_the_parameters_and_targets_of_the_whole) {
     }
 }
 
-Program make(std::string text) {
-    return assemble({"t.bpf", std::move(text)});
-}
-// The code of one program at no event in particular.
-std::vector<CodeItem> code_of(std::string_view lines, std::string_view declarations = "") {
-    return make(cat(declarations, ".prog p begin\n", lines, "\nr0 = 0\nexit\n")).programs[0].code;
-}
-
 BOOST_AUTO_TEST_CASE(a_monitor_has_a_name_a_summary_a_licence_and_needs) {
-    const Program program = make(R"(
+    const Program program = assemble_text(R"(
 .monitor sched-wait "run queue latency"
 .licence "GPL"
 .needs ringbuf, batch
@@ -84,287 +76,8 @@ BOOST_AUTO_TEST_CASE(without_a_name_it_is_its_files) {
     BOOST_TEST(program.name == "watch");
 }
 
-BOOST_AUTO_TEST_CASE(parameters_have_a_default_a_unit_and_a_type) {
-    const Program program = make(R"(
-.param min_us = 10 * 1000 us "print waits this long"
-.param ring = 64 << 10 bytes
-.param cpu = -1
-.param comm = "ba\"sh" "whose"
-.prog p begin
-        exit
-)");
-    BOOST_TEST(program.parameters.size() == 4u);
-    const Parameter& min = program.parameters[0];
-    BOOST_TEST(min.value == 10000);
-    BOOST_TEST(min.unit == "us");
-    BOOST_TEST(min.help == "print waits this long");
-    BOOST_TEST((min.type == Parameter::Type::time));
-    BOOST_TEST((program.parameters[1].type == Parameter::Type::size));
-    BOOST_TEST((program.parameters[2].type == Parameter::Type::integer));
-    BOOST_TEST(program.parameters[2].value == -1);
-    BOOST_TEST((program.parameters[3].type == Parameter::Type::text));
-    BOOST_TEST(program.parameters[3].text == "ba\"sh");
-    BOOST_TEST(program.parameters[3].help == "whose");
-}
-
-BOOST_AUTO_TEST_CASE(structures_lie_as_in_c) {
-    const auto code = code_of("r1 = key.b\nr1 = key.c\nr1 = sizeof(key)\nr1 = sizeof(key.c)",
-                              ".struct key { a u8, b u64, c str5 }\n");
-    BOOST_TEST(code[0].insn.imm == 8);
-    BOOST_TEST(code[1].insn.imm == 16);
-    BOOST_TEST(code[2].insn.imm == 24);
-    BOOST_TEST(code[3].insn.imm == 5);
-}
-
-BOOST_AUTO_TEST_CASE(stack_frames_lie_below_r10) {
-    const auto code = code_of(R"(
-        *(u32 *)(r10 + v.pid) = 0
-        *(u32 *)(r10 + v.key.cpu) = 0
-        *(u64 *)(r10 + v.now) = 0
-        r1 = sizeof(v))",
-                              ".struct key { pid u32, cpu u32 }\n"
-                              ".stack v { pid u32, key key, now time }\n");
-    BOOST_TEST(code[0].insn.off == -24);
-    BOOST_TEST(code[1].insn.off == -12);
-    BOOST_TEST(code[2].insn.off == -8);
-    BOOST_TEST(code[3].insn.imm == 24);
-}
-
-BOOST_AUTO_TEST_CASE(maps_have_types_keys_values_and_reports) {
-    const Program program = make(R"(
-.param entries = 100
-.struct key { comm str16, pid u32 }
-.map a hash key key, value { from time, to time }, max entries
-.map b percpu_hash key key, value log_linear(3) us, max 1 << 10,
-       report "B" by pid comm sort count top 5
-.map c array value sum(s64) us, max 4
-.map d ringbuf
-.map e stack_trace max 64
-.map f hash key u64, value linear(-10, 10, 5)
-.report f "F" sort key
-.report b "All" total
-.report b "Each" by comm table top 3
-.global g { hits u64, last time }
-.scratch h bytes600
-.prog p begin
-        r1 = map[g][0]+g.last
-        exit
-)");
-    BOOST_TEST(program.maps.size() == 8u);
-    const auto map = [&](std::string_view name) { return *program.find_map(name); };
-    BOOST_TEST(map("a").max_parameter == "entries");
-    BOOST_TEST(map("a").key.bytes == 20u);
-    BOOST_TEST(map("a").value_bytes() == 16u);
-    BOOST_TEST((map("b").aggregation.kind == Aggregation::Kind::log_linear));
-    BOOST_TEST(map("b").aggregation.sub_bits == 3u);
-    BOOST_TEST(map("b").value.members[0].type.unit == "us");
-    BOOST_TEST(map("b").max_entries == 1024u);
-    BOOST_TEST(map("c").aggregation.is_signed);
-    BOOST_TEST(map("c").key.bytes == 4u);
-    BOOST_TEST(map("d").max_entries == 262144u);
-    BOOST_TEST(!map("d").or_perf_ring);
-    BOOST_TEST(map("d").key.members.empty());
-    BOOST_TEST(map("e").value_bytes() == 127u * 8);
-    BOOST_TEST(map("f").aggregation.low == -10);
-    BOOST_TEST(map("f").value_bytes() == 4u * 8);
-    BOOST_TEST(map("g").is_global);
-    BOOST_TEST(map("h").type == BPF_MAP_TYPE_PERCPU_ARRAY);
-    BOOST_TEST(program.reports.size() == 4u);
-    BOOST_TEST(program.reports[2].is_total);
-    BOOST_TEST(!program.reports[2].is_table);
-    BOOST_TEST(program.reports[3].is_table);
-    BOOST_TEST(program.reports[3].by.size() == 1u);
-    BOOST_TEST(program.reports[0].title == "B");
-    BOOST_TEST(program.reports[0].by == (std::vector<std::string>{"pid", "comm"}),
-               boost::test_tools::per_element());
-    BOOST_TEST(program.reports[0].sort == "count");
-    BOOST_TEST(program.reports[0].top == 5u);
-    BOOST_TEST(program.reports[1].map == "f");
-    const CodeItem& value = program.programs[0].code[0];
-    BOOST_TEST((value.relocation.kind == Relocation::Kind::map_value));
-    BOOST_TEST(value.relocation.addend == 8);
-}
-
-BOOST_AUTO_TEST_CASE(a_ring_may_become_a_perf_ring) {
-    const Program program = make(".map d ring\n.prog p begin\n        exit\n");
-    BOOST_TEST(program.maps.at(0).or_perf_ring);
-    BOOST_TEST(program.maps.at(0).type == BPF_MAP_TYPE_RINGBUF);
-    BOOST_TEST(program.maps.at(0).max_entries == 262144u);
-}
-
-// The instructions of the program, as the disassembler says them, with the functions it calls.
-std::string code_of(const Program& program) {
-    std::string text;
-    for (const CodeItem& item : program.programs.at(0).code) {
-        bpf_insn both[] = {item.insn, {}};
-        if (is_wide(item.insn)) both[1].imm = static_cast<__s32>(item.imm64 >> 32);
-        text +=
-            item.relocation.kind == Relocation::Kind::subprogram
-                ? cat("call ", item.relocation.name, '\n')
-                : disassemble(std::span(both).first(is_wide(item.insn) ? 2 : 1)).at(0).text + '\n';
-    }
-    return text;
-}
-
-BOOST_AUTO_TEST_CASE(adding_to_a_map_is_a_call_of_its_function) {
-    const Program program = make(R"(
-.map n hash key { comm str16 }, value count
-.map s hash key u32, value sum
-.map a array value stats, max 4
-.struct pair { a u32, b u32 }
-.stack v { key { comm str16 }, one u32 }
-.prog p begin
-        add n[&v.key]
-        add n[r6]
-        add s[&v.one] r7
-        add s[r3] r1
-        add s[&pair.b(r7)] 0x123456789 ll
-        add s[r2] r3
-        add a[3] -1
-        add a[r2] r2
-        r0 = 0
-        exit
-)");
-    BOOST_TEST(code_of(program) ==
-               "r1 = r10\nr1 += -24\ncall add.n\n"
-               "r1 = r6\ncall add.n\n"
-               "r1 = r10\nr1 += -8\nr2 = r7\ncall add.s\n"
-               "r2 = r1\nr1 = r3\ncall add.s\n"
-               "r1 = r7\nr1 += 4\nr2 = 0x123456789 ll\ncall add.s\n"
-               "r1 = r2\nr2 = r3\ncall add.s\n"
-               "r1 = 3\nr2 = -1\ncall add.a\n"
-               "r1 = r2\ncall add.a\n"
-               "r0 = 0\nexit\n");
-    // Once for each map, with what counts the values that found no room.
-    BOOST_TEST(program.subprograms.size() == 3u);
-    for (const char* name : {"n.refused", "s.refused", "a.refused"})
-        BOOST_TEST(program.find_map(name)->loss != "");
-}
-
-BOOST_AUTO_TEST_CASE(losses_are_counted_under_their_name) {
-    const Program program = make(R"(
-.lost refused "keys refused"
-.prog p begin
-        r1 = map[refused][0]
-        exit
-)");
-    const MapDeclaration& map = program.maps.at(0);
-    BOOST_TEST(map.loss == "keys refused");
-    BOOST_TEST(map.type == BPF_MAP_TYPE_ARRAY);
-    BOOST_TEST(map.value.bytes == 8u);
-    BOOST_TEST(map.max_entries == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(cautions_name_an_event_and_may_name_a_release) {
-    const Program program = make(R"(
-.caution sched:sched_switch "many of these"
-.caution sched:sched_wakeup on "6.17*rc[1-4]*" "asking crashes it"
-.prog p begin
-        exit
-)");
-    BOOST_TEST(program.cautions.at(0).event == "sched:sched_switch");
-    BOOST_TEST(program.cautions.at(0).release == "");
-    BOOST_TEST(program.cautions.at(0).text == "many of these");
-    BOOST_TEST(program.cautions.at(1).event == "sched:sched_wakeup");
-    BOOST_TEST(program.cautions.at(1).release == "6.17*rc[1-4]*");
-    BOOST_TEST(program.cautions.at(1).text == "asking crashes it");
-}
-
-BOOST_AUTO_TEST_CASE(numbers_have_the_words_of_their_enum) {
-    const Program program = make(R"(
-.enum vector { 0 HI, 1 TIMER,
-               -1 "no vector" }
-.map irqs hash key { vec s32 vector, cpu u32 }, value sum
-.prog p begin
-        exit
-)");
-    const auto& members = program.maps.at(0).key.members;
-    BOOST_TEST((members[0].type.words == EnumWords{{0, "HI"}, {1, "TIMER"}, {-1, "no vector"}}));
-    BOOST_TEST(members[1].type.words.empty());
-    BOOST_TEST(members[1].name == "cpu");
-}
-
-BOOST_AUTO_TEST_CASE(an_enum_fits_a_type_that_has_all_its_numbers) {
-    for (const char* type : {"s8", "s16", "s32", "s64", "u64"})
-        BOOST_TEST(!make(cat(".enum e { -1 none, 127 most }\n.map m hash key ", type,
-                             " e, value sum\n.prog p begin\nexit\n"))
-                        .maps.at(0)
-                        .key.members[0]
-                        .type.words.empty());
-}
-
-BOOST_AUTO_TEST_CASE(records_begin_with_their_number_and_say_how_they_are_shown) {
-    const Program program = make(R"(
-.map seen hash key u32, value count
-.map stacks stack_trace
-.record slow "SLOW" { comm str16, at ksym, stack kstack(stacks), us u64 us } then {
-        print "{{{comm:-16}}} {us:8}\t{at:ksym} \"{us:x}\"",
-        print seen, clear seen, exit 3
-}
-.prog p begin
-        *(u32 *)(r10 - 8) = record(slow)
-        r1 = slow.comm
-        exit
-)");
-    const RecordLayout& slow = program.records.at(0);
-    BOOST_TEST(slow.title == "SLOW");
-    BOOST_TEST(slow.layout.members[0].name == "id");
-    BOOST_TEST(slow.layout.find("comm")->offset == 4u);
-    BOOST_TEST(slow.layout.find("at")->offset == 24u);
-    BOOST_TEST(slow.layout.find("stack")->type.stack_map == "stacks");
-    BOOST_TEST(slow.actions.size() == 4u);
-    std::string shown;
-    for (const Action::Piece& piece : slow.actions[0].pieces)
-        shown += piece.member.empty() ? cat("[", piece.text, "]")
-                                      : cat(piece.member, "/", piece.width, "/", piece.format);
-    BOOST_TEST(shown == "[{]comm/-16/[} ]us/8/[\t]at/0/ksym[ \"]us/0/x[\"]");
-    BOOST_TEST((slow.actions[1].kind == Action::Kind::print_map));
-    BOOST_TEST((slow.actions[2].kind == Action::Kind::clear_map));
-    BOOST_TEST(slow.actions[3].exit_status == 3);
-    const auto& code = program.programs[0].code;
-    BOOST_TEST((code[0].relocation.kind == Relocation::Kind::record_id));
-    BOOST_TEST(code[1].insn.imm == 4);
-}
-
-BOOST_AUTO_TEST_CASE(a_record_can_have_the_members_of_another) {
-    const Program program = make(R"(
-.record slow "SLOW" { comm str16, us u64 us }
-.record every as slow then { freeze }
-.record again "AGAIN" as every
-.prog p begin
-        *(u32 *)(r10 - 8) = record(every)
-        r1 = every.us
-        r2 = sizeof(every)
-        exit
-)");
-    const RecordLayout& every = program.records.at(1);
-    BOOST_TEST(every.layout.members.size() == 3u);
-    BOOST_TEST(every.title == "");
-    BOOST_TEST(every.actions.size() == 1u);
-    const RecordLayout& again = program.records.at(2);
-    BOOST_TEST(again.layout.find("us")->offset == program.records[0].layout.find("us")->offset);
-    BOOST_TEST(again.title == "AGAIN");
-    BOOST_TEST(again.actions.empty());
-    BOOST_TEST(program.programs[0].code[1].insn.imm == 24);
-    BOOST_TEST(program.programs[0].code[2].insn.imm == 32);
-}
-
-BOOST_AUTO_TEST_CASE(a_directive_goes_on_behind_a_comma_and_a_bar) {
-    const Program program = make(R"(
-.prog p tracepoint a:b |
-                   c:d,
-                   e:f
-        exit
-)");
-    const auto& targets = program.programs.at(0).targets;
-    BOOST_TEST_REQUIRE(targets.size() == 2u);
-    BOOST_TEST_REQUIRE(targets[0].size() == 2u);
-    BOOST_TEST(targets[0][1].name == "c:d");
-    BOOST_TEST(targets[1][0].name == "e:f");
-}
-
 BOOST_AUTO_TEST_CASE(programs_have_targets_with_alternatives) {
-    const Program program = make(R"(
+    const Program program = assemble_text(R"(
 .prog a optional tracepoint sched:sched_waking, sched:sched_wakeup | kprobe try_to_wake_up   # x
         exit
 .prog b kprobe "vfs_*,x", mod:fun+0x10
@@ -421,7 +134,7 @@ BOOST_AUTO_TEST_CASE(programs_have_targets_with_alternatives) {
 }
 
 BOOST_AUTO_TEST_CASE(fields_stay_symbolic) {
-    const Program program = make(R"(
+    const Program program = assemble_text(R"(
 .prog p tracepoint sched:sched_switch
         r6 = r1
         w1 = *(u32 *)(r6 + @next_pid)
@@ -445,7 +158,7 @@ BOOST_AUTO_TEST_CASE(fields_stay_symbolic) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_known_later_is_noted) {
-    const auto code = code_of(R"(
+    const auto code = assembled_code(R"(
         r1 = min
         r2 = min ll
         r3 = word ll
@@ -454,8 +167,8 @@ BOOST_AUTO_TEST_CASE(what_is_known_later_is_noted) {
         r1 = subprog[f]
         call f
         r1 = seen ll)",
-                              ".param min = 5 us\n.param word = \"x\"\n"
-                              ".map seen hash key u32, value u64\n.func f\nr0 = 0\nexit\n");
+                                     ".param min = 5 us\n.param word = \"x\"\n"
+                                     ".map seen hash key u32, value u64\n.func f\nr0 = 0\nexit\n");
     using Kind = Relocation::Kind;
     const Kind kinds[] = {Kind::parameter,  Kind::parameter, Kind::parameter,  Kind::constant,
                           Kind::btf_offset, Kind::callback,  Kind::subprogram, Kind::map};
@@ -467,17 +180,17 @@ BOOST_AUTO_TEST_CASE(what_is_known_later_is_noted) {
 }
 
 BOOST_AUTO_TEST_CASE(a_comparison_with_a_parameter_keeps_the_name_of_its_label) {
-    const auto code = code_of(R"(
+    const auto code = assembled_code(R"(
 back:   r3 = 0
         if r1 == min goto back)",
-                              ".param min = 5\n");
+                                     ".param min = 5\n");
     BOOST_TEST((code[2].relocation.kind == Relocation::Kind::parameter));
     BOOST_TEST(code[2].relocation.name == "min");
     BOOST_TEST(code[2].name == "back");
 }
 
 BOOST_AUTO_TEST_CASE(conditions_guard_lines_and_nest) {
-    const Program program = make(R"(
+    const Program program = assemble_text(R"(
 .prog p tracepoint a:b | a:c
         .if @pid
         r0 = 1
@@ -526,7 +239,7 @@ BOOST_AUTO_TEST_CASE(conditions_guard_lines_and_nest) {
 }
 
 BOOST_AUTO_TEST_CASE(labels_may_be_the_same_where_conditions_exclude_each_other) {
-    const Program program = make(R"(
+    const Program program = assemble_text(R"(
 .prog p begin
         r0 = 0
         if r0 == 0 goto out
@@ -542,7 +255,7 @@ out:    r0 = 2
 }
 
 BOOST_AUTO_TEST_CASE(a_pasted_log_is_code) {
-    const Program program = make(R"(
+    const Program program = assemble_text(R"(
 .map counts hash key u32, value u64
 .prog p kprobe vfs_read
 func#0 @0
@@ -598,7 +311,7 @@ BOOST_AUTO_TEST_CASE(bare_instructions_are_told_from_programs) {
 
 BOOST_AUTO_TEST_CASE(places_point_into_the_text) {
     const std::string text = ".prog p begin\n  r0 = 5 # five\n  exit\n";
-    const Program program = make(text);
+    const Program program = assemble_text(text);
     const Span at = program.programs[0].code[0].at.span;
     BOOST_TEST(text.substr(at.begin, at.end - at.begin) == "r0 = 5");
 }
