@@ -32,14 +32,15 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site);
 // way. Otherwise attaching tells.
 FoundSites find_function_sites(const SiteSearch& search, ProbeSite site);
 // Of functions in a program or a library.
-// The program or library whose function a probe is at, and whether it is the pattern of a library's
-// name.
-std::string file_of(const ProbeTarget& target);
-bool is_library_pattern(std::string_view file);
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site);
 FoundSites find_static_sites(const SiteSearch& search, ProbeSite site);
 // Of iterators: `functions` is the one that their programs are of.
 FoundSites find_iterator_sites(const SiteSearch& search, ProbeSite site);
+
+// The program or library whose function a probe is at, and whether that is a pattern of names of
+// libraries, not a path.
+std::string file_of(const ProbeTarget& target);
+bool is_library_pattern(std::string_view file);
 
 // The functions that a probe with a pattern of them would be attached to: their symbols.
 std::variant<std::vector<std::string>, Absent> find_functions_of(const ProbeTarget& target,
