@@ -101,6 +101,13 @@ long told_as(const std::string& err, const std::string& what) {
     return Scan(std::string_view(err).substr(begin)).take_number<long>().value_or(0);
 }
 
+// The stacks that are equal, and those that are told to have been taken before the tables of what
+// the process had just mapped were there.
+long accounted_for(const Compared& compared) {
+    return compared.equal + told_as(compared.ended.err, "user stacks cut short") +
+           told_as(compared.ended.err, "user stacks by frame pointers");
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
@@ -143,11 +150,9 @@ BOOST_AUTO_TEST_CASE(along_frame_pointers_they_are_not_and_explain_says_which_wa
 // The library comes when gpufs is at work: what was not yet known is told.
 BOOST_AUTO_TEST_CASE(libraries_that_are_loaded_later_are_followed) {
     const Compared compared = compare("chains", {"--unwind", "dwarf"}, "chains-plugin.so");
-    const long known = told_as(compared.ended.err, "user stacks cut short") +
-                       told_as(compared.ended.err, "user stacks by frame pointers");
-    BOOST_TEST(compared.equal + known >= kChains * 995 / 1000, compared.equal
-                                                                   << " are equal\n"
-                                                                   << compared.ended.err);
+    BOOST_TEST(accounted_for(compared) >= kChains * 995 / 1000, compared.equal
+                                                                    << " are equal\n"
+                                                                    << compared.ended.err);
 }
 
 BOOST_AUTO_TEST_CASE(scripts_print_and_count_stacks_taken_so_too) {
@@ -202,8 +207,11 @@ BOOST_AUTO_TEST_CASE(programs_in_a_mount_namespace_are_walked_by_the_files_that_
     const Compared compared = compare_run(
         {"unshare", "--mount", "chroot", root.file(""), "/program"}, {"--unwind", "dwarf"}, {});
     BOOST_TEST(compared.ended.status == 0, compared.ended.err);
-    BOOST_TEST(compared.equal >= kChains * 995 / 1000, compared.equal << " are equal\n"
-                                                                      << compared.ended.err);
+    BOOST_TEST(compared.equal > 0, compared.ended.err);
+    // It may become the program only when gpufs is at work.
+    BOOST_TEST(accounted_for(compared) >= kChains * 995 / 1000, compared.equal
+                                                                    << " are equal\n"
+                                                                    << compared.ended.err);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
