@@ -137,6 +137,8 @@ void calls() {
     other.join();
     times(2, [&] { gpu.map(8192); });
     second.map(4096);
+    gpu.poll(6);
+    second.poll(1);
     // An ioctl of the same type that is none of NVIDIA's: a framebuffer's.
     gpu.call(_IO('F', 0), nullptr);
 }
@@ -232,6 +234,8 @@ const std::map<std::string, works::Work> kWorks = {
           managed();
           interrupts(3, 2);
           sleeps(20'000);
+          set("lend", 3 << 20);
+          set("lend", 1 << 20);
           set("report", 79);
           stay(::getppid());
       }}},

@@ -43,6 +43,8 @@ void check_handles(const Told& told) {
     BOOST_TEST(rows_of(told, "mapped", {{"gpu", "0"}}, "sum") == 16384);
     BOOST_TEST(rows_of(told, "mapped", {{"gpu", "1"}}, "sum") == 4096);
     BOOST_TEST(rows_of(told, "mapped", {{"gpu", "uvm"}}, "sum") == 16384);
+    BOOST_TEST(rows_of(told, "polls", {{"gpu", "0"}}) == 6);
+    BOOST_TEST(rows_of(told, "polls", {}) == 7);
 }
 
 // Where the system call tells of ioctls, and not the driver, the GPU is not known.
@@ -136,6 +138,18 @@ void check_sleep(const Told& told) {
     BOOST_TEST(told.records("power", {{"error", "0"}}).size() == 6u);
 }
 
+// The pages of 3 and 1 MiB were got twice each, and once those of nothing.
+void check_what_others_get(const Told& told) {
+    for (const char* call : {"get pages", "get pages, persistent", "put pages",
+                             "put pages, persistent", "map for DMA", "unmap from DMA"})
+        BOOST_TEST(rows_of(told, "lendings", {{"call", call}, {"error", "0"}}) == 2, call);
+    BOOST_TEST(rows_of(told, "lendings", {{"call", "get pages"}, {"error", "EINVAL"}}) == 2);
+    BOOST_TEST(rows_of(told, "lendings", {}) == 14);
+    for (const char* call : {"get pages", "get pages, persistent"})
+        BOOST_TEST(rows_of(told, "lendable", {{"call", call}}, "sum") == 4 << 20, call);
+    BOOST_TEST(rows_of(told, "lendable", {}, "sum") == 8 << 20);
+}
+
 // Before 575 there is no event, and the text is not put together yet.
 void check_errors(const Told& told, bool has_event) {
     const std::string bus = "79 fallen off the bus";
@@ -161,6 +175,7 @@ void check_generation(const std::string& module, bool ioctls_by_driver, bool has
     check_managed_memory(told);
     check_nvidia_interrupts(told);
     check_sleep(told);
+    check_what_others_get(told);
     check_errors(told, has_event);
     BOOST_TEST(has(told.err(), "ioctls are told by the system call: not their GPU") ==
                !ioctls_by_driver);
@@ -211,10 +226,11 @@ BOOST_AUTO_TEST_CASE(nvidia_over_a_recording_tells_what_its_events_do, *ut::labe
     BOOST_TEST(told.sum("irqs", {{"part", "handler"}}, "count") == 5);
     BOOST_TEST(told.rows("irqs", {{"part", "thread"}}).empty());
     check_errors(told, true);
-    for (const char* map : {"controls", "opens", "mapped", "faults", "slept"})
+    for (const char* map : {"controls", "opens", "mapped", "faults", "slept", "polls", "lendings"})
         BOOST_TEST(told.rows(map, {}).empty(), map);
     for (const char* what : {"ioctls are told by the system call: ", "opens, closes and handles ",
-                             "managed memory ", "threads of interrupts ", "suspend and resume "})
+                             "managed memory ", "threads of interrupts ", "suspend and resume ",
+                             "polls are not told", "memory for other devices (P2P) is not told"})
         BOOST_TEST(has(told.err(), what), told.err());
 }
 

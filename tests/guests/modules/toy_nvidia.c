@@ -7,6 +7,8 @@
  *   interrupt NUMBER		GPU 0 (MSI-X) or 1 interrupts, and its thread has work to do
  *   suspend MICROSECONDS	suspends and resumes GPU 0; runtime: for saving power
  *   p2p NUMBER		another driver gets so many pages of a GPU's memory, and maps them
+ *   lend NUMBER		another driver gets so many bytes, until they are given back and for as
+ *			long as it wants; maps and unmaps them, gives them back, and asks for none
  *
  * build-modules.sh makes older drivers of it, with the names that functions have there.
  */
@@ -144,11 +146,33 @@ static __poll_t poll_device(struct file *file, poll_table *wait)
 
 static TOY_FUNCTION int nvidia_p2p_get_pages(u64 token, u32 space, u64 address, u64 bytes)
 {
+	return bytes ? 0 : -EINVAL;
+}
+
+static TOY_FUNCTION int nvidia_p2p_get_pages_persistent(u64 address, u64 bytes)
+{
+	return bytes ? 0 : -EINVAL;
+}
+
+static TOY_FUNCTION int nvidia_p2p_put_pages(u64 token, u32 space, u64 address, void *pages)
+{
+	barrier();
+	return 0;
+}
+
+static TOY_FUNCTION int nvidia_p2p_put_pages_persistent(u64 address, void *pages, u32 flags)
+{
 	barrier();
 	return 0;
 }
 
 static TOY_FUNCTION int nvidia_p2p_dma_map_pages(struct pci_dev *peer, void *pages)
+{
+	barrier();
+	return 0;
+}
+
+static TOY_FUNCTION int nvidia_p2p_dma_unmap_pages(struct pci_dev *peer, void *pages)
 {
 	barrier();
 	return 0;
@@ -297,6 +321,22 @@ static int set_p2p(const char *text, const struct kernel_param *parameter)
 	return error ? : nvidia_p2p_dma_map_pages(pci, NULL);
 }
 
+static int set_lend(const char *text, const struct kernel_param *parameter)
+{
+	u32 bytes;
+	int error = kstrtou32(text, 0, &bytes);
+
+	if (error)
+		return error;
+	error = nvidia_p2p_get_pages(0, 0, 0, bytes) ? :
+		nvidia_p2p_get_pages_persistent(0, bytes) ? :
+		nvidia_p2p_dma_map_pages(pci, NULL) ? :
+		nvidia_p2p_dma_unmap_pages(pci, NULL) ? :
+		nvidia_p2p_put_pages(0, 0, 0, NULL) ? :
+		nvidia_p2p_put_pages_persistent(0, NULL, 0);
+	return error ? : nvidia_p2p_get_pages(0, 0, 0, 0) == -EINVAL ? 0 : -EIO;
+}
+
 #define TOY_PARAMETER(name, get_it, set_it, mode)                                        \
 	static const struct kernel_param_ops name##_ops = { .get = get_it, .set = set_it }; \
 	module_param_cb(name, &name##_ops, NULL, mode)
@@ -304,6 +344,7 @@ TOY_PARAMETER(report, NULL, set_report, 0200);
 TOY_PARAMETER(interrupt, get_irq, set_interrupt, 0600);
 TOY_PARAMETER(suspend, NULL, set_suspend, 0200);
 TOY_PARAMETER(p2p, NULL, set_p2p, 0200);
+TOY_PARAMETER(lend, NULL, set_lend, 0200);
 TOY_PARAMETER(runtime, NULL, set_runtime, 0200);
 
 static int show_gpu(struct seq_file *file, void *unused)
