@@ -392,6 +392,8 @@ BOOST_AUTO_TEST_CASE(what_freeze_on_says_stops_a_session_of_its_own, *ut::label(
     const Ended shown = test::gpufs({"show", "--session", session.name()});
     BOOST_TEST(has(shown.out, "sys_write(fd: "), shown.out);
     BOOST_TEST(has(shown.out, "<stack trace>"), shown.out);
+    BOOST_TEST(!has(shown.out, "gpufs-"), shown.out);  // which told of what led to it
+    BOOST_TEST(session.read("events/syscalls/sys_enter_write/filter") == "none\n");
     BOOST_TEST(test::gpufs({"reset", "--session", session.name()}).status == 0);
     BOOST_TEST(!file_exists(session.directory()));
 }

@@ -35,6 +35,20 @@ void set_events(const Tracefs& instance, const std::vector<std::string>& events,
         instance.write(event_directory(event) + "/enable", enable ? "1\n" : "0\n", Write::replace);
 }
 
+// System calls are everybody's, gpufs' own too: those are left out, where nothing else filters.
+std::vector<std::string> leave_out_own_calls(const Tracefs& instance,
+                                             const std::vector<std::string>& events) {
+    std::vector<std::string> filtered;
+    for (const std::string& event : events) {
+        if (event.find("syscalls:") == event.npos) continue;
+        const std::string file = event_directory(event) + "/filter";
+        if (trim(instance.read(file)) != "none") continue;
+        instance.write(file, cat("common_pid != ", ::getpid(), '\n'), Write::replace);
+        filtered.push_back(file);
+    }
+    return filtered;
+}
+
 bool records_already(const Session& session) {
     return session.exists() && !trim(session.tracefs().read("set_event")).empty();
 }
@@ -107,11 +121,13 @@ MonitorFreeze::MonitorFreeze(const Program& program, const Session& session) : s
     events_ = events_of(program, session_.top());
     own_ = std::make_unique<FreezeSession>(session_, [this](const Tracefs& instance) {
         set_events(instance, events_, false);
+        for (const std::string& filter : filters_) instance.write(filter, "0\n", Write::replace);
         if (sets_stacks_) instance.write(kStacks, "0\n", Write::replace);
     });
     const Tracefs& instance = session_.tracefs();
     sets_stacks_ = instance.has(kStacks) && trim(instance.read(kStacks)) == "0";
     if (sets_stacks_) instance.write(kStacks, "1\n", Write::replace);
+    filters_ = leave_out_own_calls(instance, events_);
     set_events(instance, events_, true);
 }
 

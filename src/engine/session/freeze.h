@@ -43,7 +43,7 @@ private:
 
 // The session whose buffer a monitor stops when a record satisfies a condition. A session that
 // already records is used unchanged. Otherwise it is a FreezeSession with the events of the
-// monitor's own tracepoints and a kernel stack for each.
+// monitor's own tracepoints and a kernel stack for each; of system calls, without those of gpufs.
 class MonitorFreeze {
 public:
     // Throws Error if the session is already stopped.
@@ -60,7 +60,7 @@ public:
 
 private:
     Session session_;
-    std::vector<std::string> events_;
+    std::vector<std::string> events_, filters_;
     std::unique_ptr<FreezeSession> own_;  // null: someone else enabled the events
     bool sets_stacks_ = false, is_frozen_ = false;
 };
