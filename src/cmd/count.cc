@@ -11,7 +11,7 @@ int cmd_count(Context& ctx, Args args) {
         "at an address. EVENT is SYSTEM:EVENT or a shell pattern of it, kprobe:FUNCTION,\n"
         "kretprobe:FUNCTION, uprobe:PATH:FUNCTION, uretprobe:PATH:FUNCTION,\n"
         "usdt:PATH:PROVIDER:NAME, profile:99hz. PATH may be a library's name: libc.");
-    if (!parse_adhoc(ctx, args, options, choices)) return kOk;
+    if (!parse_adhoc(ctx, args, options, choices, AdhocSubjects::events)) return kOk;
     AdhocAsker asker("count", choices);
     asker.require_subjects(1, choices.words.size(), "an EVENT");
     AdhocQuestion question = asker.question(asker.find_events(asker.subjects()));

@@ -15,7 +15,7 @@ int cmd_hist(Context& ctx, Args args) {
                        how = parse_linear({"--linear", text});
                    });
     add_histogram_options(options, choices.run.pictures);
-    if (!parse_adhoc(ctx, args, options, choices)) return kOk;
+    if (!parse_adhoc(ctx, args, options, choices, AdhocSubjects::event_and_field)) return kOk;
     AdhocAsker asker("hist", choices);
     asker.require_subjects(2, 2, "an EVENT and a FIELD");
     const AdhocWord field = asker.subjects()[1];

@@ -20,11 +20,12 @@ int cmd_latency(Context& ctx, Args args) {
         latency.unit = text;
     };
     Options options(
-        "latency START END [--key FIELD[=FIELD],…] [by KEY,…] [--over T] [--if EXPR] [-- COMMAND]",
+        "latency START [END] [--key FIELD[=FIELD],…] [by KEY,…] [--over T] [--if EXPR] "
+        "[-- COMMAND]",
         "Shows how long it takes from one event to another, as a histogram, one for each key as\n"
         "'gpufs count' has them: of END or, where END does not have it, of START (start.KEY:\n"
         "always of START). A start belongs to the next end with the same --key: fields of START\n"
-        "and END, or tid, pid, cpu.");
+        "and END, or tid, pid, cpu. Without END: until the function or system call returns.");
     options
         .parsed("key", "FIELD[=FIELD]",
                 "fields that a start and its end share: START's[=END's] (default: tid)", set_key)
@@ -34,7 +35,7 @@ int cmd_latency(Context& ctx, Args args) {
                 set_shown)
         .parsed("unit", "UNIT", "of the histogram: ns, us, ms or s (default: us)", set_unit);
     add_histogram_options(options, choices.run.pictures);
-    if (!parse_adhoc(ctx, args, options, choices)) return kOk;
+    if (!parse_adhoc(ctx, args, options, choices, AdhocSubjects::start_and_end)) return kOk;
     if (latency.pairs.empty()) set_key("tid");
     if (!latency.shown.empty() && !over) throw UsageError("--show goes with --over");
     AdhocAsker asker("latency", choices);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cmd/probe/static_probes.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "engine/trace/kernel_events.h"
@@ -84,20 +85,28 @@ int list_probes(Context& ctx, const Tracefs& top, bool json) {
 
 int cmd_list(Context& ctx, Args args) {
     std::vector<std::string> words;
-    bool gpu = false, probes = false, triggers = false, json = false, verbose = false;
-    Options options("list [EVENT…] [-v] [--gpu] | --probes | --triggers",
+    std::vector<int> pids;
+    bool gpu = false, probes = false, triggers = false, usdt = false, json = false, verbose = false;
+    Options options("list [EVENT…] [-v] [--gpu] | --probes | --triggers | --usdt FILE…|-p PID",
                     "Lists events as SYSTEM:EVENT. An EVENT is a name, a whole system or a shell\n"
                     "pattern: 'gpufs list sched', 'gpufs list \"*:drm_*\"'.");
     options.flag("verbose,v", verbose, "with fields and print format")
         .flag("gpu", gpu, "events of GPU drivers, their scheduler and fences only")
         .flag("probes", probes, "the dynamic probes that are defined")
         .flag("triggers", triggers, "the trigger actions this kernel has")
+        .flag("usdt", usdt, "the static probes (USDT) of programs and libraries")
+        .pids(pids, "--usdt: of what this process has mapped; repeated")
         .output()
         .json(json);
     if (!options.parse(ctx, args, words)) return kOk;
+    if (probes + triggers + usdt > 0 &&
+        (probes + triggers + usdt + gpu > 1 || (!words.empty() && !usdt)))
+        throw UsageError("--probes, --triggers and --usdt go alone");
+    if (usdt && words.empty() && pids.empty())
+        throw UsageError("--usdt needs a FILE, or a process: -p PID");
+    if (!usdt && !pids.empty()) throw UsageError("-p goes with --usdt");
+    if (usdt) return print_static_probes(ctx, {words, pids, json});
     const Tracefs top = find_tracefs();
-    if (probes + triggers > 0 && (probes + triggers + gpu > 1 || !words.empty()))
-        throw UsageError("--probes and --triggers go alone");
     if (triggers) return list_triggers(ctx, top, json);
     if (probes) return list_probes(ctx, top, json);
 

@@ -8,7 +8,7 @@ int cmd_stacks(Context& ctx, Args args) {
         "stacks EVENT… [by KEY,…] [--if EXPR] [--duration T] [-- COMMAND]",
         "Counts from where events happen: by kernel and user stack, and keys as 'gpufs count' has\n"
         "them.");
-    if (!parse_adhoc(ctx, args, options, choices)) return kOk;
+    if (!parse_adhoc(ctx, args, options, choices, AdhocSubjects::events)) return kOk;
     AdhocAsker asker("stacks", choices);
     asker.require_subjects(1, choices.words.size(), "an EVENT");
     AdhocQuestion question = asker.question(asker.find_events(asker.subjects()));

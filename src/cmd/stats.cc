@@ -17,7 +17,7 @@ int cmd_stats(Context& ctx, Args args) {
                                cat("--sort is count, sum, avg, min, max or key, not '", text, "'"));
                        sort = text;
                    });
-    if (!parse_adhoc(ctx, args, options, choices)) return kOk;
+    if (!parse_adhoc(ctx, args, options, choices, AdhocSubjects::event_and_field)) return kOk;
     AdhocAsker asker("stats", choices);
     asker.require_subjects(2, 2, "an EVENT and a FIELD");
     const AdhocWord field = asker.subjects()[1];

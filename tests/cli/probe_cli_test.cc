@@ -254,6 +254,9 @@ BOOST_AUTO_TEST_CASE(the_static_probes_of_a_file_are_listed) {
         file + "passed 1 arg0:s32 arg1:s32 arg2:s32", file + "of__sizes 2 arg0:s32"};
     words.pop_back();  // what the compiler chose is in it
     BOOST_TEST(words == expected, boost::test_tools::per_element());
+    BOOST_TEST(test::gpufs({"list", "--usdt", probed()}).out == listed.out);
+    BOOST_TEST(has(test::gpufs({"list", "--usdt"}).err, "--usdt needs a FILE, or a process"));
+    BOOST_TEST(has(test::gpufs({"list", "-p", "1"}).err, "-p goes with --usdt"));
     const Ended json = test::gpufs({"probe", "usdt", probed(), "--json"});
     BOOST_TEST(json.status == 0, json.err);
     BOOST_TEST(lines_of(json.out).size() == 4u);

@@ -5,14 +5,13 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cmd/probe/source.h"
+#include "cmd/probe/static_probes.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/probe/add.h"
 #include "engine/probe/list.h"
 #include "engine/probe/remove.h"
-#include "engine/probe/static_events.h"
-#include "engine/symbols/code_files.h"
 #include "view/json.h"
 #include "view/table.h"
 
@@ -118,77 +117,12 @@ int remove_probe(Context& ctx, const ProbeOptions& choices) {
     return kOk;
 }
 
-std::string static_probe_json(const ListedStaticProbe& probe) {
-    JsonArray arguments;
-    for (const ListedStaticProbe::Argument& argument : probe.arguments)
-        arguments.add(JsonObject()
-                          .text("type", argument.type)
-                          .text("note", argument.note)
-                          .boolean("readable", argument.is_readable)
-                          .done());
-    JsonObject line;
-    line.text("file", probe.file).text("provider", probe.provider).text("name", probe.name);
-    line.number("places", probe.places).boolean("semaphore", probe.has_semaphore);
-    line.raw("arguments", arguments.done());
-    return line.done();
-}
-
-// "arg0:s32 arg1:u64", "arg1:f64?" where tracefs cannot read one.
-std::string argument_types(const ListedStaticProbe& probe) {
-    std::vector<std::string> types;
-    for (const ListedStaticProbe::Argument& argument : probe.arguments)
-        types.push_back(cat("arg", types.size(), ':',
-                            argument.is_readable ? argument.type : cat('(', argument.note, ')')));
-    return join(types, " ");
-}
-
-std::vector<ListedStaticProbe> find_static_probes(const ProbeOptions& choices) {
-    std::vector<ListedStaticProbe> probes;
-    for (const std::string& word : choices.words) {
-        const auto file = find_code_file(word);
-        if (const Absent* absent = std::get_if<Absent>(&file))
-            throw UsageError(absent->why, absent->hint);
-        std::ranges::move(list_static_probes(std::get<std::string>(file)),
-                          std::back_inserter(probes));
-    }
-    for (const int pid : choices.pids) {
-        const auto files = mapped_code_files(pid);
-        if (files.empty())
-            throw Error(cat("process ", pid, " has no program that this user may see"),
-                        "it has ended, or it is a kernel thread or another user's");
-        for (const std::string& file : files) {
-            try {
-                std::ranges::move(list_static_probes(file), std::back_inserter(probes));
-            } catch (const Error&) {
-                // Deleted since, or no ELF file: it has no notes to read.
-            }
-        }
-    }
-    return probes;
-}
-
 int list_usdt(Context& ctx, const ProbeOptions& choices) {
     if (choices.words.empty() && choices.pids.empty())
         throw UsageError("usdt needs a FILE or a process",
                          "gpufs probe usdt libstdc++.so.6, or "
                          "gpufs probe usdt -p PID");
-    const std::vector<ListedStaticProbe> probes = find_static_probes(choices);
-    if (choices.json) {
-        for (const ListedStaticProbe& probe : probes) ctx.out.line(static_probe_json(probe));
-        return kOk;
-    }
-    if (probes.empty()) {
-        ctx.err.line("there are no static probes in it");
-        return kOk;
-    }
-    using Align = Table::Align;
-    Table table({{"PROBE", Align::left}, {"PLACES", Align::right}, {"ARGUMENTS", Align::left}});
-    for (const ListedStaticProbe& probe : probes)
-        table.add({printable(cat("usdt:", probe.file, ':', probe.provider, ':', probe.name),
-                             choices.controls),
-                   cat(probe.places), printable(argument_types(probe), choices.controls)});
-    ctx.out.write(table.to_text());
-    return kOk;
+    return print_static_probes(ctx, {choices.words, choices.pids, choices.json, choices.controls});
 }
 
 int list_variables_at(Context& ctx, const ProbeOptions& choices) {

@@ -9,7 +9,10 @@
 
 namespace gpufs {
 
-bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices) {
+bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices,
+                 AdhocSubjects subjects) {
+    options.value("exec,x", choices.file, "FILE",
+                  "a program or library: what is no event's name is a function of it");
     add_run_options(options, choices.run);
     options.pids(choices.pids, "only while these processes run; repeated or separated by commas")
         .parsed("comm", "GLOB", "only while a task of such a name runs",
@@ -21,6 +24,8 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
         .count("top", choices.top, "show only the N first keys, and how many more there are");
     choices.run.command = take_command(args);
     if (!options.parse(ctx, args, choices.words)) return false;
+    if (choices.file) set_file(choices.words, *choices.file, static_cast<std::size_t>(subjects));
+    if (subjects == AdhocSubjects::start_and_end) add_end(choices.words);
     follow_command(choices.run, !choices.pids.empty());
     choices.run.pids = choices.pids;
     if (!choices.run.input)

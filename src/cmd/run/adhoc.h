@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ namespace gpufs {
 struct AdhocChoices {
     RunChoices run;
     std::vector<std::string> words;
+    std::optional<std::string> file;  // from -x
     std::vector<int> pids;
     std::optional<Expression> comm;  // from --comm
     std::optional<unsigned long> max_keys, top;
@@ -28,8 +30,16 @@ struct AdhocChoices {
     std::size_t add_source(SourceText source);
 };
 
+// How many of the words before `by` are events; fields are behind them.
+enum class AdhocSubjects : std::size_t {
+    event_and_field = 1,
+    start_and_end = 2,
+    events = SIZE_MAX
+};
+
 // Declares the common options and parses. Returns false if only help was requested.
-bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices);
+bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices,
+                 AdhocSubjects subjects);
 
 class AdhocAsker {
 public:

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/shared/session_choice.h"
+#include "view/columns.h"
 
 namespace gpufs {
 
@@ -95,10 +96,10 @@ struct Options::State {
         std::string text = cat("usage: gpufs ", usage, "\n\n", about, "\n\n");
         std::size_t width = 0;
         for (const auto& option : options.options())
-            width = std::max(width, left_column(*option).size());
+            width = std::max(width, columns_of(left_column(*option)));
         for (const auto& option : options.options()) {
             const std::string left = left_column(*option);
-            text += cat("  ", left, std::string(width - left.size() + 2, ' '),
+            text += cat("  ", left, std::string(width - columns_of(left) + 2, ' '),
                         option->description(), "\n");
         }
         return text;

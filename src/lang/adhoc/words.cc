@@ -1,7 +1,10 @@
 #include "lang/adhoc/words.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
+
+#include "base/cat.h"
 
 namespace gpufs {
 namespace {
@@ -9,6 +12,29 @@ namespace {
 // Keeps the slots of a key below 64 KiB.
 constexpr std::int64_t kMaxSlots = 4096;
 constexpr const char* kNoField = "there is no field in it";
+
+// Where the words before `by` end.
+std::vector<std::string>::iterator end_of_subjects(std::vector<std::string>& words) {
+    return std::ranges::find(words, "by");
+}
+
+// The word of the other end; empty if there is none.
+std::string end_of(const std::string& start) {
+    struct Ends {
+        std::string_view start, end;
+    };
+    constexpr Ends kEnds[] = {
+        {"uprobe:", "uretprobe:"},
+        {"kprobe:", "kretprobe:"},
+        {"fentry:", "fexit:"},
+        {"sys_enter_", "sys_exit_"},
+        {"syscalls:sys_enter_", "syscalls:sys_exit_"},
+        {"tracepoint:syscalls:sys_enter_", "tracepoint:syscalls:sys_exit_"},
+    };
+    for (const Ends& one : kEnds)
+        if (start.starts_with(one.start)) return cat(one.end, start.substr(one.start.size()));
+    return {};
+}
 
 }  // namespace
 
@@ -48,6 +74,28 @@ AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& w
     if (parsed.keys.empty())
         throw SourceError(parsed.source, *by, "by what?", "keys: a field, comm, pid, cpu, kstack…");
     return parsed;
+}
+
+void set_file(std::vector<std::string>& words, const std::string& file, std::size_t events) {
+    const auto end = end_of_subjects(words);
+    std::vector<std::string> changed;
+    for (auto word = words.begin(); word != end; ++word, events -= events != 0) {
+        if (events == 0 || word->find(':') != std::string::npos) {
+            changed.push_back(*word);
+            continue;
+        }
+        const SourceText source{"-x", *word};
+        for (const AdhocWord& function : pieces_of(source, 0, {0, word->size()}, ","))
+            changed.push_back(cat("uprobe:", file, ':', function.text));
+    }
+    changed.insert(changed.end(), end, words.end());
+    words = std::move(changed);
+}
+
+void add_end(std::vector<std::string>& words) {
+    const auto by = end_of_subjects(words);
+    if (by - words.begin() != 1) return;
+    if (std::string end = end_of(words.front()); !end.empty()) words.insert(by, std::move(end));
 }
 
 std::vector<AdhocPair> parse_adhoc_pairs(const SourceText& source, std::size_t source_index) {

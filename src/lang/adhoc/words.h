@@ -22,6 +22,14 @@ struct AdhocWords {
 AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& words,
                              std::size_t source_index = 0);
 
+// Makes the events among the words before `by` functions of a file: "main" becomes
+// "uprobe:FILE:main", "malloc,free" two of them. What names a kind of probe or a system stays.
+// `events`: how many words are events; fields are behind them.
+void set_file(std::vector<std::string>& words, const std::string& file, std::size_t events);
+// Behind the only word before `by`, inserts the end that belongs to it: the return of a function,
+// the exit of a system call. Does nothing for what has no such end.
+void add_end(std::vector<std::string>& words);
+
 // The non-empty parts of a range of the text, split at characters of `separators`.
 std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t source_index, Span range,
                                  std::string_view separators);

@@ -129,6 +129,27 @@ BOOST_AUTO_TEST_CASE(a_library_is_found_by_its_name) {
                "       ^~~~~~~~~~~~~~~~~~~~~~\n");
 }
 
+// As the tracers' tutorials ask: which functions of a file, and how long do they take?
+BOOST_AUTO_TEST_CASE(functions_of_a_file_need_no_kind_and_no_end) {
+    const auto work = [] {
+        in_thread("gp-ours", [] {
+            for (int i = 0; i < 7; ++i) ::getppid();
+            for (int i = 0; i < 3; ++i) ::getpgid(0);
+        });
+    };
+    const Ended counted = trace(
+        {"count", "-x", "libc", "getppid,getpgid", "by", "func", "--if", kOurs, "--json"}, work);
+    BOOST_TEST(count_behind(counted.out, "{\"func\":\"getppid\"}") == 7, counted.out);
+    BOOST_TEST(count_behind(counted.out, "{\"func\":\"getpgid\"}") == 3, counted.out);
+    const Ended took = trace({"latency", "-x", "libc", "getppid", "--if", kOurs, "--json"}, work);
+    BOOST_TEST(has(took.out, "\"title\":\"uprobe:libc:getppid uretprobe:libc:getppid\""), took.out);
+    BOOST_TEST(count_behind(took.out, "{\"key\":{}") == 7, took.out);
+    const Ended called = trace({"latency", "sys_enter_getppid", "--if", kOurs, "--json"}, work);
+    BOOST_TEST(count_behind(called.out, "{\"key\":{}") == 7, called.out);
+    BOOST_TEST(test::gpufs({"latency", "sched:sched_switch"}).err ==
+               "gpufs: latency needs a START and an END\nhint: 'gpufs latency --help' shows how\n");
+}
+
 BOOST_AUTO_TEST_CASE(braces_in_a_functions_name_are_alternatives) {
     const Ended ran = trace({"count", "uprobe:libc.so*:get{ppid,pgid,nothing}", "by", "func",
                              "--if", kOurs, "--json", "--strict"},
