@@ -44,6 +44,14 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
     return out;
 }
 
+std::string listed_names(std::vector<std::string> names) {
+    constexpr std::size_t kNamesShown = 12;
+    const std::size_t all = names.size();
+    if (all <= kNamesShown) return join(names, ", ");
+    names.resize(kNamesShown);
+    return cat(join(names, ", "), ", … ", all - kNamesShown, " more");
+}
+
 bool glob_match(std::string_view pattern, std::string_view name) {
     return ::fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) == 0;
 }

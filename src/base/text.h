@@ -15,6 +15,8 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::vector<std::string_view> lines_of(std::string_view text);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+// The names with commas; of more than twelve the first twelve, and how many more there are.
+std::string listed_names(std::vector<std::string> names);
 
 // Whether the name matches a shell pattern (fnmatch(3): * ? [...]). A pattern without these
 // characters matches only itself.

@@ -80,16 +80,17 @@ int cmd_run(Context& ctx, Args args) {
         "records as they come, and what their maps counted at the end: at Ctrl-C, after\n"
         "--duration, or with the COMMAND. Of a COMMAND it looks at what that does and all that it\n"
         "starts. Without a word it lists the monitors, as --list does.");
-    add_run_options(options, choices);
-    add_histogram_options(options, choices.pictures);
-    add_freeze_options(options, choices);
-    add_by_option(options, choices);
-    options.pids(pids, "only this process (its first thread's id)")
+    options
         .list("execute,e", "PROGRAM", "a script in the bpftrace language; repeated: others, too",
               [&texts](const std::string& text) { texts.push_back(text); })
         .flag("unsafe", is_unsafe, "let a script use functions that change the machine")
         .flag("list", list, "say which monitors there are, and their parameters")
-        .flag("show", show, "print the text of the monitor");
+        .flag("show", show, "print the text of the monitor")
+        .pids(pids, "only this process (its first thread's id)");
+    add_freeze_options(options, choices);
+    add_by_option(options, choices);
+    add_run_options(options, choices);
+    add_histogram_options(options, choices.pictures);
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;
     if (list || !has_words) {

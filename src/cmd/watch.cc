@@ -134,16 +134,16 @@ int cmd_watch(Context& ctx, Args args) {
         "Watches what GPUs do: runs the monitors named, or those that fit the drivers of this\n"
         "machine, in one process and on one timeline. Prints what they tell as it happens, and\n"
         "what they counted at the end: at Ctrl-C, after --duration, or with the COMMAND.");
-    add_run_options(options, choices);
-    add_histogram_options(options, choices.pictures);
-    add_timeline_options(options, choices.pictures);
-    add_freeze_options(options, choices);
-    add_by_option(options, choices);
     options.pids(pids, "only this process (its first thread's id)")
         .flag("top", choices.top,
               "a full screen, refreshed each --interval (default: 1s), on a terminal")
         .flag("why", why, "say where the time of -p PID or of the COMMAND goes, in a few lines")
         .flag("list", list, "say which monitors there are, which can run here, what others lack");
+    add_freeze_options(options, choices);
+    add_by_option(options, choices);
+    add_timeline_options(options, choices.pictures);
+    add_run_options(options, choices);
+    add_histogram_options(options, choices.pictures);
     choices.command = take_command(args);
     choices.gpu_use = true;
     if (!options.parse(ctx, args, words)) return kOk;

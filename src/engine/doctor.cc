@@ -18,6 +18,7 @@
 #include "engine/monitor/unwind_choice.h"
 #include "engine/places/kernel_facts.h"
 #include "kernel/bpf/memlock.h"
+#include "kernel/bpf/syscall.h"
 #include "kernel/features.h"
 #include "kernel/host/capabilities.h"
 #include "kernel/perf/event.h"
@@ -182,15 +183,14 @@ Finding bpf(BpfFeatures& features, const BpfFeatureName& name) {
     std::string what(name.what);
     if (answer.support == Support::yes) return {Answer::yes, std::move(what), "tried, works", {}};
     std::string reason = std::generic_category().message(answer.code);
-    // The kernel's own code for "not supported", which the C library does not know.
-    if (answer.code == 524) reason = "Operation not supported";
+    if (answer.code == kENotSupp) reason = "Operation not supported";
     if (answer.code == ENOSYS)
         return {Answer::no, std::move(what), reason, "a kernel with CONFIG_BPF_SYSCALL=y"};
     if (answer.code == EPERM && !may_load_programs())
         return {Answer::no, std::move(what), reason, "root, or CAP_BPF and CAP_PERFMON"};
     if (answer.support == Support::no && answer.code == EPERM)
         return {Answer::no, std::move(what), "forbidden, though other BPF programs are not",
-                "use kprobe or a tracepoint: a policy of this machine forbids these"};
+                "a policy of this machine forbids these: use another kind of program"};
     if (answer.support == Support::no)
         return {Answer::no, std::move(what), reason, std::string(name.fix)};
     return {Answer::could_not_tell, std::move(what), reason, {}};
@@ -239,11 +239,12 @@ Finding lockdown() {
     const std::string modes = first_line("/sys/kernel/security/lockdown");
     const auto open = modes.find('['), close = modes.find(']');
     if (open == modes.npos || close == modes.npos)
-        return {Answer::could_not_tell, "no lockdown", "no /sys/kernel/security/lockdown", {}};
+        return {Answer::could_not_tell, "tracing allowed", "no /sys/kernel/security/lockdown", {}};
     const std::string mode = modes.substr(open + 1, close - open - 1);
     if (mode != "confidentiality")
-        return {Answer::yes, "no lockdown", "lockdown is " + mode + ": tracing is allowed", {}};
-    return {Answer::no, "no lockdown", "lockdown is confidentiality: the kernel refuses tracing",
+        return {Answer::yes, "tracing allowed", "lockdown is " + mode, {}};
+    return {Answer::no, "tracing allowed",
+            "lockdown is confidentiality: the kernel refuses tracing",
             "boot without lockdown=confidentiality"};
 }
 

@@ -14,7 +14,7 @@
 // value, and a record that is sent to the reader. All numbers are in the machine's byte order.
 namespace gpufs::bt {
 
-// Of a register, a key's part, a scalar in a map: 8 bytes.
+// The size of a register, of a part of a key, and of a scalar in a map.
 inline constexpr std::size_t kWord = 8;
 
 struct Type;

@@ -106,10 +106,10 @@ void add_run_options(Options& options, RunChoices& choices) {
               "kernel stacks begin with the functions of the probe itself")
         .parsed(
             "unwind", "fp|dwarf|auto",
-            "user stacks by frame pointers, by the unwind tables of programs, or by these where "
-            "the kernel can (default)",
+            "how user stacks are taken: by frame pointers, by unwind tables, or by these where the "
+            "kernel can, else by frame pointers (auto, the default)",
             [&choices](const std::string& text) { choices.unwind = parse_unwind(text); })
-        .flag("self", choices.self, "system calls of gpufs itself, too")
+        .flag("self", choices.self, "include the system calls of gpufs itself")
         .flag("explain", choices.explain, "say where each program runs and how, on stderr")
         .flag("dry-run", choices.dry_run,
               "load the programs and say where each would run; attach nothing")
@@ -125,12 +125,13 @@ void follow_command(RunChoices& choices, bool has_pids) {
 void add_freeze_options(Options& options, RunChoices& choices) {
     options
         .expression("freeze-on", choices.freeze_on,
-                    "stop a session's buffer at the first job, wait or event with this, and end")
+                    "end, and stop a session's buffer, at the first job, wait or event for which "
+                    "this holds")
         .session_name(choices.session, "the session that --freeze-on stops (default: gpufs)");
 }
 
 void add_by_option(Options& options, RunChoices& choices) {
-    options.parsed("by", "stack", "count by stack, too, what is else counted without",
+    options.parsed("by", "stack", "count by stack, too, what the monitor counts without stacks",
                    [&](const std::string& text) {
                        if (text != "stack")
                            throw UsageError(cat("--by takes 'stack', not '", text, '\''));

@@ -39,7 +39,7 @@ struct RunChoices {
     TraceFile* recording = nullptr;    // the same, where it is open already
     KernelFacts* kernel = nullptr;     // live: what is known of this kernel already
     std::optional<Expression> freeze_on;
-    bool by_stack = false;  // count by stack what is else counted without
+    bool by_stack = false;  // count by stack what the monitor counts without stacks
     Unwind unwind = Unwind::automatic;
     std::optional<std::string> session;
     Controls controls = Controls::escaped;

@@ -183,7 +183,13 @@ private:
         std::vector<std::string> events, wanted;
         for (const ProbeProgram& probe : program_.programs)
             for (const auto& alternatives : probe.targets) {
-                const ProbeTarget& target = alternatives.front();
+                // Events can be recorded, even where other ways are better live.
+                const auto recordable =
+                    std::ranges::find_if(alternatives, [](const ProbeTarget& one) {
+                        return probe_kind(one.kind).place == ProbeKind::Place::event;
+                    });
+                const ProbeTarget& target =
+                    recordable == alternatives.end() ? alternatives.front() : *recordable;
                 const ProbeKind& kind = probe_kind(target.kind);
                 if (kind.place == ProbeKind::Place::event) {
                     add_once(events, target.name);
@@ -203,7 +209,7 @@ private:
         const std::string named =
             program_.name.empty() ? "the program" : cat('\'', program_.name, '\'');
         throw UnsupportedError(
-            cat("this recording has nothing of what ", named, " looks at: ", join(names, ", ")),
+            cat("this recording has nothing of what ", named, " looks at: ", listed_names(names)),
             options.empty() ? "run it live" : cat("'gpufs record", options, "' records it"));
     }
     // A system of which many events are wanted is named in their place.

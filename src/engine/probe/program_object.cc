@@ -15,8 +15,6 @@
 namespace gpufs {
 namespace {
 
-constexpr std::size_t kNamesShown = 12;
-
 bool has_place(const DwarfEntry& variable) {
     return find_inherited(variable, dw::AT_location) ||
            find_inherited(variable, dw::AT_const_value);
@@ -27,12 +25,6 @@ DwarfType pointed_to(const DwarfType& type) {
 }
 
 }  // namespace
-
-std::string listed_names(std::vector<std::string> names) {
-    const std::size_t all = names.size();
-    if (all > kNamesShown) names.resize(kNamesShown);
-    return join(names, ", ") + (all > kNamesShown ? cat(", … ", all - kNamesShown, " more") : "");
-}
 
 std::uint64_t number_in_bytes(std::string_view bytes) {
     std::uint64_t number = 0;

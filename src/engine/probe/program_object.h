@@ -73,7 +73,5 @@ private:
 
 // The number in the first 8 bytes, or fewer.
 std::uint64_t number_in_bytes(std::string_view bytes);
-// The names, the first twelve of them, and how many more there are.
-std::string listed_names(std::vector<std::string> names);
 
 }  // namespace gpufs

@@ -145,10 +145,6 @@ LinkInfo link_info(int fd) {
     return info;
 }
 
-std::vector<std::uint32_t> link_ids() {
-    return all_ids(BPF_LINK_GET_NEXT_ID, "links");
-}
-
 RunTimeStats::RunTimeStats() {
     bpf_attr attr = zeroed_attr();
     attr.enable_stats.type = BPF_STATS_RUN_TIME;

@@ -53,7 +53,6 @@ struct LinkInfo {
     std::optional<std::uint64_t> missed;
 };
 LinkInfo link_info(int fd);
-std::vector<std::uint32_t> link_ids();
 
 // Makes the kernel count run_time_ns and run_count of all programs during its lifetime, which costs
 // each run about 20 ns. Uses bpf(2) (Linux 5.8), before that the sysctl kernel.bpf_stats_enabled,

@@ -154,12 +154,6 @@ void add_pci(Gpus& gpus, const std::string& directory) {
 
 }  // namespace
 
-std::string Gpu::render_node() const {
-    const auto found = std::ranges::find_if(
-        nodes, [](const std::string& node) { return node.starts_with("renderD"); });
-    return found == nodes.end() ? std::string() : *found;
-}
-
 std::vector<Gpu> find_gpus(const std::string& sys, const std::string& nvidia) {
     Gpus gpus;
     add_nodes(gpus, sys + "/class/drm");

@@ -14,9 +14,6 @@ struct Gpu {
     std::string model;   // "NVIDIA H200"; empty if the driver does not report it
     // All its device files below /dev: "card0", "renderD128", "accel0", "nvidia0".
     std::vector<std::string> nodes;
-
-    // The node for programs that compute without a display, "renderD128"; empty if there is none.
-    std::string render_node() const;
 };
 
 // The GPUs of this machine, each device once: those of the kernel's DRM and accel, of NVIDIA's

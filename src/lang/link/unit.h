@@ -75,11 +75,6 @@ public:
     void resolve(const CodeItem& item, std::vector<Insn>& into);
 
 private:
-    enum class Use {
-        word,
-        bytes
-    };  // of a field: what an instruction reads, or where its bytes are
-
     const Field& require_field(const Relocation& relocation) const;
     void resolve_insn(const CodeItem& item, std::vector<Insn>& into);
     void fill(const Relocation& relocation, Insn& insn);

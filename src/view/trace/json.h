@@ -17,7 +17,7 @@ namespace gpufs {
 //    "fields":{"prev_comm":"python3","prev_pid":5217,...},"flags":"d..2."}
 //   {"lost":5,"cpu":1}
 //
-// `ts` is in seconds, or the bare count where the trace_clock counts something else. Numbers are
+// `time` is in seconds, or the bare count where the trace_clock counts something else. Numbers are
 // numbers, arrays are arrays of numbers, text is text; a structure is an array of its bytes. `lost`
 // is null when the kernel does not say how many. A stack has "stack":["schedule",...] instead of
 // fields, a user's stack "stack":["0x7f..."]. An event that is not known has its id, and its bytes
