@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "engine/session/filters.h"
 #include "engine/session/reset.h"
-#include "engine/session/scratch_instance.h"
 #include "engine/session/session.h"
+#include "engine/session/stale.h"
 #include "engine/session/triggers.h"
 #include "engine/trace/kernel_events.h"
 

@@ -31,6 +31,16 @@ constexpr bool is_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+// The text as one number and nothing else; absent for what is none, and for what does not fit.
+template <std::integral T>
+std::optional<T> whole_number(std::string_view text, int base = 10) {
+    T number{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number, base);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    return number;
+}
+
 // Takes a text apart from its left end. What takes something steps over it only if it is there.
 class Scan {
 public:

@@ -98,6 +98,13 @@ std::string upper_case(std::string_view text) {
     return big;
 }
 
+std::string lower_case(std::string_view text) {
+    std::string out(text);
+    for (char& c : out)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return out;
+}
+
 std::string counted(std::size_t n, std::string_view singular) {
     return cat(n, ' ', singular, n == 1 ? "" : "s");
 }

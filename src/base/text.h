@@ -29,6 +29,7 @@ std::vector<std::string> expand_braces(std::string_view name);
 
 // With capitals for the letters of ASCII.
 std::string upper_case(std::string_view text);
+std::string lower_case(std::string_view text);
 
 // One word of a POSIX shell command line, quoted if necessary.
 std::string shell_quote(std::string_view word);

@@ -8,14 +8,16 @@
 
 #include "base/error.h"
 #include "base/kernel_abi.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace gpufs {
 namespace {
 
 bool parse_whole(std::string_view text, std::uint64_t& n, int base = 10) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n, base);
-    return error == std::errc() && end == text.data() + text.size() && !text.empty();
+    const auto number = whole_number<std::uint64_t>(text, base);
+    n = number.value_or(0);
+    return number.has_value();
 }
 
 }  // namespace
@@ -31,6 +33,13 @@ std::optional<WholeNumber> parse_whole_number(std::string_view text) {
         (number.is_negative && number.magnitude > kLowest))
         return std::nullopt;
     return number;
+}
+
+unsigned long parse_positive(std::string_view what, std::string_view text) {
+    const auto number = whole_number<unsigned long>(text);
+    if (number.value_or(0) == 0)
+        throw UsageError(cat(what, " takes a positive number, not '", text, "'"));
+    return *number;
 }
 
 std::uint64_t unit_size(std::string_view unit) {

@@ -16,6 +16,8 @@ struct WholeNumber {
     bool is_negative = false;
 };
 std::optional<WholeNumber> parse_whole_number(std::string_view text);
+// A number from 1 on, in decimal. Throws UsageError, which begins with `what`.
+unsigned long parse_positive(std::string_view what, std::string_view text);
 
 // Nanoseconds per unit of time (ns us ms s), bytes per unit of size (bytes, pages of this machine);
 // 1 if the unit is neither.

@@ -13,6 +13,7 @@
 #include "cmd/show.h"
 #include "engine/recipe/files.h"
 #include "engine/recipe/run.h"
+#include "engine/session/stale.h"
 #include "view/duration.h"
 #include "view/json.h"
 #include "view/losses.h"

@@ -79,7 +79,7 @@ public:
 
 private:
     LiveTrace trace_;
-    TraceText text_;
+    KernelText text_;
     TraceJson json_;
     WantedRecords wanted_;
     bool is_json_;
@@ -259,7 +259,7 @@ std::string title_of(const RecordPairs& pairs) {
 }
 
 void print_pairs(Context& ctx, const RecordPairs& pairs, TraceContext& trace, bool json) {
-    TraceText text(trace);
+    KernelText text(trace);
     TraceJson as_json(trace);
     if (!json) ctx.out.line(title_of(pairs));
     for (const RecordPairs::Pair& pair : pairs.longest()) {

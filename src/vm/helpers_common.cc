@@ -7,7 +7,7 @@
 #include "base/kernel_abi.h"
 #include "vm/helper_support.h"
 #include "vm/interpreter.h"
-#include "vm/world.h"
+#include "vm/vm_state.h"
 
 // Helpers that read memory, and that give the time, the CPU and the task.
 namespace gpufs {

@@ -7,7 +7,7 @@
 
 #include "vm/helper_support.h"
 #include "vm/interpreter.h"
-#include "vm/world.h"
+#include "vm/vm_state.h"
 
 // Helpers for maps, rings and stacks.
 namespace gpufs {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "vm/world.h"
+#include "vm/vm_state.h"
 
 namespace gpufs {
 

@@ -8,7 +8,7 @@
 #include "fuzz/fuzz.h"
 #include "lang/insn/insn.h"
 #include "vm/interpreter.h"
-#include "vm/world.h"
+#include "vm/vm_state.h"
 
 namespace gpufs::fuzz {
 namespace {

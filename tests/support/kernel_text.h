@@ -22,7 +22,7 @@ std::string kernel_text(const TraceInstance& instance, const std::function<void(
 // All records of a source as text.
 template <class Source>
 std::string as_text(Source& source, TraceContext& context) {
-    TraceText view(context);
+    KernelText view(context);
     std::string out;
     while (const TraceRecord* record = source.next()) view.print(*record, out);
     return out;

@@ -3,22 +3,12 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "base/text.h"
 #include "bt/parse/parser.h"
 #include "bt/syntax/literals.h"
 #include "bt/syntax/words.h"
 
 namespace gpufs::bt {
-namespace {
-
-std::string lower_case(std::string_view text) {
-    std::string out(text);
-    for (char& c : out)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return out;
-}
-
-}  // namespace
-
 void Parser::items() {
     while (!at_end() && !work_.mistakes.is_full()) {
         const std::size_t begin = next_;

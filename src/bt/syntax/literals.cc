@@ -8,6 +8,7 @@
 #include "base/cat.h"
 #include "base/hex.h"
 #include "base/scan.h"
+#include "base/text.h"
 
 namespace gpufs::bt {
 namespace {
@@ -30,22 +31,16 @@ constexpr std::array<std::string_view, 9> kSuffixes{"",   "u",   "l",   "ul", "l
                                                     "ll", "ull", "llu", "z"};
 constexpr std::uint64_t kLargestExponent = 16;
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& c : out)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return out;
-}
-
 // What follows the digits: the factor it stands for. Absent if it is none.
 std::optional<std::uint64_t> factor_of(std::string_view rest) {
-    if (std::ranges::find(kSuffixes, lower(rest)) != kSuffixes.end()) return 1;
+    if (std::ranges::find(kSuffixes, lower_case(rest)) != kSuffixes.end()) return 1;
     if (const auto unit = unit_size_of(rest)) return unit;
     if (rest[0] != 'e' && rest[0] != 'E') return std::nullopt;
     Scan scan(rest.substr(1));
     const auto exponent = scan.take_number<std::uint64_t>();
     if (!exponent || *exponent > kLargestExponent) return std::nullopt;
-    if (std::ranges::find(kSuffixes, lower(scan.rest())) == kSuffixes.end()) return std::nullopt;
+    if (std::ranges::find(kSuffixes, lower_case(scan.rest())) == kSuffixes.end())
+        return std::nullopt;
     std::uint64_t factor = 1;
     for (std::uint64_t i = 0; i < *exponent; ++i) factor *= 10;
     return factor;

@@ -23,6 +23,7 @@
 #include "engine/record/recorder.h"
 #include "engine/record/recording_file.h"
 #include "engine/record/session.h"
+#include "engine/session/stale.h"
 #include "engine/trace/raw_buffer.h"
 #include "kernel/host/pid_namespace.h"
 #include "kernel/host/real_time.h"

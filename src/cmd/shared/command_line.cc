@@ -1,7 +1,6 @@
 #include "cmd/shared/command_line.h"
 
 #include <boost/program_options.hpp>
-#include <charconv>
 #include <limits>
 
 #include "base/error.h"
@@ -22,16 +21,8 @@ std::string long_name(const std::string& name) {
     return name.substr(0, name.find(','));
 }
 
-unsigned long parse_count(const std::string& option, const std::string& text) {
-    unsigned long n = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size() || n == 0)
-        throw UsageError(cat(option, " takes a positive number, not '", text, "'"));
-    return n;
-}
-
 int parse_pid(const std::string& text) {
-    const unsigned long pid = parse_count("--pid", text);
+    const unsigned long pid = parse_positive("--pid", text);
     if (pid > static_cast<unsigned long>(std::numeric_limits<int>::max()))
         throw UsageError(cat("--pid: no process has the number ", text));
     return static_cast<int>(pid);
@@ -169,7 +160,7 @@ Options& Options::count(const std::string& name, std::optional<unsigned long>& c
                         const std::string& help) {
     return parsed(name, "N", help,
                   [&count, option = "--" + long_name(name)](const std::string& text) {
-                      count = parse_count(option, text);
+                      count = parse_positive(option, text);
                   });
 }
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "cmd/shared/command.h"
 #include "engine/session/changes.h"
-#include "engine/session/scratch_instance.h"
+#include "engine/session/stale.h"
 
 namespace gpufs {
 

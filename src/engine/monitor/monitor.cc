@@ -10,6 +10,7 @@
 #include "engine/monitor/load_linked.h"
 #include "engine/places/providers.h"
 #include "engine/results/report_rows.h"
+#include "engine/session/stale.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/preemption.h"
 #include "kernel/bpf/test_run.h"

@@ -17,7 +17,7 @@
 #include "engine/results/lost_counters.h"
 #include "engine/results/running_program.h"
 #include "vm/interpreter.h"
-#include "vm/world.h"
+#include "vm/vm_state.h"
 
 namespace gpufs {
 

@@ -1,8 +1,7 @@
 #include "engine/recipe/run.h"
 
-#include <charconv>
-
 #include "base/error.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "engine/session/reset.h"
 #include "kernel/host/pid_namespace.h"
@@ -14,10 +13,8 @@ std::string threads_of(const std::string& pids) {
     require_initial_pids();
     std::vector<std::string> threads;
     for (const std::string& word : split(pids, ',')) {
-        int pid = 0;
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), pid);
-        if (error != std::errc() || end != word.data() + word.size() || pid <= 0)
-            throw UsageError(cat("'", word, "' is not the number of a process"));
+        const int pid = whole_number<int>(word).value_or(0);
+        if (pid <= 0) throw UsageError(cat("'", word, "' is not the number of a process"));
         const int tgid = proc::require_tgid(pid);
         if (tgid != pid) threads.push_back(word);  // the user means one thread
         if (tgid == pid)

@@ -2,12 +2,15 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/fd.h"
 #include "kernel/tracefs/tracefs.h"
 
 namespace gpufs {
+
+// What the names of its instances and of their groups of probes begin with.
+inline constexpr std::string_view kInstancePrefix = "gpufs.";
+inline constexpr std::string_view kGroupPrefix = "gpufs_";
 
 // A temporary tracefs instance, removed by the destructor. It is named gpufs.PID.STARTTIME, and one
 // of its files stays open: rmdir(2) then distinguishes a living owner (EBUSY) from a dead one; a
@@ -34,11 +37,5 @@ private:
     std::string probe_group_;
     Fd held_;
 };
-
-// Removes what dead owners left behind: their instances, the dynamic probes of gpufs' groups whose
-// instance is gone, and what they recorded into sessions (run_mark.h). Returns what was removed,
-// one line each. Does not touch other instances that no ScratchInstance can have made, or of living
-// owners. Does nothing without permission.
-std::vector<std::string> remove_stale(const Tracefs& top);
 
 }  // namespace gpufs

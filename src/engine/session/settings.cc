@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -111,9 +112,7 @@ FileWrite set_pids(const Tracefs& at, const Setting& setting) {
     const auto pids =
         setting.value == kNone ? std::vector<std::string>() : split(setting.value, ',');
     for (const std::string& pid : pids) {
-        unsigned n = 0;
-        const auto [end, error] = std::from_chars(pid.data(), pid.data() + pid.size(), n);
-        if (error != std::errc() || end != pid.data() + pid.size())
+        if (!whole_number<unsigned>(pid))
             throw UsageError(cat("pids takes numbers, not '", pid, "'"),
                              "such as pids=1234,1240; pids=none takes the limit away");
     }

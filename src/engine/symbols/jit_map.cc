@@ -26,7 +26,7 @@ std::optional<std::uint64_t> take_hex(Scan& line) {
 
 }  // namespace
 
-PerfMap::PerfMap(std::string text) : text_(std::move(text)) {
+JitMap::JitMap(std::string text) : text_(std::move(text)) {
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
     for (const std::string_view line : lines_of(text_)) {
         Scan scan(line);
@@ -43,7 +43,7 @@ PerfMap::PerfMap(std::string text) : text_(std::move(text)) {
     std::ranges::stable_sort(entries_, {}, &Entry::start);
 }
 
-std::optional<PerfMap::Function> PerfMap::find(std::uint64_t address) const {
+std::optional<JitMap::Function> JitMap::find(std::uint64_t address) const {
     const auto after = std::ranges::upper_bound(entries_, address, {}, &Entry::start);
     if (after == entries_.begin()) return std::nullopt;
     const Entry& entry = *std::prev(after);

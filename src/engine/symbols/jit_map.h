@@ -10,11 +10,11 @@ namespace gpufs {
 
 // The functions of a JIT compiler in a process, as listed in /tmp/perf-PID.map: lines of "START
 // SIZE NAME" with hexadecimal numbers, appended as functions are compiled.
-class PerfMap {
+class JitMap {
 public:
-    PerfMap() = default;
+    JitMap() = default;
     // Ignores malformed lines.
-    explicit PerfMap(std::string text);
+    explicit JitMap(std::string text);
 
     struct Function {
         std::string_view name;  // points into this object

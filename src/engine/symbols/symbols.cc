@@ -110,7 +110,7 @@ Frame Symbols::in_jit(std::uint32_t pid, std::uint64_t address) {
         jit.last_look = now;
         if (auto text = read_perf_map(pid, processes_.owner(pid), jit.bytes)) {
             jit.bytes = text->size();
-            jit.map = PerfMap(std::move(*text));
+            jit.map = JitMap(std::move(*text));
             function = jit.map.find(address);
         }
         forget_jits();

@@ -84,7 +84,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     struct Jit {
-        PerfMap map;
+        JitMap map;
         std::size_t bytes = 0;  // of its text
         Clock::time_point last_look, last_question;
     };

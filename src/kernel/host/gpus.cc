@@ -42,12 +42,6 @@ bool is_node(std::string_view name) {
     return false;
 }
 
-std::string lower(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 // include/linux/pci_ids.h: PCI_BASE_CLASS_DISPLAY, PCI_BASE_CLASS_ACCELERATOR. The class as in
 // uevent, "30000".
 bool is_gpu_class(std::string_view pci_class) {
@@ -94,7 +88,7 @@ std::optional<Gpu> gpu_behind(const fs::path& node) {
         if (slot.empty()) continue;
         if (at != device && !is_gpu_class(value_of(*uevent, "PCI_CLASS="))) break;
         gpu.slot = slot;
-        gpu.device = lower(value_of(*uevent, "PCI_ID="));
+        gpu.device = lower_case(value_of(*uevent, "PCI_ID="));
         gpu.model = trim(read_file_if_readable(at / "product_name").value_or(""));
         break;
     }
@@ -148,7 +142,7 @@ void add_pci(Gpus& gpus, const std::string& directory) {
         const bool has_driver = !value_of(*uevent, "DRIVER=").empty();
         const std::string driver = has_driver ? driver_of(*uevent, cat(directory, '/', slot)) : "";
         Gpu& gpu = gpus.add({{}, driver, {}, slot, {}, {}}, {});
-        gpu.device = lower(value_of(*uevent, "PCI_ID="));
+        gpu.device = lower_case(value_of(*uevent, "PCI_ID="));
     }
 }
 

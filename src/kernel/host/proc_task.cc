@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -19,8 +19,9 @@ constexpr unsigned kKernelThread = 0x00200000;  // PF_KTHREAD
 
 template <class T>
 bool parse_number(std::string_view text, T& n, int base = 10) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n, base);
-    return error == std::errc() && end == text.data() + text.size() && !text.empty();
+    const auto number = whole_number<T>(text, base);
+    if (number) n = *number;
+    return number.has_value();
 }
 
 std::string text_of(int tid, std::string_view file) {

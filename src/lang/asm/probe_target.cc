@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -178,8 +178,8 @@ private:
     }
 
     static bool parse_count(std::string_view text, std::uint64_t& count) {
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-        return error == std::errc() && end == text.data() + text.size() && count > 0;
+        count = whole_number<std::uint64_t>(text).value_or(0);
+        return count > 0;
     }
 
     // "99hz", "10ms", "cycles 99hz", "page-faults 1".

@@ -218,7 +218,7 @@ private:
     // Tests whether the number is a CPU of the list. A list of one is compared as a number.
     void write_number_in_cpus(const Predicate& p, ir::Operand number, ir::Type type, ir::Label yes,
                               ir::Label no) {
-        const std::vector<bool> cpus = parse_cpu_list(p.value.text).value();
+        const std::vector<bool> cpus = parse_kernel_cpu_list(p.value.text).value();
         if (std::ranges::count(cpus, true) > 1)
             return write_in_list(cpus, code_.convert(number, ir::kU32), yes, no);
         const auto only = std::ranges::find(cpus, true) - cpus.begin();
@@ -270,7 +270,7 @@ private:
     }
 
     void write_cpumask(const Predicate& p, const Field& field, ir::Label yes, ir::Label no) {
-        std::vector<std::uint64_t> list = words_of(parse_cpu_list(p.value.text).value());
+        std::vector<std::uint64_t> list = words_of(parse_kernel_cpu_list(p.value.text).value());
         const bool is_shared = p.op == CompareOp::bit_and;
         if (p.op == CompareOp::ne) std::swap(yes, no);
         // == needs all words of the mask; & needs only as many as the list has.

@@ -180,7 +180,7 @@ private:
     std::vector<bool> require_cpus(const Predicate& p) const {
         if (!is_equality(p.op) && p.op != CompareOp::bit_and)
             fail(p.op_span, cat("CPUs are compared with & == or !=, not with ", to_text(p.op)));
-        auto cpus = parse_cpu_list(p.value.text);
+        auto cpus = parse_kernel_cpu_list(p.value.text);
         if (!cpus) fail(p.value.span, cat("'", p.value.text, "' is not a list of CPUs"));
         return *cpus;
     }
@@ -362,7 +362,7 @@ std::optional<Subject> find_subject(const EventFormat& event, std::string_view n
     return Subject{is_number_size(field->size) ? Kind::integer : Kind::opaque, field};
 }
 
-std::optional<std::vector<bool>> parse_cpu_list(std::string_view list) {
+std::optional<std::vector<bool>> parse_kernel_cpu_list(std::string_view list) {
     constexpr std::string_view kSpaces = " \t\n\v\f\r";
     std::vector<bool> cpus;
     std::size_t at = 0;

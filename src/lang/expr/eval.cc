@@ -207,7 +207,7 @@ private:
             return step;
         }
         if (p.value.kind == Literal::Kind::cpu_list)
-            step.cpus = parse_cpu_list(p.value.text).value();
+            step.cpus = parse_kernel_cpu_list(p.value.text).value();
         step.value = p.value.bits();
         switch (subject.kind) {
             case Subject::Kind::integer:

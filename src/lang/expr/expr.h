@@ -130,6 +130,6 @@ std::optional<Subject> find_subject(const EventFormat& event, std::string_view n
 // and strides, "0-3,7" and "0-15:2/4" (2 of every 4), with commas or spaces; CPUs up to 8191.
 // Absent when the text is not such a list or the list is empty. ("all" and "N" depend on the
 // machine and are refused.)
-std::optional<std::vector<bool>> parse_cpu_list(std::string_view list);
+std::optional<std::vector<bool>> parse_kernel_cpu_list(std::string_view list);
 
 }  // namespace gpufs

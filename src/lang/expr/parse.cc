@@ -279,7 +279,7 @@ private:
         if (close == text_.npos) fail({open, open + 1}, "this '{' is never closed", "add a '}'");
         value.kind = Literal::Kind::cpu_list;
         value.text = text_.substr(open + 1, close - open - 1);
-        if (!parse_cpu_list(value.text))
+        if (!parse_kernel_cpu_list(value.text))
             fail({at_, close + 1}, cat("'", value.text, "' is not a list of CPUs"),
                  "write CPUs as numbers and ranges: CPUS{0-3,7}");
         at_ = close + 1;

@@ -94,14 +94,6 @@ RecipeValue parse_value(const RecipeParameter& parameter, std::string_view text)
     return value;
 }
 
-unsigned long parse_positive(std::string_view what, std::string_view text) {
-    unsigned long n = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size() || n == 0)
-        throw UsageError(cat(what, " takes a positive number, not '", text, "'"));
-    return n;
-}
-
 Span find_reference(std::string_view word, std::size_t from) {
     for (; from < word.size(); ++from) {
         if (word[from] != '$') continue;

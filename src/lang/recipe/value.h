@@ -19,9 +19,6 @@ struct RecipeValue {
 // Throws UsageError, naming the parameter.
 RecipeValue parse_value(const RecipeParameter& parameter, std::string_view text);
 
-// A positive decimal number. Throws UsageError, naming `what`.
-unsigned long parse_positive(std::string_view what, std::string_view text);
-
 // The span of the next $NAME at or behind `from`, including the '$', relative to the word's begin.
 // "$stack0" is one name. An empty span at the word's end when there is none.
 Span find_reference(std::string_view word, std::size_t from);

@@ -1,9 +1,9 @@
 #include "lang/trigger/trigger.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/cat.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "lang/trigger/hist_spec.h"
 
@@ -21,11 +21,9 @@ bool parse_count(std::string_view word, std::optional<unsigned long>& count) {
         return true;
     }
     if (word.starts_with("count=")) word.remove_prefix(6);
-    unsigned long n = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
-    if (error != std::errc() || end != word.data() + word.size() || word.empty()) return false;
-    count = n;
-    return true;
+    const auto number = whole_number<unsigned long>(word);
+    if (number) count = number;
+    return number.has_value();
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "engine/symbols/kernel_names.h"
+#include "engine/symbols/number_names.h"
 #include "lang/symbols/probe_functions.h"
 #include "view/trace/frame_text.h"
 

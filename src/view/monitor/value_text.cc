@@ -10,7 +10,7 @@
 
 #include "base/cat.h"
 #include "base/hex.h"
-#include "engine/symbols/kernel_names.h"
+#include "engine/symbols/number_names.h"
 #include "lang/symbols/function_name.h"
 #include "view/json.h"
 #include "view/size.h"
@@ -280,7 +280,7 @@ std::string ValueWriter::name(const ValuePlan& plan, std::span<const std::byte> 
         case Kind::syscall:
             return syscall_text(static_cast<std::int64_t>(number));
         case Kind::error:
-            return error_text(static_cast<std::int64_t>(number));
+            return errno_text(static_cast<std::int64_t>(number));
         case Kind::signal:
             return signal_text(static_cast<std::int64_t>(number));
         case Kind::interrupt: {

@@ -17,7 +17,7 @@ namespace gpufs {
 //
 // A record begins where its first columns do: a name in 16 characters, "-PID [CPU] flags time: ".
 // A task's name of 15 bytes cannot look like them; a longer text that others chose (of a file, say)
-// can: the raw records, which TraceText prints, tell exactly. Lines in front of the first such
+// can: the raw records, which KernelText prints, tell exactly. Lines in front of the first such
 // columns (the heading), and those of tracers with other columns (function_graph), are a record
 // each.
 

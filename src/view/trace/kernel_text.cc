@@ -142,7 +142,7 @@ void append_function(std::string& out, std::uint64_t address, const AddressNames
         append_symbol(out, address, names, true);
 }
 
-TraceText::Printer TraceText::make_printer(int id) {
+KernelText::Printer KernelText::make_printer(int id) {
     Printer p;
     p.event = context_.events.find(id);
     if (!p.event) return p;
@@ -183,7 +183,7 @@ TraceText::Printer TraceText::make_printer(int id) {
     return p;
 }
 
-void TraceText::print(const TraceRecord& record, std::string& out) {
+void KernelText::print(const TraceRecord& record, std::string& out) {
     if (!record.lost_before.is_zero()) {
         append(out, "CPU:");
         append(out, record.cpu);
@@ -210,7 +210,7 @@ void TraceText::print(const TraceRecord& record, std::string& out) {
 }
 
 // Every line starts with it, so it is put together in one piece.
-void TraceText::print_context(const TraceRecord& record, std::string& out) {
+void KernelText::print_context(const TraceRecord& record, std::string& out) {
     const CommonFields common = common_fields(record.bytes);
     const TraceOptions& options = context_.options;
     append_comm(out, context_.tasks.comm(common.pid), context_.controls);
@@ -247,7 +247,7 @@ void TraceText::print_context(const TraceRecord& record, std::string& out) {
     out.append(text, to);
 }
 
-void TraceText::print_address(std::uint64_t address, bool with_offset, std::string& out) {
+void KernelText::print_address(std::uint64_t address, bool with_offset, std::string& out) {
     if (address == 0) {
         out += '0';
     } else {
@@ -260,7 +260,7 @@ void TraceText::print_address(std::uint64_t address, bool with_offset, std::stri
     }
 }
 
-void TraceText::print_event(const Printer& p, const TraceRecord& record, std::string& out) {
+void KernelText::print_event(const Printer& p, const TraceRecord& record, std::string& out) {
     const TraceOptions& options = context_.options;
     const RecordBytes bytes = record.bytes;
     const auto word = [&](std::size_t i) { return word_of(p.fields[i], bytes); };
@@ -294,7 +294,7 @@ void TraceText::print_event(const Printer& p, const TraceRecord& record, std::st
     }
 }
 
-void TraceText::print_probe(const Printer& p, RecordBytes bytes, std::string& out) {
+void KernelText::print_probe(const Printer& p, RecordBytes bytes, std::string& out) {
     const bool returns = p.kind == Kind::probe_return;
     const std::uint64_t at = word_of(p.fields[returns ? 1 : 0], bytes);
     const std::uint64_t function = word_of(p.fields[0], bytes);
@@ -317,7 +317,7 @@ void TraceText::print_probe(const Printer& p, RecordBytes bytes, std::string& ou
     out += '\n';
 }
 
-void TraceText::print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::string& out) {
+void KernelText::print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::string& out) {
     const TraceOptions& options = context_.options;
     const auto word = [&](std::size_t i) { return word_of(event.fields[i], bytes); };
     switch (event.kind) {
@@ -366,7 +366,7 @@ void TraceText::print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::s
     }
 }
 
-void TraceText::print_stack(const Field& field, RecordBytes bytes, std::string& out) {
+void KernelText::print_stack(const Field& field, RecordBytes bytes, std::string& out) {
     out += "<stack trace>\n";
     for (const std::uint64_t address : stack_of(field, bytes, false)) {
         const std::size_t start = out.size();
@@ -380,7 +380,7 @@ void TraceText::print_stack(const Field& field, RecordBytes bytes, std::string& 
     }
 }
 
-void TraceText::print_user_stack(const Field& field, RecordBytes bytes, std::string& out) {
+void KernelText::print_user_stack(const Field& field, RecordBytes bytes, std::string& out) {
     out += "<user stack trace>\n";
     for (const std::uint64_t address : stack_of(field, bytes, true)) {
         out += " =>  <";

@@ -20,10 +20,10 @@ namespace gpufs {
 // took. Other differences: pointers are printed where the kernel hashes them (option hash-ptr); "?"
 // stands for a value that only the kernel could compute; an event whose print fmt cannot be
 // followed prints its fields; function graphs and latency tracers print through their print fmt.
-class TraceText {
+class KernelText {
 public:
     // `context` is borrowed.
-    explicit TraceText(TraceContext& context) : context_(context) {}
+    explicit KernelText(TraceContext& context) : context_(context) {}
 
     // Appends the record's line or lines, each with its newline; first "CPU:1 [LOST 5 EVENTS]"
     // where events were lost.

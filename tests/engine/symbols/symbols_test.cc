@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_line_of_maps_is_taken_apart) {
 }
 
 BOOST_AUTO_TEST_CASE(code_made_at_run_time_is_found_in_its_list) {
-    const PerfMap map(
+    const JitMap map(
         "2000 10 second\n"
         "1000 20 Lfirst;::with blanks\n"
         "0x3000 0x8 with_prefix\n"

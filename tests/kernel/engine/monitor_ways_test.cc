@@ -19,6 +19,7 @@
 #include "engine/results/map_contents.h"
 #include "engine/session/scratch_instance.h"
 #include "engine/session/session_probes.h"
+#include "engine/session/stale.h"
 #include "kernel/bpf/preemption.h"
 #include "kernel/bpf/support.h"
 #include "support/assemble_text.h"

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "engine/session/freeze.h"
 #include "engine/session/scratch_instance.h"
+#include "engine/session/stale.h"
 #include "support/needs.h"
 #include "support/trace_instance.h"
 

@@ -15,6 +15,7 @@
 #include "engine/session/scratch_instance.h"
 #include "engine/session/session_probes.h"
 #include "engine/session/settings.h"
+#include "engine/session/stale.h"
 #include "engine/session/triggers.h"
 #include "engine/trace/kernel_events.h"
 #include "support/needs.h"

@@ -357,7 +357,7 @@ bool holds(const Predicate& p, const Values& v) {
     const Field* field = test::every_kind().find(p.field);
     const std::size_t width = field ? field->size : 8;
     if (value.kind == Literal::Kind::cpu_list) {
-        const std::vector<bool> list = *parse_cpu_list(value.text);
+        const std::vector<bool> list = *parse_kernel_cpu_list(value.text);
         std::uint64_t wanted = 0;
         for (std::size_t i = 0; i < list.size(); ++i) wanted |= std::uint64_t{list[i]} << i;
         if (p.field == "mask") return compare(p.op, number, wanted);

@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(equality_is_about_meaning) {
 BOOST_AUTO_TEST_CASE(cpu_lists_have_numbers_ranges_and_strides) {
     const auto cpus = [](std::string_view list) {
         std::string out;
-        const auto found = parse_cpu_list(list);
+        const auto found = parse_kernel_cpu_list(list);
         if (!found) return std::string("none");
         for (std::size_t i = 0; i < found->size(); ++i)
             if ((*found)[i]) out += cat(i, ' ');

@@ -105,7 +105,7 @@ std::string print(World& world, const std::string& bytes, Loss lost = {}) {
     return out;
 }
 std::string text(World& world, const std::string& bytes, Loss lost = {}) {
-    return print<TraceText>(world, bytes, lost);
+    return print<KernelText>(world, bytes, lost);
 }
 std::string json(World& world, const std::string& bytes, Loss lost = {}) {
     return print<TraceJson>(world, bytes, lost);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(an_overrun_buffer_marks_where_each_cpu_starts) {
     World world;
     world.context.options.mark_cpu_starts = true;
     world.context.options.context_info = false;
-    TraceText view(world.context);
+    KernelText view(world.context);
     std::string out;
     const std::string record = head(999);
     for (const int cpu : {0, 1, 0, 1}) view.print({kTime, cpu, {}, test::as_record(record)}, out);
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(cut_records_are_no_danger) {
             const auto exact = std::make_unique<char[]>(length);
             std::copy_n(record.begin(), length, exact.get());
             std::string out;
-            TraceText text_view(world.context);
+            KernelText text_view(world.context);
             TraceJson json_view(world.context);
             const TraceRecord cut{kTime, 1, {}, test::as_record({exact.get(), length})};
             text_view.print(cut, out);

@@ -12,7 +12,7 @@ namespace gpufs {
 // "openat"
 std::string syscall_text(std::int64_t number);
 // "ENOENT" for both 2 and -2; "0".
-std::string error_text(std::int64_t error);
+std::string errno_text(std::int64_t error);
 // "SIGKILL", "SIGRTMIN+3"
 std::string signal_text(std::int64_t signal);
 // A block device by the kernel's own dev_t, with 20 bits of minor number: "sda1", or "8:1" if this

@@ -1,4 +1,4 @@
-#include "vm/world.h"
+#include "vm/vm_state.h"
 
 namespace gpufs {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/symbols/kernel_names.h"
+#include "engine/symbols/number_names.h"
 
 #include <arpa/inet.h>
 
@@ -17,7 +17,7 @@ std::string syscall_text(std::int64_t number) {
     return name.empty() ? cat(number) : std::string(name);
 }
 
-std::string error_text(std::int64_t error) {
+std::string errno_text(std::int64_t error) {
     const std::int64_t positive = error < 0 ? -error : error;
     const char* name =
         positive > 0 && positive < 4096 ? ::strerrorname_np(static_cast<int>(positive)) : nullptr;
