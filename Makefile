@@ -33,7 +33,7 @@ WARN     += -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
 override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)
 override CPPFLAGS += -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
-LDLIBS   := -lboost_program_options -ltraceevent -lelf -lz -lzstd
+LDLIBS   := -lboost_program_options -ltraceevent -lelf -lz -lzstd -llzma
 TESTLIBS := -lboost_unit_test_framework
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc src/*/*/*.cc))
@@ -259,7 +259,7 @@ $(call objects,src/kernel/host/syscall_names.cc): override CPPFLAGS += -I$(B)/ge
 $(call objects,src/kernel/host/syscall_names.cc): $(B)/gen/syscall_list.inc
 
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
-BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
+BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev \
               libboost-program-options-dev libboost-test-dev
 CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
               lz4 llvm-19 debian-archive-keyring
@@ -351,7 +351,7 @@ install: $(B)/gpufs
 	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: gpufs' 'Description: tracing with tracefs and BPF' \
 		'Version: $(patsubst v%,%,$(VERSION))' 'Cflags: -I$${prefix}/include' \
-		'Libs: -L$${prefix}/lib -lgpufs -ltraceevent -lelf -lz -lzstd' \
+		'Libs: -L$${prefix}/lib -lgpufs -ltraceevent -lelf -lz -lzstd -llzma' \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/gpufs.pc
 	install -D -m 644 src/cmd/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpufs
