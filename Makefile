@@ -84,7 +84,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work gpufs-services-work late-timer chains chains-static chains-plugin.so tableless)
+            gpufs-vulkan-work gpufs-services-work late-timer statements chains chains-static chains-plugin.so tableless)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
              gcc-O2-split4 gcc-O2-package gcc-O2-apart clang-O0-pie clang-O2-pie clang-O2-dwarf4 clang-O2-split)
@@ -109,6 +109,8 @@ $(B)/chains-plugin.so: tests/programs/chains_plugin.cc
 $(B)/gpufs-work: tests/programs/work.cc
 $(B)/late-timer: MODE = -x c
 $(B)/late-timer: tests/programs/late_timer.c
+$(B)/statements: MODE = -x c -g0
+$(B)/statements: tests/programs/statements.c
 $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests
 $(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/guests/modules/toy_nvidia.h
 $(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/guests/modules/toy_gpu.h
