@@ -101,7 +101,7 @@ std::pair<std::int64_t, std::string> word_for(const std::string& function) {
 void add_function(AdhocEvent event, const SourceText& source, KernelFacts& machine,
                   Diagnostics& mistakes, bool tells_functions, std::vector<AdhocEvent>& into) {
     const std::string name = event.target.name;
-    const std::size_t file_end = name.rfind(':') + 1;  // 0 without a file or a module
+    const std::size_t file_end = name_begin(event.target);
     if (!event.target.has_glob) {
         event.functions = {word_for(name.substr(file_end))};
         into.push_back(std::move(event));
