@@ -96,6 +96,27 @@ BOOST_AUTO_TEST_CASE(programs_read_the_arguments_of_each_place) {
     }
 }
 
+// What a question tells in JSON while the program works on 3, 3 and -10.
+test::Ended asked(std::vector<std::string> question) {
+    const std::string work =
+        cat("printf '3\\n3\\n-10\\n' | ", probed_file("probed"), " >/dev/null");
+    for (const char* word : {"--json", "--strict", "--", "sh", "-c"}) question.emplace_back(word);
+    question.push_back(work);
+    return test::gpufs(question);
+}
+
+BOOST_AUTO_TEST_CASE(questions_have_arguments_as_fields) {
+    const std::string probe = cat("usdt:", probed_file("probed"), ":probed:");
+    const test::Ended counted = asked({"count", probe + "passed", "by", "arg0,arg1"});
+    BOOST_TEST(test::has(counted.out, R"({"key":{"arg0":3,"arg1":7},"count":2})"), counted.out);
+    BOOST_TEST(test::has(counted.out, R"({"key":{"arg0":-10,"arg1":7},"count":1})"), counted.out);
+    // Two places, whose argument has 4 bytes at one and 8 at the other.
+    const test::Ended sizes = asked({"stats", probe + "of-sizes", "arg0", "--if", "arg0 < 0"});
+    BOOST_TEST(test::has(sizes.out, R"("count":2,"sum":-20,)"), cat(sizes.out, sizes.err));
+    const test::Ended texts = asked({"count", probe + "listened", "by", "str(arg1)"});
+    BOOST_TEST(test::has(texts.out, "\"text\"},\"count\":6}"), cat(texts.out, texts.err));
+}
+
 #if defined __x86_64__
 BOOST_AUTO_TEST_CASE(an_argument_that_is_not_there_is_told_at_its_place) {
     const test::TempFolder folder;

@@ -59,14 +59,20 @@ struct StaticName {
     }
 };
 
-// The sites in one file.
-FoundSites sites_in(const std::string& path, const StaticName& named, const ProbeSite& site) {
-    std::vector<StaticPlace> found;
+using FoundPlaces = std::variant<std::vector<StaticPlace>, Absent>;
+FoundPlaces places_in(const std::string& path, const StaticName& named) {
     try {
-        found = find_static_places(path, named.provider, named.name);
+        return find_static_places(path, named.provider, named.name);
     } catch (const Error& e) {  // why the file cannot be read is why the probe is not there
         return Absent{e.what(), e.hint()};
     }
+}
+
+// The sites in one file.
+FoundSites sites_in(const std::string& path, const StaticName& named, const ProbeSite& site) {
+    FoundPlaces places = places_in(path, named);
+    if (Absent* why = std::get_if<Absent>(&places)) return std::move(*why);
+    const std::vector<StaticPlace>& found = std::get<0>(places);
     std::vector<ProbeSite> sites;
     const bool are_read = depends_on_arguments(*site.program);
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -101,6 +107,24 @@ std::vector<StaticPlace> find_static_places(const std::string& path, std::string
         if (matches(providers, one.provider) && matches(names, one.name))
             places.push_back(place_of(path, std::move(one)));
     return places;
+}
+
+std::vector<std::vector<StaticArgument>> find_static_arguments(const ProbeTarget& target,
+                                                               KernelFacts& machine) {
+    if (machine.is_recording()) return {};
+    const StaticName named(target);
+    const Program none;
+    ProbeSites notes;
+    LibraryFiles libraries;
+    const auto files = find_files({none, machine, false, notes, libraries}, named.file);
+    std::vector<std::vector<StaticArgument>> all;
+    if (files.index() != 0) return all;
+    for (const std::string& path : std::get<0>(files)) {
+        const FoundPlaces found = places_in(path, named);
+        if (const auto* places = std::get_if<0>(&found))
+            for (const StaticPlace& place : *places) all.push_back(place.arguments);
+    }
+    return all;
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the type of ProbeProvider::find

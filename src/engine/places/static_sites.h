@@ -22,6 +22,10 @@ struct StaticPlace {
 std::vector<StaticPlace> find_static_places(const std::string& path, std::string_view provider,
                                             std::string_view name);
 
+// The arguments that a static probe has at each of its places; empty where it has none.
+std::vector<std::vector<StaticArgument>> find_static_arguments(const ProbeTarget& target,
+                                                               KernelFacts& machine);
+
 // One site for each file; where the program reads arguments, one for the places of a file that have
 // them alike.
 FoundSites find_static_sites(const SiteSearch& search, ProbeSite site);
