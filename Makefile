@@ -33,7 +33,7 @@ WARN     += -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
 override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)
 override CPPFLAGS += -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
-LDLIBS   := -lboost_program_options -ltraceevent -lelf -lz -lzstd
+LDLIBS   := -lboost_program_options -ltraceevent -lelf -lz -lzstd -llzma
 TESTLIBS := -lboost_unit_test_framework
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc src/*/*/*.cc))
@@ -84,7 +84,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work gpufs-services-work late-timer chains chains-static chains-plugin.so tableless)
+            gpufs-vulkan-work gpufs-services-work late-timer statements chains chains-static chains-plugin.so tableless)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
              gcc-O2-split4 gcc-O2-package gcc-O2-apart clang-O0-pie clang-O2-pie clang-O2-dwarf4 clang-O2-split)
@@ -109,6 +109,8 @@ $(B)/chains-plugin.so: tests/programs/chains_plugin.cc
 $(B)/gpufs-work: tests/programs/work.cc
 $(B)/late-timer: MODE = -x c
 $(B)/late-timer: tests/programs/late_timer.c
+$(B)/statements: MODE = -x c -g0
+$(B)/statements: tests/programs/statements.c
 $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests
 $(B)/gpufs-nvidia-work: tests/programs/nvidia_work.cc tests/guests/modules/toy_nvidia.h
 $(B)/gpufs-gpu-work: tests/programs/gpu_work.cc tests/guests/modules/toy_gpu.h
@@ -259,7 +261,7 @@ $(call objects,src/kernel/host/syscall_names.cc): override CPPFLAGS += -I$(B)/ge
 $(call objects,src/kernel/host/syscall_names.cc): $(B)/gen/syscall_list.inc
 
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
-BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev \
+BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev \
               libboost-program-options-dev libboost-test-dev
 CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
               lz4 llvm-19 debian-archive-keyring
@@ -351,7 +353,7 @@ install: $(B)/gpufs
 	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: gpufs' 'Description: tracing with tracefs and BPF' \
 		'Version: $(patsubst v%,%,$(VERSION))' 'Cflags: -I$${prefix}/include' \
-		'Libs: -L$${prefix}/lib -lgpufs -ltraceevent -lelf -lz -lzstd' \
+		'Libs: -L$${prefix}/lib -lgpufs -ltraceevent -lelf -lz -lzstd -llzma' \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/gpufs.pc
 	install -D -m 644 src/cmd/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpufs

@@ -289,6 +289,53 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_anything_is_set) {
     BOOST_TEST(defined_in(session) == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_function_has_its_readable_name) {
+    const TempSession session;
+    const std::string file = probed();
+    const Ended refused = probe_in(session, {"probe", "add", cat(file, ":shop::twice")});
+    BOOST_TEST(refused.status == 2);
+    BOOST_TEST(refused.err ==
+               cat("gpufs: probe:1:1: error: '", file, "' has 2 functions 'shop::twice'\n", file,
+                   ":shop::twice\n^", std::string(file.size() + 11, '~'),
+                   "\nhint: choose one: 'shop::twice(int)', 'shop::twice(long, char const*)'\n"));
+    for (const char* place : {":shop::Till::add n=%si:s32", ":shop::twice(int) m=%di:s32"}) {
+        const Ended added = probe_in(session, {"probe", "add", cat(file, place)});
+        BOOST_TEST_REQUIRE(added.status == 0, added.err);
+    }
+    for (const char* event : {"shop__Till__add", "shop__twice_int_"})
+        probe_in(session,
+                 {"filter", "-e", cat("gpufs_", session.name(), ":", event), "common_pid > 0"});
+    run_probed(file, "21\\n");
+    const std::vector<std::string> expected = {"shop__Till__add: n=21", "shop__twice_int_: m=21"};
+    BOOST_TEST(without_addresses(shown_by(session)) == expected, boost::test_tools::per_element());
+    // A program knows it, too.
+    const Ended counted =
+        test::shell(cat("$GPUFS count 'uprobe:", file,
+                        ":shop::twice(long, char const*)' by arg0 --json -- sh -c "
+                        "\"printf '5\\n5\\n' | ",
+                        file, " >/dev/null\""));
+    BOOST_TEST(has(counted.out, R"("arg0":5)"), cat(counted.out, counted.err));
+    BOOST_TEST(has(counted.out, R"("count":2)"), counted.out);
+}
+
+#if defined __x86_64__ && defined __GLIBC__
+BOOST_AUTO_TEST_CASE(a_function_of_a_library_has_its_version) {
+    const TempSession session;
+    const Ended refused = probe_in(session, {"probe", "add", "libc:realpath"});
+    BOOST_TEST(refused.status == 2);
+    BOOST_TEST(has(refused.err, "' has 2 functions 'realpath'\n"), refused.err);
+    BOOST_TEST(has(refused.err, ":realpath@GLIBC_2.2.5"), refused.err);
+    BOOST_TEST(has(refused.err, ":realpath@@GLIBC_2.3"), refused.err);
+    const Ended added =
+        probe_in(session, {"probe", "add", "libc:realpath@@GLIBC_2.3 path=+0(%di):string"});
+    BOOST_TEST_REQUIRE(added.status == 0, added.err);
+    const Ended counted = test::gpufs({"count", "uprobe:libc:realpath@GLIBC_2.2.5", "--", "true"});
+    BOOST_TEST(counted.status == 0, counted.err);
+    BOOST_TEST(has(probe_in(session, {"probe", "add", "libc:realpath@@GLIBC_2.2.5"}).err,
+                   "has no function 'realpath@@GLIBC_2.2.5'\n"));
+}
+#endif
+
 BOOST_AUTO_TEST_CASE(the_kernels_complaint_is_shown_under_the_users_words) {
     const TempSession session;
     const std::string place = probed() + ":work";

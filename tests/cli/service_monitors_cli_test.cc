@@ -143,9 +143,9 @@ BOOST_AUTO_TEST_CASE(sql_tells_queries_of_a_server_that_runs_already) {
     const Told told({"sql", "--all"},
                     {"/bin/sh", "-c", cat("exec 3<", end, "; echo >", ask, "; cat <&3")});
     server.wait();
-    BOOST_TEST(told.records("slow", {{"query", "UPDATE t SET a = 1"}, {"end", "server"}}).size() ==
-               1u);
-    BOOST_TEST(told.sum("took_us", {{"end", "server"}}, "count") == 1);
+    for (const char* query : {"UPDATE t SET a = 1", "SELECT 1", "SELECT 2"})
+        BOOST_TEST(told.records("slow", {{"query", query}, {"end", "server"}}).size() == 1u);
+    BOOST_TEST(told.sum("took_us", {{"end", "server"}}, "count") == 3);
 }
 
 BOOST_AUTO_TEST_CASE(vfs_counts_operations_by_kind) {

@@ -28,6 +28,7 @@
 #include <thread>
 #include <vector>
 
+#include "static_probe.h"
 #include "works.h"
 
 namespace {
@@ -54,23 +55,9 @@ void calls(const Numbers& n) {
     for (long i = 0; i < n[1]; ++i) ::syscall(SYS_close, -1);
 }
 
-// A static probe gpufs_work:step of three arguments, a number, a text and 7, at this place; the
-// note as https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation has it.
-#define STEP(number, text)                             \
-    asm volatile(                                      \
-        "990: nop\n"                                   \
-        ".pushsection .note.stapsdt, \"\", \"note\"\n" \
-        ".balign 4\n"                                  \
-        ".4byte 992f-991f, 994f-993f, 3\n"             \
-        "991: .asciz \"stapsdt\"\n"                    \
-        "992: .balign 4\n"                             \
-        "993: .8byte 990b, 0, 0\n"                     \
-        ".asciz \"gpufs_work\"\n"                      \
-        ".asciz \"step\"\n"                            \
-        ".asciz \"-4@%0 8@%1 -2@%2\"\n"                \
-        "994: .balign 4\n"                             \
-        ".popsection\n" ::"nor"(number),               \
-        "r"(text), "i"(7))
+// A static probe of three arguments, a number, a text and 7, at this place.
+#define STEP(number, text) \
+    STATIC_PROBE("gpufs_work", "step", "0", "-4@%0 8@%1 -2@%2", "nor"(number), "r"(text), "i"(7))
 
 // The probe N times with the numbers from 1 down, and M times at another place with those from 100
 // on.

@@ -4,6 +4,7 @@
 #include "base/cat.h"
 #include "base/kernel_abi.h"
 #include "bt/code/probe_code.h"
+#include "lang/ir/static_argument.h"
 #include "lang/program/function_fields.h"
 #include "lang/program/registers.h"
 
@@ -48,33 +49,12 @@ ir::Temp ProbeCode::context_word(std::size_t offset) {
 ir::Temp ProbeCode::argument_number(unsigned number) {
     if (instance_.provider() == Provider::rawtracepoint) return context_word(number * kWord);
     if (number < instance_.static_arguments.size())
-        return static_argument(instance_.static_arguments[number]);
+        return append_static_argument(code_, *context_, instance_.static_arguments[number]);
     const auto kind = function_kind(instance_.provider());
     const std::string name = gpufs::cat("arg", number);
     for (const gpufs::Field& field : function_fields(*kind))
         if (field.name == name) return context_word(field.offset);
     fail(instance_.points.front().at, gpufs::cat("this machine has no register for ", name));
-}
-
-// Zeros where the process's memory cannot be read.
-ir::Temp ProbeCode::static_argument(const StaticArgument& argument) {
-    using From = StaticArgument::Kind;
-    const ir::Type type{static_cast<std::uint8_t>(argument.bytes), argument.is_signed};
-    const auto as_number = static_cast<std::uint64_t>(argument.number);
-    if (argument.kind != From::in_memory)
-        return code_.convert(
-            argument.kind == From::constant ? ir::Operand(as_number) : context_word(*argument.base),
-            type);
-    ir::Operand at = as_number;
-    if (argument.base) at = code_.compute(ir::Op::add, ir::kU64, context_word(*argument.base), at);
-    if (argument.index)
-        at = code_.compute(ir::Op::add, ir::kU64, at,
-                           code_.compute(ir::Op::mul, ir::kU64, context_word(*argument.index),
-                                         static_cast<std::uint64_t>(argument.scale)));
-    const Local word = allocate(kWord);
-    code_.store(word.place(), 0, ir::kU64);
-    read(word, argument.bytes, code_.convert(at, ir::kU64), Space::user);
-    return code_.load(word.place(), type);
 }
 
 ir::Temp ProbeCode::register_value(const std::string& name, const SourceRef& at) {

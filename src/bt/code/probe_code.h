@@ -98,7 +98,6 @@ private:
     Value remote_value(ir::Temp address, Space space, const TypePtr& type);
     Value compared(const Expr& expr);
     ir::Temp argument_number(unsigned number);
-    ir::Temp static_argument(const StaticArgument& argument);
     ir::Temp register_value(const std::string& name, const SourceRef& at);
     ir::Temp context_word(std::size_t offset);
     ir::Operand user_mode();

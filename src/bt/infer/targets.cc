@@ -164,7 +164,7 @@ private:
             instance.points.push_back(point);
             instance.points.back().text =
                 gpufs::cat("usdt:", point.target, ':', places[i].provider, ':', places[i].name);
-            instance.static_arguments = parse_static_arguments(places[i].arguments);
+            instance.static_arguments = places[i].arguments;
             if (places.size() > 1) instance.static_place = i;
             into_.push_back(std::move(instance));
         }

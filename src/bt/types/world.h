@@ -9,6 +9,7 @@
 
 #include "bt/types/type.h"
 #include "lang/event/event_format.h"
+#include "lang/program/static_argument.h"
 
 namespace gpufs::bt {
 
@@ -60,10 +61,11 @@ public:
     };
     virtual std::optional<UserPlace> user_function_at(const std::string& file,
                                                       std::uint64_t address) = 0;
-    // What the static probes of a file whose provider and name match these shell patterns say of
-    // their arguments, "-4@%edi 8@-16(%rbp)": in the order in which a target's places are.
+    // The places of the static probes of a file whose provider and name match these shell patterns,
+    // in the order in which a target's places are, with where they have their arguments.
     struct StaticProbe {
-        std::string provider, name, arguments;
+        std::string provider, name;
+        std::vector<StaticArgument> arguments;
     };
     virtual std::vector<StaticProbe> static_probes(const std::string& file,
                                                    const std::string& provider,

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -25,6 +24,7 @@
 #include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kallsyms.h"
 #include "kernel/host/proc_task.h"
+#include "lang/program/static_argument.h"
 #include "lang/symbols/kernel_functions.h"
 #include "lang/symbols/proc_maps.h"
 
@@ -324,13 +324,8 @@ void Listing::static_probes(const std::string& path, const std::string& name) {
         if (!seen.insert(whole).second) continue;
         add(Provider::usdt, whole);
         std::size_t index = 0;
-        for (const std::string& operand : split(probe.arguments, ' ')) {
-            // "-4@%edi": a signed number of 4 bytes.
-            const std::string size = operand.substr(0, operand.find('@'));
-            const bool is_signed = size.starts_with('-');
-            argument(cat(is_signed ? "int" : "uint", 8 * std::abs(std::atoi(size.c_str())), " arg",
-                         index++));
-        }
+        for (const StaticArgument& one : parse_static_arguments(probe.arguments))
+            argument(cat(one.is_signed ? "int" : "uint", 8 * one.bytes, " arg", index++));
     }
 }
 

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/pieces.h"
 #include "base/text.h"
+#include "engine/places/static_sites.h"
 #include "engine/symbols/code_files.h"
 #include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kallsyms.h"
@@ -136,8 +137,9 @@ std::vector<World::StaticProbe> KernelWorld::static_probes(const std::string& fi
     const auto path = find_code_file(file);
     if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return {};
     std::vector<StaticProbe> found;
-    for (UsdtProbe& one : find_usdt_probes(std::get<std::string>(path), provider, name))
-        found.push_back({std::move(one.provider), std::move(one.name), std::move(one.arguments)});
+    for (StaticPlace& one : find_static_places(std::get<std::string>(path), provider, name))
+        found.push_back(
+            {std::move(one.probe.provider), std::move(one.probe.name), std::move(one.arguments)});
     return found;
 }
 

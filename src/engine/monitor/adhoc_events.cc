@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/places/finders.h"
+#include "engine/places/static_sites.h"
 #include "engine/trace/events.h"
 #include "lang/adhoc/fetched.h"
 #include "lang/adhoc/words.h"
@@ -27,6 +28,13 @@ AdhocEvent event_of(ProbeTarget target, const AdhocWord& word) {
     event.format.name = word.text.substr(colon + 1);
     event.format.fields = function_fields(target.kind);
     event.target = std::move(target);
+    return event;
+}
+
+AdhocEvent other_event(ProbeTarget target, const AdhocWord& word, KernelFacts& machine) {
+    AdhocEvent event = event_of(std::move(target), word);
+    if (event.target.kind == ProbeTarget::Kind::usdt)
+        add_static_fields(event, find_static_arguments(event.target, machine));
     return event;
 }
 
@@ -101,7 +109,7 @@ std::pair<std::int64_t, std::string> word_for(const std::string& function) {
 void add_function(AdhocEvent event, const SourceText& source, KernelFacts& machine,
                   Diagnostics& mistakes, bool tells_functions, std::vector<AdhocEvent>& into) {
     const std::string name = event.target.name;
-    const std::size_t file_end = name.rfind(':') + 1;  // 0 without a file or a module
+    const std::size_t file_end = name_begin(event.target);
     if (!event.target.has_glob) {
         event.functions = {word_for(name.substr(file_end))};
         into.push_back(std::move(event));
@@ -195,7 +203,7 @@ std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
                 add_function(event_of(std::move(target), word), source, machine, mistakes,
                              tells_functions, events);
             else
-                events.push_back(event_of(std::move(target), word));
+                events.push_back(other_event(std::move(target), word, machine));
         } catch (const SourceError& e) {
             mistakes.error(source, e);
         }

@@ -62,7 +62,7 @@ std::optional<LinkTarget::PidNamespace> pid_namespace_to_ask() {
 // of functions and files, and at events of software but clocks (consumer_add(),
 // register_aggr_kprobe(), swevent_hlist of perf_swevent_add()).
 bool runs_last_first(const ProbeTarget& target) {
-    if (probe_kind(target.kind).has_registers || target.kind == Kind::usdt) return true;
+    if (probe_kind(target.kind).has_registers) return true;
     const SamplingEvent* event =
         target.kind == Kind::profile ? find_sampling_event(target.name) : nullptr;
     return event && event->type == PERF_TYPE_SOFTWARE && event->config != PERF_COUNT_SW_CPU_CLOCK &&

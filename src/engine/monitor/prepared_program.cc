@@ -201,6 +201,7 @@ LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
     target.event = target.context == LinkTarget::Context::registers
                        ? &function_registers(site.target->kind)
                        : site.event;
+    if (site.target->kind == Kind::usdt) target.static_arguments = &site.static_arguments;
     target.attached_to = site.target->name;
     target.is_recorded = machine_.is_recording();
     target.features = features_;

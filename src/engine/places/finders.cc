@@ -8,6 +8,7 @@
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "engine/symbols/named_functions.h"
 #include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kernel_version.h"
 #include "lang/program/probe_kinds.h"
@@ -29,7 +30,9 @@ struct Function {
 };
 Found<Function> split_offset(const std::string& function) {
     const auto plus = function.rfind('+');
-    if (plus == std::string::npos) return Function{function, 0};
+    const std::string_view name = std::string_view(function).substr(0, plus);
+    const bool is_operator = name.ends_with("operator") || name.ends_with("operator+");
+    if (plus == std::string::npos || is_operator) return Function{function, 0};
     std::string_view digits = std::string_view(function).substr(plus + 1);
     const bool is_hex = digits.starts_with("0x");
     if (is_hex) digits.remove_prefix(2);
@@ -58,9 +61,9 @@ bool is_to_avoid(const SiteSearch& search, const ProbeSite& site, const std::str
     return avoids;
 }
 
-Found<std::vector<ElfFunction>> functions_in(const std::string& path, std::string_view pattern) {
+Found<std::vector<ElfFunction>> functions_in(const std::string& path, const std::string& name) {
     try {
-        return find_functions(path, pattern);
+        return find_functions_named(path, name);
     } catch (const Error& e) {  // why the file cannot be read is why the probe is not there
         return Absent{e.what(), e.hint()};
     }
@@ -237,37 +240,54 @@ constexpr std::string_view kTakenIntoLibc[] = {"libpthread", "libdl", "libutil",
 
 }  // namespace
 
+std::size_t name_begin(const ProbeTarget& target) {
+    const std::string_view text = target.name;
+    std::size_t names = target.kind == ProbeTarget::Kind::usdt ? 2 : 1;
+    for (std::size_t at = text.size(); at-- > 0;) {
+        if (text[at] != ':') continue;
+        if (at > 0 && text[at - 1] == ':')
+            --at;  // the two of a name of C++
+        else if (--names == 0)
+            return at + 1;
+    }
+    return 0;
+}
+
 std::string file_of(const ProbeTarget& target) {
-    return target.name.substr(0, target.name.rfind(':'));
+    const std::size_t begin = name_begin(target);
+    return target.name.substr(0, begin == 0 ? begin : begin - 1);
 }
 
 bool is_library_pattern(std::string_view file) {
     return is_glob(file) && file.find('/') == file.npos;
 }
 
+std::variant<std::vector<std::string>, Absent> find_files(const SiteSearch& search,
+                                                          const std::string& file) {
+    if (!is_library_pattern(file)) {
+        Found<std::string> one = find_code_file(file);
+        if (Absent* why = std::get_if<Absent>(&one)) return std::move(*why);
+        return std::vector{std::get<0>(std::move(one))};
+    }
+    std::vector<std::string> paths = search.libraries.find(file);
+    if (!paths.empty()) return paths;
+    return Absent{file.starts_with('@')
+                      ? cat("no process has a library '", file.substr(1), "' mapped")
+                      : cat("no library '", file,
+                            "' is where the dynamic loader looks, and no process has one mapped"),
+                  ""};
+}
+
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the type of ProbeProvider::find
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
     const ProbeTarget& target = *site.target;
     const std::string file = file_of(target);
-    std::vector<std::string> paths;
+    const Found<std::vector<std::string>> files = find_files(search, file);
+    if (const Absent* why = std::get_if<Absent>(&files)) return *why;
     std::optional<std::string> in_libc;
-    if (is_library_pattern(file)) {
-        paths = search.libraries.find(file);
-        if (paths.empty())
-            return Absent{file.starts_with('@')
-                              ? cat("no process has a library '", file.substr(1), "' mapped")
-                              : cat("no library '", file,
-                                    "' is where the dynamic loader looks, and no process has one "
-                                    "mapped"),
-                          ""};
-    } else {
-        Found<std::string> one = find_code_file(file);
-        if (const Absent* why = std::get_if<Absent>(&one)) return *why;
-        paths.push_back(std::get<0>(std::move(one)));
-        if (std::ranges::count(kTakenIntoLibc, file) > 0)
-            if (Found<std::string> libc = find_code_file("libc"); libc.index() == 0)
-                in_libc = std::get<0>(std::move(libc));
-    }
+    if (std::ranges::count(kTakenIntoLibc, file) > 0)
+        if (Found<std::string> libc = find_code_file("libc"); libc.index() == 0)
+            in_libc = std::get<0>(std::move(libc));
     std::string name = target.name.substr(file.size() + 1);
     const bool is_number = name.starts_with("0x");
     std::uint64_t counter = 0;
@@ -284,7 +304,7 @@ FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
     const Function& function = std::get<0>(split);
     std::vector<ProbeSite> sites;
     std::optional<Absent> absent;
-    for (const std::string& path : paths) {
+    for (const std::string& path : std::get<0>(files)) {
         ProbeSite in_file = site;
         if (is_number)
             in_file.places = {
@@ -296,29 +316,6 @@ FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
     }
     if (sites.empty()) return *absent;
     return sites;
-}
-
-FoundSites find_static_sites(const SiteSearch&, ProbeSite site) {
-    const std::string& name = site.target->name;
-    const auto last = name.rfind(':');
-    const auto middle = name.rfind(':', last - 1);
-    const Found<std::string> program = find_code_file(name.substr(0, middle));
-    if (const Absent* why = std::get_if<Absent>(&program)) return *why;
-    const std::string& path = std::get<0>(program);
-    const std::string provider = name.substr(middle + 1, last - middle - 1);
-    std::vector<UsdtProbe> probes;
-    try {
-        probes = find_usdt_probes(path, provider, name.substr(last + 1));
-    } catch (const Error& e) {  // why the file cannot be read is why the probe is not there
-        return Absent{e.what(), e.hint()};
-    }
-    for (std::size_t i = 0; i < probes.size(); ++i)
-        if (!site.target->place || site.target->place == i)
-            site.places.push_back({path, probes[i].offset, probes[i].semaphore_offset, -1, false});
-    if (probes.empty())
-        return Absent{cat("'", path, "' has no static probe '", name.substr(middle + 1), "'"),
-                      "'readelf -n' lists its notes of type stapsdt"};
-    return std::vector{std::move(site)};
 }
 
 FoundSites find_iterator_sites(const SiteSearch& search, ProbeSite site) {

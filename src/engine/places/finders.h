@@ -33,14 +33,19 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site);
 FoundSites find_function_sites(const SiteSearch& search, ProbeSite site);
 // Of functions in a program or a library.
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site);
-FoundSites find_static_sites(const SiteSearch& search, ProbeSite site);
 // Of iterators: `functions` is the one that their programs are of.
 FoundSites find_iterator_sites(const SiteSearch& search, ProbeSite site);
 
-// The program or library whose function a probe is at, and whether that is a pattern of names of
-// libraries, not a path.
+// Where the name of a function, or of a static probe's provider, begins in a target's, behind that
+// of a file or a module: "prog:ns::f", "drm:drm_open". 0 where it stands alone.
+std::size_t name_begin(const ProbeTarget& target);
+// The program or library that a probe is in, and whether that is a pattern of names of libraries,
+// not a path.
 std::string file_of(const ProbeTarget& target);
 bool is_library_pattern(std::string_view file);
+// The files of either; one at least.
+std::variant<std::vector<std::string>, Absent> find_files(const SiteSearch& search,
+                                                          const std::string& file);
 
 // The functions that a probe with a pattern of them would be attached to: their symbols.
 std::variant<std::vector<std::string>, Absent> find_functions_of(const ProbeTarget& target,

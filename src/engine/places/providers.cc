@@ -6,6 +6,7 @@
 #include "base/cat.h"
 #include "base/placed_failure.h"
 #include "base/suggest.h"
+#include "engine/places/static_sites.h"
 #include "lang/event/sampling_events.h"
 #include "lang/program/function_cookie.h"
 
@@ -109,7 +110,8 @@ constexpr ProbeProvider kProviders[] = {
      attach_in_file},
     {Kind::uretprobe, BPF_PROG_TYPE_KPROBE, Context::registers, false, find_file_sites,
      attach_in_file},
-    {Kind::usdt, BPF_PROG_TYPE_KPROBE, Context::other, false, find_static_sites, attach_in_file},
+    {Kind::usdt, BPF_PROG_TYPE_KPROBE, Context::registers, false, find_static_sites,
+     attach_in_file},
     {Kind::fentry, BPF_PROG_TYPE_TRACING, Context::other, false, find_function_sites,
      attach_at_function},
     {Kind::fexit, BPF_PROG_TYPE_TRACING, Context::other, false, find_function_sites,

@@ -22,7 +22,7 @@ using Kind = ProbeTarget::Kind;
 
 // Of which files may appear while the program runs.
 bool is_in_libraries(const ProbeTarget& target) {
-    return probe_provider(target.kind).find == find_file_sites &&
+    return probe_kind(target.kind).place == ProbeKind::Place::file &&
            is_library_pattern(file_of(target));
 }
 
@@ -318,7 +318,8 @@ std::vector<ProbeSite> find_arrived_sites(const Program& program, KernelFacts& m
                 site.program = &probe;
                 site.target = &target;
                 FoundSites found =
-                    find_file_sites({program, machine, true, notes, libraries}, std::move(site));
+                    probe_provider(target.kind)
+                        .find({program, machine, true, notes, libraries}, std::move(site));
                 auto* const places = std::get_if<0>(&found);
                 if (!places) continue;
                 std::ranges::move(*places, std::back_inserter(sites));

@@ -7,6 +7,7 @@
 #include "engine/symbols/code_files.h"
 #include "kernel/perf/attach.h"
 #include "lang/program/program.h"
+#include "lang/program/static_argument.h"
 
 namespace gpufs {
 
@@ -21,6 +22,9 @@ struct ProbeSite {
                                           // uprobes by name, those at `places`, in the same order
     std::uint64_t function_offset = 0;    // offset in bytes; only for a single function
     std::vector<UprobePlace> places;      // places in a file for uprobes and static probes
+    // Of a static probe: where its arguments are; those of the first place where the program reads
+    // none.
+    std::vector<StaticArgument> static_arguments;
 
     // "tracepoint sched:sched_switch", "kprobe vfs_*: 12 functions".
     std::string described() const;

@@ -14,6 +14,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/symbols/code_files.h"
+#include "engine/symbols/named_functions.h"
 #include "kernel/elf/elf_file.h"
 #include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kallsyms.h"
@@ -58,11 +59,14 @@ UsageError no_function(const std::string& file, const std::string& name) {
 }
 
 ElfFunction require_function(const std::string& file, const std::string& name) {
-    const auto places = one_of_each_place(find_functions(file, name));
+    const auto places = one_of_each_place(find_functions_named(file, name));
     if (places.size() == 1) return places.front();
     if (places.empty()) throw no_function(file, name);
     std::vector<std::string> offsets;
-    for (const ElfFunction& one : places) offsets.push_back(cat(file, ':', hex(one.offset)));
+    const bool have_versions =
+        std::ranges::all_of(places, [](const ElfFunction& one) { return !one.version.empty(); });
+    for (const ElfFunction& one : places)
+        offsets.push_back(cat(file, ':', have_versions ? one.name + one.version : hex(one.offset)));
     throw UsageError(cat("'", file, "' has ", places.size(), " functions '", name, "'"),
                      cat("choose one: ", shown(offsets)));
 }
@@ -108,7 +112,7 @@ private:
 
     std::vector<FoundPlace> all(const std::string& file) {
         std::vector<FoundPlace> found;
-        for (const ElfFunction& one : one_of_each_place(find_functions(file, place_.name)))
+        for (const ElfFunction& one : one_of_each_place(find_functions_named(file, place_.name)))
             if (!one.is_indirect) found.push_back({cat(file, ':', hex(one.offset)), one.name});
         if (found.empty())
             throw UsageError(cat("no function of '", file, "' matches '", place_.name, "'"),
@@ -230,13 +234,13 @@ std::uint64_t find_function_offset(const std::string& file, const std::string& f
 
 std::optional<std::string> variable_fetch(const std::string& file, std::uint64_t probe_offset,
                                           const std::string& symbol, std::int64_t behind) {
-    const auto variable = find_symbol(file, symbol);
     const auto probe_address = ElfFile(file).address_of(probe_offset);
-    if (!variable || !probe_address) return std::nullopt;
-    const std::uint64_t ahead =
-        variable->address + static_cast<std::uint64_t>(behind) - *probe_address;
-    const bool is_before = static_cast<std::int64_t>(ahead) < 0;
-    return cat(is_before ? '-' : '+', hex(is_before ? 0 - ahead : ahead), "(%ip)");
+    if (!probe_address) return std::nullopt;
+    const auto distance = distance_to_symbol(file, *probe_address, symbol);
+    if (!distance) return std::nullopt;
+    const std::int64_t ahead = *distance + behind;
+    const auto bytes = static_cast<std::uint64_t>(ahead < 0 ? -ahead : ahead);
+    return cat(ahead < 0 ? '-' : '+', hex(bytes), "(%ip)");
 }
 
 std::string kernel_place_text(const std::string& file, std::uint64_t offset) {

@@ -9,7 +9,6 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/hex.h"
-#include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/probe/places.h"
@@ -51,14 +50,6 @@ std::optional<std::string> fetch_of(const StaticArgument& argument, const std::s
     return variable_fetch(file, offset, argument.symbol, argument.number);
 }
 
-// "arg12" is 12.
-std::optional<std::size_t> static_argument_number(std::string_view text) {
-    Scan scan(text);
-    if (!scan.take("arg")) return std::nullopt;
-    const auto number = scan.take_number<std::size_t>();
-    return number && scan.at_end() ? number : std::nullopt;
-}
-
 class StaticEventFinder {
 public:
     StaticEventFinder(const SourceText& source, const ProbeDefinition& definition,
@@ -88,13 +79,7 @@ public:
 
 private:
     std::vector<UsdtProbe> sites() {
-        // People write "query-start" for what the note calls query__start.
-        std::string name;
-        for (const char c : place_.name)
-            if (c == '-')
-                name += "__";
-            else
-                name += c;
+        const std::string name = static_probe_name(place_.name);
         try {
             std::vector<UsdtProbe> found = find_usdt_probes(file_, place_.provider, name);
             if (!found.empty()) return found;

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "kernel/elf/debug_file.h"
 #include "kernel/elf/elf_file.h"
+#include "kernel/elf/mini_debug_info.h"
 
 namespace gpufs {
 namespace {
@@ -83,7 +84,8 @@ struct CodeFile::Loader {
         GElf_Shdr strings;
         Elf_Scn* const names = elf_getscn(file.elf(), table.header.sh_link);
         if (!names || !gelf_getshdr(names, &strings)) return;
-        to.names_ = bytes_of(file, strings);
+        const std::size_t before = to.functions_.size();
+        const std::size_t names_before = add_names(bytes_of(file, strings));
         const SectionBytes bytes = bytes_of(file, table.header);
         const auto ends = section_ends(file);
         if (gelf_getclass(file.elf()) == ELFCLASS32) {
@@ -91,7 +93,23 @@ struct CodeFile::Loader {
         } else {
             take_all<Elf64_Sym>(bytes, ends);
         }
+        for (std::size_t i = before; i < to.functions_.size(); ++i)
+            to.functions_[i].name += static_cast<std::uint32_t>(names_before);
         std::ranges::sort(to.functions_, {}, &Entry::start);
+    }
+
+    // Those of a second table come behind the first one's: returns how many bytes these are.
+    std::size_t add_names(SectionBytes names) {
+        if (to.functions_.empty()) {
+            to.names_ = std::move(names);
+            return 0;
+        }
+        std::string scratch;
+        std::string all(to.names_.read(0, to.names_.size(), scratch));
+        const std::size_t bytes = all.size();
+        all += names.read(0, names.size(), scratch);
+        to.names_ = SectionBytes(std::move(all));
+        return bytes;
     }
 
     // The end address of each section, indexed by section number.
@@ -173,7 +191,13 @@ CodeFile::CodeFile(Fd file, const std::string& path, const RootDirectory& root, 
             if (!has_lines) loader.take_lines(*debug);
             debug_file_ = debug->take_file();
         }
-    if (!has_symbols) loader.take_symbols(program, SHT_DYNSYM);
+    if (!has_symbols) {
+        loader.take_symbols(program, SHT_DYNSYM);
+        if (const auto mini = open_mini_debug_info(program)) {
+            loader.take_symbols(*mini, SHT_SYMTAB);
+            if (!debug_file_) debug_file_ = mini->take_file();
+        }
+    }
     file_ = program.take_file();
 }
 

@@ -13,7 +13,9 @@ namespace gpufs {
 // library.
 
 struct ElfFunction {
-    std::string name;  // without its version ("@@GLIBC_2.34")
+    std::string name;     // without its version
+    std::string version;  // "@@GLIBC_2.34"; of an old one, for programs linked long ago,
+                          // "@GLIBC_2.2.5"; empty without one
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
     // STT_GNU_IFUNC: its code only selects the implementation, so a probe hits once, at start-up.
@@ -21,8 +23,10 @@ struct ElfFunction {
 };
 
 // The functions whose names match a shell pattern or are equal to it, ordered by offset; several
-// names of one address are all listed. Searches the symbol tables of the file and, if it is
-// stripped, of its separate debug file (see open_debug_file()).
+// names of one address are all listed. Behind the name may be a version: "memcpy@@GLIBC_2.14" is
+// the one that programs are linked to today, "memcpy@GLIBC_2.2.5" any one of that version. Searches
+// the symbol tables of the file and, if it is stripped, of its separate debug file (see
+// open_debug_file()) or of what it has of one within itself (see open_mini_debug_info()).
 std::vector<ElfFunction> find_functions(const std::string& path, std::string_view pattern);
 
 // A function or a variable, where the file was linked to be.
@@ -32,6 +36,11 @@ struct ElfSymbol {
 };
 // Searches the same tables. Absent where none has the name.
 std::optional<ElfSymbol> find_symbol(const std::string& path, std::string_view name);
+
+// How far a variable or a function is behind an address of the same file, as it was linked: in each
+// process it is as far. Absent where no table has the name.
+std::optional<std::int64_t> distance_to_symbol(const std::string& path, std::uint64_t from,
+                                               std::string_view name);
 
 // The function whose code has that address, as the file was linked. Absent where none has it.
 struct ElfPlace {
@@ -44,8 +53,9 @@ std::optional<ElfPlace> find_function_at(const std::string& path, std::uint64_t 
 struct UsdtProbe {
     std::string provider;
     std::string name;
-    std::string arguments;  // "-4@%edi 8@-16(%rbp)", as in the note; lang parses it
-    std::uint64_t offset = 0;
+    std::string arguments;               // "-4@%edi 8@-16(%rbp)", as in the note; lang parses it
+    std::uint64_t address = 0;           // as the file was linked
+    std::uint64_t offset = 0;            // in the file
     std::uint64_t semaphore_offset = 0;  // of its semaphore, which counts listeners; 0: none
 };
 

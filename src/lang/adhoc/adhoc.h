@@ -15,9 +15,11 @@ namespace gpufs {
 // Generates Programs for questions on the command line: how often, how large, how long, from where.
 // They are Programs like those of .bpf files; the formats of this machine's events are passed in.
 
-// How a program reads a field of a dynamic probe (fetched.h): a register, or a constant; then, for
-// each offset, what is in memory so far behind it.
+// How a program reads a field of a probe (fetched.h): the argument of a static probe that has the
+// field's name; or a register, or a constant; then, for each offset, what is in memory so far
+// behind it.
 struct FetchedField {
+    bool is_static_argument = false;
     std::optional<std::size_t> base;  // in struct pt_regs
     std::int64_t constant = 0;        // without one
     std::vector<std::int64_t> offsets;
@@ -35,7 +37,8 @@ struct AdhocEvent {
     // The function that is probed, or those of a pattern, by function_cookie(), in their readable
     // form. Of several the target has cookies.
     EnumWords functions;
-    // Of a dynamic probe, whose place in code the target is: for each field of the format.
+    // Of a static probe, and of a dynamic one, whose place in code the target is: for each field of
+    // the format.
     std::vector<FetchedField> fetched;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/align.h"
+#include "base/cat.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/read_memory.h"
 #include "lang/program/function_fields.h"
@@ -83,6 +84,33 @@ void add_fetched_fields(AdhocEvent& event, const std::vector<ProbeArgument>& arg
     }
 }
 
+void add_static_fields(AdhocEvent& event, const std::vector<std::vector<StaticArgument>>& places) {
+    if (places.empty()) return;
+    std::size_t end = 0;
+    for (std::size_t i = 0;; ++i) {
+        Field field;
+        bool is_readable = true;
+        for (const std::vector<StaticArgument>& arguments : places) {
+            if (i >= arguments.size()) return;
+            const StaticArgument& one = arguments[i];
+            is_readable = is_readable && one.kind != StaticArgument::Kind::unknown;
+            const bool is_first = &arguments == &places.front();
+            field.size = is_first || field.size == one.bytes ? one.bytes : kAddressBytes;
+            field.is_signed = field.is_signed || one.is_signed;
+        }
+        field.name = cat("arg", i);
+        field.type = cat(field.is_signed ? 's' : 'u', field.size * 8);
+        field.element_size = field.size;
+        field.offset = align_up(end, field.size);
+        if (!is_readable || field.offset + field.size > kMostFetchedBytes) continue;
+        end = field.offset + field.size;
+        FetchedField fetched;
+        fetched.is_static_argument = true;
+        event.format.fields.push_back(std::move(field));
+        event.fetched.push_back(std::move(fetched));
+    }
+}
+
 ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
                                Program& program) {
     constexpr const char* kUnread = "texts_unread";
@@ -100,7 +128,11 @@ ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEven
         const Field& field = event.format.fields[i];
         const auto place = static_cast<std::int64_t>(field.offset);
         ir::Temp value = code.new_temp(ir::kU64);
-        if (fetched.base)
+        if (fetched.is_static_argument)
+            code.assign(
+                value, code.load_field(context,
+                                       Relocation::to(Relocation::Kind::field_offset, field.name)));
+        else if (fetched.base)
             code.assign(value,
                         code.load({context, static_cast<std::int64_t>(*fetched.base)}, ir::kU64));
         else

@@ -6,17 +6,22 @@
 #include "lang/adhoc/adhoc.h"
 #include "lang/ir/ir.h"
 #include "lang/probe/argument.h"
+#include "lang/program/static_argument.h"
 
 namespace gpufs {
 
-// Programs cannot read the record of a dynamic probe: they get the registers of its place, and read
-// its arguments by the same rules into a record of their own.
+// Programs cannot read the record of a dynamic probe, and a static one has none: they get the
+// registers of its place, and read its arguments by the same rules into a record of their own.
 
 // Adds to the event's format the fields that a program can read so, in the order of `arguments`,
 // and to `fetched` how. Left out are bit fields, arrays, what is read from a fixed address or by
 // the kernel's types, and what finds no room on a program's stack. The event's target is a probe at
 // a function.
 void add_fetched_fields(AdhocEvent& event, const std::vector<ProbeArgument>& arguments);
+
+// The same with the arguments arg0, arg1, ... that a static probe has at all its places. A number
+// has the size and the sign that it has there, or 8 bytes where the places differ.
+void add_static_fields(AdhocEvent& event, const std::vector<std::vector<StaticArgument>>& places);
 
 // Reads the fields that are asked for into memory on the program's stack, whose address is
 // returned; the context where there are none. Text that cannot be read is empty, and counted; other

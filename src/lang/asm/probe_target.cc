@@ -62,16 +62,19 @@ private:
         return std::string_view(source_.text).substr(span.begin, span.end - span.begin);
     }
 
-    // Advances to the next ',', '|' or comment that is not in braces; names that contain one must
-    // be quoted.
+    // Advances to the next ',', '|' or comment that is not in braces or in the parentheses of a
+    // function's parameters; names that contain one elsewhere must be quoted.
     Span piece() {
         const std::size_t begin = at_;
         bool is_quoted = false, is_in_braces = false;
+        int depth = 0;
         for (; at_ < end_; ++at_) {
             const char c = source_.text[at_];
             if (c == '"') is_quoted = !is_quoted;
             if (c == '{' || c == '}') is_in_braces = c == '{';
-            if (!is_quoted && !is_in_braces && (c == ',' || c == '|' || is_comment())) break;
+            if (c == '(' || c == ')') depth += c == '(' ? 1 : -1;
+            const bool is_end = c == ',' || c == '|' || is_comment();
+            if (!is_quoted && !is_in_braces && depth <= 0 && is_end) break;
         }
         if (is_quoted) fail({begin, at_}, "this quote is never closed");
         return trimmed({begin, at_});
@@ -148,12 +151,21 @@ private:
         return text;
     }
 
+    // Is there one that is not within parentheses?
+    static bool has_blank_or_quote(std::string_view name) {
+        int depth = 0;
+        return std::ranges::any_of(name, [&](char c) {
+            if (c == '(' || c == ')') depth += c == '(' ? 1 : -1;
+            return c == '"' || (depth <= 0 && (c == ' ' || c == '\t'));
+        });
+    }
+
     void named(Span at, ProbeTarget& made) const {
         const std::string text = without_blanks_in_braces(text_of(at));
         std::string_view name = text;
         if (name.size() > 2 && name.starts_with('"') && name.ends_with('"'))
             name = name.substr(1, name.size() - 2);
-        else if (name.find_first_of(" \t\"") != name.npos)
+        else if (has_blank_or_quote(name))
             fail(at, cat("'", name, "' is no ", kind_->target),
                  "one name; the next behind a comma");
         // A path may contain colons; those of the names come last.

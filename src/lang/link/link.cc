@@ -129,7 +129,10 @@ bool check_and_resolve(LinkContext& job, std::vector<Unit>& units) {
     job.mistakes.throw_if_any();
     drop_unreachable(job, units);
     job.mistakes.throw_if_any();
-    const bool reads_context = check_memory(job, units);
+    bool reads_context = check_memory(job, units);
+    job.mistakes.throw_if_any();
+    if (job.target.static_arguments && take_static_arguments(job, units))
+        reads_context = check_memory(job, units);
     job.mistakes.throw_if_any();
     if (job.target.pid_namespace && use_own_pids(job, units)) check_memory(job, units);
     job.mistakes.throw_if_any();

@@ -15,6 +15,7 @@
 #include "lang/event/event_format.h"
 #include "lang/program/parameters.h"
 #include "lang/program/program.h"
+#include "lang/program/static_argument.h"
 
 namespace gpufs {
 
@@ -41,6 +42,8 @@ struct LinkTarget {
     Context context = Context::other;
     // Of tracepoints, raw ones too: guards ask for its fields. Of functions: function_registers().
     const EventFormat* event = nullptr;
+    // Of static probes: where the arguments are that programs read as the fields arg0, arg1, ...
+    const std::vector<StaticArgument>* static_arguments = nullptr;
     std::string attached_to;   // the ProbeTarget's name: which alternative it is
     bool is_recorded = false;  // it runs over a recording
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/suggest.h"
+#include "base/text.h"
 #include "lang/event/event_format.h"
 #include "lang/insn/insn.h"
 #include "lang/link/unit.h"
@@ -11,6 +12,7 @@
 namespace gpufs::linking {
 namespace {
 
+constexpr __s16 kWordBytes = 8;
 constexpr std::string_view kNeedsV4 = "this instruction needs Linux 6.6";
 
 bool is_memory_access(const bpf_insn& op) {
@@ -104,7 +106,7 @@ bool ItemResolver::holds(std::size_t guard) {
         bool holds = false;
         switch (g.kind) {
             case Guard::Kind::has_field:
-                holds = job_.target.event && job_.target.event->find(g.name);
+                holds = has_field(g.name);
                 break;
             case Guard::Kind::has_event:
                 holds = job_.target.has_event && job_.target.has_event(g.name);
@@ -195,9 +197,36 @@ void ItemResolver::fill(const Relocation& relocation, Insn& insn) {
     }
 }
 
+bool ItemResolver::has_field(std::string_view name) const {
+    const auto number = static_argument_number(name);
+    if (number && job_.target.static_arguments)
+        return *number < job_.target.static_arguments->size();
+    return job_.target.event && job_.target.event->find(name);
+}
+
+// Which argument of a static probe that is; absent for other fields.
+std::optional<std::size_t> ItemResolver::static_argument(const Relocation& relocation) const {
+    const auto number = static_argument_number(relocation.name);
+    const std::vector<StaticArgument>* all = job_.target.static_arguments;
+    if (!number || !all) return std::nullopt;
+    if (*number >= all->size())
+        job_.fail(relocation.at,
+                  cat("'", job_.target.attached_to, "' has ", counted(all->size(), "argument"),
+                      ": there is no ", relocation.name));
+    const StaticArgument& argument = (*all)[*number];
+    if (argument.kind == StaticArgument::Kind::unknown)
+        job_.fail(relocation.at, cat(relocation.name, " is at '", argument.text,
+                                     "' in the program, where it cannot be read"));
+    return number;
+}
+
 const Field& ItemResolver::require_field(const Relocation& relocation) const {
     const EventFormat* event = job_.target.event;
     const std::string& name = relocation.name;
+    if (static_argument(relocation))
+        job_.fail(relocation.at,
+                  cat("'", name, "' of a static probe is a number, which has no fixed place"),
+                  cat("read it as in r1 = @", name, "(r6)"));
     const bool is_record = job_.target.context == LinkTarget::Context::record;
     if ((!is_record && job_.target.context != LinkTarget::Context::registers) || !event) {
         const bool is_raw = event && job_.target.context == LinkTarget::Context::raw_arguments;
@@ -376,6 +405,13 @@ void ItemResolver::require_wide(const Relocation& relocation, const Insn& insn,
 
 void ItemResolver::load_field(const CodeItem& item, std::vector<Insn>& into) {
     const Relocation& relocation = item.relocation;
+    if (const auto number = static_argument(relocation)) {
+        const Reg to = static_cast<Reg>(item.insn.dst_reg);
+        Insn insn = at_place(insn::load(Width::dw, to, Reg::fp, -kWordBytes), item.at);
+        insn.argument = *number;
+        into.push_back(insn);
+        return;
+    }
     const Field& field = require_field(relocation);
     const bool is_text = field.is_array && field.element_size == 1;
     if (field.is_dynamic() || is_text || !is_integer_size(field.size))

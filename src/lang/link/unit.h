@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +20,11 @@ constexpr std::size_t kNone = ~std::size_t{0};
 // An instruction with its names resolved; only distances are open.
 struct Insn {
     bpf_insn op{};
-    std::uint64_t wide = 0;      // the number that a 16-byte load loads
-    std::size_t target = kNone;  // of a jump: the instruction in the same unit
-    std::size_t callee = kNone;  // of a call and of a callback's address: the unit
-    std::size_t node = 0;        // of a branch that stands for an .if: its node in the GuardTree
+    std::uint64_t wide = 0;        // the number that a 16-byte load loads
+    std::size_t target = kNone;    // of a jump: the instruction in the same unit
+    std::size_t callee = kNone;    // of a call and of a callback's address: the unit
+    std::size_t argument = kNone;  // of a load: the static probe's argument that it is for
+    std::size_t node = 0;          // of a branch that stands for an .if: its node in the GuardTree
     SourceRef at;
 
     std::size_t slots() const { return is_wide(op) ? 2 : 1; }
@@ -89,6 +91,8 @@ private:
     void require_wide(const Relocation& relocation, const Insn& insn, std::string_view what);
     void check_access(const Relocation& relocation, const Field& field, const Insn& insn);
 
+    bool has_field(std::string_view name) const;
+    std::optional<std::size_t> static_argument(const Relocation& relocation) const;
     void load_field(const CodeItem& item, std::vector<Insn>& into);
     void field_address(const CodeItem& item, std::vector<Insn>& into);
     void field_length(const CodeItem& item, std::vector<Insn>& into);
@@ -101,6 +105,9 @@ private:
 // The code of the program and of all functions that it needs, the program first. Notes labels that
 // are missing or there twice, and jumps out of the code.
 std::vector<Unit> resolve_units(LinkContext& job);
+
+// The same of one function that calls no other.
+Unit resolve_function(LinkContext& job, const Subprogram& function);
 
 // All programs and functions of the text, as they are on all machines at once: branches stand for
 // the guards, and what only a machine knows is left open. Notes what resolve_units() notes, where
@@ -118,6 +125,13 @@ void drop_unreachable(LinkContext& job, std::vector<Unit>& units);
 // context that are certain, fills in Unit::stack_bytes, and tells whether the event's record is
 // read.
 bool check_memory(LinkContext& job, std::vector<Unit>& units);
+
+// Where the program reads arguments of a static probe: takes them at its begin, each by a function
+// of its own behind the other units, and keeps them on the stack, for a call in front of each use
+// would cost the registers that are in use there. Needs Unit::stack_bytes, and uses a word below
+// for each. Notes functions that read arguments. Tells whether there was anything to do: then the
+// memory is to be checked again.
+bool take_static_arguments(LinkContext& job, std::vector<Unit>& units);
 
 // Where the target has a pid namespace: ids of tasks in it for those of the initial one. Needs
 // Unit::stack_bytes, and uses a word below. Tells whether there was anything to do: then the memory

@@ -159,6 +159,12 @@ public:
         return std::move(units_);
     }
 
+    Unit make_one(const Subprogram& function) {
+        add_unit({function.name, function.at, false, function.leaves_record_alone}, function.code,
+                 true);
+        return std::move(units_.back());
+    }
+
     std::vector<Unit> make_all(const IncompleteCode& incomplete) {
         first_function_ = job_.program.programs.size();
         for (const Subprogram& function : job_.program.subprograms) wanted_.push_back(&function);
@@ -405,6 +411,10 @@ std::string Unit::title() const {
 
 std::vector<Unit> resolve_units(LinkContext& job) {
     return UnitMaker(job).make();
+}
+
+Unit resolve_function(LinkContext& job, const Subprogram& function) {
+    return UnitMaker(job).make_one(function);
 }
 
 std::vector<Unit> all_units(LinkContext& job, const IncompleteCode& incomplete) {

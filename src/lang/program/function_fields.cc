@@ -47,7 +47,7 @@ void add_register(std::vector<Field>& fields, std::string name, std::string_view
 std::vector<Field> function_fields(ProbeTarget::Kind kind) {
     std::vector<Field> fields;
     const ProbeKind& row = probe_kind(kind);
-    if (!row.has_registers) return fields;
+    if (!row.has_registers || !row.is_at_function()) return fields;
     if (row.at_return) {
         add_register(fields, "retval", kResult, true);
         return fields;
@@ -66,7 +66,7 @@ EventFormat make_registers(ProbeTarget::Kind kind) {
     if (!probe_kind(kind).has_registers) return format;
     for (const NamedRegister& one : kOthers)
         add_register(format.fields, std::string(one.name), one.in, false);
-    if (!probe_kind(kind).at_return)
+    if (probe_kind(kind).is_at_function() && !probe_kind(kind).at_return)
         for (const NamedRegister& one : kOthersAtEntry)
             add_register(format.fields, std::string(one.name), one.in, false);
     return format;

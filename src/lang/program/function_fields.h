@@ -14,8 +14,8 @@ namespace gpufs {
 std::vector<Field> function_fields(ProbeTarget::Kind kind);
 
 // The registers that a program of a text can read by name there: function_fields(), `ip` and `sp`
-// (u64). arm64 has arg6 and arg7, too, and `lr`, the return address at entry. No fields for other
-// kinds.
+// (u64), which static probes (usdt) have, too. arm64 has arg6 and arg7, too, and `lr`, the return
+// address at entry. No fields for other kinds.
 const EventFormat& function_registers(ProbeTarget::Kind kind);
 
 }  // namespace gpufs

@@ -39,7 +39,8 @@ struct ProbeKind {
 
     // Of the kernel, a program or a library, at its begin or its return.
     constexpr bool is_at_function() const {
-        return place == Place::function || (place == Place::file && has_registers);
+        return place == Place::function ||
+               (place == Place::file && kind != ProbeTarget::Kind::usdt);
     }
 };
 
@@ -59,7 +60,7 @@ inline constexpr ProbeKind kProbeKinds[] = {
     {ProbeTarget::Kind::uretprobe, "uretprobe", ProbeKind::Syntax::name, "PATH:FUNCTION", 1,
      ProbeKind::Place::file, true, true},
     {ProbeTarget::Kind::usdt, "usdt", ProbeKind::Syntax::name, "PATH:PROVIDER:NAME", 2,
-     ProbeKind::Place::file},
+     ProbeKind::Place::file, false, true},
     {ProbeTarget::Kind::fentry, "fentry", ProbeKind::Syntax::name, "FUNCTION", 0,
      ProbeKind::Place::function},
     {ProbeTarget::Kind::fexit, "fexit", ProbeKind::Syntax::name, "FUNCTION", 0,

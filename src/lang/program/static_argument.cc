@@ -122,4 +122,24 @@ std::vector<StaticArgument> parse_static_arguments(std::string_view text) {
     return made;
 }
 
+std::string static_probe_name(std::string_view name) {
+    std::string made;
+    bool is_in_brackets = false;
+    for (const char c : name) {
+        if (c == '[' || c == ']') is_in_brackets = c == '[';
+        if (c == '-' && !is_in_brackets)
+            made += "__";
+        else
+            made += c;
+    }
+    return made;
+}
+
+std::optional<std::size_t> static_argument_number(std::string_view name) {
+    Scan scan(name);
+    if (!scan.take("arg")) return std::nullopt;
+    const auto number = scan.take_number<std::size_t>();
+    return number && scan.at_end() ? number : std::nullopt;
+}
+
 }  // namespace gpufs

@@ -27,9 +27,19 @@ struct StaticArgument {
     // Of "-4@40+CheckpointStats(%rip)": the variable at `number` behind which it is.
     std::string symbol;
     std::string text;  // as the note has it
+
+    // Is it at the same place?
+    bool operator==(const StaticArgument&) const = default;
 };
 
 // All arguments of a note, in order.
 std::vector<StaticArgument> parse_static_arguments(std::string_view text);
+
+// The name in the file's notes: people write "query-start" for query__start. In a shell pattern,
+// not within brackets.
+std::string static_probe_name(std::string_view name);
+
+// Which argument a name means: "arg12" is 12. Absent for other names.
+std::optional<std::size_t> static_argument_number(std::string_view name);
 
 }  // namespace gpufs

@@ -109,14 +109,19 @@ BareName without_types(std::string_view demangled) {
     return {name, whole.clone};
 }
 
-std::string function_name(const std::string& symbol) {
+std::string function_signature(const std::string& symbol) {
     if (symbol.starts_with("_R")) return rust_name(symbol).value_or(symbol);
     if (!symbol.starts_with("_Z")) return symbol;
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text{
         abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free};
-    if (!text) return symbol;
-    const BareName bare = without_types(text.get());
+    return text ? text.get() : symbol;
+}
+
+std::string function_name(const std::string& symbol) {
+    const std::string signature = function_signature(symbol);
+    if (signature == symbol || symbol.starts_with("_R")) return signature;
+    const BareName bare = without_types(signature);
     return cat(without_hash(bare.name), bare.clone);
 }
 

@@ -10,6 +10,9 @@ namespace gpufs {
 // name, of the old form (_ZN...) and of the new one (_R...). Other names are unchanged.
 std::string function_name(const std::string& symbol);
 
+// The same with parameters and what else the symbol tells: "ns::f(int) const".
+std::string function_signature(const std::string& symbol);
+
 // Removes parameters and return type of a demangled name: "f<int>" for "void f<int>(int) const".
 // "operator()", "(anonymous namespace)::f" and "f()::{lambda(int)#1}::operator()" keep the parts
 // that belong to the name. Unrecognized names are unchanged.

@@ -96,8 +96,11 @@ public:
     std::vector<StaticProbe> static_probes(const std::string&, const std::string&,
                                            const std::string& name) override {
         if (name != "probe") return {};
-        return {{"sample", "probe", "-4@%edi 8@-16(%rbp) 1@$7 8@8(%rax,%rcx,4) 8@global(%rip)"},
-                {"sample", "probe", "-4@%esi 8@(%rsp) 1@$8 8@16(%rdx) 4f@%xmm0"}};
+        return {
+            {"sample", "probe",
+             parse_static_arguments("-4@%edi 8@-16(%rbp) 1@$7 8@8(%rax,%rcx,4) 8@global(%rip)")},
+            {"sample", "probe",
+             parse_static_arguments("-4@%esi 8@(%rsp) 1@$8 8@16(%rdx) 4f@%xmm0")}};
     }
 
 private:

@@ -1,10 +1,12 @@
 #define BOOST_TEST_DYN_LINK
 #include "kernel/elf/probe_offsets.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <fstream>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -68,6 +70,28 @@ BOOST_AUTO_TEST_CASE(a_librarys_dynamic_symbols_are_found_without_versions) {
     const auto indirect = find_functions(getppid.file, "memcpy");
     for (const ElfFunction& function : indirect) BOOST_TEST(function.name == "memcpy");
 }
+
+#if defined __x86_64__ && defined __GLIBC__
+BOOST_AUTO_TEST_CASE(a_version_names_one_of_several_functions) {
+    const std::string libc = mapped_from(reinterpret_cast<void*>(&::getppid)).file;
+    const auto offset_of = [&](const char* name) {
+        const auto found = find_functions(libc, name);
+        BOOST_TEST_REQUIRE(found.size() == 1u, name);
+        return found[0].offset;
+    };
+    const auto linked = [](const char* version) {
+        return mapped_from(::dlvsym(RTLD_DEFAULT, "realpath", version)).offset;
+    };
+    BOOST_TEST(offset_of("realpath@@GLIBC_2.3") == linked("GLIBC_2.3"));
+    BOOST_TEST(offset_of("realpath@GLIBC_2.3") == linked("GLIBC_2.3"));
+    BOOST_TEST(offset_of("realpath@GLIBC_2.2.5") == linked("GLIBC_2.2.5"));
+    BOOST_TEST(find_functions(libc, "realpath@@GLIBC_2.2.5").empty());
+    const auto both = find_functions(libc, "realpath");
+    BOOST_TEST_REQUIRE(both.size() == 2u);
+    BOOST_TEST((std::set{both[0].version, both[1].version} ==
+                std::set<std::string>{"@GLIBC_2.2.5", "@@GLIBC_2.3"}));
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(a_stripped_program_has_its_debug_file_next_to_it,
                      *boost::unit_test::precondition(test::has_program{"objcopy"})) {

@@ -42,6 +42,7 @@ LinkTarget some_machine(const Program& program, const StringPool& pool, bool has
 std::size_t link_all(const Program& program, const std::string& kernel, bool has_v4) {
     std::size_t linked = 0;
     const StringPool pool = make_string_pool(program, {});
+    const auto some = parse_static_arguments("8@$1 8@$2 8@$3");
     for (const ProbeProgram& probe : program.programs)
         for (const auto& alternatives : probe.targets) {
             bool is_linked = false;
@@ -61,6 +62,7 @@ std::size_t link_all(const Program& program, const std::string& kernel, bool has
                 } else if (probe_kind(target.kind).has_registers) {
                     machine.context = LinkTarget::Context::registers;
                     machine.event = &function_registers(target.kind);
+                    if (target.kind == ProbeTarget::Kind::usdt) machine.static_arguments = &some;
                 }
                 try {
                     BOOST_TEST(!link(program, probe, machine).insns.empty());

@@ -32,6 +32,14 @@ std::string read(std::string_view text) {
 
 BOOST_AUTO_TEST_SUITE(static_argument)
 
+BOOST_AUTO_TEST_CASE(names_are_those_of_notes) {
+    BOOST_TEST(static_probe_name("query-start") == "query__start");
+    BOOST_TEST(static_probe_name("gc[a-z]-*__done") == "gc[a-z]__*__done");
+    BOOST_TEST(*static_argument_number("arg12") == 12u);
+    for (const char* other : {"arg", "arg1x", "argument", "1"})
+        BOOST_TEST(!static_argument_number(other));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_in_no_form_that_is_known_keeps_its_text) {
     BOOST_TEST(read("") == "");
     BOOST_TEST(read("nonsense 3@$1 8@") == "u8 unknown nonsense, u8 unknown 3@$1, u8 unknown 8@");

@@ -18,6 +18,10 @@ std::string bare(std::string_view demangled) {
 BOOST_AUTO_TEST_CASE(a_mangled_name_becomes_what_its_author_wrote) {
     BOOST_TEST(function_name("main") == "main");
     BOOST_TEST(function_name("_Z3addii") == "add");
+    BOOST_TEST(function_signature("_Z3addii") == "add(int, int)");
+    BOOST_TEST(function_signature("_ZNK2ns5Class6methodEPKc") ==
+               "ns::Class::method(char const*) const");
+    BOOST_TEST(function_signature("main") == "main");
     BOOST_TEST(function_name("_ZNSt6vectorIiSaIiEE9push_backERKi") ==
                "std::vector<int, std::allocator<int> >::push_back");
     BOOST_TEST(function_name("_ZNK5gpufs7Monitor3mapESt17basic_string_viewIcSt11char_traitsIcEE") ==

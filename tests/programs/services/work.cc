@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "programs/static_probe.h"
 #include "programs/works.h"
 
 extern "C" {
@@ -22,13 +23,30 @@ void* PQexec(void*, const char*);
 void* PQexecParams(void*, const char*);
 }
 
-// As a server of MariaDB has it. Not in a namespace: the name is what is looked for.
+// As a server of MariaDB has it that is built with static probes. Not in a namespace: the name is
+// what is looked for.
 class THD;
 enum enum_server_command : int { kPing = 14, kQuery = 3 };
 [[gnu::noinline]] int dispatch_command(enum_server_command command, THD*, char* text, unsigned,
                                        bool) {
+    if (command == kQuery) STATIC_PROBE("mysql", "query__start", "0", "8@%0 8@$1", "r"(text));
     ::usleep(15000);
+    if (command == kQuery) STATIC_PROBE("mysql", "query__done", "0", "-4@$0");
     return text[0] + command;
+}
+
+extern "C" {
+[[gnu::section(".probes"), gnu::used]] volatile unsigned short start_listeners = 0,
+                                                               done_listeners = 0;
+}
+
+// As PostgreSQL's server has it: who fails does not come to the end.
+[[gnu::noinline]] void exec_simple_query(const char* text, bool fails) {
+    if (start_listeners > 0)
+        STATIC_PROBE("postgresql", "query__start", "start_listeners", "8@%0", "r"(text));
+    ::usleep(15000);
+    if (!fails && done_listeners > 0)
+        STATIC_PROBE("postgresql", "query__done", "done_listeners", "8@%0", "m"(text));
 }
 
 namespace {
@@ -135,6 +153,9 @@ void serve(const works::Numbers&) {
     char text[] = "UPDATE t SET a = 1";
     dispatch_command(kQuery, nullptr, text, 0, false);
     dispatch_command(kPing, nullptr, text, 0, false);
+    exec_simple_query("SELECT 1/0", true);
+    exec_simple_query("SELECT 1", false);
+    exec_simple_query("SELECT 2", false);
 }
 
 }  // namespace

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernel/elf/probe_offsets.h"
+
+namespace gpufs {
+
+// The functions of a program or library that a name means: what find_functions() takes, which are
+// symbols; or, where there is no such symbol, the readable name of a function of C++ or Rust, with
+// its parameters or without, "ns::Class::method", "ns::f(int, char const*)". Throws UsageError for
+// one without where functions with several lists of parameters have it, and what find_functions()
+// does.
+std::vector<ElfFunction> find_functions_named(const std::string& path, const std::string& name);
+
+}  // namespace gpufs

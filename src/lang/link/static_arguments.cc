@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <map>
+
+#include "base/align.h"
+#include "lang/insn/insn.h"
+#include "lang/ir/static_argument.h"
+#include "lang/link/unit.h"
+
+namespace gpufs::linking {
+namespace {
+
+constexpr std::size_t kSlotBytes = 8;
+
+Insn insn_of(const Unit& unit, const bpf_insn& op) {
+    Insn insn;
+    insn.op = op;
+    insn.at = unit.at;
+    return insn;
+}
+
+class ArgumentTaker {
+public:
+    ArgumentTaker(LinkContext& job, std::vector<Unit>& units) : job_(job), units_(units) {}
+
+    bool take() {
+        refuse_in_functions();
+        place();
+        if (slots_.empty()) return false;
+        for (Insn& insn : program().insns)
+            if (insn.argument != kNone) insn.op.off = slots_[insn.argument];
+        std::vector<Insn> front = code_in_front();
+        for (Insn& insn : program().insns)
+            if (insn.target != kNone) insn.target += front.size();
+        program().insns.insert(program().insns.begin(), front.begin(), front.end());
+        return true;
+    }
+
+private:
+    Unit& program() { return units_.front(); }
+
+    // A function's frame is not the program's.
+    void refuse_in_functions() {
+        for (std::size_t i = 1; i < units_.size(); ++i)
+            for (const Insn& insn : units_[i].insns)
+                if (insn.argument != kNone)
+                    job_.error(insn.at, "a function cannot read the arguments of a static probe",
+                               "read it in the program, and give it to the function");
+    }
+
+    // Each on the stack, below what is in use.
+    void place() {
+        std::size_t bytes = align_up(program().stack_bytes, kSlotBytes);
+        for (const Insn& insn : program().insns) {
+            if (insn.argument == kNone || slots_.contains(insn.argument)) continue;
+            bytes += kSlotBytes;
+            slots_[insn.argument] = static_cast<__s16>(-static_cast<std::int32_t>(bytes));
+        }
+    }
+
+    std::vector<Insn> code_in_front() {
+        std::vector<Insn> code{insn_of(program(), insn::mov(Reg::r6, Reg::r1))};
+        for (const auto& [number, slot] : slots_) {
+            Insn call = insn_of(program(), insn::call_local(0));
+            call.callee = units_.size();
+            units_.push_back(function_of(number));
+            code.push_back(insn_of(program(), insn::mov(Reg::r1, Reg::r6)));
+            code.push_back(call);
+            code.push_back(insn_of(program(), insn::store(Width::dw, Reg::fp, slot, Reg::r0)));
+        }
+        code.push_back(insn_of(program(), insn::mov(Reg::r1, Reg::r6)));
+        return code;
+    }
+
+    Unit function_of(std::size_t number) {
+        Subprogram made;
+        made.name = cat("arg", number);
+        made.at = program().at;
+        made.code = static_argument_function((*job_.target.static_arguments)[number], made.at);
+        made.is_generated = true;
+        return resolve_function(job_, made);
+    }
+
+    LinkContext& job_;
+    std::vector<Unit>& units_;
+    std::map<std::size_t, __s16> slots_;  // by argument: its offset from r10
+};
+
+}  // namespace
+
+bool take_static_arguments(LinkContext& job, std::vector<Unit>& units) {
+    return ArgumentTaker(job, units).take();
+}
+
+}  // namespace gpufs::linking
