@@ -38,10 +38,14 @@ std::size_t count_of(const std::string& text, std::string_view what) {
 
 // A session in which this process was switched out in D state `times` times and nothing else is.
 void record_d_states(const TempSession& session, int times) {
-    within(session, {"filter", cat("prev_state == 2 && prev_pid == ", ::getpid())});
-    within(session, {"trigger", "stacktrace"});
+    const auto set = [&](std::vector<std::string> args) {
+        const Ended ended = within(session, std::move(args));
+        BOOST_TEST_REQUIRE(ended.status == 0, ended.err);
+    };
+    set({"filter", cat("prev_state == 2 && prev_pid == ", ::getpid())});
+    set({"trigger", "stacktrace"});
     test::block_in_d_state(times, 5);
-    within(session, {"stop"});
+    set({"stop"});
 }
 
 // Raw pages can be looked at without taking them since Linux 6.10.
