@@ -170,7 +170,8 @@ BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data:
                      c) {
     for (std::string event : split(c.events, ',')) {
         std::ranges::replace(event, ':', '/');
-        if (!test::top().has("events/" + event)) return test::skip(cat("needs events/", event));
+        if (event.find('*') == event.npos && !test::top().has("events/" + event))
+            return test::skip(cat("needs events/", event));
     }
     const TempFile file;
     std::optional<Hogs> hogs;
