@@ -118,9 +118,19 @@ BOOST_AUTO_TEST_CASE(opens_tells_what_is_there_and_what_is_not) {
     BOOST_TEST_REQUIRE(missing.size() == 1u);
     BOOST_TEST(missing[0]["fd"].number() == -1);
     BOOST_TEST(missing[0]["error"].text == "ENOENT");
+    BOOST_TEST(there[0]["flags"].text == "O_RDONLY");
     const Told failed({"opens", "failed=1"}, reads);
     BOOST_TEST(failed.records("opened", {{"name", "/etc/hostname"}}).empty());
     BOOST_TEST(failed.records("opened", {{"name", "/no/such/file"}}).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(opens_has_the_flags_that_openat2_reads_from_memory) {
+    const Told told({"opens"}, work({"makes", "3"}));
+    BOOST_TEST(told.records("opened", {{"comm", kWork},
+                                       {"name", "/dev/null"},
+                                       {"error", "EEXIST"},
+                                       {"flags", "O_WRONLY|O_CREAT|O_EXCL"}})
+                   .size() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(execs_tells_arguments_and_ends) {

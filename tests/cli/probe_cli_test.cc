@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_anything_is_set) {
     refused(file + ":work a=%edi", "hint: the kernel calls the whole register %di");
     refused(file + ":work+0x10000", "0x10000 is behind its end");
     refused(file + ":0x7fffffff", "0x7fffffff is in no code of '");
-    refused("/nonexistent/x:f", "there is no file '/nonexistent/x'");
+    refused(file + "/x:f", cat("there is no file '", file, "/x'"));
     refused("usdt:" + file + ":probed:listend", "hint: did you mean 'listened'?");
     refused("usdt:" + file + ":listened a=arg2",
             "'probed:listened' has 2 arguments: there is no arg2");

@@ -148,17 +148,18 @@ BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(recorded_monitors)
 
 // Keeps all CPUs busy: work then follows upon other work, and not upon a CPU's idle task, whose
-// switches Linux 6.18 was seen to leave out of ring buffers for good, on one CPU of two.
+// switches Linux 6.18 was seen to leave out of ring buffers for good, on one CPU of two. They are
+// the last to run, or all would take minutes in a guest.
 class Hogs {
 public:
     Hogs() {
         for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i)
-            hogs_.push_back(std::make_unique<test::Child>(
-                test::Child::Setup{{"taskset", "-c", cat(i), "sh", "-c", "while :; do :; done"},
-                                   {},
-                                   false,
-                                   false,
-                                   {}}));
+            hogs_.push_back(std::make_unique<test::Child>(test::Child::Setup{
+                {"nice", "-n", "19", "taskset", "-c", cat(i), "sh", "-c", "while :; do :; done"},
+                {},
+                false,
+                false,
+                {}}));
     }
 
 private:
@@ -169,7 +170,8 @@ BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data:
                      c) {
     for (std::string event : split(c.events, ',')) {
         std::ranges::replace(event, ':', '/');
-        if (!test::top().has("events/" + event)) return test::skip(cat("needs events/", event));
+        if (event.find('*') == event.npos && !test::top().has("events/" + event))
+            return test::skip(cat("needs events/", event));
     }
     const TempFile file;
     std::optional<Hogs> hogs;

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "support/needs.h"
+#include "support/page_times.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 
@@ -62,6 +63,18 @@ BOOST_AUTO_TEST_CASE(intervals_are_of_the_recordings_time) {
                "\n37376.753188 to 37376.757188\nsched:sched_switch: 7, 1750.0/s\n"
                "\n37376.757188 to 37376.761188\nsched:sched_switch: 6, 1500.0/s\n"
                "\n37376.761188 to 37376.761408\nsched:sched_switch: 1, 4533.2/s\n");
+}
+
+// One CPU's records come last, and are earlier from the second on.
+BOOST_AUTO_TEST_CASE(an_interval_does_not_end_before_it_began) {
+    constexpr std::uint64_t kLate = ~std::uint64_t{0} - 3;
+    const test::TempFile damaged(test::with_page_times(kSched, {{1, kLate}}));
+    const test::Ended ran =
+        gpufs({"count", "sched:sched_switch", "-i", damaged.path(), "--interval", "4ms"});
+    BOOST_TEST(ran.out ==
+               "\n37376.755368 to 37376.759368\nsched:sched_switch: 4, 1000.0/s\n"
+               "\n37376.759368 to 37376.763368\nsched:sched_switch: 2, 500.0/s\n"
+               "\n37376.763368 to 18446744073.709551\nsched:sched_switch: 8, 0.0/s\n");
 }
 
 BOOST_AUTO_TEST_CASE(questions_are_answered_from_a_recording) {

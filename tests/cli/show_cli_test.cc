@@ -36,12 +36,17 @@ std::size_t count_of(const std::string& text, std::string_view what) {
     return n;
 }
 
-// A session in which this process was switched out in D state `times` times and nothing else is.
+// A session in which this process was switched out in D state `times` times and nothing else is;
+// on a slow machine more often: code that is read from disk is waited for so, too.
 void record_d_states(const TempSession& session, int times) {
-    within(session, {"filter", cat("prev_state == 2 && prev_pid == ", ::getpid())});
-    within(session, {"trigger", "stacktrace"});
+    const auto set = [&](std::vector<std::string> args) {
+        const Ended ended = within(session, std::move(args));
+        BOOST_TEST_REQUIRE(ended.status == 0, ended.err);
+    };
+    set({"trigger", "-e", "sched:sched_switch", "stacktrace", "--if",
+         cat("prev_state == 2 && prev_pid == ", ::getpid())});
     test::block_in_d_state(times, 5);
-    within(session, {"stop"});
+    set({"stop"});
 }
 
 // Raw pages can be looked at without taking them since Linux 6.10.
@@ -63,8 +68,8 @@ BOOST_AUTO_TEST_CASE(show_gives_the_same_answer_twice) {
     const TempSession session;
     record_d_states(session, 3);
     const std::string first = within(session, {"show"}).out;
-    BOOST_TEST(count_of(first, "prev_state=D") == 3u, first);
-    BOOST_TEST(count_of(first, "<stack trace>") == 3u);
+    BOOST_TEST(count_of(first, "prev_state=D") >= 3u, first);
+    BOOST_TEST(count_of(first, "<stack trace>") == count_of(first, "prev_state=D"), first);
     BOOST_TEST(within(session, {"show"}).out == first);
 }
 
@@ -122,7 +127,7 @@ BOOST_AUTO_TEST_CASE(json_has_numbers_as_numbers_and_stacks_as_names,
     record_d_states(session, 1);
     const std::string json = within(session, {"show", "--json"}).out;
     const auto lines = lines_of(json);
-    BOOST_REQUIRE(lines.size() == 2u);
+    BOOST_REQUIRE(lines.size() >= 2u);
     BOOST_TEST(lines[0].find("\"event\":\"sched:sched_switch\"") != std::string::npos, json);
     BOOST_TEST(lines[0].find(cat("\"prev_pid\":", ::getpid(), ",")) != std::string::npos);
     BOOST_TEST(lines[0].find("\"prev_state\":2,") != std::string::npos);

@@ -5,6 +5,7 @@
 // Ends with status 0 when it did exactly what it was told to.
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -251,11 +252,21 @@ void blocks(const char* path, long count) {
     std::free(bytes);
 }
 
+// N calls that want to make what is there.
+void makes(const Numbers& n) {
+    open_how how = {};
+    how.flags = O_WRONLY | O_CREAT | O_EXCL;
+    for (long i = 0; i < n[0]; ++i)
+        check(::syscall(SYS_openat2, AT_FDCWD, "/dev/null", &how, sizeof how) == -1 &&
+                  errno == EEXIST,
+              "openat2");
+}
+
 const std::map<std::string, works::Work> kWorks = {
     {"calls", {2, calls}},     {"keys", {2, keys}},         {"writes", {2, writes}},
     {"signals", {1, signals}}, {"faults", {1, faults}},     {"sleeps", {2, sleeps}},
     {"spin", {2, spin}},       {"pingpong", {1, pingpong}}, {"maps", {1, maps}},
-    {"tcp", {2, tcp}},         {"steps", {2, steps}},
+    {"tcp", {2, tcp}},         {"steps", {2, steps}},       {"makes", {1, makes}},
 };
 
 }  // namespace

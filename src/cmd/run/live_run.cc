@@ -42,7 +42,8 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
     }
     return {std::move(program), std::move(choice), machine};
 } catch (const RefusedProgram& e) {
-    throw RefusedProgram(e, choices.verbose ? "" : "-v shows the verifier's whole log",
+    const std::string whole = choices.verbose ? "" : "-v shows the verifier's whole log";
+    throw RefusedProgram(e, e.hint().empty() ? whole : e.hint(),
                          choices.verbose ? e.log() : e.evidence());
 }
 

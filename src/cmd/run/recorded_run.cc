@@ -51,7 +51,7 @@ void RecordedRun::loop(RunLoop& loop) {
             printer_->begin_run(*now);
         }
         if (loop.time_is_over(*now)) break;
-        now_ns_ = *now;
+        now_ns_ = std::max(now_ns_, *now);  // a page may have a damaged time
         if (const auto moment = loop.tick(*now)) tick(*moment, *now);
         replay_.run(print_);
         if (printer_->exit_status()) break;

@@ -3,20 +3,26 @@
 #include <algorithm>
 #include <utility>
 
+#include "lang/insn/helpers.h"
 #include "lang/insn/isa.h"
 
 namespace gpufs {
 namespace {
 
-// At most one: the place of the instruction that the verifier names.
+// At most one: the place that an instruction comes from.
+std::vector<PlacedMessage> place_of(const Program& program, const Linked& linked, std::size_t insn,
+                                    std::string_view message) {
+    if (insn >= linked.lines.size()) return {};
+    const SourceRef& at = linked.lines[insn];
+    if (at.source >= program.sources.size()) return {};
+    return {place_message(program.sources[at.source], at.span, message)};
+}
+
 std::vector<PlacedMessage> places_of(const Program& program, const Linked& linked,
                                      const VerifierError& refusal) {
     const auto insn = refusal.insn();
-    if (!insn || *insn >= linked.lines.size()) return {};
-    const SourceRef& at = linked.lines[*insn];
-    if (at.source >= program.sources.size()) return {};
-    return {
-        place_message(program.sources[at.source], at.span, "the kernel's verifier refused this")};
+    if (!insn) return {};
+    return place_of(program, linked, *insn, "the kernel's verifier refused this");
 }
 
 std::string refusal_text(const Program& program, const Linked& linked,
@@ -32,6 +38,44 @@ bool calls_back(const Linked& linked) {
     });
 }
 
+// Since when the kernel has a helper that scripts call without naming it.
+std::string_view first_kernel_with(int helper) {
+    switch (helper) {
+        case BPF_FUNC_for_each_map_elem:
+            return "Linux 5.13 or later";
+        case BPF_FUNC_loop:
+            return "Linux 5.17 or later";
+        case BPF_FUNC_map_lookup_percpu_elem:
+            return "Linux 5.19 or later";
+        default:
+            return {};
+    }
+}
+
+// The verifier's words for a helper that it does not know are about its number or, for one that
+// calls back, about the functions. Asked for only when it refused the program.
+void require_helpers(const Program& program, const Linked& linked, std::uint32_t type,
+                     BpfFeatures& features) {
+    for (std::size_t i = 0; i < linked.insns.size(); ++i) {
+        const bpf_insn& insn = linked.insns[i];
+        if (insn.code != (BPF_JMP | BPF_CALL) || insn.src_reg != 0) continue;
+        if (features.ask_helper(type, static_cast<unsigned>(insn.imm)).support != Support::no)
+            continue;
+        const std::string message =
+            cat("this kernel's programs of this kind cannot call bpf_", helper_name(insn.imm));
+        const std::vector<PlacedMessage> places = place_of(program, linked, i, message);
+        throw UnsupportedError(places.empty() ? message : pointed_at(places.front()),
+                               std::string(first_kernel_with(insn.imm)));
+    }
+}
+
+// What would help against a refusal, where that is known.
+std::string hint_about(const VerifierError& refusal, BpfFeatures& features) {
+    const bool is_endless = refusal.evidence().find("infinite loop") != std::string::npos;
+    if (!is_endless || features.has(BpfFeature::callbacks)) return {};
+    return "this kernel goes through all turns of a loop in advance; Linux 5.17 or later does not";
+}
+
 }  // namespace
 
 RefusedProgram::RefusedProgram(const Program& program, const Linked& linked,
@@ -45,7 +89,8 @@ RefusedProgram::RefusedProgram(const RefusedProgram& other, std::string hint, st
       Placed(other.messages()),
       log_(other.log_) {}
 
-Fd load_linked(const Program& program, const Linked& linked, BpfProgramSpec spec) {
+Fd load_linked(const Program& program, const Linked& linked, BpfProgramSpec spec,
+               BpfFeatures& features) {
     spec.insns = linked.insns;
     spec.licence = program.licence;
     if (spec.name.empty()) spec.name = linked.functions.at(0).name;
@@ -55,7 +100,9 @@ Fd load_linked(const Program& program, const Linked& linked, BpfProgramSpec spec
     try {
         return load_program(spec);
     } catch (const VerifierError& refusal) {
-        throw RefusedProgram(program, linked, refusal);
+        require_helpers(program, linked, spec.type, features);
+        const RefusedProgram refused(program, linked, refusal);
+        throw RefusedProgram(refused, hint_about(refusal, features), refused.evidence());
     }
 }
 

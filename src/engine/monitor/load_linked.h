@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "kernel/bpf/program.h"
+#include "kernel/features.h"
 #include "lang/link/link.h"
 #include "lang/program/program.h"
 
@@ -34,7 +35,9 @@ private:
 
 // Loads linked code into the kernel. `spec` gives the program's type; instructions, licence and
 // function names come from the program, and so does the name if spec has none. Throws
-// RefusedProgram, and the errors of load_program() except VerifierError.
-Fd load_linked(const Program& program, const Linked& linked, BpfProgramSpec spec);
+// RefusedProgram, UnsupportedError where the kernel lacks a helper that the program calls, and the
+// errors of load_program() except VerifierError.
+Fd load_linked(const Program& program, const Linked& linked, BpfProgramSpec spec,
+               BpfFeatures& features);
 
 }  // namespace gpufs

@@ -321,7 +321,7 @@ Fd Monitor::load_in_kernel(const Linked& linked, const Loaded& loaded) {
     if (spec.type == BPF_PROG_TYPE_TRACING) {
         return load_at_function(linked, loaded, std::move(spec));
     }
-    return load_linked(program(), linked, std::move(spec));
+    return load_linked(program(), linked, std::move(spec), machine_.features());
 }
 
 Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec) {
@@ -348,7 +348,7 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
         spec.attach_btf_fd = module.get();
     }
     try {
-        return load_linked(program(), linked, std::move(spec));
+        return load_linked(program(), linked, std::move(spec), machine_.features());
     } catch (const UnsupportedError&) {
         const ProbeAnswer answer = machine_.features().ask(BpfFeature::fentry);
         if (answer.support != Support::no || answer.code != EPERM) throw;

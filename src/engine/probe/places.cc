@@ -232,15 +232,20 @@ std::uint64_t find_function_offset(const std::string& file, const std::string& f
     return require_function(file, function).offset;
 }
 
+std::string fetch_from_instruction(std::uint64_t probe_address, std::uint64_t address) {
+    const std::uint64_t ahead = address - probe_address;
+    const bool is_before = static_cast<std::int64_t>(ahead) < 0;
+    return cat(is_before ? '-' : '+', hex(is_before ? 0 - ahead : ahead), "(%ip)");
+}
+
 std::optional<std::string> variable_fetch(const std::string& file, std::uint64_t probe_offset,
                                           const std::string& symbol, std::int64_t behind) {
     const auto probe_address = ElfFile(file).address_of(probe_offset);
     if (!probe_address) return std::nullopt;
     const auto distance = distance_to_symbol(file, *probe_address, symbol);
     if (!distance) return std::nullopt;
-    const std::int64_t ahead = *distance + behind;
-    const auto bytes = static_cast<std::uint64_t>(ahead < 0 ? -ahead : ahead);
-    return cat(ahead < 0 ? '-' : '+', hex(bytes), "(%ip)");
+    return fetch_from_instruction(*probe_address,
+                                  *probe_address + static_cast<std::uint64_t>(*distance + behind));
 }
 
 std::string kernel_place_text(const std::string& file, std::uint64_t offset) {

@@ -6,6 +6,7 @@
 #include "base/cat.h"
 #include "base/hex.h"
 #include "base/text.h"
+#include "engine/probe/places.h"
 #include "engine/probe/program_object.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/operations.h"
@@ -44,15 +45,11 @@ private:
             case Base::in_register:
                 text = register_fetch(number.reg);
                 break;
-            case Base::linked: {
-                const auto offset = info_.program().file_offset(spot_.address);
-                if (!offset) finder_.fail(cat(hex(spot_.address), " is not in the file"));
-                // The kernel counts from the probe's own segment.
-                text = cat("@+", hex(static_cast<std::uint64_t>(number.reads.front().at) -
-                                     spot_.address + *offset));
+            case Base::linked:
+                text = fetch_from_instruction(spot_.address,
+                                              static_cast<std::uint64_t>(number.reads.front().at));
                 next = 1;
                 break;
-            }
             case Base::constant:
                 finder_.fail(cat("it is at the fixed address ",
                                  hex(static_cast<std::uint64_t>(number.reads.front().at)),

@@ -196,6 +196,10 @@ MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramM
     std::vector<MapEntry>& entries = read.entries;
     const Aggregation& how = declared.aggregation;
     const std::size_t bytes = declared.value_bytes();
+    // Memory that is not written to costs nothing; entries that move do.
+    constexpr std::size_t kMostReserved = 1 << 18;
+    if (!how.is_histogram() && !declared.is_array())
+        entries.reserve(std::min<std::size_t>(map.spec().max_entries, kMostReserved));
     std::map<std::vector<std::byte>, std::size_t> places;  // of histograms
     const auto visit = [&](std::span<const std::byte> key, std::span<const std::byte> value) {
         ++read.places;

@@ -31,6 +31,19 @@ Bytes grouped_key(const MapDeclaration& map, const Layout& layout, const Bytes& 
     return made;
 }
 
+// Whether the members of the key, as they lie, are what is grouped by: the kernel's entries are the
+// groups then. Where there are bytes between members, equal ones may be several of its keys.
+bool is_whole_key(const MapDeclaration& map, const Layout& layout) {
+    std::size_t bytes = 0;
+    for (const Member& member : map.key.members) {
+        if (member.type.kind == ValueType::Kind::file_path) return false;  // one path, several keys
+        const Member* same = layout.find(member.name);
+        if (!same || same->offset != member.offset) return false;
+        bytes += member.type.bytes;
+    }
+    return bytes == map.key.bytes && bytes == layout.bytes;
+}
+
 void group(const MapDeclaration& map, const Layout& layout, std::vector<MapEntry>& entries) {
     std::map<Bytes, std::size_t> places;
     std::vector<MapEntry> groups;
@@ -52,19 +65,29 @@ void group(const MapDeclaration& map, const Layout& layout, std::vector<MapEntry
     entries = std::move(groups);
 }
 
-std::strong_ordering compare_member(const Member& member, const Bytes& a, const Bytes& b) {
-    const std::byte *x = a.data() + member.offset, *y = b.data() + member.offset;
+bool is_compared_by_bytes(const ValueType& type) {
+    return type.kind == ValueType::Kind::text || type.kind == ValueType::Kind::raw_bytes ||
+           type.kind == ValueType::Kind::ip_address || type.bytes > sizeof(std::uint64_t);
+}
+
+constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+
+// A word by which a member is ordered: whole numbers, and the first 8 bytes of the others.
+std::uint64_t order_word(const Member& member, const Bytes& bytes) {
+    const std::byte* at = bytes.data() + member.offset;
     const ValueType& type = member.type;
-    const bool is_bytes = type.kind == ValueType::Kind::text ||
-                          type.kind == ValueType::Kind::raw_bytes ||
-                          type.kind == ValueType::Kind::ip_address;
-    if (is_bytes) return std::memcmp(x, y, type.bytes) <=> 0;
-    std::uint64_t m = 0, n = 0;  // little-endian
-    std::memcpy(&m, x, type.bytes);
-    std::memcpy(&n, y, type.bytes);
-    if (!type.is_signed) return m <=> n;
+    std::uint64_t word = 0;  // little-endian
+    std::memcpy(&word, at, std::min(type.bytes, sizeof word));
+    if (is_compared_by_bytes(type)) return __builtin_bswap64(word);
+    if (!type.is_signed) return word;
     const unsigned unused = 64 - 8 * static_cast<unsigned>(type.bytes);
-    return static_cast<std::int64_t>(m << unused) <=> static_cast<std::int64_t>(n << unused);
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(word << unused) >> unused) ^
+           kSignBit;
+}
+
+std::strong_ordering compare_member(const Member& member, const Bytes& a, const Bytes& b) {
+    if (!is_compared_by_bytes(member.type)) return order_word(member, a) <=> order_word(member, b);
+    return std::memcmp(a.data() + member.offset, b.data() + member.offset, member.type.bytes) <=> 0;
 }
 
 std::strong_ordering compare_keys(const Layout& layout, const Bytes& a, const Bytes& b) {
@@ -118,19 +141,21 @@ void sort(const MapDeclaration& map, const Report& report, const Layout& layout,
     const bool is_signed = is_signed_column(how, report.sort);
     // The words to compare stand side by side, and entries are moved once.
     struct Place {
-        std::uint64_t word;
+        std::uint64_t word, key;
         std::size_t at;
     };
     std::vector<Place> places;
     places.reserve(entries.size());
-    constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+    const Member* first = layout.members.empty() || by_value ? nullptr : &layout.members.front();
     for (const MapEntry& entry : entries) {
         std::uint64_t word = by_key || by_value ? 0 : sort_word(how, report.sort, entry.words);
         if (is_signed) word ^= kSignBit;
-        places.push_back({least_first ? word : ~word, places.size()});
+        places.push_back(
+            {least_first ? word : ~word, first ? order_word(*first, entry.key) : 0, places.size()});
     }
     std::ranges::sort(places, [&](const Place& x, const Place& y) {
         if (x.word != y.word) return x.word < y.word;
+        if (x.key != y.key) return x.key < y.key;
         const MapEntry &a = entries[x.at], &b = entries[y.at];
         if (by_value && a.values != b.values) {
             for (const Member& member : map.value.members)
@@ -151,7 +176,8 @@ void sort(const MapDeclaration& map, const Report& report, const Layout& layout,
 ReportRows report_rows(const MapDeclaration& map, const Report& report,
                        std::vector<MapEntry> entries) {
     ReportRows rows{grouped_layout(map, report), std::move(entries)};
-    if (!report.by.empty() || report.is_total) group(map, rows.key, rows.entries);
+    if ((!report.by.empty() || report.is_total) && !is_whole_key(map, rows.key))
+        group(map, rows.key, rows.entries);
     sort(map, report, rows.key, rows.entries);
     return rows;
 }

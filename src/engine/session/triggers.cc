@@ -108,8 +108,11 @@ std::optional<bool> triggers_stay_in_instance(const Tracefs& top) {
     const Tracefs& at = scratch.tracefs();
     at.write("tracing_on", "0\n", Write::replace);
     at.write("events/sched/sched_switch/trigger", "traceon\n", Write::append);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // a switch away and back
-    const bool stays = at.read("tracing_on") == "1\n";
+    bool stays = false;
+    for (int i = 0; !stays && i < 20; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // a switch away and back
+        stays = at.read("tracing_on") == "1\n";
+    }
     at.write("events/sched/sched_switch/trigger", "!traceon\n", Write::append);
     return stays;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "base/clock.h"
@@ -11,7 +13,9 @@
 #include "base/kernel_abi.h"
 #include "engine/places/monitor_files.h"
 #include "kernel/host/cpus.h"
+#include "kernel/host/kallsyms.h"
 #include "kernel/host/proc_task.h"
+#include "lang/symbols/kernel_functions.h"
 
 namespace gpufs {
 namespace {
@@ -80,6 +84,26 @@ std::int64_t bits_of(const StateSet& states) {
     return bits;
 }
 
+// Where each CPU keeps some of the kernel's variables; only differences tell something. Of the
+// kernel's symbols where its BTF has no variables, as that of Debian's Linux 5.10.
+using PerCpuPlaces = std::map<std::string, std::int64_t, std::less<>>;
+PerCpuPlaces per_cpu_places(const Btf& btf) {
+    constexpr std::string_view kQueues = "runqueues";
+    constexpr std::string_view kWanted[] = {kQueues, "__preempt_count", "pcpu_hot"};
+    PerCpuPlaces places;
+    if (btf.per_cpu_offset(kQueues)) {
+        for (const std::string_view name : kWanted)
+            if (const auto at = btf.per_cpu_offset(name)) places.emplace(name, *at);
+        return places;
+    }
+    for_each_line(kallsyms_if_readable(), [&](std::string_view line) {
+        const auto symbol = parse_kallsyms_line(line);
+        if (symbol && symbol->module.empty() && std::ranges::count(kWanted, symbol->name) > 0)
+            places.emplace(symbol->name, static_cast<std::int64_t>(symbol->address));
+    });
+    return places;
+}
+
 // Where the kernel counts what interrupts a task, for the program to find, and in which bits: NMIs,
 // hard interrupts, and bit 8, serving a soft one.
 void find_preempt_count(const Btf& btf, ParameterValues& values) {
@@ -99,15 +123,19 @@ void find_preempt_count(const Btf& btf, ParameterValues& values) {
         values.numbers["count_at"] = *in_task;
         return;
     }
-    const auto queues = btf.per_cpu_offset("runqueues");
-    auto count = btf.per_cpu_offset("__preempt_count");
-    if (!count)
-        if (const auto hot = btf.per_cpu_offset("pcpu_hot"))  // Linux 6.2 to 6.14
-            if (const auto at = member("pcpu_hot.preempt_count"))
-                count = *hot + static_cast<std::uint32_t>(*at);
-    if (!queues || !count || !member("cfs_rq.rq"))
-        throw UnsupportedError("this kernel's BTF does not tell where it counts interrupts");
-    values.numbers["count_at"] = std::int64_t{*count} - std::int64_t{*queues};
+    const PerCpuPlaces places = per_cpu_places(btf);
+    const auto queues = places.find("runqueues"), hot = places.find("pcpu_hot");
+    auto count = places.find("__preempt_count");
+    std::int64_t within = 0;
+    if (count == places.end() && hot != places.end())  // Linux 6.2 to 6.14
+        if (const auto at = member("pcpu_hot.preempt_count")) {
+            count = hot;
+            within = *at;
+        }
+    if (queues == places.end() || count == places.end() || queues->second == count->second ||
+        !member("cfs_rq.rq"))
+        throw UnsupportedError("this kernel does not tell where it counts interrupts");
+    values.numbers["count_at"] = count->second + within - queues->second;
 }
 
 ParameterValues parameters_for(KernelFacts& machine, const StallTracker::Choice& choice,

@@ -1,6 +1,9 @@
 #include "kernel/elf/elf_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -10,6 +13,9 @@ namespace gpufs {
 ElfFile::ElfFile(const std::string& path) : ElfFile(open_file(path, O_RDONLY), path) {}
 
 ElfFile::ElfFile(Fd file, std::string path) : path_(std::move(path)), fd_(std::move(file)) {
+    struct stat is;
+    if (::fstat(fd_.get(), &is) == 0 && S_ISDIR(is.st_mode))
+        throw SysError(EISDIR, cat("read ", path_));
     elf_version(EV_CURRENT);
     elf_.reset(elf_begin(fd_.get(), ELF_C_READ_MMAP, nullptr));
     if (!elf_) throw Error(cat("cannot read ", path_, ": ", elf_words()));

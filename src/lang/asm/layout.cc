@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/suggest.h"
+#include "lang/program/call_flags.h"
 
 namespace gpufs {
 namespace {
@@ -40,6 +41,7 @@ constexpr NamedType kTypes[] = {
     {"errno", ValueType::Kind::error, 4, true},
     {"signal", ValueType::Kind::signal, 4, true},
     {"dev", ValueType::Kind::device, 4},
+    {"openflags", ValueType::Kind::integer, 4},
     {"ip", ValueType::Kind::ip_address, 16},
     {"dim3", ValueType::Kind::dimensions, 12},
     {"irq", ValueType::Kind::interrupt, 4},
@@ -175,11 +177,13 @@ ValueType AsmLayoutParser::type() {
         tokens_.fail(word.span, cat("no type is named '", word.text, "'"),
                      meant.empty() ? "types are u8 to u64, s8 to s64, strN, bytesN, time, ksym, "
                                      "usym, usym(MAP), kstack(MAP), ustack(MAP), pid, syscall, "
-                                     "errno, signal, dev, ip, dim3, irq"
+                                     "errno, signal, dev, openflags, ip, dim3, irq"
                                    : meant);
     }
     ValueType type = value_type(known->kind, known->bytes, known->is_signed);
-    if (type.kind == ValueType::Kind::integer) {
+    if (known->name == "openflags") {
+        type.flags = flags_of_call("openat", "flags");
+    } else if (type.kind == ValueType::Kind::integer) {
         type.unit = unit();
         take_words(type);
     }

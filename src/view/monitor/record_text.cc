@@ -19,6 +19,7 @@ int usual_width(const ValueType& type) {
         for (const auto& [value, word] : type.words) longest = std::max(longest, word.size());
         return -static_cast<int>(longest);
     }
+    if (!type.flags.empty()) return -kText;
     switch (type.kind) {
         case Kind::integer:
             return type.bytes == 8 ? 12 : type.bytes == 4 ? 8 : type.bytes == 2 ? 5 : 3;

@@ -236,18 +236,22 @@ BOOST_AUTO_TEST_CASE(by_stack_tells_who_took_memory_and_who_waited) {
         names.resize(std::min<std::size_t>(names.size(), 2));
         return names;
     };
+    // Of one place there may be two stacks: one was taken before the program's tables were there.
     const auto check = [&](const char* what, long long count) {
-        const Json row = only(told.rows("owners", ours({{"what", what}})));
-        BOOST_TEST(row["count"].number() == count, what);
-        BOOST_TEST(row["sum"].number() == count * 1000, what);
-        BOOST_TEST(inner_frames(row) == (std::vector<std::string>{"cuMemAlloc_v2 (libcuda.so.1)",
-                                                                  "take_memory (gpufs-cuda-work)"}),
-                   boost::test_tools::per_element());
+        const Told::Wanted wanted = ours({{"what", what}});
+        BOOST_TEST(told.sum("owners", wanted, "count") == count, what);
+        BOOST_TEST(told.sum("owners", wanted, "sum") == count * 1000, what);
+        for (const Json& row : told.rows("owners", wanted))
+            BOOST_TEST(
+                inner_frames(row) == (std::vector<std::string>{"cuMemAlloc_v2 (libcuda.so.1)",
+                                                               "take_memory (gpufs-cuda-work)"}),
+                boost::test_tools::per_element());
     };
     check("allocated", kCount);
     check("not freed", kCount - 1);
-    const Json wait = only(told.rows("waits", ours({{"call", "cuCtxSynchronize"}})));
-    BOOST_TEST(wait["min"].number() >= 2000);
+    const std::vector<Json> waits = told.rows("waits", ours({{"call", "cuCtxSynchronize"}}));
+    BOOST_TEST(!waits.empty());
+    for (const Json& wait : waits) BOOST_TEST(wait["min"].number() >= 2000);
     BOOST_TEST(told.sum("launched", kOfCudaWork, "count") == 2 * kCount);
 }
 

@@ -3,8 +3,6 @@
 #include "engine/monitor/replay.h"
 
 #define BOOST_TEST_DYN_LINK
-#include <fcntl.h>
-
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <optional>
@@ -12,9 +10,9 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "engine/recording/file_header.h"
 #include "engine/results/map_contents.h"
 #include "support/assemble_text.h"
+#include "support/page_times.h"
 #include "support/temp_file.h"
 
 namespace gpufs {
@@ -217,31 +215,17 @@ BOOST_AUTO_TEST_CASE(intervals_pass_in_the_recordings_time) {
         BOOST_TEST(run.value<std::uint64_t>(i, "t") / 1000 == 37376'753188u + 2000 * (i + 1));
 }
 
-// A copy of the recording in which the first page of each CPU has this time.
-std::string with_page_times(std::uint64_t time) {
-    std::string bytes = read_file(kSched);
-    const Fd file = open_file(kSched, O_RDONLY);
-    const TraceFileHeader header(file.get(), kSched);
-    for (const trace_dat::CpuData& cpu : header.buffers.at(1).cpus)
-        if (cpu.size != 0) std::memcpy(bytes.data() + cpu.offset, &time, sizeof time);
-    return bytes;
-}
-
 BOOST_AUTO_TEST_CASE(intervals_jump_over_the_gap_to_a_damaged_time) {
     // The first record is at the end of time, and what follows is a little later.
-    const test::TempFile late(with_page_times(~std::uint64_t{0} - 100'000'000));
+    constexpr std::uint64_t kLate = ~std::uint64_t{0} - 100'000'000;
+    const test::TempFile late(test::with_page_times(kSched, {{0, kLate}, {1, kLate}}));
     const std::string other = ".prog q tracepoint sched:sched_switch\n  r0 = 0\n  exit\n";
     Run run(late.path(), telling("interval 1s") + other);
     BOOST_TEST(run.records() == 0u);
     Run often(late.path(), telling("interval 2ms") + other);
     BOOST_TEST(often.records() == 4u);
     // One CPU's records are at the beginning of time, the other's at the end.
-    std::string bytes = with_page_times(~std::uint64_t{0} - 100'000'000);
-    const Fd file = open_file(kSched, O_RDONLY);
-    const TraceFileHeader header(file.get(), kSched);
-    const std::uint64_t early = 1;
-    std::memcpy(bytes.data() + header.buffers.at(1).cpus.at(0).offset, &early, sizeof early);
-    const test::TempFile gap(bytes);
+    const test::TempFile gap(test::with_page_times(kSched, {{0, 1}, {1, kLate}}));
     Run jump(gap.path(), telling("interval 1s") + other);
     BOOST_TEST(jump.records() == 10'000u);
     BOOST_TEST(jump.replay().losses().kinds().at(2).loss.least == 18'446'744'073u - 10'000u);

@@ -54,6 +54,18 @@ BOOST_AUTO_TEST_CASE(keys_and_indexes_go_up) {
                         {{1, {1}}, {300, {3}}, {2, {9}}}) == std::vector<Words>{{1}, {9}, {3}}));
 }
 
+BOOST_AUTO_TEST_CASE(texts_of_any_length_are_in_order) {
+    const Program program = declared(".map m hash key { name str16 }, value count, report \"m\"");
+    const Layout& layout = program.maps[0].key;
+    std::vector<MapEntry> all;
+    for (const char* name : {"zz", "threads-b", "threads", "threads-a"})
+        all.push_back({LayoutBytes(layout).text("name", name).bytes(), {1}, {}, {}});
+    std::string names;
+    for (const MapEntry& entry : report_rows(program.maps[0], program.reports[0], all).entries)
+        names += std::string(reinterpret_cast<const char*>(entry.key.data())) + ' ';
+    BOOST_TEST(names == "threads threads-a threads-b zz ");
+}
+
 BOOST_AUTO_TEST_CASE(statistics_are_sorted_by_the_column_asked_for) {
     const std::vector<std::pair<std::int32_t, Words>> entries = {
         {1, {10, 100, 1, 50}}, {2, {2, 60, 20, 40}}, {3, {1, 90, 90, 90}}};

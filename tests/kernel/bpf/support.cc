@@ -14,6 +14,7 @@
 #include "kernel/host/cpus.h"
 #include "kernel/perf/event.h"
 #include "kernel/tracefs/tracefs.h"
+#include "lang/insn/helpers.h"
 
 extern "C" {
 [[gnu::noinline]] int gpufs_test_target(int n) {
@@ -191,6 +192,18 @@ boost::test_tools::assertion_result has_bpf::operator()(boost::unit_test::test_u
         if (name.feature == feature)
             return answer(features().has(feature), cat("needs ", name.what, ": ", name.fix));
     return answer(false, "unknown feature");
+}
+
+boost::test_tools::assertion_result has_helper::operator()(boost::unit_test::test_unit_id) const {
+    const ProbeAnswer asked =
+        features().ask_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, static_cast<unsigned>(number));
+    return answer(asked.support == Support::yes, cat("needs bpf_", helper_name(number)));
+}
+boost::test_tools::assertion_result lacks_helper::operator()(boost::unit_test::test_unit_id) const {
+    const ProbeAnswer asked =
+        features().ask_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, static_cast<unsigned>(number));
+    return answer(asked.support == Support::no,
+                  cat("needs a kernel without bpf_", helper_name(number)));
 }
 
 boost::test_tools::assertion_result has_pmu::operator()(boost::unit_test::test_unit_id) const {

@@ -112,6 +112,16 @@ struct has_bpf {
     BpfFeature feature;
     boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
 };
+// A helper that programs of a raw tracepoint may call.
+struct has_helper {
+    int number;
+    boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
+};
+// The reverse: for what gpufs says where it is missing.
+struct lacks_helper {
+    int number;
+    boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
+};
 struct has_pmu {
     std::string name;
     boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;

@@ -150,6 +150,10 @@ BOOST_AUTO_TEST_CASE(what_is_no_program_is_said_to_be_none) {
         return true;
     });
     BOOST_CHECK_THROW(find_functions("/no/such/file", "x"), SysError);
+    BOOST_CHECK_EXCEPTION(find_functions("/proc/self", "x"), SysError, [](const SysError& e) {
+        BOOST_TEST(e.what() == "cannot read /proc/self: Is a directory");
+        return true;
+    });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -35,7 +35,8 @@ Program twice(const bpf_insn& last) {
 Fd load(const Program& program) {
     BpfProgramSpec spec;
     spec.type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-    return load_linked(program, link(program, program.programs[0], {}), spec);
+    BpfFeatures features;
+    return load_linked(program, link(program, program.programs[0], {}), spec, features);
 }
 
 BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
@@ -54,6 +55,19 @@ BOOST_AUTO_TEST_CASE(a_refusal_shows_the_users_line_and_quotes_the_log) {
                               BOOST_TEST(e.log().find("0: (b7) r0 = 0") != std::string::npos);
                               return true;
                           });
+}
+
+BOOST_AUTO_TEST_CASE(a_helper_that_such_programs_may_not_call_is_named) {
+    BOOST_CHECK_EXCEPTION(
+        load(twice(insn::call(BPF_FUNC_skb_load_bytes))), UnsupportedError,
+        [&](const UnsupportedError& e) {
+            BOOST_TEST(e.what() ==
+                       "a.bpf:3:2: error: this kernel's programs of this kind cannot call "
+                       "bpf_skb_load_bytes\n"
+                       "\tr1 = *(u64 *)(r1 + 8)\n"
+                       "\t^~~~~~~~~~~~~~~~~~~~~");
+            return true;
+        });
 }
 
 BOOST_AUTO_TEST_CASE(generated_code_that_is_refused_is_named) {

@@ -259,7 +259,8 @@ BOOST_AUTO_TEST_CASE(helpers_call_functions_of_the_program,
     probe.code = code.assemble();
     BpfProgramSpec spec;
     spec.type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-    BOOST_TEST(run(load_linked(program, link(program, probe, {}), spec), {}) == 45u);
+    BpfFeatures features;
+    BOOST_TEST(run(load_linked(program, link(program, probe, {}), spec, features), {}) == 45u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 #include "view/monitor/value_text.h"
 
+#include <fcntl.h>
 #include <sys/syscall.h>
 
 #define BOOST_TEST_DYN_LINK
@@ -39,6 +40,16 @@ std::string as_json(ValueWriter& values, const Layout& layout,
 }
 
 BOOST_AUTO_TEST_SUITE(value_text)
+
+BOOST_AUTO_TEST_CASE(flags_of_open_are_shown_by_their_names) {
+    const Program program = declared(".record r { how openflags }");
+    const Layout& layout = program.records[0].layout;
+    const auto bytes =
+        LayoutBytes(layout).set("how", std::uint32_t{O_WRONLY | O_CREAT | O_EXCL}).bytes();
+    ValueWriter values;
+    BOOST_TEST(as_text(values, layout, bytes) == "how=O_WRONLY|O_CREAT|O_EXCL");
+    BOOST_TEST(as_json(values, layout, bytes) == "\"O_WRONLY|O_CREAT|O_EXCL\"");
+}
 
 BOOST_AUTO_TEST_CASE(values_are_shown_by_their_types) {
     const Program program =
