@@ -29,10 +29,15 @@ public:
     std::string ir_text() const { return code_.to_text(); }
 
 private:
-    std::vector<CodeItem> compile_once(bool has_frame, std::string_view label_prefix);
+    // Where its values lie: all on the stack, small ones there if they fit, or large ones in a
+    // frame.
+    enum class Memory { whole_stack, stack, frame };
+    // Nothing where that does not do.
+    std::vector<CodeItem> compile_once(Memory memory, std::string_view label_prefix);
     // The variables that must have an address, as functions of loops reach them, or the script
     // takes it. The others stay in registers, where the verifier knows their values.
     std::set<std::size_t> variables_in_memory() const;
+    bool has_deep_calls() const;
     // Fails where the code gets longer than the kernel would take, as of nested unrolled loops.
     void check_size(const SourceRef& at) const;
     void place_variables();
@@ -140,13 +145,12 @@ private:
     void copy(const Local& from, const Local& to, std::size_t bytes);
     // As append_read(): of the kernel or of the task; zeros where it cannot be read.
     ir::Temp read(const Local& to, ir::Operand bytes, ir::Temp from, Space space);
-    void read_text(const Local& to, std::size_t bytes, ir::Operand limit, ir::Temp from,
-                   Space space);
+    void read_text(const Local& to, std::size_t bytes, ir::Temp from, Space space, TextEnd end);
     // The value as bytes of a type that holds it, in memory of its own or where it is.
     Local in_memory(const Value& value, const TypePtr& as);
     // Puts the value there, as that type.
-    void put(const Value& value, const TypePtr& as, const Local& to);
-    void put_text(const Value& value, std::size_t bytes, const Local& to);
+    void put(const Value& value, const TypePtr& as, const Local& to, TextEnd end = TextEnd::exact);
+    void put_text(const Value& value, std::size_t bytes, const Local& to, TextEnd end);
     void put_literal(const std::string& text, std::size_t bytes, const Local& to);
     Value load(const Local& from, const TypePtr& type);
 
@@ -202,6 +206,7 @@ private:
     std::optional<ir::Label> out_, end_;
     std::size_t functions_ = 0;  // that are open
     bool has_frame_ = false, wants_frame_ = false;
+    bool has_whole_stack_ = false;
     bool has_callbacks_ = true, has_called_range_ = false;
     std::size_t stack_bytes_ = 0, frame_bytes_ = 0;
     std::vector<VariablePlace> variables_;

@@ -3,6 +3,7 @@
 
 #include "base/align.h"
 #include "bt/code/probe_code.h"
+#include "lang/ir/read_memory.h"
 
 // Texts and bytes: reading them, comparing them.
 namespace gpufs::bt {
@@ -42,14 +43,14 @@ Value ProbeCode::eval_str(const Expr& expr) {
         value.space = space;
         return value;
     }
+    // The text that was asked for is whole, however it goes on.
     const Local made = allocate(type->bytes);
+    zero(made, type->bytes);
     const auto known = constant(*expr.operands[1]);
     if (known) {
         const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(*known, 0)) + 1;
-        read_text(made, type->bytes, std::min<std::uint64_t>(limit, type->bytes), address, space);
-        // The text that was asked for is whole, however it goes on.
-        if (limit >= type->bytes)
-            code_.store(made.place(static_cast<std::int64_t>(type->bytes) - 1), 0, ir::kU8);
+        append_read_text(code_, space, address_of(made),
+                         std::min<std::uint64_t>(limit, type->bytes), address);
     } else {
         // min(n + 1, bytes), in a form whose bounds the verifier sees.
         const ir::Temp limit = code_.new_temp(ir::kU64);
@@ -58,8 +59,8 @@ Value ProbeCode::eval_str(const Expr& expr) {
         code_.branch(ir::Cmp::lt, ir::kU64, limit, type->bytes - 1, is_small);
         code_.assign(limit, type->bytes - 1);
         code_.bind(is_small);
-        read_text(made, type->bytes, code_.compute(ir::Op::add, ir::kU64, limit, 1), address,
-                  space);
+        append_read_text(code_, space, address_of(made),
+                         code_.compute(ir::Op::add, ir::kU64, limit, 1), address);
     }
     return load(made, type);
 }
