@@ -187,48 +187,4 @@ ir::Operand ProbeCode::series_time() {
                          options.tai_ahead_ns);
 }
 
-// delete(@m[k], …) or delete(@m, k).
-Value ProbeCode::eval_delete(const Expr& expr) {
-    const auto drop = [&](const Expr& of, const Key& key) {
-        const ir::Temp failed =
-            code_.call(BPF_FUNC_map_delete_elem, {map_symbol(map_of(of)), address_of(*key)});
-        if (shared_.options().tells_failures) {
-            const ir::Label is_gone = code_.new_label();
-            code_.branch(ir::Cmp::eq, ir::kU32, failed, 0, is_gone);
-            tell_failure(of, "map_delete_elem", code_.convert(failed, ir::kS32));
-            code_.bind(is_gone);
-        }
-        return failed;
-    };
-    std::optional<ir::Temp> result;
-    const Expr& first = *expr.operands[0];
-    if (expr.operands.size() == 2 && expr.operands[1]->kind != Expr::Kind::map) {
-        result = drop(first, key_of(map_of(first), expr.operands, 1));
-    } else {
-        for (const ExprPtr& one : expr.operands)
-            result = drop(*one, key_of(map_of(*one), one->operands, 0));
-    }
-    const ir::Temp is_done = code_.new_temp(ir::kU8);
-    const ir::Label failed = code_.new_label();
-    code_.assign(is_done, 0);
-    code_.branch(ir::Cmp::ne, ir::kU32, *result, 0, failed);
-    code_.assign(is_done, 1);
-    code_.bind(failed);
-    return number_value(is_done, type_of(expr));
-}
-
-Value ProbeCode::eval_has_key(const Expr& expr) {
-    const Expr& of = *expr.operands[0];
-    const TypedMap& map = map_of(of);
-    const Local key = key_of(map, expr.operands, 1).value();
-    const ir::Temp is_there = code_.new_temp(ir::kU8);
-    const ir::Label none = code_.new_label();
-    const ir::Temp entry = code_.call(BPF_FUNC_map_lookup_elem, {map_symbol(map), address_of(key)});
-    code_.assign(is_there, 0);
-    code_.branch(ir::Cmp::eq, ir::kU64, entry, 0, none);
-    code_.assign(is_there, 1);
-    code_.bind(none);
-    return number_value(is_there, type_of(expr));
-}
-
 }  // namespace gpufs::bt

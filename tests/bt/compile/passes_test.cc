@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/diagnostics.h"
-#include "bt/code/compile.h"
-#include "bt/code/compiled.h"
+#include "bt/compile/compile.h"
+#include "bt/compile/compiled.h"
 #include "bt/infer/infer.h"
 #include "bt/parse/parse.h"
 #include "bt/types/typed.h"

@@ -1,4 +1,4 @@
-#include "bt/code/compile.h"
+#include "bt/compile/compile.h"
 
 #include <algorithm>
 
