@@ -145,11 +145,16 @@ bool ScriptCode::is_added_to_once(const TypedMap& map) const {
     return adds != adds_.end() && adds->second == 1;
 }
 
+bool ScriptCode::is_always_there(const TypedMap& map) const {
+    if (map.is_keyed) return false;
+    return options_.types.is_old ? map.value->is(Kind::count) : !deletes(map.name);
+}
+
 bool ScriptCode::has_address(const TypedMap& map) const {
     const Type& value = *map.value;
     const bool is_one_value = value.is_scalar() || (value.is_aggregation() && !value.has_slots() &&
                                                     !value.is(Kind::tseries));
-    return !map.is_keyed && is_one_value && !deletes(map.name);
+    return !map.is_keyed && is_one_value && is_always_there(map) && !deletes(map.name);
 }
 
 const MapDeclaration& ScriptCode::map(const TypedMap& map) {

@@ -43,6 +43,8 @@ public:
     bool has_address(const TypedMap& map) const;
     // One place of one program adds to it.
     bool is_added_to_once(const TypedMap& map) const;
+    // A map without keys whose value is there, and printed, though nothing was put in.
+    bool is_always_there(const TypedMap& map) const;
     // The script takes what is in the map, or an element of it, away.
     bool deletes(const std::string& map) const { return deleted_.contains(map); }
     // The function that adds to it, as AggregateFunctions::define() has it.
