@@ -305,6 +305,9 @@ check-browser: $(B)/gpufs build/.deps-browser build/browser/node_modules/playwri
 # Variables at random lines of a real program, as gdb sees them.
 check-gdb: $(B)/gpufs build/.deps-gdb
 	$(Q)tests/gdb/run.sh $(B)/gpufs build/gdb
+# Random scripts, beside bpftrace 0.17: its package is not installed for it. COUNT=N, SEED=N.
+check-bpftrace: $(B)/gpufs $(B)/bench-probe
+	$(Q)python3 tests/bench/beside_bpftrace.py $(B)/gpufs $(B)/bench-probe $(or $(COUNT),50) $(or $(SEED),1)
 build/browser/node_modules/playwright-core:
 	@echo "  NPM   playwright-core"; mkdir -p build/browser
 	$(Q)npm install --silent --no-audit --no-fund --prefix build/browser playwright-core@1.65.1
@@ -365,5 +368,5 @@ clean:
 	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +
 force:
 .PHONY: all static demo check $(RINGS:%=check-%) $(RINGS:%=check-%-needs) guests bt-tools sanitized fuzz \
-        bench check-browser check-gdb lint install deps clean force
+        bench check-browser check-gdb check-bpftrace lint install deps clean force
 .DELETE_ON_ERROR:

@@ -1,7 +1,7 @@
 // Scripts: any text becomes a Program, or mistakes; nothing else comes out of the compiler.
 
 #include "base/error.h"
-#include "bt/code/compiled.h"
+#include "bt/compile/compiled.h"
 #include "fuzz/fuzz.h"
 
 namespace gpufs::fuzz {

@@ -118,17 +118,6 @@ Value ProbeCode::eval_context_member(const Expr& expr) {
     return number_value(loaded, type);
 }
 
-// The kernel writes the path's end first, so it wants all of the memory; what it could not write
-// stays empty.
-Value ProbeCode::eval_path(const Expr& expr) {
-    const TypePtr type = type_of(expr);
-    const ir::Temp path = address_of(eval(*expr.operands[0]));
-    const Local made = allocate(type->bytes);
-    zero(made, type->bytes);
-    code_.call(BPF_FUNC_d_path, {path, address_of(made), type->bytes});
-    return load(made, type);
-}
-
 Value ProbeCode::eval_builtin(const Expr& expr) {
     const std::string& name = expr.text;
     const TypePtr type = type_of(expr);

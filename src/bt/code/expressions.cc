@@ -448,12 +448,12 @@ Value ProbeCode::eval_ternary(const Expr& expr) {
     if (type->is_scalar())
         result = code_.new_temp(ir_type(*type));
     else if (!type->is(Kind::none))
-        bytes = allocate(type->bytes);
+        bytes = allocate(type->bytes + room_behind(*type));
     const auto take = [&](const Value& value) {
         if (result)
             code_.assign(*result, number(value));
         else if (bytes)
-            put(value, type, *bytes);
+            put(value, type, *bytes, TextEnd::roomy);
     };
     std::optional<Value> condition;
     if (expr.operands[1]) {
@@ -499,10 +499,12 @@ Value ProbeCode::eval_cast(const Expr& expr) {
 
 Value ProbeCode::eval_tuple(const Expr& expr) {
     const TypePtr type = type_of(expr);
-    const Local made = allocate(type->bytes);
+    const Local made = allocate(type->bytes + room_behind(*type));
     zero(made, type->bytes);
+    // In order: what comes next is written over the byte behind a text.
     for (std::size_t i = 0; i < expr.operands.size(); ++i)
-        put(eval(*expr.operands[i]), type->fields[i].type, made.at(type->fields[i].offset));
+        put(eval(*expr.operands[i]), type->fields[i].type, made.at(type->fields[i].offset),
+            TextEnd::roomy);
     Value value;
     value.type = type;
     value.bytes = made;

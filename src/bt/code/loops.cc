@@ -9,6 +9,11 @@
 // that such a function uses are in the frame, which it is given.
 namespace gpufs::bt {
 
+struct ProbeCode::LoopCall {
+    std::string function;
+    ir::Slot given;  // what it is given
+};
+
 struct ProbeCode::OuterCode {
     ir::Code code;
     std::optional<ir::Temp> context, frame;
@@ -194,30 +199,6 @@ void ProbeCode::end_inner(OuterCode outer) {
     stack_bytes_ = outer.stack_bytes;
     loops_ = std::move(outer.loops);
     variables_ = std::move(outer.variables);
-}
-
-// A function of its own counts: the kernel says how many elements there are from Linux 6.6 on only.
-Value ProbeCode::eval_len(const Expr& expr) {
-    const TypedMap& map = map_of(*expr.operands[0]);
-    const char* const name = "count_elements";
-    if (!shared_.program().find_subprogram(name)) {
-        ir::Code count;
-        for (unsigned i = 1; i <= 3; ++i) count.argument(i);
-        const ir::Temp counter = count.argument(4);
-        // Of a sum the verifier would follow each value there may be.
-        count.atomic(AtomicOp::add, {counter, 0}, 1, ir::kU64);
-        count.leave(0);
-        Subprogram function;
-        function.name = name;
-        function.code = count.assemble();
-        shared_.program().subprograms.push_back(std::move(function));
-    }
-    const ir::Slot counter = code_.new_slot(kWord);
-    code_.store(counter, 0, ir::kU64);
-    code_.call(BPF_FUNC_for_each_map_elem,
-               {map_symbol(map), code_.symbol(Relocation::to(Relocation::Kind::callback, name)),
-                code_.address(counter), 0});
-    return number_value(code_.load(counter, ir::kU64), type_of(expr));
 }
 
 }  // namespace gpufs::bt

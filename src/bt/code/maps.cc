@@ -55,14 +55,15 @@ ProbeCode::Key ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>
     for (std::size_t i = first; i < keys.size(); ++i) values.push_back(eval(*keys[i]));
     if (is_one && extra == 0 && is_key_already(*keys[first], values.front(), type))
         return *values.front().bytes;
-    const Local key = allocate(bytes + extra);
+    const Local key = allocate(bytes + std::max(extra, room_behind(type)));
     if (has_padding(type)) zero(key, bytes);
     if (is_one) {
-        put(values.front(), map.key, key);
+        put(values.front(), map.key, key, TextEnd::roomy);
         return key;
     }
+    // In order: what comes next is written over the byte behind a text.
     for (std::size_t i = 0; i < values.size(); ++i)
-        put(values[i], type.fields[i].type, key.at(type.fields[i].offset));
+        put(values[i], type.fields[i].type, key.at(type.fields[i].offset), TextEnd::roomy);
     return key;
 }
 
@@ -127,15 +128,14 @@ Value ProbeCode::aggregated(const Type& type, ir::Temp entry) {
 void ProbeCode::update(const TypedMap& map, const Key& key, const Value& value) {
     if (!key) return put(value, map.value, {value_address(map), 0});
     const std::size_t bytes = align_up(map.value->bytes, kWord);
-    const Local made = allocate(bytes);
+    const Local made = allocate(bytes + room_behind(*map.value));
     if (has_padding(*map.value)) zero(made, bytes);
-    put(value, map.value, made);
+    put(value, map.value, made, TextEnd::roomy);
     const ir::Label done = code_.new_label();
-    const ir::Temp result = code_.convert(
-        code_.call(BPF_FUNC_map_update_elem, {map_symbol(map), address_of(*key), address_of(made),
-                                              static_cast<int>(BPF_ANY)}),
-        ir::kS32);
-    code_.branch(ir::Cmp::eq, ir::kS32, result, 0, done);
+    const ir::Temp result = code_.call(
+        BPF_FUNC_map_update_elem,
+        {map_symbol(map), address_of(*key), address_of(made), static_cast<int>(BPF_ANY)});
+    code_.branch(ir::Cmp::eq, ir::kU32, result, 0, done);
     append_loss(code_, shared_.refused_of_map(map));
     code_.bind(done);
 }
@@ -185,51 +185,6 @@ ir::Operand ProbeCode::series_time() {
         return number(eval_element(*clock, key_of(*clock, {}, 0)));
     return code_.compute(ir::Op::add, ir::kU64, code_.call(BPF_FUNC_ktime_get_ns, {}),
                          options.tai_ahead_ns);
-}
-
-// delete(@m[k], …) or delete(@m, k).
-Value ProbeCode::eval_delete(const Expr& expr) {
-    const auto drop = [&](const Expr& of, const Key& key) {
-        const ir::Temp failed = code_.convert(
-            code_.call(BPF_FUNC_map_delete_elem, {map_symbol(map_of(of)), address_of(*key)}),
-            ir::kS32);
-        if (shared_.options().tells_failures) {
-            const ir::Label is_gone = code_.new_label();
-            code_.branch(ir::Cmp::eq, ir::kS32, failed, 0, is_gone);
-            tell_failure(of, "map_delete_elem", failed);
-            code_.bind(is_gone);
-        }
-        return failed;
-    };
-    std::optional<ir::Temp> result;
-    const Expr& first = *expr.operands[0];
-    if (expr.operands.size() == 2 && expr.operands[1]->kind != Expr::Kind::map) {
-        result = drop(first, key_of(map_of(first), expr.operands, 1));
-    } else {
-        for (const ExprPtr& one : expr.operands)
-            result = drop(*one, key_of(map_of(*one), one->operands, 0));
-    }
-    const ir::Temp is_done = code_.new_temp(ir::kU8);
-    const ir::Label failed = code_.new_label();
-    code_.assign(is_done, 0);
-    code_.branch(ir::Cmp::ne, ir::kS32, *result, 0, failed);
-    code_.assign(is_done, 1);
-    code_.bind(failed);
-    return number_value(is_done, type_of(expr));
-}
-
-Value ProbeCode::eval_has_key(const Expr& expr) {
-    const Expr& of = *expr.operands[0];
-    const TypedMap& map = map_of(of);
-    const Local key = key_of(map, expr.operands, 1).value();
-    const ir::Temp is_there = code_.new_temp(ir::kU8);
-    const ir::Label none = code_.new_label();
-    const ir::Temp entry = code_.call(BPF_FUNC_map_lookup_elem, {map_symbol(map), address_of(key)});
-    code_.assign(is_there, 0);
-    code_.branch(ir::Cmp::eq, ir::kU64, entry, 0, none);
-    code_.assign(is_there, 1);
-    code_.bind(none);
-    return number_value(is_there, type_of(expr));
 }
 
 }  // namespace gpufs::bt

@@ -12,8 +12,11 @@ namespace {
 
 using Kind = Type::Kind;
 
-// What a program keeps on its stack of 512 bytes, of which registers take some.
+// What is kept of a stack of 512 bytes, where registers and the functions that are called take
+// some.
 constexpr std::size_t kStackBytes = 256, kLargestOnStack = 128;
+// From so many bytes on, one call of the kernel is shorter than stores.
+constexpr std::size_t kManyBytes = 128;
 
 ir::Type piece_type(std::size_t bytes) {
     return {static_cast<std::uint8_t>(bytes), false};
@@ -29,9 +32,18 @@ std::size_t widest_access(std::size_t left, std::int64_t at, std::int64_t other)
     return width;
 }
 
+// What TextEnd::roomy and ::sent want.
+std::size_t room_behind(const Type& type) {
+    if (type.is(Kind::tuple) && !type.fields.empty()) return room_behind(*type.fields.back().type);
+    return type.is(Kind::string) ? kWord : 0;
+}
+
 Local ProbeCode::allocate(std::size_t bytes) {
     bytes = align_up(std::max<std::size_t>(bytes, 1), kWord);
-    if (bytes <= kLargestOnStack && stack_bytes_ + bytes <= kStackBytes) {
+    // Where all that there is may be used, slots that are in use at different times share bytes:
+    // compile_once() sees whether it suffices.
+    const bool fits = bytes <= kLargestOnStack && stack_bytes_ + bytes <= kStackBytes;
+    if (fits || (has_whole_stack_ && bytes <= kWholeStackBytes)) {
         stack_bytes_ += bytes;
         return {code_.new_slot(bytes), 0};
     }
@@ -72,6 +84,12 @@ Space ProbeCode::space_of(const Value& value) const {
 }
 
 void ProbeCode::zero(const Local& at, std::size_t bytes) {
+    if (bytes >= kManyBytes) {
+        read(at, bytes,
+             code_.symbol(Relocation::to(Relocation::Kind::map_value, shared_.zeros(bytes))),
+             Space::kernel);
+        return;
+    }
     for (std::size_t i = 0; i < bytes;) {
         const auto offset = static_cast<std::int64_t>(i);
         const std::size_t width = widest_access(bytes - i, at.offset + offset);
@@ -81,6 +99,10 @@ void ProbeCode::zero(const Local& at, std::size_t bytes) {
 }
 
 void ProbeCode::copy(const Local& from, const Local& to, std::size_t bytes) {
+    if (bytes >= kManyBytes) {
+        read(to, bytes, address_of(from), Space::kernel);
+        return;
+    }
     for (std::size_t i = 0; i < bytes;) {
         const auto at = static_cast<std::int64_t>(i);
         const std::size_t width = widest_access(bytes - i, from.offset + at, to.offset + at);
@@ -93,17 +115,19 @@ ir::Temp ProbeCode::read(const Local& to, ir::Operand bytes, ir::Temp from, Spac
     return append_read(code_, space, address_of(to), bytes, from);
 }
 
-void ProbeCode::read_text(const Local& to, std::size_t bytes, ir::Operand limit, ir::Temp from,
-                          Space space) {
-    zero(to, bytes);
+// A text without a NUL in its bytes is cut.
+void ProbeCode::read_text(const Local& to, std::size_t bytes, ir::Temp from, Space space,
+                          TextEnd end) {
+    if (end != TextEnd::sent) zero(to, bytes);
+    if (end != TextEnd::exact) {
+        append_read_text(code_, space, address_of(to), bytes + 1, from);
+        return;
+    }
     const ir::Label done = code_.new_label();
-    const ir::Temp length = append_read_text(code_, space, address_of(to), limit, from);
-    if (limit.temp()) return code_.bind(done);
-    // Where the text goes on, its next byte replaces the NUL: a text without one is cut.
-    code_.branch(ir::Cmp::lt, ir::kS32, length, limit.number(), done);
-    const auto last = static_cast<std::int64_t>(limit.number()) - 1;
-    if (limit.number() == bytes)
-        read(to.at(bytes - 1), 1, code_.compute(ir::Op::add, ir::kU64, from, last), space);
+    const ir::Temp length = append_read_text(code_, space, address_of(to), bytes, from);
+    // Where the text goes on, its next byte replaces the NUL.
+    code_.branch(ir::Cmp::lt, ir::kS32, length, bytes, done);
+    read(to.at(bytes - 1), 1, code_.compute(ir::Op::add, ir::kU64, from, bytes - 1), space);
     code_.bind(done);
 }
 
@@ -118,16 +142,16 @@ void ProbeCode::put_literal(const std::string& text, std::size_t bytes, const Lo
     }
 }
 
-void ProbeCode::put_text(const Value& value, std::size_t bytes, const Local& to) {
+void ProbeCode::put_text(const Value& value, std::size_t bytes, const Local& to, TextEnd end) {
     if (value.literal) return put_literal(up_to_nul(*value.literal).substr(0, bytes), bytes, to);
-    if (!value.bytes) return read_text(to, bytes, bytes, address_of(value), space_of(value));
+    if (!value.bytes) return read_text(to, bytes, address_of(value), space_of(value), end);
     const std::size_t have = std::min(bytes, value.type->bytes);
     copy(*value.bytes, to, have);
     zero(to.at(have), bytes - have);
 }
 
-void ProbeCode::put(const Value& value, const TypePtr& as, const Local& to) {
-    if (as->is(Kind::string)) return put_text(value, as->bytes, to);
+void ProbeCode::put(const Value& value, const TypePtr& as, const Local& to, TextEnd end) {
+    if (as->is(Kind::string)) return put_text(value, as->bytes, to, end);
     if (as->is_scalar() || (as->is_aggregation() && value.number)) {
         const std::size_t bytes = as->is_aggregation() ? kWord : as->bytes;
         return code_.store(to.place(), number(value), piece_type(bytes));
@@ -161,8 +185,8 @@ Local ProbeCode::in_memory(const Value& value, const TypePtr& as) {
     const bool is_alike =
         value.type == as || (!as->is(Kind::tuple) && value.type->bytes == as->bytes);
     if (value.bytes && is_alike) return *value.bytes;
-    const Local made = allocate(as->bytes);
-    put(value, as, made);
+    const Local made = allocate(as->bytes + room_behind(*as));
+    put(value, as, made, TextEnd::roomy);
     return made;
 }
 

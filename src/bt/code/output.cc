@@ -52,16 +52,17 @@ ir::Temp ProbeCode::send(const Expr& expr, SentRecord record,
     const std::size_t bytes = record.bytes;
     std::string& name = records_[&expr];
     if (name.empty()) name = shared_.add_record(std::move(record));
-    const Local at = allocate(bytes);
+    const std::size_t room = values.empty() ? 0 : room_behind(*type_of(*values.back()));
+    const Local at = allocate(bytes + room);
     if (!values.empty()) code_.store(at.place(), 0, ir::kU64);
     code_.store(at.place(), code_.symbol(Relocation::to(Relocation::Kind::record_id, name)),
                 ir::kU32);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const SentValue& place = places[i];
         const std::size_t next = i + 1 < places.size() ? places[i + 1].offset : bytes;
+        put(eval(*values[i]), place.type, at.at(place.offset), TextEnd::sent);
         // Each byte that is sent was written: the kernel checks it of the stack's.
         zero(at.at(place.offset + place.type->bytes), next - place.offset - place.type->bytes);
-        put(eval(*values[i]), place.type, at.at(place.offset));
     }
     if (values.empty() && bytes > sizeof(std::uint32_t))
         code_.store(at.place(sizeof(std::uint32_t)), 0, ir::kU32);

@@ -64,8 +64,8 @@ void ProbeCode::place_variables() {
             place.number = code_.new_temp(ir_type(*variable.type));
             code_.assign(*place.number, 0);
         } else {
-            place.bytes = is_shared ? allocate_in_frame(variable.type->bytes)
-                                    : allocate(variable.type->bytes);
+            const std::size_t bytes = variable.type->bytes + room_behind(*variable.type);
+            place.bytes = is_shared ? allocate_in_frame(bytes) : allocate(bytes);
             if (variable.starts_empty) zero(*place.bytes, variable.type->bytes);
         }
         variables_.push_back(place);
@@ -80,10 +80,25 @@ void ProbeCode::filter_pids(ir::Label otherwise) {
     if (!is_own) append_pid_test(code_, shared_.options().pids, otherwise);
 }
 
+// Callbacks of loops, walks of stacks, and what adds to time series have much on theirs.
+bool ProbeCode::has_deep_calls() const {
+    bool found = false;
+    const auto visit = [&](const auto& node, bool is_inside) {
+        found = found || is_inside;
+        if constexpr (std::is_same_v<std::decay_t<decltype(node)>, Expr>)
+            found = found || node.text == "kstack" || node.text == "ustack" ||
+                    node.text == "tseries" || node.text == "len";
+    };
+    InsideOfLoops walker([&](const Stmt& stmt) { return is_called(stmt); }, visit);
+    walker.walk(*instance_.probe);
+    return found;
+}
+
 std::vector<CodeItem> ProbeCode::compile() {
+    const Memory first = has_deep_calls() ? Memory::stack : Memory::whole_stack;
     const auto made = [&](std::string_view label_prefix) {
-        std::vector<CodeItem> code = compile_once(false, label_prefix);
-        return wants_frame_ ? compile_once(true, label_prefix) : code;
+        std::vector<CodeItem> code = compile_once(first, label_prefix);
+        return wants_frame_ ? compile_once(Memory::frame, label_prefix) : code;
     };
     std::vector<CodeItem> code = made(".");
     if (!has_called_range_) return code;
@@ -101,9 +116,10 @@ std::vector<CodeItem> ProbeCode::compile() {
     return code;
 }
 
-std::vector<CodeItem> ProbeCode::compile_once(bool has_frame, std::string_view label_prefix) {
+std::vector<CodeItem> ProbeCode::compile_once(Memory memory, std::string_view label_prefix) {
     code_ = ir::Code();
-    has_frame_ = has_frame;
+    has_frame_ = memory == Memory::frame;
+    has_whole_stack_ = memory == Memory::whole_stack;
     wants_frame_ = false;
     stack_bytes_ = 0;
     frame_bytes_ = kWord;  // the first word says that it is in use
@@ -115,7 +131,7 @@ std::vector<CodeItem> ProbeCode::compile_once(bool has_frame, std::string_view l
     filter_pids(end);
     if (instance_.provider() == Provider::iter) begin_object(end);
     stop_after_exit(end);
-    if (has_frame) {
+    if (has_frame_) {
         const ir::Temp frame = code_.call(shared_.claim_function(), {});
         code_.branch(ir::Cmp::eq, ir::kU64, frame, 0, end);
         frame_ = frame;
@@ -124,12 +140,18 @@ std::vector<CodeItem> ProbeCode::compile_once(bool has_frame, std::string_view l
     if (instance_.probe->predicate) unless(*instance_.probe->predicate, *out_);
     emit(instance_.probe->body);
     code_.bind(*out_);
-    if (has_frame) append_release(code_, *frame_);
+    if (has_frame_) append_release(code_, *frame_);
     if (instance_.provider() == Provider::iter) end_object();
     code_.bind(end);
     code_.leave(0);
     if (wants_frame_) return {};
-    return code_.assemble(label_prefix);
+    try {
+        return code_.assemble(label_prefix, has_whole_stack_ ? kWholeStackBytes : kBpfStackBytes);
+    } catch (const ir::StackError&) {
+        if (!has_whole_stack_) throw;
+        wants_frame_ = true;
+        return {};
+    }
 }
 
 }  // namespace gpufs::bt

@@ -29,10 +29,14 @@ public:
     std::string ir_text() const { return code_.to_text(); }
 
 private:
-    std::vector<CodeItem> compile_once(bool has_frame, std::string_view label_prefix);
+    // Where values lie: all on the stack, small ones that fit there, or large ones in a frame.
+    enum class Memory { whole_stack, stack, frame };
+    // Nothing where that does not do.
+    std::vector<CodeItem> compile_once(Memory memory, std::string_view label_prefix);
     // The variables that must have an address, as functions of loops reach them, or the script
     // takes it. The others stay in registers, where the verifier knows their values.
     std::set<std::size_t> variables_in_memory() const;
+    bool has_deep_calls() const;
     // Fails where the code gets longer than the kernel would take, as of nested unrolled loops.
     void check_size(const SourceRef& at) const;
     void place_variables();
@@ -53,17 +57,13 @@ private:
     void emit_for_map(const Stmt& stmt);
     // Whether the body of the loop is a function that the kernel calls.
     bool is_called(const Stmt& stmt) const;
-    struct LoopCall {
-        std::string function;
-        ir::Slot given;  // what it is given
-    };
+    struct LoopCall;
     LoopCall begin_loop();
     void leave_if_told(const LoopCall& loop);
     void enter_body(ir::Temp given);
     void emit_body(const Stmt& stmt, const LoopCall& loop, ir::Temp given);
     void set_variable(std::size_t which, const Value& value);
-    // The value of `before op operand`, as the type of `before`.
-    // `at` is what a division by 0 is told of.
+    // `before op operand`, as the type of `before`. `at` is what a division by 0 is told of.
     ir::Operand arithmetic(BinaryOp op, ir::Type type, ir::Operand a, ir::Operand b,
                            const Expr& at);
     Value computed(BinaryOp op, const Value& before, ir::Operand operand, const Expr& at);
@@ -94,38 +94,25 @@ private:
     Value eval_cast(const Expr& expr);
     Value eval_tuple(const Expr& expr);
     Value eval_call(const Expr& expr);
+    class Calls;
     Value field_at(const Value& of, const Type::Field& field);
     Value remote_value(ir::Temp address, Space space, const TypePtr& type);
-    Value compared(const Expr& expr);
     ir::Temp argument_number(unsigned number);
     ir::Temp register_value(const std::string& name, const SourceRef& at);
     ir::Temp context_word(std::size_t offset);
     ir::Operand user_mode();
     Value parameter_value(const Type::Field& field);
-    // Of an iterator's program: it runs once more when there are no more objects, and jumps to the
-    // label then.
+    // Of an iterator's program, which also runs when there are no more objects: jumps then.
     void begin_object(ir::Label none);
     // Tells the kernel that there is something to read, so that reading stops here.
     void end_object();
     Value eval_context_member(const Expr& expr);
 
-    // Texts and bytes.
-    Value eval_str(const Expr& expr);
-    Value eval_buf(const Expr& expr);
-    Value eval_ntop(const Expr& expr);
-    Value eval_initial_id(const Expr& expr);
-    ir::Temp text_length(const Value& text);
     // Whether two texts are equal up to `limit` bytes: jumps to the label where they are not.
     void unless_equal(const Value& a, const Value& b, ir::Label otherwise,
                       std::size_t limit = SIZE_MAX);
     void unless_equals_literal(const Value& text, const std::string& literal, ir::Label otherwise,
                                std::size_t limit);
-    // Where in a text another one begins; -1: nowhere.
-    ir::Temp place_in(const Value& text, const Value& part, const SourceRef& at);
-    ir::Temp place_in(const Value& text, const Local& at, const std::string& part);
-    Value eval_concat(const Expr& expr);
-    Value eval_memcmp(const Expr& expr);
-    Value eval_path(const Expr& expr);
     void unless_same_bytes(const Local& a, const Local& b, std::size_t bytes, ir::Label otherwise);
 
     // Memory.
@@ -139,13 +126,12 @@ private:
     void copy(const Local& from, const Local& to, std::size_t bytes);
     // As append_read(): of the kernel or of the task; zeros where it cannot be read.
     ir::Temp read(const Local& to, ir::Operand bytes, ir::Temp from, Space space);
-    void read_text(const Local& to, std::size_t bytes, ir::Operand limit, ir::Temp from,
-                   Space space);
+    void read_text(const Local& to, std::size_t bytes, ir::Temp from, Space space, TextEnd end);
     // The value as bytes of a type that holds it, in memory of its own or where it is.
     Local in_memory(const Value& value, const TypePtr& as);
     // Puts the value there, as that type.
-    void put(const Value& value, const TypePtr& as, const Local& to);
-    void put_text(const Value& value, std::size_t bytes, const Local& to);
+    void put(const Value& value, const TypePtr& as, const Local& to, TextEnd end = TextEnd::exact);
+    void put_text(const Value& value, std::size_t bytes, const Local& to, TextEnd end);
     void put_literal(const std::string& text, std::size_t bytes, const Local& to);
     Value load(const Local& from, const TypePtr& type);
 
@@ -163,9 +149,6 @@ private:
     void add_to(const TypedMap& map, const Key& key, ir::Operand value);
     ir::Temp histogram_slot(const TypedMap& map, ir::Operand value);
     ir::Operand series_time();
-    Value eval_delete(const Expr& expr);
-    Value eval_has_key(const Expr& expr);
-    Value eval_len(const Expr& expr);
     // `asked` is told of where there is none, if that is asked for; null: by nobody.
     Value eval_element(const TypedMap& map, const Key& key, const Expr* asked = nullptr);
     // The number that an aggregation's element at an address stands for.
@@ -201,6 +184,7 @@ private:
     std::optional<ir::Label> out_, end_;
     std::size_t functions_ = 0;  // that are open
     bool has_frame_ = false, wants_frame_ = false;
+    bool has_whole_stack_ = false;
     bool has_callbacks_ = true, has_called_range_ = false;
     std::size_t stack_bytes_ = 0, frame_bytes_ = 0;
     std::vector<VariablePlace> variables_;

@@ -118,6 +118,13 @@ void append_lhist_slot(ir::Code& code, ir::Temp value, ir::Temp slot, const Type
 ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable& table,
                        World& world, const CompileOptions& options, Compiled& made)
     : script_(script), typed_(typed), table_(table), world_(world), options_(options), made_(made) {
+    for (const Probe& probe : script.probes)
+        for_each_expr(probe, [this](const Expr& expr) {
+            if (expr.kind != Expr::Kind::call || (expr.text != "delete" && expr.text != "clear"))
+                return;
+            for (const ExprPtr& one : expr.operands)
+                if (one->kind == Expr::Kind::map) deleted_.insert(one->text);
+        });
     const auto count = [this](const auto& node, bool is_unrolled) {
         const Expr* to = nullptr;
         if constexpr (std::is_same_v<std::decay_t<decltype(node)>, Stmt>)
@@ -138,22 +145,16 @@ bool ScriptCode::is_added_to_once(const TypedMap& map) const {
     return adds != adds_.end() && adds->second == 1;
 }
 
-bool ScriptCode::deletes(const std::string& map) const {
-    bool found = false;
-    for (const Probe& probe : script_.probes)
-        for_each_expr(probe, [&](const Expr& expr) {
-            if (expr.kind == Expr::Kind::call && (expr.text == "delete" || expr.text == "clear"))
-                for (const ExprPtr& one : expr.operands)
-                    found = found || (one->kind == Expr::Kind::map && one->text == map);
-        });
-    return found;
+bool ScriptCode::is_always_there(const TypedMap& map) const {
+    if (map.is_keyed) return false;
+    return options_.types.is_old ? map.value->is(Kind::count) : !deletes(map.name);
 }
 
 bool ScriptCode::has_address(const TypedMap& map) const {
     const Type& value = *map.value;
     const bool is_one_value = value.is_scalar() || (value.is_aggregation() && !value.has_slots() &&
                                                     !value.is(Kind::tseries));
-    return !map.is_keyed && is_one_value && !deletes(map.name);
+    return !map.is_keyed && is_one_value && is_always_there(map) && !deletes(map.name);
 }
 
 const MapDeclaration& ScriptCode::map(const TypedMap& map) {

@@ -2,10 +2,11 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "bt/code/compile.h"
+#include "bt/types/compile_options.h"
 #include "bt/types/typed.h"
 #include "lang/ir/ir.h"
 
@@ -42,8 +43,10 @@ public:
     bool has_address(const TypedMap& map) const;
     // One place of one program adds to it.
     bool is_added_to_once(const TypedMap& map) const;
+    // A map without keys whose value is there, and printed, though nothing was put in.
+    bool is_always_there(const TypedMap& map) const;
     // The script takes what is in the map, or an element of it, away.
-    bool deletes(const std::string& map) const;
+    bool deletes(const std::string& map) const { return deleted_.contains(map); }
     // The function that adds to it, as AggregateFunctions::define() has it.
     std::string add_function_of(const TypedMap& map);
     // The counter of what found no room in it.
@@ -94,6 +97,7 @@ private:
     const CompileOptions& options_;
     Compiled& made_;
     std::map<std::string, std::size_t> adds_;  // by map: how many places add to it
+    std::set<std::string> deleted_;            // maps
     std::size_t frame_bytes_ = 0, zero_bytes_ = 0, functions_ = 0;
 };
 

@@ -98,7 +98,7 @@ void ProbeCode::set_variable(std::size_t which, const Value& value) {
     if (place.number)
         code_.assign(*place.number, number(value));
     else
-        put(value, type, place.bytes.value());
+        put(value, type, place.bytes.value(), TextEnd::roomy);
 }
 
 void ProbeCode::emit_assign(const Stmt& stmt) {

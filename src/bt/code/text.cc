@@ -18,88 +18,6 @@ std::uint64_t word_of(const std::string& text, std::size_t at, std::size_t bytes
 
 }  // namespace
 
-Value ProbeCode::eval_str(const Expr& expr) {
-    const Expr& from = *expr.operands[0];
-    const TypePtr type = type_of(expr);
-    Value value;
-    if (!argument_text(from)) value = eval(from);
-    const bool has_limit = expr.operands.size() == 2;
-    value.literal = value.literal ? value.literal : argument_text(from);
-    if (value.literal || value.type->is(Kind::string)) {
-        if (value.literal && has_limit && constant(*expr.operands[1]))
-            value.literal = value.literal->substr(
-                0,
-                static_cast<std::size_t>(std::max<std::int64_t>(*constant(*expr.operands[1]), 0)));
-        value.type = type;
-        return value;
-    }
-    const Space space = space_of(value);
-    const ir::Temp address = address_of(value);
-    if (!has_limit) {
-        value = {};
-        value.type = type;
-        value.remote = address;
-        value.space = space;
-        return value;
-    }
-    const Local made = allocate(type->bytes);
-    const auto known = constant(*expr.operands[1]);
-    if (known) {
-        const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(*known, 0)) + 1;
-        read_text(made, type->bytes, std::min<std::uint64_t>(limit, type->bytes), address, space);
-        // The text that was asked for is whole, however it goes on.
-        if (limit >= type->bytes)
-            code_.store(made.place(static_cast<std::int64_t>(type->bytes) - 1), 0, ir::kU8);
-    } else {
-        // min(n + 1, bytes), in a form whose bounds the verifier sees.
-        const ir::Temp limit = code_.new_temp(ir::kU64);
-        const ir::Label is_small = code_.new_label();
-        code_.assign(limit, number(*expr.operands[1]));
-        code_.branch(ir::Cmp::lt, ir::kU64, limit, type->bytes - 1, is_small);
-        code_.assign(limit, type->bytes - 1);
-        code_.bind(is_small);
-        read_text(made, type->bytes, code_.compute(ir::Op::add, ir::kU64, limit, 1), address,
-                  space);
-    }
-    return load(made, type);
-}
-
-Value ProbeCode::eval_buf(const Expr& expr) {
-    const TypePtr type = type_of(expr);
-    const std::size_t most = type->bytes - sizeof(std::uint32_t);
-    Value from = eval(*expr.operands[0]);
-    if (from.literal) from = load(in_memory(from, from.type), from.type);
-    const Local made = allocate(type->bytes);
-    const Local contents = made.at(sizeof(std::uint32_t));
-    zero(made, type->bytes);
-    std::size_t whole = most;
-    if (from.type->is(Kind::array) || from.type->is(Kind::string))
-        whole = std::min(most, from.type->bytes);
-    const auto known = expr.operands.size() == 2 ? constant(*expr.operands[1])
-                                                 : std::optional<std::int64_t>(whole);
-    ir::Operand length = static_cast<std::uint64_t>(
-        std::min<std::int64_t>(known.value_or(0), static_cast<std::int64_t>(most)));
-    if (!known) {
-        const ir::Temp asked = code_.new_temp(ir::kU64);
-        const ir::Label is_small = code_.new_label();
-        code_.assign(asked, number(*expr.operands[1]));
-        code_.branch(ir::Cmp::le, ir::kU64, asked, most, is_small);
-        code_.assign(asked, most);
-        code_.bind(is_small);
-        length = asked;
-    }
-    code_.store(made.place(), length, ir::kU32);
-    if (from.bytes) {
-        copy(*from.bytes, contents, std::min(most, from.type->bytes));
-    } else {
-        read(contents, length, address_of(from), space_of(from));
-    }
-    Value value;
-    value.type = type;
-    value.bytes = made;
-    return value;
-}
-
 void ProbeCode::unless_same_bytes(const Local& a, const Local& b, std::size_t bytes,
                                   ir::Label otherwise) {
     for (std::size_t i = 0; i < bytes;) {
@@ -171,20 +89,6 @@ void ProbeCode::unless_equal(const Value& a, const Value& b, ir::Label otherwise
     }
     // Bytes behind the ends do not count; as zeros follow the end, all are equal if the texts are.
     unless_same_bytes(x, y, common, otherwise);
-}
-
-ir::Temp ProbeCode::text_length(const Value& text) {
-    const Local at = in_memory(text, text.type);
-    const ir::Temp length = code_.new_temp(ir::kU64);
-    const ir::Label done = code_.new_label();
-    for (std::size_t i = 0; i < text.type->bytes; ++i) {
-        code_.assign(length, i);
-        code_.branch(ir::Cmp::eq, ir::kU64,
-                     code_.load(at.place(static_cast<std::int64_t>(i)), ir::kU8), 0, done);
-    }
-    code_.assign(length, text.type->bytes);
-    code_.bind(done);
-    return length;
 }
 
 }  // namespace gpufs::bt

@@ -2,7 +2,7 @@
 
 #include "base/align.h"
 #include "base/cat.h"
-#include "bt/code/probe_code.h"
+#include "bt/code/calls.h"
 #include "lang/ir/read_memory.h"
 
 // Functions of texts and bytes: finding, joining, comparing.
@@ -15,16 +15,16 @@ constexpr std::size_t kMostTrials = 8192;  // of one byte with another, in a sea
 
 }  // namespace
 
-ir::Temp ProbeCode::place_in(const Value& text, const Value& part, const SourceRef& at) {
-    const Local within = in_memory(text, text.type);
+ir::Temp ProbeCode::Calls::place_in(const Value& text, const Value& part) {
+    const Local within = in_.in_memory(text, text.type);
     if (part.literal) return place_in(text, within, up_to_nul(*part.literal));
-    const Local searched = in_memory(part, part.type);
+    const Local searched = in_.in_memory(part, part.type);
     const std::size_t most = text.type->bytes, length = part.type->bytes;
     if (most * length > kMostTrials)
-        fail(at,
-             gpufs::cat("searching texts of ", most, " bytes for ", length,
-                        " takes more instructions than the kernel has time for"),
-             "str(x, n) makes texts shorter");
+        in_.fail(call_.at,
+                 gpufs::cat("searching texts of ", most, " bytes for ", length,
+                            " takes more instructions than the kernel has time for"),
+                 "str(x, n) makes texts shorter");
     const ir::Temp found = code_.new_temp(ir::kS64);
     const ir::Label done = code_.new_label();
     for (std::size_t from = 0; from < most; ++from) {
@@ -51,7 +51,7 @@ ir::Temp ProbeCode::place_in(const Value& text, const Value& part, const SourceR
 }
 
 // A trial at each place; texts are short.
-ir::Temp ProbeCode::place_in(const Value& text, const Local& at, const std::string& part) {
+ir::Temp ProbeCode::Calls::place_in(const Value& text, const Local& at, const std::string& part) {
     const ir::Temp found = code_.new_temp(ir::kS64);
     const ir::Label done = code_.new_label();
     for (std::size_t from = 0; from + part.size() <= text.type->bytes; ++from) {
@@ -69,21 +69,142 @@ ir::Temp ProbeCode::place_in(const Value& text, const Local& at, const std::stri
     return found;
 }
 
+Value ProbeCode::Calls::strncmp() {
+    // Only whether they are equal can be said without a loop over bytes; 0 is equal.
+    const Value a = in_.eval(argument(0)), b = in_.eval(argument(1));
+    const ir::Temp differs = code_.new_temp(ir::kU8);
+    const ir::Label is_different = code_.new_label();
+    code_.assign(differs, 1);
+    in_.unless_equal(a, b, is_different, static_cast<std::size_t>(*in_.constant(argument(2))));
+    code_.assign(differs, 0);
+    code_.bind(is_different);
+    return number_value(differs, type_);
+}
+
+Value ProbeCode::Calls::strcontains() {
+    const ir::Temp place = place_in(in_.eval(argument(0)), in_.eval(argument(1)));
+    return truth([&](ir::Label no) { code_.branch(ir::Cmp::lt, ir::kS64, place, 0, no); });
+}
+
+ir::Temp ProbeCode::Calls::text_length(const Value& text) {
+    const Local at = in_.in_memory(text, text.type);
+    const ir::Temp length = code_.new_temp(ir::kU64);
+    const ir::Label done = code_.new_label();
+    for (std::size_t i = 0; i < text.type->bytes; ++i) {
+        code_.assign(length, i);
+        code_.branch(ir::Cmp::eq, ir::kU64,
+                     code_.load(at.place(static_cast<std::int64_t>(i)), ir::kU8), 0, done);
+    }
+    code_.assign(length, text.type->bytes);
+    code_.bind(done);
+    return length;
+}
+
+Value ProbeCode::Calls::strlen() {
+    const Value text = in_.eval(argument(0));
+    if (text.literal) return number_value(text.literal->size(), type_);
+    return number_value(text_length(text), type_);
+}
+
+Value ProbeCode::Calls::strstr() {
+    return number_value(place_in(in_.eval(argument(0)), in_.eval(argument(1))), type_);
+}
+
+Value ProbeCode::Calls::str() {
+    const Expr& from = *call_.operands[0];
+    Value value;
+    if (!argument_text(from)) value = in_.eval(from);
+    const bool has_limit = call_.operands.size() == 2;
+    value.literal = value.literal ? value.literal : argument_text(from);
+    if (value.literal || value.type->is(Kind::string)) {
+        if (value.literal && has_limit && in_.constant(*call_.operands[1]))
+            value.literal =
+                value.literal->substr(0, static_cast<std::size_t>(std::max<std::int64_t>(
+                                             *in_.constant(*call_.operands[1]), 0)));
+        value.type = type_;
+        return value;
+    }
+    const Space space = in_.space_of(value);
+    const ir::Temp address = in_.address_of(value);
+    if (!has_limit) {
+        value = {};
+        value.type = type_;
+        value.remote = address;
+        value.space = space;
+        return value;
+    }
+    // The text that was asked for is whole, however it goes on.
+    const Local made = in_.allocate(type_->bytes);
+    in_.zero(made, type_->bytes);
+    const auto known = in_.constant(*call_.operands[1]);
+    if (known) {
+        const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(*known, 0)) + 1;
+        append_read_text(code_, space, in_.address_of(made),
+                         std::min<std::uint64_t>(limit, type_->bytes), address);
+    } else {
+        // min(n + 1, bytes), in a form whose bounds the verifier sees.
+        const ir::Temp limit = code_.new_temp(ir::kU64);
+        const ir::Label is_small = code_.new_label();
+        code_.assign(limit, in_.number(*call_.operands[1]));
+        code_.branch(ir::Cmp::lt, ir::kU64, limit, type_->bytes - 1, is_small);
+        code_.assign(limit, type_->bytes - 1);
+        code_.bind(is_small);
+        append_read_text(code_, space, in_.address_of(made),
+                         code_.compute(ir::Op::add, ir::kU64, limit, 1), address);
+    }
+    return in_.load(made, type_);
+}
+
+Value ProbeCode::Calls::buf() {
+    const std::size_t most = type_->bytes - sizeof(std::uint32_t);
+    Value from = in_.eval(*call_.operands[0]);
+    if (from.literal) from = in_.load(in_.in_memory(from, from.type), from.type);
+    const Local made = in_.allocate(type_->bytes);
+    const Local contents = made.at(sizeof(std::uint32_t));
+    in_.zero(made, type_->bytes);
+    std::size_t whole = most;
+    if (from.type->is(Kind::array) || from.type->is(Kind::string))
+        whole = std::min(most, from.type->bytes);
+    const auto known = call_.operands.size() == 2 ? in_.constant(*call_.operands[1])
+                                                  : std::optional<std::int64_t>(whole);
+    ir::Operand length = static_cast<std::uint64_t>(
+        std::min<std::int64_t>(known.value_or(0), static_cast<std::int64_t>(most)));
+    if (!known) {
+        const ir::Temp asked = code_.new_temp(ir::kU64);
+        const ir::Label is_small = code_.new_label();
+        code_.assign(asked, in_.number(*call_.operands[1]));
+        code_.branch(ir::Cmp::le, ir::kU64, asked, most, is_small);
+        code_.assign(asked, most);
+        code_.bind(is_small);
+        length = asked;
+    }
+    code_.store(made.place(), length, ir::kU32);
+    if (from.bytes) {
+        in_.copy(*from.bytes, contents, std::min(most, from.type->bytes));
+    } else {
+        in_.read(contents, length, in_.address_of(from), in_.space_of(from));
+    }
+    Value value;
+    value.type = type_;
+    value.bytes = made;
+    return value;
+}
+
 // The second text goes to where the first one ends.
-Value ProbeCode::eval_concat(const Expr& expr) {
-    const Value a = eval(*expr.operands[0]), b = eval(*expr.operands[1]);
+Value ProbeCode::Calls::str_concat() {
+    const Value a = in_.eval(*call_.operands[0]), b = in_.eval(*call_.operands[1]);
     if (a.literal && b.literal) {
         Value value;
-        value.type = type_of(expr);
+        value.type = type_;
         value.literal = up_to_nul(*a.literal) + up_to_nul(*b.literal);
         return value;
     }
-    const Local first = in_memory(a, a.type), second = in_memory(b, b.type);
+    const Local first = in_.in_memory(a, a.type), second = in_.in_memory(b, b.type);
     const std::size_t room = a.type->bytes, more = b.type->bytes;
-    const Local made = allocate_in_frame(align_up(room + more, kWord));
-    zero(made, align_up(room + more, kWord));
+    const Local made = in_.allocate_in_frame(align_up(room + more, kWord));
+    in_.zero(made, align_up(room + more, kWord));
     const ir::Temp length =
-        append_read_text(code_, Space::kernel, address_of(made), room, address_of(first));
+        append_read_text(code_, Space::kernel, in_.address_of(made), room, in_.address_of(first));
     const ir::Temp past = code_.new_temp(ir::kU64);
     const ir::Label done = code_.new_label(), is_short = code_.new_label();
     code_.branch(ir::Cmp::le, ir::kS64, length, 0, done);
@@ -93,26 +214,26 @@ Value ProbeCode::eval_concat(const Expr& expr) {
     code_.assign(past, room - 1);
     code_.bind(is_short);
     append_read_text(code_, Space::kernel,
-                     code_.compute(ir::Op::add, ir::kU64, address_of(made), past), more,
-                     address_of(second));
+                     code_.compute(ir::Op::add, ir::kU64, in_.address_of(made), past), more,
+                     in_.address_of(second));
     code_.bind(done);
-    Value value = load(made, string_type(align_up(room + more, kWord)));
-    value.type = type_of(expr);
+    Value value = in_.load(made, string_type(align_up(room + more, kWord)));
+    value.type = type_;
     return value;
 }
 
 // As memory has them: the first byte that differs decides.
-Value ProbeCode::eval_memcmp(const Expr& expr) {
-    const auto bytes = static_cast<std::size_t>(*constant(*expr.operands[2]));
+Value ProbeCode::Calls::memcmp() {
+    const auto bytes = static_cast<std::size_t>(*in_.constant(*call_.operands[2]));
     const auto operand = [&](const Expr& of) {
-        const Value value = eval(of);
-        if (!value.type->is(Kind::pointer)) return in_memory(value, value.type);
-        const Local made = allocate(align_up(bytes, kWord));
-        zero(made, align_up(bytes, kWord));
-        read(made, bytes, address_of(value), space_of(value));
+        const Value value = in_.eval(of);
+        if (!value.type->is(Kind::pointer)) return in_.in_memory(value, value.type);
+        const Local made = in_.allocate(align_up(bytes, kWord));
+        in_.zero(made, align_up(bytes, kWord));
+        in_.read(made, bytes, in_.address_of(value), in_.space_of(value));
         return made;
     };
-    const Local a = operand(*expr.operands[0]), b = operand(*expr.operands[1]);
+    const Local a = operand(*call_.operands[0]), b = operand(*call_.operands[1]);
     const ir::Temp result = code_.new_temp(ir::kS64), x = code_.new_temp(ir::kU64),
                    y = code_.new_temp(ir::kU64);
     const ir::Label done = code_.new_label(), differs = code_.new_label();
@@ -137,7 +258,7 @@ Value ProbeCode::eval_memcmp(const Expr& expr) {
     code_.branch(ir::Cmp::gt, ir::kU64, x, y, done);
     code_.assign(result, -1);
     code_.bind(done);
-    return number_value(result, type_of(expr));
+    return number_value(result, type_);
 }
 
 }  // namespace gpufs::bt

@@ -50,6 +50,15 @@ inline Value number_value(ir::Operand number, TypePtr type) {
     return value;
 }
 
+// What a program may use of its stack where the functions that it calls take next to nothing.
+inline constexpr std::size_t kWholeStackBytes = 416;
+
+// How a text is put into memory that has so many bytes for it: only there, or with a byte behind
+// them, which may be written, too; with zeros behind its end, or, where nobody looks, anything.
+enum class TextEnd { exact, roomy, sent };
+// The bytes to allocate behind a value of a type for the latter two.
+std::size_t room_behind(const Type& type);
+
 // A variable of the script: in a register, or in memory.
 struct VariablePlace {
     std::optional<ir::Temp> number;

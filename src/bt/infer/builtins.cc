@@ -138,50 +138,48 @@ TypePtr Inference::type_of_static_argument(const Expr& expr, unsigned number) {
 }
 
 // What the kernel lets programs of some probes do only.
-TypePtr Inference::type_of_kernel_call(const Expr& expr, Fn function) {
+TypePtr Inference::type_of_path(const Expr& expr, const FunctionRow&) {
     const Provider provider = instance_->provider();
     const TypePtr of = type_of(*expr.operands[0]);
-    switch (function) {
-        case Fn::path: {
-            if (!is_fentry(provider) && provider != Provider::iter)
-                complain(expr.at, "path() can only be used with fentry, fexit and iter");
-            if (of && !of->is(Kind::structure) && !of->is(Kind::pointer))
-                complain(expr.operands[0]->at,
-                         gpufs::cat("path() wants a struct path of args or ctx (", name_of(*of),
-                                    " provided)"));
-            std::size_t bytes = in_.options.string_bytes;
-            if (expr.operands.size() == 2) {
-                number_argument(expr, 1);
-                const auto most = constant(*expr.operands[1]);
-                if (!most || *most < 1)
-                    complain(expr.operands[1]->at,
-                             "path() wants a length that is known before it runs");
-                bytes =
-                    std::min(bytes, align_up(static_cast<std::size_t>(most.value_or(1)), kWord));
-            }
-            return string_type(bytes);
-        }
-        case Fn::socket_cookie:
-            if (!is_fentry(provider))
-                complain(expr.at, "socket_cookie() can only be used with fentry and fexit");
-            if (of && !of->is(Kind::pointer))
-                complain(expr.operands[0]->at,
-                         gpufs::cat("socket_cookie() wants a struct sock * of args (", name_of(*of),
-                                    " provided)"));
-            return integer_type(kWord, false);
-        case Fn::override_:
-            if (provider != Provider::kprobe)
-                complain(expr.at, "override() can only be used with kprobe");
-            number_argument(expr, 0);
-            return none_type();
-        default:
-            // kfunc_exist(), kfunc_allowed(): scripts of gpufs call none.
-            if (!literal_of(*expr.operands[0]))
-                complain(expr.operands[0]->at,
-                         gpufs::cat(expr.text, "() wants a text in quotes here"));
-            instance_->constants[&expr] = 0;
-            return boolean_type();
+    if (!is_fentry(provider) && provider != Provider::iter)
+        complain(expr.at, "path() can only be used with fentry, fexit and iter");
+    if (of && !of->is(Kind::structure) && !of->is(Kind::pointer))
+        complain(expr.operands[0]->at, gpufs::cat("path() wants a struct path of args or ctx (",
+                                                  name_of(*of), " provided)"));
+    std::size_t bytes = in_.options.string_bytes;
+    if (expr.operands.size() == 2) {
+        const auto most = constant(*expr.operands[1]);
+        if (!most || *most < 1)
+            complain(expr.operands[1]->at, "path() wants a length that is known before it runs");
+        bytes = std::min(bytes, align_up(static_cast<std::size_t>(most.value_or(1)), kWord));
     }
+    return string_type(bytes);
+}
+
+TypePtr Inference::type_of_socket_cookie(const Expr& expr, const FunctionRow&) {
+    const TypePtr of = type_of(*expr.operands[0]);
+    if (!is_fentry(instance_->provider()))
+        complain(expr.at, "socket_cookie() can only be used with fentry and fexit");
+    if (of && !of->is(Kind::pointer))
+        complain(expr.operands[0]->at, gpufs::cat("socket_cookie() wants a struct sock * of args (",
+                                                  name_of(*of), " provided)"));
+    return integer_type(kWord, false);
+}
+
+TypePtr Inference::type_of_override(const Expr& expr, const FunctionRow&) {
+    if (instance_->provider() != Provider::kprobe)
+        complain(expr.at, "override() can only be used with kprobe");
+    return none_type();
+}
+
+// kfunc_exist(), kfunc_allowed(): scripts of gpufs call none.
+TypePtr Inference::type_of_kernel_function(const Expr& expr, const FunctionRow&) {
+    instance_->constants[&expr] = 0;
+    return boolean_type();
+}
+
+TypePtr Inference::type_of_stack(const Expr& expr, const FunctionRow& row) {
+    return type_of_stack(expr, row.function == Fn::ustack);
 }
 
 TypePtr Inference::type_of_stack(const Expr& expr, bool is_user) {

@@ -15,19 +15,6 @@ namespace {
 
 using Kind = Type::Kind;
 
-constexpr std::int64_t kMostBits = 5;               // of hist()
-constexpr std::int64_t kMostIntervals = 1'000'000;  // of tseries()
-constexpr std::int64_t kMostLinearSlots = 1000;     // of lhist()
-
-TypePtr uint64() {
-    return integer_type(kWord, false);
-}
-
-bool has_registers_at(Provider provider) {
-    return is_at_function(provider) || provider == Provider::profile ||
-           provider == Provider::software || provider == Provider::hardware;
-}
-
 }  // namespace
 
 TypePtr Inference::type_of_call(const Expr& expr) {
@@ -60,7 +47,25 @@ TypePtr Inference::type_of_call(const Expr& expr) {
         complain(expr.at, gpufs::cat(row->name, "() should be directly assigned to a map"));
         return nullptr;
     }
+    check_arguments(expr, *row);
     return type_of_function(expr, *row);
+}
+
+// As FunctionRow::arguments says.
+void Inference::check_arguments(const Expr& expr, const FunctionRow& row) {
+    const std::size_t known = std::min(expr.operands.size(), row.arguments.size());
+    for (std::size_t i = 0; i < known; ++i) {
+        const Expr& argument = *expr.operands[i];
+        if (row.arguments[i] == '.') continue;
+        const TypePtr type = type_of(argument);
+        if (row.arguments[i] == 'n')
+            number_argument(expr, i);
+        else if (row.arguments[i] == 'q' && !literal_of(argument))
+            complain(argument.at, gpufs::cat(row.name, "() wants a text in quotes here"));
+        else if (row.arguments[i] == 's' && type && !type->is(Kind::string))
+            complain(argument.at, gpufs::cat(row.name, "() wants a string here (", name_of(*type),
+                                             " provided)"));
+    }
 }
 
 TypePtr Inference::number_argument(const Expr& call, std::size_t which) {
@@ -71,295 +76,28 @@ TypePtr Inference::number_argument(const Expr& call, std::size_t which) {
     return type;
 }
 
-TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
-    const auto number = [&](std::size_t i) { return number_argument(expr, i); };
-    const auto literal = [&](std::size_t i) {
-        type_of(*expr.operands[i]);
-        if (!literal_of(*expr.operands[i]))
-            complain(expr.operands[i]->at, gpufs::cat(row.name, "() wants a text in quotes here"));
-    };
-    const auto aggregation = [&](Kind kind) -> TypePtr {
-        const TypePtr of = number(0);
-        if (!of) return nullptr;
-        auto type = std::make_shared<Type>(*plain_type(kind));
-        type->is_signed = fits_int64(*of);
-        return type;
-    };
-    switch (row.function) {
-        case Fn::printf:
-        case Fn::errorf:
-        case Fn::warnf:
-        case Fn::debugf:
-        case Fn::system:
-        case Fn::cat:
-        case Fn::print:
-        case Fn::clear:
-        case Fn::zero:
-        case Fn::exit:
-        case Fn::time:
-        case Fn::join:
-            check_output(expr, row);
-            return none_type();
-        case Fn::delete_:
-        case Fn::has_key: {
-            check_map_argument(expr);
-            return boolean_type();
-        }
-        case Fn::len: {
-            const Expr& of = *expr.operands[0];
-            if (of.kind == Expr::Kind::map && of.operands.empty()) {
-                requires_keys(expr, map_of(of));
-                return integer_type(kWord, true);
-            }
-            complain(expr.at, "len() counts the elements of a map");
-            return nullptr;
-        }
-        case Fn::str:
-            return type_of_str(expr);
-        case Fn::buf:
-            return type_of_buf(expr);
-        case Fn::strncmp:
-        case Fn::memcmp:
-        case Fn::strcontains:
-        case Fn::strstr:
-        case Fn::str_concat:
-        case Fn::strlen:
-        case Fn::strcap:
-        case Fn::default_str_length:
-            return type_of_text_call(expr, row.function);
-        case Fn::strftime:
-            literal(0), number(1);
-            return plain_type(Kind::timestamp);
-        case Fn::strerror:
-            number(0);
-            return plain_type(Kind::error_name);
-        case Fn::syscall_name:
-            number(0);
-            return plain_type(Kind::syscall_name);
-        case Fn::signal_name:
-            number(0);
-            return plain_type(Kind::signal_name);
-        case Fn::ksym:
-            number(0);
-            return plain_type(Kind::kernel_symbol);
-        case Fn::usym:
-            number(0);
-            return plain_type(Kind::user_symbol);
-        case Fn::kaddr:
-        case Fn::uaddr: {
-            literal(0);
-            const auto name = literal_of(*expr.operands[0]);
-            if (!name) return nullptr;
-            if (row.function == Fn::kaddr) {
-                if (!in_.world.kernel_symbol(*name))
-                    complain(expr.at, gpufs::cat("Failed to resolve kernel symbol: ", *name),
-                             "/proc/kallsyms does not have it: variables are there where "
-                             "CONFIG_KALLSYMS_ALL is set");
-                return uint64();
-            }
-            const auto found = in_.world.user_symbol(instance_->points.front().target, *name);
-            if (!found) {
-                complain(expr.at, gpufs::cat("Could not resolve symbol: ",
-                                             instance_->points.front().target, ":", *name));
-                return nullptr;
-            }
-            const bool is_whole = found->bytes == 1 || found->bytes == 2 || found->bytes == 4;
-            return pointer_type(integer_type(is_whole ? found->bytes : kWord, false), Space::user);
-        }
-        case Fn::percpu_kaddr: {
-            literal(0);
-            if (expr.operands.size() == 2) number(1);
-            const auto name = literal_of(*expr.operands[0]);
-            for (const std::string& symbol : {name.value_or(""), std::string(kPerCpuOffsets)})
-                if (!in_.world.kernel_symbol(symbol))
-                    complain(expr.at, gpufs::cat("Failed to resolve kernel symbol: ", symbol));
-            return pointer_type(integer_type(kWord, true), Space::kernel);
-        }
-        case Fn::reg:
-            literal(0);
-            if (!has_registers_at(instance_->provider()))
-                complain(expr.at, "reg() is for probes that have registers");
-            return uint64();
-        case Fn::bswap: {
-            const TypePtr of = number(0);
-            if (of && of->is(Kind::pointer)) return uint64();
-            return of ? integer_type(told_size(*of), false) : nullptr;
-        }
-        case Fn::kptr:
-        case Fn::uptr: {
-            const TypePtr of = number(0);
-            if (!of) return nullptr;
-            return pointer_type(of->is(Kind::pointer) ? of->element : none_type(),
-                                row.function == Fn::kptr ? Space::kernel : Space::user);
-        }
-        case Fn::nsecs:
-            if (!expr.operands.empty()) {
-                const std::string& clock = expr.operands[0]->text;
-                if (clock != "monotonic" && clock != "boot" && clock != "tai" && clock != "sw_tai")
-                    complain(expr.operands[0]->at, gpufs::cat("Unknown clock: ", clock),
-                             "monotonic, boot, tai or sw_tai");
-            }
-            return uint64();
-        case Fn::ntop: {
-            if (expr.operands.size() == 2) number(0);
-            const TypePtr of = type_of(*expr.operands.back());
-            const bool is_address =
-                of && (of->is_number() || of->is(Kind::pointer) ||
-                       ((of->is(Kind::array) || of->is(Kind::string)) &&
-                        (of->bytes == 4 || of->bytes == 16 || of->is(Kind::string))));
-            if (of && !is_address)
-                complain(expr.at, gpufs::cat("ntop() expects an integer or array argument, got ",
-                                             name_of(*of)));
-            return plain_type(Kind::inet);
-        }
-        case Fn::pton: {
-            literal(0);
-            const auto address = literal_of(*expr.operands[0]);
-            const bool is_ipv6 = address && address->find(':') != std::string::npos;
-            return array_type(integer_type(1, false), is_ipv6 ? 16 : 4);
-        }
-        case Fn::macaddr: {
-            const TypePtr of = type_of(*expr.operands[0]);
-            if (of && !of->is_number() && !of->is(Kind::pointer) && !of->is(Kind::array) &&
-                !of->is(Kind::string))
-                complain(expr.operands[0]->at, gpufs::cat("macaddr() wants an address or 6 bytes (",
-                                                          name_of(*of), " provided)"));
-            return plain_type(Kind::mac_address);
-        }
-        case Fn::kstack:
-        case Fn::ustack:
-            return type_of_stack(expr, row.function == Fn::ustack);
-        case Fn::cgroupid:
-            literal(0);
-            return uint64();
-        case Fn::cgroup_path:
-            number(0);
-            if (expr.operands.size() == 2) literal(1);
-            return plain_type(Kind::cgroup_path);
-        case Fn::signal:
-        case Fn::signal_thread:
-            if (!literal_of(*expr.operands[0])) number(0);
-            return none_type();
-        case Fn::write_user: {
-            number(0);
-            const TypePtr from = type_of(*expr.operands[1]);
-            number(2);
-            const auto bytes = constant(*expr.operands[2]);
-            if (!bytes || *bytes < 1)
-                complain(expr.operands[2]->at,
-                         "write_user() wants a number of bytes that is known before it runs");
-            else if (from && static_cast<std::uint64_t>(*bytes) > from->bytes)
-                complain(expr.operands[2]->at,
-                         gpufs::cat(name_of(*from), " has no ", *bytes, " bytes to write"));
-            return integer_type(4, true);
-        }
-        case Fn::path:
-        case Fn::socket_cookie:
-        case Fn::override_:
-        case Fn::kfunc_exist:
-        case Fn::kfunc_allowed:
-            return type_of_kernel_call(expr, row.function);
-        case Fn::fail:
-        case Fn::static_assert_:
-        case Fn::is_str:
-        case Fn::is_ptr:
-        case Fn::is_array:
-        case Fn::is_integer:
-        case Fn::is_unsigned_integer:
-        case Fn::is_literal:
-            return type_of_decision(expr, row.function);
-        case Fn::count:
-            return plain_type(Kind::count);
-        case Fn::sum:
-            return aggregation(Kind::sum);
-        case Fn::avg:
-            return aggregation(Kind::avg);
-        case Fn::min:
-            return aggregation(Kind::min);
-        case Fn::max:
-            return aggregation(Kind::max);
-        case Fn::stats:
-            return aggregation(Kind::stats);
-        case Fn::hist: {
-            number(0);
-            auto type = std::make_shared<Type>(*plain_type(Kind::hist));
-            if (expr.operands.size() == 2) {
-                type_of(*expr.operands[1]);
-                const auto bits = constant(*expr.operands[1]);
-                if (!bits || *bits < 0 || *bits > kMostBits)
-                    complain(expr.operands[1]->at, gpufs::cat("hist: bits must be 0..", kMostBits));
-                type->bits =
-                    static_cast<unsigned>(std::clamp<std::int64_t>(bits.value_or(0), 0, kMostBits));
-            }
-            return type;
-        }
-        case Fn::tseries:
-            return type_of_series(expr);
-        case Fn::lhist: {
-            number(0);
-            auto type = std::make_shared<Type>(*plain_type(Kind::lhist));
-            std::int64_t* const parts[] = {&type->low, &type->high, &type->step};
-            for (std::size_t i = 0; i < 3; ++i) {
-                type_of(*expr.operands[i + 1]);
-                const auto value = constant(*expr.operands[i + 1]);
-                if (!value)
-                    complain(expr.operands[i + 1]->at,
-                             "lhist() wants numbers that are known before it runs");
-                *parts[i] = value.value_or(i == 0 ? 0 : 1);
-            }
-            if (type->step < 1)
-                complain(expr.at,
-                         gpufs::cat("lhist() step must be >= 1 (", type->step, " provided)"));
-            else if (type->low >= type->high)
-                complain(expr.at, gpufs::cat("lhist() min must be less than max (provided min ",
-                                             type->low, " and max ", type->high, ")"));
-            else if ((type->high - type->low) / type->step > kMostLinearSlots)
-                complain(expr.at,
-                         gpufs::cat("lhist() too many buckets, must be <= ", kMostLinearSlots));
-            return type;
-        }
-    }
-    return nullptr;
-}
-
-// tseries(n, interval, intervals[, "avg", "max", "min" or "sum"])
-TypePtr Inference::type_of_series(const Expr& expr) {
-    const TypePtr of = number_argument(expr, 0);
-    const auto known = [&](std::size_t which, std::int64_t most, const char* what) {
-        const Expr& argument = *expr.operands[which];
-        number_argument(expr, which);
-        const auto number = constant(argument);
-        if (!number || *number < 1 || *number > most)
-            complain(argument.at, gpufs::cat("tseries() wants ", what,
-                                             " that is known before it runs, from 1 to ", most));
-        return std::clamp<std::int64_t>(number.value_or(1), 1, most);
-    };
-    const std::int64_t interval = known(1, INT64_MAX, "an interval in ns");
-    const std::int64_t intervals = known(2, kMostIntervals, "a number of intervals");
-    if (!of) return nullptr;
-    auto element = std::make_shared<Type>(*uint64());
-    if (expr.operands.size() == 4) {
-        static constexpr std::pair<std::string_view, Kind> kKinds[] = {
-            {"avg", Kind::avg}, {"max", Kind::max}, {"min", Kind::min}, {"sum", Kind::sum}};
-        type_of(*expr.operands[3]);
-        const auto word = literal_of(*expr.operands[3]);
-        const auto found =
-            std::ranges::find(kKinds, word.value_or(""), &std::pair<std::string_view, Kind>::first);
-        if (found == std::end(kKinds))
-            complain(expr.operands[3]->at, "tseries() makes avg, max, min or sum of an interval");
-        else
-            element = std::make_shared<Type>(*plain_type(found->second));
-    }
-    element->is_signed = fits_int64(*of);
-    return time_series_type(element, static_cast<std::size_t>(intervals), interval);
-}
-
 bool Inference::requires_keys(const Expr& call, const TypedMap& map) {
     if (map.is_keyed || !map.value) return true;
     complain(call.operands[0]->at, gpufs::cat("call to ", call.text,
                                               "() expects a map with explicit keys (non-scalar "
                                               "map)"));
     return false;
+}
+
+// delete() and has_key()
+TypePtr Inference::type_of_element_call(const Expr& expr, const FunctionRow&) {
+    check_map_argument(expr);
+    return boolean_type();
+}
+
+TypePtr Inference::type_of_len(const Expr& expr, const FunctionRow&) {
+    const Expr& of = *expr.operands[0];
+    if (of.kind == Expr::Kind::map && of.operands.empty()) {
+        requires_keys(expr, map_of(of));
+        return integer_type(kWord, true);
+    }
+    complain(expr.at, "len() counts the elements of a map");
+    return nullptr;
 }
 
 // A map by its name, and where there are more arguments, its key. delete(@m[k]) has one argument,
@@ -380,6 +118,12 @@ void Inference::check_map_argument(const Expr& expr) {
     }
 }
 
+// What the reader does when it comes to the record.
+TypePtr Inference::type_of_output(const Expr& expr, const FunctionRow& row) {
+    check_output(expr, row);
+    return none_type();
+}
+
 void Inference::check_output(const Expr& expr, const FunctionRow& row) {
     const auto whole_map = [&] {
         const Expr& of = *expr.operands[0];
@@ -395,16 +139,8 @@ void Inference::check_output(const Expr& expr, const FunctionRow& row) {
         case Fn::zero:
             return whole_map();
         case Fn::exit:
-            if (!expr.operands.empty()) number_argument(expr, 0);
-            return;
         case Fn::join:
-            number_argument(expr, 0);
-            if (expr.operands.size() > 1 && !literal_of(*expr.operands[1]))
-                complain(expr.operands[1]->at, "join() wants a text in quotes here");
-            return;
         case Fn::time:
-            if (!expr.operands.empty() && !literal_of(*expr.operands[0]))
-                complain(expr.operands[0]->at, "time() wants a text in quotes here");
             return;
         default:
             check_format(expr);

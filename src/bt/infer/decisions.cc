@@ -23,29 +23,33 @@ TypePtr Inference::type_of_task_id(const Expr& expr) {
     return integer_type(sizeof(std::uint32_t), false);
 }
 
-// What is known before the program runs, of the arguments' types.
-TypePtr Inference::type_of_decision(const Expr& expr, Fn function) {
-    const Expr& of = *expr.operands[0];
-    if (function == Fn::fail || function == Fn::static_assert_) {
-        const Expr& message = *expr.operands[function == Fn::fail ? 0 : 1];
-        const auto text = literal_of(message);
-        if (!text) complain(message.at, gpufs::cat(expr.text, "() wants a text in quotes here"));
-        if (function == Fn::fail) {
-            complain(expr.at, text.value_or(""));
-            return none_type();
-        }
-        type_of(of);
-        const auto holds = constant(of);
-        if (!holds)
-            complain(of.at, "static_assert() wants what is known before the program runs");
-        else if (*holds == 0)
-            complain(expr.at, text.value_or(""));
+// fail(TEXT) and static_assert(CONDITION, TEXT)
+TypePtr Inference::type_of_assertion(const Expr& expr, const FunctionRow& row) {
+    const bool is_failure = row.function == Fn::fail;
+    const Expr& message = *expr.operands[is_failure ? 0 : 1];
+    const auto text = literal_of(message);
+    if (!text) complain(message.at, gpufs::cat(expr.text, "() wants a text in quotes here"));
+    if (is_failure) {
+        complain(expr.at, text.value_or(""));
         return none_type();
     }
+    const Expr& of = *expr.operands[0];
+    type_of(of);
+    const auto holds = constant(of);
+    if (!holds)
+        complain(of.at, "static_assert() wants what is known before the program runs");
+    else if (*holds == 0)
+        complain(expr.at, text.value_or(""));
+    return none_type();
+}
+
+// What is known before the program runs, of the arguments' types.
+TypePtr Inference::type_of_decision(const Expr& expr, const FunctionRow& row) {
+    const Expr& of = *expr.operands[0];
     const TypePtr type = type_of(of);
     if (!type) return nullptr;
     bool truth = false;
-    switch (function) {
+    switch (row.function) {
         case Fn::is_str:
             truth = type->is(Kind::string);
             break;

@@ -319,7 +319,7 @@ TypePtr Inference::type_of_unary(const Expr& expr) {
             return as_value(whole(of->element));
         if (is_computable(*of)) return integer_type(kWord, false);
     } else if (expr.unary == UnaryOp::logical_not && is_computable(*of)) {
-        return boolean_type();
+        return in_.options.is_old ? integer_type(of->bytes, false) : boolean_type();
     } else if (of->is_number()) {
         if (const auto number = constant(expr); number && *number < 0)
             return in_.options.is_old ? int64() : literal_type(*number);
@@ -336,7 +336,7 @@ TypePtr Inference::type_of_binary(const Expr& expr) {
     TypePtr a = type_of(*expr.operands[0]), b = type_of(*expr.operands[1]);
     if (!a || !b) return nullptr;
     if (is_logical(expr.binary)) {
-        if (is_computable(*a) && is_computable(*b)) return boolean_type();
+        if (is_computable(*a) && is_computable(*b)) return truth_of(*a, *b);
     } else if (expr.binary >= BinaryOp::eq && expr.binary <= BinaryOp::ge) {
         return type_of_comparison(expr, a, b);
     } else if (a->is_number() && b->is_number()) {
@@ -347,8 +347,10 @@ TypePtr Inference::type_of_binary(const Expr& expr) {
         if ((!fits_int64(*a) && is_plain(1)) || (!fits_int64(*b) && is_plain(0)))
             return integer_type(kWord, false);
         if (expr.binary == BinaryOp::shl || expr.binary == BinaryOp::shr)
-            return integer_type(kWord, fits_int64(*a));
-        return integer_type(kWord, is_signed_together(*a, *b));
+            return integer_type(kWord, in_.options.is_old ? a->is_signed : fits_int64(*a));
+        const bool is_signed =
+            in_.options.is_old ? a->is_signed && b->is_signed : is_signed_together(*a, *b);
+        return integer_type(kWord, is_signed);
     } else if (a->is(Kind::pointer) && b->is_number() &&
                (expr.binary == BinaryOp::add || expr.binary == BinaryOp::sub)) {
         return a;
@@ -362,8 +364,13 @@ TypePtr Inference::type_of_binary(const Expr& expr) {
     return nullptr;
 }
 
+// To bpftrace 0.17, 8 bytes as what comes of all numbers: signed where both are.
+TypePtr Inference::truth_of(const Type& a, const Type& b) const {
+    return in_.options.is_old ? integer_type(kWord, a.is_signed && b.is_signed) : boolean_type();
+}
+
 TypePtr Inference::type_of_comparison(const Expr& expr, const TypePtr& a, const TypePtr& b) {
-    TypePtr truth = in_.options.is_old ? int64() : boolean_type();
+    TypePtr truth = truth_of(*a, *b);
     const bool is_equality = expr.binary == BinaryOp::eq || expr.binary == BinaryOp::ne;
     const auto is_text = [](const Type& type) {
         return type.is(Kind::string) || type.is(Kind::probe_name);

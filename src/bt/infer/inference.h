@@ -77,6 +77,7 @@ private:
     TypePtr type_of_index(const Expr& expr);
     TypePtr type_of_unary(const Expr& expr);
     TypePtr type_of_binary(const Expr& expr);
+    TypePtr truth_of(const Type& a, const Type& b) const;
     TypePtr type_of_comparison(const Expr& expr, const TypePtr& a, const TypePtr& b);
     TypePtr type_of_increment(const Expr& expr);
     TypePtr type_of_ternary(const Expr& expr);
@@ -84,15 +85,47 @@ private:
     TypePtr type_of_tuple(const Expr& expr);
     TypePtr type_of_call(const Expr& expr);
     TypePtr type_of_function(const Expr& expr, const FunctionRow& row);
-    TypePtr type_of_series(const Expr& expr);
-    TypePtr type_of_decision(const Expr& expr, Fn function);
     TypePtr type_of_task_id(const Expr& expr);
     TypePtr type_of_stack(const Expr& expr, bool is_user);
-    TypePtr type_of_str(const Expr& expr);
-    TypePtr type_of_buf(const Expr& expr);
-    TypePtr type_of_text_call(const Expr& expr, Fn function);
-    TypePtr type_of_memcmp(const Expr& expr);
-    TypePtr type_of_kernel_call(const Expr& expr, Fn function);
+
+    // Of calls of functions, by the rules in functions.cc. The arguments were checked as far as
+    // their row tells.
+    struct Rule;
+    TypePtr type_of_output(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_element_call(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_len(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_str(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_buf(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_strncmp(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_strcap(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_strstr(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_concat(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_memcmp(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_default_length(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_kernel_symbol(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_user_symbol(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_cpu_symbol(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_register(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_bswap(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_pointer(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_clock(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_address_text(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_pton(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_stack(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_signal(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_write_user(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_path(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_socket_cookie(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_override(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_kernel_function(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_assertion(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_decision(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_aggregation(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_hist(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_lhist(const Expr& expr, const FunctionRow& row);
+    TypePtr type_of_series(const Expr& expr, const FunctionRow& row);
+
+    void check_arguments(const Expr& expr, const FunctionRow& row);
     // Complains where an argument is no number; pointers are numbers here.
     TypePtr number_argument(const Expr& call, std::size_t which);
     void check_output(const Expr& expr, const FunctionRow& row);

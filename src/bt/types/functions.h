@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bt/types/type.h"
+
 namespace gpufs::bt {
 
 // The functions of the language.
@@ -92,7 +94,12 @@ enum class Fn {
 struct FunctionRow {
     Fn function;
     std::string_view name;
-    unsigned least, most;       // arguments
+    unsigned least, most;  // arguments
+    // What each of them is: 'n' a number, 's' a string, 'q' a text in quotes; '.', and what is
+    // behind the end: the function's own rule looks at it.
+    std::string_view arguments = {};
+    // The type of its value, where no rule of its own says more; an integer is a uint64.
+    Type::Kind value = Type::Kind::none;
     bool is_unsafe = false;     // changes the machine
     bool is_statement = false;  // has no value
     bool is_aggregation = false;

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "bt/code/compile.h"
+#include "bt/compile/compile.h"
 #include "bt/parse/parse.h"
 #include "bt/syntax/ast_text.h"
 #include "engine/bt/world.h"

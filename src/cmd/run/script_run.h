@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/source.h"
-#include "bt/code/compile.h"
+#include "bt/compile/compile.h"
 #include "cmd/run/run_program.h"
 
 namespace gpufs {

@@ -41,13 +41,6 @@ bool is_go(const Item& item) {
     return item.is_insn() && item.op.code == (BPF_JMP | BPF_JA);
 }
 
-// Whether the label follows `at` directly, possibly after other labels.
-bool follows(const std::vector<Item>& items, std::size_t at, std::uint32_t label) {
-    while (++at < items.size() && items[at].kind == Item::Kind::label)
-        if (items[at].label == label) return true;
-    return false;
-}
-
 // Rewrites "if a goto x; goto y; x:" as "if !a goto y"; removes jumps to the next instruction and
 // copies of a register to itself.
 void tidy(std::vector<Item>& items) {
@@ -173,7 +166,7 @@ void check_entry(const Code::Body& body, const std::vector<Block>& blocks) {
 
 }  // namespace
 
-std::vector<CodeItem> Code::assemble(std::string_view label_prefix) const {
+std::vector<CodeItem> Code::assemble(std::string_view label_prefix, std::size_t stack_bytes) const {
     Body body = *body_;
     std::vector<Block> blocks = find_blocks(body);
     check_entry(body, blocks);
@@ -184,7 +177,7 @@ std::vector<CodeItem> Code::assemble(std::string_view label_prefix) const {
     const std::vector<Loop> loops = find_loops(body);
     assign_registers(body, std::move(blocks));
     add_spill_lifetimes(body, loops, lifetimes);
-    const std::vector<int> slot_begins = place_slots(body.slots, lifetimes);
+    const std::vector<int> slot_begins = place_slots(body.slots, lifetimes, stack_bytes);
     tidy(body.items);
     return Writer(body, slot_begins, label_prefix).write();
 }

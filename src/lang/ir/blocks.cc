@@ -208,6 +208,12 @@ std::vector<Loop> find_loops(const Code::Body& body) {
     return loops;
 }
 
+bool follows(const std::vector<Item>& items, std::size_t at, std::uint32_t label) {
+    while (++at < items.size() && items[at].kind == Item::Kind::label)
+        if (items[at].label == label) return true;
+    return false;
+}
+
 void remove_dead_code(Code::Body& body, std::vector<Block>& blocks) {
     for (;;) {
         std::vector<bool> is_dead(body.items.size());
@@ -218,7 +224,9 @@ void remove_dead_code(Code::Body& body, std::vector<Block>& blocks) {
             for (std::size_t i = block.end; i-- > block.begin;) {
                 const Item& item = body.items[i];
                 // A write to a hardware register always has a reader.
-                if (item.is_pure() && is_temp(item.dst) && !live.contains(item.dst))
+                const bool is_unread =
+                    item.is_pure() && is_temp(item.dst) && !live.contains(item.dst);
+                if (is_unread || (item.is_jump() && follows(body.items, i, item.label)))
                     is_dead[i] = found = true;
                 else
                     live.step_over(item);

@@ -125,7 +125,11 @@ struct Loop {
 };
 std::vector<Loop> find_loops(const Code::Body& body);
 
-// Removes items that compute unused values. `blocks` are those of the code, before and after.
+// Whether the label follows `at` directly, possibly after other labels.
+bool follows(const std::vector<Item>& items, std::size_t at, std::uint32_t label);
+
+// Removes items that compute unused values, and jumps to what follows. `blocks` are those of the
+// code, before and after.
 void remove_dead_code(Code::Body& body, std::vector<Block>& blocks);
 
 // Replaces every temp by one of r0 to r9. Temps that do not fit are spilled to new stack slots, or
@@ -150,8 +154,8 @@ std::vector<Lifetime> find_lifetimes(const Code::Body& body, const std::vector<B
 // For the slots that assign_registers() appended.
 void add_spill_lifetimes(const Code::Body& body, const std::vector<Loop>& loops,
                          std::vector<Lifetime>& lifetimes);
-// The offset of each slot from the frame pointer. Throws Error if 512 bytes do not suffice.
+// The offset of each slot from the frame pointer. Throws StackError if the bytes do not suffice.
 std::vector<int> place_slots(const std::vector<StackSlot>& slots,
-                             const std::vector<Lifetime>& lifetimes);
+                             const std::vector<Lifetime>& lifetimes, std::size_t stack_bytes);
 
 }  // namespace gpufs::ir

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+#include "base/kernel_abi.h"
 #include "lang/insn/isa.h"
 #include "lang/program/code.h"
 
@@ -90,9 +92,15 @@ enum class Op { add, sub, mul, div, mod, bit_and, bit_or, bit_xor, shl, shr };
 // Comparison in a type. `any_bits`: whether the operands share a bit.
 enum class Cmp { eq, ne, lt, le, gt, ge, any_bits };
 
+// The code needs more of the stack than it may have.
+class StackError : public Error {
+    using Error::Error;
+};
+
 // One function under construction, or a piece of code in front of a program. Instructions are
 // emitted in the order of the calls. Invalid code (a temp that is read before it has a value, a
-// label that is never bound) throws std::logic_error; code that needs too much stack throws Error.
+// label that is never bound) throws std::logic_error; code that needs too much stack throws
+// StackError.
 class Code {
 public:
     Code();
@@ -159,7 +167,8 @@ public:
 
     // The instructions, with hardware registers and stack offsets. Labels begin with the prefix.
     // Requires instruction set v2 (Linux 4.14).
-    std::vector<CodeItem> assemble(std::string_view label_prefix = ".") const;
+    std::vector<CodeItem> assemble(std::string_view label_prefix = ".",
+                                   std::size_t stack_bytes = kBpfStackBytes) const;
 
     struct Body;
 

@@ -117,7 +117,7 @@ void add_spill_lifetimes(const Code::Body& body, const std::vector<Loop>& loops,
 }
 
 std::vector<int> place_slots(const std::vector<StackSlot>& slots,
-                             const std::vector<Lifetime>& lifetimes) {
+                             const std::vector<Lifetime>& lifetimes, std::size_t stack_bytes) {
     // Large ones first: small ones fit into the gaps.
     std::vector<std::size_t> order(slots.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -149,9 +149,9 @@ std::vector<int> place_slots(const std::vector<StackSlot>& slots,
         placed.push_back(slot);
         deepest = std::max(deepest, -begin);
     }
-    if (deepest > static_cast<int>(kBpfStackBytes))
-        throw Error(cat("the generated code needs ", deepest, " bytes of stack; there are ",
-                        kBpfStackBytes));
+    if (deepest > static_cast<int>(stack_bytes))
+        throw StackError(
+            cat("the generated code needs ", deepest, " bytes of stack; there are ", stack_bytes));
     return begins;
 }
 

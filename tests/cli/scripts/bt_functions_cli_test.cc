@@ -40,6 +40,23 @@ BOOST_AUTO_TEST_CASE(texts_are_compared_searched_and_joined) {
     });
 }
 
+// A text has all of its bytes where it fits, and is cut where it does not, wherever it is put.
+BOOST_AUTO_TEST_CASE(texts_of_the_task_are_cut_where_they_are_too_long) {
+    const std::string script =
+        "config = { max_strlen = 64 } tracepoint:syscalls:sys_enter_openat "
+        "/str(args.filename, 5) == \"/none\"/ { $text = str(args.filename); "
+        "printf(\"%s %d\\n\", str(args.filename), 7); print((1, str(args.filename), 2)); "
+        "print($text); @keys[str(args.filename), 3] = str(args.filename); "
+        "@alone[str(args.filename)] = count(); }";
+    for (const std::size_t length : {5u, 62u, 63u, 64u, 65u, 100u}) {
+        const std::string path = "/none" + std::string(length - 5, 'x');
+        const std::string shown = length < 64 ? path : cat(path.substr(0, 64), "..");
+        const Ended run = test::gpufs({"bt", "-q", "-e", script, "-c", cat("/bin/cat ", path)});
+        BOOST_TEST(run.out == cat(shown, " 7\n(1, ", shown, ", 2)\n", shown, "\n\n\n@alone[", shown,
+                                  "]: 1\n@keys[", shown, ", 3]: ", shown, "\n"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_script_asks_for_its_settings, *ut::label("pure")) {
     check_outcomes({
         {"config = { max_strlen = 128; stack_mode = perf } begin { print(config().max_strlen); "

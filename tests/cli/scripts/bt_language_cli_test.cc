@@ -112,7 +112,13 @@ BOOST_AUTO_TEST_CASE(a_script_may_mean_what_it_meant_to_bpftrace_0_17) {
                "(8, 8, 1)\n\n\n");
     BOOST_TEST(outcome("begin { $u = (uint64)1; printf(\"%d %d\\n\", $u > -1, $u < 2) }") ==
                "0 1\n\n\n");
+    BOOST_TEST(outcome("begin { $a = (int64)-9; $b = (int64)1; "
+                       "printf(\"%d %d %d\\n\", $a > ($b || $b), $a > ($b == 1), $a > !$b) }") ==
+               "0 0 1\n\n\n");
     BOOST_TEST(outcome("begin { @ = count(); clear(@) }") == "\n\n@: 0\n");
+    BOOST_TEST(
+        outcome("begin { if (pid == 0) { @n = count(); @x = 1; @y = (1, 2); @s = sum(1) } }") ==
+        "\n\n@n: 0\n");
     BOOST_TEST(outcome("begin { @ = stats(-4); @a[1] = avg(5) }") ==
                "\n\n@: count 1, average -4, total -4\n\n@a[1]: 5\n\n");
     const test::Ended attached =

@@ -90,6 +90,40 @@ BOOST_AUTO_TEST_CASE(a_script_at_nvidias_functions_tells_what_the_driver_did,
                ended.err);
 }
 
+// Interrupts and their threads, sleep, and mistakes, as the monitors of this driver in the bpftrace
+// language tell them.
+BOOST_AUTO_TEST_CASE(a_script_tells_nvidias_interrupts_sleep_and_mistakes,
+                     *ut::precondition(test::has_toy_driver)) {
+    const test::NvidiaModules modules("nvidia");
+    std::string work;
+    for (const std::vector<std::string>& part :
+         {std::vector<std::string>{"interrupts", "5", "7"}, {"sleep", "20000"}, {"report", "79"}})
+        work += cat(work.empty() ? "" : " && ", join(test::nvidia_work(part), " "));
+    const Ended ended = run_script(
+        "BEGIN { printf(\"%-8s %s\\n\", \"EVENT\", \"DETAILS\"); } "
+        "kprobe:nvidia_isr { @isr = count(); @last = nsecs; } "
+        "kprobe:nvidia_isr_msix { @msix = count(); } "
+        "kprobe:nvidia_isr_kthread_bh { @bh = count(); "
+        "if (@last > 0) { @late = lhist((nsecs - @last) / 1000, 0, 1000000, 1000000); } } "
+        "kprobe:nvidia_suspend { @suspends = count(); @asleep = nsecs; } "
+        "kprobe:nvidia_resume { @resumes = count(); if (@asleep > 0) { "
+        "printf(\"%-8s %d\\n\", \"SLEPT\", (nsecs - @asleep) / 1000000 >= 20); @asleep = 0; } } "
+        "tracepoint:nvidia:nvidia_dev_xid { $dev = str(args->dev); $xid = args->error_code; "
+        "$msg = str(args->msg); printf(\"%-8s %s %u %s\\n\", \"XID\", $dev, $xid, $msg); "
+        "@codes[$xid] = count(); } "
+        "END { printf(\"interrupts:\\n\"); print(@isr); print(@codes); clear(@last); "
+        "clear(@asleep); }",
+        {"/bin/sh", "-c", work});
+    BOOST_TEST(ended.out ==
+                   "EVENT    DETAILS\nSLEPT    1\nSLEPT    0\n"
+                   "XID      0000:01:00 79 pid=4321, name=toy, Ch 00000010\n"
+                   "interrupts:\n@isr: 12\n@codes[79]: 1\n\n\n@bh: 7\n@codes[79]: 1\n@isr: 12\n"
+                   "@late:\n[0, 1000000)           7 "
+                   "|@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n"
+                   "@msix: 5\n@resumes: 2\n@suspends: 2\n",
+               ended.err);
+}
+
 // Functions of CUDA's runtime library and what they return.
 BOOST_AUTO_TEST_CASE(a_script_at_cudas_functions_tells_what_the_program_did) {
     const std::string binary = test::gpufs_binary();

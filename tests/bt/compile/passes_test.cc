@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/diagnostics.h"
-#include "bt/code/compile.h"
-#include "bt/code/compiled.h"
+#include "bt/compile/compile.h"
+#include "bt/compile/compiled.h"
 #include "bt/infer/infer.h"
 #include "bt/parse/parse.h"
 #include "bt/types/typed.h"
@@ -101,6 +101,51 @@ BOOST_AUTO_TEST_CASE(the_instructions_with_the_names_that_loading_resolves) {
     BOOST_TEST(text.find("    call add.@n\n") != std::string::npos, text);
     BOOST_TEST(text.find(" = @last\n") != std::string::npos, text);
     BOOST_TEST(has_line(text, "    exit"), text);
+}
+
+BOOST_AUTO_TEST_CASE(a_text_that_is_sent_is_read_in_one_piece) {
+    const std::string text = program_text(
+        with_stages("tracepoint:sched:sample { printf(\"%s\", str(args.text)); }").program);
+    // On the stack, as nothing else is there; of a byte more than it has, as one without an end is
+    // cut; and what lies behind its end is not cleared.
+    BOOST_TEST(text.starts_with("tracepoint_0: tracepoint sched:sample\n"
+                                "    r6 = r1\n"
+                                "    *(u64 *)(r10 - 272) = 0\n"
+                                "    r0 = record0\n"
+                                "    *(u32 *)(r10 - 272) = r0\n"
+                                "    r3 = @text(r6)\n"
+                                "    r1 = r10\n"
+                                "    r1 += -264\n"
+                                "    r2 = 257\n"
+                                "    call 115  # probe_read_kernel_str\n"
+                                "    r2 = r10\n"
+                                "    r2 += -272\n"
+                                "    r1 = r6\n"
+                                "    r3 = 264\n"
+                                "    call send\n"),
+               text);
+}
+
+BOOST_AUTO_TEST_CASE(large_values_lie_on_the_stack_where_all_of_them_fit) {
+    const auto has_frame = [](const char* text) {
+        return with_stages(text).program.find_subprogram("claim_frame") != nullptr;
+    };
+    BOOST_TEST(!has_frame("tracepoint:sched:sample { @[str(args.text)] = count(); }"));
+    // One after the other they share bytes.
+    BOOST_TEST(
+        !has_frame("tracepoint:sched:sample { printf(\"%s\", str(args.text)); "
+                   "printf(\"%s\", str(args.text)); }"));
+    BOOST_TEST(
+        has_frame("tracepoint:sched:sample { @[str(args.text), str(args.text)] = count(); }"));
+    // What it calls needs room, too.
+    BOOST_TEST(has_frame("tracepoint:sched:sample { @[str(args.text), kstack] = count(); }"));
+}
+
+BOOST_AUTO_TEST_CASE(many_bytes_are_cleared_by_one_call) {
+    const std::string text = program_text(
+        with_stages("tracepoint:sched:sample { @[str(args.text)] = count(); }").program);
+    BOOST_TEST(has_line(text, "    r3 = zeros"), text);
+    BOOST_TEST(has_line(text, "    call 113  # probe_read_kernel"), text);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_added_to_a_value_without_a_key_is_added_at_its_address) {

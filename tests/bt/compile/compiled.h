@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bt/code/compile.h"
+#include "bt/compile/compile.h"
 #include "bt/parse/parse.h"
 #include "bt/types/sample_world.h"
 

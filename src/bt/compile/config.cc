@@ -8,7 +8,7 @@
 #include "base/align.h"
 #include "base/cat.h"
 #include "base/suggest.h"
-#include "bt/code/compile.h"
+#include "bt/compile/compile.h"
 #include "bt/syntax/tree.h"
 
 namespace gpufs::bt {

@@ -1,4 +1,4 @@
-#include "bt/code/compile.h"
+#include "bt/compile/compile.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -8,7 +8,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "bt/code/compiled.h"
+#include "bt/compile/compiled.h"
 
 // The compiler as a whole: which scripts it takes, and that nothing but mistakes comes out of it.
 namespace gpufs::bt {

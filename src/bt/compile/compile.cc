@@ -1,4 +1,4 @@
-#include "bt/code/compile.h"
+#include "bt/compile/compile.h"
 
 #include <algorithm>
 
@@ -182,8 +182,7 @@ private:
                 one.keys.push_back(map.key);
             one.value = map.value;
             one.key_names = key_names(map.name, one.keys.size());
-            const bool is_old_count = options_.types.is_old && map.value->is(Type::Kind::count);
-            one.is_always_there = !map.is_keyed && (is_old_count || !shared.deletes(map.name));
+            one.is_always_there = shared.is_always_there(map);
             made_.maps.push_back(std::move(one));
         }
     }
