@@ -242,15 +242,15 @@ constexpr std::string_view kTakenIntoLibc[] = {"libpthread", "libdl", "libutil",
 
 std::size_t name_begin(const ProbeTarget& target) {
     const std::string_view text = target.name;
-    std::size_t names = target.kind == ProbeTarget::Kind::usdt ? 2 : 1;
-    for (std::size_t at = text.size(); at-- > 0;) {
-        if (text[at] != ':') continue;
-        if (at > 0 && text[at - 1] == ':')
-            --at;  // the two of a name of C++
-        else if (--names == 0)
-            return at + 1;
+    const std::size_t last = text.rfind(':');
+    if (last == text.npos) return 0;
+    if (target.kind == ProbeTarget::Kind::usdt) return text.rfind(':', last - 1) + 1;
+    // Names of C++ have two colons.
+    for (std::size_t at = last; at != text.npos && at > 0;) {
+        if (text[at - 1] != ':') return at + 1;
+        at = at < 2 ? text.npos : text.rfind(':', at - 2);
     }
-    return 0;
+    return last + 1;
 }
 
 std::string file_of(const ProbeTarget& target) {
