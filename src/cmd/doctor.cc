@@ -30,7 +30,8 @@ std::string_view to_text(Finding::Answer answer) {
 // All GPUs, and who has them open.
 std::vector<Finding> examine_gpus(Context& ctx) {
     const std::vector<Gpu> gpus = find_named_gpus();
-    if (gpus.empty()) return {{Finding::Answer::no, "GPU", "none on the PCI bus, and no driver has one", {}}};
+    if (gpus.empty())
+        return {{Finding::Answer::no, "GPU", "none on the PCI bus, and no driver has one", {}}};
     const GpuClients clients = read_gpu_clients(gpus);
     if (const std::string note = unreadable_text(clients.unreadable); !note.empty())
         ctx.err.line(note);
