@@ -18,7 +18,7 @@ const std::string kDatFolder = "tests/data/trace_dat/";
 
 // The records as the kernel's file `trace` has them.
 std::string kernel_text_of(TraceFile& file) {
-    TraceText text(file.context());
+    KernelText text(file.context());
     std::string out;
     while (const TraceRecord* record = file.next()) text.print(*record, out);
     return out;
