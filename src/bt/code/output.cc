@@ -118,6 +118,7 @@ void ProbeCode::emit_format(const Expr& expr, SentRecord::Kind kind) {
     SentRecord record;
     record.kind = kind;
     record.text = *literal_of(*expr.operands[0]);
+    record.expanded_from = expr.expanded_from;
     std::vector<const Expr*> values;
     for (std::size_t i = 1; i < expr.operands.size(); ++i) values.push_back(expr.operands[i].get());
     send(expr, std::move(record), values);

@@ -42,10 +42,10 @@ std::string use_of(const Macro& macro) {
 // Makes the body of a macro fit one of its uses.
 class Substitution {
 public:
-    // `arguments` are those of the use; `number` tells this use from others.
-    Substitution(Work& work, const Macro& macro, const std::vector<ExprPtr>& arguments,
-                 std::size_t number)
-        : work_(work), macro_(macro), arguments_(arguments), number_(number) {
+    // `number` tells this use from others.
+    Substitution(Work& work, const Macro& macro, const Expr& use, std::size_t number)
+        : work_(work), macro_(macro), arguments_(use.operands), uses_{use.at}, number_(number) {
+        uses_.insert(uses_.end(), use.expanded_from.begin(), use.expanded_from.end());
         visitor_.expr = [this](ExprPtr& expr) { apply(expr); };
         visitor_.statement = [this](Stmt& statement) { apply(statement); };
         visitor_.type = [this](TypeName& type) { apply(type); };
@@ -77,6 +77,7 @@ private:
     Work& work_;
     const Macro& macro_;
     const std::vector<ExprPtr>& arguments_;
+    std::vector<SourceRef> uses_;  // of this macro, and of those that use it
     std::size_t number_;
     TreeVisitor visitor_;
 };
@@ -90,6 +91,10 @@ void Substitution::apply(ExprPtr& expr) {
             break;
         case Expr::Kind::map:
             map(*expr);
+            break;
+        case Expr::Kind::call:
+            work_.spend(static_cast<std::uint32_t>(uses_.size()), expr->at);
+            expr->expanded_from = uses_;
             break;
         case Expr::Kind::identifier:
             if (const Expr* argument = find(Kind::expression, expr->text);
@@ -300,7 +305,7 @@ const Macro* Expansion::choose(const Expr& use) const {
 }
 
 ExprPtr Expansion::replacement(const Macro& macro, const Expr& use) {
-    Substitution substitution(work_, macro, use.operands, ++uses_);
+    Substitution substitution(work_, macro, use, ++uses_);
     auto made = std::make_unique<Expr>();
     if (macro.body.empty() && macro.value) {
         made = clone(*macro.value);
@@ -312,7 +317,10 @@ ExprPtr Expansion::replacement(const Macro& macro, const Expr& use) {
         made->operands.push_back(macro.value ? clone(*macro.value) : nullptr);
         if (macro.value) substitution.apply(made->operands[0]);
     }
-    made->at = use.at;
+    // A message names its own place, and then the uses.
+    const bool is_message =
+        made->kind == Expr::Kind::call && (made->text == "errorf" || made->text == "warnf");
+    if (!is_message) made->at = use.at;
     return made;
 }
 

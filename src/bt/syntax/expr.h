@@ -94,7 +94,8 @@ struct Expr {
     std::vector<std::string> names;  // record
     std::vector<std::string> path;   // offset_of
     TypeName type_name;
-    Block body;  // block
+    Block body;                            // block
+    std::vector<SourceRef> expanded_from;  // call in a macro: the uses of it, the innermost first
 };
 
 struct Stmt {

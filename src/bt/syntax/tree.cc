@@ -43,6 +43,7 @@ ExprPtr clone(const Expr& expr) {
     copy->path = expr.path;
     copy->type_name = clone(expr.type_name);
     copy->body = clone(expr.body);
+    copy->expanded_from = expr.expanded_from;
     return copy;
 }
 

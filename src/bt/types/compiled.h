@@ -69,6 +69,7 @@ struct SentRecord {
     std::vector<SentValue> values;
     std::size_t bytes = 0;
     SourceRef at;
+    std::vector<SourceRef> expanded_from;  // errorf, warnf: the uses of macros that led there
 };
 
 // The language changed: what a script means and prints is as bpftrace's newest has it, or as 0.17

@@ -107,10 +107,7 @@ void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
             if (!script_.output.has_warnings) return;
             [[fallthrough]];
         case Kind::errorf:
-            return output_.message(record.kind == Kind::errorf
-                                       ? bt::ScriptOutput::Severity::error
-                                       : bt::ScriptOutput::Severity::warning,
-                                   place_of(record), told(record, bytes));
+            return message(record, bytes);
         case Kind::print: {
             const bt::SentValue& value = record.values.front();
             return output_.value(*value.type, bytes.subspan(value.offset));
@@ -145,7 +142,7 @@ void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
             if (!script_.output.has_warnings) return;
             const bt::SentValue& code = record.values.front();
             return output_.helper_error(
-                place_of(record), record.text,
+                place_of(record.at), record.text,
                 static_cast<std::int64_t>(bt::number_of(*code.type, bytes.subspan(code.offset))));
         }
     }
@@ -266,9 +263,17 @@ void ScriptPrinter::print_file(const std::string& path) {
     output_.cat(text);
 }
 
-bt::OutputPlace ScriptPrinter::place_of(const bt::SentRecord& record) const {
-    const SourceText& source = script_.program.sources.at(record.at.source);
-    const PlacedMessage at = place_message(source, record.at.span, "");
+void ScriptPrinter::message(const bt::SentRecord& record, bt::Bytes bytes) {
+    using Severity = bt::ScriptOutput::Severity;
+    const Severity severity = record.kind == Kind::errorf ? Severity::error : Severity::warning;
+    output_.message(severity, place_of(record.at), told(record, bytes));
+    for (const SourceRef& use : record.expanded_from)
+        output_.expanded_from(severity, place_of(use));
+}
+
+bt::OutputPlace ScriptPrinter::place_of(const SourceRef& where) const {
+    const SourceText& source = script_.program.sources.at(where.source);
+    const PlacedMessage at = place_message(source, where.span, "");
     return {bt::place_words(at), source.name, at.begin.line, at.begin.column, bt::marked_line(at)};
 }
 
@@ -291,9 +296,7 @@ void ScriptPrinter::tell_full_maps() {
                 keys += bt::load<std::uint64_t>(value);
             });
         if (keys == 0) continue;
-        bt::SentRecord at;
-        at.at = declared->at;
-        output_.helper_error(place_of(at), "map_update_elem", -E2BIG);
+        output_.helper_error(place_of(declared->at), "map_update_elem", -E2BIG);
     }
     flush();
 }

@@ -59,7 +59,9 @@ private:
     void join(const bt::SentRecord& record, bt::Bytes bytes);
     void run_command(const std::string& command);
     void print_file(const std::string& path);
-    bt::OutputPlace place_of(const bt::SentRecord& record) const;
+    // errorf() and warnf()
+    void message(const bt::SentRecord& record, bt::Bytes bytes);
+    bt::OutputPlace place_of(const SourceRef& where) const;
     const bt::ScriptMap& script_map(const std::string& name) const;
     ProgramMap* program_map(const std::string& name) const;
 

@@ -108,6 +108,12 @@ void ScriptOutput::message(Severity severity, const OutputPlace& place, std::str
     err += gpufs::cat(place.text, is_error ? ": ERROR: " : ": WARNING: ", text, '\n');
 }
 
+void ScriptOutput::expanded_from(Severity severity, const OutputPlace& use) {
+    if (form_ == Form::json) return;
+    message(severity, use, "expanded from");
+    err += use.context;
+}
+
 void ScriptOutput::helper_error(const OutputPlace& place, std::string_view helper,
                                 std::int64_t code) {
     if (writer_.is_old()) return old_helper_error(place, helper, code);

@@ -56,6 +56,8 @@ public:
     // errorf() and warnf(); a newline at the text's end is dropped.
     enum class Severity { warning, error };
     void message(Severity severity, const OutputPlace& place, std::string_view text);
+    // Behind a message of a macro: a use that led there.
+    void expanded_from(Severity severity, const OutputPlace& use);
     // A helper that failed: `code` is its result, a negative errno. Shows the place's context.
     void helper_error(const OutputPlace& place, std::string_view helper, std::int64_t code);
     void attached_probes(std::uint64_t probes);

@@ -46,7 +46,11 @@ BOOST_AUTO_TEST_CASE(what_every_script_finds_defined) {
         test::gpufs({"bt", "-q", "-e", "begin { assert(1 > 2, \"one is less\"); print(1) }"});
     BOOST_TEST(failed.status == 1);
     BOOST_TEST(failed.out == "\n\n");
-    BOOST_TEST(failed.err == "stdlib/base.bt:6:5-37: ERROR: assert failed: one is less\n");
+    BOOST_TEST(failed.err ==
+               "stdlib/base.bt:6:5-37: ERROR: assert failed: one is less\n"
+               "stdin:1:9-37: ERROR: expanded from\n"
+               "begin { assert(1 > 2, \"one is less\"); print(1) }\n"
+               "        ~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_known_before_the_run_decides_what_is_compiled) {

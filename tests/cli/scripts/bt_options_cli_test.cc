@@ -211,6 +211,26 @@ BOOST_AUTO_TEST_CASE(warnings_tell_what_has_no_effect) {
     BOOST_TEST(silent.err == "stdin:1:22-35: ERROR: yes\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_message_in_a_macro_names_the_uses_that_led_there) {
+    const std::string script =
+        "macro bad() { errorf(\"no\") }\nmacro worse() { bad(); warnf(\"x\") }\n"
+        "begin { worse(); errorf(\"end\") }";
+    const Ended told = test::gpufs({"bt", "-q", "-e", script});
+    BOOST_TEST(told.err ==
+               "stdin:1:15-27: ERROR: no\n"
+               "stdin:2:17-22: ERROR: expanded from\n"
+               "macro worse() { bad(); warnf(\"x\") }\n"
+               "                ~~~~~\n"
+               "stdin:3:9-16: ERROR: expanded from\n"
+               "begin { worse(); errorf(\"end\") }\n"
+               "        ~~~~~~~\n"
+               "stdin:2:24-34: WARNING: x\n"
+               "stdin:3:9-16: WARNING: expanded from\n"
+               "begin { worse(); errorf(\"end\") }\n"
+               "        ~~~~~~~\n"
+               "stdin:3:18-31: ERROR: end\n");
+}
+
 BOOST_AUTO_TEST_CASE(info_has_a_line_for_each_thing_that_was_tried) {
     const std::string info = test::gpufs({"bt", "--info"}).out;
     for (const char* line :
