@@ -63,9 +63,8 @@ void require_helpers(const Program& program, const Linked& linked, std::uint32_t
             continue;
         const std::string message =
             cat("this kernel's programs of this kind cannot call bpf_", helper_name(insn.imm));
-        const std::vector<PlacedMessage> places = place_of(program, linked, i, message);
-        throw UnsupportedError(places.empty() ? message : pointed_at(places.front()),
-                               std::string(first_kernel_with(insn.imm)));
+        throw LacksHelper(message, place_of(program, linked, i, message),
+                          std::string(first_kernel_with(insn.imm)));
     }
 }
 
@@ -88,6 +87,11 @@ RefusedProgram::RefusedProgram(const RefusedProgram& other, std::string hint, st
     : Error(other.what(), std::move(hint), std::move(evidence)),
       Placed(other.messages()),
       log_(other.log_) {}
+
+LacksHelper::LacksHelper(const std::string& message, std::vector<PlacedMessage> places,
+                         std::string hint)
+    : UnsupportedError(places.empty() ? message : pointed_at(places.front()), std::move(hint)),
+      Placed(std::move(places)) {}
 
 Fd load_linked(const Program& program, const Linked& linked, BpfProgramSpec spec,
                BpfFeatures& features) {

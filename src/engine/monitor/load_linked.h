@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/fd.h"
@@ -33,10 +34,16 @@ private:
     std::string log_;
 };
 
+// The kernel lacks a helper that the program calls, for programs of its type; where that is in the
+// user's text.
+class LacksHelper : public UnsupportedError, public Placed {
+public:
+    LacksHelper(const std::string& message, std::vector<PlacedMessage> places, std::string hint);
+};
+
 // Loads linked code into the kernel. `spec` gives the program's type; instructions, licence and
 // function names come from the program, and so does the name if spec has none. Throws
-// RefusedProgram, UnsupportedError where the kernel lacks a helper that the program calls, and the
-// errors of load_program() except VerifierError.
+// RefusedProgram, LacksHelper, and the errors of load_program() except VerifierError.
 Fd load_linked(const Program& program, const Linked& linked, BpfProgramSpec spec,
                BpfFeatures& features);
 

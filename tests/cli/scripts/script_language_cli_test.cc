@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_range_that_may_have_any_end_is_refused_with_the_kernel_th
 BOOST_AUTO_TEST_CASE(what_needs_a_helper_that_the_kernel_lacks_names_it,
                      *ut::precondition(test::lacks_helper{BPF_FUNC_for_each_map_elem})) {
     BOOST_TEST(test::script_refusal("begin { @[1] = 1; for ($x : @) { print($x) } }") ==
-               "stdin:1:19-46: ERROR: this kernel's programs of this kind cannot call "
+               "stdin:1:19-45: ERROR: this kernel's programs of this kind cannot call "
                "bpf_for_each_map_elem\n"
                "HINT: Linux 5.13 or later\n");
 }
