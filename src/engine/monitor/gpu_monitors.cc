@@ -40,9 +40,13 @@ std::string reason(const Error& e) {
 
 void find_what_lacks(GpuMonitor& monitor, KernelFacts& kernel) try {
     const PreparedProgram prepared(monitor.program, {}, kernel);
-    // A recording may have what it looks at beside the driver's events: interrupts, system calls.
-    const auto is_of_gpu = [](const PreparedProgram::Site& made) {
-        return made.site.event && is_gpu_event(made.site.event->full_name());
+    // A recording may have what it looks at beside the driver's events: interrupts, system calls,
+    // fences of other drivers.
+    const std::string_view driver = monitor.driver();
+    const auto is_of_gpu = [driver](const PreparedProgram::Site& made) {
+        if (!made.site.event) return false;
+        const EventFormat& event = *made.site.event;
+        return driver.empty() ? is_gpu_event(event.full_name()) : event.system == driver;
     };
     if (kernel.is_recording() && std::ranges::none_of(prepared.sites(), is_of_gpu))
         monitor.why_not =

@@ -143,6 +143,10 @@ BOOST_AUTO_TEST_CASE(a_recording_is_watched_by_what_it_has, *ut::label("pure")) 
     // Its driver is another one.
     BOOST_TEST(!has(ran.err, "without amdgpu: "));
     BOOST_TEST(test::gpufs({"watch", "-i", kGpuRecording, "--top"}).status == 2);
+    // Fences are events of all drivers, and no reason to look for one driver's.
+    const Ended fences = test::gpufs({"watch", "-i", "tests/data/trace_dat/why-6.12.dat"});
+    BOOST_TEST(fences.status == 0, fences.err);
+    for (const char* driver : {"amdgpu", "i915"}) BOOST_TEST(!has(fences.err, driver), fences.err);
 }
 
 BOOST_AUTO_TEST_CASE(the_screen_is_filled_obeys_keys_and_is_given_back, *ut::label("pure")) {
