@@ -50,7 +50,7 @@ $(B)/tests/fuzz/%.o: tests/fuzz/%.cc
 $(B)/libgpufs.a: $(UNITS)
 	@rm -f $@; $(AR) qc $@ $^
 $(FUZZERS:%=$(B)/%): $(B)/%: $(B)/tests/fuzz/%_fuzz.o $(B)/libgpufs.a
-	@clang++ $(FLAGS) -fsanitize=fuzzer -fuse-ld=lld $^ -ltraceevent -lelf -lz -lzstd -o $@
+	@clang++ $(FLAGS) -fsanitize=fuzzer -fuse-ld=lld $^ -ltraceevent -lelf -lz -lzstd -llzma -o $@
 
 # What is found stays in build/fuzz/NAME-found; NAME.passed is there where nothing was.
 run: $(FUZZERS:%=run-%)
