@@ -373,31 +373,34 @@ BOOST_AUTO_TEST_CASE(a_program_and_events_tell_the_same_stalls,
     BOOST_TEST(by_events.lost == 0);
 
     // The kernel's filter of tasks is seen to leave out a switch now and then, and it runs no
-    // program where an interrupt meets another one: then a hunt says that it missed the wake-up.
+    // program where an interrupt meets another one: then a hunt says that it missed the wake-up, or
+    // two sleeps are one for it, whose times are not those of either.
+    constexpr std::uint64_t kOneEventNs = kMs / 2;
     const auto is_sure = [](const Stall& stall) {
         return stall.duration_ns() > kOverMs * kMs + kNearNs && !stall.is_end_late &&
                !stall.wakeup_lost;
     };
-    const auto is_in = [&](const Stall& stall, const std::vector<Stall>& others) {
-        return std::ranges::any_of(others, [&](const Stall& other) {
-            const auto near = [](std::uint64_t a, std::uint64_t b) {
-                return std::max(a, b) - std::min(a, b) < kNearNs;
-            };
-            if (!near(stall.begin_ns, other.begin_ns) || !near(stall.end_ns, other.end_ns))
-                return false;
-            return !is_sure(other) ||
-                   (what(stall) == what(other) && stall.stack.empty() == other.stack.empty());
-        });
+    const auto are_near = [](const Stall& one, const Stall& other, std::uint64_t ns) {
+        const auto near = [ns](std::uint64_t a, std::uint64_t b) {
+            return std::max(a, b) - std::min(a, b) < ns;
+        };
+        return near(one.begin_ns, other.begin_ns) && near(one.end_ns, other.end_ns);
     };
     std::size_t told = 0, compared = 0;
-    const auto compare = [&](const Hunted& one, const Hunted& other, const char* who) {
-        for (std::size_t i = 0; i < one.ended.size(); ++i) {
-            told += one.ended[i].duration_ns() > kOverMs * kMs + kNearNs;
-            if (!is_sure(one.ended[i])) continue;
-            ++compared;
-            BOOST_TEST(is_in(one.ended[i], other.ended), who << " only: " << what(one.ended[i])
-                                                             << '\n'
-                                                             << one.texts[i]);
+    const auto compare = [&](const Hunted& by_one, const Hunted& by_other, const char* who) {
+        for (std::size_t i = 0; i < by_one.ended.size(); ++i) {
+            const Stall& one = by_one.ended[i];
+            told += one.duration_ns() > kOverMs * kMs + kNearNs;
+            if (!is_sure(one)) continue;
+            bool is_same = false, may_differ = false;
+            for (const Stall& other : by_other.ended) {
+                if (!are_near(one, other, kNearNs)) continue;
+                is_same |= what(one) == what(other) && one.stack.empty() == other.stack.empty();
+                may_differ |= !is_sure(other) || !are_near(one, other, kOneEventNs);
+            }
+            compared += is_same;
+            BOOST_TEST((is_same || may_differ), who << " only: " << what(one) << '\n'
+                                                    << by_one.texts[i]);
         }
     };
     compare(by_program, by_events, "program");
