@@ -12,27 +12,16 @@
 #include "base/text.h"
 
 namespace gpufs {
-namespace {
-
-bool parse_whole(std::string_view text, std::uint64_t& n, int base = 10) {
-    const auto number = whole_number<std::uint64_t>(text, base);
-    n = number.value_or(0);
-    return number.has_value();
-}
-
-}  // namespace
 
 std::optional<WholeNumber> parse_whole_number(std::string_view text) {
-    WholeNumber number;
-    number.is_negative = text.starts_with('-');
-    if (number.is_negative) text.remove_prefix(1);
+    const bool is_negative = text.starts_with('-');
+    if (is_negative) text.remove_prefix(1);
     const bool is_hex = text.starts_with("0x");
     if (is_hex) text.remove_prefix(2);
     constexpr std::uint64_t kLowest = std::uint64_t{1} << 63;
-    if (!parse_whole(text, number.magnitude, is_hex ? 16 : 10) ||
-        (number.is_negative && number.magnitude > kLowest))
-        return std::nullopt;
-    return number;
+    const auto magnitude = whole_number<std::uint64_t>(text, is_hex ? 16 : 10);
+    if (!magnitude || (is_negative && *magnitude > kLowest)) return std::nullopt;
+    return WholeNumber{*magnitude, is_negative};
 }
 
 unsigned long parse_positive(std::string_view what, std::string_view text) {
@@ -64,10 +53,9 @@ std::uint64_t parse_size(std::string_view what, std::string_view text) {
             digits.remove_suffix(1);
         }
     }
-    std::uint64_t n = 0;
-    if (!parse_whole(digits, n) || n > std::numeric_limits<std::uint64_t>::max() >> shift)
-        throw fail();
-    return n << shift;
+    const auto n = whole_number<std::uint64_t>(digits);
+    if (!n || *n > std::numeric_limits<std::uint64_t>::max() >> shift) throw fail();
+    return *n << shift;
 }
 
 std::string size_to_text(std::uint64_t bytes) {
@@ -116,14 +104,13 @@ std::vector<unsigned> parse_cpu_list(std::string_view what, std::string_view tex
     std::vector<unsigned> cpus;
     for (const std::string& piece : split(text, ',')) {
         const auto dash = piece.find('-');
-        std::uint64_t first = 0, last = 0;
-        const bool ok =
-            parse_whole(std::string_view(piece).substr(0, dash), first) &&
-            (dash == piece.npos ? (last = first, true)
-                                : parse_whole(std::string_view(piece).substr(dash + 1), last));
-        if (!ok || last < first || last >= kMaxCpus)
+        const auto first = whole_number<unsigned>(std::string_view(piece).substr(0, dash));
+        const auto last = dash == piece.npos
+                              ? first
+                              : whole_number<unsigned>(std::string_view(piece).substr(dash + 1));
+        if (!first || !last || *last < *first || *last >= kMaxCpus)
             throw UsageError(cat(what, " takes a list of CPUs, not '", text, "'"), "such as 0-3,7");
-        for (; first <= last; ++first) cpus.push_back(static_cast<unsigned>(first));
+        for (unsigned cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
     }
     if (cpus.empty())
         throw UsageError(cat(what, " takes a list of CPUs, not '", text, "'"), "such as 0-3,7");
@@ -165,11 +152,10 @@ std::vector<unsigned> parse_cpu_mask(std::string_view mask) {
     std::vector<unsigned> cpus;
     const auto words = split(trim(mask), ',');
     for (std::size_t i = 0; i < words.size(); ++i) {
-        std::uint64_t bits = 0;
-        if (!parse_whole(words[words.size() - 1 - i], bits, 16))
-            throw Error(cat("'", trim(mask), "' is no CPU mask"));
+        const auto bits = whole_number<std::uint64_t>(words[words.size() - 1 - i], 16);
+        if (!bits) throw Error(cat("'", trim(mask), "' is no CPU mask"));
         for (unsigned bit = 0; bit < 32; ++bit)
-            if (bits >> bit & 1) cpus.push_back(static_cast<unsigned>(i) * 32 + bit);
+            if (*bits >> bit & 1) cpus.push_back(static_cast<unsigned>(i) * 32 + bit);
     }
     return cpus;
 }

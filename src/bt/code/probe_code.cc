@@ -1,10 +1,12 @@
 #include "bt/code/probe_code.h"
 
+#include <algorithm>
 #include <iterator>
 #include <type_traits>
 
 #include "base/cat.h"
 #include "bt/syntax/walk.h"
+#include "bt/types/functions.h"
 #include "lang/ir/feature_guard.h"
 #include "lang/ir/followed.h"
 #include "lang/ir/scratch.h"
@@ -13,6 +15,14 @@ namespace gpufs::bt {
 namespace {
 
 constexpr std::size_t kMostInstructions = 100'000;
+
+// What walks stacks or adds to time series has much on the stack of BPF.
+bool needs_much_stack(const Expr& expr) {
+    constexpr Fn kDeep[] = {Fn::kstack, Fn::ustack, Fn::tseries, Fn::len};
+    if (expr.kind != Expr::Kind::call && expr.kind != Expr::Kind::identifier) return false;
+    const FunctionRow* const row = find_function(expr.text);
+    return row && std::ranges::find(kDeep, row->function) != std::end(kDeep);
+}
 
 }  // namespace
 
@@ -80,14 +90,13 @@ void ProbeCode::filter_pids(ir::Label otherwise) {
     if (!is_own) append_pid_test(code_, shared_.options().pids, otherwise);
 }
 
-// Callbacks of loops, walks of stacks, and what adds to time series have much on theirs.
+// Callbacks of loops have much on theirs, too.
 bool ProbeCode::has_deep_calls() const {
     bool found = false;
     const auto visit = [&](const auto& node, bool is_inside) {
         found = found || is_inside;
         if constexpr (std::is_same_v<std::decay_t<decltype(node)>, Expr>)
-            found = found || node.text == "kstack" || node.text == "ustack" ||
-                    node.text == "tseries" || node.text == "len";
+            found = found || needs_much_stack(node);
     };
     InsideOfLoops walker([&](const Stmt& stmt) { return is_called(stmt); }, visit);
     walker.walk(*instance_.probe);

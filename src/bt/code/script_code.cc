@@ -5,6 +5,7 @@
 #include "base/align.h"
 #include "base/cat.h"
 #include "bt/syntax/walk.h"
+#include "bt/types/functions.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/feature_guard.h"
 #include "lang/ir/scratch.h"
@@ -120,8 +121,9 @@ ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable
     : script_(script), typed_(typed), table_(table), world_(world), options_(options), made_(made) {
     for (const Probe& probe : script.probes)
         for_each_expr(probe, [this](const Expr& expr) {
-            if (expr.kind != Expr::Kind::call || (expr.text != "delete" && expr.text != "clear"))
-                return;
+            const FunctionRow* const row =
+                expr.kind == Expr::Kind::call ? find_function(expr.text) : nullptr;
+            if (!row || (row->function != Fn::delete_ && row->function != Fn::clear)) return;
             for (const ExprPtr& one : expr.operands)
                 if (one->kind == Expr::Kind::map) deleted_.insert(one->text);
         });

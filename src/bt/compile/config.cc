@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <variant>
 
 #include "base/align.h"
 #include "base/cat.h"
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "bt/compile/compile.h"
 #include "bt/syntax/tree.h"
@@ -80,10 +80,9 @@ public:
 private:
     std::optional<std::string> number(const std::string& name, const std::string& text,
                                       std::uint64_t least, std::uint64_t most) {
-        const char* const end = text.data() + text.size();
-        const auto [stop, code] = std::from_chars(text.data(), end, number_);
-        if (code == std::errc() && stop == end && number_ >= least && number_ <= most)
-            return std::nullopt;
+        const auto number = whole_number<std::uint64_t>(text);
+        number_ = number.value_or(0);
+        if (number && *number >= least && *number <= most) return std::nullopt;
         return gpufs::cat(name, " is a number from ", least, " to ", most);
     }
 

@@ -1,7 +1,6 @@
 #include "engine/places/finders.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 
@@ -36,12 +35,9 @@ Found<Function> split_offset(const std::string& function) {
     std::string_view digits = std::string_view(function).substr(plus + 1);
     const bool is_hex = digits.starts_with("0x");
     if (is_hex) digits.remove_prefix(2);
-    std::uint64_t offset = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), offset, is_hex ? 16 : 10);
-    if (error != std::errc() || end != digits.data() + digits.size())
-        return Absent{cat("'", function, "' has no number behind its '+'"), ""};
-    return Function{function.substr(0, plus), offset};
+    const auto offset = whole_number<std::uint64_t>(digits, is_hex ? 16 : 10);
+    if (!offset) return Absent{cat("'", function, "' has no number behind its '+'"), ""};
+    return Function{function.substr(0, plus), *offset};
 }
 
 // Notes what the program says of using this event. Is it to be left alone here? What was recorded

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hex.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "engine/session/session_probes.h"
 #include "kernel/elf/code_file.h"
@@ -58,9 +59,7 @@ struct Hits {
 };
 
 std::uint64_t number_of(const std::string& word) {
-    std::uint64_t number = 0;
-    std::from_chars(word.data(), word.data() + word.size(), number);
-    return number;
+    return whole_number<std::uint64_t>(word).value_or(0);
 }
 
 // uprobe_profile has "FILE NAME HITS" for each place, kprobe_profile "NAME HITS MISSED"; neither

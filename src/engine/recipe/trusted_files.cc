@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 
 #include "base/byte_order_mark.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
 
 namespace gpufs {
 namespace {
@@ -28,10 +28,8 @@ std::string link_target(const std::string& path) {
 
 // The user who called sudo, otherwise root.
 uid_t invoking_user() {
-    uid_t uid = 0;
-    if (const char* text = std::getenv("SUDO_UID"))
-        std::from_chars(text, text + std::string_view(text).size(), uid);
-    return uid;
+    const char* const text = std::getenv("SUDO_UID");
+    return text ? whole_number<uid_t>(text).value_or(0) : 0;
 }
 
 // The reason to distrust a file or directory by its owner and mode, as the end of a sentence.

@@ -1,7 +1,5 @@
 #include "engine/recording/text_symbols.h"
 
-#include <charconv>
-
 #include "base/scan.h"
 #include "base/text.h"
 
@@ -15,8 +13,7 @@ std::uint64_t TextSymbols::address_of(std::string_view text) {
     std::uint64_t address = 0;
     std::string_view name = text;
     if (const auto open = name.rfind(" ("); open != name.npos && name.ends_with(')')) {
-        const std::string_view digits = name.substr(open + 2, name.size() - open - 3);
-        std::from_chars(digits.data(), digits.data() + digits.size(), address, 16);
+        address = Scan(name.substr(open + 2)).take_number<std::uint64_t>(16).value_or(0);
         name = name.substr(0, open);
     }
     if (const auto open = name.rfind(" ["); open != name.npos && name.ends_with(']')) {

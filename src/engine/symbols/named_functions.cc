@@ -14,8 +14,6 @@
 namespace gpufs {
 namespace {
 
-constexpr std::size_t kMostShown = 6;
-
 std::string without_blanks(std::string_view text) {
     std::string made;
     for (const char c : text)
@@ -64,14 +62,10 @@ std::vector<ElfFunction> find_functions_named(const std::string& path, const std
         functions.push_back(std::move(one.function));
     }
     if (signatures.size() < 2) return functions;
-    std::vector<std::string> some;
-    for (const std::string& one : signatures)
-        if (some.size() < kMostShown) some.push_back(cat('\'', one, '\''));
+    std::vector<std::string> quoted;
+    for (const std::string& one : signatures) quoted.push_back(cat('\'', one, '\''));
     throw UsageError(cat("'", path, "' has ", signatures.size(), " functions '", name, "'"),
-                     cat("choose one: ", join(some, ", "),
-                         some.size() < signatures.size()
-                             ? cat(", ... ", signatures.size() - some.size(), " more")
-                             : std::string()));
+                     cat("choose one: ", listed_names(std::move(quoted))));
 }
 
 }  // namespace gpufs

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <span>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/read_at.h"
+#include "base/scan.h"
 
 namespace gpufs {
 namespace {
@@ -43,10 +43,9 @@ std::uint64_t since(std::uint64_t now, std::uint64_t before) {
 std::vector<int> buffer_cpus(const Tracefs& tracefs) {
     std::vector<int> cpus;
     for (const std::string& name : list_directory(tracefs.path("per_cpu"))) {
-        int cpu = 0;
         if (!name.starts_with("cpu")) continue;
-        const auto [end, error] = std::from_chars(name.data() + 3, name.data() + name.size(), cpu);
-        if (error == std::errc() && end == name.data() + name.size()) cpus.push_back(cpu);
+        if (const auto cpu = whole_number<int>(std::string_view(name).substr(3)))
+            cpus.push_back(*cpu);
     }
     std::ranges::sort(cpus);
     return cpus;

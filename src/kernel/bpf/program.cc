@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
 #include "base/scan.h"
@@ -18,10 +17,9 @@ namespace {
 
 // Parses the number at the beginning of `text` and removes it.
 std::optional<std::size_t> take_number(std::string_view& text) {
-    std::size_t number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failed != std::errc()) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    Scan scan(text);
+    const auto number = scan.take_number<std::size_t>();
+    text = scan.rest();
     return number;
 }
 

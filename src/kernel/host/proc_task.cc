@@ -17,13 +17,6 @@ namespace {
 // include/linux/sched.h
 constexpr unsigned kKernelThread = 0x00200000;  // PF_KTHREAD
 
-template <class T>
-bool parse_number(std::string_view text, T& n, int base = 10) {
-    const auto number = whole_number<T>(text, base);
-    if (number) n = *number;
-    return number.has_value();
-}
-
 std::string text_of(int tid, std::string_view file) {
     // A task that ended between open(2) and read(2) answers ESRCH.
     try {
@@ -39,8 +32,7 @@ int last_number(int tid, std::string_view field) {
     for (const std::string_view line : lines_of(status)) {
         if (!line.starts_with(field)) continue;
         const std::string_view numbers = trim(line.substr(field.size()));
-        int n = 0;
-        return parse_number(numbers.substr(numbers.find_last_of(" \t") + 1), n) ? n : 0;
+        return whole_number<int>(numbers.substr(numbers.find_last_of(" \t") + 1)).value_or(0);
     }
     return 0;
 }
@@ -50,18 +42,20 @@ int last_number(int tid, std::string_view field) {
 SyscallState parse_proc_syscall(std::string_view text) {
     SyscallState state;
     const auto words = split(trim(text), ' ');
-    long nr = 0;
-    if (words.empty() || !parse_number(words[0], nr)) return state;
-    if (nr == -1) {
+    const auto nr = words.empty() ? std::nullopt : whole_number<long>(words[0]);
+    if (!nr) return state;
+    if (*nr == -1) {
         state.known = SyscallState::Known::none;
         return state;
     }
     if (words.size() < 1 + state.call.args.size()) return state;
-    state.call.nr = nr;
+    state.call.nr = *nr;
     for (std::size_t i = 0; i < state.call.args.size(); ++i) {
         std::string_view word = words[1 + i];
         if (word.starts_with("0x")) word.remove_prefix(2);
-        if (!parse_number(word, state.call.args[i], 16)) return {};
+        const auto arg = whole_number<std::uint64_t>(word, 16);
+        if (!arg) return {};
+        state.call.args[i] = *arg;
     }
     state.known = SyscallState::Known::yes;
     return state;
@@ -72,16 +66,18 @@ std::optional<TaskStat> parse_task_stat(std::string_view text) {
     const auto open = text.find('('), close = text.rfind(')');
     if (open == text.npos || close == text.npos || close < open) return std::nullopt;
     const auto words = split(trim(text.substr(close + 1)), ' ');
+    if (words.size() < 7 || words[0].size() != 1) return std::nullopt;
+    const auto parent = whole_number<int>(words[1]);
+    const auto flags = whole_number<unsigned>(words[6]);
+    if (!parent || !flags) return std::nullopt;
     TaskStat stat;
-    unsigned flags = 0;
-    if (words.size() < 7 || words[0].size() != 1 || !parse_number(words[1], stat.parent) ||
-        !parse_number(words[6], flags))
-        return std::nullopt;
+    stat.parent = *parent;
     stat.comm = text.substr(open + 1, close - open - 1);
     stat.state = words[0][0];
     constexpr std::size_t kStart = 19;  // field 22
-    if (words.size() > kStart) parse_number(words[kStart], stat.start_ticks);
-    stat.is_kernel_thread = (flags & kKernelThread) != 0;
+    if (words.size() > kStart)
+        stat.start_ticks = whole_number<std::uint64_t>(words[kStart]).value_or(0);
+    stat.is_kernel_thread = (*flags & kKernelThread) != 0;
     return stat;
 }
 
@@ -101,7 +97,7 @@ std::vector<int> numbers_in(const std::string& directory) {
     std::vector<int> numbers;
     try {
         for (const std::string& name : list_directory(directory))
-            if (int n = 0; parse_number(name, n)) numbers.push_back(n);
+            if (const auto n = whole_number<int>(name)) numbers.push_back(*n);
     } catch (const SysError&) {
     }
     std::ranges::sort(numbers);
@@ -159,7 +155,7 @@ std::vector<int> children(int pid) {
     for (const int tid : threads(pid))
         for (const std::string& word :
              split(trim(text_of(pid, cat("task/", tid, "/children"))), ' '))
-            if (int n = 0; parse_number(word, n)) found.push_back(n);
+            if (const auto n = whole_number<int>(word)) found.push_back(*n);
     return found;
 }
 

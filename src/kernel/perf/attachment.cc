@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <iterator>
 #include <set>
 #include <system_error>
@@ -17,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/syscall.h"
 #include "kernel/host/kernel_version.h"
@@ -145,11 +145,9 @@ namespace {
 // The descriptors of this process that are not in `keep`.
 std::vector<int> other_descriptors(const std::set<int>& keep) {
     std::vector<int> others;
-    for (const std::string& name : list_directory("/proc/self/fd")) {
-        int fd = -1;
-        std::from_chars(name.data(), name.data() + name.size(), fd);
-        if (!keep.contains(fd)) others.push_back(fd);
-    }
+    for (const std::string& name : list_directory("/proc/self/fd"))
+        if (const auto fd = whole_number<int>(name); fd && !keep.contains(*fd))
+            others.push_back(*fd);
     return others;
 }
 

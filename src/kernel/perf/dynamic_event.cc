@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <charconv>
 #include <utility>
 
 #include "base/error.h"
@@ -21,12 +20,6 @@ std::string unique_name(std::string_view hint) {
     for (const char c : hint.substr(0, 32)) name += is_word_char(c) ? c : '_';
     if (name.empty() || is_digit(name[0])) name.insert(0, "p");
     return cat(name, '_', ::getpid(), '_', ++made);
-}
-
-std::uint64_t parse_number(std::string_view text) {
-    std::uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
 }
 
 }  // namespace
@@ -60,7 +53,7 @@ DynamicEvent::~DynamicEvent() {
 
 std::uint64_t DynamicEvent::id() const {
     const std::string text = tracefs_.read(cat("events/", group_, '/', name_, "/id"));
-    return parse_number(trim(text));
+    return whole_number<std::uint64_t>(trim(text)).value_or(0);
 }
 
 std::optional<std::uint64_t> DynamicEvent::missed() const {
@@ -70,7 +63,7 @@ std::optional<std::uint64_t> DynamicEvent::missed() const {
     if (!profile) return std::nullopt;
     for (const std::string_view line : lines_of(*profile)) {
         const auto words = split(line, ' ');
-        if (words.size() == 3 && words[0] == name_) return parse_number(words[2]);
+        if (words.size() == 3 && words[0] == name_) return whole_number<std::uint64_t>(words[2]);
     }
     return std::nullopt;
 }

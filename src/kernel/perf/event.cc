@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "kernel/bpf/syscall.h"
 
@@ -19,10 +19,9 @@ namespace {
 constexpr const char* kDevices = "/sys/bus/event_source/devices/";
 
 std::uint32_t parse_u32(std::string_view text, const std::string& path) {
-    std::uint32_t number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failed != std::errc()) throw Error(cat(path, " holds no number: '", text, "'"));
-    return number;
+    const auto number = whole_number<std::uint32_t>(text);
+    if (!number) throw Error(cat(path, " holds no number: '", text, "'"));
+    return *number;
 }
 
 std::string permission_hint() {

@@ -1,9 +1,9 @@
 #include "lang/print_fmt/expr.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "base/scan.h"
 #include "lang/print_fmt/kernel_printf.h"
 #include "lang/print_fmt/parser.h"
 
@@ -367,11 +367,9 @@ CNodeId PrintParser::number() {
     } else if (digits.size() > 1 && digits.starts_with('0')) {
         base = 8;
     }
-    std::uint64_t value = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    if (error != std::errc() || end != digits.data() + digits.size())
-        throw Error(cat("'", tokens_.peek().text, "' is no number"));
+    const auto number = whole_number<std::uint64_t>(digits, base);
+    if (!number) throw Error(cat("'", tokens_.peek().text, "' is no number"));
+    const std::uint64_t value = *number;
     const bool is_unsigned = suffix.find_first_of("uU") != suffix.npos;
     const bool is_long = suffix.find_first_of("lL") != suffix.npos;
     tokens_.advance();

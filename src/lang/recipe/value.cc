@@ -1,7 +1,5 @@
 #include "lang/recipe/value.h"
 
-#include <charconv>
-
 #include "base/error.h"
 #include "base/scan.h"
 #include "base/text.h"
@@ -40,12 +38,10 @@ Literal time(const RecipeParameter& parameter, std::string_view text) {
 std::vector<Literal> threads(const std::string& name, std::string_view text) {
     std::vector<Literal> pids;
     for (const std::string& piece : split(text, ',')) {
-        int pid = 0;
-        const char* const end = piece.data() + piece.size();
-        const auto [stop, error] = std::from_chars(piece.data(), end, pid);
-        if (error != std::errc() || stop != end || pid <= 0)
+        const auto pid = whole_number<int>(piece);
+        if (pid.value_or(0) <= 0)
             throw UsageError(cat(name, " takes the number of a process, not '", piece, "'"));
-        pids.push_back(number(static_cast<std::uint64_t>(pid), false));
+        pids.push_back(number(static_cast<std::uint64_t>(*pid), false));
     }
     if (pids.empty())
         throw UsageError(cat(name, " takes the number of a process, not '", text, "'"));

@@ -1,15 +1,17 @@
 #include "lang/symbols/proc_maps.h"
 
-#include <charconv>
+#include "base/scan.h"
 
 namespace gpufs {
 namespace {
 
 // Takes a number and the character behind it from the front of a line.
 bool take(std::string_view& line, std::uint64_t& value, int base, char behind) {
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, base);
-    if (error != std::errc()) return false;
-    line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+    Scan scan(line);
+    const auto number = scan.take_number<std::uint64_t>(base);
+    if (!number) return false;
+    value = *number;
+    line = scan.rest();
     if (line.empty()) return behind == ' ';  // the inode may end the line
     if (line.front() != behind) return false;
     line.remove_prefix(1);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
 #include "base/scan.h"
 
@@ -26,7 +25,7 @@ Header parse_header(Cursor& cursor) {
     if (!is_ours) throw Error("it does not begin as a trace.dat does");
     Header header;
     const std::string version = cursor.text();
-    std::from_chars(version.data(), version.data() + version.size(), header.version);
+    header.version = whole_number<int>(version).value_or(0);
     if (header.version != 6 && header.version != 7)
         throw UnsupportedError(cat("it is a trace.dat of version '", version, "'"),
                                "versions 6 and 7 can be read");

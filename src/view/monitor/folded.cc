@@ -1,9 +1,9 @@
 #include "view/monitor/folded.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -21,10 +21,9 @@ CountedStack parse_line(const SourceText& source, std::size_t begin, std::string
     const auto space = line.rfind(' ');
     const std::string_view number = space == line.npos ? line : line.substr(space + 1);
     CountedStack stack;
-    const char* const end = number.data() + number.size();
-    const auto [at, error] = std::from_chars(number.data(), end, stack.weight);
-    if (space == line.npos || number.empty() || at != end || error != std::errc())
-        throw fail("the line does not end with a count");
+    const auto weight = whole_number<decltype(stack.weight)>(number);
+    if (space == line.npos || !weight) throw fail("the line does not end with a count");
+    stack.weight = *weight;
     std::string_view rest = line.substr(0, space);
     for (;;) {
         const auto semicolon = rest.find(';');
