@@ -40,7 +40,7 @@ std::int64_t number(std::uint64_t word) {
     return static_cast<std::int64_t>(word);
 }
 
-void take_words(const Aggregation& how, const std::vector<std::uint64_t>& words, Row& row) {
+void take_words(const Aggregation& how, std::span<const std::uint64_t> words, Row& row) {
     using enum Aggregation::Kind;
     switch (how.kind) {
         case none:

@@ -121,7 +121,7 @@ void MonitorPrinter::print(const RecordLayout& layout, std::span<const std::byte
 }
 
 void MonitorPrinter::print_report(const MapDeclaration& map, const Report& report,
-                                  std::vector<MapEntry> entries) {
+                                  MapEntries entries) {
     ReportRows rows = report_rows(map, report, std::move(entries));
     rows.during_ns = during_ns_;
     if (form_.folded) {
@@ -137,7 +137,7 @@ void MonitorPrinter::print_report(const MapDeclaration& map, const Report& repor
     }
 }
 
-void MonitorPrinter::print_map(const MapDeclaration& map, std::vector<MapEntry> entries) {
+void MonitorPrinter::print_map(const MapDeclaration& map, MapEntries entries) {
     print_taken(shown(map, std::move(entries), Histograms::drawn));
 }
 
@@ -149,8 +149,8 @@ std::vector<const MapDeclaration*> MonitorPrinter::data_of_scripts() const {
     return maps;
 }
 
-MonitorPrinter::Taken MonitorPrinter::shown(const MapDeclaration& map,
-                                            std::vector<MapEntry> entries, Histograms scripts) {
+MonitorPrinter::Taken MonitorPrinter::shown(const MapDeclaration& map, MapEntries entries,
+                                            Histograms scripts) {
     for (bt::ScriptTables* script : scripts_) {
         const bt::ScriptMap* own = script->find(map.name);
         if (!own) continue;
@@ -203,7 +203,7 @@ std::vector<MonitorPrinter::Taken> MonitorPrinter::take(Histograms scripts) {
     running_.turn();
     std::vector<Taken> taken;
     for (const MapDeclaration* map : reported_maps(running_.program())) {
-        std::vector<MapEntry> entries = maps_.take(map->name);
+        MapEntries entries = maps_.take(map->name);
         stack_collisions_ += count_stack_collisions(*map, entries);
         taken.push_back(shown(*map, std::move(entries), scripts));
     }
@@ -276,7 +276,7 @@ LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
     std::ranges::copy(data_of_scripts(), std::back_inserter(maps));
     std::vector<Taken> all;
     for (const MapDeclaration* map : maps) {
-        std::vector<MapEntry> entries = maps_.read(map->name);
+        MapEntries entries = maps_.read(map->name);
         stack_collisions_ += count_stack_collisions(*map, entries);
         all.push_back(shown(*map, std::move(entries), Histograms::drawn));
         draw(all.back(), now_ns);

@@ -71,7 +71,7 @@ public:
     // The same as data, for a display with its own format.
     struct Taken {
         const MapDeclaration* map;
-        std::vector<MapEntry> entries;
+        MapEntries entries;
         std::vector<Report> reports;
         std::string picture;  // what is shown instead; empty: nothing
     };
@@ -98,13 +98,12 @@ private:
     std::string time_text(std::uint64_t ns);
     void print_times(std::uint64_t now_ns);
     void print_gpus();
-    void print_map(const MapDeclaration& map, std::vector<MapEntry> entries);
+    void print_map(const MapDeclaration& map, MapEntries entries);
     void print_taken(Taken taken);
     void draw(const Taken& taken, std::uint64_t now_ns);
-    Taken shown(const MapDeclaration& map, std::vector<MapEntry> entries, Histograms scripts);
+    Taken shown(const MapDeclaration& map, MapEntries entries, Histograms scripts);
     std::vector<const MapDeclaration*> data_of_scripts() const;
-    void print_report(const MapDeclaration& map, const Report& report,
-                      std::vector<MapEntry> entries);
+    void print_report(const MapDeclaration& map, const Report& report, MapEntries entries);
     void print_summary(const LossLedger& losses, const std::vector<Tally>& tallies);
 
     Context& ctx_;

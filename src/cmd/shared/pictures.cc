@@ -19,7 +19,7 @@
 namespace gpufs {
 namespace {
 
-HeatMap::Counts counts_of(const std::vector<MapEntry>& entries) {
+HeatMap::Counts counts_of(const MapEntries& entries) {
     HeatMap::Counts counts;
     for (const MapEntry& entry : entries)
         for (const HistogramBucket& bucket : entry.buckets) counts[bucket.number] += bucket.count;
@@ -114,7 +114,7 @@ HeatPanel& Pictures::heat_of(const MapDeclaration& map) {
 }
 
 void Pictures::add(const MapDeclaration& map, const std::vector<Report>& reports,
-                   const std::vector<MapEntry>& entries, ValueWriter& values) {
+                   const MapEntries& entries, ValueWriter& values) {
     if (!reports.empty()) titles_.try_emplace(map.name, reports.front().title);
     for (const Report& report : reports)
         if (page_) add_report(map, report, entries, values);
@@ -133,7 +133,7 @@ void Pictures::add(const MapDeclaration& map, const std::vector<Report>& reports
 
 // The title is the first line.
 void Pictures::add_report(const MapDeclaration& map, const Report& report,
-                          const std::vector<MapEntry>& entries, ValueWriter& values) {
+                          const MapEntries& entries, ValueWriter& values) {
     const std::string text = report_text(map, report, report_rows(map, report, entries), values);
     const std::size_t title = std::min(text.find('\n'), text.size());
     if (!text.empty())
@@ -155,14 +155,13 @@ void Pictures::set_recording(std::string path, Fd kept) {
     kept_ = std::move(kept);
 }
 
-void Pictures::add_column(const MapDeclaration& map, const std::vector<MapEntry>& entries,
+void Pictures::add_column(const MapDeclaration& map, const MapEntries& entries,
                           std::uint64_t from_ns, std::uint64_t to_ns) {
     if (!has_heats() || !map.aggregation.is_histogram()) return;
     heat_of(map).map.add(from_ns, to_ns, counts_of(entries));
 }
 
-void Pictures::sample(const MapDeclaration& map, const std::vector<MapEntry>& entries,
-                      std::uint64_t now_ns) {
+void Pictures::sample(const MapDeclaration& map, const MapEntries& entries, std::uint64_t now_ns) {
     if (!has_heats() || !map.aggregation.is_histogram()) return;
     Sample& last = samples_.try_emplace(map.name, Sample{{}, begin_ns_}).first->second;
     Sample now{counts_of(entries), now_ns};

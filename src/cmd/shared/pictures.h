@@ -56,13 +56,12 @@ public:
 
     // What a map held at the end of an interval, or of the run; one after the other is added up.
     void add(const MapDeclaration& map, const std::vector<Report>& reports,
-             const std::vector<MapEntry>& entries, ValueWriter& values);
+             const MapEntries& entries, ValueWriter& values);
     // What a histogram counted from a time to another.
-    void add_column(const MapDeclaration& map, const std::vector<MapEntry>& entries,
-                    std::uint64_t from_ns, std::uint64_t to_ns);
+    void add_column(const MapDeclaration& map, const MapEntries& entries, std::uint64_t from_ns,
+                    std::uint64_t to_ns);
     // Where there are no intervals: what a histogram has counted since the begin.
-    void sample(const MapDeclaration& map, const std::vector<MapEntry>& entries,
-                std::uint64_t now_ns);
+    void sample(const MapDeclaration& map, const MapEntries& entries, std::uint64_t now_ns);
     // Nothing was counted since the last samples until now.
     void pass_time(std::uint64_t now_ns);
     // Samples are due as often as there are to be columns.
@@ -83,8 +82,8 @@ public:
     void write(const Output& err);
 
 private:
-    void add_report(const MapDeclaration& map, const Report& report,
-                    const std::vector<MapEntry>& entries, ValueWriter& values);
+    void add_report(const MapDeclaration& map, const Report& report, const MapEntries& entries,
+                    ValueWriter& values);
     FlamePanel& flames_of(const MapDeclaration& map, const Report& report);
     HeatPanel& heat_of(const MapDeclaration& map);
     std::string title(const std::vector<std::string>& panels) const;

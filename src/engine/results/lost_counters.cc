@@ -46,7 +46,7 @@ std::vector<Tally> read_tallies(const RunningProgram& running, MapReader& maps) 
     std::vector<Tally> tallies;
     for (const MapDeclaration& map : running.program().maps) {
         if (map.tally.empty()) continue;
-        const std::vector<MapEntry> entries = maps.read(map.name);
+        const MapEntries entries = maps.read(map.name);
         std::uint64_t count = 0;
         for (const MapEntry& entry : entries)
             count += map.aggregation.kind == Aggregation::Kind::none ? holds_something(entry)

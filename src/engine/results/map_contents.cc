@@ -1,9 +1,11 @@
 #include "engine/results/map_contents.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 namespace gpufs {
 namespace {
@@ -12,6 +14,10 @@ using Kind = Aggregation::Kind;
 
 bool is_less(const Aggregation& how, std::uint64_t a, std::uint64_t b) {
     return how.is_signed ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
+}
+
+std::vector<std::byte> bytes_of(std::span<const std::byte> bytes) {
+    return {bytes.begin(), bytes.end()};
 }
 
 bool holds_entries(std::uint32_t type) {
@@ -25,20 +31,23 @@ bool refuses_keys(const MapDeclaration& map) {
 }
 
 // The words of a histogram from its buckets, whose order and number are any.
-void complete_histogram(const Aggregation& how, MapEntry& entry) {
-    std::vector<HistogramBucket> unsorted = std::move(entry.buckets);
-    std::ranges::stable_sort(unsorted, {}, &HistogramBucket::number);
-    entry.buckets.clear();
-    merge_buckets(how, unsorted, entry.buckets);
-    entry.words.assign(4, 0);
-    for (const HistogramBucket& one : entry.buckets)
-        merge_words(how, {one.count, one.total, one.least, one.most}, entry.words);
+void complete_histogram(const Aggregation& how, MapEntries& entries, std::size_t i) {
+    std::vector<HistogramBucket>& buckets = entries.buckets(i);
+    std::vector<HistogramBucket> of_cpus = std::exchange(buckets, {});
+    std::ranges::stable_sort(of_cpus, {}, &HistogramBucket::number);
+    merge_buckets(how, of_cpus, buckets);
+    const std::span<std::uint64_t> words = entries.words(i);
+    std::ranges::fill(words, 0);
+    for (const HistogramBucket& one : buckets)
+        merge_words(how, std::array{one.count, one.total, one.least, one.most}, words);
 }
 
 // What came since `before`. An extreme is of what came since then where it moved.
-void subtract_buckets(const Aggregation& how, const MapEntry& before, MapEntry& entry) {
+void subtract_buckets(const Aggregation& how, const MapEntry& before, MapEntries& entries,
+                      std::size_t entry) {
+    std::vector<HistogramBucket>& buckets = entries.buckets(entry);
     std::size_t i = 0;
-    for (HistogramBucket& one : entry.buckets) {
+    for (HistogramBucket& one : buckets) {
         while (i < before.buckets.size() && before.buckets[i].number < one.number) ++i;
         if (i == before.buckets.size() || before.buckets[i].number != one.number) continue;
         const HistogramBucket& old = before.buckets[i];
@@ -46,8 +55,8 @@ void subtract_buckets(const Aggregation& how, const MapEntry& before, MapEntry& 
         one.total -= old.total;
         if (one.count == 1) one.least = one.most = one.total;
     }
-    std::erase_if(entry.buckets, [](const HistogramBucket& one) { return one.count == 0; });
-    complete_histogram(how, entry);
+    std::erase_if(buckets, [](const HistogramBucket& one) { return one.count == 0; });
+    complete_histogram(how, entries, entry);
 }
 
 // What was there before can be taken away from what is there now.
@@ -56,23 +65,35 @@ bool adds_up(const Aggregation& how) {
            how.kind != Kind::stats;
 }
 
+// Makes numbers of the extremes. Where there is no value they are 0.
+void decode(const Aggregation& how, std::span<std::uint64_t> words) {
+    constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+    const std::uint64_t sign = how.is_signed ? kSignBit : 0;
+    const bool is_extreme = how.kind == Kind::min || how.kind == Kind::max;
+    const bool has_both = how.kind == Kind::stats || how.is_histogram();
+    if ((is_extreme && words[1] == 0) || (has_both && words[0] == 0)) {
+        std::ranges::fill(words, 0);
+    } else if (is_extreme) {
+        words[0] ^= how.kind == Kind::min ? ~sign : sign;
+    } else if (has_both) {
+        words[2] ^= ~sign;
+        words[3] ^= sign;
+    }
+}
+
+constexpr std::size_t kMostWords = 4;  // of `stats`
+
+std::size_t word_count_of(const MapDeclaration& map) {
+    if (map.aggregation.kind == Kind::none) return 0;
+    return map.aggregation.is_histogram() ? kMostWords : map.value_bytes() / sizeof(std::uint64_t);
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> decoded_words(const Aggregation& how, std::span<const std::byte> value) {
-    constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
     std::vector<std::uint64_t> words(value.size() / sizeof(std::uint64_t));
     std::memcpy(words.data(), value.data(), words.size() * sizeof(std::uint64_t));
-    const auto decode = [&](std::size_t i, bool is_least) {
-        words[i] ^= (how.is_signed ? kSignBit : 0) ^ (is_least ? ~std::uint64_t{0} : 0);
-    };
-    if (how.kind == Kind::min || how.kind == Kind::max) {
-        if (words[1] == 0) return {0, 0};
-        decode(0, how.kind == Kind::min);
-    } else if (how.kind == Kind::stats || how.is_histogram()) {
-        if (words[0] == 0) return {0, 0, 0, 0};
-        decode(2, true);
-        decode(3, false);
-    }
+    decode(how, words);
     return words;
 }
 
@@ -84,9 +105,8 @@ bool is_stack(const ValueType& type) {
     return type.kind == ValueType::Kind::kernel_stack || type.kind == ValueType::Kind::user_stack;
 }
 
-void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
-                 std::vector<std::uint64_t>& into) {
-    into.resize(std::max(into.size(), from.size()));
+void merge_words(const Aggregation& how, std::span<const std::uint64_t> from,
+                 std::span<std::uint64_t> into) {
     const auto add = [&](std::size_t i) { into[i] += from[i]; };
     const auto keep = [&](std::size_t i, bool is_new, bool most) {
         const bool is_further =
@@ -119,7 +139,7 @@ void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
     }
 }
 
-void merge_buckets(const Aggregation& how, const std::vector<HistogramBucket>& from,
+void merge_buckets(const Aggregation& how, std::span<const HistogramBucket> from,
                    std::vector<HistogramBucket>& into) {
     std::vector<HistogramBucket> all;
     all.reserve(from.size() + into.size());
@@ -139,7 +159,7 @@ void merge_buckets(const Aggregation& how, const std::vector<HistogramBucket>& f
     }
 }
 
-std::uint64_t count_of(const Aggregation& how, const std::vector<std::uint64_t>& words) {
+std::uint64_t count_of(const Aggregation& how, std::span<const std::uint64_t> words) {
     switch (how.kind) {
         case Kind::none:
             return 0;
@@ -159,7 +179,7 @@ std::uint64_t count_of(const Aggregation& how, const std::vector<std::uint64_t>&
     return 0;
 }
 
-std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& words) {
+std::uint64_t mean_of(const Aggregation& how, std::span<const std::uint64_t> words) {
     if (words[0] == 0) return 0;
     if (!how.is_signed) return words[1] / words[0];
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(words[1]) /
@@ -169,7 +189,7 @@ std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& 
 void MapReader::read_histograms(const MapDeclaration& declared, std::span<const std::byte> key,
                                 std::span<const std::byte> value,
                                 std::map<std::vector<std::byte>, std::size_t>& places,
-                                std::vector<MapEntry>& entries) const {
+                                MapEntries& entries) const {
     const std::vector<std::uint64_t> words = decoded_words(declared.aggregation, value);
     if (words[0] == 0) return;
     std::uint32_t number = 0;
@@ -185,15 +205,16 @@ void MapReader::read_histograms(const MapDeclaration& declared, std::span<const 
     } else {
         number >>= 16;  // without the CPU
     }
-    const auto [place, is_new] = places.emplace(own, entries.size());
-    if (is_new) entries.push_back({std::move(own), {}, {}, {}});
-    entries[place->second].buckets.push_back({number, words[0], words[1], words[2], words[3]});
+    const auto [place, is_new] = places.emplace(std::move(own), entries.size());
+    if (is_new) entries.add(place->first);
+    entries.buckets(place->second).push_back({number, words[0], words[1], words[2], words[3]});
 }
 
 MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramMap& map,
                                         Taking taking) const {
     Contents read;
-    std::vector<MapEntry>& entries = read.entries;
+    MapEntries& entries = read.entries;
+    entries = MapEntries(declared.key.bytes, word_count_of(declared));
     const Aggregation& how = declared.aggregation;
     const std::size_t bytes = declared.value_bytes();
     // Memory that is not written to costs nothing; entries that move do.
@@ -207,93 +228,93 @@ MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramM
         if (declared.is_array() && taking == Taking::yes)
             read.elements.emplace_back(key.begin(), key.end());
         if (how.is_histogram()) return read_histograms(declared, key, value, places, entries);
-        MapEntry entry;
-        entry.key.assign(key.begin(), key.end());
+        const std::size_t entry = entries.add(key);
         for (std::size_t at = 0; at + bytes <= value.size(); at += map.copy_bytes()) {
             const auto one = value.subspan(at, bytes);
-            if (how.kind == Kind::none)
-                entry.values.emplace_back(one.begin(), one.end());
-            else if (entry.words.empty())
-                entry.words = decoded_words(how, one);
-            else
-                merge_words(how, decoded_words(how, one), entry.words);
+            if (how.kind == Kind::none) {
+                entries.values(entry).emplace_back(one.begin(), one.end());
+                continue;
+            }
+            std::array<std::uint64_t, kMostWords> words;
+            const std::span of_cpu = std::span(words).first(entries.word_count());
+            std::memcpy(of_cpu.data(), one.data(), of_cpu.size_bytes());
+            decode(how, of_cpu);
+            merge_words(how, of_cpu, entries.words(entry));
         }
-        entries.push_back(std::move(entry));
     };
     if (taking == Taking::yes && !declared.is_array())
         map.take_each(visit);
     else
         map.for_each(visit);
     if (how.is_histogram())
-        for (MapEntry& entry : entries) complete_histogram(how, entry);
+        for (std::size_t i = 0; i < entries.size(); ++i) complete_histogram(how, entries, i);
     return read;
 }
 
-void MapReader::subtract_cleared(const MapDeclaration& declared,
-                                 std::vector<MapEntry>& entries) const {
+void MapReader::subtract_cleared(const MapDeclaration& declared, MapEntries& entries) const {
     const auto cleared = cleared_.find(declared.name);
     if (cleared == cleared_.end()) return;
     std::map<std::vector<std::byte>, std::size_t> places;
-    for (std::size_t i = 0; i < entries.size(); ++i) places.emplace(entries[i].key, i);
+    for (std::size_t i = 0; i < entries.size(); ++i) places.emplace(bytes_of(entries[i].key), i);
     const bool is_histogram = declared.aggregation.is_histogram();
     for (const MapEntry& before : cleared->second) {
-        const auto [place, is_gone] = places.emplace(before.key, entries.size());
-        // A sum that is 0 again was left out.
-        if (is_gone)
-            entries.push_back(
-                {before.key, std::vector<std::uint64_t>(before.words.size()), {}, {}});
-        MapEntry& entry = entries[place->second];
-        if (is_histogram)
-            subtract_buckets(declared.aggregation, before, entry);
-        else
-            for (std::size_t i = 0; i < entry.words.size(); ++i) entry.words[i] -= before.words[i];
+        const auto [place, is_gone] = places.emplace(bytes_of(before.key), entries.size());
+        if (is_gone) entries.add(before.key);  // a sum that is 0 again was left out
+        if (is_histogram) {
+            subtract_buckets(declared.aggregation, before, entries, place->second);
+            continue;
+        }
+        const std::span<std::uint64_t> words = entries.words(place->second);
+        for (std::size_t i = 0; i < words.size(); ++i) words[i] -= before.words[i];
     }
-    std::erase_if(entries, [](const MapEntry& entry) {
-        return std::ranges::all_of(entry.words, [](std::uint64_t word) { return word == 0; });
-    });
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+        if (std::ranges::any_of(entries[i].words, [](std::uint64_t word) { return word != 0; }))
+            left.push_back(i);
+    entries.choose(left);
 }
 
 // The first key that was met stands for the others of its path. Whoever shows the entries merges
 // those of equal keys.
-void MapReader::unite_file_paths(const MapDeclaration& declared,
-                                 std::vector<MapEntry>& entries) const {
+void MapReader::unite_file_paths(const MapDeclaration& declared, MapEntries& entries) const {
     for (const Member& member : declared.key.members) {
         if (member.type.kind != ValueType::Kind::file_path) continue;
         std::map<std::uint64_t, std::uint64_t> united;
         std::map<std::string, std::uint64_t> of_path;
-        for (MapEntry& entry : entries) {
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            std::byte* const at = entries.key(i).data() + member.offset;
             std::uint64_t key = 0;
-            std::memcpy(&key, entry.key.data() + member.offset, sizeof key);
+            std::memcpy(&key, at, sizeof key);
             const auto [known, is_new] = united.emplace(key, key);
             if (is_new)
                 if (const auto path = file_path_in(running_, member.type.text_map, key))
                     known->second = of_path.emplace(*path, key).first->second;
-            std::memcpy(entry.key.data() + member.offset, &known->second, sizeof key);
+            std::memcpy(at, &known->second, sizeof key);
         }
     }
 }
 
-std::vector<MapEntry> MapReader::read(std::string_view name) {
+MapEntries MapReader::read(std::string_view name) {
     const MapDeclaration* declared = running_.program().find_map(name);
     ProgramMap* map = running_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
-    std::vector<MapEntry> entries = current(*declared, *map).entries;
+    MapEntries entries = current(*declared, *map).entries;
     subtract_cleared(*declared, entries);
     unite_file_paths(*declared, entries);
     return entries;
 }
 
-const MapReader::Contents& MapReader::current(const MapDeclaration& declared, ProgramMap& map) {
-    const auto known = kept_.find(declared.name);
-    if (keeps_ && known != kept_.end()) return known->second;
-    return kept_[declared.name] = contents(declared, map, Taking::no);
+MapReader::Contents MapReader::current(const MapDeclaration& declared, ProgramMap& map) {
+    Contents read = contents(declared, map, Taking::no);
+    if (keeps_) places_[declared.name] = read.places;
+    return read;
 }
 
-std::vector<MapEntry> MapReader::take(std::string_view name) {
+MapEntries MapReader::take(std::string_view name) {
     const MapDeclaration* declared = running_.program().find_map(name);
     ProgramMap* map = running_.settled_map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
-    std::vector<MapEntry> entries = take_out(*declared, *map);
+    MapEntries entries = take_out(*declared, *map);
     unite_file_paths(*declared, entries);
     return entries;
 }
@@ -308,7 +329,7 @@ void MapReader::clear(std::string_view name) {
         take_out(*declared, *map);
 }
 
-std::vector<MapEntry> MapReader::take_out(const MapDeclaration& declared, ProgramMap& map) {
+MapEntries MapReader::take_out(const MapDeclaration& declared, ProgramMap& map) {
     Contents taken = contents(declared, map, Taking::yes);
     if (refuses_keys(declared) && taken.places >= map.spec().max_entries)
         full_when_taken_.insert(declared.name);
@@ -322,13 +343,15 @@ std::vector<std::string> MapReader::full_maps() {
     for (const MapDeclaration& declared : running_.program().maps) {
         ProgramMap* map = running_.map(declared.name);
         if (!map || !refuses_keys(declared)) continue;
-        if (current(declared, *map).places >= map->spec().max_entries) full.insert(declared.name);
+        const auto known = places_.find(declared.name);
+        const std::size_t places =
+            known == places_.end() ? current(declared, *map).places : known->second;
+        if (places >= map->spec().max_entries) full.insert(declared.name);
     }
     return {full.begin(), full.end()};
 }
 
-std::uint64_t count_stack_collisions(const MapDeclaration& declared,
-                                     const std::vector<MapEntry>& entries) {
+std::uint64_t count_stack_collisions(const MapDeclaration& declared, const MapEntries& entries) {
     std::uint64_t all = 0;
     for (const Member& member : declared.key.members) {
         if (!is_stack(member.type)) continue;

@@ -9,32 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/results/map_entries.h"
 #include "engine/results/running_program.h"
 
 namespace gpufs {
-
-// What one bucket of a histogram holds: `least` and `most` are of values that came. Words of
-// signed histograms have a sign.
-struct HistogramBucket {
-    std::uint32_t number = 0;  // 0 to Aggregation::buckets() - 1
-    std::uint64_t count = 0, total = 0, least = 0, most = 0;
-
-    bool operator==(const HistogramBucket&) const = default;
-};
-
-// One entry of a map, all CPUs together.
-struct MapEntry {
-    std::vector<std::byte> key;
-    // An aggregation's words, as Aggregation says: added up, or the least, or the most. Of a
-    // histogram those of `stats`, of all its buckets.
-    std::vector<std::uint64_t> words;
-    // Of a histogram: those in use, by number.
-    std::vector<HistogramBucket> buckets;
-    // Of a map that keeps data: one value, or one a CPU.
-    std::vector<std::vector<std::byte>> values;
-
-    bool operator==(const MapEntry&) const = default;
-};
 
 // What a program's maps hold. Keys of one file path are the same, though the map of paths may have
 // several for it. Elements of arrays that are all zero are left out. Empty for rings,
@@ -44,20 +22,20 @@ public:
     // Borrows the program.
     explicit MapReader(const RunningProgram& running) : running_(running) {}
 
-    std::vector<MapEntry> read(std::string_view name);
+    MapEntries read(std::string_view name);
     // What the programs had written when they turned away from it (RunningProgram::turn()), and
     // empties it: nothing is lost.
-    std::vector<MapEntry> take(std::string_view name);
+    MapEntries take(std::string_view name);
     // Empties the map. Arrays of counts, sums and histograms lose no update: their old contents
     // are remembered and subtracted from later ones. A bucket's old extreme may remain, which is
     // less than the bucket's width away. Other maps may lose updates made meanwhile.
     void clear(std::string_view name);
 
-    // For the end of a run: from now on each map is read from the kernel once, when its contents
-    // are first requested.
+    // For the end of a run, when no program writes to the maps any more: full_maps() goes by what
+    // read() found, and does not read again.
     void keep() {
         keeps_ = true;
-        kept_.clear();
+        places_.clear();
     }
 
     // Hash maps that are full, or were when they were taken or cleared: keys may have been refused.
@@ -65,28 +43,29 @@ public:
 
 private:
     struct Contents {
-        std::vector<MapEntry> entries;
+        MapEntries entries;
         std::size_t places = 0;  // how many of the kernel's entries they were
         // Of an array that is taken: the keys of the elements that are not zero.
         std::vector<std::vector<std::byte>> elements;
     };
     enum class Taking { no, yes };
     Contents contents(const MapDeclaration& declared, ProgramMap& map, Taking taking) const;
-    std::vector<MapEntry> take_out(const MapDeclaration& declared, ProgramMap& map);
+    MapEntries take_out(const MapDeclaration& declared, ProgramMap& map);
     void read_histograms(const MapDeclaration& declared, std::span<const std::byte> key,
                          std::span<const std::byte> value,
                          std::map<std::vector<std::byte>, std::size_t>& places,
-                         std::vector<MapEntry>& entries) const;
-    const Contents& current(const MapDeclaration& declared, ProgramMap& map);
-    void unite_file_paths(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
-    void subtract_cleared(const MapDeclaration& declared, std::vector<MapEntry>& entries) const;
+                         MapEntries& entries) const;
+    // What is in the map now.
+    Contents current(const MapDeclaration& declared, ProgramMap& map);
+    void unite_file_paths(const MapDeclaration& declared, MapEntries& entries) const;
+    void subtract_cleared(const MapDeclaration& declared, MapEntries& entries) const;
 
     const RunningProgram& running_;
     // What arrays held when they were cleared, by name.
-    std::map<std::string, std::vector<MapEntry>, std::less<>> cleared_;
+    std::map<std::string, MapEntries, std::less<>> cleared_;
     std::set<std::string> full_when_taken_;
     bool keeps_ = false;
-    std::map<std::string, Contents, std::less<>> kept_;  // by map, what was read last
+    std::map<std::string, std::size_t, std::less<>> places_;  // by map, of the last reading
 };
 
 // No byte is anything else.
@@ -96,24 +75,23 @@ bool is_stack(const ValueType& type);
 
 // The words of a value in the kernel, with their extremes as numbers.
 std::vector<std::uint64_t> decoded_words(const Aggregation& how, std::span<const std::byte> value);
-// Adds one CPU's words to those of the others.
-void merge_words(const Aggregation& how, const std::vector<std::uint64_t>& from,
-                 std::vector<std::uint64_t>& into);
+// Adds one CPU's words to those of the others, which are as many; all are 0 before the first.
+void merge_words(const Aggregation& how, std::span<const std::uint64_t> from,
+                 std::span<std::uint64_t> into);
 
 // Adds another histogram's buckets.
-void merge_buckets(const Aggregation& how, const std::vector<HistogramBucket>& from,
+void merge_buckets(const Aggregation& how, std::span<const HistogramBucket> from,
                    std::vector<HistogramBucket>& into);
 
 // How many values went into the words: of sums, minima and maxima only whether there is one.
-std::uint64_t count_of(const Aggregation& how, const std::vector<std::uint64_t>& words);
+std::uint64_t count_of(const Aggregation& how, std::span<const std::uint64_t> words);
 
 // The mean of an avg, stats or histogram, towards 0; as a word, that has its sign. 0 where there is
 // no value.
-std::uint64_t mean_of(const Aggregation& how, const std::vector<std::uint64_t>& words);
+std::uint64_t mean_of(const Aggregation& how, std::span<const std::uint64_t> words);
 
 // What was counted for stacks that found their place in the stack map taken by another (their id is
 // -EEXIST).
-std::uint64_t count_stack_collisions(const MapDeclaration& declared,
-                                     const std::vector<MapEntry>& entries);
+std::uint64_t count_stack_collisions(const MapDeclaration& declared, const MapEntries& entries);
 
 }  // namespace gpufs

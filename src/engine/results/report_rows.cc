@@ -22,7 +22,7 @@ Layout grouped_layout(const MapDeclaration& map, const Report& report) {
     return layout;
 }
 
-Bytes grouped_key(const MapDeclaration& map, const Layout& layout, const Bytes& key) {
+Bytes grouped_key(const MapDeclaration& map, const Layout& layout, std::span<const std::byte> key) {
     Bytes made(layout.bytes);
     for (const Member& to : layout.members) {
         const Member* from = map.key.find(to.name);
@@ -44,25 +44,24 @@ bool is_whole_key(const MapDeclaration& map, const Layout& layout) {
     return bytes == map.key.bytes && bytes == layout.bytes;
 }
 
-void group(const MapDeclaration& map, const Layout& layout, std::vector<MapEntry>& entries) {
+MapEntries grouped(const MapDeclaration& map, const Layout& layout, const MapEntries& entries) {
     std::map<Bytes, std::size_t> places;
-    std::vector<MapEntry> groups;
-    for (MapEntry& entry : entries) {
-        Bytes key = grouped_key(map, layout, entry.key);
-        const auto [place, is_new] = places.emplace(key, groups.size());
-        if (is_new) {
-            entry.key = std::move(key);
-            groups.push_back(std::move(entry));
-            continue;
-        }
-        MapEntry& into = groups[place->second];
+    MapEntries groups(layout.bytes, entries.word_count());
+    for (const MapEntry& entry : entries) {
+        const auto [place, is_new] =
+            places.emplace(grouped_key(map, layout, entry.key), groups.size());
+        if (is_new) groups.add(place->first);
+        const std::size_t group = place->second;
         if (map.aggregation.kind != Kind::none)
-            merge_words(map.aggregation, entry.words, into.words);
+            merge_words(map.aggregation, entry.words, groups.words(group));
         if (map.aggregation.is_histogram())
-            merge_buckets(map.aggregation, entry.buckets, into.buckets);
-        for (Bytes& value : entry.values) into.values.push_back(std::move(value));
+            merge_buckets(map.aggregation, entry.buckets, groups.buckets(group));
+        if (!entry.values.empty()) {
+            std::vector<Bytes>& values = groups.values(group);
+            values.insert(values.end(), entry.values.begin(), entry.values.end());
+        }
     }
-    entries = std::move(groups);
+    return groups;
 }
 
 bool is_compared_by_bytes(const ValueType& type) {
@@ -73,7 +72,7 @@ bool is_compared_by_bytes(const ValueType& type) {
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 // A word by which a member is ordered: whole numbers, and the first 8 bytes of the others.
-std::uint64_t order_word(const Member& member, const Bytes& bytes) {
+std::uint64_t order_word(const Member& member, std::span<const std::byte> bytes) {
     const std::byte* at = bytes.data() + member.offset;
     const ValueType& type = member.type;
     std::uint64_t word = 0;  // little-endian
@@ -85,12 +84,14 @@ std::uint64_t order_word(const Member& member, const Bytes& bytes) {
            kSignBit;
 }
 
-std::strong_ordering compare_member(const Member& member, const Bytes& a, const Bytes& b) {
+std::strong_ordering compare_member(const Member& member, std::span<const std::byte> a,
+                                    std::span<const std::byte> b) {
     if (!is_compared_by_bytes(member.type)) return order_word(member, a) <=> order_word(member, b);
     return std::memcmp(a.data() + member.offset, b.data() + member.offset, member.type.bytes) <=> 0;
 }
 
-std::strong_ordering compare_keys(const Layout& layout, const Bytes& a, const Bytes& b) {
+std::strong_ordering compare_keys(const Layout& layout, std::span<const std::byte> a,
+                                  std::span<const std::byte> b) {
     for (const Member& member : layout.members)
         if (const auto order = compare_member(member, a, b); order != 0) return order;
     return std::strong_ordering::equal;
@@ -98,7 +99,7 @@ std::strong_ordering compare_keys(const Layout& layout, const Bytes& a, const By
 
 // What entries are sorted by, as a word to compare.
 std::uint64_t sort_word(const Aggregation& how, std::string_view column,
-                        const std::vector<std::uint64_t>& words) {
+                        std::span<const std::uint64_t> words) {
     switch (how.kind) {
         case Kind::avg:
             if (column == "count") return words[0];
@@ -132,7 +133,7 @@ bool is_signed_column(const Aggregation& how, std::string_view column) {
 }
 
 void sort(const MapDeclaration& map, const Report& report, const Layout& layout,
-          std::vector<MapEntry>& entries) {
+          MapEntries& entries) {
     const Aggregation& how = map.aggregation;
     const bool by_key =
         how.kind == Kind::none || report.sort == "key" || (report.sort.empty() && map.is_array());
@@ -156,8 +157,8 @@ void sort(const MapDeclaration& map, const Report& report, const Layout& layout,
     std::ranges::sort(places, [&](const Place& x, const Place& y) {
         if (x.word != y.word) return x.word < y.word;
         if (x.key != y.key) return x.key < y.key;
-        const MapEntry &a = entries[x.at], &b = entries[y.at];
-        if (by_value && a.values != b.values) {
+        const MapEntry a = entries[x.at], b = entries[y.at];
+        if (by_value) {
             for (const Member& member : map.value.members)
                 if (const auto order = compare_member(member, a.values[0], b.values[0]); order != 0)
                     return order > 0;
@@ -165,19 +166,18 @@ void sort(const MapDeclaration& map, const Report& report, const Layout& layout,
         if (const auto order = compare_keys(layout, a.key, b.key); order != 0) return order < 0;
         return x.at < y.at;
     });
-    std::vector<MapEntry> sorted;
-    sorted.reserve(entries.size());
-    for (const Place& place : places) sorted.push_back(std::move(entries[place.at]));
-    entries = std::move(sorted);
+    std::vector<std::size_t> order;
+    order.reserve(places.size());
+    for (const Place& place : places) order.push_back(place.at);
+    entries.choose(order);
 }
 
 }  // namespace
 
-ReportRows report_rows(const MapDeclaration& map, const Report& report,
-                       std::vector<MapEntry> entries) {
+ReportRows report_rows(const MapDeclaration& map, const Report& report, MapEntries entries) {
     ReportRows rows{grouped_layout(map, report), std::move(entries)};
     if ((!report.by.empty() || report.is_total) && !is_whole_key(map, rows.key))
-        group(map, rows.key, rows.entries);
+        rows.entries = grouped(map, rows.key, rows.entries);
     sort(map, report, rows.key, rows.entries);
     return rows;
 }

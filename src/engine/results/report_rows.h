@@ -10,7 +10,7 @@ namespace gpufs {
 // A map's entries as shown in a report.
 struct ReportRows {
     Layout key;  // the members that are grouped by, in the report's order
-    std::vector<MapEntry> entries;
+    MapEntries entries;
     std::uint64_t during_ns = 0;  // the time in which they were counted, for rates; 0: no rates
 };
 
@@ -19,8 +19,7 @@ struct ReportRows {
 // `report.sort`, descending (`min`, `key` and data: ascending), entries with equal values by key.
 // The default sort is `sum` for stats, `avg` for avg, the count for histograms, otherwise the
 // aggregated value; arrays are sorted by index. Returns all rows: the caller applies `report.top`.
-ReportRows report_rows(const MapDeclaration& map, const Report& report,
-                       std::vector<MapEntry> entries);
+ReportRows report_rows(const MapDeclaration& map, const Report& report, MapEntries entries);
 
 // The report for a map without a declared one: its title and all members.
 Report default_report(const MapDeclaration& map);

@@ -38,7 +38,7 @@ std::vector<std::uint64_t> StackMaps::frames(std::string_view map, std::int32_t 
     return frames;
 }
 
-void StackMaps::add_names(const MapDeclaration& map, const std::vector<MapEntry>& entries,
+void StackMaps::add_names(const MapDeclaration& map, const MapEntries& entries,
                           std::set<Name>& to) {
     for (const MapEntry& entry : entries) add_names_in(map.key, entry.key, to);
 }

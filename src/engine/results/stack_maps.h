@@ -26,8 +26,7 @@ public:
     // A stack's map and id.
     using Name = std::pair<std::string, std::int32_t>;
     // Adds the stacks that these entries of a map refer to.
-    static void add_names(const MapDeclaration& map, const std::vector<MapEntry>& entries,
-                          std::set<Name>& to);
+    static void add_names(const MapDeclaration& map, const MapEntries& entries, std::set<Name>& to);
     // Removes the stacks that are not `used` and that no map of the program refers to. Remembers
     // them until the next call, because an event may have found one just before it was removed.
     void release(std::set<Name> used);

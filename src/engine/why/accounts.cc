@@ -142,7 +142,7 @@ TimePart TimeAccounts::part_of(const MapEntry& entry) const {
     std::memcpy(&key, entry.key.data(), sizeof key);
     TimePart part;
     part.use = static_cast<TimeUse>(key.use);
-    part.ns = entry.words.at(0);
+    part.ns = entry.words[0];
     part.driver = text_of(key.driver);
     part.timeline = text_of(key.timeline);
     part.pid = static_cast<int>(key.tgid);
@@ -164,7 +164,7 @@ std::vector<TimeAccount> TimeAccounts::take() {
             if (thread.since != 0) ++by_root[thread.root].threads;
         });
     running_.turn();
-    const std::vector<MapEntry> entries = maps_.take("account");
+    const MapEntries entries = maps_.take("account");
     for (const MapEntry& entry : entries) {
         SpentKey key;
         std::memcpy(&key, entry.key.data(), sizeof key);
@@ -173,7 +173,7 @@ std::vector<TimeAccount> TimeAccounts::take() {
     for (const MapEntry& entry : maps_.take("ended")) {
         std::uint32_t root = 0;
         std::memcpy(&root, entry.key.data(), sizeof root);
-        by_root[root].threads += entry.words.at(0);
+        by_root[root].threads += entry.words[0];
     }
     std::set<StackMaps::Name> used;
     StackMaps::add_names(*running_.program().find_map("account"), entries, used);

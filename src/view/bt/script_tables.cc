@@ -112,13 +112,12 @@ std::size_t key_bytes(const ScriptMap& map) {
 }
 
 // The counts of a histogram's slots, by key.
-std::map<Words, SlotCounts> histograms_of(const ScriptMap& map,
-                                          const std::vector<MapEntry>& entries) {
+std::map<Words, SlotCounts> histograms_of(const ScriptMap& map, const MapEntries& entries) {
     std::map<Words, SlotCounts> all;
     for (const MapEntry& entry : entries) {
         const auto slot = load<std::uint32_t>(entry.key, align_up(key_bytes(map), kWord));
-        const Bytes key = Bytes(entry.key).first(key_bytes(map));
-        all[{key.begin(), key.end()}][slot] += entry.words.at(0);
+        const Bytes key = entry.key.first(key_bytes(map));
+        all[{key.begin(), key.end()}][slot] += entry.words[0];
     }
     return all;
 }
@@ -156,7 +155,7 @@ const ScriptMap* ScriptTables::find(std::string_view map) const {
     return found == script_.maps.end() ? nullptr : &*found;
 }
 
-ScriptTables::Table ScriptTables::table(const ScriptMap& map, std::vector<MapEntry> entries) {
+ScriptTables::Table ScriptTables::table(const ScriptMap& map, MapEntries entries) {
     const MapDeclaration& declared = *part_.program().find_map(cat('@', map.name));
     MapDeclaration& made = made_[map.name];
     made = MapDeclaration();
@@ -168,13 +167,13 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, std::vector<MapEnt
     if (!map.key) made.type = BPF_MAP_TYPE_ARRAY;
 
     if (entries.empty() && map.is_always_there && is_data(map))
-        entries.push_back(
-            {{}, {}, {}, {std::vector<std::byte>(align_up(map.value->bytes, kWord))}});
+        entries.values(entries.add(Words(entries.key_bytes()))) = {
+            Words(align_up(map.value->bytes, kWord))};
     std::map<Words, SlotCounts> histograms;
     if (map.value->is_histogram()) {
         histograms = histograms_of(map, entries);
-        entries.clear();
-        for (const auto& [key, counts] : histograms) entries.push_back({key, {}, {}, {}});
+        entries = MapEntries(key_bytes(map), 0);
+        for (const auto& [key, counts] : histograms) entries.add(key);
     }
     Columns keys, values;
     for (const std::string& name : map.key_names) keys.name(name);
@@ -188,12 +187,12 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, std::vector<MapEnt
         Row key, value;
         for (std::size_t i = 0; i < map.keys.size(); ++i) {
             const std::size_t at = map.keys.size() > 1 ? map.key->fields[i].offset : 0;
-            append_cells(key, *map.keys[i], Bytes(entry.key).subspan(at), part_, writer_);
+            append_cells(key, *map.keys[i], entry.key.subspan(at), part_, writer_);
         }
         if (map.value->is_histogram())
-            value = percentiles_of(*map.value, histograms.at(entry.key));
+            value = percentiles_of(*map.value, histograms.at({entry.key.begin(), entry.key.end()}));
         else if (is_data(map))
-            append_cells(value, *map.value, entry.values.at(0), part_, writer_);
+            append_cells(value, *map.value, entry.values[0], part_, writer_);
         keys.add(std::move(key));
         values.add(std::move(value));
     }
@@ -204,24 +203,26 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, std::vector<MapEnt
     }
     Table table;
     table.map = &made;
+    const bool is_data_now = made.aggregation.kind == Aggregation::Kind::none;
+    table.entries = MapEntries(made.key.bytes, is_data_now ? 0 : entries.word_count());
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        entries[i].key = keys.bytes(made.key, i);
-        if (made.aggregation.kind == Aggregation::Kind::none)
-            entries[i].values = {values.bytes(made.value, i)};
+        table.entries.add(keys.bytes(made.key, i));
+        if (is_data_now)
+            table.entries.values(i) = {values.bytes(made.value, i)};
+        else
+            std::ranges::copy(entries[i].words, table.entries.words(i).begin());
     }
-    table.entries = std::move(entries);
     table.report.title = table.report.map = made.name;
-    if (made.aggregation.kind == Aggregation::Kind::none) table.report.sort = "value";
+    if (is_data_now) table.report.sort = "value";
     return table;
 }
 
-std::string ScriptTables::picture(const ScriptMap& map, const std::vector<MapEntry>& entries,
+std::string ScriptTables::picture(const ScriptMap& map, const MapEntries& entries,
                                   bool is_json) const {
     std::vector<MapElement> elements;
     for (const MapEntry& entry : entries)
-        elements.push_back({entry.key, map.value->is(Kind::tseries)
-                                           ? Bytes(entry.values.at(0))
-                                           : std::as_bytes(std::span(entry.words))});
+        elements.push_back({entry.key, map.value->is(Kind::tseries) ? Bytes(entry.values[0])
+                                                                    : std::as_bytes(entry.words)});
     MapPart all;
     all.program = part_.program().name;
     all.controls = controls_;

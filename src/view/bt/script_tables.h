@@ -36,12 +36,12 @@ public:
     struct Table {
         const MapDeclaration* map = nullptr;
         Report report;
-        std::vector<MapEntry> entries;
+        MapEntries entries;
     };
-    Table table(const ScriptMap& map, std::vector<MapEntry> entries);
+    Table table(const ScriptMap& map, MapEntries entries);
 
     // As a script prints it, as text or as a line of JSON. Empty where there is nothing to show.
-    std::string picture(const ScriptMap& map, const std::vector<MapEntry>& entries,
+    std::string picture(const ScriptMap& map, const MapEntries& entries,
                         bool is_json) const;
 
 private:

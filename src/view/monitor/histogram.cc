@@ -185,7 +185,7 @@ std::vector<std::pair<std::string_view, std::string>> percentiles(
         all.emplace_back(name, has_any ? quantity_text(value(), how.is_signed, unit) : "-");
     };
     add("min", [&] { return words[2]; });
-    add("avg", [&] { return mean_of(how, {words.begin(), words.end()}); });
+    add("avg", [&] { return mean_of(how, words); });
     for (const Percentile& one : kPercentiles)
         add(one.name, [&] { return percentile(buckets, one.per_mille); });
     add("max", [&] { return words[3]; });

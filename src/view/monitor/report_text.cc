@@ -22,7 +22,9 @@ namespace gpufs {
 namespace {
 
 using Aggregate = Aggregation::Kind;
-using Words = std::vector<std::uint64_t>;
+using Words = std::span<const std::uint64_t>;
+
+constexpr std::uint64_t kNoWords[4] = {};
 
 // One thing that an aggregation knows.
 struct Fact {
@@ -47,7 +49,7 @@ private:
     std::size_t size_;
 };
 
-Facts facts_of(const Aggregation& how, const Words& words) {
+Facts facts_of(const Aggregation& how, Words words) {
     const bool is_signed = how.is_signed;
     switch (how.kind) {
         case Aggregate::count:
@@ -86,7 +88,7 @@ std::string fact_text(const MapDeclaration& map, const Fact& fact) {
 
 // How much it is each second; absent where that is not known, and where an aggregation is not one
 // that grows.
-std::optional<double> rate_of(const Aggregation& how, const Words& words, std::uint64_t during_ns) {
+std::optional<double> rate_of(const Aggregation& how, Words words, std::uint64_t during_ns) {
     const bool grows =
         how.kind == Aggregate::count || (how.kind == Aggregate::sum && !how.is_signed);
     if (!grows || during_ns == 0) return std::nullopt;
@@ -150,7 +152,7 @@ std::string value_text(const ValuePlan& plan, std::span<const std::byte> bytes,
 }
 
 // The frames of all stacks of a key, the outermost first: the process's, then the kernel's.
-std::vector<StackFrame> stack_of(const KeyPlans& plans, const std::vector<std::byte>& key,
+std::vector<StackFrame> stack_of(const KeyPlans& plans, std::span<const std::byte> key,
                                  ValueWriter& values) {
     std::vector<StackFrame> frames;
     const auto add = [&](const ValuePlan& plan) {
@@ -175,7 +177,7 @@ std::vector<StackFrame> stack_of(const KeyPlans& plans, const std::vector<std::b
     return frames;
 }
 
-std::vector<std::string> frames_of(const KeyPlans& plans, const std::vector<std::byte>& key,
+std::vector<std::string> frames_of(const KeyPlans& plans, std::span<const std::byte> key,
                                    ValueWriter& values) {
     std::vector<std::string> names;
     for (StackFrame& frame : stack_of(plans, key, values)) names.push_back(std::move(frame.name));
@@ -187,12 +189,12 @@ bool weighs_sum(const Aggregation& how) {
     return !how.is_signed && (how.kind == Aggregate::sum || how.kind == Aggregate::avg ||
                               how.kind == Aggregate::stats);
 }
-std::uint64_t weight_of(const Aggregation& how, const Words& words) {
+std::uint64_t weight_of(const Aggregation& how, Words words) {
     if (!weighs_sum(how)) return count_of(how, words);
     return how.kind == Aggregate::sum ? words[0] : words[1];
 }
 
-std::vector<std::string> key_cells(const KeyPlans& plans, const std::vector<std::byte>& key,
+std::vector<std::string> key_cells(const KeyPlans& plans, std::span<const std::byte> key,
                                    ValueWriter& values) {
     std::vector<std::string> cells;
     for (const ValuePlan& plan : plans.columns) cells.push_back(value_text(plan, key, values));
@@ -207,7 +209,7 @@ std::vector<Table::Column> key_columns(const KeyPlans& plans) {
 }
 
 std::vector<Table::Column> fact_columns(const Aggregation& how, std::vector<Table::Column> before) {
-    for (const Fact& fact : facts_of(how, Words(4))) before.push_back({upper_case(fact.name)});
+    for (const Fact& fact : facts_of(how, kNoWords)) before.push_back({upper_case(fact.name)});
     return before;
 }
 
@@ -216,7 +218,7 @@ using TrendTexts = std::span<const std::string>;  // one a row, or none
 std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, const KeyPlans& plans,
                            ValueWriter& values, const Screen& screen, TrendTexts trends) {
     std::vector<Table::Column> columns = fact_columns(map.aggregation, key_columns(plans));
-    if (rate_of(map.aggregation, Words(4), rows.during_ns)) columns.push_back({"RATE"});
+    if (rate_of(map.aggregation, kNoWords, rows.during_ns)) columns.push_back({"RATE"});
     if (!trends.empty()) columns.push_back({"TREND"});
     Table table(std::move(columns));
     for (std::size_t i = 0; i < rows.entries.size(); ++i) {
@@ -316,7 +318,7 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
                             const KeyPlans& plans, ValueWriter& values, const Screen& screen) {
     struct Group {
         std::vector<std::string> cells;
-        Words words;
+        std::vector<std::uint64_t> words;
         StackTree tree;
     };
     std::vector<Group> groups;
@@ -324,7 +326,9 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
     for (const MapEntry& entry : rows.entries) {
         std::vector<std::string> cells = key_cells(plans, entry.key, values);
         const auto [place, is_new] = places.emplace(cells, groups.size());
-        if (is_new) groups.push_back({std::move(cells), {}, {}});
+        if (is_new)
+            groups.push_back(
+                {std::move(cells), std::vector<std::uint64_t>(entry.words.size()), {}});
         Group& group = groups[place->second];
         merge_words(map.aggregation, entry.words, group.words);
         group.tree.add(frames_of(plans, entry.key, values),
@@ -367,8 +371,7 @@ std::string table_of_data(const MapDeclaration& map, const ReportRows& rows, con
 }
 
 // "comm bash, cpu 3"; of a lone member just the value.
-std::string key_line(const KeyPlans& plans, const std::vector<std::byte>& key,
-                     ValueWriter& values) {
+std::string key_line(const KeyPlans& plans, std::span<const std::byte> key, ValueWriter& values) {
     std::string line;
     for (const ValuePlan& plan : plans.columns) {
         if (!line.empty()) line += ", ";
@@ -458,13 +461,13 @@ std::string report_text(const MapDeclaration& map, const Report& report, ReportR
     std::size_t left_out = 0;
     if (report.top != 0 && rows.entries.size() > report.top) {
         left_out = rows.entries.size() - report.top;
-        rows.entries.resize(report.top);
+        rows.entries.truncate(report.top);
     }
     const KeyPlans plans(map, rows.key);
     const bool is_data = map.aggregation.kind == Aggregate::none;
     const bool is_drawn = map.aggregation.is_histogram();
     if (is_single(map) && !is_data && !is_drawn)
-        return single_line(map, report, rows.entries.front(), rows.during_ns, trends);
+        return single_line(map, report, rows.entries[0], rows.during_ns, trends);
     std::string text = cat(report.title, '\n');
     if (is_drawn && report.is_table)
         text += table_of_percentiles(map, rows, plans, values, screen, trends);

@@ -37,7 +37,8 @@ void Trends::add(const std::string& report, const MapDeclaration& map, const Rep
     Rows& known = reports_[report];
     ++known.interval;
     for (std::size_t i = 0; i < std::min(rows.entries.size(), kMostRows); ++i) {
-        Row& row = known.rows[rows.entries[i].key];
+        const std::span<const std::byte> key = rows.entries[i].key;
+        Row& row = known.rows[{key.begin(), key.end()}];
         shift(row.values, known.interval - row.last);
         row.last = known.interval;
         row.values.back() = trend_value(map.aggregation, rows.entries[i]);
@@ -54,7 +55,7 @@ std::vector<std::string> Trends::texts(const std::string& report, const MapDecla
     for (const MapEntry& entry : rows.entries) {
         Values values{};
         if (known != reports_.end()) {
-            const auto row = known->second.rows.find(entry.key);
+            const auto row = known->second.rows.find({entry.key.begin(), entry.key.end()});
             if (row != known->second.rows.end()) {
                 values = row->second.values;
                 shift(values, known->second.interval - row->second.last);

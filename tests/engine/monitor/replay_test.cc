@@ -53,7 +53,7 @@ public:
     // All entries of a map, added up.
     std::uint64_t sum(std::string_view map) {
         std::uint64_t all = 0;
-        for (const MapEntry& entry : MapReader(replay_).read(map)) all += entry.words.at(0);
+        for (const MapEntry& entry : MapReader(replay_).read(map)) all += entry.words[0];
         return all;
     }
 

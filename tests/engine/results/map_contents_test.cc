@@ -14,7 +14,7 @@ Words merged(Kind kind, const std::vector<Words>& cpus, bool is_signed = false) 
     Aggregation how;
     how.kind = kind;
     how.is_signed = is_signed;
-    Words all;
+    Words all(cpus.front().size());
     for (const Words& one : cpus) merge_words(how, one, all);
     return all;
 }
@@ -50,7 +50,9 @@ BOOST_AUTO_TEST_CASE(buckets_of_several_histograms_become_one) {
     Aggregation how;
     how.kind = Kind::log2;
     std::vector<HistogramBucket> all{{3, 1, 3, 3, 3}, {40, 2, 90, 44, 46}};
-    merge_buckets(how, {{4, 5, 20, 4, 4}, {40, 1, 45, 45, 45}, {41, 1, 47, 47, 47}}, all);
+    const std::vector<HistogramBucket> others{
+        {4, 5, 20, 4, 4}, {40, 1, 45, 45, 45}, {41, 1, 47, 47, 47}};
+    merge_buckets(how, others, all);
     BOOST_TEST(
         (all == std::vector<HistogramBucket>{
                     {3, 1, 3, 3, 3}, {4, 5, 20, 4, 4}, {40, 3, 135, 44, 46}, {41, 1, 47, 47, 47}}));

@@ -4,12 +4,16 @@
 #include <boost/test/unit_test.hpp>
 
 #include "support/layout_bytes.h"
+#include "support/map_entries.h"
 
 namespace gpufs {
 namespace {
 
 using test::declared;
 using test::LayoutBytes;
+using test::map_entries;
+using test::own_entries;
+using test::OwnEntry;
 using Words = std::vector<std::uint64_t>;
 
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
@@ -18,16 +22,16 @@ constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 std::vector<Words> rows_of(const std::string& map,
                            const std::vector<std::pair<std::int32_t, Words>>& entries) {
     const Program program = declared(map);
-    std::vector<MapEntry> all;
+    std::vector<OwnEntry> all;
     for (const auto& [key, words] : entries) {
         const Layout& layout = program.maps[0].key;
         LayoutBytes bytes(layout);
         bytes.set(layout.members[0].name, key);
-        all.push_back({bytes.bytes(), words, {}, {}});
+        all.push_back({bytes.bytes(), words});
     }
     std::vector<Words> rows;
-    for (const MapEntry& entry : report_rows(program.maps[0], program.reports[0], all).entries)
-        rows.push_back(entry.words);
+    const ReportRows found = report_rows(program.maps[0], program.reports[0], map_entries(all));
+    for (OwnEntry& entry : own_entries(found.entries)) rows.push_back(std::move(entry.words));
     return rows;
 }
 
@@ -57,11 +61,12 @@ BOOST_AUTO_TEST_CASE(keys_and_indexes_go_up) {
 BOOST_AUTO_TEST_CASE(texts_of_any_length_are_in_order) {
     const Program program = declared(".map m hash key { name str16 }, value count, report \"m\"");
     const Layout& layout = program.maps[0].key;
-    std::vector<MapEntry> all;
+    std::vector<OwnEntry> all;
     for (const char* name : {"zz", "threads-b", "threads", "threads-a"})
-        all.push_back({LayoutBytes(layout).text("name", name).bytes(), {1}, {}, {}});
+        all.push_back({LayoutBytes(layout).text("name", name).bytes(), {1}});
     std::string names;
-    for (const MapEntry& entry : report_rows(program.maps[0], program.reports[0], all).entries)
+    const ReportRows rows = report_rows(program.maps[0], program.reports[0], map_entries(all));
+    for (const MapEntry& entry : rows.entries)
         names += std::string(reinterpret_cast<const char*>(entry.key.data())) + ' ';
     BOOST_TEST(names == "threads threads-a threads-b zz ");
 }
@@ -88,17 +93,18 @@ BOOST_AUTO_TEST_CASE(groups_merge_histograms_and_extremes_exactly) {
     };
     const ReportRows histograms =
         report_rows(program.maps[0], program.reports[0],
-                    {{key(1, 7), {3, 2, 0, 1}, {{1, 1, 0, 0, 0}, {2, 2, 2, 1, 1}}, {}},
-                     {key(2, 7), {2, 10, 1, 9}, {{2, 1, 1, 1, 1}, {3, 1, 9, 9, 9}}, {}}});
+                    map_entries({{key(1, 7), {3, 2, 0, 1}, {{1, 1, 0, 0, 0}, {2, 2, 2, 1, 1}}},
+                                 {key(2, 7), {2, 10, 1, 9}, {{2, 1, 1, 1, 1}, {3, 1, 9, 9, 9}}}}));
+    const OwnEntry group = own_entries(histograms.entries).at(0);
     BOOST_TEST(histograms.key.members.size() == 1u);
     BOOST_TEST_REQUIRE(histograms.entries.size() == 1u);
-    BOOST_TEST((histograms.entries[0].words == Words{5, 12, 0, 9}));
-    BOOST_TEST((histograms.entries[0].buckets ==
+    BOOST_TEST((group.words == Words{5, 12, 0, 9}));
+    BOOST_TEST((group.buckets ==
                 std::vector<HistogramBucket>{{1, 1, 0, 0, 0}, {2, 3, 3, 1, 1}, {3, 1, 9, 9, 9}}));
     const ReportRows extremes =
         report_rows(program.maps[1], program.reports[1],
-                    {{key(1, 7), {kAllBits, 1}, {}, {}}, {key(2, 7), {kAllBits - 1, 1}, {}, {}}});
-    BOOST_TEST((extremes.entries[0].words == Words{kAllBits, 1}));
+                    map_entries({{key(1, 7), {kAllBits, 1}}, {key(2, 7), {kAllBits - 1, 1}}}));
+    BOOST_TEST((own_entries(extremes.entries).at(0).words == Words{kAllBits, 1}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

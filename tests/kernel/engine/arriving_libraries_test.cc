@@ -64,7 +64,7 @@ public:
 private:
     std::uint64_t count_of(const char* map) const {
         const auto entries = MapReader(monitor_).read(map);
-        return entries.empty() ? 0 : entries.at(0).words.at(0);
+        return entries.empty() ? 0 : entries[0].words[0];
     }
 
     KernelFacts machine_;

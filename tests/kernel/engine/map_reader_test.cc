@@ -5,6 +5,7 @@
 #include "engine/monitor/monitor.h"
 #include "engine/results/map_contents.h"
 #include "lang/asm/assembler.h"
+#include "support/map_entries.h"
 #include "support/needs.h"
 
 namespace ut = boost::unit_test;
@@ -36,12 +37,12 @@ public:
         to.update(std::as_bytes(std::span(&key, 1)), value);
     }
     // "key: word word", in the order of keys.
-    static std::map<std::uint32_t, Words> by_key(const std::vector<MapEntry>& entries) {
+    static std::map<std::uint32_t, Words> by_key(const MapEntries& entries) {
         std::map<std::uint32_t, Words> made;
         for (const MapEntry& entry : entries) {
             std::uint32_t key = 0;
             std::memcpy(&key, entry.key.data(), sizeof key);
-            made[key] = entry.words;
+            made[key] = {entry.words.begin(), entry.words.end()};
         }
         return made;
     }
@@ -130,7 +131,7 @@ BOOST_AUTO_TEST_CASE(of_histograms_in_an_array_a_bucket_has_what_came_since) {
     BOOST_TEST((filled.clear("n") == Counts{{1, {3, 93, 3, 46}}}));
     BOOST_TEST(filled.read("n").empty());
     set(40, 3, 137, 44, 47);
-    const std::vector<MapEntry> since = filled.reader().read("n");
+    const std::vector<test::OwnEntry> since = test::own_entries(filled.reader().read("n"));
     filled.reader().clear("n");
     BOOST_TEST((since.at(0).buckets == std::vector<HistogramBucket>{{40, 1, 47, 47, 47}}));
     BOOST_TEST((since.at(0).words == Words{1, 47, 47, 47}));

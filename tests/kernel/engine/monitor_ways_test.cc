@@ -47,7 +47,7 @@ std::string counting(std::string_view target) {
 
 std::uint64_t total(const Monitor& monitor) {
     const auto entries = MapReader(monitor).read("n");
-    return entries.empty() ? 0 : entries.at(0).words.at(0);
+    return entries.empty() ? 0 : entries[0].words[0];
 }
 
 Monitor::Choice choice_of(const AttachOptions& attach, std::string condition = {}) {
@@ -228,8 +228,9 @@ BOOST_AUTO_TEST_CASE(a_program_sees_what_a_kernel_lacks) {
         Monitor monitor(assemble({"t.bpf", text}, {}), choice_of({}, only_here()), machine);
         monitor.attach();
         call_getppid(1);
-        const auto which = MapReader(monitor).read("which").at(0).values.at(0);
-        BOOST_TEST(value_of<std::uint64_t>(which) == (has_ring ? 5u : 6u));
+        const MapEntries which = MapReader(monitor).read("which");
+        BOOST_TEST_REQUIRE(which.size() == 1u);
+        BOOST_TEST(value_of<std::uint64_t>(which[0].values[0]) == (has_ring ? 5u : 6u));
     }
     KernelFacts old(top(), BpfFeatures({BpfFeature::ringbuf}));
     BOOST_CHECK_EXCEPTION(Monitor(assemble({"t.bpf", cat(".needs ringbuf\n", text)}, {}), {}, old),

@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(no_stack_takes_the_place_of_another) {
     const StackMaps stacks(monitor);
     std::set<std::vector<std::uint64_t>> seen;
     for (const MapEntry& entry : reader.read("counts")) {
-        BOOST_TEST(entry.words.at(0) == 2u);
+        BOOST_TEST(entry.words[0] == 2u);
         std::int32_t id = 0;
         std::memcpy(&id, entry.key.data(), sizeof id);
         BOOST_TEST(id >= 0);

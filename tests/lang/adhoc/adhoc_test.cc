@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(histograms_count_the_fields_value_with_its_sign) {
     for (const std::int16_t delta :
          std::initializer_list<std::int16_t>{-3, -2, -1, -1, 0, 1, 2, 300})
         world.run(0, test::tracepoint(), Record().set("delta", delta).bytes);
-    const std::vector<MapEntry> entries = world.entries("hist");
+    const std::vector<test::OwnEntry> entries = world.entries("hist");
     Words counts;
     for (const HistogramBucket& one : entries.at(0).buckets) counts.push_back(one.count);
     BOOST_TEST(counts == (Words{1, 1, 2, 1, 1, 2}));
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(stats_have_count_sum_and_extremes_of_the_fields_value_with_
         make_stats(question_of({"gpu:thing", "delta", "by", "flags"}), {"delta", {0, {10, 15}}}));
     for (const std::int16_t delta : std::initializer_list<std::int16_t>{-3, 300, 1})
         world.run(0, test::tracepoint(), Record().set("delta", delta).bytes);
-    const std::vector<MapEntry> entries = world.entries("stats");
+    const std::vector<test::OwnEntry> entries = world.entries("stats");
     constexpr std::uint64_t kMinusThree = ~std::uint64_t{2};
     BOOST_TEST(entries.size() == 1u);
     BOOST_TEST(entries.at(0).words == (Words{3, 298, kMinusThree, 300}));
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(a_latency_is_from_the_last_start_to_the_next_end_of_its_key
     at(4000, kEnd, 1);     // 4 us
     at(9000, kEnd, 2);     // 7 us: slow
     at(10000, kStart, 4);  // stays open
-    const std::vector<MapEntry> entries = world.entries("latency");
+    const std::vector<test::OwnEntry> entries = world.entries("latency");
     BOOST_TEST(entries.size() == 1u);
     BOOST_TEST(entries.at(0).key == test::MapWorld::Bytes(1));
     BOOST_TEST(

@@ -10,6 +10,7 @@
 
 #include "engine/results/map_contents.h"
 #include "lang/insn/run.h"
+#include "support/map_entries.h"
 
 namespace gpufs::test {
 
@@ -62,7 +63,7 @@ public:
         map_named(map).update(std::as_bytes(std::span(&index, 1)), std::as_bytes(std::span(all)));
     }
     // An aggregation's entries, as reports read them.
-    std::vector<MapEntry> entries(const std::string& map) {
+    std::vector<OwnEntry> entries(const std::string& map) {
         struct Running : RunningProgram {
             explicit Running(MapWorld& its) : owner(its) {}
             const Program& program() const override { return owner.program; }
@@ -72,7 +73,7 @@ public:
             MapWorld& owner;
         };
         const Running running(*this);
-        return MapReader(running).read(map);
+        return own_entries(MapReader(running).read(map));
     }
     // Sorted by the keys.
     std::map<Bytes, Bytes> contents(const std::string& map) {

@@ -70,9 +70,9 @@ public:
         return *this;
     }
     // Null where there is none.
-    const MapEntry* entry(std::uint32_t key = 0) {
+    const test::OwnEntry* entry(std::uint32_t key = 0) {
         entries_ = world_.entries("seen");
-        for (const MapEntry& one : entries_) {
+        for (const test::OwnEntry& one : entries_) {
             std::uint32_t number = 0;
             std::memcpy(&number, one.key.data(), sizeof number);
             if (number == key) return &one;
@@ -80,7 +80,7 @@ public:
         return nullptr;
     }
     Words at(std::uint32_t key = 0) {
-        const MapEntry* found = entry(key);
+        const test::OwnEntry* found = entry(key);
         return found ? found->words : Words{};
     }
     std::uint64_t refused() { return world_.words("seen.refused").at(0); }
@@ -89,7 +89,7 @@ public:
 private:
     test::MapWorld world_;
     LinkTarget target_;
-    std::vector<MapEntry> entries_;
+    std::vector<test::OwnEntry> entries_;
 };
 
 // The bucket of a value.

@@ -5,6 +5,7 @@
 
 #include "base/cat.h"
 #include "support/layout_bytes.h"
+#include "support/map_entries.h"
 #include "support/run_gpufs.h"
 
 namespace gpufs {
@@ -23,7 +24,7 @@ public:
 
     LayoutBytes key() const { return LayoutBytes(map_.key); }
     Reported& add(const LayoutBytes& key, Words words, std::vector<HistogramBucket> buckets = {}) {
-        entries_.push_back({key.bytes(), std::move(words), std::move(buckets), {}});
+        entries_.push_back({key.bytes(), std::move(words), std::move(buckets)});
         return *this;
     }
     Reported& add_data(const LayoutBytes& key, std::vector<std::vector<std::byte>> values) {
@@ -47,14 +48,14 @@ private:
         return program_.reports.empty() ? default_report(map_) : program_.reports[0];
     }
     ReportRows rows() const {
-        ReportRows rows = report_rows(map_, report(), entries_);
+        ReportRows rows = report_rows(map_, report(), test::map_entries(entries_));
         rows.during_ns = during_ns_;
         return rows;
     }
 
     Program program_;
     const MapDeclaration& map_;
-    std::vector<MapEntry> entries_;
+    std::vector<test::OwnEntry> entries_;
     std::uint64_t during_ns_ = 0;
     ValueWriter values_;
 };

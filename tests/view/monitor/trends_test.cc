@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "support/layout_bytes.h"
+#include "support/map_entries.h"
 
 namespace gpufs {
 namespace {
@@ -12,9 +13,10 @@ namespace {
 using Counts = std::vector<std::pair<int, std::uint64_t>>;  // by key
 
 ReportRows rows_with(const Counts& counts) {
+    std::vector<test::OwnEntry> entries;
+    for (const auto& [key, count] : counts) entries.push_back({{std::byte(key)}, {count}});
     ReportRows rows;
-    for (const auto& [key, count] : counts)
-        rows.entries.push_back({{std::byte(key)}, {count}, {}, {}});
+    rows.entries = test::map_entries(entries);
     return rows;
 }
 
