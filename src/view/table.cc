@@ -19,8 +19,10 @@ void Table::add(const std::vector<std::string>& row) {
 }
 
 void Table::end_cell() {
-    const std::size_t begin = cells_.empty() ? 0 : cells_.back().end;
-    cells_.push_back({text_.size(), columns_of(std::string_view(text_).substr(begin))});
+    const std::string_view cell = std::string_view(text_).substr(begin_);
+    cells_.push_back(
+        {static_cast<std::uint32_t>(cell.size()), static_cast<std::uint32_t>(columns_of(cell))});
+    begin_ = text_.size();
 }
 
 void Table::add_below(std::string_view lines) {
@@ -31,7 +33,7 @@ std::string Table::to_text(const Screen& screen) const {
     std::vector<std::size_t> widths(columns_.size());
     for (std::size_t i = 0; i < cells_.size(); ++i) {
         std::size_t& width = widths[i % columns_.size()];
-        width = std::max(width, cells_[i].columns);
+        width = std::max<std::size_t>(width, cells_[i].columns);
     }
     std::string out;
     const auto below_at = [&](std::size_t cells) {
@@ -40,10 +42,10 @@ std::string Table::to_text(const Screen& screen) const {
     std::size_t at = 0, line = 0;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
         const std::size_t column = i % columns_.size();
-        const std::string_view cell = std::string_view(text_).substr(at, cells_[i].end - at);
+        const std::string_view cell = std::string_view(text_).substr(at, cells_[i].bytes);
         const std::size_t padding = widths[column] - cells_[i].columns;
         const bool is_left = columns_[column].align == Align::left;
-        at = cells_[i].end;
+        at += cell.size();
         if (column == 0)
             line = out.size();
         else

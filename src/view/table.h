@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -37,12 +38,13 @@ public:
 
 private:
     struct Cell {
-        std::size_t end = 0;      // in text_; it begins where the one before ends
-        std::size_t columns = 0;  // on the screen
+        std::uint32_t bytes = 0;    // of text_, behind those of the cell before
+        std::uint32_t columns = 0;  // on the screen
     };
 
     std::vector<Column> columns_;
     std::string text_;                          // of all cells, one behind the other
+    std::size_t begin_ = 0;                     // in text_, of the cell that is not ended
     std::vector<Cell> cells_;                   // row by row, the titles first
     std::map<std::size_t, std::string> below_;  // by number of cells before
 };
