@@ -1,5 +1,6 @@
 #include "cmd/run/script_printer.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 #include <utility>
@@ -16,6 +16,7 @@
 #include "base/cat.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "cmd/run/script_run.h"
 #include "engine/results/lost_counters.h"
 #include "lang/ir/aggregate.h"
@@ -246,17 +247,15 @@ void ScriptPrinter::run_command(const std::string& command) {
 }
 
 void ScriptPrinter::print_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    const int code = errno;
-    std::string text(script_.output.cat_bytes, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (!file.is_open()) {
+    std::string text;
+    try {
+        text = read_all(open_file(path, O_RDONLY).get(), path, script_.output.cat_bytes);
+    } catch (const SysError& e) {
         const bool is_old = script_.output.language == bt::Language::as_of_0_17;
         output_.err += cat("ERROR: ",
-                           is_old ? failed_to_open(path, code)
+                           is_old ? failed_to_open(path, e.code())
                                   : cat("failed to open file '", path, "' (",
-                                        std::generic_category().message(code), ')'),
+                                        std::generic_category().message(e.code()), ')'),
                            '\n');
         return;
     }

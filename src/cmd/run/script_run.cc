@@ -1,21 +1,21 @@
 #include "cmd/run/script_run.h"
 
+#include <fcntl.h>
+#include <regex.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <iterator>
 #include <optional>
-#include <regex>
 #include <system_error>
 #include <utility>
 
 #include "base/cat.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "bt/compile/compile.h"
 #include "bt/parse/parse.h"
@@ -33,10 +33,6 @@ namespace {
 
 constexpr std::string_view kStandardInput = "stdin", kCommandLine = "-e";
 
-std::string text_of(std::istream& in) {
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::optional<SourceText> read_import(const ScriptChoices& script, const std::string& name) {
     namespace fs = std::filesystem;
     std::vector<fs::path> folders{fs::path(script.source.name).parent_path()};
@@ -44,8 +40,8 @@ std::optional<SourceText> read_import(const ScriptChoices& script, const std::st
     for (const fs::path& folder : folders) {
         std::error_code ignored;
         if (fs::is_directory(folder / name, ignored)) continue;
-        std::ifstream in(folder / name, std::ios::binary);
-        if (in) return SourceText{(folder / name).string(), text_of(in)};
+        const std::string path = (folder / name).string();
+        if (auto text = read_file_if_readable(path)) return SourceText{path, std::move(*text)};
     }
     return std::nullopt;
 }
@@ -56,18 +52,42 @@ bool is_file(const SourceText& source) {
     return source.name != kStandardInput && source.name != kCommandLine;
 }
 
+// An extended regular expression of POSIX.
+class Regex {
+public:
+    explicit Regex(const std::string& text) : error_(::regcomp(&compiled_, text.c_str(), kFlags)) {}
+    ~Regex() {
+        if (error_ == 0) ::regfree(&compiled_);
+    }
+    Regex(const Regex&) = delete;
+    Regex& operator=(const Regex&) = delete;
+
+    // What is wrong with the expression; empty if nothing is.
+    std::string mistake() const {
+        char text[128] = "";
+        if (error_ != 0) ::regerror(error_, &compiled_, text, sizeof text);
+        return text;
+    }
+    bool is_in(const std::string& text) const {
+        return ::regexec(&compiled_, text.c_str(), 0, nullptr, 0) == 0;
+    }
+
+private:
+    static constexpr int kFlags = REG_EXTENDED | REG_NOSUB;
+
+    regex_t compiled_{};
+    int error_;
+};
+
 // Begin and end probes stay: they are no places that something happens at.
 void filter_probes(bt::Script& script, const std::string& filter) {
-    std::regex wanted;
-    try {
-        wanted = std::regex(filter, std::regex::extended);
-    } catch (const std::regex_error& e) {
-        throw UsageError(cat("--probe-filter: '", filter, "' is no regular expression"), e.what());
-    }
+    const Regex wanted(filter);
+    if (const std::string mistake = wanted.mistake(); !mistake.empty())
+        throw UsageError(cat("--probe-filter: '", filter, "' is no regular expression"), mistake);
     for (bt::Probe& probe : script.probes)
         std::erase_if(probe.points, [&](const bt::AttachPoint& point) {
             return point.provider != bt::Provider::begin && point.provider != bt::Provider::end &&
-                   !std::regex_search(point.text, wanted);
+                   !wanted.is_in(point.text);
         });
     std::erase_if(script.probes, [](const bt::Probe& probe) { return probe.points.empty(); });
 }
@@ -123,19 +143,25 @@ bt::Compiled compile_tree(Context& ctx, const ScriptChoices& script, bt::Script&
 }  // namespace
 
 bool is_script(const std::string& path) {
+    constexpr std::size_t kMostOfLine = 4096;
     if (path == "-" || path.ends_with(".bt")) return true;
-    std::ifstream in(path, std::ios::binary);
-    std::string first;
-    std::getline(in, first);
-    return first.starts_with("#!") && (first.find("bpftrace") != std::string::npos ||
-                                       first.find("gpufs") != std::string::npos);
+    try {
+        const std::string head = read_all(open_file(path, O_RDONLY).get(), path, kMostOfLine);
+        const std::string_view first = std::string_view(head).substr(0, head.find('\n'));
+        return first.starts_with("#!") &&
+               (first.find("bpftrace") != first.npos || first.find("gpufs") != first.npos);
+    } catch (const SysError&) {
+        return false;  // whoever reads it as a monitor tells
+    }
 }
 
 SourceText read_script(const std::string& path) {
-    if (path == "-") return {std::string(kStandardInput), text_of(std::cin)};
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw Error(failed_to_open(path, errno));
-    return {path, text_of(in)};
+    if (path == "-") return {std::string(kStandardInput), read_all(STDIN_FILENO, kStandardInput)};
+    try {
+        return {path, read_file(path)};
+    } catch (const SysError& e) {
+        throw Error(failed_to_open(path, e.code()));
+    }
 }
 
 std::string failed_to_open(const std::string& path, int code) {

@@ -18,12 +18,6 @@ namespace {
 
 constexpr const char* kDevices = "/sys/bus/event_source/devices/";
 
-std::uint32_t parse_u32(std::string_view text, const std::string& path) {
-    const auto number = whole_number<std::uint32_t>(text);
-    if (!number) throw Error(cat(path, " holds no number: '", text, "'"));
-    return *number;
-}
-
 std::string permission_hint() {
     const std::string level =
         read_file_if_readable("/proc/sys/kernel/perf_event_paranoid").value_or("");
@@ -36,17 +30,19 @@ std::optional<Pmu> Pmu::find(std::string_view name) {
     const std::string path = cat(kDevices, name, "/type");
     if (!file_exists(path)) return std::nullopt;
     const std::string text = read_file(path);
-    return Pmu{parse_u32(trim(text), path)};
+    const auto type = whole_number<std::uint32_t>(trim(text));
+    if (!type) throw Error(cat(path, " holds no number: '", trim(text), "'"));
+    return Pmu{*type};
 }
 
 unsigned pmu_config_bit(std::string_view pmu, std::string_view parameter) {
     // "config:0", "config:32-63"
     const std::string path = cat(kDevices, pmu, "/format/", parameter);
     const std::string text = read_file(path);
-    constexpr std::string_view kPrefix = "config:";
-    const std::string_view format = trim(text);
-    if (!format.starts_with(kPrefix)) throw Error(cat("cannot read ", path, ": '", format, "'"));
-    return parse_u32(format.substr(kPrefix.size()), path);
+    Scan format(text);
+    const auto bit = format.take("config:") ? format.take_number<unsigned>() : std::nullopt;
+    if (!bit) throw Error(cat("cannot read ", path, ": '", trim(text), "'"));
+    return *bit;
 }
 
 perf_event_attr perf_attr(std::uint32_t type, std::uint64_t config) {
