@@ -45,7 +45,8 @@ RECIPES  := $(wildcard triggers/*.trig)
 MONITORS := $(wildcard bpf_asm/*.bpf bpf_asm/lib/*.bpf)
 PICTURES := $(wildcard $(foreach folder,pictures page,src/view/$(folder)/*.css src/view/$(folder)/*.js \
             src/view/$(folder)/*.html))
-EMBEDDED := recipes monitors pictures
+TEXT_EVENTS := src/lang/trace_text/known_events.txt
+EMBEDDED := recipes monitors pictures text_events
 
 # A folder is compiled as one source, so that what its files include is read once, and what they take
 # of templates is made once: a build from nothing takes half the time. Names local to a file are
@@ -229,9 +230,10 @@ $(B)/%/folder.o: $$(call sources_of,$$*) $(B)/flags | build/.deps
 $(B)/gen/recipes.cc: $(RECIPES) triggers
 $(B)/gen/monitors.cc: $(MONITORS) bpf_asm bpf_asm/lib
 $(B)/gen/pictures.cc: $(PICTURES) src/view/pictures src/view/page
+$(B)/gen/text_events.cc: $(TEXT_EVENTS)
 $(EMBEDDED:%=$(B)/gen/%.cc): src/embed.sh
 	@echo "  GEN   $@"; mkdir -p $(@D)
-	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf %.css %.js %.html,$^) >$@
+	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf %.css %.js %.html %.txt,$^) >$@
 $(B)/gen/%.o: $(B)/gen/%.cc $(B)/flags | build/.deps
 	@echo "  CXX   $<"
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@

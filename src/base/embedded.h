@@ -15,9 +15,11 @@ struct EmbeddedFile {
     const std::string& text() const;
 };
 
-// triggers/*.trig, bpf_asm/**.bpf, and the styles and scripts of src/view/pictures, sorted by name.
+// triggers/*.trig, bpf_asm/**.bpf, the styles and scripts of src/view/pictures, sorted by name, and
+// the one file of src/lang/trace_text.
 std::span<const EmbeddedFile> embedded_recipes();
 std::span<const EmbeddedFile> embedded_monitors();
 std::span<const EmbeddedFile> embedded_pictures();
+std::span<const EmbeddedFile> embedded_text_events();
 
 }  // namespace gpufs

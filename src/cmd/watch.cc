@@ -43,7 +43,10 @@ void print_list(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
         if (gpus.empty() && !choices.json) ctx.out.line("no GPU");
     }
     std::vector<GpuMonitor> monitors = find_gpu_monitors(kernel);
-    if (!choices.input) try_gpu_monitors(monitors, kernel);
+    if (choices.recording)
+        try_gpu_monitors(monitors, *choices.recording);
+    else
+        try_gpu_monitors(monitors, kernel);
     std::size_t width = 0;
     for (const GpuMonitor& one : monitors) width = std::max(width, one.program.name.size());
     for (const GpuMonitor& one : monitors) {
@@ -68,6 +71,7 @@ void print_list(Context& ctx, const RunChoices& choices, KernelFacts& kernel) {
 
 // Nobody misses the monitor of a driver or a library that is not here.
 bool is_missed(const GpuMonitor& monitor, const std::vector<Gpu>& gpus) {
+    if (monitor.is_refused) return true;
     if (monitor.needs_library()) return false;
     return monitor.driver().empty() || std::ranges::count(gpus, monitor.driver(), &Gpu::driver) > 0;
 }
@@ -82,8 +86,10 @@ std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts
                                    "'gpufs watch --list' says which monitors would run; "
                                    "'gpufs watch fence' runs one, -i FILE reads a recording");
     }
+    std::vector<GpuMonitor> monitors = find_gpu_monitors(kernel);
+    if (choices.recording) try_gpu_monitors(monitors, *choices.recording);
     std::vector<Program> chosen;
-    for (GpuMonitor& one : find_gpu_monitors(kernel)) {
+    for (GpuMonitor& one : monitors) {
         if (one.fits())
             chosen.push_back(std::move(one.program));
         else if (is_missed(one, gpus))

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "engine/monitor/monitor.h"
 #include "engine/monitor/prepared_program.h"
+#include "engine/monitor/replay.h"
 #include "engine/places/monitor_files.h"
 #include "lang/event/gpu_systems.h"
 
@@ -59,6 +60,20 @@ void find_what_lacks(GpuMonitor& monitor, KernelFacts& kernel) try {
     monitor.hint = e.hint().empty() ? kLoadDriver : e.hint();
 }
 
+template <class Try>
+void try_each(std::vector<GpuMonitor>& monitors, Try&& attempt) {
+    for (GpuMonitor& one : monitors) {
+        if (!one.fits()) continue;
+        try {
+            attempt(one.program);
+        } catch (const Error& e) {
+            one.why_not = reason(e);
+            one.hint = e.hint();
+            one.is_refused = true;
+        }
+    }
+}
+
 }  // namespace
 
 std::string_view GpuMonitor::driver() const {
@@ -95,15 +110,11 @@ std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel) {
 }
 
 void try_gpu_monitors(std::vector<GpuMonitor>& monitors, KernelFacts& kernel) {
-    for (GpuMonitor& one : monitors) {
-        if (!one.fits()) continue;
-        try {
-            Monitor(one.program, {}, kernel).attach();
-        } catch (const Error& e) {
-            one.why_not = reason(e);
-            one.hint = e.hint();
-        }
-    }
+    try_each(monitors, [&](const Program& program) { Monitor(program, {}, kernel).attach(); });
+}
+
+void try_gpu_monitors(std::vector<GpuMonitor>& monitors, TraceFile& recording) {
+    try_each(monitors, [&](const Program& program) { Replay(program, {}, recording); });
 }
 
 }  // namespace gpufs

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/places/kernel_facts.h"
+#include "engine/recording/file.h"
 #include "lang/program/program.h"
 
 namespace gpufs {
@@ -13,6 +14,7 @@ namespace gpufs {
 struct GpuMonitor {
     Program program;
     std::string why_not, hint;  // empty: nothing
+    bool is_refused = false;    // what it looks at is there, and try_gpu_monitors() failed
 
     bool fits() const { return why_not.empty(); }
     // The driver that it is about, by the name of the monitor or of its events: "amdgpu", "vpu".
@@ -30,5 +32,8 @@ std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel);
 // Loads and attaches each that fits, for a moment: what this user or this kernel refuses then
 // becomes what the monitor lacks.
 void try_gpu_monitors(std::vector<GpuMonitor>& monitors, KernelFacts& kernel);
+// The same over a recording: an event without the fields that a monitor reads becomes what that
+// lacks.
+void try_gpu_monitors(std::vector<GpuMonitor>& monitors, TraceFile& recording);
 
 }  // namespace gpufs

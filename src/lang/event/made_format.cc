@@ -28,7 +28,12 @@ std::size_t MadeFields::add(std::string_view declaration, std::size_t size, bool
 
 std::string made_format(std::string_view name, int id, const MadeFields& fields,
                         std::string_view print) {
-    return cat("name: ", name, "\nID: ", id, "\nformat:\n", kCommonFields, fields.text(),
+    return made_format(name, id, fields.text(), print);
+}
+
+std::string made_format(std::string_view name, int id, std::string_view fields,
+                        std::string_view print) {
+    return cat("name: ", name, "\nID: ", id, "\nformat:\n", kCommonFields, fields,
                "\nprint fmt: ", print, "\n");
 }
 

@@ -25,5 +25,8 @@ private:
 // The text of events/SYSTEM/EVENT/format as the kernel has it.
 std::string made_format(std::string_view name, int id, const MadeFields& fields,
                         std::string_view print);
+// The same of the lines of fields that it has behind the common ones.
+std::string made_format(std::string_view name, int id, std::string_view fields,
+                        std::string_view print);
 
 }  // namespace gpufs

@@ -148,7 +148,8 @@ bool EventText::encode(std::string_view text, const CommonFields& common,
             std::memcpy(record.data() + place->at, value.text.data(),
                         std::min(room, value.text.size()));
         } else {
-            put_number(record, place->at, value.field->size, value.number);
+            const std::size_t size = value.field->element_size;
+            put_number(record, place->at + value.element * size, size, value.number);
         }
     }
     return true;

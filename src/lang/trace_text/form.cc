@@ -50,7 +50,7 @@ std::optional<std::string> literal_of(std::string_view text) {
     return std::string(text.substr(0, end));
 }
 
-// "f" of "REC->f", "((void *)(REC->f))".
+// "f" of "REC->f", "((void *)(REC->f))"; "f[2]" of "REC->f[2]".
 std::optional<std::string_view> field_name(std::string_view text) {
     for (bool has_changed = true; has_changed;) {
         has_changed = false;
@@ -68,8 +68,11 @@ std::optional<std::string_view> field_name(std::string_view text) {
     }
     Scan scan(text);
     if (!scan.take("REC->")) return std::nullopt;
-    const std::string_view name = scan.take_all(is_word_char);
-    return scan.at_end() ? std::optional(name) : std::nullopt;
+    const std::string_view named = scan.rest();
+    scan.take_all(is_word_char);
+    const bool is_whole = scan.at_end() || (scan.take("[") && scan.take_number<unsigned>() &&
+                                            scan.take("]") && scan.at_end());
+    return is_whole ? std::optional(named) : std::nullopt;
 }
 
 // The inside of "NAME(...)".
@@ -114,16 +117,22 @@ bool TextForm::add_literal(std::string_view text) {
 
 // Fields of arrays and of other places than in the record are none that a text tells.
 bool TextForm::add_field(const EventFormat& format, std::string_view name, Piece piece) {
-    const Field* const field = format.find(name);
+    const auto bracket = name.find('[');
+    const bool is_element = bracket != name.npos;
+    const Field* const field = format.find(name.substr(0, bracket));
     if (!field || field->is_common) return false;
     if (!pieces_.empty() && pieces_.back().kind == Piece::Kind::text) return false;
     if (piece.kind == Piece::Kind::text ? !field->holds_text()
-                                        : field->is_array || field->is_dynamic())
+                                        : field->is_array != is_element || field->is_dynamic())
         return false;
-    const auto known = std::ranges::find(fields_, field);
-    piece.field = static_cast<std::size_t>(known - fields_.begin());
-    if (known == fields_.end())
-        fields_.push_back(field);
+    Shown shown{field, 0};
+    if (is_element)
+        shown.element = Scan(name.substr(bracket + 1)).take_number<std::size_t>().value_or(0);
+    if ((shown.element + 1) * field->element_size > field->size) return false;
+    const auto known = std::ranges::find(shown_, shown);
+    piece.shown = static_cast<std::size_t>(known - shown_.begin());
+    if (known == shown_.end())
+        shown_.push_back(shown);
     else if (piece.kind != Piece::Kind::number && piece.kind != Piece::Kind::address)
         piece.kind = piece.kind == Piece::Kind::words ? Piece::Kind::again : piece.kind;
     pieces_.push_back(std::move(piece));
@@ -227,7 +236,7 @@ std::optional<TextForm> TextForm::of_print_format(const EventFormat& format) {
     } catch (const Error&) {
         return std::nullopt;
     }
-    if (used != arguments.size() || form.fields_.empty()) return std::nullopt;
+    if (used != arguments.size() || form.shown_.empty()) return std::nullopt;
     return form;
 }
 
@@ -277,8 +286,8 @@ struct TextForm::Reading {
     std::vector<Value>& values;
     int tries = 0;
 
-    bool set(std::size_t field, std::uint64_t number, std::string_view text, bool is_again) {
-        Value& value = values[field];
+    bool set(std::size_t shown, std::uint64_t number, std::string_view text, bool is_again) {
+        Value& value = values[shown];
         if (!is_again) value.number = number;
         value.text = text;
         return !is_again || value.number == number;
@@ -294,14 +303,14 @@ struct TextForm::Reading {
             rest.remove_prefix(2);
         } else if (rest.starts_with("(nil)")) {
             rest.remove_prefix(5);
-            return set(piece.field, 0, {}, false);
+            return set(piece.shown, 0, {}, false);
         }
         std::uint64_t value = 0;
         const auto [end, failed] =
             std::from_chars(rest.data(), rest.data() + rest.size(), value, base);
         if (failed != std::errc()) return false;
         rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-        return set(piece.field, is_negative ? 0 - value : value, {}, false);
+        return set(piece.shown, is_negative ? 0 - value : value, {}, false);
     }
 
     // The longest word that is there.
@@ -328,7 +337,7 @@ struct TextForm::Reading {
         std::uint64_t all = 0, one = 0;
         // No flag at all is shown as nothing.
         if (!word(piece, rest, all))
-            return piece.kind == Piece::Kind::flags && set(piece.field, 0, {}, false);
+            return piece.kind == Piece::Kind::flags && set(piece.shown, 0, {}, false);
         while (piece.kind == Piece::Kind::flags && !piece.literal.empty() &&
                rest.starts_with(piece.literal)) {
             std::string_view behind = rest.substr(piece.literal.size());
@@ -341,21 +350,21 @@ struct TextForm::Reading {
             all |= piece.words.front().value;
             rest.remove_prefix(1);
         }
-        return set(piece.field, all, {}, piece.kind == Piece::Kind::again);
+        return set(piece.shown, all, {}, piece.kind == Piece::Kind::again);
     }
 
     // A text ends where what follows fits.
     bool text(std::size_t at, std::string_view rest) {
         const Piece& piece = form.pieces_[at];
         if (at + 1 == form.pieces_.size()) {
-            set(piece.field, 0, rest, false);
+            set(piece.shown, 0, rest, false);
             return true;
         }
         const std::string& stop = form.pieces_[at + 1].literal;
         for (std::size_t end = rest.find(stop); end != rest.npos; end = rest.find(stop, end + 1)) {
             if (++tries > kMostTries) return false;
             if (from(at + 1, rest.substr(end))) {
-                set(piece.field, 0, rest.substr(0, end), false);
+                set(piece.shown, 0, rest.substr(0, end), false);
                 return true;
             }
         }
@@ -367,6 +376,7 @@ struct TextForm::Reading {
             const Piece& piece = form.pieces_[at];
             switch (piece.kind) {
                 case Piece::Kind::literal:
+                    if (rest.empty() && trim(piece.literal).empty()) break;  // cut with its line
                     if (!rest.starts_with(piece.literal)) return false;
                     rest.remove_prefix(piece.literal.size());
                     break;
@@ -387,9 +397,16 @@ struct TextForm::Reading {
     }
 };
 
+std::vector<const Field*> TextForm::fields() const {
+    std::vector<const Field*> fields;
+    for (const Shown& shown : shown_)
+        if (std::ranges::find(fields, shown.field) == fields.end()) fields.push_back(shown.field);
+    return fields;
+}
+
 bool TextForm::read(std::string_view text, std::vector<Value>& values) const {
-    values.assign(fields_.size(), {});
-    for (std::size_t i = 0; i < fields_.size(); ++i) values[i].field = fields_[i];
+    values.clear();
+    for (const Shown& shown : shown_) values.push_back({shown.field, shown.element, 0, {}});
     while (text.ends_with(' ')) text.remove_suffix(1);
     return Reading{*this, values}.from(0, text);
 }

@@ -17,6 +17,7 @@ public:
     // A value of one field, as the text has it.
     struct Value {
         const Field* field = nullptr;
+        std::size_t element = 0;  // of an array of numbers
         std::uint64_t number = 0;
         std::string_view text;  // of a field that holds text
     };
@@ -29,10 +30,10 @@ public:
     // where the event has no such field.
     static std::optional<TextForm> of_template(const EventFormat& format, std::string_view text);
 
-    // The values, in the order of fields(); false where the text has not this form.
+    // The values; false where the text has not this form.
     bool read(std::string_view text, std::vector<Value>& values) const;
-    // Those that the text shows, each once.
-    const std::vector<const Field*>& fields() const { return fields_; }
+    // The fields that the text shows, each once.
+    std::vector<const Field*> fields() const;
 
 private:
     struct Word {
@@ -43,10 +44,15 @@ private:
         enum class Kind { literal, number, address, text, words, flags, again };
         Kind kind = Kind::literal;
         std::string literal;    // also what is between flags
-        std::size_t field = 0;  // index of fields_
+        std::size_t shown = 0;  // index of shown_
         std::vector<Word> words;
     };
     struct Reading;
+    struct Shown {
+        const Field* field;
+        std::size_t element;
+        bool operator==(const Shown&) const = default;
+    };
 
     bool add_literal(std::string_view text);
     bool add_argument(const EventFormat& format, char conversion, std::string_view argument);
@@ -55,7 +61,7 @@ private:
     static bool take_words(std::string_view list, std::vector<Word>& words);
 
     std::vector<Piece> pieces_;
-    std::vector<const Field*> fields_;
+    std::vector<Shown> shown_;
 };
 
 }  // namespace gpufs

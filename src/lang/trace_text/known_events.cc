@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "base/embedded.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "lang/event/gpu_systems.h"
 #include "lang/event/made_format.h"
@@ -49,7 +51,8 @@ constexpr std::string_view kSoftirqPrint =
     "{ 2, \"NET_TX\" }, { 3, \"NET_RX\" }, { 4, \"BLOCK\" }, { 5, \"IRQ_POLL\" }, { 6, "
     "\"TASKLET\" }, { 7, \"SCHED\" }, { 8, \"HRTIMER\" }, { 9, \"RCU\" })";
 
-// Their formats in the kernel's events/, with the fields that the text shows.
+// Their formats in the kernel's events/, with the fields that the text shows: those whose print fmt
+// cannot be read back as it is, or is of no kernel that known_events.txt was made from.
 constexpr Row kRows[] = {
     {"sched:sched_switch",
      "char prev_comm[16];pid_t prev_pid;int prev_prio;long prev_state;char next_comm[16];pid_t "
@@ -118,6 +121,19 @@ constexpr Row kRows[] = {
      "\"state=%lu cpu_id=%lu\", (unsigned long)REC->state, (unsigned long)REC->cpu_id"},
     {"power:gpu_frequency", "u32 gpu_id;u32 state",
      "\"gpu_id=%u state=%u\", REC->gpu_id, REC->state"},
+    // Their flags are shown as words.
+    {"i915:i915_gem_evict", "u32 dev;void * vm;u64 size;u64 align;unsigned int flags",
+     "\"dev=%d, vm=%p, size=0x%llx, align=0x%llx %s\", REC->dev, REC->vm, REC->size, REC->align, "
+     "__print_symbolic(REC->flags, { 0x8, \", mappable\" }, { 0, \"\" })"},
+    {"i915:i915_vma_bind", "void * obj;void * vm;u64 offset;u64 size;unsigned flags",
+     "\"obj=%p, offset=0x%016llx size=0x%llx%s vm=%p\", REC->obj, REC->offset, REC->size, "
+     "__print_symbolic(REC->flags, { 0x8, \", mappable\" }, { 0, \"\" }), REC->vm"},
+    // Until Linux 4.14; since then amdgpu_bo_move.
+    {"amdgpu:amdgpu_ttm_bo_move", "void * bo;u64 bo_size;u32 new_placement;u32 old_placement",
+     "\"bo=%p, from=%d, to=%d, size=%Ld\", REC->bo, REC->old_placement, REC->new_placement, "
+     "REC->bo_size"},
+    {"nvidia:nvidia_dev_xid", "__data_loc char[] dev;u32 error_code;__data_loc char[] msg",
+     "\"Xid (PCI:%s): %u, %s\", __get_str(dev), REC->error_code, __get_str(msg)"},
 };
 
 // Where a field of a type of this beginning has its size.
@@ -147,12 +163,38 @@ KnownEvent event_of(const Row& row) {
             text_templates(row.event)};
 }
 
+// A form of an event in known_events.txt, from the system's name on: "amdgpu:amdgpu_cs", its
+// fields' lines, its print fmt.
+KnownEvent event_of(std::string_view form) {
+    constexpr std::string_view kPrint = "print fmt: ";
+    Scan scan(form);
+    const std::string_view system = scan.take_until(':').value();
+    const std::string_view name = scan.take_until('\n').value();
+    const auto print = scan.rest().find(kPrint);
+    const std::string_view shown = trim(scan.rest().substr(print + kPrint.size()));
+    return {parse_event_format(system, made_format(name, 1, scan.rest().substr(0, print), shown)),
+            {}};
+}
+
+void add_captured(std::string_view name, std::vector<KnownEvent>& known) {
+    constexpr std::string_view kBegin = "\nname: ";
+    const std::string_view all = embedded_text_events().front().text();
+    for (auto at = all.find(kBegin); at != all.npos;) {
+        const auto end = all.find(kBegin, at + kBegin.size());
+        const std::string_view form = all.substr(at, end - at).substr(kBegin.size());
+        if (form.substr(0, form.find('\n')).ends_with(cat(':', name)))
+            known.push_back(event_of(form));
+        at = end;
+    }
+}
+
 }  // namespace
 
 std::vector<KnownEvent> known_events(std::string_view name) {
     std::vector<KnownEvent> known;
     for (const Row& row : kRows)
         if (row.event.substr(row.event.find(':') + 1) == name) known.push_back(event_of(row));
+    add_captured(name, known);
     // A text with a letter of libtraceevent's is read by all of these.
     if (name == "sched_switch") {
         known.push_back(known.front());

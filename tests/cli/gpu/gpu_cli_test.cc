@@ -268,6 +268,9 @@ BOOST_AUTO_TEST_CASE(fence_adds_up_the_waits_of_a_process) {
     BOOST_TEST(row["min"].number() > 0);
     BOOST_TEST(told.sum("signals", {{"driver", "drm_sched"}, {"timeline", "compute"}}, "count") ==
                6);
+    // Each job has a fence of the scheduler that it began, one that it ended, and the hardware's.
+    BOOST_TEST(told.sum("done", {{"driver", "drm_sched"}, {"timeline", "compute"}}, "count") == 12);
+    BOOST_TEST(told.sum("done", {{"driver", "toy_gpu"}, {"timeline", "compute"}}, "count") == 6);
     BOOST_TEST(told.records("slow", {{"comm", kGpuWork}, {"timeline", "compute"}}).size() == 6u);
     BOOST_TEST(told.rows("left", {}).empty());
     BOOST_TEST(told.lost() == 0);
