@@ -88,6 +88,23 @@ std::optional<AdhocEvent> AdhocAsker::find_tracepoint(const std::string& name) {
     return event;
 }
 
+AdhocEvent AdhocAsker::find_traced(const AdhocWord& word) {
+    const std::vector<AdhocEvent> found = find_events(std::span(&word, 1));
+    const std::string name = found.front().format.full_name();
+    if (std::ranges::any_of(found,
+                            [&](const AdhocEvent& one) { return one.format.full_name() != name; }))
+        throw SourceError(words_.source, word.at.span,
+                          cat("these are ", counted(found.size(), "event"),
+                              ": hist triggers pair one START with one END"));
+    if (auto event = find_tracepoint(name)) {
+        event->target.at = word.at;
+        return *event;
+    }
+    throw SourceError(words_.source, word.at.span,
+                      "hist triggers are set on events of tracefs, and this is none",
+                      "'gpufs probe add' makes one of a place in code; or leave --in-kernel away");
+}
+
 AdhocFilter AdhocAsker::filter() {
     AdhocFilter filter;
     filter.pids = choices_.pids;
@@ -107,6 +124,11 @@ AdhocQuestion AdhocAsker::question(std::vector<AdhocEvent> events) {
     question.sources = choices_.sources;
     if (choices_.max_keys) question.max_keys = *choices_.max_keys;
     return question;
+}
+
+int AdhocAsker::run(Context& ctx, const LatencyHists& hists) {
+    choices_.run.hists = &hists;
+    return run(ctx, hists.program);
 }
 
 int AdhocAsker::run(Context& ctx, Program program) {

@@ -10,6 +10,7 @@
 #include "cmd/shared/command_line.h"
 #include "engine/places/kernel_facts.h"
 #include "engine/recording/file.h"
+#include "lang/adhoc/latency_hists.h"
 #include "lang/adhoc/words.h"
 
 namespace gpufs {
@@ -52,11 +53,16 @@ public:
     std::vector<AdhocEvent> find_events(std::span<const AdhocWord> words);
     // Absent if there is no such tracepoint.
     std::optional<AdhocEvent> find_tracepoint(const std::string& name);
+    // The one event of tracefs that a word means, for hist triggers: a dynamic probe's, too. Throws
+    // SourceError.
+    AdhocEvent find_traced(const AdhocWord& word);
     // A question about these events, with the keys and the filter of the choices.
     AdhocQuestion question(std::vector<AdhocEvent> events);
 
     // Runs the program that answers the question. Returns the same as Command::run.
     int run(Context& ctx, Program program);
+    // The same for hist triggers that answer it; see run_hists().
+    int run(Context& ctx, const LatencyHists& hists);
 
 private:
     // Whether some text of the user's has this in it, as a name or as anything else.

@@ -286,6 +286,7 @@ LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
         print_gpus();
     }
     for (Taken& taken : all) print_taken(std::move(taken));
+    text_ += below_;
     flush();
     LossLedger losses = read_losses(std::move(known), running_, maps_);
     losses.add("stacks, their place was taken",

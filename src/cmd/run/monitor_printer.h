@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cmd/run/run_printer.h"
@@ -82,6 +83,8 @@ public:
     void show_maps_of(bt::ScriptTables& script) { scripts_.push_back(&script); }
     // Removes stacks from the stack maps, except those in `taken`.
     void release_stacks(const std::vector<Taken>& taken);
+    // Lines that print_end() prints below the reports.
+    void show_below(std::string lines) { below_ = std::move(lines); }
     // The names given to the constructor, with stacks. Valid as long as this object.
     const ValueNames& names() const noexcept { return names_; }
     // A record was printed by somebody else, above what comes next here.
@@ -116,7 +119,7 @@ private:
     RecordText drawn_records_;  // for a page
     MapReader maps_;
     Screen screen_;
-    std::string text_;
+    std::string text_, below_;
     std::uint64_t count_ = 0;
     std::uint64_t interval_begin_ns_ = 0;  // of the current interval
     std::uint64_t during_ns_ = 0;          // how long the interval was that is being printed

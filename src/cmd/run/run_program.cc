@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "bt/types/compiled.h"
+#include "cmd/run/hist_run.h"
 #include "cmd/run/live_run.h"
 #include "cmd/run/recorded_run.h"
 #include "cmd/shared/command_line.h"
@@ -151,8 +152,9 @@ int run_program(Context& ctx, Program program, RunChoices choices) {
     if (choices.pictures.has_any() && !choices.dry_run)
         choices.drawn = &pictures.emplace(choices.pictures, program.name);
     if (pictures && choices.input) pictures->set_recording(*choices.input);
-    const int status = choices.input ? RecordedRun(ctx, std::move(program), choices).run()
-                                     : LiveRun(ctx, std::move(program), choices).run();
+    const int status = choices.hists   ? run_hists(ctx, *choices.hists, choices)
+                       : choices.input ? RecordedRun(ctx, std::move(program), choices).run()
+                                       : LiveRun(ctx, std::move(program), choices).run();
     if (pictures) {
         Screen screen = screen_of(ctx.out.fd());
         screen.plot = plot_of(ctx.out.fd());

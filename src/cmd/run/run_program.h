@@ -18,6 +18,7 @@ namespace bt {
 struct Compiled;
 }
 class KernelFacts;
+struct LatencyHists;
 class Options;
 class TraceFile;
 
@@ -55,6 +56,8 @@ struct RunChoices {
     // Else the scripts that the program was merged from, beside others or not, by prefixed names:
     // JointPrinter prints its output.
     std::vector<const bt::Compiled*> scripts;
+    // The program has no code: hist triggers of the kernel fill its maps (run_hists()).
+    const LatencyHists* hists = nullptr;
     PictureChoices pictures;
     Pictures* drawn = nullptr;  // set where there are some to draw
     bool dry_run = false, explain = false, folded = false, json = false, lines = false,

@@ -137,4 +137,10 @@ void Changes::apply() const {
     if (!hold.stop_is_pending()) undo.keep();
 }
 
+void Changes::take_back() const noexcept {
+    std::vector<std::string> failures;
+    Undo undo(failures);
+    for (const Step& step : steps_) undo.push(step.file, [&step] { step.take_back(); });
+}
+
 }  // namespace gpufs

@@ -29,6 +29,8 @@ public:
     // kernel's reason, or lets the signal take its usual effect. The message includes steps that
     // could not be undone.
     void apply() const;
+    // Undoes all changes, newest first, as far as the kernel lets it.
+    void take_back() const noexcept;
 
 private:
     enum class Kind { make_instance, remove_instance, replace, append };

@@ -13,7 +13,8 @@ namespace gpufs {
 // Throws Error, naming the processes, when the instance is in use.
 SessionPlan plan_reset(const Session& session);
 
-// Removes triggers, filters and enabled events of the session, and nothing else.
+// Removes triggers, filters and enabled events of the session, and nothing else. The kernel keeps a
+// trigger that another one refers to by a variable: that one goes first.
 SessionPlan plan_reset_states(const Session& session);
 
 // Adds the changes that remove an event's triggers, disable it and remove its filter, in this

@@ -24,6 +24,28 @@ Fd open_directory(const Tracefs& instance) {
     return Fd{::open(instance.root().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 }
 
+// An instance that a run marked which is gone, locked; else nothing.
+Fd open_stale(const Tracefs& instance) {
+    Fd directory = open_directory(instance);
+    const bool is_marked = directory && (mode_of(directory) & (kOfInstance | kOfEvents)) != 0;
+    if (!is_marked || ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return Fd();
+    return directory;
+}
+
+// Removes events, filters and triggers, and the mark that there are some. False without such a
+// mark, without permission, and where somebody else resets it.
+bool empty_marked(const Session& session, const Fd& directory) {
+    const mode_t mode = mode_of(directory);
+    if ((mode & kOfEvents) == 0) return false;
+    try {
+        plan_reset_states(session).changes.apply();
+        ::fchmod(directory.get(), mode & ~kOfEvents);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 }  // namespace
 
 RunMark::RunMark(const Tracefs& instance, Of what) : directory_(open_directory(instance)) {
@@ -40,24 +62,21 @@ void RunMark::remove() {
     directory_ = Fd();
 }
 
+bool empty_if_stale(const Session& session) {
+    const Fd directory = open_stale(session.tracefs());
+    return directory && empty_marked(session, directory);
+}
+
 std::vector<std::string> remove_stale_marked(const Tracefs& top) {
     std::vector<std::string> removed;
     for (const Session& session : Session::all(top)) {
-        const Fd directory = open_directory(session.tracefs());
-        if (!directory || (mode_of(directory) & (kOfInstance | kOfEvents)) == 0) continue;
-        if (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) continue;  // its run lives
-        const mode_t mode = mode_of(directory);
-        if ((mode & kOfInstance) != 0) {
+        const Fd directory = open_stale(session.tracefs());
+        if (!directory) continue;
+        if ((mode_of(directory) & kOfInstance) != 0) {
             if (::rmdir(session.tracefs().root().c_str()) == 0)
                 removed.push_back(session.described());
-        } else if ((mode & kOfEvents) != 0) {
-            try {
-                plan_reset_states(session).changes.apply();
-                ::fchmod(directory.get(), mode & ~kOfEvents);
-                removed.push_back(cat("events of ", session.described()));
-            } catch (const Error&) {
-                // Without permission, or somebody else resets it: leave it.
-            }
+        } else if (empty_marked(session, directory)) {
+            removed.push_back(cat("events of ", session.described()));
         }
     }
     return removed;

@@ -26,8 +26,8 @@ public:
 
     const Tracefs& tracefs() const noexcept { return here_; }
     const Tracefs& top() const noexcept { return top_; }
-    // The group for dynamic probes of this owner: gpufs_PID_STARTTIME, and _2 after it where the
-    // instance has .2.
+    // The group for dynamic probes of this owner, and the name for a synthetic event:
+    // gpufs_PID_STARTTIME, and _2 after it where the instance has .2.
     const std::string& probe_group() const noexcept { return probe_group_; }
 
 private:

@@ -49,6 +49,14 @@ Session Session::of(const ScratchInstance& scratch) {
     return session;
 }
 
+Session Session::left_in(const Tracefs& top, const std::string& instance) {
+    Session session(top, {}, false);
+    session.here_ = top.instance(instance);
+    session.instance_ = instance;
+    session.scratch_group_ = instance;
+    return session;
+}
+
 std::vector<Session> Session::all(const Tracefs& top) {
     std::vector<Session> sessions;
     for (const std::string& instance : top.instances()) {

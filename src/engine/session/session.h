@@ -24,6 +24,8 @@ public:
     static Session global(const Tracefs& top);
     // The instance of a command that undoes itself; `scratch` must outlive the session.
     static Session of(const ScratchInstance& scratch);
+    // An instance that a command which is gone made for itself.
+    static Session left_in(const Tracefs& top, const std::string& instance);
     // All sessions on this machine.
     static std::vector<Session> all(const Tracefs& top);
 

@@ -3,14 +3,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <set>
 
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/scan.h"
+#include "base/text.h"
+#include "engine/session/changes.h"
 #include "engine/session/run_mark.h"
 #include "engine/session/scratch_instance.h"
+#include "engine/session/session.h"
 #include "engine/session/session_probes.h"
 #include "kernel/host/proc_task.h"
 
@@ -43,6 +47,16 @@ bool is_seen_alive(const Owner& owner) {
            stat->state != 'X';
 }
 
+// Removes an instance of a dead owner. Fails with EBUSY while the owner lives, and with EPERM
+// without permission; also while triggers with variables are set, which are those of a dead one
+// only where the mark says so.
+bool remove_instance(const Tracefs& top, const std::string& instance) {
+    const std::string path = top.instance(instance).root();
+    if (::rmdir(path.c_str()) == 0) return true;
+    return errno == EBUSY && empty_if_stale(Session::left_in(top, instance)) &&
+           ::rmdir(path.c_str()) == 0;
+}
+
 // The instance whose probes are in this group: "gpufs.123.456" for "gpufs_123_456", "gpufs-x" for
 // "gpufs_x", because a session's name begins with a letter. Empty for others' groups.
 std::string instance_of_group(std::string_view group) {
@@ -55,6 +69,20 @@ std::string instance_of_group(std::string_view group) {
     return cat(kInstancePrefix, rest);
 }
 
+// The synthetic events that runs made for themselves: they have the names of the groups of their
+// probes.
+std::vector<std::string> own_synthetic_events(const Tracefs& top) {
+    std::vector<std::string> names;
+    const std::string text = top.read_if_readable("dynamic_events").value_or("");
+    for (const std::string_view line : lines_of(text)) {
+        Scan scan(line);
+        if (!scan.take("s:synthetic/")) continue;
+        const std::string name(scan.take_all(is_word_char));
+        if (owner_of(instance_of_group(name))) names.push_back(name);
+    }
+    return names;
+}
+
 }  // namespace
 
 std::vector<std::string> remove_stale(const Tracefs& top) {
@@ -64,9 +92,7 @@ std::vector<std::string> remove_stale(const Tracefs& top) {
         const auto owner = owner_of(instance);
         // An owner that has just made its instance does not hold it yet.
         if (!owner || is_seen_alive(*owner)) continue;
-        // Fails with EBUSY while the owner lives, and with EPERM without permission.
-        if (::rmdir(top.instance(instance).root().c_str()) == 0)
-            removed.push_back(cat("instance ", instance));
+        if (remove_instance(top, instance)) removed.push_back(cat("instance ", instance));
     }
     std::ranges::move(remove_stale_marked(top), std::back_inserter(removed));
     std::set<std::string> groups;
@@ -79,6 +105,17 @@ std::vector<std::string> remove_stale(const Tracefs& top) {
             removed.push_back(cat("probes in group ", group));
         } catch (const SysError&) {
             // Another process has them enabled, or has just removed them.
+        }
+    }
+    for (const std::string& name : own_synthetic_events(top)) {
+        if (top.has(cat("instances/", instance_of_group(name)))) continue;
+        try {
+            Changes changes;
+            changes.append(top, "dynamic_events", cat("-:synthetic/", name), "");
+            changes.apply();
+            removed.push_back(cat("synthetic event ", name));
+        } catch (const Error&) {
+            // Another process uses it, or has just removed it.
         }
     }
     return removed;

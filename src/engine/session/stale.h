@@ -8,7 +8,8 @@
 namespace gpufs {
 
 // Removes what dead owners left behind: their instances (scratch_instance.h), the dynamic probes of
-// gpufs' groups whose instance is gone, and what they recorded into sessions (run_mark.h). Returns
+// gpufs' groups and the synthetic events whose instance is gone, and what they recorded into
+// sessions (run_mark.h). Returns
 // what was removed, one line each. Does not touch other instances that no ScratchInstance can have
 // made, or of living owners. Does nothing without permission.
 std::vector<std::string> remove_stale(const Tracefs& top);

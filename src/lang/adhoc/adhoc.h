@@ -111,6 +111,9 @@ struct AdhocLatency {
     // which costs less than inserting and deleting one for each start.
     std::optional<AdhocEvent> thread_exit;
 };
+// The maps of latencies that others look at.
+inline constexpr const char *kLatencyMap = "latency", *kStartsMap = "starts",
+                            *kUnmatchedMap = "unmatched";
 // Map "latency": a histogram of the time from a start to the next end with the same pair values, by
 // the question's keys: values of the end or, where it has no such field and where "start." stands
 // in front of the name, of the start. The filter applies to the starts, or to the ends if the

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "lang/adhoc/adhoc.h"
 #include "lang/adhoc/probe.h"
+#include "lang/adhoc/told_value.h"
 #include "lang/adhoc/value.h"
 #include "lang/ir/aggregate.h"
 #include "lang/program/probe_kinds.h"
@@ -15,14 +16,9 @@ namespace {
 constexpr std::size_t kStarts = 65536;
 // The stack has the keys twice, once in a record, and there what is only shown.
 constexpr std::size_t kMaxPairBytes = 80, kMaxByBytes = 120, kMaxStackBytes = 448;
-// In front of a name: of the start, also where the end has such a field.
-constexpr std::string_view kOfStart = "start.";
 
-constexpr const char* kStartMap = "starts";
 constexpr const char* kStartsRefused = "starts_refused";
 constexpr const char* kReplaced = "replaced";
-constexpr const char* kUnmatched = "unmatched";
-constexpr const char* kLatency = "latency";
 constexpr const char* kSlow = "slow";
 constexpr const char* kSlowRing = "slow_ring";
 
@@ -41,21 +37,6 @@ bool is_of_user_code(const AdhocEvent& event) {
     }
     return false;
 }
-
-// Is the word the id of the running thread at all these events?
-bool means_running_thread(std::span<const AdhocEvent> events, const AdhocWord& word) {
-    return std::ranges::all_of(events, [&](const AdhocEvent& event) {
-        const auto value = find_value(event, word.text);
-        return value && value->source == AdhocValue::Source::tid;
-    });
-}
-
-// A value behind `by` or in the lines.
-struct ToldValue {
-    AdhocWord name;   // "start.fd": the member's
-    AdhocWord field;  // "fd": at the event
-    bool is_of_start = false;
-};
 
 class LatencyMaker {
 public:
@@ -82,7 +63,7 @@ public:
 
     Program make() {
         check();
-        program_ = begin_program(question_, kLatency);
+        program_ = begin_program(question_, kLatencyMap);
         declare();
         for (const AdhocEvent& event : latency_.starts) start_at(event);
         for (const AdhocEvent& event : question_.events) end_at(event);
@@ -112,30 +93,18 @@ private:
         for (const ToldValue& one : of_start) saved_fields_.push_back(one.field);
     }
 
-    // Finds out of which event each is: of the end, if it knows the name; else of the start.
     std::vector<ToldValue> told_values(const std::vector<AdhocWord>& names,
                                        Diagnostics& mistakes) const {
-        const auto know = [](std::span<const AdhocEvent> events, const AdhocWord& name) {
-            return std::ranges::all_of(events, [&](const AdhocEvent& event) {
-                return find_value(event, name.text).has_value();
-            });
-        };
         std::vector<ToldValue> told;
         for (const AdhocWord& name : names) {
-            ToldValue one{name, name};
-            if (name.text.starts_with(kOfStart)) {
-                one.field.text.erase(0, kOfStart.size());
-                one.is_of_start = true;
-            } else if (!know(question_.events, name)) {
-                one.is_of_start = know(latency_.starts, name);
-                if (!one.is_of_start) {
-                    wrong_name(name, mistakes);
-                    continue;
-                }
+            std::optional<ToldValue> one = find_told_value(name, latency_.starts, question_.events);
+            if (!one) {
+                wrong_name(name, mistakes);
+                continue;
             }
-            if (one.is_of_start && is_user_stack(one) && !names_process(told))
+            if (one->is_of_start && is_user_stack(*one) && !names_process(told))
                 told.push_back({{cat(kOfStart, kProcess), name.at}, {kProcess, name.at}, true});
-            told.push_back(std::move(one));
+            told.push_back(std::move(*one));
         }
         return told;
     }
@@ -208,7 +177,7 @@ private:
 
     void declare() {
         MapDeclaration starts;
-        starts.name = kStartMap;
+        starts.name = kStartsMap;
         starts.type = BPF_MAP_TYPE_HASH;
         starts.key = key_;
         ValueType time;
@@ -225,10 +194,10 @@ private:
         how.kind = Aggregation::Kind::log2;
         ValueType value;
         value.unit = latency_.unit;
-        add_report(program_, kLatency, question_.title, by_,
+        add_report(program_, kLatencyMap, question_.title, by_,
                    question_.max_keys ? question_.max_keys : kHistogramEntries, how, value);
         declare_tally(kReplaced, "starts that a later one replaced");
-        if (!is_filtered_) declare_tally(kUnmatched, "ends without a start");
+        if (!is_filtered_) declare_tally(kUnmatchedMap, "ends without a start");
         if (latency_.over_ns) declare_slow();
     }
 
@@ -264,7 +233,7 @@ private:
     }
 
     ir::Temp starts(ir::Code& code) {
-        return code.symbol(Relocation::to(Relocation::Kind::map, kStartMap));
+        return code.symbol(Relocation::to(Relocation::Kind::map, kStartsMap));
     }
 
     // The time of the start that has this key, 0 once it had its end; or null.
@@ -336,7 +305,7 @@ private:
         store_own(probe, event, by_told_, by_, by, by_);
         const ir::Temp in_units =
             unit == 1 ? taken : code.compute(ir::Op::div, ir::kU64, taken, unit);
-        probe.add_to(kLatency, by, in_units);
+        probe.add_to(kLatencyMap, by, in_units);
         if (latency_.over_ns) {
             code.branch(ir::Cmp::lt, ir::kU64, taken, *latency_.over_ns, done);
             store_own(probe, event, line_told_, lines_, record, slow());
@@ -344,7 +313,7 @@ private:
         }
         code.jump(done);
         code.bind(unmatched);
-        if (!is_filtered_) probe.add_to(kUnmatched, probe.key({}, {}));
+        if (!is_filtered_) probe.add_to(kUnmatchedMap, probe.key({}, {}));
         code.bind(done);
         probe.finish("end");
     }

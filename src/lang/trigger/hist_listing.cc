@@ -69,18 +69,17 @@ HistCell symbol_cell(std::string_view text) {
 
 HistCell cell_of(std::string_view text, std::string_view modifier) {
     text = trim(text);
-    if (text.starts_with("~ ")) return range_cell(text);
+    if (modifier == "log2" || modifier.starts_with("buckets")) return range_cell(text);
     if (modifier == "execname" || modifier == "syscall") return numbered_cell(text);
     if (modifier == "sym" || modifier == "sym-offset") return symbol_cell(text);
     HistCell cell;
+    cell.text = modifier == "hex" ? cat("0x", text) : std::string(text);
     Scan scan(text);
     const auto number = scan.take_number<std::uint64_t>();
-    if (number && scan.at_end() && modifier != "hex") {
+    if (number && scan.at_end() && modifier != "hex")
         cell.number = *number;
-        return cell;
-    }
-    cell.kind = HistCell::Kind::text;
-    cell.text = modifier == "hex" ? cat("0x", text) : std::string(text);
+    else
+        cell.kind = HistCell::Kind::text;
     return cell;
 }
 

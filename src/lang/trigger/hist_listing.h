@@ -19,7 +19,8 @@ struct HistCell {
         stack,
     };
     Kind kind = Kind::number;
-    std::string text;          // text, and the name of numbered
+    std::string text;  // text, the name of numbered, and number as it stands there: a task's name
+                       // may be one
     std::uint64_t number = 0;  // number, and the one of numbered
     std::uint64_t from = 0;    // range: `from` up to and with `to`
     std::uint64_t to = 0;

@@ -56,6 +56,11 @@ bool is_made_by_the_kernel(std::string_view field) {
            field == "hitcount";
 }
 
+// "onmatch(…).trace(…)", and not a variable's expression: "n=-(lat)".
+bool is_handler(std::string_view part) {
+    return part.starts_with("on") && part.ends_with(')') && part.find('(') < part.find('=');
+}
+
 class SpecParser {
 public:
     explicit SpecParser(const SourceText& source) : source_(source), text_(source.text) {}
@@ -119,8 +124,7 @@ private:
         if (whole == "pause" || whole == "continue" || whole == "cont" || whole == "clear")
             fail(at, cat("'", whole, "' changes a histogram that is there, and gpufs does not"),
                  "'gpufs stop' lets all of the session pause; set the trigger again to clear it");
-        const bool is_handler = whole.starts_with("on") && whole.ends_with(')');
-        if (equals == whole.npos && !is_handler && whole != "nohitcount")
+        if (equals == whole.npos && !is_handler(whole) && whole != "nohitcount")
             fail(at, cat("'", whole, "' is no part of a hist trigger"));
         if (equals != whole.npos) {
             const std::vector<std::string> known = {"key", "keys", "val", "vals", "sort", "size"};
@@ -287,7 +291,6 @@ private:
 std::string HistSpec::argument() const {
     std::string text = cat("keys=", texts(keys), ":vals=hitcount");
     if (!values.empty()) text += cat(',', texts(values));
-    const auto is_handler = [](const std::string& other) { return other.ends_with(')'); };
     for (const std::string& other : others)
         if (!is_handler(other)) text += cat(':', other);
     text += cat(":sort=", sort.empty() ? "hitcount.descending" : texts(sort));

@@ -26,6 +26,15 @@ bool parse_count(std::string_view word, std::optional<unsigned long>& count) {
     return number.has_value();
 }
 
+// Linux 7.3 shows a key common_cpu with its name twice, and does not take it back so.
+std::string in_one_spelling(std::string_view argument) {
+    constexpr std::string_view kTwice = "common_cpucommon_cpu";
+    std::string text(argument);
+    for (auto at = text.find(kTwice); at != text.npos; at = text.find(kTwice, at))
+        text.erase(at, kTwice.size() / 2);
+    return text;
+}
+
 }  // namespace
 
 std::string Trigger::kind() const {
@@ -70,7 +79,7 @@ Trigger parse_trigger(std::string_view line) {
         if (parse_count(last == rest.npos ? rest : rest.substr(last + 1), trigger.count))
             rest = last == rest.npos ? std::string_view() : rest.substr(0, last);
     }
-    trigger.argument = rest;
+    trigger.argument = trigger.is_hist() ? in_one_spelling(rest) : std::string(rest);
     return trigger;
 }
 

@@ -213,6 +213,24 @@ BOOST_AUTO_TEST_CASE(status_has_the_commands_that_set_them_again) {
     BOOST_TEST(hists_in(session, {"trigger"}).out == before);
 }
 
+// The kernel keeps a trigger while another one reads its variable.
+BOOST_AUTO_TEST_CASE(reset_removes_those_that_read_variables_first) {
+    const char* const events[] = {"sched:sched_switch", "sched:sched_waking"};
+    const char* const keys[] = {"next_pid", "pid"};
+    for (const int setter : {0, 1}) {
+        const TempSession session;
+        const int reader = 1 - setter;
+        hists_in(session, {"trigger", "hist", cat("key=", keys[setter], " ts0=common_timestamp"),
+                           "-e", events[setter]});
+        const Ended reads = hists_in(
+            session, {"trigger", "hist", cat("key=", keys[reader], " lat=common_timestamp-$ts0"),
+                      "-e", events[reader]});
+        BOOST_TEST(reads.status == 0, reads.err);
+        const Ended reset = hists_in(session, {"reset"});
+        BOOST_TEST(reset.status == 0, reset.err);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_kernels_own_complaint_is_shown) {
     const TempSession session;
     const Ended ended =

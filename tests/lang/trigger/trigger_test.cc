@@ -29,6 +29,10 @@ constexpr Line kLines[] = {
     {"hist:keys=pid:vals=hitcount:sort=hitcount:size=2048 [paused]",
      "hist:keys=pid:vals=hitcount:sort=hitcount:size=2048",
      "!hist:keys=pid:vals=hitcount:sort=hitcount:size=2048"},
+    // Linux 7.3.
+    {"hist:keys=common_cpucommon_cpu,pid:vals=hitcount:sort=hitcount:size=2048 [active]",
+     "hist:keys=common_cpu,pid:vals=hitcount:sort=hitcount:size=2048",
+     "!hist:keys=common_cpu,pid:vals=hitcount:sort=hitcount:size=2048"},
 };
 
 BOOST_AUTO_TEST_CASE(the_kernels_lines_become_what_sets_and_removes_them) {
