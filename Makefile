@@ -177,7 +177,7 @@ $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-chec
 # The folders that each record goes through.
 HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/expr src/lang/print_fmt \
        src/lang/trace_dat src/lang/perf_data src/lang/trace_text src/engine/trace src/engine/recording src/view src/view/export src/view/trace src/view/monitor \
-       src/view/bt))
+       src/view/report src/view/bt))
 $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
 
 # One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its

@@ -11,7 +11,7 @@
 #include "cmd/shared/command.h"
 #include "lang/program/program.h"
 #include "view/monitor/top_text.h"
-#include "view/monitor/trends.h"
+#include "view/report/trends.h"
 #include "view/monitor/value_text.h"
 
 namespace gpufs {
