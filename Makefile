@@ -178,7 +178,7 @@ $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-chec
 # The folders that each record goes through.
 HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/expr src/lang/print_fmt \
        src/lang/trace_dat src/lang/perf_data src/lang/trace_text src/engine/trace src/engine/recording src/view src/view/export src/view/trace src/view/monitor \
-       src/view/bt))
+       src/view/report src/view/bt))
 $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
 
 # One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its
@@ -304,6 +304,9 @@ check-vm-needs: guests $(B)/fixed/gpufs $(B)/gpufs-test
 # Pages and pictures in Chromium, driven by playwright-core: of its own, for it downloads 80 MB.
 check-browser: $(B)/gpufs build/.deps-browser build/browser/node_modules/playwright-core
 	$(Q)B=$(B) bash tests/run.sh browser
+# The pictures of man/ that README.md shows.
+pictures: $(B)/gpufs build/.deps-browser build/browser/node_modules/playwright-core
+	$(Q)GPUFS_BIN=$(B)/gpufs bash tests/browser/pictures.sh
 # Variables at random lines of a real program, as gdb sees them.
 check-gdb: $(B)/gpufs build/.deps-gdb
 	$(Q)tests/gdb/run.sh $(B)/gpufs build/gdb
@@ -370,5 +373,5 @@ clean:
 	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +
 force:
 .PHONY: all static demo check $(RINGS:%=check-%) $(RINGS:%=check-%-needs) guests bt-tools sanitized fuzz \
-        bench check-browser check-gdb check-bpftrace lint install deps clean force
+        bench check-browser pictures check-gdb check-bpftrace lint install deps clean force
 .DELETE_ON_ERROR:

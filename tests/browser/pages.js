@@ -24,7 +24,7 @@ async function withPage(file, use, {size = sizes[0], ...more} = {}) {
         if (!/^(file|blob):/.test(request.url())) complaints.push(`asks for ${request.url()}`);
     });
     await page.goto(`file://${folder}/${file}`);
-    if (file.endsWith('.html')) await page.waitForFunction(() => window.gpufs);
+    if (file.endsWith('.html')) await page.waitForFunction(() => window.gpufs?.data.isWhole);
     await use(page);
     assert.deepStrictEqual(complaints, []);
     await page.close();

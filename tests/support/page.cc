@@ -63,11 +63,16 @@ std::string_view between(std::string_view text, std::size_t& from, std::string_v
     return text.substr(at + begin.size(), to - at - begin.size());
 }
 
-// All chunks of a kind, with how many items they have.
-struct Items {
+std::uint64_t from_zigzag(std::uint64_t value) {
+    return value >> 1 ^ (0 - (value & 1));
+}
+
+// A column of a kind, of all its chunks.
+struct Column {
     std::string bytes;
-    std::uint64_t count = 0;
+    std::uint64_t items = 0;
     std::size_t at = 0;
+    std::uint64_t last = 0;
 
     std::uint64_t number() {
         std::uint64_t value = 0;
@@ -77,9 +82,13 @@ struct Items {
             if (byte < 0x80) return value;
         }
     }
-    std::int64_t signed_number() {
+    std::int64_t signed_number() { return static_cast<std::int64_t>(from_zigzag(number())); }
+    // A step from the one before.
+    std::uint64_t stepped() { return last += from_zigzag(number()); }
+    // 0, or such a step and 1.
+    std::uint64_t sparse() {
         const std::uint64_t value = number();
-        return static_cast<std::int64_t>(value >> 1 ^ (0 - (value & 1)));
+        return value == 0 ? 0 : last += from_zigzag(value - 1);
     }
     std::string text(std::size_t length) {
         at += length;
@@ -87,16 +96,36 @@ struct Items {
     }
 };
 
-Items items_of(std::string_view page, const std::string& kind) {
-    Items items;
-    std::size_t from = 0;
-    for (;;) {
-        const std::string_view chunk = between(
-            page, from, cat("class=\"chunk\" data-kind=\"", kind, "\" data-items=\""), "</script>");
-        if (chunk.empty()) return items;
-        items.count += std::stoull(std::string(chunk));
-        items.bytes += unpacked(from_base64(chunk.substr(chunk.find('>') + 1)));
+Column column_of(std::string_view page, const std::string& kind, std::size_t column) {
+    Column all;
+    std::string packed;
+    const auto unpack = [&] {
+        if (!packed.empty()) all.bytes += unpacked(from_base64(packed));
+        packed.clear();
+    };
+    const std::string mine =
+        cat(" data-kind=\"", kind, "\" data-column=\"", column, "\" data-items=\"");
+    bool is_mine = false;
+    for (std::size_t from = 0;;) {
+        std::string_view part =
+            between(page, from, "<script type=\"text/plain\" class=\"chunk\"", "</script>");
+        if (part.empty()) break;
+        if (!part.starts_with('>')) {
+            unpack();
+            is_mine = part.starts_with(mine);
+            if (is_mine) all.items += std::stoull(std::string(part.substr(mine.size())));
+        }
+        if (is_mine) packed += part.substr(part.find('>') + 1);
     }
+    unpack();
+    return all;
+}
+
+// All columns of a kind.
+std::vector<Column> table_of(std::string_view page, const std::string& kind, std::size_t columns) {
+    std::vector<Column> table;
+    for (std::size_t i = 0; i < columns; ++i) table.push_back(column_of(page, kind, i));
+    return table;
 }
 
 // The page's own facts, and what is made of them.
@@ -110,7 +139,7 @@ struct Reader {
     }
     std::string name(std::uint64_t number) const { return facts["names"].items.at(number).text; }
 
-    ShownTimeline::Arguments arguments(Items& values, std::uint64_t at) const {
+    ShownTimeline::Arguments arguments(Column& values, std::uint64_t at) const {
         ShownTimeline::Arguments all;
         if (at == 0) return all;
         values.at = at - 1;
@@ -133,86 +162,86 @@ struct Reader {
 };
 
 void read_slices(const Reader& reader, ShownTimeline& shown) {
-    Items items = items_of(reader.page, "slice"), values = items_of(reader.page, "slice-values");
-    std::uint64_t time = reader.begin, at = 0;
-    for (; items.count != 0; --items.count) {
+    std::vector<Column> table = table_of(reader.page, "slice", 7);
+    Column values = column_of(reader.page, "slice-values", 0);
+    table[1].last = reader.begin;
+    for (std::uint64_t left = table[0].items; left != 0; --left) {
         ShownTimeline::Event slice;
-        slice.track = items.number();
-        slice.begin = time += static_cast<std::uint64_t>(items.signed_number());
-        const std::uint64_t duration = items.number();
+        slice.track = table[0].number();
+        slice.begin = table[1].stepped();
+        const std::uint64_t duration = table[2].number();
         slice.is_open = duration == 0;
         slice.end = duration == 0 ? 0 : slice.begin + duration - 1;
-        slice.name = reader.name(items.number());
-        slice.category = reader.name(items.number());
-        if (const std::uint64_t flow = items.number(); flow != 0) slice.flows.push_back(flow);
-        const std::uint64_t step = items.number();
-        slice.arguments = reader.arguments(values, step == 0 ? 0 : at += step);
+        slice.name = reader.name(table[3].number());
+        slice.category = reader.name(table[4].number());
+        if (const std::uint64_t flow = table[5].sparse(); flow != 0) slice.flows.push_back(flow);
+        slice.arguments = reader.arguments(values, table[6].sparse());
         shown.slices.push_back(std::move(slice));
     }
 }
 
 void read_instants(const Reader& reader, ShownTimeline& shown) {
-    Items items = items_of(reader.page, "instant");
-    Items values = items_of(reader.page, "instant-values");
-    std::uint64_t time = reader.begin, at = 0;
-    for (; items.count != 0; --items.count) {
+    std::vector<Column> table = table_of(reader.page, "instant", 7);
+    Column values = column_of(reader.page, "instant-values", 0);
+    table[1].last = reader.begin;
+    for (std::uint64_t left = table[0].items; left != 0; --left) {
         ShownTimeline::Event instant;
-        instant.track = items.number();
-        instant.begin = instant.end = time += static_cast<std::uint64_t>(items.signed_number());
-        instant.name = reader.name(items.number());
-        instant.category = reader.name(items.number());
-        if (const std::uint64_t flow = items.number(); flow != 0) instant.flows.push_back(flow);
-        const std::int64_t step = items.signed_number();
-        if (step != 0) at += static_cast<std::uint64_t>(step);
-        instant.arguments = reader.arguments(values, step == 0 ? 0 : at);
-        instant.repeated = items.number();
+        instant.track = table[0].number();
+        instant.begin = instant.end = table[1].stepped();
+        instant.name = reader.name(table[2].number());
+        instant.category = reader.name(table[3].number());
+        if (const std::uint64_t flow = table[4].sparse(); flow != 0) instant.flows.push_back(flow);
+        instant.arguments = reader.arguments(values, table[5].sparse());
+        instant.repeated = table[6].number();
         shown.instants.push_back(std::move(instant));
     }
 }
 
 void read_switches(const Reader& reader, ShownTimeline& shown) {
-    Items items = items_of(reader.page, "switch");
-    std::uint64_t time = reader.begin;
-    for (; items.count != 0; --items.count) {
+    std::vector<Column> table = table_of(reader.page, "switch", 8);
+    table[1].last = reader.begin;
+    std::map<std::uint64_t, std::int64_t> prios;
+    for (std::uint64_t left = table[0].items; left != 0; --left) {
         ShownTimeline::Switch change;
-        change.cpu = static_cast<int>(items.number());
-        change.time = time += static_cast<std::uint64_t>(items.signed_number());
-        items.number();  // the task that goes
-        change.prev_state = items.signed_number();
-        const Json& task = reader.facts["tasks"].items.at(items.number());
+        change.cpu = static_cast<int>(table[0].number());
+        change.time = table[1].stepped();
+        table[2].number();  // the task that goes
+        change.prev_state = table[3].signed_number();
+        const std::uint64_t number = table[4].number();
+        const Json& task = reader.facts["tasks"].items.at(number);
         change.next_pid = std::stoll(task.items.at(0).text);
         change.next_comm = reader.name(std::stoull(task.items.at(1).text));
-        change.next_prio = items.signed_number();
-        change.merged = items.number();
-        if (change.merged != 0) change.busy_ns = items.number();
+        change.next_prio = prios[number] += table[5].signed_number();
+        change.merged = table[6].number();
+        change.busy_ns = table[7].number();
         shown.switches.push_back(change);
     }
 }
 
 void read_wakeups(const Reader& reader, ShownTimeline& shown) {
-    Items items = items_of(reader.page, "wakeup");
-    std::uint64_t time = reader.begin;
-    for (; items.count != 0; --items.count) {
+    std::vector<Column> table = table_of(reader.page, "wakeup", 5);
+    table[0].last = reader.begin;
+    for (std::uint64_t left = table[0].items; left != 0; --left) {
         ShownTimeline::Wakeup wakeup;
-        wakeup.time = time += static_cast<std::uint64_t>(items.signed_number());
-        wakeup.cpu = static_cast<int>(items.number());
-        items.number();  // who wakes
-        const Json& task = reader.facts["tasks"].items.at(items.number());
+        wakeup.time = table[0].stepped();
+        wakeup.cpu = static_cast<int>(table[1].number());
+        const Json& task = reader.facts["tasks"].items.at(table[3].number());
         wakeup.pid = std::stoll(task.items.at(0).text);
         wakeup.comm = reader.name(std::stoull(task.items.at(1).text));
-        wakeup.target_cpu = static_cast<std::int64_t>(items.number());
+        wakeup.target_cpu = static_cast<std::int64_t>(table[4].number());
         shown.wakeups.push_back(wakeup);
     }
 }
 
 void read_values(const Reader& reader, ShownTimeline& shown) {
-    Items items = items_of(reader.page, "count");
-    std::uint64_t time = reader.begin;
-    for (; items.count != 0; --items.count) {
+    std::vector<Column> table = table_of(reader.page, "count", 3);
+    table[1].last = reader.begin;
+    std::map<std::uint64_t, std::int64_t> values;
+    for (std::uint64_t left = table[0].items; left != 0; --left) {
         ShownTimeline::Value value;
-        value.track = items.number();
-        value.time = time += static_cast<std::uint64_t>(items.signed_number());
-        value.value = items.signed_number();
+        value.track = table[0].number();
+        value.time = table[1].stepped();
+        value.value = values[value.track] += table[2].signed_number();
         shown.values.push_back(value);
     }
 }

@@ -10,7 +10,9 @@
 #include "engine/results/report_rows.h"
 #include "view/json.h"
 #include "view/losses.h"
-#include "view/monitor/report_text.h"
+#include "view/report/report_json.h"
+#include "view/report/report_stacks.h"
+#include "view/report/report_text.h"
 
 namespace gpufs {
 namespace {

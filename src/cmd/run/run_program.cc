@@ -10,7 +10,7 @@
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/screen.h"
 #include "lang/ir/followed.h"
-#include "view/monitor/report_text.h"
+#include "view/report/report_cells.h"
 
 namespace gpufs {
 namespace {

@@ -11,7 +11,7 @@
 #include "cmd/run/gpu_section.h"
 #include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
-#include "view/monitor/report_text.h"
+#include "view/report/report_text.h"
 
 namespace gpufs {
 namespace {

@@ -11,8 +11,8 @@
 #include "cmd/shared/command.h"
 #include "lang/program/program.h"
 #include "view/monitor/top_text.h"
-#include "view/monitor/trends.h"
 #include "view/monitor/value_text.h"
+#include "view/report/trends.h"
 
 namespace gpufs {
 

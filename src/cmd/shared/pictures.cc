@@ -13,8 +13,10 @@
 #include "view/export/perfetto.h"
 #include "view/export/tee.h"
 #include "view/losses.h"
-#include "view/monitor/report_text.h"
 #include "view/pictures/heat_text.h"
+#include "view/report/report_cells.h"
+#include "view/report/report_stacks.h"
+#include "view/report/report_text.h"
 
 namespace gpufs {
 namespace {

@@ -8,7 +8,6 @@
 namespace gpufs {
 namespace {
 
-constexpr std::string_view kGpuCategory = "gpu";
 // TTM's numbers, and those that amdgpu adds (amdgpu_ttm.h).
 constexpr std::array<std::string_view, 8> kPlaces = {"system", "GTT", "VRAM",    "GDS",
                                                      "GWS",    "OA",  "preempt", "doorbell"};

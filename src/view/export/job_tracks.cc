@@ -7,8 +7,6 @@
 namespace gpufs {
 namespace {
 
-constexpr std::string_view kCategory = "gpu";
-
 std::uint32_t add_counter(Tracks& tracks, std::uint32_t group, const char* name) {
     Track track;
     track.kind = Track::Kind::counter;
@@ -47,7 +45,7 @@ void JobTracks::begin(Job& job, const JobStep& step, std::uint64_t time, bool ru
         Argument{"ring", Argument::Kind::text, 0, step.ring},
         Argument{"context", Argument::Kind::unsigned_number, step.key.context, {}},
         Argument{"seqno", Argument::Kind::unsigned_number, step.key.number, {}}};
-    Happening slice{job.track, time, step.comm, kCategory, arguments, job.flow};
+    Happening slice{job.track, time, step.comm, kGpuCategory, arguments, job.flow};
     writer_.begin(slice);
     std::int64_t& count = runs ? ring.running : ring.queued;
     writer_.count(runs ? ring.run_count : ring.queue_count, time, ++count);
@@ -102,7 +100,7 @@ JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
             Argument{"context", Argument::Kind::unsigned_number, step.awaited.context, {}},
             Argument{"seqno", Argument::Kind::unsigned_number, step.awaited.number, {}}};
         const bool is_known = step.awaited != JobStep::Key();
-        writer_.begin({job.track, time, name, kCategory,
+        writer_.begin({job.track, time, name, kGpuCategory,
                        std::span(awaited.data(), is_known ? awaited.size() : 0)});
         job.waits = true;
     } else if (step.what == What::run) {

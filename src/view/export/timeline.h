@@ -9,6 +9,9 @@
 
 namespace gpufs {
 
+// The category of jobs on the rings of GPUs, of their waits, and of what drivers tell.
+inline constexpr std::string_view kGpuCategory = "gpu";
+
 // A named value of what happened.
 struct Argument {
     enum class Kind { unsigned_number, signed_number, address, text };

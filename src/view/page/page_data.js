@@ -49,45 +49,119 @@ function bytesOf(text) {
     return bytes;
 }
 
-async function unpacked(text) {
-    const bytes = bytesOf(text);
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+// What the elements of a chunk have together. Through no Blob, which is another process's.
+async function unpacked(chunk) {
+    const stream = new DecompressionStream('deflate');
+    const writer = stream.writable.getWriter(), reader = stream.readable.getReader();
+    const written = (async () => {
+        for (const part of chunk.parts) await writer.write(bytesOf(part.textContent));
+        await writer.close();
+    })();
+    const pieces = [];
+    let size = 0;
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+        pieces.push(piece.value);
+        size += piece.value.length;
+    }
+    await written;
+    for (const part of chunk.parts) part.textContent = '';
+    const bytes = new Uint8Array(size);
+    let at = 0;
+    for (const piece of pieces) {
+        bytes.set(piece, at);
+        at += piece.length;
+    }
+    return bytes;
 }
 
-let chunksByKind = null;
-function chunksOf(kind) {
-    if (!chunksByKind) {
-        chunksByKind = new Map();
-        for (const chunk of document.querySelectorAll('script.chunk')) {
-            if (!chunksByKind.has(chunk.dataset.kind)) chunksByKind.set(chunk.dataset.kind, []);
-            chunksByKind.get(chunk.dataset.kind).push(chunk);
+// By kind and column, in their order.
+let chunksByColumn = null;
+function chunksOf(kind, column) {
+    if (!chunksByColumn) {
+        chunksByColumn = new Map();
+        let last = null;
+        for (const part of document.querySelectorAll('script.chunk')) {
+            const {kind: its, column: at, items} = part.dataset;
+            if (its) {
+                const key = `${its} ${at}`;
+                last = {items: Number(items), parts: []};
+                if (!chunksByColumn.has(key)) chunksByColumn.set(key, []);
+                chunksByColumn.get(key).push(last);
+            }
+            last.parts.push(part);
         }
     }
-    return chunksByKind.get(kind) || [];
+    return chunksByColumn.get(`${kind} ${column}`) || [];
 }
 
-// Calls `take` with the numbers of each item of a kind; `begin` with how many items there are.
-async function readItems(kind, begin, take) {
-    const chunks = chunksOf(kind);
-    let count = 0;
-    for (const chunk of chunks) count += Number(chunk.dataset.items);
-    begin(count);
-    let item = 0;
-    for (const chunk of chunks) {
-        const numbers = new Numbers(await unpacked(chunk.textContent));
-        for (let left = Number(chunk.dataset.items); left; left--) take(numbers, item++);
-        chunk.remove();
+// How the numbers of a column are told: as they are; with a sign; as signed steps from the one before;
+// as such steps where there is one at all, else 0.
+const kPlain = 0, kSigned = 1, kSteps = 2, kSparse = 3;
+
+const fromZigzag = value => value < 2147483648 ? (value >>> 1) ^ -(value & 1) : value % 2 ? -(value + 1) / 2 : value / 2;
+
+// Reads the numbers of a column into `out` from one index to another.
+function readColumn(bytes, out, from, to) {
+    let at = 0;
+    for (let i = from; i < to; i++) {
+        let byte = bytes[at++];
+        if (byte < 128) {
+            out[i] = byte;
+            continue;
+        }
+        let value = byte & 127;
+        for (let digit = 128; byte >= 128; digit *= 128) {
+            byte = bytes[at++];
+            value += (byte & 127) * digit;
+        }
+        out[i] = value;
     }
+}
+
+// What the numbers of a whole column mean.
+function resolve(numbers, how) {
+    const count = numbers.length;
+    let last = 0;
+    if (how === kSigned) for (let i = 0; i < count; i++) numbers[i] = fromZigzag(numbers[i]);
+    else if (how === kSteps) for (let i = 0; i < count; i++) numbers[i] = last += fromZigzag(numbers[i]);
+    else if (how === kSparse) for (let i = 0; i < count; i++) if (numbers[i]) numbers[i] = last += fromZigzag(numbers[i] - 1);
+}
+
+// The tables: [name, type of array, how its numbers are told] of each column, in their order.
+const kTables = {
+    slice: [['track', Uint32Array, kPlain], ['start', Float64Array, kSteps], ['end', Float64Array, kPlain], ['name', Uint32Array, kPlain],
+            ['category', Uint32Array, kPlain], ['flow', Uint32Array, kSparse], ['values', Float64Array, kSparse]],
+    // Jobs and their waits.
+    'gpu-slice': [['slice', Uint32Array, kSteps], ['pid', Uint32Array, kPlain], ['context', Float64Array, kPlain],
+                  ['seqno', Float64Array, kSteps]],
+    instant: [['track', Uint32Array, kPlain], ['time', Float64Array, kSteps], ['name', Uint32Array, kPlain],
+              ['category', Uint32Array, kPlain], ['flow', Uint32Array, kSparse], ['values', Float64Array, kSparse],
+              ['times', Uint32Array, kPlain]],
+    switch: [['cpu', Uint16Array, kPlain], ['time', Float64Array, kSteps], ['before', Uint32Array, kPlain], ['state', Float64Array, kSigned],
+             ['task', Uint32Array, kPlain], ['prio', Float64Array, kSigned], ['merged', Uint32Array, kPlain], ['busy', Float64Array, kPlain]],
+    wakeup: [['time', Float64Array, kSteps], ['cpu', Uint16Array, kPlain], ['waker', Uint32Array, kPlain], ['task', Uint32Array, kPlain],
+             ['target', Uint16Array, kPlain]],
+    count: [['track', Uint32Array, kPlain], ['time', Float64Array, kSteps], ['value', Float64Array, kSigned]],
+};
+
+// Reads some columns into the table of a kind: {count, name: its numbers, ...}.
+async function readTable(kind, names, table = {}) {
+    for (const name of names) {
+        const column = kTables[kind].findIndex(([its]) => its === name);
+        const [, Type, how] = kTables[kind][column], chunks = chunksOf(kind, column);
+        table.count = chunks.reduce((sum, chunk) => sum + chunk.items, 0);
+        const numbers = new Type(table.count);
+        let from = 0;
+        for (const chunk of chunks) readColumn(await unpacked(chunk), numbers, from, from += chunk.items);
+        resolve(numbers, how);
+        table[name] = numbers;
+    }
+    return table;
 }
 
 async function readBytes(kind) {
-    const chunks = chunksOf(kind);
     const parts = [];
-    for (const chunk of chunks) {
-        parts.push(await unpacked(chunk.textContent));
-        chunk.remove();
-    }
+    for (const chunk of chunksOf(kind, 0)) parts.push(await unpacked(chunk));
     const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
     let at = 0;
     for (const part of parts) {
@@ -97,135 +171,95 @@ async function readBytes(kind) {
     return all;
 }
 
-const data = {};
+const data = {isWhole: false};
 
 async function readSlices() {
-    const s = data.slices = {count: 0};
-    let time = 0, values = 0;
-    await readItems('slice', count => {
-        s.count = count;
-        s.track = new Uint32Array(count);
-        s.start = new Float64Array(count);
-        s.end = new Float64Array(count);
-        s.isOpen = new Uint8Array(count);
-        s.name = new Uint32Array(count);
-        s.category = new Uint32Array(count);
-        s.flow = new Float64Array(count);
-        s.values = new Float64Array(count);
-    }, (numbers, i) => {
-        s.track[i] = numbers.next();
-        s.start[i] = time += numbers.signed();
-        const duration = numbers.next();
-        s.isOpen[i] = duration === 0;
-        s.end[i] = duration === 0 ? data.span : time + duration - 1;
-        s.name[i] = numbers.next();
-        s.category[i] = numbers.next();
-        s.flow[i] = numbers.next();
-        const step = numbers.next();
-        if (step) s.values[i] = values += step;
-    });
-    s.bytes = await readBytes('slice-values');
-}
-
-async function readInstants() {
-    const s = data.instants = {count: 0};
-    let time = 0, values = 0;
-    await readItems('instant', count => {
-        s.count = count;
-        s.track = new Uint32Array(count);
-        s.time = new Float64Array(count);
-        s.name = new Uint32Array(count);
-        s.category = new Uint32Array(count);
-        s.flow = new Float64Array(count);
-        s.values = new Float64Array(count);
-        s.times = new Uint32Array(count);
-    }, (numbers, i) => {
-        s.track[i] = numbers.next();
-        s.time[i] = time += numbers.signed();
-        s.name[i] = numbers.next();
-        s.category[i] = numbers.next();
-        s.flow[i] = numbers.next();
-        const step = numbers.signed();
-        if (step) s.values[i] = values += step;
-        s.times[i] = numbers.next();
-    });
-    s.bytes = await readBytes('instant-values');
+    const s = data.slices = await readTable('slice', ['track', 'start', 'end', 'name', 'category', 'flow']);
+    s.isOpen = new Uint8Array(s.count);
+    // So far the end is how long it takes and 1, or 0.
+    for (let i = 0; i < s.count; i++) {
+        s.isOpen[i] = s.end[i] === 0;
+        s.end[i] = s.end[i] === 0 ? data.span : s.start[i] + s.end[i] - 1;
+    }
+    data.gpuSlices = await readTable('gpu-slice', ['slice', 'pid', 'context', 'seqno']);
 }
 
 async function readSwitches() {
-    const s = data.switches = {count: 0};
-    let time = 0;
-    await readItems('switch', count => {
-        s.count = count;
-        s.cpu = new Uint16Array(count);
-        s.time = new Float64Array(count);
-        s.end = new Float64Array(count).fill(data.span);
-        s.before = new Uint32Array(count);
-        s.state = new Float64Array(count);
-        s.task = new Uint32Array(count);
-        s.prio = new Int32Array(count);
-        s.merged = new Uint32Array(count);
-        s.busy = new Float64Array(count);
-    }, (numbers, i) => {
-        s.cpu[i] = numbers.next();
-        s.time[i] = time += numbers.signed();
-        s.before[i] = numbers.next();
-        s.state[i] = numbers.signed();
-        s.task[i] = numbers.next();
-        s.prio[i] = numbers.signed();
-        s.merged[i] = numbers.next();
-        if (s.merged[i]) s.busy[i] = numbers.next();
-    });
+    const s = data.switches = await readTable('switch', ['cpu', 'time', 'before', 'state', 'task']);
+    if (data.grain) await readTable('switch', ['merged', 'busy'], s);
+    else Object.assign(s, {merged: new Uint8Array(s.count), busy: new Float64Array(s.count)});
+    s.end = new Float64Array(s.count).fill(data.span);
+    const isIdle = data.tasks.map(task => task.tid === 0);
     const last = [];
     for (let i = 0; i < s.count; i++) {
-        const before = last[s.cpu[i]];
-        if (before !== undefined) s.end[before] = s.time[i];
-        last[s.cpu[i]] = i;
+        const cpu = s.cpu[i], came = last[cpu];
+        last[cpu] = i;
+        // 0 is the task that came last.
+        s.before[i] = s.before[i] ? s.before[i] - 1 : s.task[came];
+        if (came !== undefined) s.end[came] = s.time[i];
     }
-    const isIdle = data.tasks.map(task => task.tid === 0);
     for (let i = 0; i < s.count; i++)
         if (!s.merged[i] && !isIdle[s.task[i]]) s.busy[i] = s.end[i] - s.time[i];
 }
 
-async function readWakeups() {
-    const s = data.wakeups = {count: 0};
-    let time = 0;
-    await readItems('wakeup', count => {
-        s.count = count;
-        s.time = new Float64Array(count);
-        s.cpu = new Uint16Array(count);
-        s.waker = new Uint32Array(count);
-        s.task = new Uint32Array(count);
-        s.target = new Uint16Array(count);
-    }, (numbers, i) => {
-        s.time[i] = time += numbers.signed();
-        s.cpu[i] = numbers.next();
-        s.waker[i] = numbers.next();
-        s.task[i] = numbers.next();
-        s.target[i] = numbers.next();
-    });
-}
-
+// By track, in their order: a value is told as the step from the track's own.
 async function readCounts() {
-    const byTrack = data.counts = new Map();
-    let time = 0;
-    await readItems('count', () => {}, numbers => {
-        const track = numbers.next();
-        time += numbers.signed();
-        if (!byTrack.has(track)) byTrack.set(track, {time: [], value: []});
-        byTrack.get(track).time.push(time);
-        byTrack.get(track).value.push(numbers.signed());
-    });
+    const all = await readTable('count', ['track', 'time', 'value']);
+    data.counts = new Map();
+    for (const [track, refs] of placesByTrack(all.track, all.count)) {
+        const counts = {time: new Float64Array(refs.length), value: new Float64Array(refs.length)};
+        let value = 0;
+        for (let i = 0; i < refs.length; i++) {
+            counts.time[i] = all.time[refs[i]];
+            counts.value[i] = value += all.value[refs[i]];
+        }
+        data.counts.set(track, counts);
+    }
 }
 
 async function readLines() {
     data.lines = [];
+    const numbers = async column => {
+        const parts = [];
+        for (const chunk of chunksOf('line', column)) parts.push({left: chunk.items, numbers: new Numbers(await unpacked(chunk))});
+        return parts;
+    };
+    const [monitors, times, texts] = [await numbers(0), await numbers(1), await numbers(2)];
     let time = 0;
-    await readItems('line', () => {}, numbers => {
-        const monitor = data.names[numbers.next()];
-        time += numbers.signed();
-        data.lines.push({monitor, time, text: numbers.text()});
+    monitors.forEach(({left, numbers: monitor}, i) => {
+        for (; left; left--) {
+            const name = data.names[monitor.next()];
+            time += times[i].numbers.signed();
+            data.lines.push({monitor: name, time, text: texts[i].numbers.text()});
+        }
     });
+}
+
+// What is not drawn, but told of what is selected or searched for.
+async function readRest() {
+    const s = data.switches;
+    await readTable('switch', ['prio'], s);
+    const prios = new Int32Array(data.tasks.length);
+    for (let i = 0; i < s.count; i++) s.prio[i] = prios[s.task[i]] += s.prio[i];  // a step from the task's own
+    await readTable('wakeup', ['cpu', 'waker', 'target'], data.wakeups);
+    await readTable('slice', ['values'], data.slices);
+    await readTable('instant', ['name', 'category', 'flow', 'values', 'times'], data.instants);
+    data.slices.bytes = await readBytes('slice-values');
+    data.instants.bytes = await readBytes('instant-values');
+    data.isWhole = true;
+}
+
+// The places of each track's items, in their order, by track.
+function placesByTrack(tracks, count) {
+    const sizes = new Int32Array(data.tracks.size + 1);  // tracks are numbered from 1
+    for (let i = 0; i < count; i++) sizes[tracks[i]]++;
+    const lists = new Map(), listOf = [], next = new Int32Array(sizes.length);
+    sizes.forEach((size, track) => { if (size) lists.set(track, listOf[track] = new Int32Array(size)); });
+    for (let i = 0; i < count; i++) {
+        const track = tracks[i];
+        listOf[track][next[track]++] = i;
+    }
+    return lists;
 }
 
 // The fields of a slice or an instant: [name, value] each.
@@ -246,21 +280,6 @@ function valuesOf(items, i) {
     return values;
 }
 
-// One number of an item's fields, without making texts of the others.
-function numberOf(items, i, name) {
-    if (!items.values[i]) return 0;
-    const numbers = new Numbers(items.bytes);
-    numbers.at = items.values[i] - 1;
-    for (let left = numbers.next(); left; left--) {
-        const known = data.names[numbers.next()];
-        const kind = numbers.next();
-        const number = numbers.next();
-        if (known === name && kind !== 3) return number;
-        if (kind === 3) numbers.at += number;
-    }
-    return 0;
-}
-
 async function readData() {
     const facts = JSON.parse(document.getElementById('facts').textContent);
     data.title = facts.title;
@@ -277,9 +296,9 @@ async function readData() {
     data.tracks = new Map(facts.tracks.map(
         ([id, parent, kind, name, tid, pid, unit]) => [id, {id, parent, kind, name, tid, pid, unit}]));
     await readSwitches();
-    await readWakeups();
+    data.wakeups = await readTable('wakeup', ['time', 'task']);
     await readSlices();
-    await readInstants();
+    data.instants = await readTable('instant', ['track', 'time']);
     await readCounts();
     await readLines();
 }

@@ -41,7 +41,10 @@ function visit(row, box, crowd) {
         const edge = timeAt(pixel + 1);
         let next = i + 1;
         if (next < n && start[next] < edge) {
-            next = firstFrom(start, edge, next, n);
+            // The next pixel's first is near: look twice as far each time.
+            let far = 2;
+            while (next + far < n && start[next + far] < edge) far *= 2;
+            next = firstFrom(start, edge, next + (far >> 1), Math.min(n, next + far));
             // One that begins here and is wide is a box of its own.
             if (end[next - 1] - start[next - 1] >= perPixel) next--;
             next = Math.max(next, i + 1);
@@ -54,27 +57,38 @@ function visit(row, box, crowd) {
     }
 }
 
-// Neighbouring pixels of one look are one rectangle.
+const rgbOf = new Map();
+function rgb(colour) {
+    if (!rgbOf.has(colour)) rgbOf.set(colour, [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16)));
+    return rgbOf.get(colour);
+}
+
+const strip = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+
+// A row of pixels, each of its own colour: one image of one pixel's height, drawn as high as the row is.
+// A rectangle for each takes ten times as long.
 class Crowd {
     constructor(context, y, height) {
-        Object.assign(this, {context, y, height, from: 0, to: 0, colour: '', share: 0});
+        Object.assign(this, {context, y, height, image: null});
     }
     add(pixel, colour, share) {
-        share = Math.max(0.25, Math.ceil(share * 6) / 6);
-        if (pixel === this.to && colour === this.colour && share === this.share) {
-            this.to++;
-            return;
-        }
-        this.flush();
-        Object.assign(this, {from: pixel, to: pixel + 1, colour, share});
+        if (pixel >= view.width) return;
+        this.image ??= new ImageData(Math.ceil(view.width), 1);
+        const {data: bytes} = this.image, [r, g, b] = rgb(colour);
+        let at = pixel * 4;
+        bytes[at++] = r;
+        bytes[at++] = g;
+        bytes[at++] = b;
+        bytes[at] = 255 * Math.max(0.25, share);
     }
     flush() {
-        if (this.to === this.from) return;
-        this.context.globalAlpha = this.share;
-        this.context.fillStyle = this.colour;
-        this.context.fillRect(this.from, this.y, this.to - this.from, this.height);
-        this.context.globalAlpha = 1;
-        this.from = this.to = 0;
+        if (!this.image) return;
+        const {width} = this.image;
+        if (strip.canvas.width !== width) Object.assign(strip.canvas, {width, height: 1});
+        strip.putImageData(this.image, 0, 0);
+        this.context.imageSmoothingEnabled = false;
+        this.context.drawImage(strip.canvas, 0, 0, width, 1, 0, this.y, width, this.height);
+        this.image = null;
     }
 }
 
@@ -168,12 +182,21 @@ function drawSlices(context, lane, y, first) {
 function drawTicks(context, ticks, y, height, colour) {
     const perPixel = nsPerPixel();
     context.fillStyle = colour;
-    let i = firstFrom(ticks.time, view.from);
-    while (i < ticks.time.length && ticks.time[i] < view.to) {
-        const x = Math.floor(xOf(ticks.time[i]));
-        context.fillRect(x, y, perPixel < 20000 ? 2 : 1, height);
-        i = Math.max(i + 1, firstFrom(ticks.time, timeAt(x + 1), i + 1));
+    const {time} = ticks, wide = perPixel < 20000 ? 2 : 1;
+    let from = 0, to = -1;  // pixels beside each other
+    for (let i = firstFrom(time, view.from); i < time.length && time[i] < view.to;) {
+        const x = Math.floor(xOf(time[i])), edge = timeAt(x + 1);
+        if (x > to) {
+            if (to >= from) context.fillRect(from, y, to - from, height);
+            from = x;
+        }
+        to = x + wide;
+        for (i++; i < time.length && time[i] < edge;) {
+            if (i + 64 < time.length && time[i + 64] < edge) i += 64;
+            else i++;
+        }
     }
+    if (to >= from) context.fillRect(from, y, to - from, height);
 }
 
 function drawCounts(context, lane, y) {

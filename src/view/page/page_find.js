@@ -44,6 +44,10 @@ function matchesOf(words) {
 const search = {words: '', found: [], at: -1};
 
 function find(words, by) {
+    if (!data.isWhole) {
+        $('found').textContent = words ? 'Reading…' : '';
+        return;
+    }
     if (words !== search.words) {
         search.words = words;
         search.found = words ? matchesOf(words) : [];

@@ -48,34 +48,37 @@ class RowMaker {
             this[name] = more;
         }
     }
-    // `sums`: how long the boxes up to each are; `busyOf` says how much of one counts.
-    done(busyOf) {
+    // `sums`: how long the boxes up to each are; `busy` says by `ref` how much of one counts.
+    done(busy) {
         const n = this.count;
         const row = {start: this.start.subarray(0, n), end: this.end.subarray(0, n), ref: this.ref.subarray(0, n),
                      sums: new Float64Array(n + 1)};
         let sum = 0;
         for (let i = 0; i < n; i++) {
-            sum += busyOf ? busyOf(row.ref[i], row.end[i] - row.start[i]) : row.end[i] - row.start[i];
+            sum += busy ? busy[row.ref[i]] : row.end[i] - row.start[i];
             row.sums[i + 1] = sum;
         }
         return row;
     }
 }
 
-// Rows of what may overlap: each box goes to the first row that is free. `items` in order of start.
-function stacked(items, startOf, endOf, least) {
+// Rows of what may overlap: each box goes to the first row that is free. `refs` in order of start;
+// `start` and `end` have the times of each.
+function stacked(refs, start, end) {
     const kMostRows = 48;
     const makers = [];
-    for (const item of items) {
-        const start = startOf(item), end = Math.max(endOf(item), start + 1);
-        let at = makers.findIndex(maker => maker.last <= start);
-        if (at < 0) at = Math.min(makers.length, kMostRows - 1);
-        const maker = makers[at] ??= new RowMaker();
+    for (const ref of refs) {
+        const from = start[ref];
+        let at = 0;
+        while (at < makers.length && makers[at].last > from) at++;
+        if (at === kMostRows) at--;
+        else if (at === makers.length) makers.push(new RowMaker());
+        const maker = makers[at];
         // More at a time than there are rows: the last row has the beginning of each.
-        if (maker.last > start) maker.end[maker.count - 1] = start;
-        maker.add(start, end, item);
+        if (maker.last > from) maker.end[maker.count - 1] = from;
+        maker.add(from, Math.max(end[ref], from + 1), ref);
     }
-    while (makers.length < (least || 1)) makers.push(new RowMaker());
+    if (!makers.length) makers.push(new RowMaker());
     return makers.map(maker => maker.done());
 }
 
@@ -83,8 +86,9 @@ const model = {
     processes: new Map(),  // by pid: {pid, name, cpu, gpu, queue, jobs, colour}
     taskTracks: new Map(), // by tid: the track
     jobs: [],
-    jobOfFlow: new Map(),
-    jobsOfFence: new Map(),  // by context/number: those that had it, one after another
+    jobOfFlow: [],
+    fenceOfWait: new Map(),  // by slice: its place in gpuSlices
+    jobsOfFence: null,       // by context/number: those that had it, one after another
     rings: [],             // {device, name, jobs}
     tasks: new Map(),      // by tid: {tid, comm, pid, busy, waits, blocked, states}
     lanes: [],
@@ -119,47 +123,62 @@ function groupPath(track) {
     return names;
 }
 
+function placeOfTrack(track) {
+    const [device, ring] = groupPath(data.tracks.get(track));
+    return {device: device || '', ring: (ring || '').replace(/^ring /, ''), runs: data.tracks.get(track).name === 'run'};
+}
+
 // Jobs: the slices in the queue and on the ring that have one flow.
 function findJobs() {
-    const s = data.slices;
-    const gpu = data.names.indexOf('gpu');
-    const waits = [];
-    for (let i = 0; i < s.count; i++) {
-        if (s.category[i] !== gpu) continue;
-        if (!s.flow[i]) {
+    const s = data.slices, g = data.gpuSlices;
+    const most = s.flow.reduce((a, b) => Math.max(a, b), 0);
+    // By flow and from 1 on: its slices, its place in gpuSlices.
+    const queues = new Int32Array(most + 1), runs = new Int32Array(most + 1), places = new Int32Array(most + 1);
+    const waits = [], placeOf = [];  // placeOf: by track
+    for (let k = 0; k < g.count; k++) {
+        const i = g.slice[k], track = s.track[i], flow = s.flow[i];
+        if (!flow) {
             waits.push(i);
+            model.fenceOfWait.set(i, k);
             continue;
         }
-        let job = model.jobOfFlow.get(s.flow[i]);
-        if (!job) {
-            const path = groupPath(data.tracks.get(s.track[i]));
-            job = {flow: s.flow[i], name: data.names[s.name[i]], pid: numberOf(s, i, 'pid'),
-                   device: path[0] || '', ring: (path[1] || '').replace(/^ring /, ''), queue: -1, run: -1,
-                   waits: [], submit: -1, done: -1};
-            model.jobOfFlow.set(job.flow, job);
-            model.jobs.push(job);
-        }
-        if (data.tracks.get(s.track[i]).name === 'run') job.run = i;
-        else job.queue = i;
+        const place = placeOf[track] ??= placeOfTrack(track);
+        if (place.runs) runs[flow] = i + 1;
+        else queues[flow] = i + 1;
+        places[flow] = k + 1;
     }
-    for (const job of model.jobs) {
-        const first = job.queue < 0 ? job.run : job.queue, last = job.run < 0 ? job.queue : job.run;
-        job.start = s.start[first];
-        job.ran = job.run < 0 ? s.end[last] : s.start[job.run];
-        job.end = s.end[last];
-        job.isOpen = s.isOpen[last] === 1;
-        job.seqno = numberOf(s, first, 'seqno');
-        job.context = numberOf(s, first, 'context');
+    // Flows are numbered as jobs come.
+    for (let flow = 1; flow <= most; flow++) {
+        if (!places[flow]) continue;
+        const k = places[flow] - 1, queue = queues[flow] - 1, run = runs[flow] - 1;
+        const first = queue < 0 ? run : queue, last = run < 0 ? queue : run;
+        const {device, ring} = placeOf[s.track[last]];
+        const job = {flow, name: data.names[s.name[last]], pid: g.pid[k], device, ring, context: g.context[k], seqno: g.seqno[k], queue, run,
+                     submit: -1, done: -1, index: model.jobs.length, row: 0, start: s.start[first],
+                     ran: run < 0 ? s.end[last] : s.start[run], end: s.end[last], isOpen: s.isOpen[last] === 1, ringOf: null, waits: kNoWaits};
+        model.jobOfFlow[flow] = job;
+        model.jobs.push(job);
     }
-    model.jobs.sort((a, b) => a.start - b.start);
-    for (const job of model.jobs) {
-        const key = `${job.context}/${job.seqno}`;
-        if (!model.jobsOfFence.has(key)) model.jobsOfFence.set(key, []);
-        model.jobsOfFence.get(key).push(job);
+    placeWaits(waits);
+}
+
+// The events of its submission and its end.
+function findEventsOfJobs() {
+    const t = data.instants;
+    for (let i = 0; i < t.count; i++) {
+        const job = t.flow[i] ? model.jobOfFlow[t.flow[i]] : null;
+        if (!job) continue;
+        if (job.submit < 0 && t.time[i] <= job.start) job.submit = i;
+        else job.done = i;
     }
-    model.jobs.forEach((job, i) => { job.index = i; });
-    // A wait lies in its job's time in the queue.
-    const queues = new Map();
+}
+
+const kNoWaits = [];
+
+// A wait lies in its job's time in the queue.
+function placeWaits(waits) {
+    if (!waits.length) return;
+    const s = data.slices, queues = new Map();  // by track
     for (const job of model.jobs) {
         if (job.queue < 0) continue;
         const track = s.track[job.queue];
@@ -170,22 +189,26 @@ function findJobs() {
     for (const wait of waits) {
         const queue = queues.get(s.track[wait]);
         const at = queue ? firstAbove(queue.start, s.start[wait]) - 1 : -1;
-        if (at >= 0) queue.jobs[at].waits.push(wait);
-    }
-    const t = data.instants;
-    for (let i = 0; i < t.count; i++) {
-        const job = t.flow[i] ? model.jobOfFlow.get(t.flow[i]) : null;
-        if (!job) continue;
-        if (job.submit < 0 && t.time[i] <= job.start) job.submit = i;
-        else job.done = i;
+        if (at < 0) continue;
+        const job = queue.jobs[at];
+        if (job.waits === kNoWaits) job.waits = [];
+        job.waits.push(wait);
     }
 }
 
 // The job that a wait is for; undefined where it is not recorded.
 function awaitedBy(wait) {
-    const s = data.slices;
-    const jobs = model.jobsOfFence.get(`${numberOf(s, wait, 'context')}/${numberOf(s, wait, 'seqno')}`) || [];
-    return jobs.findLast(job => job.start <= s.start[wait]);
+    const g = data.gpuSlices, k = model.fenceOfWait.get(wait);
+    if (!model.jobsOfFence) {
+        model.jobsOfFence = new Map();
+        for (const job of model.jobs) {
+            const key = `${job.context}/${job.seqno}`;
+            if (!model.jobsOfFence.has(key)) model.jobsOfFence.set(key, []);
+            model.jobsOfFence.get(key).push(job);
+        }
+    }
+    const jobs = model.jobsOfFence.get(`${g.context[k]}/${g.seqno[k]}`) || [];
+    return jobs.findLast(job => job.start <= data.slices.start[wait]);
 }
 
 // What each task did, from switches and wakeups in order of time: boxes of states.
@@ -245,24 +268,34 @@ function findStates() {
     for (const [tid, state] of makers) {
         if (state.what >= 0) change(state, data.span, -1);
         const task = taskOf(tid, ''), took = [0, 0, 0];
-        // Where it ran is what is to be seen of many.
-        const row = state.maker.done((what, time) => {
+        const row = state.maker.done();
+        let sum = 0;
+        for (let i = 0; i < row.ref.length; i++) {
+            const time = row.end[i] - row.start[i], what = row.ref[i];
             took[what] += time;
-            return what === kState.runs ? time : time / 3;
-        });
+            // Where it ran is what is to be seen of many.
+            row.sums[i + 1] = sum += what === kState.runs ? time : time / 3;
+        }
         if (s.count) task.states = row;
         task.busy += took[kState.runs];
         task.waited = took[kState.waits];
     }
 }
 
+// Places of items in the order that `before` says, which most are in.
+function inOrder(refs, before) {
+    for (let i = 1; i < refs.length; i++)
+        if (before(refs[i - 1], refs[i]) > 0) return refs.sort(before);
+    return refs;
+}
+
 // Ticks of a lane, in order of time.
 function ticksOf(refs) {
     const t = data.instants;
-    let isSorted = true;
-    for (let i = 1; i < refs.length && isSorted; i++) isSorted = t.time[refs[i - 1]] <= t.time[refs[i]];
-    if (!isSorted) refs.sort((a, b) => t.time[a] - t.time[b]);
-    return {time: Float64Array.from(refs, i => t.time[i]), ref: Int32Array.from(refs)};
+    inOrder(refs, (a, b) => t.time[a] - t.time[b]);
+    const time = new Float64Array(refs.length);
+    for (let i = 0; i < refs.length; i++) time[i] = t.time[refs[i]];
+    return {time, ref: refs};
 }
 
 function addGroup(name, isClosed) {
@@ -276,16 +309,6 @@ function addLane(group, kind, name, rows, more) {
                   isPinned: false, ...more};
     group.lanes.push(lane);
     return lane;
-}
-
-function byTrack(tracks, count) {
-    const lists = new Map();
-    for (let i = 0; i < count; i++) {
-        const list = lists.get(tracks[i]);
-        if (list) list.push(i);
-        else lists.set(tracks[i], [i]);
-    }
-    return lists;
 }
 
 function makeCpuLanes(ticks) {
@@ -308,7 +331,7 @@ function makeCpuLanes(ticks) {
     if (!makers.size) return;
     const group = addGroup('CPUs', makers.size > 8);
     for (const cpu of [...makers.keys()].sort((a, b) => a - b)) {
-        const lane = addLane(group, 'cpu', `CPU ${cpu}`, [makers.get(cpu).done(i => s.busy[i])], {cpu});
+        const lane = addLane(group, 'cpu', `CPU ${cpu}`, [makers.get(cpu).done(s.busy)], {cpu});
         if (own.has(cpu)) lane.ticks = ticksOf(own.get(cpu));
     }
 }
@@ -316,8 +339,7 @@ function makeCpuLanes(ticks) {
 // Slices of one track are within each other: a row for each depth.
 function nested(refs) {
     const s = data.slices;
-    refs.sort((a, b) => s.start[a] - s.start[b] || s.end[b] - s.end[a]);
-    return stacked(refs, i => s.start[i], i => s.end[i]);
+    return stacked(inOrder(refs, (a, b) => s.start[a] - s.start[b] || s.end[b] - s.end[a]), s.start, s.end);
 }
 
 function makeTaskLanes(ticks, slices) {
@@ -354,17 +376,22 @@ function makeTaskLanes(ticks, slices) {
 
 function makeRingLanes() {
     const rings = new Map();
+    let last = null;
     for (const job of model.jobs) {
-        const key = `${job.device}\n${job.ring}`;
-        if (!rings.has(key)) rings.set(key, {device: job.device, name: job.ring, jobs: []});
-        rings.get(key).jobs.push(job);
-        job.ringOf = rings.get(key);
+        if (last?.device !== job.device || last.name !== job.ring) {
+            const key = `${job.device}\n${job.ring}`;
+            if (!rings.has(key)) rings.set(key, {device: job.device, name: job.ring, jobs: []});
+            last = rings.get(key);
+        }
+        last.jobs.push(job);
+        job.ringOf = last;
     }
     model.rings = [...rings.values()];
     const groups = new Map();
+    const start = Float64Array.from(model.jobs, job => job.start), end = Float64Array.from(model.jobs, job => job.end);
     for (const ring of model.rings) {
         if (!groups.has(ring.device)) groups.set(ring.device, addGroup(ring.device || 'GPU'));
-        const rows = stacked(ring.jobs.map(job => job.index), i => model.jobs[i].start, i => model.jobs[i].end);
+        const rows = stacked(ring.jobs.map(job => job.index), start, end);
         ring.lane = addLane(groups.get(ring.device), 'ring', ring.name, rows, {ring});
         rows.forEach((row, at) => row.ref.forEach(i => { model.jobs[i].row = at; }));
         // How long jobs were on the ring, without counting two at a time twice.
@@ -390,7 +417,7 @@ function makeOtherLanes(ticks, slices) {
         const path = groupPath(track);
         const key = path.join('\n');
         if (!lanes.has(key)) lanes.set(key, {path, isCount, track, ticks: [], slices: []});
-        lanes.get(key).ticks.push(...(ticks.get(track.id) || []));
+        for (const tick of ticks.get(track.id) || []) lanes.get(key).ticks.push(tick);
         for (const slice of slices.get(track.id) || []) lanes.get(key).slices.push(slice);
     }
     const groups = new Map();
@@ -400,7 +427,7 @@ function makeOtherLanes(ticks, slices) {
         const rows = isCount ? [] : nested(inner);
         const lane = addLane(groups.get(name), isCount ? 'count' : 'slices', path[path.length - 1], rows,
                              {counts: isCount ? data.counts.get(track.id) : null, unit: track.unit});
-        if (own.length) lane.ticks = ticksOf(own);
+        if (own.length) lane.ticks = ticksOf(Int32Array.from(own));
         if (name === 'Displays') lane.isDisplay = true;
     }
     for (const group of groups.values())
@@ -447,8 +474,8 @@ function makeModel() {
     findJobs();
     findStates();
     sumProcesses();
-    const ticks = byTrack(data.instants.track, data.instants.count);
-    const slices = byTrack(data.slices.track, data.slices.count);
+    const ticks = placesByTrack(data.instants.track, data.instants.count);
+    const slices = placesByTrack(data.slices.track, data.slices.count);
     for (const job of model.jobs)
         for (const slice of [job.queue, job.run]) if (slice >= 0) slices.delete(data.slices.track[slice]);
     makeCpuLanes(ticks);

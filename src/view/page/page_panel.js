@@ -127,6 +127,7 @@ function stepLane(by) {
 
 // The name of an item, and its facts as [what, value].
 function describe(item) {
+    if (!data.isWhole) return {name: 'Still being read…', facts: []};
     const s = data.slices, t = data.instants;
     if (item.kind === 'job') return describeJob(item.job);
     if (item.kind === 'line') {
@@ -262,7 +263,7 @@ function fillSelection() {
 
 function jobOfInstant(item) {
     const flow = item.kind === 'instant' ? data.instants.flow[item.ref] : 0;
-    return flow ? model.jobOfFlow.get(flow) : null;
+    return flow ? model.jobOfFlow[flow] : null;
 }
 
 function overview() {

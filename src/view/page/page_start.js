@@ -1,5 +1,7 @@
 // Reads, lays out, listens.
 
+const nextFrame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+
 async function start() {
     if (!window.DecompressionStream)
         throw new Error('this browser cannot unpack the page\'s data: Chromium since 80, Firefox since 113 and Safari since 16.4 can');
@@ -18,6 +20,11 @@ async function start() {
     $('loading').hidden = true;
     // For who wants to ask the page something in the browser's console.
     window.gpufs = {data, model, view, show, select, jobItem, find, draw, itemAt, boxOf, xOf, opened: performance.now() - before};
+    await nextFrame();
+    await readRest();
+    findEventsOfJobs();
+    fillSelection();
+    find($('words').value.trim(), 0);
 }
 
 start().catch(error => {

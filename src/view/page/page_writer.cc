@@ -11,10 +11,20 @@ namespace {
 
 constexpr std::uint32_t kTooManyNames = 0;
 
-std::int64_t step(std::uint64_t time, std::uint64_t& last) {
-    const std::int64_t since = static_cast<std::int64_t>(time - last);
-    last = time;
+std::int64_t step(std::uint64_t number, std::uint64_t& last) {
+    const std::int64_t since = static_cast<std::int64_t>(number - last);
+    last = number;
     return since;
+}
+
+// 0 for none; else the step since the last one that there was, as a number without sign, and 1.
+std::uint64_t sparse_step(std::uint64_t number, std::uint64_t& last) {
+    return number == 0 ? 0 : NumberFile::zigzag(step(number, last)) + 1;
+}
+
+std::uint64_t number_of(std::span<const Argument> arguments, std::string_view name) {
+    const auto it = std::ranges::find(arguments, name, &Argument::name);
+    return it == arguments.end() ? 0 : it->number;
 }
 
 }  // namespace
@@ -25,6 +35,7 @@ PageWriter::PageWriter(WritePage write, std::string title, PageLimits limits)
       limits_(limits),
       slices_("slice", write_),
       slice_values_("slice-values", write_),
+      gpu_slices_("gpu-slice", write_),
       instants_("instant", write_),
       instant_values_("instant-values", write_),
       counts_("count", write_),
@@ -93,8 +104,10 @@ std::uint64_t PageWriter::store_arguments(PageChunks& chunks, std::uint32_t coun
         return 0;
     }
     const std::uint64_t at = chunks.bytes() + 1;
-    chunks.number(count);
-    chunks.bytes_as_they_are(values);
+    std::string counted;
+    append_varint(counted, count);
+    counted += values;
+    chunks.bytes_as_they_are(counted);
     chunks.end_item();
     return at;
 }
@@ -108,6 +121,11 @@ void PageWriter::begin(const Happening& slice) {
     open.category = name_of(slice.category);
     open.arguments = static_cast<std::uint32_t>(slice.arguments.size());
     append_arguments(open.values, slice.arguments);
+    if (slice.category != kGpuCategory) return;
+    open.fence.emplace();
+    open.fence->pid = number_of(slice.arguments, "pid");
+    open.fence->context = number_of(slice.arguments, "context");
+    open.fence->seqno = number_of(slice.arguments, "seqno");
 }
 
 void PageWriter::end(std::uint32_t track, std::uint64_t time, std::span<const Argument> arguments) {
@@ -132,10 +150,15 @@ void PageWriter::write_slice(std::uint32_t track, const Open& slice, std::uint64
     slices_.number(duration_and_1);
     slices_.number(slice.name);
     slices_.number(slice.category);
-    slices_.number(slice.flow);
-    slices_.number(values == 0 ? 0 : values - last_slice_values_);
-    if (values != 0) last_slice_values_ = values;
+    slices_.number(sparse_step(slice.flow, last_slice_flow_));
+    slices_.number(sparse_step(values, last_slice_values_));
     slices_.end_item();
+    if (!slice.fence) return;
+    gpu_slices_.signed_number(step(slices_.items() - 1, last_gpu_slice_));
+    gpu_slices_.number(slice.fence->pid);
+    gpu_slices_.number(slice.fence->context);
+    gpu_slices_.signed_number(step(slice.fence->seqno, last_seqno_));
+    gpu_slices_.end_item();
 }
 
 // Their ends are not known.
@@ -172,7 +195,8 @@ void PageWriter::count(std::uint32_t track, std::uint64_t time, std::int64_t val
     }
     counts_.number(track);
     counts_.signed_number(step(time, last_count_));
-    counts_.signed_number(value);
+    const auto number = static_cast<std::uint64_t>(value);
+    counts_.signed_number(step(number, last_values_[track]));
     counts_.end_item();
 }
 
@@ -211,16 +235,21 @@ void PageWriter::add_report(std::string_view title, std::string_view text) {
     reports_.emplace_back(title, text);
 }
 
+// What goes is mostly what came, and a task keeps its priority: columns that are nearly all 0.
 void PageWriter::write_switch(std::uint64_t cpu, const Merged& change, std::uint64_t& last) {
     const bool is_merged = change.count > 1;
+    const auto came = last_tasks_.find(cpu);
+    const bool is_expected = came != last_tasks_.end() && came->second == change.prev_task;
+    last_tasks_[cpu] = change.task;
     switches_.number(cpu);
     switches_.signed_number(step(change.time, last));
-    switches_.number(change.prev_task);
+    switches_.number(is_expected ? 0 : change.prev_task + 1);
     switches_.signed_number(change.prev_state);
     switches_.number(change.task);
-    switches_.signed_number(change.prio);
+    const auto prio = static_cast<std::uint64_t>(change.prio);
+    switches_.signed_number(step(prio, last_prios_[change.task]));
     switches_.number(is_merged ? change.count : 0);
-    if (is_merged) switches_.number(change.busy);
+    switches_.number(is_merged ? change.busy : 0);
     switches_.end_item();
 }
 
@@ -285,17 +314,14 @@ void PageWriter::write_instants() {
     if (instant_count_ > limits_.instants)
         instant_grain_ = (end_ - begin_) / limits_.instants * repeated_.size() + 1;
     std::unordered_map<std::uint64_t, Repeated> waiting;
-    std::uint64_t time = begin_, last = begin_, last_values = 0;
+    std::uint64_t time = begin_, last = begin_, last_flow = 0, last_values = 0;
     const auto write_one = [&](std::uint64_t key, const Repeated& one, std::uint64_t flow) {
         instants_.number(key >> 32);
         instants_.signed_number(step(one.time, last));
         instants_.number(key & 0xffffffff);
         instants_.number(one.category);
-        instants_.number(flow);
-        // Those of what was written later may stand before.
-        instants_.signed_number(
-            one.arguments == 0 ? 0 : static_cast<std::int64_t>(one.arguments - last_values));
-        if (one.arguments != 0) last_values = one.arguments;
+        instants_.number(sparse_step(flow, last_flow));
+        instants_.number(sparse_step(one.arguments, last_values));
         instants_.number(one.count);
         instants_.end_item();
     };
@@ -367,8 +393,8 @@ void PageWriter::finish() {
     write_switches();
     write_instants();
     write_wakeups();
-    for (PageChunks* chunks : {&slices_, &slice_values_, &instants_, &instant_values_, &counts_,
-                               &switches_, &wakeups_, &lines_})
+    for (PageChunks* chunks : {&slices_, &slice_values_, &gpu_slices_, &instants_, &instant_values_,
+                               &counts_, &switches_, &wakeups_, &lines_})
         chunks->flush();
     const std::pair<std::uint64_t, const char*> left_out[] = {
         {left_out_slices_, " slices are left out"},

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -53,11 +54,16 @@ public:
     void add_note(std::string note) { notes_.push_back(std::move(note)); }
 
 private:
+    // Whose job a slice is; of a wait, the job that it is for.
+    struct Fence {
+        std::uint64_t pid = 0, context = 0, seqno = 0;
+    };
     // A slice that has begun.
     struct Open {
         std::uint64_t time = 0, flow = 0;
         std::uint32_t name = 0, category = 0, arguments = 0;
-        std::string values;  // of the arguments
+        std::string values;          // of the arguments
+        std::optional<Fence> fence;  // of the category gpu
     };
     // Switches of one CPU that become one, each shorter than the grain.
     struct Merged {
@@ -105,9 +111,13 @@ private:
     std::vector<std::string> notes_;
 
     std::unordered_map<std::uint32_t, std::vector<Open>> open_;  // by track
-    PageChunks slices_, slice_values_, instants_, instant_values_, counts_, switches_, wakeups_,
-        lines_;
-    std::uint64_t last_slice_ = 0, last_slice_values_ = 0, last_count_ = 0, last_line_ = 0;
+    PageChunks slices_, slice_values_, gpu_slices_, instants_, instant_values_, counts_, switches_,
+        wakeups_, lines_;
+    std::uint64_t last_slice_ = 0, last_slice_flow_ = 0, last_slice_values_ = 0;
+    std::uint64_t last_gpu_slice_ = 0, last_seqno_ = 0, last_count_ = 0, last_line_ = 0;
+    std::unordered_map<std::uint32_t, std::uint64_t> last_values_;  // of counters, by track
+    std::unordered_map<std::uint64_t, std::uint64_t> last_tasks_;   // that came, by CPU
+    std::unordered_map<std::uint64_t, std::uint64_t> last_prios_;   // by task
     std::uint64_t left_out_values_ = 0, left_out_slices_ = 0, left_out_counts_ = 0;
 
     // What is written when all is known.

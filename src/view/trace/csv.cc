@@ -2,18 +2,16 @@
 
 #include "base/cat.h"
 #include "view/trace/json.h"
-#include "view/trace/kernel_text.h"
 #include "view/trace/record_bytes.h"
 
 namespace gpufs {
 namespace {
 
-// What a spreadsheet would take apart stands in quotes.
-void append_quoted(std::string& out, std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == text.npos) {
-        out += text;
-        return;
-    }
+// The cell that `out` has from `start` on: what a spreadsheet would take apart stands in quotes.
+void quote(std::string& out, std::size_t start) {
+    if (out.find_first_of(",\"\r\n", start) == out.npos) return;
+    const std::string text = out.substr(start);
+    out.resize(start);
     out += '"';
     for (const char c : text) {
         if (c == '"') out += '"';
@@ -32,7 +30,9 @@ void append_value(std::string& out, const Field& field, RecordBytes record) {
 }  // namespace
 
 void RecordCsv::append_cell(std::string& out, std::string_view text) const {
-    append_quoted(out, printable(text, context_.controls));
+    const std::size_t start = out.size();
+    append_printable(out, text, context_.controls);
+    quote(out, start);
 }
 
 RecordCsv::RecordCsv(TraceContext& context, std::string_view only) : context_(context) {
@@ -49,20 +49,34 @@ std::string RecordCsv::header() const {
     return line + '\n';
 }
 
+RecordCsv::Plan RecordCsv::make_plan(int id) const {
+    Plan plan;
+    plan.event = context_.events.find(id);
+    if (!plan.event) return plan;
+    append_cell(plan.name, plan.event->format.full_name());
+    plan.stack = stack_field(plan.event->format);
+    return plan;
+}
+
 void RecordCsv::print(const TraceRecord& record, std::string& out) {
-    const TraceEvent* const event = context_.events.find(record.id());
+    const Plan& plan = plans_.get(record.id(), [&](int id) { return make_plan(id); });
+    const TraceEvent* const event = plan.event;
     if (only_ && event != only_) return;
     const int pid = common_fields(record.bytes).pid;
     append_trace_time(out, record.timestamp, context_.options.clock_is_ns);
-    out += cat(',', record.cpu, ',', pid, ',');
+    out += ',';
+    append(out, record.cpu);
+    out += ',';
+    append(out, pid);
+    out += ',';
     append_cell(out, context_.tasks.comm(pid));
     out += ',';
     if (!event) {
         out += cat("unknown event ", record.id(), ",\n");
         return;
     }
-    append_cell(out, event->format.full_name());
-    const StackField stack = stack_field(event->format);
+    out += plan.name;
+    const StackField& stack = plan.stack;
     cell_.clear();
     if (stack.field) {
         cell_ += "stack=";

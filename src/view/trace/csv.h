@@ -4,8 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/trace/by_event_id.h"
 #include "engine/trace/context.h"
 #include "lang/trace_dat/record_merge.h"
+#include "view/trace/kernel_text.h"
 
 namespace gpufs {
 
@@ -27,10 +29,18 @@ public:
     void print(const TraceRecord& record, std::string& out);
 
 private:
+    // What every record of one event has in common, made once.
+    struct Plan {
+        const TraceEvent* event = nullptr;
+        std::string name;  // its cell
+        StackField stack;
+    };
+    Plan make_plan(int id) const;
     void append_cell(std::string& out, std::string_view text) const;
 
     TraceContext& context_;
     const TraceEvent* only_ = nullptr;
+    ByEventId<Plan> plans_;
     std::string cell_;
 };
 

@@ -111,6 +111,26 @@ BOOST_AUTO_TEST_CASE(stacks_stand_behind_their_record) {
     BOOST_TEST(counted > 0u);
 }
 
+// Line by line: the record, then the addresses of its stacks, the kernel's first.
+BOOST_AUTO_TEST_CASE(stacks_have_the_frames_that_perf_has) {
+    TraceFile file(kPerfFolder + "frames.data");
+    std::vector<std::string> lines;
+    while (const TraceRecord* record = file.next()) {
+        lines.push_back(perf_line(file, *record));
+        for (; const TraceRecord* stack = file.peek_behind(); file.skip_behind()) {
+            const TraceEvent* const event = file.context().events.find(stack->id());
+            const auto [field, is_user] = stack_field(event->format);
+            for (const std::uint64_t address : stack_of(*field, stack->bytes, is_user)) {
+                char text[20];
+                std::snprintf(text, sizeof text, "\t%016lx", address);
+                lines.push_back(text);
+            }
+        }
+    }
+    BOOST_TEST(lines == lines_of_perf("frames"), boost::test_tools::per_element());
+    BOOST_TEST(lines.size() > 60u);
+}
+
 BOOST_AUTO_TEST_CASE(one_cpu_of_a_perf_data_can_be_read) {
     TraceFile file(kPerfFolder + "small.data");
     file.rewind({1});

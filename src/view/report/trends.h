@@ -13,7 +13,8 @@
 namespace gpufs {
 
 // What the rows of reports had in the last intervals: counts, or of sums, minima and maxima their
-// values. Rows are known by their keys, reports by a name.
+// values, of data its number where it has one. Rows are known by their keys, those of stacks by
+// what stands beside the stacks; reports by a name.
 class Trends {
 public:
     static constexpr std::size_t kIntervals = 12;
@@ -23,8 +24,8 @@ public:
     // Takes the rows of an interval that ends. Rows that are missing had nothing.
     void add(const std::string& report, const MapDeclaration& map, const ReportRows& rows);
 
-    // A sparkline for each row, the last interval to the right, each on a scale of its own. Empty
-    // where the map keeps data.
+    // A sparkline for each entry, the last interval to the right, each on a scale of its own;
+    // stacks of one row have the same. Empty where the map keeps data of several numbers or none.
     std::vector<std::string> texts(const std::string& report, const MapDeclaration& map,
                                    const ReportRows& rows, Plot plot) const;
 

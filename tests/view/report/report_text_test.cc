@@ -1,4 +1,4 @@
-#include "view/monitor/report_text.h"
+#include "view/report/report_text.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
@@ -7,6 +7,8 @@
 #include "support/layout_bytes.h"
 #include "support/map_entries.h"
 #include "support/run_gpufs.h"
+#include "view/report/report_json.h"
+#include "view/report/report_stacks.h"
 
 namespace gpufs {
 namespace {
@@ -279,6 +281,13 @@ BOOST_AUTO_TEST_CASE(trends_are_a_last_column) {
     Reported number(".map n array value count, max 1, report \"All\"");
     number.add(number.key(), {15});
     BOOST_TEST(number.text({}, {".:@"}) == "All: 15  .:@\n");
+    Reported data(".map d hash key u32, value u64, report \"Data\"");
+    const std::uint64_t five = 5;
+    const auto bytes = std::as_bytes(std::span(&five, 1));
+    data.add_data(data.key().set("key", std::uint32_t{7}), {{bytes.begin(), bytes.end()}});
+    const std::string text = data.text({}, {".:@"});
+    BOOST_TEST(has(text, " VALUE  TREND\n"), text);
+    BOOST_TEST(has(text, " 5    .:@\n"), text);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
