@@ -241,7 +241,9 @@ constexpr std::string_view kTakenIntoLibc[] = {"libpthread", "libdl", "libutil",
 }  // namespace
 
 std::size_t name_begin(const ProbeTarget& target) {
-    const std::string_view text = target.name;
+    std::string_view text = target.name;
+    if (const std::size_t line = line_begin(text); line != 0 && text.find(':') != line - 1)
+        text = text.substr(0, line - 1);
     const std::size_t last = text.rfind(':');
     if (last == text.npos) return 0;
     if (target.kind == ProbeTarget::Kind::usdt) return text.rfind(':', last - 1) + 1;

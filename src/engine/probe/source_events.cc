@@ -252,7 +252,7 @@ private:
             if (!fetch) return;
             for (const std::string& note : fetch->notes) once(cat(name, ": ", note));
             ways.push_back(
-                {where, name, fetch->c_type, fetch->place, cat(fetch->fetch, ':', fetch->type)});
+                {where, name, fetch->c_type, fetch->place, cat(fetch->fetch, ':', fetch->type), {}});
         };
         for (const Span at : definition_.arguments) {
             const std::string word = text_at(source_, at);

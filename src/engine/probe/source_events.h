@@ -34,6 +34,7 @@ struct ArgumentWay {
     std::string name, c_type;
     std::string where;  // by DWARF: "[%bp-24]"
     std::string fetch;  // by the kernel: "-24(%bp):s32"
+    std::string program = {};  // by a program, where one reads it: "[%bp-24]:s32"
 };
 
 // The events for such a definition: all places of the line, with its arguments at each. Places

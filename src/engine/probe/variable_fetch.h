@@ -31,6 +31,10 @@ struct VariableFetch {
 VariableFetch fetch_variable(DebugInfo& info, const SourceText& source, const VariablePath& path,
                              const CodeSpot& spot);
 
+// The same; absent where no fetch can read it.
+std::optional<VariableFetch> find_fetch(DebugInfo& info, const VariablePath& path,
+                                        const CodeSpot& spot);
+
 // Whether a parameter of the function lies in its frame for all of the code, as compilers leave it
 // without optimization: it is there only behind what makes the frame.
 bool keeps_parameters_in_frame(const DwarfEntry& function);
@@ -41,6 +45,7 @@ struct ListedVariable {
     std::string scope;    // "parameter", "local", "global", the function it is inlined from
     std::string fetch;    // "-20(%bp):s32"; empty if tracefs cannot read it
     std::string trouble;  // then why
+    std::string program;  // and how a program computes it, "(%ax << 1):s32"; empty if none can
 };
 // Those of the innermost function, and with `globals` those of its unit.
 std::vector<ListedVariable> list_variables(DebugInfo& info, const CodeSpot& spot, bool globals);

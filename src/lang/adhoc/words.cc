@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/cat.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
@@ -34,6 +35,15 @@ std::string end_of(const std::string& start) {
     for (const Ends& one : kEnds)
         if (start.starts_with(one.start)) return cat(one.end, start.substr(one.start.size()));
     return {};
+}
+
+// SOURCE:LINE or FUNCTION:LINE, also behind "uprobe:FILE:". No kind of probe but these has a plain
+// number at its end.
+bool is_code_line(std::string_view word) {
+    const std::string_view kind = word.substr(0, word.find(':'));
+    const auto known = std::ranges::find(kProbeKinds, kind, &ProbeKind::name);
+    return line_begin(word) != 0 &&
+           (known == std::end(kProbeKinds) || known->place == ProbeKind::Place::file);
 }
 
 }  // namespace
@@ -80,7 +90,7 @@ void set_file(std::vector<std::string>& words, const std::string& file, std::siz
     const auto end = end_of_subjects(words);
     std::vector<std::string> changed;
     for (auto word = words.begin(); word != end; ++word, events -= events != 0) {
-        if (events == 0 || word->find(':') != std::string::npos) {
+        if (events == 0 || (word->find(':') != std::string::npos && !is_code_line(*word))) {
             changed.push_back(*word);
             continue;
         }
@@ -94,7 +104,7 @@ void set_file(std::vector<std::string>& words, const std::string& file, std::siz
 
 void add_end(std::vector<std::string>& words) {
     const auto by = end_of_subjects(words);
-    if (by - words.begin() != 1) return;
+    if (by - words.begin() != 1 || is_code_line(words.front())) return;
     if (std::string end = end_of(words.front()); !end.empty()) words.insert(by, std::move(end));
 }
 
