@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "kernel/elf/probe_offsets.h"
 #include "lang/dwarf/numbers.h"
+#include "lang/dwarf/operations.h"
 #include "lang/dwarf/scope.h"
 
 namespace gpufs {
@@ -36,6 +37,13 @@ ObjectFinder::ObjectFinder(DebugInfo& info, const CodeSpot& spot) : info_(info),
     context_.address = spot.address;
     context_.function = frame_function(spot.scopes);
     context_.frame_address = [this](std::uint64_t address) { return info_.frame_address(address); };
+}
+
+VariablePlace ObjectFinder::frame() const {
+    constexpr char kExpression[] = {static_cast<char>(dw::OP_call_frame_cfa)};
+    LocationContext context = context_;
+    context.unit = spot_.scopes.empty() ? nullptr : spot_.scopes.front().unit;
+    return evaluate_location({kExpression, sizeof kExpression}, context);
 }
 
 ProgramObject ObjectFinder::find(const VariablePath& path) {

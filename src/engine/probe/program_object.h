@@ -43,6 +43,9 @@ public:
     ProgramObject find(const VariablePath& path);
     ProgramObject object_of(const DwarfEntry& variable);
 
+    // Where the frame is of the function that the spot is in ("CFA"), as memory.
+    VariablePlace frame() const;
+
     // From a pointer or an array to what it points to.
     void through(ProgramObject& object);
     void follow_reference(ProgramObject& object);

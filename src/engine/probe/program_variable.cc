@@ -6,6 +6,7 @@
 #include "base/scan.h"
 #include "engine/probe/program_object.h"
 #include "engine/probe/unreadable.h"
+#include "lang/dwarf/scope.h"
 #include "lang/probe/field_type.h"
 
 namespace gpufs {
@@ -22,7 +23,7 @@ ValueSteps constant_steps(std::uint64_t number) {
 
 class ProgramReader {
 public:
-    ProgramReader(DebugInfo& info, const CodeSpot& spot) : spot_(spot), finder_(info, spot) {}
+    ProgramReader(DebugInfo& info, const CodeSpot& spot) : info_(info), spot_(spot), finder_(info, spot) {}
 
     ProgramVariable read(const VariablePath& path) { return read(finder_.find(path), path.type); }
     ProgramVariable read(const DwarfEntry& variable) {
@@ -43,6 +44,7 @@ private:
         } else {
             read_number(object, asked, made);
         }
+        if (!made.value.begin_registers().empty()) made.value.function = function();
         require_readable(made.value);
         return made;
     }
@@ -142,11 +144,22 @@ private:
         if (here < bits) from(kWordBits / kByteBits, 0, bits - here);
     }
 
+    // Where the function begins that the place is in.
+    std::optional<VariableValue::Function> function() {
+        const DwarfEntry entry = frame_function(spot_.scopes);
+        const auto address = entry ? entry_address(entry) : std::nullopt;
+        const auto offset = address ? info_.program().file_offset(*address) : std::nullopt;
+        const VariablePlace frame = finder_.frame();
+        if (!offset || frame.kind != PlaceKind::memory) return std::nullopt;
+        return VariableValue::Function{qualified_name(entry), *offset, frame.number.to_steps()};
+    }
+
     void require_readable(const VariableValue& value) {
         const std::string trouble = trouble_with(value);
         if (!trouble.empty()) finder_.fail(trouble);
     }
 
+    DebugInfo& info_;
     const CodeSpot& spot_;
     ObjectFinder finder_;
 };

@@ -147,7 +147,7 @@ bool add_register_field(AdhocEvent& event, const Field& argument) {
 }
 
 ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
-                               Program& program) {
+                               Program& program, ir::Label unknown) {
     constexpr const char* kUnread = "texts_unread";
     if (std::ranges::none_of(event.fetched, &FetchedField::is_asked_for)) return context;
     const bool is_in_file = probe_kind(event.target.kind).place == ProbeKind::Place::file;
@@ -168,7 +168,7 @@ ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEven
                 value, code.load_field(context,
                                        Relocation::to(Relocation::Kind::field_offset, field.name)));
         else if (fetched.variable)
-            code.assign(value, append_variable(code, context, *fetched.variable));
+            code.assign(value, append_variable(code, context, *fetched.variable, unknown));
         else if (fetched.base)
             code.assign(value,
                         code.load({context, static_cast<std::int64_t>(*fetched.base)}, ir::kU64));

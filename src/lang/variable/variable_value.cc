@@ -6,6 +6,7 @@
 #include "base/cat.h"
 #include "lang/ir/read_memory.h"
 #include "lang/program/registers.h"
+#include "lang/variable/begin_values.h"
 
 namespace gpufs {
 namespace {
@@ -63,14 +64,25 @@ ir::Op operation_of(Kind kind) {
     }
 }
 
+// Is this step a register, and the next one its value at the function's begin?
+bool is_begin_of_register(const ValueSteps& steps, std::size_t at) {
+    return at + 1 < steps.size() && steps[at].kind == Kind::in_register &&
+           steps[at + 1].kind == Kind::at_begin;
+}
+
 // Compiles steps: a stack of temps and constants stands for theirs.
 class StepCode {
 public:
-    StepCode(ir::Code& code, ir::Temp context, std::uint64_t code_address)
-        : code_(code), context_(context), code_address_(code_address) {}
+    StepCode(ir::Code& code, ir::Temp context, const VariableValue& value, ir::Label unknown)
+        : code_(code), context_(context), value_(value), unknown_(unknown) {}
 
     ir::Operand append(const ValueSteps& steps) {
-        for (const ValueStep& step : steps) stack_.push_back(result_of(step));
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            if (is_begin_of_register(steps, i))
+                stack_.push_back(at_begin(static_cast<unsigned>(steps[i++].number)));
+            else
+                stack_.push_back(result_of(steps[i]));
+        }
         return pop();
     }
 
@@ -98,8 +110,6 @@ private:
                 return linked(step.number);
             case Kind::in_register:
                 return load_register(place_of_register(step.number).value());
-            case Kind::at_begin:
-                return pop();
             case Kind::read:
                 return code_.convert(read(pop(), step.type.bytes), step.type);
             case Kind::convert:
@@ -122,6 +132,12 @@ private:
         return code_.compute(operation_of(step.kind), step.type, left, right);
     }
 
+    ir::Temp at_begin(unsigned reg) {
+        const ir::Operand frame =
+            StepCode(code_, context_, value_, unknown_).append(value_.function->frame);
+        return append_begin_value(code_, frame, reg, unknown_);
+    }
+
     ir::Temp load_register(std::size_t at) {
         return code_.load({context_, static_cast<std::int64_t>(at)}, ir::kU64);
     }
@@ -130,7 +146,7 @@ private:
     // far in each process as in the file.
     ir::Operand linked(std::int64_t address) {
         return code_.compute(ir::Op::add, ir::kU64, load_register(register_offset("ip").value()),
-                             static_cast<std::uint64_t>(address) - code_address_);
+                             static_cast<std::uint64_t>(address) - value_.code_address);
     }
 
     ir::Temp absolute(const ir::Operand& value, ir::Type type) {
@@ -183,14 +199,15 @@ private:
 
     ir::Code& code_;
     ir::Temp context_;
-    std::uint64_t code_address_;
+    const VariableValue& value_;
+    ir::Label unknown_;
     std::vector<ir::Operand> stack_;
 };
 
 // The bits of a part as the lowest ones, the others 0.
-ir::Temp append_part(ir::Code& code, ir::Temp context, const VariableValue::Part& part,
-                     std::uint64_t code_address) {
-    StepCode steps(code, context, code_address);
+ir::Temp append_part(ir::Code& code, ir::Temp context, const VariableValue& value,
+                     const VariableValue::Part& part, ir::Label unknown) {
+    StepCode steps(code, context, value, unknown);
     const ir::Operand found = steps.append(part.steps);
     const unsigned end = part.first_bit + part.bits;
     ir::Temp bits = part.in_memory ? steps.read(found, (end + 7) / 8)
@@ -222,8 +239,10 @@ std::string VariableValue::to_text() const {
 std::string trouble_with(const VariableValue& value) {
     for (const VariableValue::Part& part : value.parts) {
         if (part.first_bit + part.bits > kWordBits) return "it is in more than 64 bits";
-        for (const ValueStep& step : part.steps) {
-            if (step.kind == Kind::at_begin)
+        for (std::size_t i = 0; i < part.steps.size(); ++i) {
+            const ValueStep& step = part.steps[i];
+            const bool is_of_register = i != 0 && is_begin_of_register(part.steps, i - 1);
+            if (step.kind == Kind::at_begin && !(is_of_register && value.function))
                 return cat("only what it was when the function began is known: ",
                            to_text(part.steps));
             if (step.kind == Kind::in_register && !place_of_register(step.number))
@@ -234,12 +253,24 @@ std::string trouble_with(const VariableValue& value) {
     return {};
 }
 
-ir::Temp append_variable(ir::Code& code, ir::Temp context, const VariableValue& value) {
+std::vector<unsigned> VariableValue::begin_registers() const {
+    std::vector<unsigned> found;
+    for (const Part& part : parts)
+        for (std::size_t i = 0; i < part.steps.size(); ++i) {
+            const auto reg = static_cast<unsigned>(part.steps[i].number);
+            if (is_begin_of_register(part.steps, i) && std::ranges::count(found, reg) == 0)
+                found.push_back(reg);
+        }
+    return found;
+}
+
+ir::Temp append_variable(ir::Code& code, ir::Temp context, const VariableValue& value,
+                         ir::Label unknown) {
     const ir::Temp whole = code.new_temp(ir::kU64);
     code.assign(whole, 0);
     unsigned bits = 0;
     for (const VariableValue::Part& part : value.parts) {
-        ir::Temp some = append_part(code, context, part, value.code_address);
+        ir::Temp some = append_part(code, context, value, part, unknown);
         if (bits != 0) some = code.compute(ir::Op::shl, ir::kU64, some, bits);
         code.assign(whole, code.compute(ir::Op::bit_or, ir::kU64, whole, some));
         bits += part.bits;
@@ -254,7 +285,13 @@ std::vector<CodeItem> variable_function(const VariableValue& value, const Source
     ir::Code code;
     code.set_source(at);
     const ir::Temp context = code.argument(1);
-    code.leave(append_variable(code, context, value));
+    const ir::Label unknown = code.new_label();
+    code.leave(append_variable(code, context, value, unknown));
+    if (!value.begin_registers().empty()) {
+        code.bind(unknown);
+        append_unseen_begin(code);
+        code.leave(0);
+    }
     return code.assemble();
 }
 
