@@ -8,6 +8,7 @@
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "engine/places/code_sites.h"
 #include "engine/symbols/named_functions.h"
 #include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kernel_version.h"
@@ -283,6 +284,7 @@ std::variant<std::vector<std::string>, Absent> find_files(const SiteSearch& sear
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the type of ProbeProvider::find
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
     const ProbeTarget& target = *site.target;
+    if (needs_debug_info(site)) return find_code_sites(search, site);
     const std::string file = file_of(target);
     const Found<std::vector<std::string>> files = find_files(search, file);
     if (const Absent* why = std::get_if<Absent>(&files)) return *why;

@@ -174,7 +174,8 @@ std::optional<ProgramVariable> find(DebugInfo& info, const What& what, const Cod
 }  // namespace
 
 std::string ProgramVariable::to_text() const {
-    return cat(value.to_text(), ':', type);
+    const std::string text = value.to_text();
+    return value.is_text ? cat('[', text, "]:", type) : cat(text, ':', type);
 }
 
 ProgramVariable read_variable(DebugInfo& info, const SourceText& source, const VariablePath& path,

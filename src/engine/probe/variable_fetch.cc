@@ -261,9 +261,9 @@ std::vector<ListedVariable> list_variables(DebugInfo& info, const CodeSpot& spot
             made.fetch = cat(fetch.fetch, ':', fetch.type);
         } catch (const Unreadable& why) {
             made.trouble = why.is_nowhere ? "optimized out" : why.reason;
-            if (const auto known = find_in_program(info, variable, spot))
-                made.program = known->to_text();
         }
+        if (const auto known = find_in_program(info, variable, spot))
+            made.program = known->to_text();
         listed.push_back(std::move(made));
     };
     for (const VisibleVariable& one : local_variables(spot.scopes))

@@ -45,7 +45,7 @@ struct ListedVariable {
     std::string scope;    // "parameter", "local", "global", the function it is inlined from
     std::string fetch;    // "-20(%bp):s32"; empty if tracefs cannot read it
     std::string trouble;  // then why
-    std::string program;  // and how a program computes it, "(%ax << 1):s32"; empty if none can
+    std::string program;  // how a program reads it, "(%ax << 1):s32"; empty if none can
 };
 // Those of the innermost function, and with `globals` those of its unit.
 std::vector<ListedVariable> list_variables(DebugInfo& info, const CodeSpot& spot, bool globals);
