@@ -173,6 +173,11 @@ private:
         const unsigned bits = 8 * step.type.bytes;
         const ir::Op how = operation_of(step.kind);
         const bool keeps_sign = how == ir::Op::shr && step.type.is_signed;
+        if (!right.temp()) {
+            if (right.number() < bits) return code_.compute(how, step.type, left, right);
+            return keeps_sign ? code_.compute(how, step.type, left, bits - 1)
+                              : code_.convert(0, step.type);
+        }
         const ir::Temp made = code_.new_temp(step.type);
         const ir::Label done = code_.new_label(), is_near = code_.new_label();
         code_.branch(ir::Cmp::lt, ir::kU64, right, bits, is_near);
