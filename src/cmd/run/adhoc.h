@@ -67,7 +67,8 @@ private:
     // Whether some text of the user's has this in it, as a name or as anything else.
     bool may_name(std::string_view name) const;
 
-    std::vector<AskedName> asked_names(std::span<const AdhocWord> also, bool is_one_of_several) const;
+    std::vector<AskedName> asked_names(std::span<const AdhocWord> also,
+                                       bool is_one_of_several) const;
     AdhocFilter filter();
 
     AdhocChoices choices_;

@@ -112,7 +112,7 @@ void add_function(AdhocEvent event, const SourceText& source, KernelFacts& machi
     const std::size_t file_end = name_begin(event.target);
     if (!event.target.has_glob) {
         event.functions = {word_for(name.substr(file_end))};
-        if (event.target.kind != ProbeTarget::Kind::uprobe || machine.is_recording())
+        if (probe_kind(event.target.kind).place != ProbeKind::Place::file || machine.is_recording())
             into.push_back(std::move(event));
         else
             std::ranges::move(find_variables(std::move(event), source, lookup),

@@ -39,9 +39,14 @@ public:
     std::vector<AdhocEvent> find() {
         // At a line, registers are no arguments.
         if (!is_line_) registers_ = function_fields(event_.target.kind);
-        const bool has_names = std::ranges::any_of(
-            lookup_.names, [&](const AskedName& name) { return !is_register(name) && !is_key(name); });
+        const bool has_names = std::ranges::any_of(lookup_.names, [&](const AskedName& name) {
+            return !is_register(name) && !is_key(name);
+        });
         const std::string named_file = file_of(event_.target);
+        if (event_.target.kind != ProbeTarget::Kind::uprobe) {
+            if (is_line_) throw SourceError(source_, at_, "a line has no return");
+            return {event_};
+        }
         if (!is_line_ && (!has_names || is_library_pattern(named_file))) return {event_};
         const ProbePlace place =
             parse_probe_place(source_, at_, name_, names_code_file, named_file);
@@ -62,8 +67,8 @@ public:
         }
         if (events.empty() && trouble) throw *trouble;
         if (trouble)
-            lookup_.notes.push_back(cat(left_out, " of ", counted(spots.size(), "place"),
-                                        " of '", event_.format.name, "' left out: there ",
+            lookup_.notes.push_back(cat(left_out, " of ", counted(spots.size(), "place"), " of '",
+                                        event_.format.name, "' left out: there ",
                                         trouble->message()));
         return events;
     }

@@ -81,8 +81,7 @@ FoundSites find_code_sites(const SiteSearch& search, const ProbeSite& site) {
             const auto info = require_debug_info(source, whole, path);
             const ProbePlace place =
                 parse_probe_place(source, whole, source.text, names_code_file, path);
-            const auto spots =
-                find_spots(*info, source, whole, place, true, search.found.notes);
+            const auto spots = find_spots(*info, source, whole, place, true, search.found.notes);
             std::ranges::move(sites_in(*info, spots, site), std::back_inserter(sites));
         } catch (const SourceError& e) {
             return Absent{e.message(), e.hint()};

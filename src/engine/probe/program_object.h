@@ -52,8 +52,8 @@ public:
 
     // Throws if an object has no single place or value.
     void require_there(const VariablePlace& place) const;
-    // Of a number, an enumeration's value or an address; throws for what is none, or of another size
-    // than those of C.
+    // Of a number, an enumeration's value or an address; throws for what is none, or of another
+    // size than those of C.
     ir::Type require_number(const DwarfType& named) const;
     [[noreturn]] void fail(std::string reason, std::string hint = {}) const;
     [[noreturn]] void fail_computed(const RuntimeNumber& number) const;

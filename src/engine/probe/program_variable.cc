@@ -23,7 +23,8 @@ ValueSteps constant_steps(std::uint64_t number) {
 
 class ProgramReader {
 public:
-    ProgramReader(DebugInfo& info, const CodeSpot& spot) : info_(info), spot_(spot), finder_(info, spot) {}
+    ProgramReader(DebugInfo& info, const CodeSpot& spot)
+        : info_(info), spot_(spot), finder_(info, spot) {}
 
     ProgramVariable read(const VariablePath& path) { return read(finder_.find(path), path.type); }
     ProgramVariable read(const DwarfEntry& variable) {
@@ -64,13 +65,14 @@ private:
         made.value.parts.push_back({object.place.number.to_steps()});
     }
 
-    void read_number(const ProgramObject& object, const std::string& asked,
-                     ProgramVariable& made) {
+    void read_number(const ProgramObject& object, const std::string& asked, ProgramVariable& made) {
         const DwarfType type = object.type.stripped();
-        made.is_address =
-            type.kind() == TypeKind::pointer || type.kind() == TypeKind::reference;
-        made.value.type = asked.empty() ? finder_.require_number(object.type) : type_asked_for(asked);
-        made.type = cat(made.is_address ? 'x' : made.value.type.is_signed ? 's' : 'u',
+        made.is_address = type.kind() == TypeKind::pointer || type.kind() == TypeKind::reference;
+        made.value.type =
+            asked.empty() ? finder_.require_number(object.type) : type_asked_for(asked);
+        made.type = cat(made.is_address             ? 'x'
+                        : made.value.type.is_signed ? 's'
+                                                    : 'u',
                         kByteBits * made.value.type.bytes);
         if (type.kind() == TypeKind::enumeration)
             for (const auto& [name, number] : enumerators(type))
@@ -183,9 +185,8 @@ ProgramVariable read_variable(DebugInfo& info, const SourceText& source, const V
     try {
         return ProgramReader(info, spot).read(path);
     } catch (const Unreadable& why) {
-        refuse_variable(info, source, path, spot, why, [&](const CodeSpot& other) {
-            ProgramReader(info, other).read(path);
-        });
+        refuse_variable(info, source, path, spot, why,
+                        [&](const CodeSpot& other) { ProgramReader(info, other).read(path); });
     }
 }
 

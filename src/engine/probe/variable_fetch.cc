@@ -212,14 +212,14 @@ std::string VariableFetch::to_text(const std::string& name) const {
 }
 
 VariableFetch fetch_variable(DebugInfo& info, const SourceText& source, const VariablePath& path,
-                             const CodeSpot& spot) {
+                             const CodeSpot& spot, const std::string& place) {
     try {
         return Reader(info, spot).read(path);
     } catch (const Unreadable& why) {
         Unreadable told = why;
         if (find_in_program(info, path, spot))
-            told.hint = cat("a program reads it: gpufs count -x ", info.path(), ' ',
-                            spot_text(info, spot), " by ", path.to_text(source));
+            told.hint = cat("a program reads it: gpufs count -x ", shell_quote(info.path()), ' ',
+                            shell_quote(place), " by ", shell_quote(path.to_text(source)));
         refuse_variable(info, source, path, spot, told,
                         [&](const CodeSpot& other) { Reader(info, other).read(path); });
     }

@@ -27,9 +27,10 @@ struct VariableFetch {
 
 // The fetch for what a path names, at a spot of the file's code. Throws SourceError, at the part of
 // the path that is not there or that no fetch can read, with the reason and what to do; for a
-// variable that is optimized out, the nearest line where it is not.
+// variable that is optimized out, the nearest line where it is not. `place`: of the spot, as the
+// user writes it.
 VariableFetch fetch_variable(DebugInfo& info, const SourceText& source, const VariablePath& path,
-                             const CodeSpot& spot);
+                             const CodeSpot& spot, const std::string& place);
 
 // The same; absent where no fetch can read it.
 std::optional<VariableFetch> find_fetch(DebugInfo& info, const VariablePath& path,

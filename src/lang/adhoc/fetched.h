@@ -31,8 +31,8 @@ bool add_variable_field(AdhocEvent& event, std::string name, const VariableValue
 bool add_register_field(AdhocEvent& event, const Field& argument);
 
 // Reads the fields that are asked for into memory on the program's stack, whose address is
-// returned; the context where there are none. Jumps to `unknown` where a value is not known. Text that cannot be read is empty, and counted; other
-// memory that cannot be read is 0.
+// returned; the context where there are none. Jumps to `unknown` where a value is not known. Text
+// that cannot be read is empty, and counted; other memory that cannot be read is 0.
 ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
                                Program& program, ir::Label unknown);
 

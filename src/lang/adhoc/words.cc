@@ -37,13 +37,12 @@ std::string end_of(const std::string& start) {
     return {};
 }
 
-// SOURCE:LINE or FUNCTION:LINE, also behind "uprobe:FILE:". No kind of probe but these has a plain
-// number at its end.
+// SOURCE:LINE or FUNCTION:LINE, without a kind of probe in front. No event's name ends with a plain
+// number behind a colon.
 bool is_code_line(std::string_view word) {
-    const std::string_view kind = word.substr(0, word.find(':'));
-    const auto known = std::ranges::find(kProbeKinds, kind, &ProbeKind::name);
+    const std::string_view first = word.substr(0, word.find(':'));
     return line_begin(word) != 0 &&
-           (known == std::end(kProbeKinds) || known->place == ProbeKind::Place::file);
+           std::ranges::find(kProbeKinds, first, &ProbeKind::name) == std::end(kProbeKinds);
 }
 
 }  // namespace
@@ -104,7 +103,9 @@ void set_file(std::vector<std::string>& words, const std::string& file, std::siz
 
 void add_end(std::vector<std::string>& words) {
     const auto by = end_of_subjects(words);
-    if (by - words.begin() != 1 || is_code_line(words.front())) return;
+    if (by - words.begin() != 1) return;
+    // A line has no end of its own.
+    if (words.front().starts_with("uprobe:") && line_begin(words.front()) != 0) return;
     if (std::string end = end_of(words.front()); !end.empty()) words.insert(by, std::move(end));
 }
 

@@ -306,23 +306,25 @@ private:
             std::optional<bool> is_signed;  // where the standard says so, else of generic operands
         };
         static constexpr Row kRows[] = {
-            {dw::OP_and, StepKind::bit_and, {}},       {dw::OP_div, StepKind::divide, {}},
-            {dw::OP_minus, StepKind::subtract, {}},    {dw::OP_mod, StepKind::rest, {}},
-            {dw::OP_mul, StepKind::multiply, {}},      {dw::OP_or, StepKind::bit_or, {}},
-            {dw::OP_plus, StepKind::add, {}},          {dw::OP_shl, StepKind::shift_left, {}},
+            {dw::OP_and, StepKind::bit_and, {}},        {dw::OP_div, StepKind::divide, {}},
+            {dw::OP_minus, StepKind::subtract, {}},     {dw::OP_mod, StepKind::rest, {}},
+            {dw::OP_mul, StepKind::multiply, {}},       {dw::OP_or, StepKind::bit_or, {}},
+            {dw::OP_plus, StepKind::add, {}},           {dw::OP_shl, StepKind::shift_left, {}},
             {dw::OP_shr, StepKind::shift_right, false}, {dw::OP_shra, StepKind::shift_right, true},
-            {dw::OP_xor, StepKind::bit_xor, {}},       {dw::OP_eq, StepKind::equal, {}},
-            {dw::OP_ge, StepKind::greater_equal, {}},  {dw::OP_gt, StepKind::greater, {}},
-            {dw::OP_le, StepKind::less_equal, {}},     {dw::OP_lt, StepKind::less, {}},
-            {dw::OP_ne, StepKind::not_equal, {}},      {dw::OP_neg, StepKind::negate, {}},
-            {dw::OP_not, StepKind::invert, {}},        {dw::OP_abs, StepKind::absolute, {}}};
+            {dw::OP_xor, StepKind::bit_xor, {}},        {dw::OP_eq, StepKind::equal, {}},
+            {dw::OP_ge, StepKind::greater_equal, {}},   {dw::OP_gt, StepKind::greater, {}},
+            {dw::OP_le, StepKind::less_equal, {}},      {dw::OP_lt, StepKind::less, {}},
+            {dw::OP_ne, StepKind::not_equal, {}},       {dw::OP_neg, StepKind::negate, {}},
+            {dw::OP_not, StepKind::invert, {}},         {dw::OP_abs, StepKind::absolute, {}}};
         const auto row = std::ranges::find(kRows, op, &Row::op);
         if (row == std::end(kRows))
             throw Refused{
                 cat("its description has an operation (", hex(op), ") that is not known here")};
         ValueStep step{row->kind, 0, type.value_or(ir::kU64)};
         // Generic numbers are compared and divided with their sign; the rest is without.
-        if (!type) step.type.is_signed = op == dw::OP_div || op == dw::OP_abs || step.kind >= StepKind::equal;
+        if (!type)
+            step.type.is_signed =
+                op == dw::OP_div || op == dw::OP_abs || step.kind >= StepKind::equal;
         if (row->is_signed) step.type.is_signed = *row->is_signed;
         return step;
     }
@@ -360,7 +362,8 @@ private:
     void binary(unsigned op) {
         step_of(op, {});  // known?
         Entry right = pop(), left = pop();
-        const bool is_narrow = (left.type && left.type->bytes < 8) || (right.type && right.type->bytes < 8);
+        const bool is_narrow =
+            (left.type && left.type->bytes < 8) || (right.type && right.type->bytes < 8);
         const bool is_sum = !is_narrow && left.number.is_constant() != right.number.is_constant();
         if (is_sum && op == dw::OP_plus && left.number.is_constant()) std::swap(left, right);
         if (is_sum && op == dw::OP_plus)
@@ -452,9 +455,8 @@ private:
     void entry_value(std::string_view expression) {
         Evaluation inner(context_, depth_ + 1);
         const VariablePlace place = inner.run(expression);
-        const RuntimeNumber number = place.kind == Kind::in_register
-                                         ? register_number(place.reg, 0)
-                                         : place.number;
+        const RuntimeNumber number =
+            place.kind == Kind::in_register ? register_number(place.reg, 0) : place.number;
         push(computed(joined(number.to_steps(), {}, {StepKind::at_begin})));
     }
 

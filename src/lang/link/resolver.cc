@@ -204,8 +204,8 @@ bool ItemResolver::has_field(std::string_view name) const {
     if (job_.target.event && job_.target.event->find(name)) return true;
     const std::vector<NamedVariable>* all = job_.target.variables;
     return all && std::ranges::any_of(*all, [&](const NamedVariable& one) {
-        return one.name == name && one.value;
-    });
+               return one.name == name && one.value;
+           });
 }
 
 // Which variable of the place that is; absent for other fields.

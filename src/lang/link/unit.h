@@ -20,11 +20,11 @@ constexpr std::size_t kNone = ~std::size_t{0};
 // An instruction with its names resolved; only distances are open.
 struct Insn {
     bpf_insn op{};
-    std::uint64_t wide = 0;        // the number that a 16-byte load loads
-    std::size_t target = kNone;    // of a jump: the instruction in the same unit
-    std::size_t callee = kNone;    // of a call and of a callback's address: the unit
-    std::size_t taken = kNone;     // of a load: the argument or the variable that it is for
-    std::size_t node = 0;          // of a branch that stands for an .if: its node in the GuardTree
+    std::uint64_t wide = 0;      // the number that a 16-byte load loads
+    std::size_t target = kNone;  // of a jump: the instruction in the same unit
+    std::size_t callee = kNone;  // of a call and of a callback's address: the unit
+    std::size_t taken = kNone;   // of a load: the argument or the variable that it is for
+    std::size_t node = 0;        // of a branch that stands for an .if: its node in the GuardTree
     SourceRef at;
 
     std::size_t slots() const { return is_wide(op) ? 2 : 1; }
@@ -128,11 +128,11 @@ void drop_unreachable(LinkContext& job, std::vector<Unit>& units);
 // read.
 bool check_memory(LinkContext& job, std::vector<Unit>& units);
 
-// Where the program reads arguments of a static probe, or variables: takes them at its begin, each by a function
-// of its own behind the other units, and keeps them on the stack, for a call in front of each use
-// would cost the registers that are in use there. Needs Unit::stack_bytes, and uses a word below
-// for each. Notes functions that read some. Tells whether there was anything to do: then the
-// memory is to be checked again.
+// Where the program reads arguments of a static probe, or variables: takes them at its begin, each
+// by a function of its own behind the other units, and keeps them on the stack, for a call in front
+// of each use would cost the registers that are in use there. Needs Unit::stack_bytes, and uses a
+// word below for each. Notes functions that read some. Tells whether there was anything to do: then
+// the memory is to be checked again.
 bool take_fields(LinkContext& job, std::vector<Unit>& units);
 
 // Where the target has a pid namespace: ids of tasks in it for those of the initial one. Needs

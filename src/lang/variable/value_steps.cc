@@ -17,12 +17,12 @@ constexpr std::size_t kLongestText = 200;
 
 std::string_view sign_of(Kind kind) {
     static constexpr std::pair<Kind, std::string_view> kSigns[] = {
-        {Kind::negate, "-"},      {Kind::invert, "~"},        {Kind::absolute, "abs "},
-        {Kind::add, "+"},         {Kind::subtract, "-"},      {Kind::multiply, "*"},
-        {Kind::divide, "/"},      {Kind::rest, "%"},          {Kind::bit_and, "&"},
-        {Kind::bit_or, "|"},      {Kind::bit_xor, "^"},       {Kind::shift_left, "<<"},
-        {Kind::shift_right, ">>"}, {Kind::equal, "=="},       {Kind::not_equal, "!="},
-        {Kind::less, "<"},        {Kind::less_equal, "<="},   {Kind::greater, ">"},
+        {Kind::negate, "-"},        {Kind::invert, "~"},      {Kind::absolute, "abs "},
+        {Kind::add, "+"},           {Kind::subtract, "-"},    {Kind::multiply, "*"},
+        {Kind::divide, "/"},        {Kind::rest, "%"},        {Kind::bit_and, "&"},
+        {Kind::bit_or, "|"},        {Kind::bit_xor, "^"},     {Kind::shift_left, "<<"},
+        {Kind::shift_right, ">>"},  {Kind::equal, "=="},      {Kind::not_equal, "!="},
+        {Kind::less, "<"},          {Kind::less_equal, "<="}, {Kind::greater, ">"},
         {Kind::greater_equal, ">="}};
     const auto known = std::ranges::find(kSigns, kind, &std::pair<Kind, std::string_view>::first);
     return known == std::end(kSigns) ? "?" : known->second;
@@ -151,8 +151,7 @@ private:
         }
         if (step.is_unary()) return {cat('(', sign_of(step.kind), pop().text, ')'), {}};
         const Part right = pop(), left = pop();
-        if (step.kind == Kind::add && right.number)
-            return {sum_text(left.text, *right.number), {}};
+        if (step.kind == Kind::add && right.number) return {sum_text(left.text, *right.number), {}};
         return {cat('(', left.text, ' ', sign_of(step.kind), ' ', right.text, ')'), {}};
     }
 

@@ -215,8 +215,8 @@ ir::Temp append_part(ir::Code& code, ir::Temp context, const VariableValue& valu
     StepCode steps(code, context, value, unknown);
     const ir::Operand found = steps.append(part.steps);
     const unsigned end = part.first_bit + part.bits;
-    ir::Temp bits = part.in_memory ? steps.read(found, (end + 7) / 8)
-                                   : code.convert(found, ir::kU64);
+    ir::Temp bits =
+        part.in_memory ? steps.read(found, (end + 7) / 8) : code.convert(found, ir::kU64);
     // Two shifts cut both ends.
     if (end < kWordBits) bits = code.compute(ir::Op::shl, ir::kU64, bits, kWordBits - end);
     if (part.bits < kWordBits)

@@ -21,9 +21,9 @@ struct VariableValue {
         unsigned bits = 64;
         bool operator==(const Part&) const = default;
     };
-    std::vector<Part> parts;  // the lowest bits first; 64 at most
-    ir::Type type;            // if `parts` have fewer bits, they are extended by its sign
-    bool is_text = false;     // it is the address of one
+    std::vector<Part> parts;         // the lowest bits first; 64 at most
+    ir::Type type;                   // if `parts` have fewer bits, they are extended by its sign
+    bool is_text = false;            // it is the address of one
     std::uint64_t code_address = 0;  // of the place, as linked
     // The one that the place is in, if steps need what registers had at its begin.
     struct Function {
