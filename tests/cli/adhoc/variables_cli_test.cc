@@ -15,8 +15,8 @@
 #include "support/temp_file.h"
 #include "support/trace_instance.h"
 
-// Variables of tests/programs/variables.c that BPF programs read at a line: they are what the program
-// itself prints there, or what it prints computes from them.
+// Variables of tests/programs/variables.c that BPF programs read at a line: they are what the
+// program itself prints there, or what it prints computes from them.
 namespace ut = boost::unit_test;
 
 namespace gpufs {
@@ -45,9 +45,9 @@ constexpr Named kOfWork[] = {{"n", "n"},
                              {"wide", "req->wide"},
                              {"whole", "req->whole"},
                              {"cell", "req->table[1][2]"}};
-constexpr Named kOfLater[] = {{"sum", "sum"},           {"negative", "negative"},
-                              {"is_odd", "is_odd"},     {"local_id", "local.id"},
-                              {"total", "shared_total"}, {"part", "shared_parts[1].id"}};
+constexpr Named kOfLater[] = {
+    {"sum", "sum"},           {"negative", "negative"},  {"is_odd", "is_odd"},
+    {"local_id", "local.id"}, {"total", "shared_total"}, {"part", "shared_parts[1].id"}};
 constexpr Named kComputed[] = {
     {"twice", "twice"}, {"cell", "*cell"}, {"narrow", "narrow"}, {"minus", "minus"}};
 constexpr Named kOfPair[] = {{"first", "both.first"}, {"second", "both.second"}};
@@ -62,8 +62,8 @@ std::string place(const std::string& line_name) {
 using Rows = std::multiset<std::vector<std::string>>;
 
 // Counts by the variables while the program runs; what it prints goes into the file.
-Rows counted(const std::string& program, const std::string& line_name,
-             std::span<const Named> names, const TempFile& output) {
+Rows counted(const std::string& program, const std::string& line_name, std::span<const Named> names,
+             const TempFile& output) {
     std::string by;
     for (const Named& one : names) by += cat(by.empty() ? "" : ",", one.path);
     const Ended ended =
@@ -137,20 +137,21 @@ BOOST_AUTO_TEST_CASE(what_only_a_computation_knows_is_counted_by) {
 
 BOOST_AUTO_TEST_CASE(explain_tells_how_each_variable_is_read) {
     const std::string program = variant("clang-O2-pie");
-    const Ended ended = test::gpufs({"count", "-x", program, place("later"), "by", "n,req->len",
-                                     "--explain", "--dry-run"});
+    const Ended ended = test::gpufs(
+        {"count", "-x", program, place("later"), "by", "n,req->len", "--explain", "--dry-run"});
     BOOST_TEST(ended.status == 0, ended.err);
     const std::string at = place("later");
     const std::string blanks(at.size() - 2, ' ');
-    BOOST_TEST(ended.err ==
-               cat("AT", blanks,
-                   "  NAME      TYPE  WHERE                            READ BY TRACEFS  BY THE PROGRAM\n",
-                   at,
-                   "  n         int   = (%si at the function's begin)  -                (%si at the "
-                   "function's begin):s32\n",
-                   at,
-                   "  req->len  long  [%r13]                           +0(%r13):s64     "
-                   "[%r13]:s64\n"));
+    BOOST_TEST(
+        ended.err ==
+        cat("AT", blanks,
+            "  NAME      TYPE  WHERE                            READ BY TRACEFS  BY THE PROGRAM\n",
+            at,
+            "  n         int   = (%si at the function's begin)  -                (%si at the "
+            "function's begin):s32\n",
+            at,
+            "  req->len  long  [%r13]                           +0(%r13):s64     "
+            "[%r13]:s64\n"));
     BOOST_TEST(has(ended.out, "%si at the begin of work: uprobe "), ended.out);
     const Ended listed = test::gpufs({"probe", "vars", "-x", program, place("computed")});
     BOOST_TEST(has(listed.out, "by programs: (%si * 100):u8\n"), listed.out);
@@ -180,11 +181,12 @@ BOOST_AUTO_TEST_CASE(variables_at_lines_are_what_other_questions_ask_for) {
 BOOST_AUTO_TEST_CASE(a_programs_text_reads_variables_as_fields) {
     const std::string program = variant("clang-O2-pie");
     const auto text = [&](const std::string& name) {
-        return cat(".map events ringbuf\n.record seen { n s32, narrow u8 }\n.stack v { out seen }\n",
-                   ".prog p uprobe ", program, ":", place("later"),
-                   "\n r6 = r1\n zero v.out\n *(u32 *)(r10 + v.out.id) = record(seen)\n r7 = @", name,
-                   "(r6)\n *(u32 *)(r10 + v.out.n) = w7\n .if @absent\n r7 = @absent(r6)\n .endif\n"
-                   " call ringbuf_output(map[events], &v.out, sizeof(seen), 0)\n exit 0\n");
+        return cat(
+            ".map events ringbuf\n.record seen { n s32, narrow u8 }\n.stack v { out seen }\n",
+            ".prog p uprobe ", program, ":", place("later"),
+            "\n r6 = r1\n zero v.out\n *(u32 *)(r10 + v.out.id) = record(seen)\n r7 = @", name,
+            "(r6)\n *(u32 *)(r10 + v.out.n) = w7\n .if @absent\n r7 = @absent(r6)\n .endif\n"
+            " call ringbuf_output(map[events], &v.out, sizeof(seen), 0)\n exit 0\n");
     };
     const TempFile good(text("n"), ".bpf");
     const Ended ended = test::gpufs({"run", good.path(), "--json", "--explain", "--", "sh", "-c",

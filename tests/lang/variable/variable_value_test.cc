@@ -42,8 +42,8 @@ VariableValue value_of(std::string_view expression, ir::Type type) {
     VariableValue value;
     value.type = type;
     value.code_address = kCode;
-    value.parts = {{place.number.to_steps(), place.kind == VariablePlace::Kind::memory, 0,
-                    8u * type.bytes}};
+    value.parts = {
+        {place.number.to_steps(), place.kind == VariablePlace::Kind::memory, 0, 8u * type.bytes}};
     return value;
 }
 
@@ -53,8 +53,7 @@ public:
     Process() {
         add_common_helpers(world_);
         for (std::size_t i = 0; i < memory_.size(); ++i) memory_[i] = 0x0102030405060708 * (i + 1);
-        at_ = world_.memory.add_read_only(VmMemory::Kind::user,
-                                          std::as_bytes(std::span(memory_)));
+        at_ = world_.memory.add_read_only(VmMemory::Kind::user, std::as_bytes(std::span(memory_)));
     }
     std::uint64_t memory() const { return at_; }
     std::uint64_t word(std::size_t index) const { return memory_[index]; }
@@ -95,15 +94,15 @@ BOOST_AUTO_TEST_CASE(a_program_computes_what_the_expression_says) {
     Process process;
     process.set(kAx, 5);
     process.set(kDx, minus(7));
-    BOOST_TEST(process.read({0x70, 0, 0x31, 0x24, 0x9f}) == 10u);         // ax << 1
-    BOOST_TEST(process.read({0x71, 0, 0x32, 0x1b, 0x9f}) == minus(3));    // dx / 2
-    BOOST_TEST(process.read({0x71, 0, 0x19, 0x9f}) == 7u);                // abs dx
-    BOOST_TEST(process.read({0x71, 0, 0x1f, 0x9f}) == 7u);                // -dx
+    BOOST_TEST(process.read({0x70, 0, 0x31, 0x24, 0x9f}) == 10u);          // ax << 1
+    BOOST_TEST(process.read({0x71, 0, 0x32, 0x1b, 0x9f}) == minus(3));     // dx / 2
+    BOOST_TEST(process.read({0x71, 0, 0x19, 0x9f}) == 7u);                 // abs dx
+    BOOST_TEST(process.read({0x71, 0, 0x1f, 0x9f}) == 7u);                 // -dx
     BOOST_TEST(process.read({0x70, 0, 0x20, 0x9f}) == ~std::uint64_t{5});  // ~ax
-    BOOST_TEST(process.read({0x71, 0, 0x70, 0, 0x2d, 0x9f}) == 1u);       // dx < ax
-    BOOST_TEST(process.read({0x71, 0, 0x08, 60, 0x25, 0x9f}) == 15u);     // dx >> 60
+    BOOST_TEST(process.read({0x71, 0, 0x70, 0, 0x2d, 0x9f}) == 1u);        // dx < ax
+    BOOST_TEST(process.read({0x71, 0, 0x08, 60, 0x25, 0x9f}) == 15u);      // dx >> 60
     BOOST_TEST(process.read({0x71, 0, 0x08, 60, 0x26, 0x9f}) == minus(1));
-    BOOST_TEST(process.read({0x70, 0, 0x12, 0x1e, 0x9f}) == 25u);         // dup, *
+    BOOST_TEST(process.read({0x70, 0, 0x12, 0x1e, 0x9f}) == 25u);  // dup, *
     // What a count of 64 and more leaves.
     BOOST_TEST(process.read({0x70, 0, 0x08, 64, 0x24, 0x9f}) == 0u);
     process.set(kCx, 64);
@@ -186,11 +185,12 @@ BOOST_AUTO_TEST_CASE(a_variable_is_put_together_from_its_parts) {
     VariableValue value;
     value.type = ir::kU64;
     const ValueSteps ax{{Kind::in_register, kAx}}, di{{Kind::in_register, kDi}};
-    value.parts = {{ax, false, 0, 32}, {di, true, 0, 16}, {{{Kind::constant, 0xbeef}}, false, 0, 16}};
-    BOOST_TEST(process.read(value) ==
-               (0xbeef'0000'7654'3210 | (process.word(0) & 0xffff) << 32));
-    BOOST_TEST(value.to_text() ==
-               "32 bits from bit 0 of %ax, 16 bits from bit 0 of [%di], 16 bits from bit 0 of 48879");
+    value.parts = {
+        {ax, false, 0, 32}, {di, true, 0, 16}, {{{Kind::constant, 0xbeef}}, false, 0, 16}};
+    BOOST_TEST(process.read(value) == (0xbeef'0000'7654'3210 | (process.word(0) & 0xffff) << 32));
+    BOOST_TEST(
+        value.to_text() ==
+        "32 bits from bit 0 of %ax, 16 bits from bit 0 of [%di], 16 bits from bit 0 of 48879");
 }
 
 BOOST_AUTO_TEST_CASE(what_no_program_can_read_says_why) {
@@ -207,15 +207,17 @@ BOOST_AUTO_TEST_CASE(what_no_program_can_read_says_why) {
     BOOST_TEST(trouble_with(value) == "");
     // Memory, as it was then.
     value.parts = {{{{Kind::in_register, kAx}, {Kind::read}, {Kind::at_begin}}}};
-    BOOST_TEST(trouble_with(value) ==
-               "only what it was when the function began is known: ([%ax] at the function's begin)");
+    BOOST_TEST(
+        trouble_with(value) ==
+        "only what it was when the function began is known: ([%ax] at the function's begin)");
 }
 
 // At the begin the frame is 8 above the stack pointer; at the place it is where the rules say.
 BOOST_AUTO_TEST_CASE(a_register_is_what_it_was_when_this_call_of_the_function_began) {
     Process process;
     VariableValue value;
-    value.parts = {{{{Kind::in_register, kDi}, {Kind::at_begin}, {Kind::constant, 1}, {Kind::add}}}};
+    value.parts = {
+        {{{Kind::in_register, kDi}, {Kind::at_begin}, {Kind::constant, 1}, {Kind::add}}}};
     value.function = VariableValue::Function{
         "f", 0x500, {{Kind::in_register, kSp}, {Kind::constant, 48}, {Kind::add}}};
     Program program;
@@ -261,7 +263,8 @@ BOOST_AUTO_TEST_CASE(a_register_is_what_it_was_when_this_call_of_the_function_be
 }
 
 // A machine for expressions that knows nothing of steps.
-std::uint64_t evaluated(std::string_view expression, const std::array<std::uint64_t, 6>& registers) {
+std::uint64_t evaluated(std::string_view expression,
+                        const std::array<std::uint64_t, 6>& registers) {
     std::vector<std::uint64_t> stack;
     const auto pop = [&] {
         const std::uint64_t last = stack.back();
