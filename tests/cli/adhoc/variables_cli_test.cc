@@ -45,9 +45,10 @@ constexpr Named kOfWork[] = {{"n", "n"},
                              {"wide", "req->wide"},
                              {"whole", "req->whole"},
                              {"cell", "req->table[1][2]"}};
-constexpr Named kOfLater[] = {
-    {"sum", "sum"},           {"negative", "negative"},  {"is_odd", "is_odd"},
-    {"local_id", "local.id"}, {"total", "shared_total"}, {"part", "shared_parts[1].id"}};
+constexpr Named kOfLater[] = {{"sum", "sum"},
+                              {"local_id", "local.id"},
+                              {"total", "shared_total"},
+                              {"part", "shared_parts[1].id"}};
 constexpr Named kComputed[] = {
     {"twice", "twice"}, {"cell", "*cell"}, {"narrow", "narrow"}, {"minus", "minus"}};
 constexpr Named kOfPair[] = {{"first", "both.first"}, {"second", "both.second"}};
