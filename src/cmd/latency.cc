@@ -133,8 +133,13 @@ int cmd_latency(Context& ctx, Args args) {
     if (in_kernel.is_asked) return run_in_kernel(ctx, choices, asker, latency, in_kernel);
     if (over) latency.over_ns = static_cast<std::uint64_t>(over->count());
     const std::span words(asker.subjects());
-    latency.starts = asker.find_events(words.first(1));
-    std::vector<AdhocEvent> ends = asker.find_events(words.last(1));
+    std::vector<AdhocWord> of_starts = latency.shown, of_ends = latency.shown;
+    for (const AdhocPair& pair : latency.pairs) {
+        of_starts.push_back(pair.start);
+        of_ends.push_back(pair.end);
+    }
+    latency.starts = asker.find_events(words.first(1), of_starts, true);
+    std::vector<AdhocEvent> ends = asker.find_events(words.last(1), of_ends, true);
     latency.thread_exit = asker.find_tracepoint("sched:sched_process_exit");
     return asker.run(ctx, make_latency(asker.question(std::move(ends)), latency));
 }

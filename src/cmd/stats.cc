@@ -21,8 +21,8 @@ int cmd_stats(Context& ctx, Args args) {
     AdhocAsker asker("stats", choices);
     asker.require_subjects(2, 2, "an EVENT and a FIELD");
     const AdhocWord field = asker.subjects()[1];
-    AdhocQuestion question =
-        asker.question(asker.find_events(std::span(asker.subjects()).first(1)));
+    AdhocQuestion question = asker.question(
+        asker.find_events(std::span(asker.subjects()).first(1), std::span(&field, 1)));
     const std::string dropped = drop_events_without_fields(question, {field});
     if (!dropped.empty()) ctx.err.line(dropped);
     Program program = make_stats(question, field);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "support/needs.h"
 #include "support/nest.h"
+#include "support/printed_variables.h"
 #include "support/run_gpufs.h"
 #include "support/skip.h"
 #include "support/trace_instance.h"
@@ -24,33 +25,22 @@ namespace {
 
 using test::Ended;
 using test::has;
+using test::line_with;
+using test::named_values;
+using test::printed_at;
+using test::Records;
 using test::TempSession;
+using test::variant;
 
 constexpr const char* kVariants[] = {"gcc-O0-pie",     "gcc-O2-pie",      "gcc-O2-dwarf4",
                                      "gcc-O2-packed",  "gcc-O2-split",    "gcc-O2-split4",
                                      "gcc-O2-package", "gcc-O2-apart",    "clang-O0-pie",
                                      "clang-O2-pie",   "clang-O2-dwarf4", "clang-O2-split"};
 
-std::string variant(const std::string& name) {
-    return std::filesystem::canonical(test::Nest::build_file("variables/" + name));
-}
-
 Ended ask(const TempSession& session, std::vector<std::string> args) {
     args.push_back("--session");
     args.push_back(session.name());
     return test::gpufs(args);
-}
-
-// The number of the line with this comment.
-std::uint64_t line_with(const std::string& comment) {
-    const std::string text = read_file("tests/programs/variables.c");
-    std::uint64_t number = 0;
-    for (const std::string_view line : lines_of(text)) {
-        ++number;
-        if (line.ends_with("// " + comment)) return number;
-    }
-    BOOST_FAIL("no line " + comment);
-    return 0;
 }
 
 // What a variable of that line is called by a path, and in the output.
@@ -78,28 +68,7 @@ constexpr Named kOfLater[] = {
     {"is_odd", "is_odd"},   {"local_id", "local.id"}, {"total", "shared_total"},
     {"flags", "own_flags"}, {"own", "own_text"},      {"part", "shared_parts[1].id"}};
 
-// "work n=1 text=\"odd sock\"" by names: values may have blanks in quotes.
-std::map<std::string, std::string> named_values(std::string_view line) {
-    std::map<std::string, std::string> fields;
-    for (std::size_t at = line.find('='); at != line.npos; at = line.find('=', at)) {
-        const auto begin = line.rfind(' ', at) + 1;
-        const bool is_quoted = line.substr(at + 1).starts_with('"');
-        const auto end =
-            is_quoted ? line.find('"', at + 2) + 1 : std::min(line.find(' ', at), line.size());
-        fields[std::string(line.substr(begin, at - begin))] = line.substr(at + 1, end - at - 1);
-        at = end;
-    }
-    return fields;
-}
-
-// What the program printed and what the session recorded of an event, record by record.
-using Records = std::vector<std::map<std::string, std::string>>;
-Records printed_at(const std::string& output, const std::string& line_name) {
-    Records records;
-    for (const std::string_view line : lines_of(output))
-        if (line.starts_with(line_name + " ")) records.push_back(named_values(line));
-    return records;
-}
+// What the session recorded of an event, record by record.
 Records recorded(const TempSession& session) {
     Records records;
     const Ended shown = ask(session, {"show"});
@@ -228,8 +197,12 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_variable_is_shown_at_its_place, *ut::l
             cat("'small' is optimized out at variables.c:", line_with("later")));
     refused(optimized, cat("variables.c:", line_with("later"), " n"),
             "only what it was when the function began is known: (%si at the function's begin)");
-    refused(optimized, cat("variables.c:", line_with("later"), " n"),
-            "hint: at the begin it can be read: probe 'work' itself");
+    const std::string later = cat("variables.c:", line_with("later"));
+    refused(optimized, later + " n",
+            cat("hint: a program reads it: gpufs count -x ", optimized, ' ', later, " by n\n"));
+    refused(optimized, cat("variables.c:", line_with("computed"), " *cell"),
+            cat("hint: a program reads it: gpufs count -x ", optimized,
+                " variables.c:", line_with("computed"), " by '*cell'\n"));
     refused(test::Nest::build_file("variables/gcc-O2-apart.debug") + ".none", "f n",
             "there is no file");
     refused("/bin/true", "x.c:1", "'/bin/true' has no debug information");

@@ -5,9 +5,10 @@ usage: compare.py GPUFS MOST PROGRAM [ARGUMENT...]
 
 The program is linked for one place, has debug information, and does the same each time. At random
 lines, up to some MOST pairs of a line that is run and a variable, the variable's value at the first time
-that the line's code is run is compared; or both say that it is not there. What gpufs says that it
+that the line's code is run is compared; or both say that it is not there. gpufs reads twice: by
+tracefs, in the records of a probe, and by BPF programs, which can also compute. What gpufs says that it
 cannot read is summed apart. Prints what differs, and the sums. Exit status 1 where something differs,
-or where fewer than a tenth of the pairs are equal.
+where programs read less than tracefs, or where fewer than a tenth of the pairs are equal.
 """
 import collections
 import json
@@ -21,6 +22,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 SEED = 1
 EVENTS_AT_ONCE = 100
+TEXT_BYTES = 48
+MOST_IN_RECORD = 10  # variables: a program has 512 bytes
 
 
 def lines_of(program):
@@ -112,6 +115,65 @@ def values_by_gpufs(gpufs, program, arguments, wanted, directory):
     return first
 
 
+def type_in_record(variable):
+    kind = variable["program"].rpartition(":")[2]
+    return f"str{TEXT_BYTES}" if kind == "string" else kind.replace("x", "u")
+
+
+def program_text(program, address, number, listed):
+    """Records, and a program that sends one at the first hit."""
+    name = f"at{number}"
+    members = ", ".join(f"v{i} {type_in_record(one)}" for i, one in listed)
+    place = f"{program}:{file_offset(program, int(address, 16))}"
+    lines = [f".record {name} {{ {members} }}", f".stack s{number} {{ out {name} }}",
+             f".global g{number} {{ was_here u32 }}", f".prog p{number} uprobe {place}",
+             f"    r1 = map[g{number}][0]+g{number}.was_here", "    r2 = *(u32 *)(r1 + 0)",
+             "    if r2 != 0 goto out", "    r2 = 1", "    *(u32 *)(r1 + 0) = r2",
+             f"    zero s{number}.out", f"    *(u32 *)(r10 + s{number}.out.id) = record({name})"]
+    for i, one in listed:
+        lines.append(f"    r7 = @{one['name']}(r6)")
+        member = f"s{number}.out.v{i}"
+        kind = type_in_record(one)
+        if kind.startswith("str"):
+            lines.append(f"    call probe_read_user_str(&{member}, {TEXT_BYTES}, r7)")
+        else:
+            register = "r7" if kind.endswith("64") else "w7"
+            lines.append(f"    *(u{kind[1:]} *)(r10 + {member}) = {register}")
+    lines += [f"    call ringbuf_output(map[events], &s{number}.out, sizeof({name}), 0)", "out:",
+              "    exit 0"]
+    lines.insert(4, "    r6 = r1")
+    return "\n".join(lines)
+
+
+def values_by_programs(gpufs, program, arguments, wanted, directory):
+    """By address, the values at its first hit."""
+    text = os.path.join(directory, "values.bpf")
+    first = collections.defaultdict(dict)
+    addresses = list(wanted)
+    for begin in range(0, len(addresses), EVENTS_AT_ONCE):
+        names, programs = {}, [".map events ringbuf"]
+        for address in addresses[begin:begin + EVENTS_AT_ONCE]:
+            listed = [(i, one) for i, one in enumerate(wanted[address]) if one["program"]]
+            for chunk in range(0, len(listed), MOST_IN_RECORD):
+                number = len(names)
+                names[f"at{number}"] = address
+                programs.append(program_text(program, address, number,
+                                             listed[chunk:chunk + MOST_IN_RECORD]))
+        with open(text, "w", encoding="utf-8") as file:
+            file.write("\n".join(programs) + "\n")
+        told = subprocess.run([gpufs, "run", text, "--json", "-o", f"{text}.json", "--", "setarch",
+                               "-R", "env", "-i", program, *arguments], check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if told.returncode != 0:
+            sys.exit(told.stderr)
+        with open(f"{text}.json", encoding="utf-8") as file:
+            for line in file:
+                record = json.loads(line)
+                if "record" in record:
+                    first[names[record["record"]]].update(record["values"])
+    return first
+
+
 def main():
     gpufs, most, program, arguments = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     program = os.path.abspath(program)
@@ -125,17 +187,24 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         by_gdb = values_by_gdb(program, arguments, wanted, directory)
         run = {address: wanted[address] for address in wanted if address in by_gdb}
-        by_gpufs = values_by_gpufs(gpufs, program, arguments, run, directory)
-    for address, listed in run.items():
-        for i, one in enumerate(listed):
-            theirs = by_gdb[address]["values"][one["name"]]
-            ours = by_gpufs.get(address, {}).get("fields", {}).get(f"v{i}", one["trouble"])
-            sums[judge(one, address, ours, theirs, by_gdb[address]["function"])] += 1
-    print(", ".join(f"{count} {what}" for what, count in sorted(sums.items())))
-    sys.exit(1 if sums["different"] or sums["equal"] < most / 10 else 0)
+        by_tracefs = values_by_gpufs(gpufs, program, arguments, run, directory)
+        by_programs = values_by_programs(gpufs, program, arguments, run, directory)
+    equal = {}
+    for reader, values in (("fetch", by_tracefs), ("program", by_programs)):
+        sums = collections.Counter()
+        for address, listed in run.items():
+            for i, one in enumerate(listed):
+                theirs = by_gdb[address]["values"][one["name"]]
+                read = values.get(address, {})
+                ours = read.get("fields", read).get(f"v{i}", one["trouble"])
+                sums[judge(one, reader, address, ours, theirs, by_gdb[address]["function"])] += 1
+        equal[reader] = 0 if sums["different"] else sums["equal"]
+        print(f"by {reader}: " + ", ".join(f"{count} {what}"
+                                           for what, count in sorted(sums.items())))
+    sys.exit(0 if equal["program"] >= equal["fetch"] >= most / 10 else 1)
 
 
-def judge(one, address, ours, theirs, function):
+def judge(one, reader, address, ours, theirs, function):
     """Sorts a pair; prints those that differ."""
     if isinstance(ours, str) and ours.startswith("0x"):
         ours = int(ours, 16)
@@ -147,10 +216,11 @@ def judge(one, address, ours, theirs, function):
         if isinstance(ours, str) and reason in ours and not isinstance(theirs, str):
             return "told to be out of a probe's reach"
     if isinstance(theirs, dict):
-        if theirs["text"] == ours:
+        most = TEXT_BYTES - 1 if reader == "program" else None
+        if theirs["text"][:most] == ours:
             return "equal"
     elif isinstance(ours, int) and isinstance(theirs, int):
-        size = re.search(r":[suxb](\d+)", one["fetch"])
+        size = re.search(r":[suxb](\d+)", one[reader])
         mask = (1 << int(size.group(1))) - 1 if size else (1 << 64) - 1
         if ours & mask == theirs & mask:
             return "equal"
@@ -158,7 +228,10 @@ def judge(one, address, ours, theirs, function):
         return "absent in both"
     elif not isinstance(ours, int) and theirs == "other":
         return "of no number"
-    print(f"{one['place']} {one['function']} ({function} in gdb) at {address}: {one['name']}: "
+    # A program at the function's begin keeps what gdb would have to find in the caller.
+    if reader == "program" and theirs == "optimized out" and "function's begin" in one["where"]:
+        return "known by programs alone"
+    print(f"by {reader}: {one['place']} {one['function']} ({function} in gdb) at {address}: {one['name']}: "
           f"{ours} ({one['where']}), gdb: {theirs}")
     return "different"
 

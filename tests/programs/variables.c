@@ -80,6 +80,31 @@ NOINLINE static long climb(long left) {
     return below + left;
 }
 
+struct pair {
+    int first;
+    long second;
+};
+
+NOINLINE static void tell(const int *table, long i) {
+    printf("computed twice=%ld cell=%d first=%d second=%ld narrow=%u minus=%d\n", 2 * i + 1, table[i],
+           (int)i - 7, 3 * i, (unsigned char)(i * 100), (short)(i * -20000));
+}
+
+static const int digits[8] = {3, 1, 4, 1, 5, 9, 2, 6}, no_digits[8];
+
+// Where the compiler optimizes, these variables are in no register and in no memory: only what they
+// are computed from is.
+NOINLINE static long computed(const int *table, long i) {
+    const long twice = 2 * i + 1;
+    const int *cell = &table[i];
+    const struct pair both = {(int)i - 7, 3 * i};
+    const unsigned char narrow = (unsigned char)(i * 100);
+    const short minus = (short)(i * -20000);
+    USED(i);  // computed
+    tell(table, i);
+    return i;
+}
+
 int main(int argc, char **argv) {
     const int rounds = argc > 1 ? atoi(argv[1]) : 3;
     struct request second = {.len = 77}, first = {.next = &second};
@@ -97,6 +122,7 @@ int main(int argc, char **argv) {
         first.ratio = i / 2.0;
         all += work(&first, i, i % 2 ? "odd" : "even");
         all += gone(i, all) + climb(i);
+        all += computed(argc > 9 ? no_digits : digits, i & 7);
     }
     return all == 0;
 }

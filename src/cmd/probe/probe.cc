@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cmd/probe/source.h"
 #include "cmd/probe/static_probes.h"
+#include "cmd/shared/argument_ways.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "engine/probe/code_spots.h"
 #include "engine/probe/places.h"
+#include "engine/probe/source_events.h"
 #include "engine/probe/source_listing.h"
 #include "engine/probe/variable_fetch.h"
 #include "lang/probe/definition.h"
@@ -28,7 +29,13 @@ std::string variable_json(const CodeSpot& spot, const std::string& place,
         .text("where", one.place)
         .text_or_null("fetch", one.fetch)
         .text_or_null("trouble", one.trouble)
+        .text_or_null("program", one.program)
         .done();
+}
+
+std::string way_of(const ListedVariable& one) {
+    if (!one.fetch.empty()) return one.fetch;
+    return one.program.empty() ? cat("- (", one.trouble, ')') : cat("by programs: ", one.program);
 }
 
 std::string variables_table(const std::vector<ListedVariable>& variables, Controls controls) {
@@ -39,7 +46,7 @@ std::string variables_table(const std::vector<ListedVariable>& variables, Contro
                  {"READ AS", Align::left}});
     for (const ListedVariable& one : variables)
         table.add({printable(one.name, controls), printable(one.c_type, controls), one.scope,
-                   one.place, one.fetch.empty() ? cat("- (", one.trouble, ')') : one.fetch});
+                   one.place, way_of(one)});
     return table.to_text();
 }
 
@@ -116,18 +123,6 @@ int list_source_lines(Context& ctx, const SourceQuestion& question) {
         if (!listing.has_text) ctx.err.line(cat("the source file is not here: ", listing.path));
     }
     return kOk;
-}
-
-std::string ways_table(const std::vector<ArgumentWay>& ways, Controls controls) {
-    Table table({{"AT", Align::left},
-                 {"NAME", Align::left},
-                 {"TYPE", Align::left},
-                 {"WHERE", Align::left},
-                 {"READ AS", Align::left}});
-    for (const ArgumentWay& way : ways)
-        table.add({printable(way.place, controls), way.name, printable(way.c_type, controls),
-                   way.where, way.fetch});
-    return table.to_text();
 }
 
 }  // namespace gpufs

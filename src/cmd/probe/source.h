@@ -6,7 +6,6 @@
 
 #include "base/printable.h"
 #include "cmd/shared/command.h"
-#include "engine/probe/source_events.h"
 
 namespace gpufs {
 
@@ -22,8 +21,5 @@ struct SourceQuestion {
 int list_place_variables(Context& ctx, const SourceQuestion& question);
 // The source of a function or a file, with the lines that can be probed.
 int list_source_lines(Context& ctx, const SourceQuestion& question);
-
-// How the arguments of a probe are read, as a table.
-std::string ways_table(const std::vector<ArgumentWay>& ways, Controls controls);
 
 }  // namespace gpufs

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cmd/shared/argument_ways.h"
 #include "cmd/shared/run_loop.h"
 #include "engine/monitor/adhoc_events.h"
 #include "kernel/host/proc_task.h"
@@ -65,16 +66,41 @@ bool AdhocAsker::may_name(std::string_view name) const {
     return std::ranges::any_of(choices_.sources, has) || (condition && has(condition->source));
 }
 
-std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words) {
+std::vector<AskedName> AdhocAsker::asked_names(std::span<const AdhocWord> also,
+                                               bool is_one_of_several) const {
+    std::vector<AskedName> names;
+    const auto add = [&](const AdhocWord& word) {
+        Span at = word.at.span;
+        // "str(NAME)", "file(NAME)"; "start.NAME" of a latency.
+        for (const std::string_view front : {"str(", "file(", "start."}) {
+            if (!word.text.starts_with(front)) continue;
+            at.begin += front.size();
+            if (front.ends_with('(')) --at.end;
+        }
+        names.push_back({choices_.sources[word.at.source], at, !is_one_of_several});
+    };
+    for (const AdhocWord& key : words_.keys) add(key);
+    for (const AdhocWord& word : also) add(word);
+    if (choices_.run.condition)
+        for (const std::string& field : fields_of(*choices_.run.condition))
+            names.push_back({{"--if", field}, {0, field.size()}, !is_one_of_several});
+    return names;
+}
+
+std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words,
+                                                std::span<const AdhocWord> also,
+                                                bool is_one_of_several) {
     Diagnostics mistakes;
     // Looking for the functions of a pattern costs time: only where some text may name the key.
-    const bool tells_functions = may_name(kFunctionKey);
+    found_.tells_functions = may_name(kFunctionKey);
+    found_.names = asked_names(also, is_one_of_several);
     std::vector<AdhocEvent> events =
-        find_adhoc_events(words_.source, words, machine_, mistakes, tells_functions);
+        find_adhoc_events(words_.source, words, machine_, mistakes, found_);
     mistakes.throw_if_any();
     for (AdhocEvent& event : events)
         for (std::size_t i = 0; i < event.fetched.size(); ++i)
-            event.fetched[i].is_asked_for = may_name(event.format.fields[i].name);
+            if (!event.fetched[i].variable)
+                event.fetched[i].is_asked_for = may_name(event.format.fields[i].name);
     return events;
 }
 
@@ -132,6 +158,9 @@ int AdhocAsker::run(Context& ctx, const LatencyHists& hists) {
 }
 
 int AdhocAsker::run(Context& ctx, Program program) {
+    for (const std::string& note : found_.notes) ctx.err.line(note);
+    if (choices_.run.explain && !found_.ways.empty())
+        ctx.err.write(ways_table(found_.ways, choices_.run.controls));
     if (choices_.top)
         for (Report& report : program.reports) report.top = *choices_.top;
     RunChoices run = choices_.run;

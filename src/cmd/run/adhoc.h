@@ -8,6 +8,7 @@
 
 #include "cmd/run/run_program.h"
 #include "cmd/shared/command_line.h"
+#include "engine/monitor/adhoc_variables.h"
 #include "engine/places/kernel_facts.h"
 #include "engine/recording/file.h"
 #include "lang/adhoc/latency_hists.h"
@@ -50,7 +51,11 @@ public:
     const std::vector<AdhocWord>& subjects() const { return words_.subjects; }
     // Throws UsageError with the usage if the number of words before `by` is not in this range.
     void require_subjects(std::size_t least, std::size_t most, const std::string& what) const;
-    std::vector<AdhocEvent> find_events(std::span<const AdhocWord> words);
+    // `also`: what the question asks for besides the keys, the fields among the words and the
+    // condition. `is_one_of_several`: other events may have it.
+    std::vector<AdhocEvent> find_events(std::span<const AdhocWord> words,
+                                        std::span<const AdhocWord> also = {},
+                                        bool is_one_of_several = false);
     // Absent if there is no such tracepoint.
     std::optional<AdhocEvent> find_tracepoint(const std::string& name);
     // The one event of tracefs that a word means, for hist triggers: a dynamic probe's, too. Throws
@@ -68,12 +73,15 @@ private:
     // Whether some text of the user's has this in it, as a name or as anything else.
     bool may_name(std::string_view name) const;
 
+    std::vector<AskedName> asked_names(std::span<const AdhocWord> also,
+                                       bool is_one_of_several) const;
     AdhocFilter filter();
 
     AdhocChoices choices_;
     AdhocWords words_;
     std::unique_ptr<TraceFile> recording_;  // source of the events; null: this machine
     KernelFacts machine_;
+    AdhocLookup found_;
 };
 
 }  // namespace gpufs

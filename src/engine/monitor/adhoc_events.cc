@@ -107,15 +107,19 @@ std::pair<std::int64_t, std::string> word_for(const std::string& function) {
 
 // One event; or, of the functions of a pattern where the kernel has no cookies, one each.
 void add_function(AdhocEvent event, const SourceText& source, KernelFacts& machine,
-                  Diagnostics& mistakes, bool tells_functions, std::vector<AdhocEvent>& into) {
+                  Diagnostics& mistakes, AdhocLookup& lookup, std::vector<AdhocEvent>& into) {
     const std::string name = event.target.name;
     const std::size_t file_end = name_begin(event.target);
     if (!event.target.has_glob) {
         event.functions = {word_for(name.substr(file_end))};
-        into.push_back(std::move(event));
+        if (probe_kind(event.target.kind).place != ProbeKind::Place::file || machine.is_recording())
+            into.push_back(std::move(event));
+        else
+            std::ranges::move(find_variables(std::move(event), source, lookup),
+                              std::back_inserter(into));
         return;
     }
-    if (!tells_functions) {
+    if (!lookup.tells_functions) {
         into.push_back(std::move(event));
         return;
     }
@@ -182,7 +186,7 @@ void add_short(const AdhocWord& word, const SourceText& source, KernelFacts& mac
 
 std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
                                           std::span<const AdhocWord> words, KernelFacts& machine,
-                                          Diagnostics& mistakes, bool tells_functions) {
+                                          Diagnostics& mistakes, AdhocLookup& lookup) {
     std::vector<AdhocEvent> events;
     std::vector<AdhocWord> pieces;
     for (const AdhocWord& word : words)
@@ -200,8 +204,8 @@ std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
             if (target.kind == ProbeTarget::Kind::tracepoint)
                 add_tracepoints(target, source, machine, mistakes, events);
             else if (probe_kind(target.kind).is_at_function())
-                add_function(event_of(std::move(target), word), source, machine, mistakes,
-                             tells_functions, events);
+                add_function(event_of(std::move(target), word), source, machine, mistakes, lookup,
+                             events);
             else
                 events.push_back(other_event(std::move(target), word, machine));
         } catch (const SourceError& e) {

@@ -12,6 +12,7 @@
 #include "lang/insn/insn.h"
 #include "lang/program/function_fields.h"
 #include "lang/program/probe_kinds.h"
+#include "lang/variable/begin_values.h"
 
 namespace gpufs {
 namespace {
@@ -92,6 +93,7 @@ PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& ma
         program_, machine_, libraries_,
         {choice_.condition ? fields_of(*choice_.condition) : std::vector<std::string>(),
          choice_.awaits_libraries});
+    add_begins();
     prepare_sites(0);
     if (choice_.left_out != 0) leave_out_process();
     pool_ = make_string_pool(program_, choice_.parameters);
@@ -202,6 +204,7 @@ LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {
                        ? &function_registers(site.target->kind)
                        : site.event;
     if (site.target->kind == Kind::usdt) target.static_arguments = &site.static_arguments;
+    if (!site.variables.empty()) target.variables = &site.variables;
     target.attached_to = site.target->name;
     target.is_recorded = machine_.is_recording();
     target.features = features_;
@@ -226,6 +229,33 @@ std::size_t PreparedProgram::arrive(LibraryFiles::Mapped file) {
                       std::back_inserter(found_.sites));
     if (found_.sites.size() != before) prepare_sites(before);
     return sites_.size() - prepared;
+}
+
+// Programs at the begins of functions, for variables that are computed from what registers had
+// there.
+void PreparedProgram::add_begins() {
+    std::vector<ProbeSite> begins;
+    for (const ProbeSite& site : found_.sites)
+        for (const NamedVariable& variable : site.variables) {
+            if (!variable.value) continue;
+            const std::string& path = site.places.front().path;
+            for (ProbeProgram& made : begin_programs(*variable.value, path, site.program->at)) {
+                declare_begin_values(program_);
+                const std::uint64_t offset = variable.value->function->offset;
+                const bool is_known = std::ranges::any_of(begins, [&](const ProbeSite& other) {
+                    return other.program->name == made.name &&
+                           other.places.front().offset == offset;
+                });
+                if (is_known) continue;
+                ProbeSite begin;
+                begin.program = &guarded_.emplace_back(std::move(made));
+                begin.target = &begin.program->targets.front().front();
+                begin.places = {{path, offset, 0, -1, false}};
+                begins.push_back(std::move(begin));
+            }
+        }
+    // First, so that none of their hits is missed once the others run.
+    found_.sites.insert(found_.sites.begin(), begins.begin(), begins.end());
 }
 
 // From the first of those that were found.

@@ -78,6 +78,7 @@ private:
     void check_features();
     void check_modules() const;
     void add_condition();
+    void add_begins();
     void prepare_sites(std::size_t first);
     void leave_out_process();
     ConditionUse unused_at(const ProbeSite& site) const;

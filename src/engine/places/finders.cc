@@ -7,6 +7,7 @@
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "engine/places/code_sites.h"
 #include "engine/symbols/named_functions.h"
 #include "kernel/elf/probe_offsets.h"
 #include "kernel/host/kernel_version.h"
@@ -237,7 +238,9 @@ constexpr std::string_view kTakenIntoLibc[] = {"libpthread", "libdl", "libutil",
 }  // namespace
 
 std::size_t name_begin(const ProbeTarget& target) {
-    const std::string_view text = target.name;
+    std::string_view text = target.name;
+    if (const std::size_t line = line_begin(text); line != 0 && text.find(':') != line - 1)
+        text = text.substr(0, line - 1);
     const std::size_t last = text.rfind(':');
     if (last == text.npos) return 0;
     if (target.kind == ProbeTarget::Kind::usdt) return text.rfind(':', last - 1) + 1;
@@ -277,6 +280,7 @@ std::variant<std::vector<std::string>, Absent> find_files(const SiteSearch& sear
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the type of ProbeProvider::find
 FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
     const ProbeTarget& target = *site.target;
+    if (needs_debug_info(site)) return find_code_sites(search, site);
     const std::string file = file_of(target);
     const Found<std::vector<std::string>> files = find_files(search, file);
     if (const Absent* why = std::get_if<Absent>(&files)) return *why;

@@ -8,6 +8,7 @@
 #include "kernel/perf/attach.h"
 #include "lang/program/program.h"
 #include "lang/program/static_argument.h"
+#include "lang/variable/variable_value.h"
 
 namespace gpufs {
 
@@ -25,6 +26,8 @@ struct ProbeSite {
     // Of a static probe: where its arguments are; those of the first place where the program reads
     // none.
     std::vector<StaticArgument> static_arguments;
+    // Of a place whose file has debug information: the variables that the program names.
+    std::vector<NamedVariable> variables;
 
     // "tracepoint sched:sched_switch", "kprobe vfs_*: 12 functions".
     std::string described() const;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "kernel/elf/probe_offsets.h"
 #include "lang/dwarf/numbers.h"
+#include "lang/dwarf/operations.h"
 #include "lang/dwarf/scope.h"
 
 namespace gpufs {
@@ -36,6 +37,13 @@ ObjectFinder::ObjectFinder(DebugInfo& info, const CodeSpot& spot) : info_(info),
     context_.address = spot.address;
     context_.function = frame_function(spot.scopes);
     context_.frame_address = [this](std::uint64_t address) { return info_.frame_address(address); };
+}
+
+VariablePlace ObjectFinder::frame() const {
+    constexpr char kExpression[] = {static_cast<char>(dw::OP_call_frame_cfa)};
+    LocationContext context = context_;
+    context.unit = spot_.scopes.empty() ? nullptr : spot_.scopes.front().unit;
+    return evaluate_location({kExpression, sizeof kExpression}, context);
 }
 
 ProgramObject ObjectFinder::find(const VariablePath& path) {
@@ -198,24 +206,43 @@ void ObjectFinder::shift(ProgramObject& object, std::uint64_t at, std::uint64_t 
             if (at + bytes > place.bytes.size()) fail("its value is not described");
             place.bytes = place.bytes.substr(at, bytes);
             return;
-        case PlaceKind::pieces: {
-            std::uint64_t begin = 0;
-            for (const VariablePlace::Piece& piece : place.pieces) {
-                if (8 * at >= begin && 8 * (at + bytes) <= begin + piece.bits) {
-                    object.bits.reset();
-                    const VariablePlace inner = piece.place;
-                    place = inner;
-                    return shift(object, at - begin / 8, bytes, first_bit, bits);
-                }
-                begin += piece.bits;
-            }
-            fail("it is in several places at once");
-        }
+        case PlaceKind::pieces:
+            return shift_in_pieces(object, at, bytes, first_bit, bits);
         case PlaceKind::nowhere:
         case PlaceKind::pointer:
         case PlaceKind::refused:
             return;  // said at the end
     }
+}
+
+// A part that lies in one piece is as any part of what has that; else it is in pieces, too.
+void ObjectFinder::shift_in_pieces(ProgramObject& object, std::uint64_t at, std::uint64_t bytes,
+                                   unsigned first_bit, std::optional<unsigned> bits) {
+    VariablePlace& place = object.place;
+    const std::uint64_t begin = 8 * at + first_bit, end = begin + bits.value_or(8 * bytes);
+    VariablePlace made;
+    made.kind = PlaceKind::pieces;
+    std::uint64_t piece_begin = 0, described = begin;
+    for (const VariablePlace::Piece& piece : place.pieces) {
+        const std::uint64_t piece_end = piece_begin + piece.bits;
+        if (8 * at >= piece_begin && 8 * (at + bytes) <= piece_end && piece.first_bit == 0) {
+            object.bits.reset();
+            const VariablePlace inner = piece.place;
+            place = inner;
+            return shift(object, at - piece_begin / 8, bytes, first_bit, bits);
+        }
+        const std::uint64_t from = std::max(begin, piece_begin), to = std::min(end, piece_end);
+        if (from < to) {
+            made.pieces.push_back({to - from, piece.place,
+                                   piece.first_bit + static_cast<unsigned>(from - piece_begin)});
+            described = to;
+        }
+        piece_begin = piece_end;
+    }
+    if (described != end) fail("its value is not described");
+    object.bits.reset();
+    object.first_bit = 0;
+    place = std::move(made);
 }
 
 // From a pointer to what it points to.
@@ -254,7 +281,6 @@ RuntimeNumber ObjectFinder::value_of(const ProgramObject& object) {
     RuntimeNumber value = place.number;
     switch (place.kind) {
         case PlaceKind::memory:
-            if (value.base == RuntimeNumber::Base::computed) fail_computed(value);
             value.reads.push_back({value.offset, 8});
             value.offset = 0;
             return value;
@@ -311,8 +337,34 @@ void ObjectFinder::require_there(const VariablePlace& place) const {
     }
 }
 
+ir::Type ObjectFinder::require_number(const DwarfType& named) const {
+    const DwarfType type = named.stripped();
+    const std::uint64_t bytes = type.bytes().value_or(0);
+    switch (type.kind()) {
+        case TypeKind::pointer:
+        case TypeKind::reference:
+            return {static_cast<std::uint8_t>(bytes == 4 ? 4 : 8), false};
+        case TypeKind::floating:
+            fail(cat("it is a floating point number (", named.to_text(),
+                     "), and a probe has no type for it"),
+                 cat("NAME:x", 8 * (bytes == 4 ? 4 : 8), " records its bits"));
+        case TypeKind::structure:
+            fail(cat("it is a whole ", named.to_text()),
+                 cat("name a member: ", listed_names(member_names(type))));
+        case TypeKind::array:
+            fail(cat("it is a whole ", named.to_text()), "name one element: NAME[0]");
+        case TypeKind::none:
+            fail(cat("it has no value: it is of type ", named.to_text()));
+        default:
+            break;
+    }
+    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+        fail(cat("a probe reads no number of ", counted(bytes, "byte")));
+    return {static_cast<std::uint8_t>(bytes), type.is_signed()};
+}
+
 void ObjectFinder::fail_computed(const RuntimeNumber& number) const {
-    if (number.of_entry)
+    if (number.is_of_begin())
         throw Unreadable{
             at_, cat("only what it was when the function began is known: ", number.to_text()),
             cat("at the begin it can be read: probe '", spot_.function, "' itself"), false, false};

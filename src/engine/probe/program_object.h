@@ -9,6 +9,7 @@
 #include "engine/probe/debug_info.h"
 #include "lang/dwarf/location.h"
 #include "lang/dwarf/type.h"
+#include "lang/ir/ir.h"
 #include "lang/probe/variable_path.h"
 
 namespace gpufs {
@@ -42,12 +43,18 @@ public:
     ProgramObject find(const VariablePath& path);
     ProgramObject object_of(const DwarfEntry& variable);
 
+    // Where the frame is of the function that the spot is in ("CFA"), as memory.
+    VariablePlace frame() const;
+
     // From a pointer or an array to what it points to.
     void through(ProgramObject& object);
     void follow_reference(ProgramObject& object);
 
     // Throws if an object has no single place or value.
     void require_there(const VariablePlace& place) const;
+    // Of a number, an enumeration's value or an address; throws for what is none, or of another
+    // size than those of C.
+    ir::Type require_number(const DwarfType& named) const;
     [[noreturn]] void fail(std::string reason, std::string hint = {}) const;
     [[noreturn]] void fail_computed(const RuntimeNumber& number) const;
 
@@ -63,6 +70,8 @@ private:
     void element(ProgramObject& object, std::int64_t number);
     void shift(ProgramObject& object, std::uint64_t at, std::uint64_t bytes, unsigned first_bit,
                std::optional<unsigned> bits);
+    void shift_in_pieces(ProgramObject& object, std::uint64_t at, std::uint64_t bytes,
+                         unsigned first_bit, std::optional<unsigned> bits);
     RuntimeNumber value_of(const ProgramObject& object);
 
     DebugInfo& info_;

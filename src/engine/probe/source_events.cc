@@ -220,6 +220,13 @@ private:
                           "$retval is what it returns; for the variables, probe a line before");
     }
 
+    // The place without its file.
+    std::string place_text() const {
+        if (place_.kind == ProbePlace::Kind::source_line) return cat(place_.name, ':', place_.line);
+        if (place_.name.empty()) return hex(place_.offset);
+        return place_.offset == 0 ? place_.name : cat(place_.name, '+', hex(place_.offset));
+    }
+
     std::string event_name(const CodeSpot& spot) const {
         if (place_.kind != ProbePlace::Kind::source_line)
             return event_name_for(place_.name.empty() ? hex(place_.offset) : place_.name, false);
@@ -251,8 +258,12 @@ private:
             form += cat(parts.name, ':', parts.type, ' ');
             if (!fetch) return;
             for (const std::string& note : fetch->notes) once(cat(name, ": ", note));
-            ways.push_back(
-                {where, name, fetch->c_type, fetch->place, cat(fetch->fetch, ':', fetch->type)});
+            ways.push_back({where,
+                            name,
+                            fetch->c_type,
+                            fetch->place,
+                            cat(fetch->fetch, ':', fetch->type),
+                            {}});
         };
         for (const Span at : definition_.arguments) {
             const std::string word = text_at(source_, at);
@@ -260,7 +271,7 @@ private:
                 add_all(info, spot, word == "$params", at, take);
             } else if (is_variable_path(word)) {
                 const VariablePath path = parse_variable_path(source_, at);
-                const VariableFetch fetch = fetch_variable(info, source_, path, spot);
+                const VariableFetch fetch = fetch_variable(info, source_, path, spot, place_text());
                 take(at, path.field, fetch.to_text(path.field), &fetch);
             } else {
                 const ArgumentParts parts = split_argument(word);

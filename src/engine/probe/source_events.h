@@ -32,8 +32,9 @@ std::vector<CodeSpot> find_spots(DebugInfo& info, const SourceText& source, Span
 struct ArgumentWay {
     std::string place;  // "sched.c:412"
     std::string name, c_type;
-    std::string where;  // by DWARF: "[%bp-24]"
-    std::string fetch;  // by the kernel: "-24(%bp):s32"
+    std::string where;         // by DWARF: "[%bp-24]"
+    std::string fetch;         // by the kernel: "-24(%bp):s32"
+    std::string program = {};  // by a program, where one reads it: "[%bp-24]:s32"
 };
 
 // The events for such a definition: all places of the line, with its arguments at each. Places

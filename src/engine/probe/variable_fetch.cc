@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "engine/probe/places.h"
 #include "engine/probe/program_object.h"
+#include "engine/probe/program_variable.h"
+#include "engine/probe/unreadable.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/operations.h"
 #include "lang/dwarf/ranges.h"
@@ -151,29 +153,10 @@ private:
     std::string type_name(const ProgramObject& object, const Source& source, VariableFetch& made) {
         const DwarfType type = object.type.stripped();
         const std::uint64_t bytes = type.bytes().value_or(0);
-        switch (type.kind()) {
-            case TypeKind::integer:
-            case TypeKind::boolean:
-            case TypeKind::character:
-            case TypeKind::enumeration:
-                break;
-            case TypeKind::pointer:
-            case TypeKind::reference:
-                return bytes == 4 ? "x32" : "x64";
-            case TypeKind::floating:
-                finder_.fail(cat("it is a floating point number (", made.c_type,
-                                 "), and a probe has no type for it"),
-                             cat("NAME:x", 8 * (bytes == 4 ? 4 : 8), " records its bits"));
-            case TypeKind::structure:
-                finder_.fail(cat("it is a whole ", made.c_type),
-                             cat("name a member: ", listed_names(member_names(type))));
-            case TypeKind::array:
-                return array_type(type, source, made);
-            case TypeKind::none:
-                finder_.fail(cat("it has no value: it is of type ", made.c_type));
-        }
-        if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
-            finder_.fail(cat("a probe reads no number of ", counted(bytes, "byte")));
+        if (type.kind() == TypeKind::array) return array_type(type, source, made);
+        const ir::Type number = finder_.require_number(object.type);
+        if (type.kind() == TypeKind::pointer || type.kind() == TypeKind::reference)
+            return number.bytes == 4 ? "x32" : "x64";
         if (object.bits && object.place.kind != PlaceKind::bytes && source.fetch[0] != '\\')
             return bits_type(object, source, made, bytes);
         // Of a bool in a register only the lowest bit counts: compilers leave the others as they
@@ -184,7 +167,7 @@ private:
         const std::uint64_t real = object.place.kind == PlaceKind::value
                                        ? std::min<std::uint64_t>(bytes, object.place.number.bytes)
                                        : bytes;
-        const bool is_signed = real < bytes ? object.place.number.is_signed : type.is_signed();
+        const bool is_signed = real < bytes ? object.place.number.is_signed : number.is_signed;
         return cat(is_signed ? 's' : 'u', 8 * real);
     }
 
@@ -222,39 +205,6 @@ private:
     ObjectFinder finder_;
 };
 
-// The line nearest to a spot, in its function, where a path can be read.
-std::optional<std::uint64_t> nearest_line(DebugInfo& info, const VariablePath& path,
-                                          const CodeSpot& spot) {
-    const DwarfEntry function = innermost_function(spot.scopes);
-    const auto line = line_of(info, spot.address);
-    if (!function || !line) return std::nullopt;
-    const auto distance = [&](std::uint64_t other) {
-        return other > line->line ? other - line->line : line->line - other;
-    };
-    std::optional<std::uint64_t> nearest;
-    std::set<std::uint64_t> seen;
-    for (const auto& [address, its_line] : statements_of(info, function)) {
-        if (nearest && distance(its_line) >= distance(*nearest)) continue;
-        const CodeSpot other = spot_at(info, address);
-        if (innermost_function(other.scopes) != function || !seen.insert(address).second) continue;
-        // The probe of that line must be at this very place.
-        const auto file = find_line_spots(info, line->file, its_line);
-        const bool is_probed = std::ranges::count(file, address, &CodeSpot::address) > 0;
-        if (!is_probed) continue;
-        try {
-            Reader(info, other).read(path);
-            nearest = its_line;
-        } catch (const Unreadable&) {
-        }
-    }
-    return nearest;
-}
-
-std::string spot_text(DebugInfo& info, const CodeSpot& spot) {
-    const auto line = line_of(info, spot.address);
-    return line ? cat(line->file, ':', line->line) : hex(spot.address);
-}
-
 }  // namespace
 
 std::string VariableFetch::to_text(const std::string& name) const {
@@ -262,17 +212,24 @@ std::string VariableFetch::to_text(const std::string& name) const {
 }
 
 VariableFetch fetch_variable(DebugInfo& info, const SourceText& source, const VariablePath& path,
-                             const CodeSpot& spot) {
+                             const CodeSpot& spot, const std::string& place) {
     try {
         return Reader(info, spot).read(path);
     } catch (const Unreadable& why) {
-        const auto line = why.is_elsewhere ? nearest_line(info, path, spot) : std::nullopt;
-        const std::string hint = line ? cat("it can be read at line ", *line) : why.hint;
-        if (!why.is_nowhere) throw SourceError(source, why.at, why.reason, hint);
-        throw SourceError(source, why.at,
-                          cat("'", path.variable, "' is optimized out at ", spot_text(info, spot)),
-                          line ? hint : cat("it can be read at no line of '", spot.function, "'"));
+        Unreadable told = why;
+        if (find_in_program(info, path, spot))
+            told.hint = cat("a program reads it: gpufs count -x ", shell_quote(info.path()), ' ',
+                            shell_quote(place), " by ", shell_quote(path.to_text(source)));
+        refuse_variable(info, source, path, spot, told,
+                        [&](const CodeSpot& other) { Reader(info, other).read(path); });
     }
+}
+
+std::optional<VariableFetch> find_fetch(DebugInfo& info, const VariablePath& path,
+                                        const CodeSpot& spot) try {
+    return Reader(info, spot).read(path);
+} catch (const Unreadable&) {
+    return std::nullopt;
 }
 
 bool keeps_parameters_in_frame(const DwarfEntry& function) {
@@ -295,6 +252,7 @@ std::vector<ListedVariable> list_variables(DebugInfo& info, const CodeSpot& spot
                             "",
                             std::move(scope),
                             "",
+                            "",
                             ""};
         const VariablePlace place = ObjectFinder(info, spot).object_of(variable).place;
         made.place = place.kind == PlaceKind::refused ? "-" : place.to_text();
@@ -304,6 +262,8 @@ std::vector<ListedVariable> list_variables(DebugInfo& info, const CodeSpot& spot
         } catch (const Unreadable& why) {
             made.trouble = why.is_nowhere ? "optimized out" : why.reason;
         }
+        if (const auto known = find_in_program(info, variable, spot))
+            made.program = known->to_text();
         listed.push_back(std::move(made));
     };
     for (const VisibleVariable& one : local_variables(spot.scopes))

@@ -27,9 +27,14 @@ struct VariableFetch {
 
 // The fetch for what a path names, at a spot of the file's code. Throws SourceError, at the part of
 // the path that is not there or that no fetch can read, with the reason and what to do; for a
-// variable that is optimized out, the nearest line where it is not.
+// variable that is optimized out, the nearest line where it is not. `place`: of the spot, as the
+// user writes it.
 VariableFetch fetch_variable(DebugInfo& info, const SourceText& source, const VariablePath& path,
-                             const CodeSpot& spot);
+                             const CodeSpot& spot, const std::string& place);
+
+// The same; absent where no fetch can read it.
+std::optional<VariableFetch> find_fetch(DebugInfo& info, const VariablePath& path,
+                                        const CodeSpot& spot);
 
 // Whether a parameter of the function lies in its frame for all of the code, as compilers leave it
 // without optimization: it is there only behind what makes the frame.
@@ -41,6 +46,7 @@ struct ListedVariable {
     std::string scope;    // "parameter", "local", "global", the function it is inlined from
     std::string fetch;    // "-20(%bp):s32"; empty if tracefs cannot read it
     std::string trouble;  // then why
+    std::string program;  // how a program reads it, "(%ax << 1):s32"; empty if none can
 };
 // Those of the innermost function, and with `globals` those of its unit.
 std::vector<ListedVariable> list_variables(DebugInfo& info, const CodeSpot& spot, bool globals);

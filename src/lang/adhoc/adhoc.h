@@ -9,6 +9,7 @@
 #include "lang/event/event_format.h"
 #include "lang/expr/expr.h"
 #include "lang/program/program.h"
+#include "lang/variable/variable_value.h"
 
 namespace gpufs {
 
@@ -16,10 +17,12 @@ namespace gpufs {
 // They are Programs like those of .bpf files; the formats of this machine's events are passed in.
 
 // How a program reads a field of a probe (fetched.h): the argument of a static probe that has the
-// field's name; or a register, or a constant; then, for each offset, what is in memory so far
-// behind it.
+// field's name; or a variable of the code, a register, or a constant; then, for each offset, what
+// is in memory so far behind it.
 struct FetchedField {
     bool is_static_argument = false;
+    std::optional<VariableValue> variable;
+    EnumWords words;                  // what its numbers are called
     std::optional<std::size_t> base;  // in struct pt_regs
     std::int64_t constant = 0;        // without one
     std::vector<std::int64_t> offsets;
@@ -37,8 +40,8 @@ struct AdhocEvent {
     // The function that is probed, or those of a pattern, by function_cookie(), in their readable
     // form. Of several the target has cookies.
     EnumWords functions;
-    // Of a static probe, and of a dynamic one, whose place in code the target is: for each field of
-    // the format.
+    // Of a static probe, of a dynamic one, whose place in code the target is, and of a place whose
+    // variables are read: for each field of the format.
     std::vector<FetchedField> fetched;
 };
 

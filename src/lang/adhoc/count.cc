@@ -27,7 +27,7 @@ Program count_hits(const AdhocQuestion& question, const std::string& map,
                question.max_keys ? question.max_keys : kCountKeys,
                aggregation(Aggregation::Kind::count), ValueType());
     for (const AdhocEvent& event : question.events) {
-        AdhocProbe probe(event, program);
+        AdhocProbe probe(event, program, &question.filter);
         probe.filter(question.filter);
         probe.add_to(map, probe.key(keys, key));
         probe.finish(event.format.name);
@@ -67,7 +67,7 @@ Program aggregate(const AdhocQuestion& question, const AdhocWord& field, Aggrega
     add_report(program, map, question.title, key, question.max_keys ? question.max_keys : entries,
                how, value);
     for (const AdhocEvent& event : question.events) {
-        AdhocProbe probe(event, program);
+        AdhocProbe probe(event, program, &question.filter);
         probe.filter(question.filter);
         const AdhocValue what = find_value(event, field.text).value();
         const ir::Temp number_of = probe.values().number(what);

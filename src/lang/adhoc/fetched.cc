@@ -111,8 +111,43 @@ void add_static_fields(AdhocEvent& event, const std::vector<std::vector<StaticAr
     }
 }
 
+namespace {
+
+// The field's place is its size, rounded.
+bool add_field(AdhocEvent& event, Field field, FetchedField fetched) {
+    const std::vector<Field>& fields = event.format.fields;
+    field = field_in_record(field, fields.empty() ? 0 : fields.back().offset + fields.back().size);
+    if (field.offset + field.size > kMostFetchedBytes) return false;
+    event.format.fields.push_back(std::move(field));
+    event.fetched.push_back(std::move(fetched));
+    return true;
+}
+
+}  // namespace
+
+bool add_variable_field(AdhocEvent& event, std::string name, const VariableValue& value,
+                        EnumWords words) {
+    Field field;
+    field.name = std::move(name);
+    field.size = field.element_size = value.is_text ? 1 : value.type.bytes;
+    field.is_string = field.is_array = value.is_text;
+    field.is_signed = !value.is_text && value.type.is_signed;
+    field.type = value.is_text ? "char" : cat(field.is_signed ? 's' : 'u', field.size * 8);
+    FetchedField fetched;
+    fetched.variable = value;
+    fetched.words = std::move(words);
+    if (value.is_text) fetched.offsets = {0};
+    return add_field(event, std::move(field), std::move(fetched));
+}
+
+bool add_register_field(AdhocEvent& event, const Field& argument) {
+    FetchedField fetched;
+    fetched.base = argument.offset;
+    return add_field(event, argument, std::move(fetched));
+}
+
 ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
-                               Program& program) {
+                               Program& program, ir::Label unknown) {
     constexpr const char* kUnread = "texts_unread";
     if (std::ranges::none_of(event.fetched, &FetchedField::is_asked_for)) return context;
     const bool is_in_file = probe_kind(event.target.kind).place == ProbeKind::Place::file;
@@ -132,6 +167,8 @@ ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEven
             code.assign(
                 value, code.load_field(context,
                                        Relocation::to(Relocation::Kind::field_offset, field.name)));
+        else if (fetched.variable)
+            code.assign(value, append_variable(code, context, *fetched.variable, unknown));
         else if (fetched.base)
             code.assign(value,
                         code.load({context, static_cast<std::int64_t>(*fetched.base)}, ir::kU64));

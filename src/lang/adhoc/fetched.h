@@ -23,10 +23,17 @@ void add_fetched_fields(AdhocEvent& event, const std::vector<ProbeArgument>& arg
 // has the size and the sign that it has there, or 8 bytes where the places differ.
 void add_static_fields(AdhocEvent& event, const std::vector<std::vector<StaticArgument>>& places);
 
+// Adds a field that is a variable of the code at the event's target. Of a text it has the first 48
+// bytes. False if it finds no room on a program's stack.
+bool add_variable_field(AdhocEvent& event, std::string name, const VariableValue& value,
+                        EnumWords words = {});
+// The same of a register with an argument of the function that begins there: "arg0".
+bool add_register_field(AdhocEvent& event, const Field& argument);
+
 // Reads the fields that are asked for into memory on the program's stack, whose address is
-// returned; the context where there are none. Text that cannot be read is empty, and counted; other
-// memory that cannot be read is 0.
+// returned; the context where there are none. Jumps to `unknown` where a value is not known. Text
+// that cannot be read is empty, and counted; other memory that cannot be read is 0.
 ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
-                               Program& program);
+                               Program& program, ir::Label unknown);
 
 }  // namespace gpufs

@@ -242,7 +242,7 @@ private:
     }
 
     void start_at(const AdhocEvent& event) {
-        AdhocProbe probe(event, program_);
+        AdhocProbe probe(event, program_, filters_starts_ ? &question_.filter : nullptr);
         ir::Code& code = probe.code();
         if (filters_starts_) probe.filter(question_.filter);
         const ir::Slot key = probe.key(start_names_, key_);

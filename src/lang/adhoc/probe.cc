@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "lang/adhoc/fetched.h"
 #include "lang/expr/bpf.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/followed.h"
+#include "lang/variable/begin_values.h"
 
 namespace gpufs {
 namespace {
@@ -20,23 +22,45 @@ std::optional<std::string> missing_field(const AdhocFilter& filter, const AdhocE
     return std::nullopt;
 }
 
+// Of a place "PATH:0xOFFSET".
+std::string path_of(const ProbeTarget& target) {
+    return target.name.substr(0, target.name.rfind(':'));
+}
+
+bool reads_begins(const AdhocEvent& event) {
+    return std::ranges::any_of(event.fetched, [](const FetchedField& fetched) {
+        return fetched.variable && !fetched.variable->begin_registers().empty();
+    });
+}
+
 }  // namespace
 
-AdhocProbe::AdhocProbe(const AdhocEvent& event, Program& program)
+AdhocProbe::AdhocProbe(const AdhocEvent& event, Program& program, const AdhocFilter* filter)
     : event_(event),
       program_(program),
       context_(code_.argument(1)),
-      record_(event.fetched.empty() ? context_
-                                    : append_fetched_record(code_, context_, event, program)),
       out_(code_.new_label()),
+      unknown_(code_.new_label()),
+      record_(begin(filter)),
       values_(code_, context_, record_, event, program) {}
 
-void AdhocProbe::filter(const AdhocFilter& filter) {
+ir::Temp AdhocProbe::begin(const AdhocFilter* filter) {
+    if (filter) filter_tasks(*filter);
+    if (event_.fetched.empty()) return context_;
+    return append_fetched_record(code_, context_, event_, program_, unknown_);
+}
+
+void AdhocProbe::filter_tasks(const AdhocFilter& filter) {
+    if (std::exchange(has_filtered_tasks_, true)) return;
     append_pid_test(code_, filter.pids, out_);
     if (filter.followed) {
         declare_followed(program_);
         append_followed_test(code_, out_);
     }
+}
+
+void AdhocProbe::filter(const AdhocFilter& filter) {
+    filter_tasks(filter);
     if (filter.comm) append_condition(code_, record_, out_, *filter.comm, event_.format);
     if (!filter.condition) return;
     ConditionCode how;
@@ -64,8 +88,17 @@ void AdhocProbe::add_to(std::string_view map, ir::Slot key, const ir::Operand& v
 }
 
 void AdhocProbe::finish(std::string name) {
+    for (const FetchedField& fetched : event_.fetched)
+        if (fetched.variable)
+            add_begin_programs(program_, *fetched.variable, path_of(event_.target),
+                               event_.target.at);
     code_.bind(out_);
     code_.leave(0);
+    if (reads_begins(event_)) {
+        code_.bind(unknown_);
+        append_unseen_begin(code_);
+        code_.leave(0);
+    }
     ProbeProgram made;
     made.name = std::move(name);
     made.targets = {{event_.target}};

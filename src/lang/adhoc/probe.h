@@ -12,7 +12,8 @@ inline constexpr std::size_t kMaxKeyBytes = 192;
 // One program at one event, under construction.
 class AdhocProbe {
 public:
-    AdhocProbe(const AdhocEvent& event, Program& program);
+    // Hits of tasks that the filter, if there is one, refuses end before anything is read.
+    AdhocProbe(const AdhocEvent& event, Program& program, const AdhocFilter* filter = nullptr);
     AdhocProbe(const AdhocProbe&) = delete;
     AdhocProbe& operator=(const AdhocProbe&) = delete;
 
@@ -33,11 +34,16 @@ public:
     void finish(std::string name);
 
 private:
+    ir::Temp begin(const AdhocFilter* filter);
+    void filter_tasks(const AdhocFilter& filter);
+
     const AdhocEvent& event_;
     Program& program_;
     ir::Code code_;
-    ir::Temp context_, record_;
-    ir::Label out_;
+    ir::Temp context_;
+    ir::Label out_, unknown_;
+    bool has_filtered_tasks_ = false;
+    ir::Temp record_;
     AdhocValueCode values_;
 };
 

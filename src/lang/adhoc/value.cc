@@ -101,6 +101,9 @@ ValueType type_of(const AdhocEvent& event, const Field& field) {
     if (is_integer) {
         ValueType type = type_of(Kind::integer, field.size, field.is_signed);
         name_numbers(event.format, field, type);
+        const auto index = static_cast<std::size_t>(&field - event.format.fields.data());
+        if (index < event.fetched.size() && !event.fetched[index].words.empty())
+            type.words = event.fetched[index].words;
         return type;
     }
     const bool fits = field.is_array && !field.is_dynamic() && field.size <= kTextBytes;

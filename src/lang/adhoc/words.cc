@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/cat.h"
+#include "lang/program/probe_kinds.h"
 
 namespace gpufs {
 namespace {
@@ -34,6 +35,14 @@ std::string end_of(const std::string& start) {
     for (const Ends& one : kEnds)
         if (start.starts_with(one.start)) return cat(one.end, start.substr(one.start.size()));
     return {};
+}
+
+// SOURCE:LINE or FUNCTION:LINE, without a kind of probe in front. No event's name ends with a plain
+// number behind a colon.
+bool is_code_line(std::string_view word) {
+    const std::string_view first = word.substr(0, word.find(':'));
+    return line_begin(word) != 0 &&
+           std::ranges::find(kProbeKinds, first, &ProbeKind::name) == std::end(kProbeKinds);
 }
 
 }  // namespace
@@ -80,7 +89,7 @@ void set_file(std::vector<std::string>& words, const std::string& file, std::siz
     const auto end = end_of_subjects(words);
     std::vector<std::string> changed;
     for (auto word = words.begin(); word != end; ++word, events -= events != 0) {
-        if (events == 0 || word->find(':') != std::string::npos) {
+        if (events == 0 || (word->find(':') != std::string::npos && !is_code_line(*word))) {
             changed.push_back(*word);
             continue;
         }
@@ -95,6 +104,8 @@ void set_file(std::vector<std::string>& words, const std::string& file, std::siz
 void add_end(std::vector<std::string>& words) {
     const auto by = end_of_subjects(words);
     if (by - words.begin() != 1) return;
+    // A line has no end of its own.
+    if (words.front().starts_with("uprobe:") && line_begin(words.front()) != 0) return;
     if (std::string end = end_of(words.front()); !end.empty()) words.insert(by, std::move(end));
 }
 

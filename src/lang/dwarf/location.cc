@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kDeepestExpression = 8;  // expressions in expressions
 constexpr int kMostOperations = 500;   // damaged ones may jump in circles
-constexpr std::size_t kLongestFormula = 200;
+
+using StepKind = ValueStep::Kind;
 
 // Why an expression ends without a place.
 struct Refused {
@@ -30,11 +31,24 @@ public:
 
     VariablePlace run(std::string_view expression) {
         expression_ = expression;
-        ByteReader in(expression);
-        if (expression.empty()) return {};
+        return run(ByteReader(expression));
+    }
+
+private:
+    using Base = RuntimeNumber::Base;
+    using Kind = VariablePlace::Kind;
+
+    // A number on the stack. Without a type it is of DWARF's generic one.
+    struct Entry {
+        RuntimeNumber number;
+        std::optional<ir::Type> type;
+    };
+
+    VariablePlace run(ByteReader in) {
         for (int count = 0; !in.at_end(); ++count) {
             if (count == kMostOperations) throw Refused{"its description is too long"};
             operation(in.byte(), in);
+            if (chosen_) return *std::move(chosen_);
             if (!in.is_good()) throw Refused{"its description is damaged"};
         }
         if (!made_.pieces.empty()) {
@@ -44,17 +58,13 @@ public:
         return simple();
     }
 
-private:
-    using Base = RuntimeNumber::Base;
-    using Kind = VariablePlace::Kind;
-
     // What the operations so far describe, without pieces.
     VariablePlace simple() {
         if (simple_) return *std::exchange(simple_, std::nullopt);
         VariablePlace made;
         if (stack_.empty()) return made;  // an empty piece: optimized out
         made.kind = Kind::memory;
-        made.number = pop();
+        made.number = pop().number;
         return made;
     }
 
@@ -106,21 +116,20 @@ private:
             case dw::OP_fbreg: {
                 RuntimeNumber base = frame_base();
                 const std::int64_t offset = in.sleb();
-                return push(sum(std::move(base), offset));
+                return push(sum({std::move(base), {}}, offset));
             }
             case dw::OP_call_frame_cfa:
                 return push(frame_address());
             case dw::OP_piece:
-                return piece(8 * in.uleb());
+                return piece(8 * in.uleb(), 0);
             case dw::OP_bit_piece: {
                 const std::uint64_t bits = in.uleb();
-                if (in.uleb() != 0) throw Refused{"it begins inside of a register"};
-                return piece(bits);
+                return piece(bits, static_cast<unsigned>(in.uleb()));
             }
             case dw::OP_stack_value: {
                 VariablePlace made;
                 made.kind = Kind::value;
-                made.number = pop();
+                made.number = pop().number;
                 simple_ = std::move(made);
                 return;
             }
@@ -174,9 +183,8 @@ private:
                 return deref(in.byte());
             case dw::OP_deref_type:
             case dw::OP_GNU_deref_type: {
-                const std::size_t bytes = in.byte();
-                require_integer(type_at(in.uleb()));
-                return deref(bytes);
+                deref(in.byte());
+                return convert(in.uleb());
             }
             case dw::OP_regval_type:
             case dw::OP_GNU_regval_type: {
@@ -186,9 +194,10 @@ private:
             }
             case dw::OP_const_type:
             case dw::OP_GNU_const_type: {
-                require_integer(type_at(in.uleb()));
+                const std::uint64_t type = in.uleb();
                 ByteReader bytes(in.take(in.byte()));
-                return push(constant(bytes.number(std::min<std::size_t>(bytes.left(), 8))));
+                push(constant(bytes.number(std::min<std::size_t>(bytes.left(), 8))));
+                return convert(type);
             }
             case dw::OP_convert:
             case dw::OP_GNU_convert:
@@ -196,7 +205,7 @@ private:
             case dw::OP_GNU_reinterpret:
                 return convert(in.uleb());
             case dw::OP_plus_uconst: {
-                RuntimeNumber number = pop();
+                Entry number = pop();
                 return push(sum(std::move(number), static_cast<std::int64_t>(in.uleb())));
             }
             case dw::OP_neg:
@@ -207,9 +216,8 @@ private:
                 return jump(in, static_cast<std::int16_t>(in.number(2)));
             case dw::OP_bra: {
                 const auto distance = static_cast<std::int16_t>(in.number(2));
-                const RuntimeNumber number = pop();
-                if (!number.is_constant())
-                    throw Refused{"where it is depends on what the program computes"};
+                const RuntimeNumber number = pop().number;
+                if (!number.is_constant()) return choose(number, in, distance);
                 if (number.offset != 0) jump(in, distance);
                 return;
             }
@@ -237,34 +245,36 @@ private:
         made.reg = reg;
         return made;
     }
-    static RuntimeNumber computed(std::string formula, bool of_entry) {
+    static RuntimeNumber computed(ValueSteps steps) {
         RuntimeNumber made;
         made.base = Base::computed;
-        if (formula.size() > kLongestFormula) formula = "(…)";
-        made.formula = std::move(formula);
-        made.of_entry = of_entry;
+        made.steps = std::move(steps);
         return made;
     }
     static std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
         return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) +
                                          static_cast<std::uint64_t>(b));
     }
-    static RuntimeNumber sum(RuntimeNumber number, std::int64_t offset) {
-        if (offset == 0) return number;
-        if (number.bytes < 8) number = computed(number.to_text(), number.of_entry);
+    Entry sum(Entry entry, std::int64_t offset) {
+        if (offset == 0) return entry;
+        RuntimeNumber& number = entry.number;
+        if (entry.type && entry.type->bytes < 8)
+            return combined(dw::OP_plus, std::move(entry), {signed_constant(offset), {}});
+        if (number.bytes < 8) number = computed(number.to_steps());
         number.offset = wrapped_sum(number.offset, offset);
-        return number;
+        return entry;
     }
 
-    void push(RuntimeNumber number) { stack_.push_back(std::move(number)); }
-    RuntimeNumber& top(std::size_t n) {
+    void push(Entry entry) { stack_.push_back(std::move(entry)); }
+    void push(RuntimeNumber number) { stack_.push_back({std::move(number), {}}); }
+    Entry& top(std::size_t n) {
         if (n >= stack_.size()) throw Refused{"its description is damaged"};
         return stack_[stack_.size() - 1 - n];
     }
-    RuntimeNumber pop() {
-        RuntimeNumber number = std::move(top(0));
+    Entry pop() {
+        Entry entry = std::move(top(0));
         stack_.pop_back();
-        return number;
+        return entry;
     }
 
     void in_register(unsigned reg) {
@@ -274,102 +284,114 @@ private:
         simple_ = std::move(made);
     }
 
-    void piece(std::uint64_t bits) { made_.pieces.push_back({bits, simple()}); }
+    void piece(std::uint64_t bits, unsigned first_bit) {
+        made_.pieces.push_back({bits, simple(), first_bit});
+    }
 
     void deref(std::size_t bytes) {
-        RuntimeNumber number = pop();
-        if (number.base == Base::computed || number.bytes < 8) {
-            push(computed(cat('[', number.to_text(), ']'), number.of_entry));
-            return;
-        }
+        if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+            throw Refused{cat("it is computed from a number of ", bytes, " bytes")};
+        RuntimeNumber number = pop().number;
+        if (number.bytes < 8) number = computed(number.to_steps());
         number.reads.push_back({std::exchange(number.offset, 0), bytes});
-        if (bytes < 8) number.bytes = bytes;
+        number.bytes = bytes;
         push(std::move(number));
     }
 
+    // Of an operation: the type in which it is done, where the operands are of this one.
+    static ValueStep step_of(unsigned op, const std::optional<ir::Type>& type) {
+        struct Row {
+            unsigned op;
+            StepKind kind;
+            std::optional<bool> is_signed;  // where the standard says so, else of generic operands
+        };
+        static constexpr Row kRows[] = {
+            {dw::OP_and, StepKind::bit_and, {}},        {dw::OP_div, StepKind::divide, {}},
+            {dw::OP_minus, StepKind::subtract, {}},     {dw::OP_mod, StepKind::rest, {}},
+            {dw::OP_mul, StepKind::multiply, {}},       {dw::OP_or, StepKind::bit_or, {}},
+            {dw::OP_plus, StepKind::add, {}},           {dw::OP_shl, StepKind::shift_left, {}},
+            {dw::OP_shr, StepKind::shift_right, false}, {dw::OP_shra, StepKind::shift_right, true},
+            {dw::OP_xor, StepKind::bit_xor, {}},        {dw::OP_eq, StepKind::equal, {}},
+            {dw::OP_ge, StepKind::greater_equal, {}},   {dw::OP_gt, StepKind::greater, {}},
+            {dw::OP_le, StepKind::less_equal, {}},      {dw::OP_lt, StepKind::less, {}},
+            {dw::OP_ne, StepKind::not_equal, {}},       {dw::OP_neg, StepKind::negate, {}},
+            {dw::OP_not, StepKind::invert, {}},         {dw::OP_abs, StepKind::absolute, {}}};
+        const auto row = std::ranges::find(kRows, op, &Row::op);
+        if (row == std::end(kRows))
+            throw Refused{
+                cat("its description has an operation (", hex(op), ") that is not known here")};
+        ValueStep step{row->kind, 0, type.value_or(ir::kU64)};
+        // Generic numbers are compared and divided with their sign; the rest is without.
+        if (!type)
+            step.type.is_signed =
+                op == dw::OP_div || op == dw::OP_abs || step.kind >= StepKind::equal;
+        if (row->is_signed) step.type.is_signed = *row->is_signed;
+        return step;
+    }
+
+    static Entry constant_entry(const ValueStep& step, const std::optional<ir::Type>& type,
+                                std::int64_t left, std::int64_t right) {
+        const auto of_type = [&](std::int64_t number) {
+            return ir::converted(static_cast<std::uint64_t>(number), step.type);
+        };
+        const auto made = gpufs::computed(step, of_type(left), of_type(right));
+        if (!made) throw Refused{"its description divides by 0"};
+        return {constant(type ? ir::converted(*made, *type) : *made), type};
+    }
+
     void unary(unsigned op) {
-        RuntimeNumber number = pop();
-        const auto bits = static_cast<std::uint64_t>(number.offset);
-        if (number.is_constant()) {
-            push(constant(op == dw::OP_not                        ? ~bits
-                          : op == dw::OP_neg || number.offset < 0 ? 0 - bits
-                                                                  : bits));
-            return;
-        }
-        const char* sign = op == dw::OP_neg ? "-" : op == dw::OP_not ? "~" : "abs ";
-        push(computed(cat('(', sign, number.to_text(), ')'), number.of_entry));
+        const Entry entry = pop();
+        const ValueStep step = step_of(op, entry.type);
+        if (entry.number.is_constant())
+            return push(constant_entry(step, entry.type, entry.number.offset, 0));
+        push({computed(joined(entry.number.to_steps(), {}, step)), entry.type});
+    }
+
+    // The result of a comparison is generic.
+    static Entry combined(unsigned op, const Entry& left, const Entry& right) {
+        const std::optional<ir::Type> type = left.type ? left.type : right.type;
+        const ValueStep step = step_of(op, type);
+        const auto result = step.kind >= StepKind::equal ? std::nullopt : type;
+        if (left.number.is_constant() && right.number.is_constant())
+            return constant_entry(step, result, left.number.offset, right.number.offset);
+        ValueSteps steps = joined(left.number.to_steps(), right.number.to_steps(), step);
+        if (result && *result != step.type) steps.push_back({StepKind::convert, 0, *result});
+        return {computed(std::move(steps)), result};
     }
 
     void binary(unsigned op) {
-        static constexpr std::pair<unsigned, std::string_view> kSigns[] = {
-            {dw::OP_and, "&"},  {dw::OP_div, "/"},   {dw::OP_minus, "-"}, {dw::OP_mod, "%"},
-            {dw::OP_mul, "*"},  {dw::OP_or, "|"},    {dw::OP_plus, "+"},  {dw::OP_shl, "<<"},
-            {dw::OP_shr, ">>"}, {dw::OP_shra, ">>"}, {dw::OP_xor, "^"},   {dw::OP_eq, "=="},
-            {dw::OP_ge, ">="},  {dw::OP_gt, ">"},    {dw::OP_le, "<="},   {dw::OP_lt, "<"},
-            {dw::OP_ne, "!="}};
-        const auto sign =
-            std::ranges::find(kSigns, op, &std::pair<unsigned, std::string_view>::first);
-        if (sign == std::end(kSigns))
-            throw Refused{
-                cat("its description has an operation (", hex(op), ") that is not known here")};
-        RuntimeNumber right = pop(), left = pop();
-        if (left.is_constant() && right.is_constant()) {
-            const auto folded = fold(op, left.offset, right.offset);
-            if (!folded) throw Refused{"its description divides by 0"};
-            push(signed_constant(*folded));
-        } else if (op == dw::OP_plus && right.is_constant()) {
-            push(sum(std::move(left), right.offset));
-        } else if (op == dw::OP_plus && left.is_constant()) {
-            push(sum(std::move(right), left.offset));
-        } else if (op == dw::OP_minus && right.is_constant()) {
-            push(sum(std::move(left), wrapped_sum(~right.offset, 1)));
-        } else {
-            push(computed(cat('(', left.to_text(), ' ', sign->second, ' ', right.to_text(), ')'),
-                          left.of_entry || right.of_entry));
-        }
+        step_of(op, {});  // known?
+        Entry right = pop(), left = pop();
+        const bool is_narrow =
+            (left.type && left.type->bytes < 8) || (right.type && right.type->bytes < 8);
+        const bool is_sum = !is_narrow && left.number.is_constant() != right.number.is_constant();
+        if (is_sum && op == dw::OP_plus && left.number.is_constant()) std::swap(left, right);
+        if (is_sum && op == dw::OP_plus)
+            push(sum(std::move(left), right.number.offset));
+        else if (is_sum && op == dw::OP_minus && right.number.is_constant())
+            push(sum(std::move(left), wrapped_sum(~right.number.offset, 1)));
+        else
+            push(combined(op, left, right));
     }
 
-    static std::optional<std::int64_t> fold(unsigned op, std::int64_t left, std::int64_t right) {
-        const auto a = static_cast<std::uint64_t>(left), b = static_cast<std::uint64_t>(right);
-        const auto whole = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
-        switch (op) {
-            case dw::OP_and:
-                return whole(a & b);
-            case dw::OP_or:
-                return whole(a | b);
-            case dw::OP_xor:
-                return whole(a ^ b);
-            case dw::OP_plus:
-                return whole(a + b);
-            case dw::OP_minus:
-                return whole(a - b);
-            case dw::OP_mul:
-                return whole(a * b);
-            case dw::OP_div:
-                if (right == 0) return std::nullopt;
-                return right == -1 ? whole(0 - a) : left / right;
-            case dw::OP_mod:
-                if (b == 0) return std::nullopt;
-                return whole(a % b);
-            case dw::OP_shl:
-                return b < 64 ? whole(a << b) : 0;
-            case dw::OP_shr:
-                return b < 64 ? whole(a >> b) : 0;
-            case dw::OP_shra:
-                return left >> std::min<std::uint64_t>(b, 63);
-            case dw::OP_eq:
-                return left == right;
-            case dw::OP_ne:
-                return left != right;
-            case dw::OP_lt:
-                return left < right;
-            case dw::OP_le:
-                return left <= right;
-            case dw::OP_gt:
-                return left > right;
-            default:
-                return left >= right;
-        }
+    // What the rest of the expression comes to either way, and which of both it is.
+    void choose(const RuntimeNumber& condition, const ByteReader& in, std::int64_t distance) {
+        if (depth_ == kDeepestExpression || !made_.pieces.empty())
+            throw Refused{"where it is depends on what the program computes"};
+        ++depth_;
+        Evaluation other(*this);
+        ByteReader there = in;
+        jump(there, distance);
+        const VariablePlace first = other.run(there), second = run(in);
+        const bool is_number = first.kind == Kind::memory || first.kind == Kind::value;
+        if (first.kind != second.kind || !is_number)
+            throw Refused{"where it is depends on what the program computes"};
+        ValueSteps steps = condition.to_steps();
+        steps = joined(std::move(steps), first.number.to_steps(), {});
+        steps.pop_back();
+        steps = joined(std::move(steps), second.number.to_steps(), {StepKind::choose});
+        chosen_ = first;
+        chosen_->number = computed(std::move(steps));
     }
 
     // A type of .debug_info, by its offset in the unit; none is the machine's word.
@@ -383,17 +405,31 @@ private:
             throw Refused{"it is computed as a floating point number"};
     }
     void convert(std::uint64_t to) {
-        const DwarfEntry type = type_at(to);
-        if (!type) return;
-        require_integer(type);
-        const auto bytes = number_of(type, dw::AT_byte_size).value_or(8);
-        const auto encoding = number_of(type, dw::AT_encoding);
-        RuntimeNumber& number = top(0);
-        if (bytes >= number.bytes || bytes == 0) return;
-        if (number.is_constant()) return;
-        if (number.offset != 0) number = computed(number.to_text(), number.of_entry);
+        Entry& entry = top(0);
+        const DwarfEntry found = type_at(to);
+        if (!found) {
+            entry.type.reset();
+            return;
+        }
+        require_integer(found);
+        const auto bytes = number_of(found, dw::AT_byte_size).value_or(8);
+        if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+            throw Refused{cat("it is computed as a number of ", bytes, " bytes")};
+        const auto encoding = number_of(found, dw::AT_encoding);
+        const ir::Type type{static_cast<std::uint8_t>(bytes),
+                            encoding == dw::ATE_signed || encoding == dw::ATE_signed_char};
+        entry.type = type;
+        RuntimeNumber& number = entry.number;
+        if (number.is_constant()) {
+            number.offset = static_cast<std::int64_t>(
+                ir::converted(static_cast<std::uint64_t>(number.offset), type));
+            return;
+        }
+        const bool is_included = bytes > number.bytes && (type.is_signed || !number.is_signed);
+        if (bytes == 8 || is_included) return;
+        if (number.offset != 0 || bytes > number.bytes) number = computed(number.to_steps());
         number.bytes = bytes;
-        number.is_signed = encoding == dw::ATE_signed || encoding == dw::ATE_signed_char;
+        number.is_signed = type.is_signed;
     }
 
     void jump(ByteReader& in, std::int64_t distance) {
@@ -419,9 +455,9 @@ private:
     void entry_value(std::string_view expression) {
         Evaluation inner(context_, depth_ + 1);
         const VariablePlace place = inner.run(expression);
-        const std::string what =
-            place.kind == Kind::in_register ? register_text(place.reg) : place.number.to_text();
-        push(computed(cat('(', what, " at the function's begin)"), true));
+        const RuntimeNumber number =
+            place.kind == Kind::in_register ? register_number(place.reg, 0) : place.number;
+        push(computed(joined(number.to_steps(), {}, {StepKind::at_begin})));
     }
 
     RuntimeNumber frame_address() {
@@ -447,10 +483,16 @@ private:
     const LocationContext& context_;
     int depth_;
     std::string_view expression_;
-    std::vector<RuntimeNumber> stack_;
+    std::vector<Entry> stack_;
     std::optional<VariablePlace> simple_;  // what is not simply on the stack
     VariablePlace made_;
+    std::optional<VariablePlace> chosen_;  // what the whole comes to
 };
+
+ValueSteps with_sum(ValueSteps steps, std::int64_t number) {
+    if (number == 0) return steps;
+    return joined(std::move(steps), {{StepKind::constant, number}}, {StepKind::add});
+}
 
 VariablePlace constant_place(const DwarfAttribute& value) {
     VariablePlace made;
@@ -468,6 +510,36 @@ VariablePlace constant_place(const DwarfAttribute& value) {
 }
 
 }  // namespace
+
+bool RuntimeNumber::is_of_begin() const {
+    return std::ranges::count(steps, StepKind::at_begin, &ValueStep::kind) > 0;
+}
+
+ValueSteps RuntimeNumber::to_steps() const {
+    const std::int64_t first = reads.empty() ? offset : reads.front().at;
+    ValueSteps made;
+    switch (base) {
+        case Base::constant:
+            made = {{StepKind::constant, first}};
+            break;
+        case Base::linked:
+            made = {{StepKind::linked, first}};
+            break;
+        case Base::in_register:
+            made = with_sum({{StepKind::in_register, reg}}, first);
+            break;
+        case Base::computed:
+            made = with_sum(steps, first);
+            break;
+    }
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+        made.push_back({StepKind::read, 0, {static_cast<std::uint8_t>(reads[i].bytes), false}});
+        made = with_sum(std::move(made), i + 1 < reads.size() ? reads[i + 1].at : offset);
+    }
+    if (bytes < 8)
+        made.push_back({StepKind::convert, 0, {static_cast<std::uint8_t>(bytes), is_signed}});
+    return made;
+}
 
 VariablePlace evaluate_location(std::string_view expression, const LocationContext& context) {
     try {

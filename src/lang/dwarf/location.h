@@ -9,11 +9,12 @@
 
 #include "lang/dwarf/frame.h"
 #include "lang/dwarf/info.h"
+#include "lang/variable/value_steps.h"
 
 namespace gpufs {
 
 // A number that only the running program has: what it is computed from, as far as that is a sum of
-// a register, an address or a constant with memory read on the way; else only how, for a person.
+// a register, an address or a constant with memory read on the way; else as steps.
 struct RuntimeNumber {
     enum class Base {
         constant,
@@ -34,10 +35,13 @@ struct RuntimeNumber {
     // Only its lower bytes count; the others are its sign or zero.
     std::size_t bytes = 8;
     bool is_signed = false;
-    std::string formula;    // of computed: "(%ax << 1)"
-    bool of_entry = false;  // of what was there when the function began
+    ValueSteps steps;  // of computed
 
     bool is_constant() const { return base == Base::constant && reads.empty(); }
+    // Is it computed from what was there when the function began?
+    bool is_of_begin() const;
+    // All of it.
+    ValueSteps to_steps() const;
     // "5", "%bp-24", "[%bp-24]+8", "(%ax << 1)+4"
     std::string to_text() const;
     bool operator==(const RuntimeNumber&) const = default;
@@ -71,10 +75,8 @@ struct VariablePlace {
 struct VariablePlace::Piece {
     std::uint64_t bits = 0;
     VariablePlace place;
+    unsigned first_bit = 0;  // of what is at the place
 };
-
-// "%di"; "register 17" of one that tracefs has no name for. By DWARF's number.
-std::string register_text(unsigned reg);
 
 // What a location expression is evaluated in.
 struct LocationContext {

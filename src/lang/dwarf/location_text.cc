@@ -1,45 +1,10 @@
 #include "base/cat.h"
 #include "base/hex.h"
 #include "lang/dwarf/location.h"
-#include "lang/program/registers.h"
 
 namespace gpufs {
-namespace {
-
-std::string sum_text(std::int64_t number) {
-    return number == 0 ? "" : number < 0 ? cat(number) : cat('+', number);
-}
-
-}  // namespace
-
-std::string register_text(unsigned reg) {
-    const auto name = register_of_dwarf(reg);
-    return name ? cat('%', *name) : cat("register ", reg);
-}
-
 std::string RuntimeNumber::to_text() const {
-    std::string text;
-    std::int64_t first = reads.empty() ? offset : reads.front().at;
-    switch (base) {
-        case Base::constant:
-            text = cat(first);
-            first = 0;
-            break;
-        case Base::linked:
-            text = hex(static_cast<std::uint64_t>(first));
-            first = 0;
-            break;
-        case Base::in_register:
-            text = register_text(reg);
-            break;
-        case Base::computed:
-            text = formula;
-            break;
-    }
-    text += sum_text(first);
-    for (std::size_t i = 0; i < reads.size(); ++i)
-        text = cat('[', text, ']', sum_text(i + 1 < reads.size() ? reads[i + 1].at : offset));
-    return text;
+    return gpufs::to_text(to_steps());
 }
 
 std::string VariablePlace::to_text() const {

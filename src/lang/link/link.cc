@@ -123,6 +123,11 @@ private:
     Linked linked_;
 };
 
+// Fields that are in no record.
+bool has_taken_fields(const LinkTarget& target) {
+    return target.static_arguments || target.variables;
+}
+
 // All steps before the layout. Returns whether the program reads what r1 points at.
 bool check_and_resolve(LinkContext& job, std::vector<Unit>& units) {
     units = resolve_units(job);
@@ -131,7 +136,7 @@ bool check_and_resolve(LinkContext& job, std::vector<Unit>& units) {
     job.mistakes.throw_if_any();
     bool reads_context = check_memory(job, units);
     job.mistakes.throw_if_any();
-    if (job.target.static_arguments && take_static_arguments(job, units))
+    if (has_taken_fields(job.target) && take_fields(job, units))
         reads_context = check_memory(job, units);
     job.mistakes.throw_if_any();
     if (job.target.pid_namespace && use_own_pids(job, units)) check_memory(job, units);

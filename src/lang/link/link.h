@@ -16,6 +16,7 @@
 #include "lang/program/parameters.h"
 #include "lang/program/program.h"
 #include "lang/program/static_argument.h"
+#include "lang/variable/variable_value.h"
 
 namespace gpufs {
 
@@ -44,6 +45,8 @@ struct LinkTarget {
     const EventFormat* event = nullptr;
     // Of static probes: where the arguments are that programs read as the fields arg0, arg1, ...
     const std::vector<StaticArgument>* static_arguments = nullptr;
+    // Of places in code: the variables that the program reads as fields.
+    const std::vector<NamedVariable>* variables = nullptr;
     std::string attached_to;   // the ProbeTarget's name: which alternative it is
     bool is_recorded = false;  // it runs over a recording
 

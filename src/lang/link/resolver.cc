@@ -201,7 +201,26 @@ bool ItemResolver::has_field(std::string_view name) const {
     const auto number = static_argument_number(name);
     if (number && job_.target.static_arguments)
         return *number < job_.target.static_arguments->size();
-    return job_.target.event && job_.target.event->find(name);
+    if (job_.target.event && job_.target.event->find(name)) return true;
+    const std::vector<NamedVariable>* all = job_.target.variables;
+    return all && std::ranges::any_of(*all, [&](const NamedVariable& one) {
+               return one.name == name && one.value;
+           });
+}
+
+// Which variable of the place that is; absent for other fields.
+std::optional<std::size_t> ItemResolver::variable(const Relocation& relocation) const {
+    const std::vector<NamedVariable>* all = job_.target.variables;
+    if (!all) return std::nullopt;
+    const auto known = std::ranges::find(*all, relocation.name, &NamedVariable::name);
+    if (known == all->end()) return std::nullopt;
+    if (!known->value) job_.fail(relocation.at, known->trouble, known->hint);
+    return static_cast<std::size_t>(known - all->begin());
+}
+
+std::optional<std::size_t> ItemResolver::taken_field(const Relocation& relocation) const {
+    const auto number = static_argument(relocation);
+    return number ? number : variable(relocation);
 }
 
 // Which argument of a static probe that is; absent for other fields.
@@ -223,9 +242,8 @@ std::optional<std::size_t> ItemResolver::static_argument(const Relocation& reloc
 const Field& ItemResolver::require_field(const Relocation& relocation) const {
     const EventFormat* event = job_.target.event;
     const std::string& name = relocation.name;
-    if (static_argument(relocation))
-        job_.fail(relocation.at,
-                  cat("'", name, "' of a static probe is a number, which has no fixed place"),
+    if (taken_field(relocation))
+        job_.fail(relocation.at, cat("'", name, "' is a number, which has no fixed place"),
                   cat("read it as in r1 = @", name, "(r6)"));
     const bool is_record = job_.target.context == LinkTarget::Context::record;
     if ((!is_record && job_.target.context != LinkTarget::Context::registers) || !event) {
@@ -405,10 +423,10 @@ void ItemResolver::require_wide(const Relocation& relocation, const Insn& insn,
 
 void ItemResolver::load_field(const CodeItem& item, std::vector<Insn>& into) {
     const Relocation& relocation = item.relocation;
-    if (const auto number = static_argument(relocation)) {
+    if (const auto number = taken_field(relocation)) {
         const Reg to = static_cast<Reg>(item.insn.dst_reg);
         Insn insn = at_place(insn::load(Width::dw, to, Reg::fp, -kWordBytes), item.at);
-        insn.argument = *number;
+        insn.taken = *number;
         into.push_back(insn);
         return;
     }

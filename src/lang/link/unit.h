@@ -20,11 +20,11 @@ constexpr std::size_t kNone = ~std::size_t{0};
 // An instruction with its names resolved; only distances are open.
 struct Insn {
     bpf_insn op{};
-    std::uint64_t wide = 0;        // the number that a 16-byte load loads
-    std::size_t target = kNone;    // of a jump: the instruction in the same unit
-    std::size_t callee = kNone;    // of a call and of a callback's address: the unit
-    std::size_t argument = kNone;  // of a load: the static probe's argument that it is for
-    std::size_t node = 0;          // of a branch that stands for an .if: its node in the GuardTree
+    std::uint64_t wide = 0;      // the number that a 16-byte load loads
+    std::size_t target = kNone;  // of a jump: the instruction in the same unit
+    std::size_t callee = kNone;  // of a call and of a callback's address: the unit
+    std::size_t taken = kNone;   // of a load: the argument or the variable that it is for
+    std::size_t node = 0;        // of a branch that stands for an .if: its node in the GuardTree
     SourceRef at;
 
     std::size_t slots() const { return is_wide(op) ? 2 : 1; }
@@ -93,6 +93,8 @@ private:
 
     bool has_field(std::string_view name) const;
     std::optional<std::size_t> static_argument(const Relocation& relocation) const;
+    std::optional<std::size_t> variable(const Relocation& relocation) const;
+    std::optional<std::size_t> taken_field(const Relocation& relocation) const;
     void load_field(const CodeItem& item, std::vector<Insn>& into);
     void field_address(const CodeItem& item, std::vector<Insn>& into);
     void field_length(const CodeItem& item, std::vector<Insn>& into);
@@ -126,12 +128,12 @@ void drop_unreachable(LinkContext& job, std::vector<Unit>& units);
 // read.
 bool check_memory(LinkContext& job, std::vector<Unit>& units);
 
-// Where the program reads arguments of a static probe: takes them at its begin, each by a function
-// of its own behind the other units, and keeps them on the stack, for a call in front of each use
-// would cost the registers that are in use there. Needs Unit::stack_bytes, and uses a word below
-// for each. Notes functions that read arguments. Tells whether there was anything to do: then the
-// memory is to be checked again.
-bool take_static_arguments(LinkContext& job, std::vector<Unit>& units);
+// Where the program reads arguments of a static probe, or variables: takes them at its begin, each
+// by a function of its own behind the other units, and keeps them on the stack, for a call in front
+// of each use would cost the registers that are in use there. Needs Unit::stack_bytes, and uses a
+// word below for each. Notes functions that read some. Tells whether there was anything to do: then
+// the memory is to be checked again.
+bool take_fields(LinkContext& job, std::vector<Unit>& units);
 
 // Where the target has a pid namespace: ids of tasks in it for those of the initial one. Needs
 // Unit::stack_bytes, and uses a word below. Tells whether there was anything to do: then the memory

@@ -82,6 +82,16 @@ inline constexpr ProbeKind kProbeKinds[] = {
      ProbeKind::Place::own},
 };
 
+// Where the number of a line begins in a place of code, "sched.c:412", behind the last colon; 0 if
+// there is none.
+constexpr std::size_t line_begin(std::string_view place) {
+    const std::size_t colon = place.rfind(':');
+    if (colon == place.npos || colon == 0 || colon + 1 == place.size()) return 0;
+    for (const char c : place.substr(colon + 1))
+        if (c < '0' || c > '9') return 0;
+    return colon + 1;
+}
+
 // Does a table have a row for each kind, in the order of the kinds?
 template <class Row, std::size_t N>
 constexpr bool has_all_probe_kinds(const Row (&rows)[N]) {

@@ -43,9 +43,14 @@ std::string text_of(ConditionUse condition) {
 std::vector<std::string> explanation(std::span<const LoadedSite> sites,
                                      const PreparedProgram& prepared) {
     std::vector<std::string> lines;
-    for (const LoadedSite& one : sites)
+    for (const LoadedSite& one : sites) {
         lines.push_back(cat(one.site.program->name, ": ", one.site.described(), text_of(one), ", ",
                             counted(one.insns, "instruction"), text_of(one.condition)));
+        for (const NamedVariable& variable : one.site.variables)
+            if (variable.value)
+                lines.push_back(cat(one.site.program->name, ": @", variable.name, " is ",
+                                    variable.value->to_text()));
+    }
     for (const auto* more : {&prepared.choices(), &prepared.notes()})
         lines.insert(lines.end(), more->begin(), more->end());
     return lines;

@@ -9,7 +9,6 @@ namespace gpufs {
 namespace {
 
 using Kind = Aggregation::Kind;
-using Words = std::vector<std::uint64_t>;
 
 bool is_plain_number(const Member& member) {
     return member.type.kind == ValueType::Kind::integer && member.type.words.empty() &&
@@ -25,13 +24,13 @@ bool has_trend(const MapDeclaration& map) {
 }
 
 // All begin with their count, but for those that are one value. Of data that number.
-Words words_of(const MapDeclaration& map, const MapEntry& entry) {
+std::vector<std::uint64_t> words_of(const MapDeclaration& map, const MapEntry& entry) {
     if (map.aggregation.kind != Kind::none) return {entry.words.begin(), entry.words.end()};
     if (entry.values.size() != 1) return {};
     return {integer_at(plan_value(map.value, map.value.members.front()), entry.values.front())};
 }
 
-double trend_value(const MapDeclaration& map, const Words& words) {
+double trend_value(const MapDeclaration& map, std::span<const std::uint64_t> words) {
     if (words.empty()) return 0;
     const Aggregation& how = map.aggregation;
     const bool is_value = how.kind == Kind::sum || how.kind == Kind::min || how.kind == Kind::max;
@@ -68,7 +67,7 @@ void shift(Values& values, std::uint64_t intervals) {
 void Trends::add(const std::string& report, const MapDeclaration& map, const ReportRows& rows) {
     if (!has_trend(map)) return;
     const KeyPlans plans(map, rows.key);
-    std::map<std::vector<std::byte>, Words> now;
+    std::map<std::vector<std::byte>, std::vector<std::uint64_t>> now;
     for (const MapEntry& entry : rows.entries) {
         const bool is_full = now.size() == kMostRows;
         if (is_full && plans.stacks.empty()) break;

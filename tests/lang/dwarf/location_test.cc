@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_value_without_a_place_is_a_value_and_not_read_from_memory
 BOOST_AUTO_TEST_CASE(what_was_at_the_functions_begin_is_not_what_is_there_now) {
     const VariablePlace made = place({0xa3, 1, 0x55, 0x9f});
     BOOST_TEST(made.to_text() == "= (%di at the function's begin)");
-    BOOST_TEST(made.number.of_entry);
+    BOOST_TEST(made.number.is_of_begin());
     BOOST_TEST(text({0xf3, 1, 0x55, 0x23, 8, 0x9f}) == "= (%di at the function's begin)+8");
 }
 

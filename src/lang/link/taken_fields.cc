@@ -18,16 +18,16 @@ Insn insn_of(const Unit& unit, const bpf_insn& op) {
     return insn;
 }
 
-class ArgumentTaker {
+class FieldTaker {
 public:
-    ArgumentTaker(LinkContext& job, std::vector<Unit>& units) : job_(job), units_(units) {}
+    FieldTaker(LinkContext& job, std::vector<Unit>& units) : job_(job), units_(units) {}
 
     bool take() {
         refuse_in_functions();
         place();
         if (slots_.empty()) return false;
         for (Insn& insn : program().insns)
-            if (insn.argument != kNone) insn.op.off = slots_[insn.argument];
+            if (insn.taken != kNone) insn.op.off = slots_[insn.taken];
         std::vector<Insn> front = code_in_front();
         for (Insn& insn : program().insns)
             if (insn.target != kNone) insn.target += front.size();
@@ -42,8 +42,11 @@ private:
     void refuse_in_functions() {
         for (std::size_t i = 1; i < units_.size(); ++i)
             for (const Insn& insn : units_[i].insns)
-                if (insn.argument != kNone)
-                    job_.error(insn.at, "a function cannot read the arguments of a static probe",
+                if (insn.taken != kNone)
+                    job_.error(insn.at,
+                               job_.target.variables
+                                   ? "a function cannot read the variables of a place"
+                                   : "a function cannot read the arguments of a static probe",
                                "read it in the program, and give it to the function");
     }
 
@@ -51,9 +54,9 @@ private:
     void place() {
         std::size_t bytes = align_up(program().stack_bytes, kSlotBytes);
         for (const Insn& insn : program().insns) {
-            if (insn.argument == kNone || slots_.contains(insn.argument)) continue;
+            if (insn.taken == kNone || slots_.contains(insn.taken)) continue;
             bytes += kSlotBytes;
-            slots_[insn.argument] = static_cast<__s16>(-static_cast<std::int32_t>(bytes));
+            slots_[insn.taken] = static_cast<__s16>(-static_cast<std::int32_t>(bytes));
         }
     }
 
@@ -73,22 +76,28 @@ private:
 
     Unit function_of(std::size_t number) {
         Subprogram made;
-        made.name = cat("arg", number);
         made.at = program().at;
-        made.code = static_argument_function((*job_.target.static_arguments)[number], made.at);
+        if (job_.target.variables) {
+            const NamedVariable& variable = (*job_.target.variables)[number];
+            made.name = variable.name;
+            made.code = variable_function(*variable.value, made.at);
+        } else {
+            made.name = cat("arg", number);
+            made.code = static_argument_function((*job_.target.static_arguments)[number], made.at);
+        }
         made.is_generated = true;
         return resolve_function(job_, made);
     }
 
     LinkContext& job_;
     std::vector<Unit>& units_;
-    std::map<std::size_t, __s16> slots_;  // by argument: its offset from r10
+    std::map<std::size_t, __s16> slots_;  // by argument or variable: its offset from r10
 };
 
 }  // namespace
 
-bool take_static_arguments(LinkContext& job, std::vector<Unit>& units) {
-    return ArgumentTaker(job, units).take();
+bool take_fields(LinkContext& job, std::vector<Unit>& units) {
+    return FieldTaker(job, units).take();
 }
 
 }  // namespace gpufs::linking

@@ -1,0 +1,93 @@
+#include "engine/places/code_sites.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/source.h"
+#include "engine/probe/places.h"
+#include "engine/probe/program_variable.h"
+#include "engine/probe/source_events.h"
+#include "lang/probe/definition.h"
+#include "lang/program/function_fields.h"
+#include "lang/program/probe_kinds.h"
+
+namespace gpufs {
+namespace {
+
+std::string place_in_file(const ProbeTarget& target) {
+    return target.name.substr(name_begin(target));
+}
+
+// What the code reads that is no register.
+std::set<std::string> names_in(const ProbeProgram& program, ProbeTarget::Kind kind) {
+    const EventFormat& registers = function_registers(kind);
+    std::set<std::string> names;
+    for (const CodeItem& item : program.code) {
+        const Relocation& field = item.relocation;
+        if (field.kind == Relocation::Kind::field_offset && !registers.find(field.name))
+            names.insert(field.name);
+    }
+    return names;
+}
+
+NamedVariable variable_at(DebugInfo& info, const std::string& name, const CodeSpot& spot) {
+    const SourceText source{"", name};
+    try {
+        const VariablePath path = parse_variable_path(source, {0, name.size()});
+        return {name, read_variable(info, source, path, spot).value, "", ""};
+    } catch (const SourceError& e) {
+        return {name, {}, e.message(), e.hint()};
+    }
+}
+
+std::vector<ProbeSite> sites_in(DebugInfo& info, const std::vector<CodeSpot>& spots,
+                                const ProbeSite& site) {
+    const std::set<std::string> names = names_in(*site.program, site.target->kind);
+    std::vector<ProbeSite> sites;
+    for (const CodeSpot& spot : spots) {
+        const auto offset = info.program().file_offset(spot.address);
+        if (!offset) continue;
+        ProbeSite made = site;
+        made.places = {{info.path(), *offset, 0, -1, false}};
+        made.functions = {spot.function};
+        for (const std::string& name : names)
+            made.variables.push_back(variable_at(info, name, spot));
+        sites.push_back(std::move(made));
+    }
+    return sites;
+}
+
+}  // namespace
+
+bool needs_debug_info(const ProbeSite& site) {
+    const ProbeTarget& target = *site.target;
+    if (target.kind != ProbeTarget::Kind::uprobe || target.has_glob) return false;
+    return line_begin(place_in_file(target)) != 0 || !names_in(*site.program, target.kind).empty();
+}
+
+FoundSites find_code_sites(const SiteSearch& search, const ProbeSite& site) {
+    const ProbeTarget& target = *site.target;
+    const std::string file = file_of(target);
+    const auto files = find_files(search, file);
+    if (const Absent* why = std::get_if<Absent>(&files)) return *why;
+    const SourceText source{"", place_in_file(target)};
+    const Span whole{0, source.text.size()};
+    std::vector<ProbeSite> sites;
+    for (const std::string& path : std::get<0>(files)) {
+        try {
+            const auto info = require_debug_info(source, whole, path);
+            const ProbePlace place =
+                parse_probe_place(source, whole, source.text, names_code_file, path);
+            const auto spots = find_spots(*info, source, whole, place, true, search.found.notes);
+            std::ranges::move(sites_in(*info, spots, site), std::back_inserter(sites));
+        } catch (const SourceError& e) {
+            return Absent{e.message(), e.hint()};
+        }
+    }
+    return sites;
+}
+
+}  // namespace gpufs

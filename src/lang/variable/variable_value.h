@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lang/ir/ir.h"
+#include "lang/variable/value_steps.h"
+
+namespace gpufs {
+
+// How a program that runs at a place of some code reads a variable that is visible there: from the
+// registers, which it is given, and from the process's memory.
+struct VariableValue {
+    // Bits of it, and what has them: where `in_memory`, the steps lead to their address.
+    struct Part {
+        ValueSteps steps;
+        bool in_memory = false;
+        unsigned first_bit = 0;
+        unsigned bits = 64;
+        bool operator==(const Part&) const = default;
+    };
+    std::vector<Part> parts;         // the lowest bits first; 64 at most
+    ir::Type type;                   // if `parts` have fewer bits, they are extended by its sign
+    bool is_text = false;            // it is the address of one
+    std::uint64_t code_address = 0;  // of the place, as linked
+    // The one that the place is in, if steps need what registers had at its begin.
+    struct Function {
+        std::string name;
+        std::uint64_t offset = 0;  // of its code, in the file
+        ValueSteps frame;          // its CFA, at the place
+        bool operator==(const Function&) const = default;
+    };
+    std::optional<Function> function;
+    bool operator==(const VariableValue&) const = default;
+
+    // "(%ax << 1)", "5 bits from bit 3 of [%bp-24]", "[%bp-24], %di".
+    std::string to_text() const;
+    // DWARF's numbers of the registers of which the value at the begin is needed.
+    std::vector<unsigned> begin_registers() const;
+};
+
+// A variable of a place in code, by its name; without a value, why programs cannot read it.
+struct NamedVariable {
+    std::string name;
+    std::optional<VariableValue> value;
+    std::string trouble, hint;
+};
+
+// Why no program can read it so, for a person; empty if one can.
+std::string trouble_with(const VariableValue& value);
+
+// The variable, extended to 64 bits by its type; `context` is the struct pt_regs of the place.
+// Memory that cannot be read is 0, as in the kernel's own records; where a value at the function's
+// begin is needed and not known (begin_values.h), jumps to `unknown`. trouble_with() must be empty.
+ir::Temp append_variable(ir::Code& code, ir::Temp context, const VariableValue& value,
+                         ir::Label unknown);
+
+// The same as a function of the context. What is not known is 0, and counted.
+std::vector<CodeItem> variable_function(const VariableValue& value, const SourceRef& at);
+
+}  // namespace gpufs
