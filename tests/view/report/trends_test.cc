@@ -81,10 +81,10 @@ BOOST_AUTO_TEST_CASE(stacks_of_one_row_have_one_trend) {
     Trends trends;
     ReportRows rows;
     rows.key = map.key;
-    rows.entries = {{key("a", 1), {2}, {}, {}}, {key("b", 1), {1}, {}, {}}};
+    rows.entries = test::map_entries({{key("a", 1), {2}}, {key("b", 1), {1}}});
     trends.add("report", map, rows);
     // Other stacks, with as much again.
-    rows.entries = {{key("a", 2), {3}, {}, {}}, {key("a", 3), {5}, {}, {}}};
+    rows.entries = test::map_entries({{key("a", 2), {3}}, {key("a", 3), {5}}});
     trends.add("report", map, rows);
     const std::string both = "          :@";
     BOOST_TEST(join(trends.texts("report", map, rows, Plot::ascii), "|") == both + '|' + both);
@@ -100,7 +100,8 @@ BOOST_AUTO_TEST_CASE(a_row_is_known_by_its_text_however_wide_the_text_is) {
         text.kind = ValueType::Kind::text;
         text.bytes = width;
         rows.key.add("comm", text);
-        rows.entries = {{test::LayoutBytes(rows.key).text("comm", "a").bytes(), {4}, {}, {}}};
+        rows.entries =
+            test::map_entries({{test::LayoutBytes(rows.key).text("comm", "a").bytes(), {4}}});
         trends.add("report", map, rows);
         if (width == 8)
             BOOST_TEST(join(trends.texts("report", map, rows, Plot::ascii), "|") == "          @@");
@@ -112,7 +113,7 @@ BOOST_AUTO_TEST_CASE(data_has_a_trend_where_it_is_one_number) {
     const auto texts = [&] {
         Trends trends;
         ReportRows rows = rows_with({{1, 0}});
-        rows.entries[0].values = {{std::byte(8), std::byte(9)}};
+        rows.entries.values(0) = {{std::byte(8), std::byte(9)}};
         trends.add("report", map, rows);
         return join(trends.texts("report", map, rows, Plot::ascii), "|");
     };
