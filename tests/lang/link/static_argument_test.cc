@@ -115,8 +115,7 @@ BOOST_AUTO_TEST_CASE(what_a_site_does_not_have_is_told) {
                    "     ^~~~~"));
     BOOST_TEST(
         refusal("r2 = &@arg0(r1)", macro(kFieldAddress, Reg::r2, Reg::r1, "arg0"), "@arg0") ==
-        "watch.bpf:1:7: error: 'arg0' of a static probe is a number, which has no fixed "
-        "place\n"
+        "watch.bpf:1:7: error: 'arg0' is a number, which has no fixed place\n"
         "r2 = &@arg0(r1)\n"
         "      ^~~~~\n"
         "hint: read it as in r1 = @arg0(r6)");
