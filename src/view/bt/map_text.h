@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/printable.h"
 #include "bt/types/compiled.h"
 #include "view/bt/value_text.h"
 

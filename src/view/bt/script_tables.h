@@ -41,8 +41,7 @@ public:
     Table table(const ScriptMap& map, MapEntries entries);
 
     // As a script prints it, as text or as a line of JSON. Empty where there is nothing to show.
-    std::string picture(const ScriptMap& map, const MapEntries& entries,
-                        bool is_json) const;
+    std::string picture(const ScriptMap& map, const MapEntries& entries, bool is_json) const;
 
 private:
     const Compiled& script_;
