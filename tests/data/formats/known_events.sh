@@ -9,7 +9,7 @@ cat <<'END'
 # of an event comes first. Made by tests/data/formats/known_events.sh.
 END
 for system in amdgpu amdgpu_dm i915 nvidia vpu xe; do
-    for event in $(ls -d ./*/events/$system/*/ 2>/dev/null | sed 's,/$,,; s,.*/,,' | sort -u); do
+    for event in $(find ./*/events/"$system" -mindepth 1 -maxdepth 1 -type d 2>/dev/null | sed 's,.*/,,' | sort -u); do
         for tree in 7.3 low-level 6.12 6.1 5.10; do
             format=$tree/events/$system/$event/format
             [ ! -e "$format" ] || sed "/^ID:/d; /field:.* common_/d; /^$/d; s/^name: /&$system:/" "$format"
