@@ -122,10 +122,8 @@ void PageWriter::begin(const Happening& slice) {
     open.arguments = static_cast<std::uint32_t>(slice.arguments.size());
     append_arguments(open.values, slice.arguments);
     if (slice.category != kGpuCategory) return;
-    open.fence.emplace();
-    open.fence->pid = number_of(slice.arguments, "pid");
-    open.fence->context = number_of(slice.arguments, "context");
-    open.fence->seqno = number_of(slice.arguments, "seqno");
+    open.fence = Fence{number_of(slice.arguments, "pid"), number_of(slice.arguments, "context"),
+                       number_of(slice.arguments, "seqno")};
 }
 
 void PageWriter::end(std::uint32_t track, std::uint64_t time, std::span<const Argument> arguments) {

@@ -29,7 +29,7 @@ const std::vector<std::string> kDrm = {"gpu_scheduler:drm_sched_job",
                                        "gpu_scheduler:drm_sched_job_wait_dep",
                                        "gpu_scheduler:drm_run_job", "dma_fence:dma_fence_signaled"};
 const std::vector<std::string> kFence = {"dma_fence:dma_fence_wait_start",
-                                         "dma_fence:dma_fence_wait_end",
+                                         "dma_fence:dma_fence_wait_end", "dma_fence:dma_fence_init",
                                          "dma_fence:dma_fence_signaled"};
 const std::vector<std::string> kVblank = {"drm:drm_vblank_event", "drm:drm_vblank_event_queued",
                                           "drm:drm_vblank_event_delivered"};
