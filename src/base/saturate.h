@@ -11,4 +11,9 @@ constexpr std::uint64_t add_saturating(std::uint64_t a, std::uint64_t b) {
     return b > kMost - a ? kMost : a + b;
 }
 
+// a - b; 0 where b is more.
+constexpr std::uint64_t subtract_saturating(std::uint64_t a, std::uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
 }  // namespace gpufs

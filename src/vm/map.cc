@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/align.h"
+#include "base/bytes.h"
 #include "base/error.h"
 
 namespace gpufs {
@@ -214,7 +215,7 @@ std::vector<std::int32_t> InterpretedMap::stack_ids() const {
 
 void InterpretedMap::remove_stack(std::int32_t id) {
     if (kind_ == Kind::hash)
-        erase(std::as_bytes(std::span(&id, 1)));
+        erase(bytes_of(id));
     else
         index_.erase(static_cast<std::uint32_t>(id));
 }

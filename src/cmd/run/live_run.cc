@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "cmd/run/joint_printer.h"
@@ -235,8 +236,7 @@ void LiveRun::tell_child() {
         ProgramMap* const child = choices_.script
                                       ? monitor_.map(bt::kChildMap)
                                       : RunningPart(monitor_, one->program).map(bt::kChildMap);
-        if (child)
-            child->update(std::as_bytes(std::span(&index, 1)), std::as_bytes(std::span(&pid, 1)));
+        if (child) child->update(bytes_of(index), bytes_of(pid));
     }
 }
 

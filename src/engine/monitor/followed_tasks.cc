@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/file.h"
 #include "base/scan.h"
 #include "engine/places/monitor_files.h"
@@ -38,7 +39,7 @@ void FollowedTasks::follow(int pid) {
     const std::uint32_t task = static_cast<std::uint32_t>(pid), block = task / kFollowedBlockBytes;
     std::vector<std::byte> tasks(kFollowedBlockBytes);
     tasks[task % kFollowedBlockBytes] = std::byte{kFollowedAtExec};
-    map().update(std::as_bytes(std::span(&block, 1)), tasks);
+    map().update(bytes_of(block), tasks);
     monitor_.attach();
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/saturate.h"
@@ -20,25 +21,14 @@ std::string nobody() {
     return cat(Scan(text).take_number<int>().value_or(32768) - 1);
 }
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-    return std::as_bytes(std::span(&value, 1));
-}
-
-std::uint64_t less(std::uint64_t from, std::uint64_t what) {
-    return from > what ? from - what : 0;
-}
-
 // The time of a line of the file `trace`, in microseconds: the first word of the form "12.345678:".
 std::optional<std::uint64_t> time_us(std::string_view line) {
     for (const std::string& word : split(line, ' ')) {
         Scan scan(word);
         const auto seconds = scan.take_number<std::uint64_t>();
         if (!seconds || !scan.take(".") || scan.rest().size() != 7 || word.back() != ':') continue;
-        // Not by take_number(), for which a leading 0 may be another base.
-        std::uint64_t micro = 0;
-        for (const char c : scan.rest().substr(0, 6)) micro = micro * 10 + (c - '0');
-        return *seconds * 1'000'000 + micro;
+        const auto micro = scan.take_number<std::uint64_t>();
+        if (micro && scan.rest() == ":") return *seconds * 1'000'000 + *micro;
     }
     return std::nullopt;
 }
@@ -188,8 +178,8 @@ void HistLatency::fill_latency() {
         Times times = all;
         const auto before = turned_.find(place);
         if (before != turned_.end()) {
-            times.count = less(times.count, before->second.count);
-            times.total = less(times.total, before->second.total);
+            times.count = subtract_saturating(times.count, before->second.count);
+            times.total = subtract_saturating(times.total, before->second.total);
         }
         if (times.count == 0) continue;
         if (times.count == 1) {
@@ -231,8 +221,9 @@ void HistLatency::set_number(const char* map, std::uint64_t number) {
 
 void HistLatency::fill_tallies() {
     const std::uint64_t pairs = totals(Role::pairs).both();
-    set_number(kUnendedMap, less(totals(Role::starts).hits, pairs + totals(Role::refused).both()));
-    set_number(kUnmatchedMap, less(totals(Role::ends).both(), pairs));
+    set_number(kUnendedMap, subtract_saturating(totals(Role::starts).hits,
+                                                pairs + totals(Role::refused).both()));
+    set_number(kUnmatchedMap, subtract_saturating(totals(Role::ends).both(), pairs));
     if (!longest_) return;
     const std::array<std::uint64_t, 2> value = {longest_->time / hists_.unit_ns, 1};
     maps_.at(kLongestMap)->update(longest_->key, bytes_of(value));
@@ -258,7 +249,7 @@ LossLedger HistLatency::losses() const {
     std::uint64_t counted = buckets.dropped;
     for (const auto& [place, times] : times_) counted += times.count;
     losses.add("pairs that were not counted",
-               Loss::exactly(less(totals(Role::pairs).hits, counted)));
+               Loss::exactly(subtract_saturating(totals(Role::pairs).hits, counted)));
     if (const std::uint64_t threads = totals(Role::threads).both(); threads > 0)
         losses.add("threads that began since and were not looked at", Loss::at_least(threads));
     return losses;
@@ -268,7 +259,7 @@ std::vector<std::string> HistLatency::trace_of_longest() const {
     std::vector<std::string> lines;
     if (!longest_ || !setting_.takes_snapshot) return lines;
     const std::uint64_t to = longest_->end / 1000,
-                        from = less(longest_->end, longest_->time) / 1000;
+                        from = subtract_saturating(longest_->end, longest_->time) / 1000;
     const std::string text = scratch_.tracefs().read("snapshot");
     for (const std::string_view line : lines_of(text)) {
         if (line.starts_with('#')) continue;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <iterator>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "engine/monitor/load_linked.h"
 #include "engine/places/providers.h"
@@ -89,7 +90,7 @@ std::vector<bpf_insn> jump_through(int programs) {
 void put(const BpfMap& programs, const Fd& program) {
     const std::uint32_t key = 0;
     const int fd = program.get();
-    programs.update(std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&fd, 1)));
+    programs.update(bytes_of(key), bytes_of(fd));
 }
 
 }  // namespace
@@ -122,7 +123,7 @@ void Monitor::make_maps(bool turns) {
     spec.flags = BPF_F_RDONLY_PROG;
     pool_map_ = BpfMap::create(spec);
     const std::uint32_t zero = 0;
-    pool_map_->update(std::as_bytes(std::span(&zero, 1)), std::as_bytes(std::span(pool.bytes)));
+    pool_map_->update(bytes_of(zero), std::as_bytes(std::span(pool.bytes)));
     pool_map_->freeze();
 }
 

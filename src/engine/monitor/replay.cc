@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/bytes.h"
 #include "base/saturate.h"
 #include "base/text.h"
 #include "lang/event/field_value.h"
@@ -74,8 +75,7 @@ void Replay::make_maps() {
     if (pool.empty()) return;
     pool_map_ = world_.add_map(prepared_->pool_spec());
     const std::uint32_t zero = 0;
-    world_.map(pool_map_).update(std::as_bytes(std::span(&zero, 1)),
-                                 std::as_bytes(std::span(pool.bytes)));
+    world_.map(pool_map_).update(bytes_of(zero), std::as_bytes(std::span(pool.bytes)));
 }
 
 ProgramMap* Replay::map(std::string_view name) const {

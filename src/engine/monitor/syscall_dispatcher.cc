@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "base/bytes.h"
 #include "kernel/bpf/info.h"
 
 namespace gpufs {
@@ -35,7 +36,7 @@ bool SyscallDispatcher::has_room_for(std::int64_t number) const {
 void SyscallDispatcher::put(std::int64_t number, const Fd& program) {
     const auto key = static_cast<std::uint32_t>(number);
     const int fd = program.get();
-    programs_.update(std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&fd, 1)));
+    programs_.update(bytes_of(key), bytes_of(fd));
     numbers_.insert(number);
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/bytes.h"
 #include "kernel/bpf/map.h"
 #include "vm/program_map.h"
 
@@ -29,7 +30,7 @@ public:
     void for_each(const Visit& visit) const override { map_.for_each(visit); }
     void take_each(const Visit& visit) override { map_.take_each(visit); }
     std::vector<std::int32_t> stack_ids() const override;
-    void remove_stack(std::int32_t id) override { map_.erase(std::as_bytes(std::span(&id, 1))); }
+    void remove_stack(std::int32_t id) override { map_.erase(bytes_of(id)); }
 
 private:
     BpfMap map_;

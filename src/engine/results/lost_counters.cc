@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 
 namespace gpufs {
@@ -12,7 +13,7 @@ namespace {
 std::uint64_t counted_in(const ProgramMap& map) {
     const std::uint32_t zero = 0;
     std::uint64_t count = 0;
-    map.lookup(std::as_bytes(std::span(&zero, 1)), std::as_writable_bytes(std::span(&count, 1)));
+    map.lookup(bytes_of(zero), std::as_writable_bytes(std::span(&count, 1)));
     return count;
 }
 

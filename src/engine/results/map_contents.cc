@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/bytes.h"
+
 namespace gpufs {
 namespace {
 
@@ -14,10 +16,6 @@ using Kind = Aggregation::Kind;
 
 bool is_less(const Aggregation& how, std::uint64_t a, std::uint64_t b) {
     return how.is_signed ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
-}
-
-std::vector<std::byte> bytes_of(std::span<const std::byte> bytes) {
-    return {bytes.begin(), bytes.end()};
 }
 
 bool holds_entries(std::uint32_t type) {
@@ -255,10 +253,10 @@ void MapReader::subtract_cleared(const MapDeclaration& declared, MapEntries& ent
     const auto cleared = cleared_.find(declared.name);
     if (cleared == cleared_.end()) return;
     std::map<std::vector<std::byte>, std::size_t> places;
-    for (std::size_t i = 0; i < entries.size(); ++i) places.emplace(bytes_of(entries[i].key), i);
+    for (std::size_t i = 0; i < entries.size(); ++i) places.emplace(copy_of(entries[i].key), i);
     const bool is_histogram = declared.aggregation.is_histogram();
     for (const MapEntry& before : cleared->second) {
-        const auto [place, is_gone] = places.emplace(bytes_of(before.key), entries.size());
+        const auto [place, is_gone] = places.emplace(copy_of(before.key), entries.size());
         if (is_gone) entries.add(before.key);  // a sum that is 0 again was left out
         if (is_histogram) {
             subtract_buckets(declared.aggregation, before, entries, place->second);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/align.h"
+#include "base/bytes.h"
 #include "lang/program/file_path.h"
 
 namespace gpufs {
@@ -21,8 +22,7 @@ std::string text_in(const RunningProgram& running, std::string_view map, std::ui
     const ProgramMap* const texts = running.map(map);
     if (!texts) return {};
     std::string text(texts->whole_value_bytes(), '\0');
-    if (!texts->lookup(std::as_bytes(std::span(&key, 1)), std::as_writable_bytes(std::span(text))))
-        return {};
+    if (!texts->lookup(bytes_of(key), std::as_writable_bytes(std::span(text)))) return {};
     text.resize(std::min(text.find('\0'), text.size()));
     return text;
 }
@@ -32,7 +32,7 @@ std::optional<std::string> file_path_in(const RunningProgram& running, std::stri
     const ProgramMap* const paths = running.map(map);
     if (!paths) return std::nullopt;
     std::vector<std::byte> value(paths->whole_value_bytes());
-    if (!paths->lookup(std::as_bytes(std::span(&key, 1)), value)) return std::nullopt;
+    if (!paths->lookup(bytes_of(key), value)) return std::nullopt;
     return file_path_text(value);
 }
 

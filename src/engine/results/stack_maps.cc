@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
+
 namespace gpufs {
 namespace {
 
@@ -26,8 +28,7 @@ std::vector<std::uint64_t> StackMaps::frames(std::string_view map, std::int32_t 
     const ProgramMap* stacks = running_.map(map);
     if (!stacks || id < 0) return {};
     std::vector<std::uint64_t> frames(stacks->whole_value_bytes() / sizeof(std::uint64_t));
-    if (!stacks->lookup(std::as_bytes(std::span(&id, 1)),
-                        std::as_writable_bytes(std::span(frames)))) {
+    if (!stacks->lookup(bytes_of(id), std::as_writable_bytes(std::span(frames)))) {
         const auto it = released_.find(Name(std::string(map), id));
         return it == released_.end() ? std::vector<std::uint64_t>() : it->second;
     }

@@ -2,28 +2,23 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
+
 namespace gpufs {
-namespace {
-
-std::vector<std::byte> copied(std::span<const std::byte> bytes) {
-    return {bytes.begin(), bytes.end()};
-}
-
-}  // namespace
 
 std::size_t TableMap::whole_value_bytes() const {
     return entries_.empty() ? 0 : entries_.begin()->second.size();
 }
 
 bool TableMap::lookup(std::span<const std::byte> key, std::span<std::byte> value) const {
-    const auto found = entries_.find(copied(key));
+    const auto found = entries_.find(copy_of(key));
     if (found == entries_.end()) return false;
     std::copy_n(found->second.begin(), std::min(value.size(), found->second.size()), value.begin());
     return true;
 }
 
 void TableMap::update(std::span<const std::byte> key, std::span<const std::byte> value) {
-    entries_[copied(key)] = copied(value);
+    entries_[copy_of(key)] = copy_of(value);
 }
 
 void TableMap::for_each(const Visit& visit) const {

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/kernel_abi.h"
@@ -42,11 +43,6 @@ struct LogRecord {
 struct OtherRecord {
     std::uint64_t count = 0, longest = 0;
 };
-
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-    return std::as_bytes(std::span(&value, 1));
-}
 
 template <class T>
 T value_from(std::span<const std::byte> bytes) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "lang/unwind/unwind_code.h"
@@ -63,11 +64,6 @@ std::vector<BpfMap> first_slab() {
     std::vector<BpfMap> slabs;
     slabs.push_back(make_slab());
     return slabs;
-}
-
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-    return std::as_bytes(std::span(&value, 1));
 }
 
 }  // namespace

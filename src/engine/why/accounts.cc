@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -37,11 +38,6 @@ struct SpentKey {
     Comm comm{};
     std::array<char, 24> driver{}, timeline{};
 };
-
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) {
-    return std::as_bytes(std::span(&value, 1));
-}
 
 template <std::size_t N>
 std::string text_of(const std::array<char, N>& text) {

@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "base/bytes.h"
+
 namespace gpufs {
 namespace {
 
@@ -24,7 +26,7 @@ GracePeriod::GracePeriod()
 void GracePeriod::wait() const {
     const std::uint32_t key = 0;
     const int inner = inner_.fd();
-    outer_.update(std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&inner, 1)));
+    outer_.update(bytes_of(key), bytes_of(inner));
 }
 
 }  // namespace gpufs

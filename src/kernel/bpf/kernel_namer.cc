@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "kernel/bpf/op.h"
 #include "kernel/bpf/program.h"
@@ -31,7 +32,7 @@ BpfMap make_text_map(const char* name, std::size_t bytes, std::uint32_t flags) {
 BpfMap make_format() {
     BpfMap map = make_text_map("format", kFormat.size(), BPF_F_RDONLY_PROG);
     const std::uint32_t key = 0;
-    map.update(std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(kFormat)));
+    map.update(bytes_of(key), std::as_bytes(std::span(kFormat)));
     map.freeze();
     return map;
 }
@@ -82,11 +83,11 @@ std::optional<KernelNamer> KernelNamer::load() {
 
 std::string KernelNamer::text(std::uint64_t address) const {
     TestRun run;
-    run.context = std::as_bytes(std::span(&address, 1));
+    run.context = bytes_of(address);
     test_run(program_.get(), run);
     const std::uint32_t key = 0;
     std::array<char, kMostText> text{};
-    answer_.lookup(std::as_bytes(std::span(&key, 1)), std::as_writable_bytes(std::span(text)));
+    answer_.lookup(bytes_of(key), std::as_writable_bytes(std::span(text)));
     return {text.data(), ::strnlen(text.data(), text.size())};
 }
 

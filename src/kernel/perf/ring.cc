@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "kernel/bpf/op.h"
 #include "kernel/bpf/program.h"
@@ -129,8 +130,7 @@ std::vector<PerfRing> open_perf_rings(const BpfMap& perf_event_array, std::size_
     for (const unsigned cpu : online_cpus()) {
         rings.emplace_back(cpu, data_bytes, wake_up_bytes);
         const int fd = rings.back().fd();
-        perf_event_array.update(std::as_bytes(std::span(&cpu, 1)),
-                                std::as_bytes(std::span(&fd, 1)));
+        perf_event_array.update(bytes_of(cpu), bytes_of(fd));
     }
     return rings;
 }

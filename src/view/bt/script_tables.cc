@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/align.h"
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "view/bt/histogram_rows.h"
 #include "view/bt/map_text.h"
@@ -38,7 +39,7 @@ Cell text_cell(std::string_view text) {
 }
 
 Cell count_cell(std::uint64_t count) {
-    return word_cell({}, std::as_bytes(std::span(&count, 1)));
+    return word_cell({}, bytes_of(count));
 }
 
 // What has a column for each member: the bytes of all rows take those of the widest.

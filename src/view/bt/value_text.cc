@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "base/hex.h"
 #include "kernel/host/syscall_names.h"
@@ -299,7 +300,7 @@ void ValueWriter::write_field(std::string& out, const Type::Field& field, Bytes 
     const Bytes unit = bytes.subspan(field.offset);
     if (field.bit_size == 0) return write(out, *field.type, unit, how);
     const std::uint64_t number = bit_field_of(field, unit);
-    write(out, *field.type, std::as_bytes(std::span(&number, 1)), how);
+    write(out, *field.type, bytes_of(number), how);
 }
 
 void ValueWriter::write_stack(std::string& out, const Type& type, Bytes bytes) const {
@@ -419,7 +420,7 @@ void ValueWriter::json_field(std::string& out, const Type::Field& field, Bytes b
     const Bytes unit = bytes.subspan(field.offset);
     if (field.bit_size == 0) return json(out, *field.type, unit, div);
     const std::uint64_t number = bit_field_of(field, unit);
-    json(out, *field.type, std::as_bytes(std::span(&number, 1)), div);
+    json(out, *field.type, bytes_of(number), div);
 }
 
 }  // namespace gpufs::bt

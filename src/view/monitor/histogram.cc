@@ -55,7 +55,7 @@ Bucket linear_bucket(const Aggregation& how, std::size_t i, std::size_t count) {
 }
 
 // 2^bits buckets of one value each, then as many for each power of two.
-Bucket power_bucket(unsigned bits, std::size_t i) {
+Bucket power_bucket_bounds(unsigned bits, std::size_t i) {
     const std::uint64_t each = std::uint64_t{1} << bits, n = i;
     if (n < each) return {Bound{n}, Bound{n + 1}};
     const std::uint64_t power = n / each - 1;
@@ -78,7 +78,8 @@ std::size_t power_of(std::uint32_t bucket) {
 
 Rows powers_of_two(std::span<const std::uint64_t> counts) {
     Rows rows;
-    for (std::size_t i = 0; i < counts.size(); ++i) rows.bounds.push_back(power_bucket(0, i));
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        rows.bounds.push_back(power_bucket_bounds(0, i));
     rows.counts.assign(counts.begin(), counts.end());
     return rows;
 }
@@ -96,7 +97,7 @@ Rows rows_of(const Aggregation& how, Buckets buckets) {
     for (std::size_t i = first; i <= last; ++i)
         rows.bounds.push_back(how.kind == Aggregation::Kind::linear
                                   ? linear_bucket(how, i, how.buckets())
-                                  : power_bucket(how.sub_bits, i));
+                                  : power_bucket_bounds(how.sub_bits, i));
     for (const HistogramBucket& one : buckets) rows.counts[one.number - first] += one.count;
     return rows;
 }
@@ -146,7 +147,7 @@ std::string histogram_json(const Aggregation& how, Buckets buckets) {
 BucketRange bucket_range(const Aggregation& how, std::uint32_t number) {
     const Bucket bucket = how.kind == Aggregation::Kind::linear
                               ? linear_bucket(how, number, how.buckets())
-                              : power_bucket(how.bucket_bits(), number);
+                              : power_bucket_bounds(how.bucket_bits(), number);
     BucketRange range;
     if (bucket.from) range.from = bucket.from->value();
     if (bucket.to) range.to = bucket.to->value();
