@@ -33,7 +33,7 @@ WARN     += -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
 override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)
 override CPPFLAGS += -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
-LDLIBS   := -lboost_program_options -ltraceevent -lelf -lz -lzstd -llzma
+LDLIBS   := -ltraceevent -lelf -lz -lzstd -llzma
 TESTLIBS := -lboost_unit_test_framework
 
 LIB  := $(filter-out src/cmd/%,$(wildcard src/*/*.cc src/*/*/*.cc))
@@ -220,7 +220,10 @@ $(B)/%.o: %.cc $(B)/flags | build/.deps
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(PCH) -MMD -MP -c $< -o $@
 .SECONDEXPANSION:
 sources_of = $(filter-out $(alone),$(wildcard $(1)/*.cc))
-$(B)/%/folder.o: $$(call sources_of,$$*) $(B)/flags | build/.deps
+# A folder that has other sources now than when it was compiled: a file that came keeps its old time.
+sources_then = $(patsubst "%",%,$(filter "%",$(file <$(B)/$(1)/folder.cc)))
+differ = $(filter-out $(1),$(2))$(filter-out $(2),$(1))
+$(B)/%/folder.o: $$(call sources_of,$$*) $(B)/flags $$(if $$(call differ,$$(call sources_of,$$*),$$(call sources_then,$$*)),force) | build/.deps
 	@echo "  CXX   $*"; mkdir -p $(@D)
 	@printf '#include "%s"\n' $(call sources_of,$*) >$(@D)/folder.cc
 	$(Q)$(CXX) -iquote . $(CPPFLAGS) $(CXXFLAGS) $(UNITY_WARN) $(PCH) -MMD -MP -c $(@D)/folder.cc -o $@
@@ -264,7 +267,7 @@ $(call objects,src/kernel/host/syscall_names.cc): $(B)/gen/syscall_list.inc
 
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev \
-              libboost-program-options-dev libboost-test-dev
+              libboost-test-dev
 CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
               lz4 llvm-19 debian-archive-keyring
 BROWSER_PKGS := chromium

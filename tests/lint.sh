@@ -39,7 +39,6 @@ includes() {
             # Third-party headers, and the only files (or folders) that see them.
             allowed["event-parse.h"] = "src/lang/event/event_format.cc"
             allowed["gelf.h"] = "src/kernel/elf/elf_file.h"
-            allowed["boost/program_options.hpp"] = "src/cmd/shared/command_line.cc"
             allowed["boost/test/"] = "tests/"
             allowed["gpufs/"] = "tests/embed/"
             allowed["zlib.h"] = "src/base/embedded.cc src/lang/trace_dat/compression.cc src/kernel/elf/debug_file.cc src/view/export/gzip.cc tests/support/page.cc"

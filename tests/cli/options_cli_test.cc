@@ -125,6 +125,8 @@ std::ostream& operator<<(std::ostream& out, const Refusal& refusal) {
     return out << join(refusal.args, " ");
 }
 const std::string kTimes = "hint: such as 500us, 1ms, 30s or 10m; a bare number is seconds\n";
+const std::string kUsage =
+    "hint: usage: gpufs count EVENT… [by KEY,…] [--if EXPR] [--duration T] [-- COMMAND]\n";
 const Refusal kRefusals[] = {
     {{"run", "drm", "-i", "/nonexistent", "--dry-run", "--duration", "bogus"},
      "gpufs: --duration takes a time, not 'bogus'\n" + kTimes},
@@ -144,12 +146,35 @@ const Refusal kRefusals[] = {
      "gpufs: --trigger: 'traceon' takes nothing behind a colon\n"},
     {{"report", "--from", "yesterday"}, "gpufs: --from takes a time, not 'yesterday'\n" + kTimes},
     {{"count", "-p", "1,x"}, "gpufs: --pid takes a positive number, not 'x'\n"},
+    {{"count", "--if"}, "gpufs: option '--if' needs EXPR\n" + kUsage},
+    {{"count", "x", "--if", "--json"}, "gpufs: option '--if' needs EXPR\n" + kUsage},
+    {{"count", "-d"}, "gpufs: option '-d' needs T\n" + kUsage},
+    {{"count", "--json=1", "x"}, "gpufs: option '--json' takes no value\n" + kUsage},
+    {{"count", "--dur", "1s", "x"}, "gpufs: unknown option '--dur'\n" + kUsage},
+    {{"count", "--jsom"}, "gpufs: unknown option '--jsom'\nhint: did you mean '--json'?\n"},
+    {{"count", "x", "-zd"}, "gpufs: unknown option '-z'\n" + kUsage},
+    {{"count", "-1"}, "gpufs: unknown option '-1'\n" + kUsage},
+    {{"count", "-d", "1s", "--duration=2s"},
+     "gpufs: option '--duration' is given twice\n" + kUsage},
+    {{"count", "--json", "--json"}, "gpufs: option '--json' is given twice\n" + kUsage},
 };
 BOOST_DATA_TEST_CASE(the_message_names_the_option_and_says_what_it_takes, data::make(kRefusals),
                      refusal) {
     const Ended ended = run_as_nobody(refusal.args);
     BOOST_TEST(ended.err == refusal.err);
     BOOST_TEST(ended.status == 2);
+}
+
+// As getopt_long(3) has them, but for abbreviations.
+BOOST_AUTO_TEST_CASE(options_stand_anywhere_in_every_form) {
+    const std::string file = "tests/data/trace_dat/drm-6.17.dat";
+    const std::string whole = test::gpufs({"report", file, "-e", "drm_sched*", "--json"}).out;
+    BOOST_TEST(whole.starts_with("{"), whole);
+    const std::vector<std::vector<std::string>> forms = {
+        {"report", "--json", "-edrm_sched*", file},
+        {"report", "--event", "drm_sched*", file, "--json"},
+        {"report", "--event=drm_sched*", "--json", "--", file}};
+    for (const std::vector<std::string>& form : forms) BOOST_TEST(test::gpufs(form).out == whole);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

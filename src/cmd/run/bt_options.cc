@@ -1,7 +1,5 @@
 #include "cmd/run/bt_options.h"
 
-#include <getopt.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -10,6 +8,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/scan.h"
+#include "cmd/shared/getopt_words.h"
 
 namespace gpufs {
 namespace {
@@ -114,7 +113,7 @@ std::string checked(const char* option, const std::string& value,
     throw UsageError(cat(option, " takes one of ", all, ", not '", value, '\''));
 }
 
-void take_option(BtChoices& choices, int letter, const std::string& value, const char* word) {
+void take_option(BtChoices& choices, int letter, const std::string& value, std::string_view word) {
     switch (letter) {
         case 'e':
             choices.program = value;
@@ -215,22 +214,18 @@ std::string bt_help() {
 }
 
 BtChoices parse_bt_line(Args args) {
-    std::vector<std::string> copies{"bt"};
-    copies.insert(copies.end(), args.begin(), args.end());
-    std::vector<char*> argv;
-    argv.reserve(copies.size() + 1);
-    for (std::string& one : copies) argv.push_back(one.data());
-    argv.push_back(nullptr);
+    GetoptWords line(args);
     BtChoices choices;
-    ::optind = 0;
-    ::opterr = 0;
-    const int count = static_cast<int>(copies.size());
-    for (int letter; (letter = ::getopt_long(count, argv.data(), "e:p:c:f:o:B:d:I:klqvVh",
-                                             kLongOptions, nullptr)) != -1;)
-        take_option(choices, letter, ::optarg ? ::optarg : "",
-                    argv[static_cast<std::size_t>(std::max(::optind - 1, 1))]);
-    // getopt_long() has moved the words behind the options.
-    take_words(choices, {argv.begin() + ::optind, argv.end() - 1});
+    std::vector<std::string> words;
+    while (const auto found = line.next("e:p:c:f:o:B:d:I:klqvVh", kLongOptions)) {
+        const std::string text = found->text ? found->text : "";
+        if (found->code == GetoptWords::kWord)
+            words.push_back(text);
+        else
+            take_option(choices, found->code, text, found->word);
+    }
+    for (std::string& word : line.rest()) words.push_back(std::move(word));
+    take_words(choices, std::move(words));
     return choices;
 }
 

@@ -1,18 +1,17 @@
 #include "cmd/shared/command_line.h"
 
-#include <boost/program_options.hpp>
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cmd/shared/getopt_words.h"
 #include "cmd/shared/session_choice.h"
 #include "view/columns.h"
 
 namespace gpufs {
-
-namespace po = boost::program_options;
 
 namespace {
 
@@ -48,18 +47,22 @@ Options::Parse for_each_piece(Options::Parse parse) {
 }  // namespace
 
 struct Options::State {
-    // An option with a text, and the function that parses it.
-    struct Reader {
-        std::string name, argument;
-        bool is_list;
-        Parse parse;
+    // An option, and what reads it: a switch, or the function that parses its text.
+    struct Declared {
+        std::string name{};
+        char letter = 0;                 // 0: it has none
+        std::string argument{}, help{};  // a switch has no argument
+        bool* is_on = nullptr;
+        bool is_list = false;
+        Parse parse{};
+        std::vector<std::string> texts{};  // as the command line gives them
 
-        void read(const po::variables_map& map) const {
-            const auto found = map.find(name);
-            if (found == map.end()) return;
-            const auto texts = is_list ? found->second.as<std::vector<std::string>>()
-                                       : std::vector{found->second.as<std::string>()};
+        bool is_given_by(std::string_view word) const {
+            return word == "--" + name || (letter != 0 && word == std::string{'-', letter});
+        }
+        void read() const {
             for (const std::string& text : texts) {
+                if (is_on) continue;
                 if (text.empty()) throw UsageError(cat("--", name, ": ", argument, " is empty"));
                 parse_named(text);
             }
@@ -77,35 +80,108 @@ struct Options::State {
     };
 
     std::string usage, about;
-    std::vector<Reader> readers;
+    std::vector<Declared> options;
     bool is_raw = false;
     Controls* controls = nullptr;  // of --raw
     std::optional<std::string> output;
-    po::options_description options{"options"};
+
+    // `name` is "duration,d" or "duration".
+    void declare(const std::string& name, Declared option) {
+        option.name = long_name(name);
+        option.letter = option.name.size() < name.size() ? name.back() : '\0';
+        options.push_back(std::move(option));
+    }
+
+    // Sorts the words by getopt_long(3): texts to their options, the others to `words`.
+    void sort(Args args, std::vector<std::string>& words);
 
     std::string help() const {
         std::string text = cat("usage: gpufs ", usage, "\n\n", about, "\n\n");
         std::size_t width = 0;
-        for (const auto& option : options.options())
-            width = std::max(width, columns_of(left_column(*option)));
-        for (const auto& option : options.options()) {
-            const std::string left = left_column(*option);
-            text += cat("  ", left, std::string(width - columns_of(left) + 2, ' '),
-                        option->description(), "\n");
+        for (const Declared& option : options)
+            width = std::max(width, columns_of(left_column(option)));
+        for (const Declared& option : options) {
+            const std::string left = left_column(option);
+            text +=
+                cat("  ", left, std::string(width - columns_of(left) + 2, ' '), option.help, "\n");
         }
         return text;
     }
     // "-e, --event EVENT", "    --all".
-    static std::string left_column(const po::option_description& option) {
-        namespace style = po::command_line_style;
-        const std::string name = option.canonical_display_name(style::allow_dash_for_short);
-        const bool has_short = name.starts_with('-');
-        const std::string argument =
-            option.semantic()->max_tokens() ? option.semantic()->name() : std::string();
-        return cat(has_short ? name + ", " : "    ", "--", option.long_name(),
-                   argument.empty() ? "" : " ", argument);
+    static std::string left_column(const Declared& option) {
+        return cat(option.letter != 0 ? cat('-', option.letter, ", ") : "    ", "--", option.name,
+                   option.argument.empty() ? "" : " ", option.argument);
     }
+
+private:
+    // The code of an option's long form: this and its place in `options`.
+    static constexpr int kLong = 256;
+
+    // The option of a code, letters' too; options.size() for another one.
+    std::size_t place_of(int code) const;
+    [[noreturn]] void fail(int wrong, std::string_view word) const;
 };
+
+std::size_t Options::State::place_of(int code) const {
+    if (code >= kLong) return static_cast<std::size_t>(code - kLong);
+    const auto found = std::ranges::find(options, static_cast<char>(code), &Declared::letter);
+    return static_cast<std::size_t>(found - options.begin());
+}
+
+// `wrong`: the code of an option that lacks its text, or of a switch that has one; else a letter
+// that is no option, or 0 for a name that is none.
+void Options::State::fail(int wrong, std::string_view word) const {
+    const std::string usage_hint = cat("usage: gpufs ", usage);
+    const std::string given = wrong != 0 && wrong < kLong
+                                  ? std::string{'-', static_cast<char>(wrong)}
+                                  : std::string(word.substr(0, word.find('=')));
+    if (const std::size_t place = place_of(wrong); wrong != 0 && place < options.size()) {
+        const Declared& known = options[place];
+        throw UsageError(known.is_on ? cat("option '", given, "' takes no value")
+                                     : cat("option '", given, "' needs ", known.argument),
+                         usage_hint);
+    }
+    std::vector<std::string> names;
+    for (const Declared& option : options) names.push_back("--" + option.name);
+    const std::string near = did_you_mean(given, names);
+    throw UsageError(cat("unknown option '", given, "'"), near.empty() ? usage_hint : near);
+}
+
+void Options::State::sort(Args args, std::vector<std::string>& words) {
+    std::string letters;
+    std::vector<::option> names;
+    for (const Declared& option : options) {
+        const int takes = option.is_on ? no_argument : required_argument;
+        names.push_back(
+            {option.name.c_str(), takes, nullptr, kLong + static_cast<int>(names.size())});
+        if (option.letter != 0) letters += option.letter;
+        if (option.letter != 0 && !option.is_on) letters += ':';
+    }
+    names.push_back({});
+    GetoptWords line(args);
+    while (const auto found = line.next(letters, names.data())) {
+        if (found->code == GetoptWords::kWord) {
+            words.emplace_back(found->text);
+            continue;
+        }
+        if (found->code == '?' || found->code == ':') fail(found->about, found->word);
+        Declared& option = options[place_of(found->code)];
+        // getopt_long() takes abbreviations, whose meaning would change when an option is added.
+        const std::string_view name = found->word.substr(2);
+        if (found->code >= kLong && name.substr(0, name.find('=')) != option.name)
+            fail(0, found->word);
+        const std::string_view text = found->text ? found->text : "";
+        const auto is_option = [&](const Declared& other) { return other.is_given_by(text); };
+        if (found->is_text_next && std::ranges::any_of(options, is_option))
+            fail(found->code, found->word);
+        if (!option.is_list && !option.texts.empty())
+            throw UsageError(cat("option '--", option.name, "' is given twice"),
+                             cat("usage: gpufs ", usage));
+        option.texts.emplace_back(text);
+        if (option.is_on) *option.is_on = true;
+    }
+    for (std::string& word : line.rest()) words.push_back(std::move(word));
+}
 
 Options::Options(std::string usage, std::string about) : state_(std::make_unique<State>()) {
     state_->usage = std::move(usage);
@@ -115,23 +191,20 @@ Options::Options(std::string usage, std::string about) : state_(std::make_unique
 Options::~Options() = default;
 
 Options& Options::flag(const std::string& name, bool& on, const std::string& help) {
-    state_->options.add_options()(name.c_str(), po::bool_switch(&on), help.c_str());
+    state_->declare(name, {.help = help, .is_on = &on});
     return *this;
 }
 
 Options& Options::parsed(const std::string& name, const std::string& argument,
                          const std::string& help, Parse parse) {
-    state_->readers.push_back({long_name(name), argument, false, std::move(parse)});
-    state_->options.add_options()(name.c_str(), po::value<std::string>()->value_name(argument),
-                                  help.c_str());
+    state_->declare(name, {.argument = argument, .help = help, .parse = std::move(parse)});
     return *this;
 }
 
 Options& Options::list(const std::string& name, const std::string& argument,
                        const std::string& help, Parse parse) {
-    state_->readers.push_back({long_name(name), argument, true, std::move(parse)});
-    state_->options.add_options()(
-        name.c_str(), po::value<std::vector<std::string>>()->value_name(argument), help.c_str());
+    state_->declare(
+        name, {.argument = argument, .help = help, .is_list = true, .parse = std::move(parse)});
     return *this;
 }
 
@@ -247,34 +320,12 @@ Options& Options::raw(Controls& controls) {
 bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
     bool help = false;
     flag("help,h", help, "show this help");
-    po::options_description all;
-    all.add(state_->options).add_options()("word", po::value(&words));
-    po::variables_map map;
-    try {
-        namespace style = po::command_line_style;
-        // Abbreviations would change their meaning when an option is added.
-        po::store(po::command_line_parser(std::vector<std::string>(args.begin(), args.end()))
-                      .options(all)
-                      .positional(po::positional_options_description{}.add("word", -1))
-                      .style(style::default_style & ~style::allow_guessing)
-                      .run(),
-                  map);
-        po::notify(map);
-    } catch (const po::unknown_option& e) {
-        std::vector<std::string> names;
-        for (const auto& option : state_->options.options())
-            names.push_back("--" + option->long_name());
-        std::string hint = did_you_mean(e.get_option_name(), names);
-        if (hint.empty()) hint = cat("usage: gpufs ", state_->usage);
-        throw UsageError(cat("unknown option '", e.get_option_name(), "'"), hint);
-    } catch (const po::error& e) {
-        throw UsageError(e.what(), cat("usage: gpufs ", state_->usage));
-    }
+    state_->sort(args, words);
     if (help) {
         ctx.out.write(state_->help());
         return false;
     }
-    for (const State::Reader& reader : state_->readers) reader.read(map);
+    for (const State::Declared& option : state_->options) option.read();
     if (state_->is_raw) *state_->controls = Controls::raw;
     if (state_->output && *state_->output != "-") ctx.out.write_to(*state_->output);
     return true;
