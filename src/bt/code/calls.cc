@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/cat.h"
+#include "bt/types/constants.h"
 
 // Calls of functions that have a value.
 namespace gpufs::bt {

@@ -64,7 +64,7 @@ private:
     ir::Temp text_length(const Value& text);
     // Where in a text another one begins; -1: nowhere.
     ir::Temp place_in(const Value& text, const Value& part);
-    ir::Temp place_in(const Value& text, const Local& at, const std::string& part);
+    ir::Temp place_in(const Value& text, const Local& at, std::string_view part);
 
     ProbeCode& in_;
     ir::Code& code_;

@@ -3,6 +3,7 @@
 
 #include "base/align.h"
 #include "bt/code/probe_code.h"
+#include "bt/types/common_type.h"
 
 // Expressions: from a tree to values.
 namespace gpufs::bt {

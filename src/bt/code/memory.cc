@@ -2,7 +2,9 @@
 #include <cstring>
 
 #include "base/align.h"
+#include "base/bytes.h"
 #include "bt/code/probe_code.h"
+#include "bt/types/common_type.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/read_memory.h"
 
@@ -131,7 +133,7 @@ void ProbeCode::read_text(const Local& to, std::size_t bytes, ir::Temp from, Spa
     code_.bind(done);
 }
 
-void ProbeCode::put_literal(const std::string& text, std::size_t bytes, const Local& to) {
+void ProbeCode::put_literal(std::string_view text, std::size_t bytes, const Local& to) {
     for (std::size_t i = 0; i < bytes;) {
         const std::size_t width =
             widest_access(bytes - i, to.offset + static_cast<std::int64_t>(i));
@@ -198,10 +200,6 @@ Value ProbeCode::load(const Local& from, const TypePtr& type) {
     else
         value.bytes = from;
     return value;
-}
-
-std::string up_to_nul(const std::string& text) {
-    return text.substr(0, text.find('\0'));
 }
 
 ir::Type ir_type(const Type& type) {

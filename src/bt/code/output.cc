@@ -2,6 +2,7 @@
 #include "base/cat.h"
 #include "bt/code/probe_code.h"
 #include "bt/syntax/walk.h"
+#include "bt/types/constants.h"
 #include "lang/ir/read_memory.h"
 
 // What programs send to the reader.

@@ -10,6 +10,7 @@
 
 #include "bt/code/script_code.h"
 #include "bt/code/value.h"
+#include "bt/types/constants.h"
 #include "bt/types/functions.h"
 #include "bt/types/typed.h"
 #include "lang/ir/ir.h"
@@ -132,7 +133,7 @@ private:
     // Puts the value there, as that type.
     void put(const Value& value, const TypePtr& as, const Local& to, TextEnd end = TextEnd::exact);
     void put_text(const Value& value, std::size_t bytes, const Local& to, TextEnd end);
-    void put_literal(const std::string& text, std::size_t bytes, const Local& to);
+    void put_literal(std::string_view text, std::size_t bytes, const Local& to);
     Value load(const Local& from, const TypePtr& type);
 
     // Maps.

@@ -1,6 +1,7 @@
 #include "base/align.h"
 #include "base/cat.h"
 #include "bt/code/probe_code.h"
+#include "bt/types/functions.h"
 
 // Statements.
 namespace gpufs::bt {

@@ -1,8 +1,10 @@
 #include <algorithm>
 
 #include "base/align.h"
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "bt/code/calls.h"
+#include "bt/types/constants.h"
 #include "lang/ir/read_memory.h"
 
 // Functions of texts and bytes: finding, joining, comparing.
@@ -51,7 +53,7 @@ ir::Temp ProbeCode::Calls::place_in(const Value& text, const Value& part) {
 }
 
 // A trial at each place; texts are short.
-ir::Temp ProbeCode::Calls::place_in(const Value& text, const Local& at, const std::string& part) {
+ir::Temp ProbeCode::Calls::place_in(const Value& text, const Local& at, std::string_view part) {
     const ir::Temp found = code_.new_temp(ir::kS64);
     const ir::Label done = code_.new_label();
     for (std::size_t from = 0; from + part.size() <= text.type->bytes; ++from) {
@@ -196,7 +198,7 @@ Value ProbeCode::Calls::str_concat() {
     if (a.literal && b.literal) {
         Value value;
         value.type = type_;
-        value.literal = up_to_nul(*a.literal) + up_to_nul(*b.literal);
+        value.literal = cat(up_to_nul(*a.literal), up_to_nul(*b.literal));
         return value;
     }
     const Local first = in_.in_memory(a, a.type), second = in_.in_memory(b, b.type);

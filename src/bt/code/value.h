@@ -74,8 +74,6 @@ struct Loop {
 std::size_t stride_of(const Type& type, const TypeTable& table);
 // What ++ and -- add to a value of this type.
 std::int64_t step_of(const Expr& increment, const Type& type, const TypeTable& table);
-// A text as it is in memory: up to its first NUL.
-std::string up_to_nul(const std::string& text);
 // How a number of this type is in a register.
 ir::Type ir_type(const Type& type);
 

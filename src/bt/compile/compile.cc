@@ -9,6 +9,7 @@
 #include "bt/code/probe_code.h"
 #include "bt/infer/infer.h"
 #include "bt/syntax/walk.h"
+#include "bt/types/types_text.h"
 #include "lang/event/sampling_events.h"
 
 namespace gpufs::bt {

@@ -3,6 +3,8 @@
 
 #include "base/cat.h"
 #include "bt/infer/inference.h"
+#include "bt/types/common_type.h"
+#include "bt/types/constants.h"
 
 // The types of what maps accumulate.
 namespace gpufs::bt {

@@ -40,12 +40,6 @@ constexpr PlainBuiltin kPlain[] = {
     {"username", Kind::user_name},
 };
 
-using StackFormName = std::pair<Type::StackForm, std::string_view>;
-constexpr StackFormName kStackForms[] = {{Type::StackForm::bpftrace, "bpftrace"},
-                                         {Type::StackForm::perf, "perf"},
-                                         {Type::StackForm::raw, "raw"},
-                                         {Type::StackForm::build_id, "build_id"}};
-
 bool at_return(Provider provider) {
     return provider == Provider::kretprobe || provider == Provider::uretprobe ||
            provider == Provider::fexit;
@@ -55,16 +49,6 @@ bool is_fentry(Provider provider) {
 }
 
 }  // namespace
-
-std::optional<Type::StackForm> stack_form(std::string_view word) {
-    for (const auto& [form, name] : kStackForms)
-        if (name == word) return form;
-    return std::nullopt;
-}
-
-std::string_view name_of(Type::StackForm form) {
-    return std::ranges::find(kStackForms, form, &StackFormName::first)->second;
-}
 
 TypePtr Inference::type_of_builtin(const Expr& expr, bool& is_known) {
     const std::string& name = expr.text;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bt/infer/inference.h"
 #include "bt/syntax/words.h"
+#include "bt/types/constants.h"
 #include "bt/types/format.h"
 #include "lang/program/registers.h"
 

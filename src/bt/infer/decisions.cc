@@ -1,5 +1,6 @@
 #include "base/cat.h"
 #include "bt/infer/inference.h"
+#include "bt/types/constants.h"
 
 // Calls that the compiler decides by the types and names of their arguments.
 namespace gpufs::bt {

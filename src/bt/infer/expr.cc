@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "bt/infer/inference.h"
 #include "bt/syntax/words.h"
+#include "bt/types/common_type.h"
 #include "bt/types/field_type.h"
 #include "lang/print_fmt/shown_field.h"
 

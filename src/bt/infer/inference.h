@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "bt/types/constants.h"
 #include "bt/types/functions.h"
 #include "bt/types/typed.h"
 
@@ -159,10 +160,6 @@ private:
     unsigned loops_ = 0;
     const Expr* aggregation_ = nullptr;  // the call that a map is assigned
 };
-
-// A type as it is in variables, keys and values of maps: integers have 8 bytes, texts whole words.
-TypePtr stored(const TypePtr& type);
-bool same(const TypePtr& a, const TypePtr& b);
 
 // For a condition of a type that is no number; empty: none.
 std::string hint_for_condition(const Type& type);

@@ -3,6 +3,7 @@
 #include "base/align.h"
 #include "base/cat.h"
 #include "bt/infer/inference.h"
+#include "bt/types/constants.h"
 
 // The types of functions of texts and bytes.
 namespace gpufs::bt {

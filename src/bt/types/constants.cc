@@ -1,10 +1,11 @@
+#include "bt/types/constants.h"
+
 #include <algorithm>
 
 #include "bt/syntax/constant.h"
 #include "bt/syntax/literals.h"
 #include "bt/syntax/mistake.h"
 #include "bt/syntax/words.h"
-#include "bt/types/typed.h"
 
 namespace gpufs::bt {
 namespace {

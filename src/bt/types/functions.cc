@@ -114,4 +114,12 @@ std::vector<std::string> function_names() {
     return names;
 }
 
+const Expr* aggregation_in(const Expr& value) {
+    const Expr* call = &value;
+    while (call && call->kind == Expr::Kind::block) call = call->operands[0].get();
+    if (!call || call->kind != Expr::Kind::call) return nullptr;
+    const FunctionRow* const row = find_function(call->text);
+    return row && row->is_aggregation ? call : nullptr;
+}
+
 }  // namespace gpufs::bt

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bt/syntax/expr.h"
 #include "bt/types/type.h"
 
 namespace gpufs::bt {
@@ -110,5 +111,9 @@ const FunctionRow* find_function(std::string_view name);
 // Why a function of bpftrace is not here, and what is in its place; empty for all others.
 std::string_view why_absent(std::string_view function);
 std::vector<std::string> function_names();
+
+// The call of count() and the like that a map is assigned, also as the value of a block that goes
+// before it. Null: none.
+const Expr* aggregation_in(const Expr& value);
 
 }  // namespace gpufs::bt

@@ -103,6 +103,12 @@ std::size_t told_alignment(const Type& type) {
     return alignment;
 }
 
+using StackFormName = std::pair<Type::StackForm, std::string_view>;
+constexpr StackFormName kStackForms[] = {{Type::StackForm::bpftrace, "bpftrace"},
+                                         {Type::StackForm::perf, "perf"},
+                                         {Type::StackForm::raw, "raw"},
+                                         {Type::StackForm::build_id, "build_id"}};
+
 }  // namespace
 
 bool Type::is_scalar() const {
@@ -260,6 +266,16 @@ bool is_alike(const Type& a, const Type& b) {
         default:
             return true;
     }
+}
+
+std::optional<Type::StackForm> stack_form(std::string_view word) {
+    for (const auto& [form, name] : kStackForms)
+        if (name == word) return form;
+    return std::nullopt;
+}
+
+std::string_view name_of(Type::StackForm form) {
+    return std::ranges::find(kStackForms, form, &StackFormName::first)->second;
 }
 
 }  // namespace gpufs::bt

@@ -135,4 +135,8 @@ std::string name_of(const Type& type);
 // The same type, whatever the size of strings and integers in it.
 bool is_alike(const Type& a, const Type& b);
 
+// "perf", "raw", "bpftrace", "build_id"; absent for another word.
+std::optional<Type::StackForm> stack_form(std::string_view word);
+std::string_view name_of(Type::StackForm form);
+
 }  // namespace gpufs::bt

@@ -72,10 +72,6 @@ struct TypedMap {
     SourceRef at;  // where it comes first
 };
 
-// "perf", "raw", "bpftrace", "build_id"; absent for another word.
-std::optional<Type::StackForm> stack_form(std::string_view word);
-std::string_view name_of(Type::StackForm form);
-
 // What the types depend on besides the script.
 struct TypeOptions {
     std::size_t string_bytes = 256;  // of str() and the like, at most; a multiple of 8
@@ -105,36 +101,5 @@ struct Typed {
     TypedMap* find_map(const std::string& name);
     const TypedMap* find_map(const std::string& name) const;
 };
-
-// Maps, then for each instance its variables and what each expression is, as text: `gpufs bt -d
-// types`.
-std::string types_text(const Script& script, const Typed& typed);
-
-// The number that an expression is, where it is known before the program runs: literals,
-// enumerators, sizeof, and what is computed of such. `instance` has the types.
-std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instance,
-                                        const TypeTable& table);
-// The text of a string literal, or of an argument ($1).
-std::optional<std::string> literal_of(const Expr& expr);
-
-// An argument's text: of $N, and of $N + n, which is the text from its n-th byte on.
-std::optional<std::string> argument_text(const Expr& expr);
-
-// What holds values of both; null where nothing does. Either may be null: not known yet.
-TypePtr merged(const TypePtr& a, const TypePtr& b);
-// The field of a tuple that corresponds to the one at `index` of another: records have theirs in
-// any order. Null: there is none.
-const Type::Field* same_field(const Type& tuple, const Type::Field& field, std::size_t index);
-
-// The call of count() and the like that a map is assigned, also as the value of a block that goes
-// before it. Null: none.
-const Expr* aggregation_in(const Expr& value);
-
-// Whether an int64 holds all numbers of the type.
-bool fits_int64(const Type& type);
-
-// The type in which two numbers are compared and computed: unsigned only where one of them may be
-// too large for an int64.
-bool is_signed_together(const Type& a, const Type& b);
 
 }  // namespace gpufs::bt

@@ -1,10 +1,11 @@
+#include "bt/types/types_text.h"
+
 #include <algorithm>
 #include <set>
 #include <tuple>
 #include <vector>
 
 #include "base/cat.h"
-#include "bt/types/typed.h"
 
 namespace gpufs::bt {
 namespace {

@@ -8,6 +8,7 @@
 #include "bt/infer/infer.h"
 #include "bt/parse/parse.h"
 #include "bt/types/typed.h"
+#include "bt/types/types_text.h"
 #include "lang/insn/program_text.h"
 
 // What each pass makes of a script, as `gpufs bt -d` shows it.

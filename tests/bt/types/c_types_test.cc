@@ -10,8 +10,8 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "bt/parse/parse.h"
+#include "bt/types/constants.h"
 #include "bt/types/sample_world.h"
-#include "bt/types/typed.h"
 #include "bt/types/uapi_constants.h"
 
 namespace gpufs::bt {

@@ -1,7 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "bt/types/typed.h"
+#include "bt/types/common_type.h"
 
 // Types as the language tells them, beside how they lie here.
 namespace gpufs::bt {

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "bt/types/typed.h"
+
+// What is known of an expression before the program runs.
+namespace gpufs::bt {
+
+// The number that an expression is, where it is known before the program runs: literals,
+// enumerators, sizeof, and what is computed of such. `instance` has the types.
+std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instance,
+                                        const TypeTable& table);
+// The text of a string literal, or of an argument ($1).
+std::optional<std::string> literal_of(const Expr& expr);
+
+// An argument's text: of $N, and of $N + n, which is the text from its n-th byte on.
+std::optional<std::string> argument_text(const Expr& expr);
+
+}  // namespace gpufs::bt
