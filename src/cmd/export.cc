@@ -15,7 +15,7 @@
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/progress.h"
-#include "cmd/shared/recording_choice.h"
+#include "cmd/shared/recording_input.h"
 #include "engine/recording/file.h"
 #include "engine/recording/wanted_records.h"
 #include "view/export/chrome.h"
@@ -41,7 +41,7 @@ struct Target {
 
 struct ExportOptions {
     std::optional<std::string> file, parquet;
-    std::optional<Moment> from, to;
+    RecordingRange range;
     std::vector<std::string> events;
     bool strict = false;
     Target perfetto{"--perfetto", true}, chrome{"--chrome", false}, csv{"--csv", false},
@@ -239,8 +239,7 @@ private:
 RecordChoice choice_of(TraceFile& file, const ExportOptions& choices) {
     RecordChoice choice;
     choice.events = choices.events;
-    if (choices.from) choice.from = clock_time(file, "--from", *choices.from);
-    if (choices.to) choice.to = clock_time(file, "--to", *choices.to);
+    choices.range.limit(choice, file);
     return choice;
 }
 
@@ -253,13 +252,7 @@ int export_file(Context& ctx, TraceFile& file, const std::string& path,
         for (; const TraceRecord* record = wanted.next(file); progress.step()) exports.add(*record);
     }
     exports.finish();
-    for (const std::string& what : file.damage()) ctx.err.line(cat("gpufs: ", what));
-    for (const std::string& note : file.notes()) ctx.err.line(note);
-    for (const std::string& note : exports.notes()) ctx.err.line(note);
-    LossLedger losses = wanted.losses();
-    losses.add(file.damage_losses());
-    if (!losses.is_complete()) ctx.err.line(losses_text(losses));
-    return status_of(choices.strict, losses);
+    return tell_end(ctx, file, exports.notes(), losses_of(file, wanted), choices.strict);
 }
 
 }  // namespace
@@ -285,16 +278,13 @@ int cmd_export(Context& ctx, Args args) {
                "counted stacks as JSON, for www.speedscope.app")
         .value("parquet", choices.parquet, "DIR",
                "tables of events and jobs, for DuckDB, Spark, ClickHouse")
-        .events(choices.events)
-        .parsed("from", "T", "only from this time of the recording on (220.5)",
-                [&](const std::string& text) { choices.from = parse_moment("--from", text); })
-        .parsed("to", "T", "only up to this time",
-                [&](const std::string& text) { choices.to = parse_moment("--to", text); })
-        .strict(choices.strict);
+        .events(choices.events);
+    choices.range.add_to(options);
+    options.strict(choices.strict);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, choices.file ? 0 : 1, "one recording is exported; events go with -e");
     if (!words.empty()) choices.file = words.front();
-    check_order(choices.from, choices.to);
+    choices.range.check();
     const std::string path = recording_path(choices.file, "export");
     check_targets(choices, path);
     TraceFile file(path);

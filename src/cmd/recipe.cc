@@ -10,7 +10,8 @@
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/run_loop.h"
-#include "cmd/show.h"
+#include "cmd/show/buffer.h"
+#include "cmd/show/longest.h"
 #include "engine/recipe/files.h"
 #include "engine/recipe/run.h"
 #include "engine/session/stale.h"
@@ -171,10 +172,10 @@ void show_results(Context& ctx, const Recipe& recipe, const RecipeRun& run,
     for (const RecipeShow& show : recipe.shows) {
         switch (show.what) {
             case RecipeShow::What::all:
-                print_buffer(ctx, run.session(), std::nullopt, form);
+                print_or_consume_buffer(ctx, run.session(), {.form = form});
                 break;
             case RecipeShow::What::last:
-                print_buffer(ctx, run.session(), show.most, form);
+                print_or_consume_buffer(ctx, run.session(), {.last = show.most, .form = form});
                 break;
             case RecipeShow::What::longest:
                 longest.push_back(pairs_wanted(recipe, show.pairs, run.session(), show.most));

@@ -8,7 +8,7 @@
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/page_file.h"
 #include "cmd/shared/progress.h"
-#include "cmd/shared/recording_choice.h"
+#include "cmd/shared/recording_input.h"
 #include "engine/recording/file.h"
 #include "engine/recording/wanted_records.h"
 #include "kernel/host/cpus.h"
@@ -28,7 +28,7 @@ namespace {
 struct ReportOptions {
     std::optional<std::string> file, html, title;
     std::optional<std::vector<unsigned>> cpus;
-    std::optional<Moment> from, to;
+    RecordingRange range;
     std::vector<std::string> events;
     std::optional<Expression> condition;
     std::vector<int> pids;
@@ -42,8 +42,7 @@ RecordChoice choice_of(TraceFile& file, const ReportOptions& choices) {
     choice.condition = choices.condition;
     choice.pids = choices.pids;
     if (choices.cpus) choice.cpus = *choices.cpus;
-    if (choices.from) choice.from = clock_time(file, "--from", *choices.from);
-    if (choices.to) choice.to = clock_time(file, "--to", *choices.to);
+    choices.range.limit(choice, file);
     return choice;
 }
 
@@ -192,12 +191,9 @@ int cmd_report(Context& ctx, Args args) {
         .condition(choices.condition)
         .parsed("cpu", "LIST", "only these CPUs (0-3,7)",
                 [&](const std::string& text) { choices.cpus = parse_cpu_list("--cpu", text); })
-        .pids(choices.pids, "only this task (a thread, not its whole process); repeated")
-        .parsed("from", "T", "only from this time of the recording on (220.5)",
-                [&](const std::string& text) { choices.from = parse_moment("--from", text); })
-        .parsed("to", "T", "only up to this time",
-                [&](const std::string& text) { choices.to = parse_moment("--to", text); })
-        .flag("stacks", choices.stacks, "each stack directly below its event")
+        .pids(choices.pids, "only this task (a thread, not its whole process); repeated");
+    choices.range.add_to(options);
+    options.flag("stacks", choices.stacks, "each stack directly below its event")
         .flag("csv", choices.csv, "a table for spreadsheets")
         .flag("stat", choices.statistics, "how many of what, when, where")
         .value("html", choices.html, "FILE", "draw it as one page with a timeline, for a browser")
@@ -212,7 +208,7 @@ int cmd_report(Context& ctx, Args args) {
     if (choices.csv && (choices.json || choices.statistics))
         throw UsageError("--csv does not go with --json and --stat");
     check_page(choices);
-    check_order(choices.from, choices.to);
+    choices.range.check();
 
     const std::string path = recording_path(choices.file, "report");
     if (choices.html && are_one_file(*choices.html, path))
@@ -222,15 +218,10 @@ int cmd_report(Context& ctx, Args args) {
     file.context().controls = choices.controls;
     WantedRecords wanted(file, choice_of(file, choices));
     const std::size_t shown = print_as_chosen(ctx, file, wanted, choices);
-    const std::vector<std::string> damage = file.damage();
-    LossLedger losses = wanted.losses();
-    losses.add(file.damage_losses());
+    const LossLedger losses = losses_of(file, wanted);
     if (choices.json && !choices.statistics) ctx.out.line(records_summary_json(shown, losses));
     ctx.out.flush();
-    for (const std::string& what : damage) ctx.err.line(cat("gpufs: ", what));
-    for (const std::string& note : file.notes()) ctx.err.line(note);
-    if (!losses.is_complete()) ctx.err.line(losses_text(losses));
-    return status_of(choices.strict, losses);
+    return tell_end(ctx, file, {}, losses, choices.strict);
 }
 
 }  // namespace gpufs

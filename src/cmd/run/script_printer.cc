@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/align.h"
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -23,7 +24,6 @@
 #include "view/bt/diagnostic_text.h"
 #include "view/bt/histogram_rows.h"
 #include "view/bt/time_text.h"
-#include "view/losses.h"
 
 namespace gpufs {
 namespace {
@@ -228,9 +228,8 @@ void ScriptPrinter::join(const bt::SentRecord& record, bt::Bytes bytes) {
     const std::size_t texts = record.values.front().offset + sizeof(std::uint64_t);
     std::string text;
     for (std::uint32_t i = 0; i < count; ++i) {
-        const auto* begin = reinterpret_cast<const char*>(bytes.data() + texts + i * record.stride);
         if (i != 0) text += record.text;
-        text.append(begin, ::strnlen(begin, record.stride));
+        text += up_to_nul(bytes.subspan(texts + i * record.stride, record.stride));
     }
     output_.join(text);
 }
@@ -312,7 +311,8 @@ LossLedger ScriptPrinter::print_end(std::uint64_t, LossLedger known) {
     flush();
     tell_full_maps();
     LossLedger losses = read_losses(std::move(known), running_, maps_);
-    if (!losses.is_complete()) ctx_.err.line(losses_text(losses));
+    output_.losses(losses);
+    flush();
     return losses;
 }
 

@@ -1,0 +1,74 @@
+#include "cmd/shared/recording_input.h"
+
+#include "base/cat.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "view/losses.h"
+
+namespace gpufs {
+
+std::string recording_path(const std::optional<std::string>& named, std::string_view command) {
+    if (!named && !file_exists("trace.dat"))
+        throw UsageError("there is no trace.dat here",
+                         cat("'gpufs ", command, " FILE' names the recording"));
+    return named.value_or("trace.dat");
+}
+
+void RecordingRange::add_to(Options& options) {
+    options
+        .parsed("from", "T", "only from this time of the recording on (220.5)",
+                [this](const std::string& text) { from_.parse(text); })
+        .parsed("to", "T", "only up to this time",
+                [this](const std::string& text) { to_.parse(text); });
+}
+
+void RecordingRange::check() const {
+    const bool is_wrong = from_.time && to_.time
+                              ? *from_.time > *to_.time
+                              : from_.count && to_.count && *from_.count > *to_.count;
+    if (is_wrong) throw UsageError(cat("--from ", *from_.text, " is after --to ", *to_.text));
+}
+
+void RecordingRange::limit(RecordChoice& choice, TraceFile& file) const {
+    if (from_.text) choice.from = from_.in_clock(file);
+    if (to_.text) choice.to = to_.in_clock(file);
+}
+
+void RecordingRange::Moment::parse(const std::string& given) {
+    text = given;
+    const auto number = parse_whole_number(given);
+    if (number && !number->is_negative) count = number->magnitude;
+    try {
+        time = parse_duration(option, given);
+    } catch (const UsageError&) {
+        if (!count) throw;
+    }
+}
+
+std::uint64_t RecordingRange::Moment::in_clock(TraceFile& file) const {
+    if (!file.context().options.clock_is_ns) {
+        if (count) return *count;
+        throw UsageError(
+            cat(option, ": '", *text, "' is no count of the clock '", file.facts().clock, "'"));
+    }
+    if (!time) throw UsageError(cat(option, ": '", *text, "' is no time"));
+    return static_cast<std::uint64_t>(time->count());
+}
+
+LossLedger losses_of(const TraceFile& file, const WantedRecords& wanted) {
+    LossLedger losses = wanted.losses();
+    losses.add(file.damage_losses());
+    return losses;
+}
+
+int tell_end(Context& ctx, const TraceFile& file, const std::vector<std::string>& notes,
+             const LossLedger& losses, bool strict) {
+    for (const std::string& what : file.damage()) ctx.err.line(cat("gpufs: ", what));
+    for (const std::string& note : file.notes()) ctx.err.line(note);
+    for (const std::string& note : notes) ctx.err.line(note);
+    if (!losses.is_complete()) ctx.err.line(losses_text(losses));
+    return status_of(strict, losses);
+}
+
+}  // namespace gpufs
