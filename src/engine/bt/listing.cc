@@ -21,7 +21,7 @@
 #include "engine/bt/kernel_types.h"
 #include "engine/bt/world.h"
 #include "engine/symbols/code_files.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/usdt_notes.h"
 #include "kernel/host/kallsyms.h"
 #include "kernel/host/proc_task.h"
 #include "lang/program/static_argument.h"

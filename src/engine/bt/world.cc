@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "engine/places/static_sites.h"
 #include "engine/symbols/code_files.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kallsyms.h"
 #include "kernel/host/syscall_names.h"
 #include "lang/symbols/kernel_functions.h"

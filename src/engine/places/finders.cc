@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "engine/places/code_sites.h"
 #include "engine/symbols/named_functions.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kernel_version.h"
 #include "lang/program/probe_kinds.h"
 #include "lang/symbols/kernel_functions.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/places/finders.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/usdt_notes.h"
 #include "lang/program/static_argument.h"
 
 namespace gpufs {

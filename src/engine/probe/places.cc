@@ -16,7 +16,7 @@
 #include "engine/symbols/code_files.h"
 #include "engine/symbols/named_functions.h"
 #include "kernel/elf/elf_file.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kallsyms.h"
 #include "lang/symbols/kernel_functions.h"
 

@@ -8,7 +8,7 @@
 #include "base/hex.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/operations.h"
 #include "lang/dwarf/scope.h"

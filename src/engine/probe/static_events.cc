@@ -12,7 +12,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/probe/places.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/usdt_notes.h"
 #include "lang/probe/argument.h"
 #include "lang/probe/field_type.h"
 #include "lang/program/registers.h"
@@ -20,11 +20,6 @@
 
 namespace gpufs {
 namespace {
-
-// "+112", "-16": as a fetch has it in front of its parenthesis.
-std::string signed_text(std::int64_t number) {
-    return number < 0 ? cat(number) : cat('+', number);
-}
 
 std::string type_of(const StaticArgument& argument) {
     return cat(argument.is_signed ? 's' : 'u', argument.bytes * 8);
@@ -42,7 +37,7 @@ std::optional<std::string> fetch_of(const StaticArgument& argument, const std::s
             return base ? std::optional(cat('%', *base)) : std::nullopt;
         case Kind::in_memory:
             if (!base || argument.index) return std::nullopt;
-            return cat(signed_text(argument.number), "(%", *base, ')');
+            return cat(with_sign(argument.number), "(%", *base, ')');
         case Kind::unknown:
             break;
     }

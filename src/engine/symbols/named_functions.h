@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
 
 namespace gpufs {
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/read_at.h"
@@ -42,7 +43,7 @@ std::optional<DebugLink> debug_link(const ElfFile& file) {
     file.for_each_section([&](const ElfFile::Section& section) {
         if (section.name != ".gnu_debuglink") return true;
         const std::string_view bytes = section_bytes(section);
-        const std::string_view name = bytes.substr(0, bytes.find('\0'));
+        const std::string_view name = up_to_nul(bytes);
         const std::size_t at = (name.size() + 4) & ~std::size_t{3};
         if (!name.empty() && bytes.size() >= at + 4) {
             link = DebugLink{std::string(name), 0};

@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
 #include "support/nest.h"
 
 namespace gpufs {

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "kernel/elf/code_file.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
 #include "kernel/host/root_directory.h"
 #include "support/needs.h"
 #include "support/nest.h"

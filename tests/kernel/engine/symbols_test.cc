@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "engine/monitor/monitor.h"
 #include "engine/symbols/kernel_symbols.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kallsyms.h"
 #include "lang/asm/assembler.h"
 #include "lang/symbols/kernel_functions.h"

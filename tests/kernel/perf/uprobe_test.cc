@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 #include "kernel/bpf/support.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
+#include "kernel/elf/usdt_notes.h"
 #include "kernel/elf/usdt_probe.h"
 #include "kernel/perf/attach.h"
 #include "support/needs.h"

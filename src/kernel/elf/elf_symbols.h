@@ -8,9 +8,9 @@
 
 namespace gpufs {
 
-// Functions and static probes of a program or library, as the file offsets that uprobes take. All
-// functions throw SysError if the file cannot be read, Error if it is not an ELF program or
-// library.
+// Functions and variables of a program or library, as its symbol tables have them, with the file
+// offsets that uprobes take. All functions throw SysError if the file cannot be read, Error if it
+// is not an ELF program or library.
 
 struct ElfFunction {
     std::string name;     // without its version
@@ -48,20 +48,5 @@ struct ElfPlace {
     std::uint64_t offset = 0;  // behind its begin, in bytes
 };
 std::optional<ElfPlace> find_function_at(const std::string& path, std::uint64_t address);
-
-// A static probe (USDT), from the file's .note.stapsdt.
-struct UsdtProbe {
-    std::string provider;
-    std::string name;
-    std::string arguments;               // "-4@%edi 8@-16(%rbp)", as in the note; lang parses it
-    std::uint64_t address = 0;           // as the file was linked
-    std::uint64_t offset = 0;            // in the file
-    std::uint64_t semaphore_offset = 0;  // of its semaphore, which counts listeners; 0: none
-};
-
-// The probes whose provider and name match these shell patterns, in the file's order. A probe may
-// have several places.
-std::vector<UsdtProbe> find_usdt_probes(const std::string& path, std::string_view provider,
-                                        std::string_view name);
 
 }  // namespace gpufs

@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "kernel/elf/usdt_notes.h"
 #include "kernel/elf/usdt_probe.h"
 #include "support/needs.h"
 #include "support/nest.h"
