@@ -48,7 +48,7 @@ clear_leftovers() {
 ring_on_this_machine() {
     mount_tracefs || return
     clear_leftovers | sed 's/^/left by an earlier run: /'
-    GPUFS_TALLY=$tally/$1 "$B/gpufs-test" --run_test="$1"
+    GPUFS_TALLY=$tally/$1 GPUFS_PASSED=$logs/$1.passed "$B/gpufs-test" --run_test="$1"
 }
 
 ring_unit() { GPUFS_TALLY=$tally/unit "$B/gpufs-test" --run_test='!kernel:!cli'; }
@@ -69,12 +69,14 @@ ring_fuzz() {
     echo "$passed $((fuzzers - passed)) 0" >"$tally/fuzz"
     [ "$passed" = "$fuzzers" ]
 }
-# What does not depend on the kernel is not asked again. Beside other rings the guests share the cases:
-# each runs on this machine and in one of them. Alone, as before a release, each guest runs all.
+# What does not depend on the kernel is not asked again. Beside other rings the guests share the cases
+# that this machine's kernel cannot run, and a third of those that passed on it. Alone, as before a
+# release, each guest runs all.
 run_guest() {
     local series=$1 share=$2
     # shellcheck disable=SC2016  # the variable is the guest's
-    GPUFS_SHARE=$share GPUFS_BIN=$B/fixed/gpufs tests/guests/run.sh "$series" --timeout 1800 \
+    GPUFS_SHARE=$share GPUFS_PASSED_ELSEWHERE=$PWD/$logs/passed GPUFS_BIN=$B/fixed/gpufs \
+        tests/guests/run.sh "$series" --timeout 1800 \
         --modules drm,gpu-sched,vgem,virtio-gpu,toy_gpu,toy_display,toy_driver -- sh -c \
         'GPUFS_TALLY=$GPUFS_VM_OUT/tally exec '"$B"'/gpufs-test --run_test=kernel,cli --run_test=!@pure'
 }
@@ -82,6 +84,7 @@ run_guest() {
 ring_vm() {
     local series failed=0 number=0 share all
     all=$(wc -w <<<"$KERNELS")
+    cat "$logs"/{kernel,cli}.passed >"$logs/passed" 2>/dev/null
     for series in $KERNELS; do
         number=$((number + 1)) share=1/1
         [ $rings = 1 ] || share=$number/$all

@@ -101,11 +101,12 @@ long told_as(const std::string& err, const std::string& what) {
     return Scan(std::string_view(err).substr(begin)).take_number<long>().value_or(0);
 }
 
-// The stacks that are equal, and those that are told to have been taken before the tables of what
-// the process had just mapped were there.
+// The stacks that are equal, those that are told to have been taken before the tables of what the
+// process had just mapped were there, and those that the kernel was too busy to take.
 long accounted_for(const Compared& compared) {
     return compared.equal + told_as(compared.ended.err, "user stacks cut short") +
-           told_as(compared.ended.err, "user stacks by frame pointers");
+           told_as(compared.ended.err, "user stacks by frame pointers") +
+           told_as(compared.ended.err, "hits missed by the kernel");
 }
 
 }  // namespace

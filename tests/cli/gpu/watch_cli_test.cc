@@ -79,7 +79,8 @@ BOOST_AUTO_TEST_CASE(without_a_name_all_that_fits_the_machine_runs) {
     } else {
         BOOST_TEST(ran.status == 0);
         for (const Gpu& gpu : gpus) BOOST_TEST(has(ran.err, cat(gpu.name, ": ")));
-        BOOST_TEST(has(ran.err, " 0 lost"), ran.err);
+        // A busy kernel misses hits, and counts them.
+        BOOST_TEST((has(ran.err, " 0 lost") || has(ran.err, " missed by the kernel")), ran.err);
     }
 }
 
