@@ -105,6 +105,10 @@ std::string lower_case(std::string_view text) {
     return out;
 }
 
+std::string with_sign(std::int64_t number) {
+    return number < 0 ? cat(number) : cat('+', number);
+}
+
 std::string counted(std::size_t n, std::string_view singular) {
     return cat(n, ' ', singular, n == 1 ? "" : "s");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,9 @@ std::string lower_case(std::string_view text);
 
 // One word of a POSIX shell command line, quoted if necessary.
 std::string shell_quote(std::string_view word);
+
+// "+112", "-16".
+std::string with_sign(std::int64_t number);
 
 // "1 event", "2 events".
 std::string counted(std::size_t n, std::string_view singular);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/package.h"
@@ -33,8 +34,7 @@ DwarfSections sections_of(DebugSections& file, std::string_view suffix) {
 
 std::string text_at(std::string_view section, std::uint64_t offset) {
     if (offset >= section.size()) return {};
-    const std::string_view rest = section.substr(offset);
-    return std::string(rest.substr(0, rest.find('\0')));
+    return std::string(up_to_nul(section.substr(offset)));
 }
 
 std::string text_attribute(const DwarfEntry& entry, unsigned name) {

@@ -21,10 +21,6 @@ namespace {
 
 constexpr std::uint64_t kMostElements = 64;  // of an array that a probe reads
 
-std::string fetch_offset(std::int64_t number) {
-    return number < 0 ? cat(number) : cat('+', number);
-}
-
 class Reader {
 public:
     Reader(DebugInfo& info, const CodeSpot& spot) : info_(info), spot_(spot), finder_(info, spot) {}
@@ -63,7 +59,7 @@ private:
             }
         }
         for (; next < number.reads.size(); ++next)
-            text = cat(fetch_offset(number.reads[next].at), '(', text, ')');
+            text = cat(with_sign(number.reads[next].at), '(', text, ')');
         return text;
     }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -68,11 +69,11 @@ Recorded take_apart(const trace_dat::Source& source) {
     part(Option::event_formats, [&] { trace_dat::parse_event_formats(cursor, pass); });
     part(Option::kallsyms, [&] { cursor.skip(cursor.u32()); });
     part(Option::printk_formats, [&] { cursor.skip(cursor.u32()); });
-    std::string names = cursor.bytes(cursor.u64());
-    names.resize(std::min(names.size(), names.find('\0')));
+    const std::string padded = cursor.bytes(cursor.u64());
+    const std::string_view names = up_to_nul(padded);
     std::string section;
     put<std::uint64_t>(section, names.size());
-    recorded.sections.emplace_back(Option::command_lines, section + names);
+    recorded.sections.emplace_back(Option::command_lines, section.append(names));
 
     const std::uint32_t cpus = cursor.u32();
     cursor.skip(trace_dat::kOptions.size());

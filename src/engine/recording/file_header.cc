@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/kernel_abi.h"
 #include "base/text.h"
@@ -21,14 +22,9 @@ constexpr std::size_t kLargestPage = 1 << 20;
 // Sections of options that refer to each other.
 constexpr std::size_t kMostOptionSections = 1 << 16;
 
-// A text that may end with a NUL.
-std::string text_in(const std::string& data) {
-    return data.substr(0, data.find('\0'));
-}
-
 // "0x1f", "-5".
 std::int64_t number_in(const std::string& data) {
-    return static_cast<std::int64_t>(std::strtoll(text_in(data).c_str(), nullptr, 0));
+    return static_cast<std::int64_t>(std::strtoll(data.c_str(), nullptr, 0));
 }
 
 // The third word of "Linux host 6.12.41 x86_64".
@@ -288,7 +284,7 @@ void TraceFileHeader::take_option(Option id, const std::string& data) {
                 clock.offset_ns += number_in(data);
                 break;
             case Option::cpu_statistics:
-                facts.statistics += cat(trim(text_in(data)), '\n');
+                facts.statistics += cat(trim(up_to_nul(data)), '\n');
                 break;
             case Option::buffer:
                 take_buffer(trace_dat::parse_buffer(cursor, header_.version));
@@ -298,14 +294,14 @@ void TraceFileHeader::take_option(Option id, const std::string& data) {
                 facts.clock = chosen_clock(data);
                 break;
             case Option::uname:
-                facts.uname = text_in(data);
+                facts.uname = up_to_nul(data);
                 break;
             case Option::version:
-                facts.recorder = text_in(data);
+                facts.recorder = up_to_nul(data);
                 break;
             case Option::cpu_count:
                 if (trace_dat::is_tgid_table(data)) {
-                    context.tasks.add_tgid_lines(text_in(data));
+                    context.tasks.add_tgid_lines(up_to_nul(data));
                     context.options.record_tgid = true;
                 } else {
                     cpus_ = cursor.u32();

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/kernel_abi.h"
 #include "base/scan.h"
@@ -29,10 +30,6 @@ constexpr std::size_t kMostFirst = 1 << 20;
 // Ids of the events that this reader makes, where the formats in the file are few or none.
 constexpr int kLeastMadeId = 40'000;
 constexpr int kMostId = 0xffff;
-
-std::string_view as_text(Bytes bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 // As trace_clock names them.
 std::string_view clock_name(int clock) {
@@ -226,8 +223,8 @@ void PerfIndex::take_attribute(std::string_view bytes) {
 void PerfIndex::take_map(Bytes body) {
     constexpr std::size_t kFileName = 32;
     if (body.size() < kFileName || text_address_ != 0) return;
-    std::string_view file = as_text(body.subspan(kFileName));
-    file = file.substr(0, file.find('\0'));
+    std::string_view file = chars_of(body.subspan(kFileName));
+    file = up_to_nul(file);
     if (file == "[kernel.kallsyms]_text" || file == "[kernel.kallsyms]_stext")
         std::memcpy(&text_address_, body.data() + 24, sizeof text_address_);
 }
@@ -236,7 +233,7 @@ void PerfIndex::take_record(const PerfRecords& records, Bytes record) {
     const Bytes body = record.subspan(perf_data::kRecordHeader);
     switch (perf_data::record_header(record).type) {
         case perf_data::kAttribute:
-            take_attribute(as_text(body));
+            take_attribute(chars_of(body));
             break;
         case perf_data::kTracingDataRecord: {
             Cursor cursor(bytes_of_file(file_), records.attached().at);
@@ -244,7 +241,7 @@ void PerfIndex::take_record(const PerfRecords& records, Bytes record) {
             break;
         }
         case perf_data::kFeature: {
-            Cursor cursor(trace_dat::in_memory(std::string(as_text(body))));
+            Cursor cursor(trace_dat::in_memory(std::string(chars_of(body))));
             const std::uint64_t feature = cursor.u64();
             if (feature < perf_data::kFeatures)
                 take_feature(static_cast<unsigned>(feature), cursor, body.size() - sizeof feature);

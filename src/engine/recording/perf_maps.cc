@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/recording/made_record.h"
@@ -24,11 +25,6 @@ constexpr std::size_t kAddress = 8, kLength = 16, kOffset = 24, kMmapName = 32;
 constexpr std::size_t kInode = 40, kBuildIdSize = 32, kBuildId = 36, kMostBuildId = 20,
                       kProtection = 56, kMmap2Name = 64;
 constexpr std::string_view kNoCode = "//anon";
-
-std::string_view name_at(Bytes body, std::size_t at) {
-    const std::string_view name(reinterpret_cast<const char*>(body.data()) + at, body.size() - at);
-    return name.substr(0, name.find('\0'));
-}
 
 }  // namespace
 
@@ -76,7 +72,7 @@ void PerfMaps::add(std::int32_t process, std::uint64_t begin, std::uint64_t byte
 
 void PerfMaps::map(Bytes body) {
     if (body.size() <= kMmapName) return;
-    const std::string_view name = name_at(body, kMmapName);
+    const std::string_view name = up_to_nul(body.subspan(kMmapName));
     if (name.starts_with("[kernel")) return;
     add(get_at<std::int32_t>(body, 0), get_at<std::uint64_t>(body, kAddress),
         get_at<std::uint64_t>(body, kLength),
@@ -86,11 +82,12 @@ void PerfMaps::map(Bytes body) {
 void PerfMaps::map_with_file(Bytes body, bool has_build_id) {
     if (body.size() <= kMmap2Name) return;
     if ((get_at<std::uint32_t>(body, kProtection) & PROT_EXEC) == 0) return;
-    const std::string_view name = name_at(body, kMmap2Name);
+    const std::string_view name = up_to_nul(body.subspan(kMmap2Name));
     std::string_view id;
     if (has_build_id)
-        id = {reinterpret_cast<const char*>(body.data()) + kBuildId,
-              std::min<std::size_t>(kMostBuildId, get_at<std::uint8_t>(body, kBuildIdSize))};
+        id = chars_of(body).substr(
+            kBuildId,
+            std::min<std::size_t>(kMostBuildId, get_at<std::uint8_t>(body, kBuildIdSize)));
     const std::uint64_t inode = has_build_id ? 0 : get_at<std::uint64_t>(body, kInode);
     add(get_at<std::int32_t>(body, 0), get_at<std::uint64_t>(body, kAddress),
         get_at<std::uint64_t>(body, kLength),

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/kernel_abi.h"
 #include "engine/recording/made_record.h"
@@ -219,9 +220,7 @@ void PerfRecording::take(Bytes record) {
             if ((flags & PERF_RECORD_MISC_COMM_EXEC) != 0)
                 index_.maps.exec(get_at<std::int32_t>(body, 0));
             const auto tid = get_at<std::int32_t>(body, 4);
-            const std::string_view comm(reinterpret_cast<const char*>(body.data()) + 8,
-                                        body.size() - 8);
-            tasks.add(tid, comm.substr(0, comm.find('\0')));
+            tasks.add(tid, up_to_nul(body.subspan(8)));
             tasks.add_process(tid, get_at<std::int32_t>(body, 0));
             break;
         }

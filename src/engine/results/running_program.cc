@@ -23,8 +23,7 @@ std::string text_in(const RunningProgram& running, std::string_view map, std::ui
     if (!texts) return {};
     std::string text(texts->whole_value_bytes(), '\0');
     if (!texts->lookup(bytes_of(key), std::as_writable_bytes(std::span(text)))) return {};
-    text.resize(std::min(text.find('\0'), text.size()));
-    return text;
+    return std::string(up_to_nul(text));
 }
 
 std::optional<std::string> file_path_in(const RunningProgram& running, std::string_view map,

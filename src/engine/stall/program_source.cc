@@ -219,7 +219,7 @@ void ProgramSource::take(const RecordLayout& layout, std::span<const std::byte> 
         const auto comm = value_from<std::array<char, kCommBytes>>(
             record.subspan(layout.layout.find("comm")->offset));
         records_.take_newtask(
-            pid("parent"), pid("tid"), {comm.data(), ::strnlen(comm.data(), comm.size())},
+            pid("parent"), pid("tid"), up_to_nul(comm),
             value_from<std::uint64_t>(record.subspan(layout.layout.find("flags")->offset)));
     } else if (layout.name == "exec") {
         records_.take_exec(pid("tid"), pid("old_tid"));
@@ -287,11 +287,8 @@ void ProgramSource::read_runs(int cpu) {
     if (log->count > kRuns - kMargin) read = std::max(read, log->count - (kRuns - kMargin));
     std::vector<RunRecord> last;
     const auto value = [](const RunRecord& run) {
-        return CpuOccupancy::Run{run.begin,
-                                 run.end,
-                                 run.ns,
-                                 static_cast<int>(run.pid),
-                                 {run.comm.data(), ::strnlen(run.comm.data(), run.comm.size())}};
+        return CpuOccupancy::Run{run.begin, run.end, run.ns, static_cast<int>(run.pid),
+                                 std::string(up_to_nul(run.comm))};
     };
     for (std::uint64_t i = read; i < log->count; ++i) {
         const auto run =

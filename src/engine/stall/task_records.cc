@@ -5,16 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/kernel_abi.h"
 
 namespace gpufs {
 namespace {
 
 constexpr std::uint32_t kNoCall = 1, kInCall = 2, kInCallInOrder = 3;
-
-std::string_view text_of(const std::array<char, kCommBytes>& comm) {
-    return {comm.data(), ::strnlen(comm.data(), comm.size())};
-}
 
 SyscallRef call_of(const TaskRecord& record) {
     SyscallRef call;
@@ -29,7 +26,7 @@ SyscallRef call_of(const TaskRecord& record) {
 Waker waker_of(const TaskRecord& record) {
     // The idle tasks have many names.
     return {static_cast<int>(record.waker),
-            std::string(record.waker == 0 ? "" : text_of(record.waker_comm)),
+            std::string(record.waker == 0 ? "" : up_to_nul(record.waker_comm)),
             record.from_interrupt != 0};
 }
 
@@ -48,7 +45,7 @@ void TaskRecords::tell(const TaskRecord& r, Told& told) {
         if (r.call_is == kNoCall) tracker_.on_syscall_exit(tid);
         if (r.waking != 0 && r.waking < r.out) waking();
         const int cpu = static_cast<int>(r.cpu_before);
-        tracker_.on_switch(r.out, cpu, {tid, text_of(r.comm)}, r.state, {0, {}});
+        tracker_.on_switch(r.out, cpu, {tid, up_to_nul(r.comm)}, r.state, {0, {}});
         const auto frames =
             std::min(r.stack.size(), static_cast<std::size_t>(std::max(0, r.stack_bytes)) / 8);
         if (frames != 0)
@@ -70,7 +67,7 @@ void TaskRecords::take(const TaskRecord& record) {
     if (record.flags & TaskRecord::kLate)
         tracker_.on_run(record.back, cpu, tid);
     else
-        tracker_.on_switch(record.back, cpu, {0, {}}, 0, {tid, text_of(record.comm)});
+        tracker_.on_switch(record.back, cpu, {0, {}}, 0, {tid, up_to_nul(record.comm)});
     told = {record.number};
 }
 

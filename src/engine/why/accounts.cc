@@ -39,11 +39,6 @@ struct SpentKey {
     std::array<char, 24> driver{}, timeline{};
 };
 
-template <std::size_t N>
-std::string text_of(const std::array<char, N>& text) {
-    return {text.data(), ::strnlen(text.data(), N)};
-}
-
 void check_layouts(const Program& program) {
     const MapDeclaration* threads = program.find_map("threads");
     const MapDeclaration* account = program.find_map("account");
@@ -139,10 +134,10 @@ TimePart TimeAccounts::part_of(const MapEntry& entry) const {
     TimePart part;
     part.use = static_cast<TimeUse>(key.use);
     part.ns = entry.words[0];
-    part.driver = text_of(key.driver);
-    part.timeline = text_of(key.timeline);
+    part.driver = up_to_nul(key.driver);
+    part.timeline = up_to_nul(key.timeline);
     part.pid = static_cast<int>(key.tgid);
-    part.comm = text_of(key.comm);
+    part.comm = up_to_nul(key.comm);
     if (part.use != TimeUse::blocked) return part;
     if (key.place <= kFirstSeed)
         part.stack_names = seeds_.at(static_cast<std::size_t>(kFirstSeed - key.place));

@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/read_at.h"
@@ -292,8 +293,7 @@ std::string Btf::Reader::name(std::uint32_t offset) const {
     if (mapping_) {
         const auto rest = bytes(header_.hdr_len + std::uint64_t{header_.str_off} + offset,
                                 header_.str_len - offset);
-        const auto* text = reinterpret_cast<const char*>(rest.data());
-        return {text, ::strnlen(text, rest.size())};
+        return std::string(up_to_nul(rest));
     }
     // Bypass the window, which stays at the types.
     char text[512];

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -34,23 +35,6 @@ Info zeroed() {
     Info info;
     std::memset(&info, 0, sizeof info);
     return info;
-}
-
-std::string object_name(const char* field) {
-    return {field, ::strnlen(field, BPF_OBJ_NAME_LEN)};
-}
-
-std::vector<std::uint32_t> all_ids(bpf_cmd next, const char* what) {
-    std::vector<std::uint32_t> ids;
-    for (bpf_attr attr = zeroed_attr();;) {
-        if (sys_bpf(next, attr) != 0) {
-            const int code = errno;
-            if (code == ENOENT) return ids;
-            throw_bpf_error(code, cat("list the ", what, " of this machine"));
-        }
-        ids.push_back(attr.next_id);
-        attr.start_id = attr.next_id;
-    }
 }
 
 // The kernel's struct bpf_link_info of Linux 6.7 and later, as far as perf links and kprobe_multi
@@ -83,7 +67,7 @@ ProgramInfo program_info(int fd, WithInsns insns) {
     ProgramInfo info;
     info.id = raw.id;
     info.type = raw.type;
-    info.name = object_name(raw.name);
+    info.name = std::string(up_to_nul(bytes_of(raw.name)));
     for (const __u8 byte : raw.tag) info.tag = info.tag << 8 | byte;
     info.uid = raw.created_by_uid;
     info.load_time_ns = raw.load_time;
@@ -115,22 +99,28 @@ Fd open_program(std::uint32_t id) {
     throw_bpf_error(code, cat("open program ", id), code == ENOENT ? "see 'bpftool prog'" : "");
 }
 
-std::vector<std::uint32_t> program_ids() {
-    return all_ids(BPF_PROG_GET_NEXT_ID, "programs");
-}
-
 MapInfo map_info(int fd) {
     auto raw = zeroed<bpf_map_info>();
     get_info(fd, raw, "map");
     MapInfo info;
     info.id = raw.id;
-    info.spec = {raw.type,       object_name(raw.name), raw.key_size,
-                 raw.value_size, raw.max_entries,       raw.map_flags};
+    info.spec = {raw.type,        std::string(up_to_nul(bytes_of(raw.name))),
+                 raw.key_size,    raw.value_size,
+                 raw.max_entries, raw.map_flags};
     return info;
 }
 
 std::vector<std::uint32_t> map_ids() {
-    return all_ids(BPF_MAP_GET_NEXT_ID, "maps");
+    std::vector<std::uint32_t> ids;
+    for (bpf_attr attr = zeroed_attr();;) {
+        if (sys_bpf(BPF_MAP_GET_NEXT_ID, attr) != 0) {
+            const int code = errno;
+            if (code == ENOENT) return ids;
+            throw_bpf_error(code, "list the maps of this machine");
+        }
+        ids.push_back(attr.next_id);
+        attr.start_id = attr.next_id;
+    }
 }
 
 LinkInfo link_info(int fd) {

@@ -35,8 +35,6 @@ struct ProgramInfo {
 enum class WithInsns { no, yes };
 ProgramInfo program_info(int fd, WithInsns insns = WithInsns::no);
 Fd open_program(std::uint32_t id);
-// The ids of all programs, ascending.
-std::vector<std::uint32_t> program_ids();
 
 struct MapInfo {
     std::uint32_t id = 0;

@@ -88,7 +88,7 @@ std::string KernelNamer::text(std::uint64_t address) const {
     const std::uint32_t key = 0;
     std::array<char, kMostText> text{};
     answer_.lookup(bytes_of(key), std::as_writable_bytes(std::span(text)));
-    return {text.data(), ::strnlen(text.data(), text.size())};
+    return std::string(up_to_nul(text));
 }
 
 }  // namespace gpufs

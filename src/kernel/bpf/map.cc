@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/align.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/syscall.h"
@@ -40,10 +41,6 @@ std::string size_hint(const BpfMapSpec& spec, int code) {
     if (code == EINVAL && spec.type == BPF_MAP_TYPE_RINGBUF)
         return "Linux 5.8 or later; its size is a power of 2 and a page at least";
     return {};
-}
-
-std::string_view as_text(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
@@ -209,7 +206,7 @@ bool BpfMap::for_each_key(const std::function<void(std::span<const std::byte>)>&
             if (steps_left-- == 0) return false;
             key.swap(next);
             at = key.data();
-            if (is_array || seen.emplace(as_text(key)).second) visit(key);
+            if (is_array || seen.emplace(chars_of(key)).second) visit(key);
         }
         if (is_array || seen.size() == seen_before) return true;
     }

@@ -48,8 +48,4 @@ void RingBuffer::release() {
     released_ = taken_;
 }
 
-std::size_t RingBuffer::unread_bytes() const {
-    return static_cast<std::size_t>(load_acquire(producer_.data()) - taken_);
-}
-
 }  // namespace gpufs

@@ -45,8 +45,6 @@ public:
     }
 
     std::size_t size() const noexcept { return data_bytes_; }
-    // Bytes that programs have reserved and that are not taken yet, with headers.
-    std::size_t unread_bytes() const;
 
 private:
     int fd_;

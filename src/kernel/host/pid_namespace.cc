@@ -7,15 +7,6 @@
 #include "base/error.h"
 
 namespace gpufs {
-namespace {
-
-PidNamespace read_namespace(const std::string& path) {
-    struct stat status;
-    check(::stat(path.c_str(), &status), [&] { return cat("look at '", path, "'"); });
-    return {status.st_dev, status.st_ino};
-}
-
-}  // namespace
 
 void require_initial_pids() {
     if (own_pid_namespace().is_initial()) return;
@@ -35,11 +26,9 @@ void require_pids_to_follow() {
 }
 
 PidNamespace own_pid_namespace() {
-    return read_namespace("/proc/self/ns/pid");
-}
-
-PidNamespace pid_namespace_of(int pid) {
-    return read_namespace(cat("/proc/", pid, "/ns/pid"));
+    struct stat status;
+    check(::stat("/proc/self/ns/pid", &status), [] { return "look at '/proc/self/ns/pid'"; });
+    return {status.st_dev, status.st_ino};
 }
 
 }  // namespace gpufs

@@ -26,8 +26,7 @@ void require_initial_pids();
 // ids.
 void require_pids_to_follow();
 
-// The namespace of this process or of another one. Throws SysError.
+// The namespace of this process. Throws SysError.
 PidNamespace own_pid_namespace();
-PidNamespace pid_namespace_of(int pid);
 
 }  // namespace gpufs

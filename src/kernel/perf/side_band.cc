@@ -6,6 +6,7 @@
 #include <ctime>
 #include <optional>
 
+#include "base/bytes.h"
 #include "kernel/host/cpus.h"
 #include "kernel/perf/event.h"
 
@@ -34,9 +35,7 @@ constexpr std::size_t kBody = sizeof(perf_event_header), kId = 16;
 
 std::string_view text_at(std::span<const std::byte> record, std::size_t offset) {
     if (record.size() < offset + kId) return {};
-    const std::string_view bytes(reinterpret_cast<const char*>(record.data()) + offset,
-                                 record.size() - offset - kId);
-    return bytes.substr(0, bytes.find('\0'));
+    return up_to_nul(record.subspan(offset, record.size() - offset - kId));
 }
 
 std::optional<SideBandRecord> parse(std::span<const std::byte> bytes) {

@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/extend.h"
 
 namespace gpufs {
 namespace {
-
-RecordBytes slice(RecordBytes record, std::size_t offset, std::size_t size) {
-    if (offset > record.size() || size > record.size() - offset) return {};
-    return record.subspan(offset, size);
-}
 
 template <class T>
 T read_as(RecordBytes bytes) {
@@ -21,6 +17,11 @@ T read_as(RecordBytes bytes) {
 }
 
 }  // namespace
+
+RecordBytes slice(RecordBytes record, std::size_t offset, std::size_t size) {
+    if (offset > record.size() || size > record.size() - offset) return {};
+    return record.subspan(offset, size);
+}
 
 RecordBytes bytes_of(const Field& field, RecordBytes record) {
     const RecordBytes own = slice(record, field.offset, field.size);
@@ -53,9 +54,7 @@ std::uint64_t integer_of(const Field& field, RecordBytes record) {
 }
 
 std::string_view text_of(const Field& field, RecordBytes record) {
-    const RecordBytes bytes = bytes_of(field, record);
-    const auto* chars = reinterpret_cast<const char*>(bytes.data());
-    return {chars, bytes.empty() ? 0 : ::strnlen(chars, bytes.size())};
+    return up_to_nul(bytes_of(field, record));
 }
 
 CommonFields common_fields(RecordBytes record) {

@@ -13,6 +13,9 @@ namespace gpufs {
 // The bytes of one record, from its common_type field to its end.
 using RecordBytes = std::span<const std::byte>;
 
+// Part of a record; empty where it ends before that.
+RecordBytes slice(RecordBytes record, std::size_t offset, std::size_t size);
+
 // The bytes of a field in this record: the field itself, or the data that its __data_loc or
 // __rel_loc points at. Empty when the record is too short, so a truncated record reads as zeros and
 // empty strings.

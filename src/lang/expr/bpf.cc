@@ -10,7 +10,7 @@
 #include "base/align.h"
 #include "base/cat.h"
 #include "base/kernel_abi.h"
-#include "lang/ir/glob.h"
+#include "lang/expr/glob.h"
 
 namespace gpufs {
 namespace {

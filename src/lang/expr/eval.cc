@@ -4,8 +4,9 @@
 #include <bit>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/cat.h"
-#include "lang/ir/glob.h"
+#include "lang/expr/glob.h"
 
 namespace gpufs {
 namespace {
@@ -78,11 +79,6 @@ bool same_text(RecordBytes bytes, std::string_view text) {
 RecordBytes text_bytes(const Field& field, RecordBytes record) {
     if (field.is_dynamic() || field.size > 0) return bytes_of(field, record);
     return field.offset <= record.size() ? record.subspan(field.offset) : RecordBytes{};
-}
-
-std::string_view up_to_nul(RecordBytes bytes) {
-    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return all.substr(0, all.find('\0'));
 }
 
 // The end of a [class] in the pattern, and whether `c` is in it. Absent when the ] is missing.

@@ -5,6 +5,7 @@
 
 #include "base/cat.h"
 #include "base/hex.h"
+#include "base/text.h"
 #include "lang/insn/helpers.h"
 #include "lang/insn/insn.h"
 #include "lang/insn/names.h"
@@ -13,10 +14,6 @@ namespace gpufs {
 namespace {
 
 constexpr std::string_view kNoInsn = "no instruction";
-
-std::string signed_text(std::int64_t number) {
-    return number < 0 ? cat(number) : cat('+', number);
-}
 
 bool is_label(std::string_view target) {
     return target[0] == 'L' || target[0] == 'F';
@@ -325,7 +322,7 @@ private:
             const auto to = target_of(at);
             if (to) target = label(*to);
             if (target.empty())
-                target = cat(BPF_OP(one.code) == BPF_CALL ? "pc" : "", signed_text(*distance));
+                target = cat(BPF_OP(one.code) == BPF_CALL ? "pc" : "", with_sign(*distance));
         }
         const MaybeReading reading = read_insn(one, target);
         if (!reading) return raw(insns_.subspan(at, 1), kNoInsn);
@@ -376,7 +373,7 @@ private:
             case Pseudo::map_idx_value:
                 return cat("map[idx:", low.imm, "]+", high);
             case Pseudo::func:
-                return cat("subprog[", signed_text(low.imm), ']');
+                return cat("subprog[", with_sign(low.imm), ']');
             case Pseudo::btf_id:
                 return cat("kernel variable, BTF id ", low.imm);
             case Pseudo::number:

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "lang/insn/image.h"
@@ -102,8 +103,7 @@ private:
 
     std::string text_at(std::string_view texts, std::size_t at) const {
         if (at >= texts.size()) damaged();
-        const std::string_view rest = texts.substr(at);
-        return std::string(rest.substr(0, rest.find('\0')));
+        return std::string(up_to_nul(texts.substr(at)));
     }
 
     std::string name_of(const Elf64_Sym& symbol, std::size_t table) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "lang/trace_dat/header.h"
 
 namespace gpufs::perf_data {
@@ -71,8 +72,7 @@ Attribute parse_attribute(std::string_view bytes) {
 }
 
 std::string parse_text(Cursor& cursor) {
-    const std::string padded = cursor.bytes(cursor.u32());
-    return padded.substr(0, padded.find('\0'));
+    return std::string(up_to_nul(cursor.bytes(cursor.u32())));
 }
 
 std::vector<Attribute> parse_event_names(Cursor& cursor) {
@@ -108,7 +108,7 @@ std::vector<std::pair<std::string, std::string>> parse_build_ids(Cursor& cursor,
         const std::size_t length =
             (flags & kHasSize) != 0 ? static_cast<unsigned char>(room[kUsual]) : kUsual;
         const std::string path = cursor.bytes(size - kHeader - kProcess - kIdRoom);
-        all.emplace_back(path.substr(0, path.find('\0')), room.substr(0, std::min(length, kUsual)));
+        all.emplace_back(up_to_nul(path), room.substr(0, std::min(length, kUsual)));
     }
     return all;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/align.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/extend.h"
 #include "lang/print_fmt/kernel_printf.h"
@@ -29,8 +30,7 @@ public:
     }
     std::string_view text() {
         if (at_ >= bytes_.size()) return {};
-        const auto* chars = reinterpret_cast<const char*>(bytes_.data()) + at_;
-        const std::string_view found(chars, ::strnlen(chars, bytes_.size() - at_));
+        const std::string_view found = up_to_nul(bytes_.subspan(at_));
         at_ += found.size() + 1;
         return found;
     }

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/extend.h"
+#include "lang/event/field_value.h"
 #include "lang/print_fmt/expr.h"
 #include "lang/print_fmt/kernel_printf.h"
 
@@ -42,19 +44,9 @@ std::uint64_t load_at(RecordBytes record, std::size_t offset, CType type) {
     }
 }
 
-RecordBytes slice(RecordBytes record, std::size_t offset, std::size_t size) {
-    if (offset > record.size() || size > record.size() - offset) return {};
-    return record.subspan(offset, size);
-}
-
 std::uint32_t location(RecordBytes record, const CNode& node) {
     const RecordBytes word = slice(record, node.offset, 4);
     return word.empty() ? 0 : load_as<std::uint32_t>(word.data());
-}
-
-std::string_view as_text(RecordBytes bytes) {
-    const auto* chars = reinterpret_cast<const char*>(bytes.data());
-    return {chars, bytes.empty() ? 0 : ::strnlen(chars, bytes.size())};
 }
 
 std::uint64_t divided(std::uint64_t a, std::uint64_t b, CType type, bool remainder) {
@@ -216,7 +208,7 @@ void CTree::append_text(CNodeId id, RecordBytes record, const AddressNames& addr
     if (n.op == Op::choose)
         return append_text(integer(n.a, record) != 0 ? n.b : n.c, record, address_names, out);
     if (n.type.kind == Kind::bytes) {
-        out += as_text(bytes(id, record));
+        out += up_to_nul(bytes(id, record));
         return;
     }
     switch (n.op) {
@@ -251,7 +243,7 @@ void CTree::append_text(CNodeId id, RecordBytes record, const AddressNames& addr
                 return;
             }
             out += '"';
-            out += as_text(place);
+            out += up_to_nul(place);
             out += '"';
             return;
         }

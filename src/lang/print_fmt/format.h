@@ -57,8 +57,7 @@ public:
     // zeros and empty strings.
     void print(RecordBytes record, const AddressNames& names, std::string& out) const;
 
-    bool falls_back() const { return !why_.empty(); }
-    // Why the print fmt is not used: "calls jiffies_to_msecs()".
+    // Why the print fmt is not used: "calls jiffies_to_msecs()". Empty where it is.
     const std::string& why() const { return why_; }
 
 private:

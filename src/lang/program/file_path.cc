@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 
 namespace gpufs {
@@ -27,12 +28,11 @@ Number number_at(std::span<const std::byte> value, std::size_t at) {
 std::vector<std::string_view> names_in(std::span<const std::byte> value) {
     const std::size_t length = std::min<std::size_t>(
         number_at<std::uint32_t>(value, Bytes::kLengthAt), Bytes::kBytes - Bytes::kNamesAt);
-    std::string_view rest(reinterpret_cast<const char*>(value.data()) + Bytes::kNamesAt, length);
+    std::string_view rest = chars_of(value).substr(Bytes::kNamesAt, length);
     std::vector<std::string_view> names;
     while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find('\0'), rest.size());
-        names.push_back(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+        names.push_back(up_to_nul(rest));
+        rest.remove_prefix(std::min(names.back().size() + 1, rest.size()));
     }
     return names;
 }

@@ -1,5 +1,6 @@
 #include "lang/symbols/task_names.h"
 
+#include "base/bytes.h"
 #include "base/scan.h"
 #include "base/text.h"
 
@@ -15,7 +16,7 @@ void for_each_task(std::string_view text, OnLine&& on_line) {
     const auto give = [&] {
         if (name.data()) on_line(pid, name);
     };
-    for (const std::string_view line : lines_of(text.substr(0, text.find('\0')))) {
+    for (const std::string_view line : lines_of(up_to_nul(text))) {
         Scan scan(line);
         const auto number = scan.take_number<int>();
         if (number && scan.take(" ")) {

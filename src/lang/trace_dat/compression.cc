@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/error.h"
 
 namespace gpufs {
@@ -31,8 +32,8 @@ std::size_t check_zstd(std::size_t result) {
 // today's format needs. No recording has them.
 void require_frame(std::span<const std::byte> bytes) {
     constexpr std::string_view kMagic = "\x28\xb5\x2f\xfd";
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (!text.starts_with(kMagic)) throw Error("zstd: a block does not begin as a frame");
+    if (!chars_of(bytes).starts_with(kMagic))
+        throw Error("zstd: a block does not begin as a frame");
 }
 
 // It reads several frames in one block, too: no recording has that.
@@ -74,7 +75,7 @@ std::string compression_version(Compression kind) {
 }
 
 std::string compress(Compression kind, std::span<const std::byte> bytes) {
-    const std::string_view plain(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string_view plain = chars_of(bytes);
     std::string out;
     switch (kind) {
         case Compression::zlib: {

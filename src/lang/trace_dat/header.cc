@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/bytes.h"
 #include "base/scan.h"
 
 namespace gpufs::trace_dat {
@@ -11,7 +12,7 @@ namespace {
 void expect(Cursor& cursor, std::string_view mark) {
     const std::uint64_t at = cursor.at();
     if (cursor.bytes(mark.size()) != mark)
-        throw Error(cat("byte ", at, ": expected '", mark.substr(0, mark.find('\0')), "'"));
+        throw Error(cat("byte ", at, ": expected '", up_to_nul(mark), "'"));
 }
 
 }  // namespace

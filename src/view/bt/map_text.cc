@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/align.h"
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "view/bt/histogram_rows.h"
 #include "view/bt/json_words.h"
@@ -32,10 +33,6 @@ struct Contents {
 
 bool is_ordered_by_value(const ScriptMap& map) {
     return map.value->is(Kind::integer) || map.value->is_aggregation();
-}
-
-std::string_view as_text(Bytes bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // Where values decide the order: what it goes by.
@@ -67,7 +64,7 @@ Contents gathered(const ScriptMap& map, std::span<const MapElement> elements) {
     Contents out;
     for (const MapElement& element : elements) {
         const Bytes key = element.key.first(key_bytes);
-        const auto [place, is_new] = places.emplace(as_text(key), out.entries.size());
+        const auto [place, is_new] = places.emplace(chars_of(key), out.entries.size());
         if (is_new) {
             out.entries.push_back({key, 0, {}, out.parts.size()});
             out.parts.emplace_back();
@@ -95,7 +92,7 @@ Contents contents_of(const ScriptMap& map, std::span<const MapElement> elements,
         if (by_value && a.rank != b.rank) return compare_numbers(a.rank, b.rank, is_signed) < 0;
         if (!map.key) return false;
         const auto order = compare_values(*map.key, a.key, b.key);
-        return order != 0 ? order < 0 : as_text(a.key) < as_text(b.key);
+        return order != 0 ? order < 0 : chars_of(a.key) < chars_of(b.key);
     });
     if (top > 0 && top < out.entries.size())
         out.entries.erase(out.entries.begin(),

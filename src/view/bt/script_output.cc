@@ -6,6 +6,7 @@
 #include "base/cat.h"
 #include "base/text.h"
 #include "view/bt/json_words.h"
+#include "view/losses.h"
 
 namespace gpufs::bt {
 
@@ -155,11 +156,10 @@ void ScriptOutput::attached_probes(std::uint64_t probes) {
         err += gpufs::cat("Attached ", counted(probes, "probe"), '\n');
 }
 
-void ScriptOutput::lost_events(std::uint64_t events) {
-    if (form_ == Form::json)
-        out += count_line("lost_events", "events", events);
-    else
-        err += gpufs::cat("Lost ", events, " events\n");
+void ScriptOutput::losses(const LossLedger& losses) {
+    if (losses.is_complete()) return;
+    if (form_ == Form::json) out += count_line("lost_events", "events", losses.total().least);
+    err += losses_text(losses) + '\n';
 }
 
 }  // namespace gpufs::bt

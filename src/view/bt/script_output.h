@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/loss.h"
 #include "base/printable.h"
 #include "view/bt/map_text.h"
 #include "view/bt/value_text.h"
@@ -61,7 +62,8 @@ public:
     // A helper that failed: `code` is its result, a negative errno. Shows the place's context.
     void helper_error(const OutputPlace& place, std::string_view helper, std::int64_t code);
     void attached_probes(std::uint64_t probes);
-    void lost_events(std::uint64_t events);
+    // What is missing at the end: the account for people, and its least number as JSON.
+    void losses(const LossLedger& losses);
 
 private:
     void tell(std::string_view type, std::string_view text);

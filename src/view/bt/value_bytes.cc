@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "engine/results/map_contents.h"
 #include "lang/program/types.h"
 
@@ -74,8 +75,7 @@ std::uint64_t bit_field_of(const Type::Field& field, Bytes unit) {
 }
 
 std::string_view string_of(const Type& type, Bytes bytes) {
-    const auto* text = reinterpret_cast<const char*>(bytes.data());
-    return {text, ::strnlen(text, type.bytes)};
+    return up_to_nul(bytes.first(type.bytes));
 }
 
 Bytes contents_of(const Type& type, Bytes bytes) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "base/text.h"
 #include "view/trace/json.h"
@@ -47,7 +48,7 @@ bool is_scalar(const Field& field) {
 // An array without a size extends to the record's end.
 std::string_view text_or_tail(const Field& field, RecordBytes record) {
     const bool is_open = field.is_array && !field.is_dynamic() && field.size == 0;
-    return is_open ? as_text(tail_of(&field, record)) : text_of(field, record);
+    return is_open ? up_to_nul(tail_of(&field, record)) : text_of(field, record);
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ std::string_view EventArguments::name_of(const EventPlan& plan, const TraceRecor
         append_function(name_, integer_of(*ftrace.fields[0], record.bytes), context_.addresses,
                         false);
     } else if (ftrace.kind == FtraceKind::print) {
-        name_ = as_text(tail_of(ftrace.fields[1], record.bytes));
+        name_ = up_to_nul(tail_of(ftrace.fields[1], record.bytes));
         while (name_.ends_with('\n')) name_.pop_back();
     }
     return name_.empty() ? std::string_view(plan.name) : name_;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "base/hex.h"
 #include "engine/symbols/number_names.h"
@@ -181,8 +182,7 @@ std::uint64_t integer_at(const ValuePlan& plan, std::span<const std::byte> bytes
 }
 
 std::string_view text_at(const ValuePlan& plan, std::span<const std::byte> bytes) {
-    const auto* text = reinterpret_cast<const char*>(bytes.data() + plan.offset);
-    return {text, ::strnlen(text, plan.type.bytes)};
+    return up_to_nul(bytes.subspan(plan.offset, plan.type.bytes));
 }
 
 std::string flags_text(std::span<const FlagName> flags, std::uint64_t number) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "view/json.h"
 #include "view/losses.h"
@@ -61,8 +62,7 @@ void append_trace_time(std::string& out, std::uint64_t time, bool is_ns) {
 void append_json_value(std::string& out, const Field& field, RecordBytes record) {
     const RecordBytes bytes = value_bytes(field, record);
     if (field.holds_text()) {
-        const auto* chars = reinterpret_cast<const char*>(bytes.data());
-        append_json_quoted(out, {chars, bytes.empty() ? 0 : ::strnlen(chars, bytes.size())});
+        append_json_quoted(out, up_to_nul(bytes));
     } else if (field.is_array || field.is_dynamic()) {
         append_numbers(out, bytes, field.element_size, field.is_signed);
     } else if (field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "base/kernel_abi.h"
 #include "lang/print_fmt/binary_printf.h"
@@ -338,7 +339,7 @@ void KernelText::print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::
         case FtraceKind::print:
             print_address(word(0), options.sym_offset, out);
             out += ": ";
-            out += as_text(tail_of(event.fields[1], bytes));
+            out += up_to_nul(tail_of(event.fields[1], bytes));
             return;
         case FtraceKind::binary_print:
         case FtraceKind::puts: {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "lang/print_fmt/kernel_printf.h"
 #include "view/trace/record_bytes.h"
@@ -102,7 +103,7 @@ void SyscallEntryText::print_target(std::size_t argument, RecordBytes record,
     const RecordBytes target = bytes_of(*arguments_[argument].target, record);
     if (arguments_[argument].is_text) {
         out += " \"";
-        out += as_text(target);
+        out += up_to_nul(target);
         out += '"';
         return;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 #include "base/hex.h"
 #include "lang/print_fmt/binary_printf.h"
@@ -218,7 +219,7 @@ void TraceCmdText::print_ftrace(const Prepared& prepared, const TraceRecord& rec
         case FtraceKind::print:
             print_function(word(0), out);
             out += ": ";
-            out += as_text(tail_of(event.fields[1], bytes));
+            out += up_to_nul(tail_of(event.fields[1], bytes));
             return;
         case FtraceKind::binary_print:
         case FtraceKind::puts: {

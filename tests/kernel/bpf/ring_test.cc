@@ -77,7 +77,6 @@ BOOST_AUTO_TEST_CASE(records_arrive_in_order_and_none_is_missing) {
     for (int round = 0; round < 200; ++round) {
         call_getppid(500);
         BOOST_TEST_REQUIRE(is_readable(ring.fd(), 1000));
-        BOOST_TEST(ring.unread_bytes() == 500u * 16);
         const std::size_t taken = ring.drain([&](std::span<const std::byte> record) {
             BOOST_TEST_REQUIRE(record.size() == 8u);
             BOOST_TEST_REQUIRE(value_of<std::uint64_t>(record) == next++);
@@ -155,7 +154,6 @@ BOOST_AUTO_TEST_CASE(discarded_records_are_skipped) {
         BOOST_TEST(value_of<std::uint64_t>(record) == expected);
         expected += 2;
     }) == 50u);
-    BOOST_TEST(ring.unread_bytes() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_waiting_reader_is_woken) {

@@ -10,7 +10,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "kernel/bpf/info.h"
-#include "kernel/elf/probe_offsets.h"
+#include "kernel/elf/elf_symbols.h"
 #include "kernel/host/cpus.h"
 #include "kernel/perf/event.h"
 #include "kernel/tracefs/tracefs.h"
@@ -146,7 +146,14 @@ AttachOptions by(HookWay hook, ProbeWay probe) {
 }
 
 bool program_is_gone(std::uint32_t id) {
-    return comes_true([&] { return std::ranges::count(program_ids(), id) == 0; });
+    return comes_true([&] {
+        try {
+            open_program(id);
+            return false;
+        } catch (const SysError& error) {
+            return error.code() == ENOENT;
+        }
+    });
 }
 std::string our_events() {
     std::string found;

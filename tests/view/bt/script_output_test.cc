@@ -135,10 +135,14 @@ BOOST_AUTO_TEST_CASE(counts_go_to_standard_error_and_into_json) {
                                 "\n");
     BOOST_TEST(printed([](ScriptOutput& out) { out.attached_probes(2); }).text_err ==
                "Attached 2 probes\n");
-    const Printed lost = printed([](ScriptOutput& out) { out.lost_events(3); });
-    BOOST_TEST(lost.text_err == "Lost 3 events\n");
+    const LossLedger ledger{{"records", Loss::exactly(3)}};
+    const Printed lost = printed([&](ScriptOutput& out) { out.losses(ledger); });
+    BOOST_TEST(lost.text_err == "3 lost: 3 records\n");
     BOOST_TEST(lost.json == R"({"type": "lost_events", "count": 3, "data": {"events": 3}})"
                             "\n");
+    const Printed none = printed([](ScriptOutput& out) { out.losses({}); });
+    BOOST_TEST(none.text_err == "");
+    BOOST_TEST(none.json == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

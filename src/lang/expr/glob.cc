@@ -1,4 +1,4 @@
-#include "lang/ir/glob.h"
+#include "lang/expr/glob.h"
 
 #include <map>
 
