@@ -241,6 +241,20 @@ std::string VariableValue::to_text() const {
     return text;
 }
 
+VariableUse variable_use(const CodeItem& item) {
+    if (item.kind == CodeItem::Kind::field_address) return VariableUse::address;
+    const bool is_size = item.kind == CodeItem::Kind::field_length ||
+                         item.relocation.kind == Relocation::Kind::field_size;
+    return is_size ? VariableUse::size : VariableUse::number;
+}
+
+std::string NamedVariable::to_text() const {
+    return cat(use == VariableUse::address ? "&@"
+               : use == VariableUse::size  ? "sizeof @"
+                                           : "@",
+               name);
+}
+
 std::string trouble_with(const VariableValue& value) {
     for (const VariableValue::Part& part : value.parts) {
         if (part.first_bit + part.bits > kWordBits) return "it is in more than 64 bits";
