@@ -103,7 +103,8 @@ bool FormParser::field(AsmTokens& tokens, const Target& dst) {
 // The name of a field has taken all steps that are whole.
 void FormParser::refuse_half_path(AsmTokens tokens) {
     const AsmToken sign = tokens.peek();
-    if (!sign.glued || !(tokens.accept("-") ? tokens.is(">") : sign.is("[") || sign.is(":"))) return;
+    if (!sign.glued || !(tokens.accept("-") ? tokens.is(">") : sign.is("[") || sign.is(":")))
+        return;
     tokens.fail({sign.span.begin, tokens.peek().span.end}, "no part of a variable is named here",
                 "write names with '->', '.' and [NUMBER]: @req->parts[2].len(r6)");
 }

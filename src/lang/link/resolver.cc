@@ -259,11 +259,13 @@ std::optional<std::size_t> ItemResolver::static_argument(const Relocation& reloc
 const Field& ItemResolver::require_field(const Relocation& relocation) const {
     const EventFormat* event = job_.target.event;
     const std::string& name = relocation.name;
-    if (job_.target.variables && std::ranges::count(*job_.target.variables, name,
-                                                    &NamedVariable::name) > 0)
+    if (job_.target.variables &&
+        std::ranges::count(*job_.target.variables, name, &NamedVariable::name) > 0)
         job_.fail(relocation.at, cat("'", name, "' is a variable, which is in no record"),
-                  cat("r1 = @", name, "(r6) is what it is, r2 = &@", name, "(r6) where, and r3 = "
-                      "sizeof @", name, "(r6) how large"));
+                  cat("r1 = @", name, "(r6) is what it is, r2 = &@", name,
+                      "(r6) where, and r3 = "
+                      "sizeof @",
+                      name, "(r6) how large"));
     if (static_argument(relocation))
         job_.fail(relocation.at, cat("'", name, "' is a number, which has no fixed place"),
                   cat("read it as in r1 = @", name, "(r6)"));
