@@ -273,7 +273,7 @@ $(call objects,src/kernel/host/syscall_names.cc): $(B)/gen/syscall_list.inc
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev \
               libboost-program-options-dev libboost-test-dev
 CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
-              lz4 llvm-19 debian-archive-keyring
+              lz4 llvm-19 debian-archive-keyring xfsprogs btrfs-progs
 BROWSER_PKGS := chromium
 GDB_PKGS   := gdb binutils python3
 LINT_PKGS  := clang-format clang-tidy shellcheck groff
