@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/cat.h"
-#include "base/scan.h"
 #include "engine/probe/program_object.h"
 #include "engine/probe/unreadable.h"
 #include "lang/dwarf/scope.h"
@@ -84,8 +83,7 @@ private:
     void read_number(const ProgramObject& object, const std::string& asked, ProgramVariable& made) {
         const DwarfType type = object.type.stripped();
         made.is_address = type.kind() == TypeKind::pointer || type.kind() == TypeKind::reference;
-        made.value.type =
-            asked.empty() ? finder_.require_number(object.type) : type_asked_for(asked);
+        made.value.type = asked.empty() ? finder_.require_number(object.type) : require_type(asked);
         made.type = cat(made.is_address             ? 'x'
                         : made.value.type.is_signed ? 's'
                                                     : 'u',
@@ -96,13 +94,8 @@ private:
         add_parts(object, made.value);
     }
 
-    ir::Type type_asked_for(const std::string& asked) const {
-        Scan scan(asked);
-        const bool is_signed = scan.take("s");
-        if (is_signed || scan.take("u") || scan.take("x"))
-            if (const auto bits = scan.take_number<unsigned>(); scan.at_end())
-                if (bits == 8u || bits == 16u || bits == 32u || bits == 64u)
-                    return {static_cast<std::uint8_t>(*bits / kByteBits), is_signed};
+    ir::Type require_type(const std::string& asked) const {
+        if (const auto type = find_number_type(asked)) return *type;
         finder_.fail(cat("a program reads no ", asked),
                      "string, and of numbers u8, u16, u32, u64, s8 … and x8 …");
     }
