@@ -333,6 +333,12 @@ BOOST_AUTO_TEST_CASE(a_function_of_a_library_has_its_version) {
     BOOST_TEST(counted.status == 0, counted.err);
     BOOST_TEST(has(probe_in(session, {"probe", "add", "libc:realpath@@GLIBC_2.2.5"}).err,
                    "has no function 'realpath@@GLIBC_2.2.5'\n"));
+    // All versions of a pattern's functions are events, and named for them.
+    BOOST_TEST(
+        has(probe_in(session, {"probe", "add", "libc:realpat?"}).err, ":realpath_GLIBC_2_2_5: "));
+    const Ended wrong = probe_in(session, {"probe", "add", "libc:realpath@GLIBC_1"});
+    BOOST_TEST(has(wrong.err, "\nhint: it has realpath@GLIBC_2.2.5, realpath@@GLIBC_2.3\n"),
+               wrong.err);
 }
 #endif
 
