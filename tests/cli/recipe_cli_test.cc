@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(a_probe_of_a_recipe_is_at_a_line_and_has_variables,
     for (const char* values : {" n=1 len=5\n", " n=2 len=15\n"})
         BOOST_TEST(ended.out.find(values) != std::string::npos, ended.out);
     BOOST_TEST(ended.out.find(": there: (") != std::string::npos, ended.out);
-    BOOST_TEST(ended.out.find(" n=0 ") == std::string::npos, ended.out);
+    BOOST_TEST(ended.out.find(") n=0 ") == std::string::npos, ended.out);
     const Ended wrong = run("variables.c:1");
     BOOST_TEST(wrong.status == 2);
     BOOST_TEST(wrong.err.find("line 1 of 'variables.c' has no code\n") != std::string::npos,

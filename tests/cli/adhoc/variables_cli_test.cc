@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(what_a_text_names_of_a_variable_is_checked, *ut::label("pur
     BOOST_TEST(refusal("r7 = @req->parts[x](r1)") ==
                cat("17: error: no part of a variable is named here\n"
                    "r7 = @req->parts[x](r1)\n"
-                   "                ^~\n",
+                   "                ^\n",
                    kSteps));
     BOOST_TEST(refusal("r7 = @req->nmae(r1)") ==
                "6: error: struct request has no member 'nmae'\n"
