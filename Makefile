@@ -85,7 +85,8 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work gpufs-services-work late-timer statements chains chains-static chains-plugin.so tableless)
+            gpufs-vulkan-work gpufs-services-work late-timer statements chains chains-static chains-plugin.so tableless \
+            thread-variables thread-variables-fixed thread-variables.so thread-variables-near.so)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
              gcc-O2-split4 gcc-O2-package gcc-O2-apart clang-O0-pie clang-O2-pie clang-O2-dwarf4 clang-O2-split)
@@ -107,6 +108,12 @@ $(B)/tableless: MODE = -x c -O1 -static -nostdlib -fno-stack-protector -fno-asyn
                        -fno-omit-frame-pointer -fno-optimize-sibling-calls
 $(B)/tableless: tests/programs/tableless.c
 $(B)/chains-plugin.so: tests/programs/chains_plugin.cc
+# Libraries whose variables lie in blocks of their own, and beside the program's.
+$(B)/thread-variables:         MODE = -x c -O2 -pie -fPIE
+$(B)/thread-variables-fixed:   MODE = -x c -O0 -no-pie -fno-pie
+$(B)/thread-variables.so:      MODE = -x c -O2 -DLIBRARY -shared -fPIC
+$(B)/thread-variables-near.so: MODE = -x c -O2 -DLIBRARY -shared -fPIC -ftls-model=initial-exec
+$(filter $(B)/thread-%,$(PROGRAMS)): tests/programs/thread_variables.c
 $(B)/gpufs-work: tests/programs/work.cc
 $(B)/late-timer: MODE = -x c
 $(B)/late-timer: tests/programs/late_timer.c
@@ -269,7 +276,7 @@ $(call objects,src/kernel/host/syscall_names.cc): $(B)/gen/syscall_list.inc
 BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev \
               libboost-test-dev
 CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
-              lz4 llvm-19 debian-archive-keyring
+              lz4 llvm-19 debian-archive-keyring xfsprogs btrfs-progs
 BROWSER_PKGS := chromium
 GDB_PKGS   := gdb binutils python3
 LINT_PKGS  := clang-format clang-tidy shellcheck groff

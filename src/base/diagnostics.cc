@@ -21,6 +21,12 @@ void Diagnostics::add(const SourceText& source, Span at, PlacedMessage message) 
     const auto known = std::ranges::find(names_, source.name);
     const auto index = static_cast<std::size_t>(known - names_.begin());
     if (known == names_.end()) names_.push_back(source.name);
+    // One line of a text may be several instructions, and name something wrong several times.
+    const auto is_told = [&](const Entry& entry) {
+        return entry.source == index && entry.message.begin.line == message.begin.line &&
+               entry.message.message == message.message && entry.message.hint == message.hint;
+    };
+    if (std::ranges::any_of(entries_, is_told)) return;
     entries_.push_back({index, at, std::move(message)});
 }
 

@@ -302,3 +302,4 @@ done
 
 . tests/bench/scripts.sh
 . tests/bench/monitors.sh
+. tests/bench/stacks.sh

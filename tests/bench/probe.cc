@@ -4,9 +4,13 @@
 //   of
 //                            20 parts
 //   probe keys N             N system calls, each with another argument
+//   probe frames N COUNT     so many calls of bench_tick() under N frames, once a line is typed
+//   probe libraries COUNT    maps the COUNT largest libraries of the system, says how large they
+//                            are, and waits for the end of its stdin
 //   probe start [-i] COMMAND...   prints milliseconds to the first byte on its stdout, milliseconds
 //                            to its end, peak RSS in kB; -i: SIGINT after the first byte
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -20,6 +24,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -54,6 +59,52 @@ void calls(long count, int cpu) {
 
 void keys(long count) {
     for (long i = 0; i < count; ++i) ::syscall(SYS_getpgid, i + 1'000'000);
+}
+
+}  // namespace
+
+extern "C" __attribute__((noinline, noclone)) void bench_tick() {
+    asm volatile("");
+}
+
+namespace {
+
+// NOLINTNEXTLINE(misc-no-recursion): it is what is measured
+__attribute__((noinline)) long frames(long left, long count) {
+    if (left > 1) {
+        long below = frames(left - 1, count);
+        asm volatile("" : "+r"(below));  // no tail call
+        return below + 1;
+    }
+    for (long i = 0; i < count; ++i) bench_tick();
+    return 1;
+}
+
+// But what replaces malloc(), and what is for programs that are compiled for it.
+void libraries(std::size_t count) {
+    constexpr const char* kLeftOut[] = {"san", "malloc", "memusage", "pcprofile", "SegFault"};
+    std::vector<std::pair<std::uintmax_t, std::string>> all;
+    for (const auto& file : std::filesystem::directory_iterator("/usr/lib/x86_64-linux-gnu")) {
+        const std::string name = file.path().filename();
+        if (!file.is_regular_file() || name.find(".so") == name.npos) continue;
+        if (std::ranges::any_of(kLeftOut,
+                                [&](const char* one) { return name.find(one) != name.npos; }))
+            continue;
+        all.emplace_back(file.file_size(), file.path());
+    }
+    std::ranges::sort(all, std::greater());
+    std::size_t mapped = 0;
+    std::uintmax_t bytes = 0;
+    for (const auto& [size, path] : all) {
+        if (mapped == count) break;
+        if (!::dlopen(path.c_str(), RTLD_LAZY)) continue;
+        ++mapped;
+        bytes += size;
+    }
+    std::printf("%zu libraries of %ju MB\n", mapped, bytes >> 20);
+    std::fflush(stdout);
+    while (std::getchar() != EOF) {
+    }
 }
 
 void start(std::vector<char*> command) {
@@ -96,10 +147,14 @@ int main(int argc, char** argv) try {
         calls(std::atol(args.at(1)), std::atoi(args.at(2)));
     else if (what == "keys")
         keys(std::atol(args.at(1)));
+    else if (what == "frames" && std::getchar() != EOF)
+        frames(std::atol(args.at(1)), std::atol(args.at(2)));
+    else if (what == "libraries")
+        libraries(std::stoul(args.at(1)));
     else if (what == "start")
         start({args.begin() + 1, args.end()});
     else
-        throw std::runtime_error("calls, keys or start");
+        throw std::runtime_error("calls, keys, frames, libraries or start");
 } catch (const std::exception& e) {
     std::fprintf(stderr, "probe: %s\n", e.what());
     return 2;

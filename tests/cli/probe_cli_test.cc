@@ -333,6 +333,14 @@ BOOST_AUTO_TEST_CASE(a_function_of_a_library_has_its_version) {
     BOOST_TEST(counted.status == 0, counted.err);
     BOOST_TEST(has(probe_in(session, {"probe", "add", "libc:realpath@@GLIBC_2.2.5"}).err,
                    "has no function 'realpath@@GLIBC_2.2.5'\n"));
+    // All versions of a pattern's functions are events, and named for them.
+    const TempSession all;
+    const Ended pattern = probe_in(all, {"probe", "add", "libc:realpat?"});
+    BOOST_TEST(has(pattern.err, ":realpath_GLIBC_2_2_5: "), pattern.err);
+    BOOST_TEST(has(pattern.err, ":realpath__GLIBC_2_3: "), pattern.err);
+    const Ended wrong = probe_in(session, {"probe", "add", "libc:realpath@GLIBC_1"});
+    for (const char* known : {"\nhint: it has realpath@", "realpath@@GLIBC_2.3"})
+        BOOST_TEST(has(wrong.err, known), wrong.err);
 }
 #endif
 

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "kernel/tracefs/tracefs.h"
 #include "support/needs.h"
+#include "support/printed_variables.h"
 #include "support/run_gpufs.h"
 #include "support/trace_instance.h"
 
@@ -249,6 +250,36 @@ BOOST_AUTO_TEST_CASE(stall_stops_at_the_programs_own_measure_and_has_the_stack,
     BOOST_TEST(ended.err.find(" 0 overwritten, 0 dropped\n") != std::string::npos);
     BOOST_TEST(!was_left_behind(pid));
 }
+
+#if defined __x86_64__
+// The values are those that the program prints there.
+BOOST_AUTO_TEST_CASE(a_probe_of_a_recipe_is_at_a_line_and_has_variables,
+                     *ut::precondition(test::has_file{"uprobe_events"})) {
+    const std::string program = test::variant("gcc-O2-pie");
+    OwnRecipes own;
+    own.write("lines", cat("param at text\n"
+                           "probe there uprobe ",
+                           program,
+                           ":$at n=n len=req->len:s64\n"
+                           "event there if n > 0\n"
+                           "show all\n"));
+    const auto run = [&](const std::string& at) {
+        return recipe({"run", "lines", "at=" + at, "--", program, "3"});
+    };
+    const Ended ended = run(cat("variables.c:", test::line_with("work")));
+    BOOST_TEST(ended.status == 0, ended.err);
+    for (const char* values : {" n=1 len=5\n", " n=2 len=15\n"})
+        BOOST_TEST(ended.out.find(values) != std::string::npos, ended.out);
+    BOOST_TEST(ended.out.find(": there: (") != std::string::npos, ended.out);
+    BOOST_TEST(ended.out.find(") n=0 ") == std::string::npos, ended.out);
+    const Ended wrong = run("variables.c:1");
+    BOOST_TEST(wrong.status == 2);
+    BOOST_TEST(wrong.err.find("line 1 of 'variables.c' has no code\n") != std::string::npos,
+               wrong.err);
+    const Ended many = run("c*");
+    BOOST_TEST(many.status == 2);
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(a_command_starts_when_all_is_set_and_ends_the_run) {
     const Ended ended =

@@ -15,8 +15,8 @@ std::string variant(const std::string& name) {
     return std::filesystem::canonical(Nest::build_file("variables/" + name));
 }
 
-std::uint64_t line_with(const std::string& comment) {
-    const std::string text = read_file("tests/programs/variables.c");
+std::uint64_t line_with(const std::string& comment, const std::string& source) {
+    const std::string text = read_file("tests/programs/" + source);
     std::uint64_t number = 0;
     for (const std::string_view line : lines_of(text)) {
         ++number;

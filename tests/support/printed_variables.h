@@ -13,8 +13,8 @@ namespace gpufs::test {
 // The program as it is compiled in one of several ways: "gcc-O2-pie".
 std::string variant(const std::string& name);
 
-// The number of its line with this comment.
-std::uint64_t line_with(const std::string& comment);
+// The number of the line with this comment in it, or in another source of tests/programs.
+std::uint64_t line_with(const std::string& comment, const std::string& source = "variables.c");
 
 // "work n=1 text=\"odd sock\"" by names: values may have blanks in quotes.
 std::map<std::string, std::string> named_values(std::string_view line);

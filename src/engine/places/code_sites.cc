@@ -21,31 +21,35 @@ std::string place_in_file(const ProbeTarget& target) {
     return target.name.substr(name_begin(target));
 }
 
+using AskedVariables = std::set<std::pair<std::string, VariableUse>>;
+
 // What the code reads that is no register.
-std::set<std::string> names_in(const ProbeProgram& program, ProbeTarget::Kind kind) {
+AskedVariables variables_in(const ProbeProgram& program, ProbeTarget::Kind kind) {
     const EventFormat& registers = function_registers(kind);
-    std::set<std::string> names;
+    AskedVariables asked;
     for (const CodeItem& item : program.code) {
         const Relocation& field = item.relocation;
-        if (field.kind == Relocation::Kind::field_offset && !registers.find(field.name))
-            names.insert(field.name);
+        const bool is_field = field.kind == Relocation::Kind::field_offset ||
+                              field.kind == Relocation::Kind::field_size;
+        if (is_field && !registers.find(field.name)) asked.emplace(field.name, variable_use(item));
     }
-    return names;
+    return asked;
 }
 
-NamedVariable variable_at(DebugInfo& info, const std::string& name, const CodeSpot& spot) {
+NamedVariable variable_at(DebugInfo& info, const std::string& name, VariableUse use,
+                          const CodeSpot& spot) {
     const SourceText source{"", name};
     try {
         const VariablePath path = parse_variable_path(source, {0, name.size()});
-        return {name, read_variable(info, source, path, spot).value, "", ""};
+        return {name, use, read_variable(info, source, path, spot, use).value, "", ""};
     } catch (const SourceError& e) {
-        return {name, {}, e.message(), e.hint()};
+        return {name, use, {}, e.message(), e.hint()};
     }
 }
 
 std::vector<ProbeSite> sites_in(DebugInfo& info, const std::vector<CodeSpot>& spots,
                                 const ProbeSite& site) {
-    const std::set<std::string> names = names_in(*site.program, site.target->kind);
+    const AskedVariables asked = variables_in(*site.program, site.target->kind);
     std::vector<ProbeSite> sites;
     for (const CodeSpot& spot : spots) {
         const auto offset = info.program().file_offset(spot.address);
@@ -53,8 +57,8 @@ std::vector<ProbeSite> sites_in(DebugInfo& info, const std::vector<CodeSpot>& sp
         ProbeSite made = site;
         made.places = {{info.path(), *offset, 0, -1, false}};
         made.functions = {spot.function};
-        for (const std::string& name : names)
-            made.variables.push_back(variable_at(info, name, spot));
+        for (const auto& [name, use] : asked)
+            made.variables.push_back(variable_at(info, name, use, spot));
         sites.push_back(std::move(made));
     }
     return sites;
@@ -65,7 +69,7 @@ std::vector<ProbeSite> sites_in(DebugInfo& info, const std::vector<CodeSpot>& sp
 bool needs_debug_info(const ProbeSite& site) {
     const ProbeTarget& target = *site.target;
     if (target.kind != ProbeTarget::Kind::uprobe || target.has_glob) return false;
-    return line_begin(place_in_file(target)) != 0 || !names_in(*site.program, target.kind).empty();
+    return line_begin(place_in_file(target)) != 0 || !variables_in(*site.program, target.kind).empty();
 }
 
 FoundSites find_code_sites(const SiteSearch& search, const ProbeSite& site) {

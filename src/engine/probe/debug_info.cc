@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/cat.h"
+#include "kernel/elf/thread_block.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/package.h"
 #include "lang/dwarf/ranges.h"
@@ -45,6 +46,49 @@ std::string text_attribute(const DwarfEntry& entry, unsigned name) {
 std::string split_name(const DwarfEntry& skeleton) {
     const std::string name = text_attribute(skeleton, dw::AT_dwo_name);
     return name.empty() ? text_attribute(skeleton, dw::AT_GNU_dwo_name) : name;
+}
+
+constexpr ValueStep kThread{ValueStep::Kind::thread};
+constexpr ValueStep kAdd{ValueStep::Kind::add};
+constexpr ValueStep kRead{ValueStep::Kind::read};
+
+ValueStep constant(std::int64_t number) {
+    return {ValueStep::Kind::constant, number};
+}
+// The word at an address, as linked.
+ValueSteps word_at(std::int64_t address) {
+    return {{ValueStep::Kind::linked, address}, kRead};
+}
+
+// In glibc's vector of the running thread, which grows when it is needed: entries of 16 bytes, the
+// first of them with the module's block, and how many there are in the entry in front. 0 where the
+// thread has no such entry yet; what it has no block for yet is -1, which no variable is at, too.
+ValueSteps block_of_module(std::int64_t number_at) {
+    constexpr int kVectorAt = 8, kEntryBytes = 16;
+    const ValueSteps vector = {kThread, constant(kVectorAt), kAdd, kRead};
+    ValueSteps count = joined(vector, {constant(-kEntryBytes)}, kAdd);
+    count.push_back(kRead);
+    ValueSteps entry =
+        joined(word_at(number_at), {constant(kEntryBytes)}, {ValueStep::Kind::multiply});
+    entry = joined(vector, entry, kAdd);
+    entry.push_back(kRead);
+    const ValueSteps is_there = joined(word_at(number_at), count, {ValueStep::Kind::less_equal});
+    entry.push_back(constant(0));
+    return joined(is_there, entry, {ValueStep::Kind::choose});
+}
+
+ThreadBlockPlace place_of(const ThreadBlock& block) {
+    switch (block.kind) {
+        case ThreadBlock::Kind::at_pointer:
+            return {{kThread}, block.number, {}};
+        case ThreadBlock::Kind::by_offset:
+            return {joined({kThread}, word_at(block.number), kAdd), -block.inside, {}};
+        case ThreadBlock::Kind::by_module:
+            return {block_of_module(block.number), 0, {}};
+        case ThreadBlock::Kind::unknown:
+            break;
+    }
+    return {{}, 0, block.trouble};
 }
 
 }  // namespace
@@ -131,6 +175,11 @@ std::optional<FrameAddress> DebugInfo::frame_address(std::uint64_t address) {
             {own.bytes(".eh_frame"), own.address(".eh_frame"), true, bytes}, address))
         return found;
     return frame_address_at({sections_->bytes(".debug_frame"), 0, false, bytes}, address);
+}
+
+const ThreadBlockPlace& DebugInfo::thread_block() {
+    if (!thread_block_) thread_block_ = place_of(find_thread_block(program_));
+    return *thread_block_;
 }
 
 const std::vector<DebugInfo::LineUnit>& DebugInfo::line_units() {

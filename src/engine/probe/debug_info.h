@@ -13,6 +13,7 @@
 #include "kernel/elf/elf_file.h"
 #include "lang/dwarf/frame.h"
 #include "lang/dwarf/info.h"
+#include "lang/dwarf/location.h"
 #include "lang/symbols/dwarf_lines.h"
 
 namespace gpufs {
@@ -35,6 +36,8 @@ public:
     void for_each_unit(const std::function<bool(const DwarfEntry& root)>& visit);
 
     std::optional<FrameAddress> frame_address(std::uint64_t address);
+    // Of the program's own thread-local variables.
+    const ThreadBlockPlace& thread_block();
 
     // A unit of .debug_line.
     struct LineUnit {
@@ -65,6 +68,7 @@ private:
     std::map<const DwarfUnit*, Split> splits_;
     std::optional<std::unique_ptr<DebugSections>> package_;
     std::optional<std::vector<LineUnit>> line_units_;
+    std::optional<ThreadBlockPlace> thread_block_;
     std::vector<std::string> missing_;
 };
 

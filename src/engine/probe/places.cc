@@ -48,10 +48,21 @@ std::vector<ElfFunction> one_of_each_place(std::vector<ElfFunction> functions) {
     return places;
 }
 
+// For a function that has other versions than the one that is named; else empty.
+std::string versions_hint(const std::string& file, std::string_view name) {
+    const auto end = name.find('@');
+    if (end == name.npos) return {};
+    std::vector<std::string> versions;
+    for (const ElfFunction& one : find_functions(file, name.substr(0, end)))
+        versions.push_back(one.name + one.version);
+    return versions.empty() ? "" : cat("it has ", shown(versions));
+}
+
 UsageError no_function(const std::string& file, const std::string& name) {
     std::vector<std::string> names;
     for (ElfFunction& one : find_functions(file, "*")) names.push_back(std::move(one.name));
-    std::string hint = did_you_mean(name, names);
+    std::string hint = versions_hint(file, name);
+    if (hint.empty()) hint = did_you_mean(name, names);
     if (hint.empty())
         hint = names.empty() ? "it is stripped: give the offset in the file, such as 0x1230"
                              : "'nm' and 'nm -D' list what it has";
@@ -112,8 +123,13 @@ private:
 
     std::vector<FoundPlace> all(const std::string& file) {
         std::vector<FoundPlace> found;
-        for (const ElfFunction& one : one_of_each_place(find_functions_named(file, place_.name)))
-            if (!one.is_indirect) found.push_back({cat(file, ':', hex(one.offset)), one.name});
+        const auto functions = one_of_each_place(find_functions_named(file, place_.name));
+        for (const ElfFunction& one : functions) {
+            if (one.is_indirect) continue;
+            const bool is_alone = std::ranges::count(functions, one.name, &ElfFunction::name) == 1;
+            found.push_back(
+                {cat(file, ':', hex(one.offset)), is_alone ? one.name : one.name + one.version});
+        }
         if (found.empty())
             throw UsageError(cat("no function of '", file, "' matches '", place_.name, "'"),
                              "'nm' and 'nm -D' list what it has");
@@ -137,6 +153,10 @@ std::set<std::string, std::less<>> read_blacklist() {
         if (const auto tab = line.find('\t'); tab != line.npos) names.emplace(line.substr(tab + 1));
     return names;
 }
+
+struct NoFunction : UsageError {
+    using UsageError::UsageError;
+};
 
 class KernelPlaces {
 public:
@@ -204,9 +224,9 @@ private:
         return found;
     }
 
-    UsageError no_function() const {
+    NoFunction no_function() const {
         const std::string near = did_you_mean(place_.name, kernel_function_names(kallsyms_text()));
-        return UsageError(
+        return NoFunction(
             place_.file.empty()
                 ? cat("this kernel has no function '", place_.name, "'")
                 : cat("the module '", place_.file, "' has no function '", place_.name, "'"),
@@ -260,7 +280,9 @@ std::string require_code_file(const SourceText& source, Span at, const std::stri
     const auto found = find_code_file(name);
     if (const Absent* absent = std::get_if<Absent>(&found))
         throw SourceError(source, at, absent->why, absent->hint);
+    // Not "..", which a symbolic link may be in front of.
     std::string path = std::filesystem::absolute(std::get<std::string>(found));
+    for (std::size_t dot = 0; (dot = path.find("/./", dot)) != path.npos;) path.erase(dot, 2);
     if (path.find_first_of(" \t\n") != path.npos)
         throw SourceError(source, at, cat("the kernel takes no path with blanks: '", path, "'"),
                           "make a symbolic link to it, and name that");
@@ -279,7 +301,7 @@ std::vector<FoundPlace> find_places(const Tracefs& top, const SourceText& source
                                     std::vector<std::string>& notes) {
     const bool is_user = place.kind == ProbePlace::Kind::in_file;
     if (!is_user && !place.file.empty() && !file_exists(cat("/sys/module/", place.file)))
-        throw SourceError(
+        throw MissingFunction(
             source, definition.place_at,
             cat("there is no module '", place.file, "', and no program or library of this name"),
             "'lsmod' lists the modules; write the whole path of a program");
@@ -293,6 +315,8 @@ std::vector<FoundPlace> find_places(const Tracefs& top, const SourceText& source
         throw;
     } catch (const UnsupportedError&) {
         throw;
+    } catch (const NoFunction& e) {
+        throw MissingFunction(source, definition.place_at, e.what(), e.hint());
     } catch (const Error& e) {  // the file, or what is in it
         throw SourceError(source, definition.place_at, e.what(), e.hint());
     }

@@ -17,6 +17,12 @@ struct FoundPlace {
     std::string function;  // for the event's name; a number's digits where no function is named
 };
 
+// The kernel has no such function, or not the module that is to have it.
+class MissingFunction : public SourceError {
+public:
+    using SourceError::SourceError;
+};
+
 // Where a function of a program or library is in its file, by the symbols of the file or of its
 // separate debug file: the one of this name, or, of several variants at different places, none.
 // Throws UsageError, with near names or the candidates, if there is no such function or it is not
@@ -34,8 +40,8 @@ std::optional<std::string> variable_fetch(const std::string& file, std::uint64_t
 
 // The places that a definition means, each of which becomes an event: one, or of a pattern one for
 // each function. Throws SourceError at the definition's place if there is none, if several have the
-// name, or if the file cannot be read; UnsupportedError if this kernel has no such probes. Adds
-// what the user should know to `notes`.
+// name, or if the file cannot be read, of these MissingFunction for one of the kernel;
+// UnsupportedError if this kernel has no such probes. Adds what the user should know to `notes`.
 std::vector<FoundPlace> find_places(const Tracefs& top, const SourceText& source,
                                     const ProbeDefinition& definition, const ProbePlace& place,
                                     std::vector<std::string>& notes);

@@ -37,6 +37,7 @@ ObjectFinder::ObjectFinder(DebugInfo& info, const CodeSpot& spot) : info_(info),
     context_.address = spot.address;
     context_.function = frame_function(spot.scopes);
     context_.frame_address = [this](std::uint64_t address) { return info_.frame_address(address); };
+    context_.thread_block = [this] { return info_.thread_block(); };
 }
 
 VariablePlace ObjectFinder::frame() const {
@@ -363,15 +364,16 @@ ir::Type ObjectFinder::require_number(const DwarfType& named) const {
     return {static_cast<std::uint8_t>(bytes), type.is_signed()};
 }
 
-void ObjectFinder::fail_computed(const RuntimeNumber& number) const {
+void ObjectFinder::fail_computed(const RuntimeNumber& number, bool is_address) const {
     if (number.is_of_begin())
         throw Unreadable{
             at_, cat("only what it was when the function began is known: ", number.to_text()),
             cat("at the begin it can be read: probe '", spot_.function, "' itself"), false, false};
-    throw Unreadable{at_,
-                     cat("it has no place: it would be computed as ", number.to_text(),
-                         ", and a probe computes nothing"),
-                     "", false, true};
+    throw Unreadable{
+        at_,
+        cat(is_address ? "its address" : "it has no place: it", " would be computed as ",
+            number.to_text(), ", and a probe computes nothing"),
+        "", false, true};
 }
 
 }  // namespace gpufs

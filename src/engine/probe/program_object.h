@@ -56,7 +56,8 @@ public:
     // size than those of C.
     ir::Type require_number(const DwarfType& named) const;
     [[noreturn]] void fail(std::string reason, std::string hint = {}) const;
-    [[noreturn]] void fail_computed(const RuntimeNumber& number) const;
+    // Of a value, or of the address of one.
+    [[noreturn]] void fail_computed(const RuntimeNumber& number, bool is_address = false) const;
 
 private:
     ProgramObject variable(const VariablePath& path);

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/cat.h"
-#include "base/scan.h"
 #include "engine/probe/program_object.h"
 #include "engine/probe/unreadable.h"
 #include "lang/dwarf/scope.h"
@@ -26,22 +25,30 @@ public:
     ProgramReader(DebugInfo& info, const CodeSpot& spot)
         : info_(info), spot_(spot), finder_(info, spot) {}
 
-    ProgramVariable read(const VariablePath& path) { return read(finder_.find(path), path.type); }
+    ProgramVariable read(const VariablePath& path, VariableUse use = VariableUse::number) {
+        return read(finder_.find(path), path.type, use);
+    }
     ProgramVariable read(const DwarfEntry& variable) {
-        return read(finder_.object_of(variable), "");
+        return read(finder_.object_of(variable), "", VariableUse::number);
     }
 
 private:
-    ProgramVariable read(ProgramObject object, const std::string& asked) {
+    ProgramVariable read(ProgramObject object, const std::string& asked, VariableUse use) {
         finder_.follow_reference(object);
         ProgramVariable made;
         made.c_type = object.type.to_text();
         made.value.code_address = spot_.address;
         made.place = object.place.to_text();
         const DwarfType type = object.type.stripped();
-        if (is_text(type, asked)) {
+        if (use == VariableUse::size) {
+            read_size(object, made);
+        } else if (use == VariableUse::address) {
+            read_address(object, made);
+        } else if (is_text(type, asked)) {
             if (type.kind() == TypeKind::pointer) finder_.through(object);
-            read_text(object, made);
+            read_address(object, made);
+            made.type = "string";
+            made.value.is_text = true;
         } else {
             read_number(object, asked, made);
         }
@@ -56,20 +63,27 @@ private:
         return has_target && type.target().stripped().is_char();
     }
 
-    void read_text(const ProgramObject& object, ProgramVariable& made) {
+    void read_address(const ProgramObject& object, ProgramVariable& made) {
         finder_.require_there(object.place);
-        if (object.place.kind != PlaceKind::memory)
-            finder_.fail("it is in no memory, as a string must be");
-        made.type = "string";
-        made.value.is_text = true;
+        if (object.place.kind != PlaceKind::memory || object.bits)
+            finder_.fail("it has no address: it is in no memory of its own");
+        made.type = "x64";
+        made.is_address = true;
         made.value.parts.push_back({object.place.number.to_steps()});
+    }
+
+    void read_size(const ProgramObject& object, ProgramVariable& made) {
+        const auto bytes = object.type.bytes();
+        if (!bytes || object.bits)
+            finder_.fail(cat("the size of ", object.type.to_text(), " is not known in bytes"));
+        made.type = "u64";
+        made.value.parts.push_back({constant_steps(*bytes)});
     }
 
     void read_number(const ProgramObject& object, const std::string& asked, ProgramVariable& made) {
         const DwarfType type = object.type.stripped();
         made.is_address = type.kind() == TypeKind::pointer || type.kind() == TypeKind::reference;
-        made.value.type =
-            asked.empty() ? finder_.require_number(object.type) : type_asked_for(asked);
+        made.value.type = asked.empty() ? finder_.require_number(object.type) : require_type(asked);
         made.type = cat(made.is_address             ? 'x'
                         : made.value.type.is_signed ? 's'
                                                     : 'u',
@@ -80,13 +94,8 @@ private:
         add_parts(object, made.value);
     }
 
-    ir::Type type_asked_for(const std::string& asked) const {
-        Scan scan(asked);
-        const bool is_signed = scan.take("s");
-        if (is_signed || scan.take("u") || scan.take("x"))
-            if (const auto bits = scan.take_number<unsigned>(); scan.at_end())
-                if (bits == 8u || bits == 16u || bits == 32u || bits == 64u)
-                    return {static_cast<std::uint8_t>(*bits / kByteBits), is_signed};
+    ir::Type require_type(const std::string& asked) const {
+        if (const auto type = find_number_type(asked)) return *type;
         finder_.fail(cat("a program reads no ", asked),
                      "string, and of numbers u8, u16, u32, u64, s8 … and x8 …");
     }
@@ -181,12 +190,12 @@ std::string ProgramVariable::to_text() const {
 }
 
 ProgramVariable read_variable(DebugInfo& info, const SourceText& source, const VariablePath& path,
-                              const CodeSpot& spot) {
+                              const CodeSpot& spot, VariableUse use) {
     try {
-        return ProgramReader(info, spot).read(path);
+        return ProgramReader(info, spot).read(path, use);
     } catch (const Unreadable& why) {
         refuse_variable(info, source, path, spot, why,
-                        [&](const CodeSpot& other) { ProgramReader(info, other).read(path); });
+                        [&](const CodeSpot& other) { ProgramReader(info, other).read(path, use); });
     }
 }
 

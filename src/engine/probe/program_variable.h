@@ -25,10 +25,11 @@ struct ProgramVariable {
     std::string to_text() const;
 };
 
-// What reads what a path names, at a spot of the file's code. Programs can all that tracefs can but
-// whole arrays, and compute. Throws SourceError as fetch_variable() does.
+// What reads what a path names, at a spot of the file's code. Programs can all that tracefs can,
+// and compute; arrays and structures as a whole only by their address. Throws SourceError as
+// fetch_variable() does.
 ProgramVariable read_variable(DebugInfo& info, const SourceText& source, const VariablePath& path,
-                              const CodeSpot& spot);
+                              const CodeSpot& spot, VariableUse use = VariableUse::number);
 // The same; absent if no program can read it.
 std::optional<ProgramVariable> find_in_program(DebugInfo& info, const VariablePath& path,
                                                const CodeSpot& spot);

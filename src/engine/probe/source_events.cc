@@ -130,8 +130,7 @@ private:
         std::vector<CodeSpot> spots;
         const auto named = find_named_functions(info_, place_.name);
         if (place_.offset != 0 || named.empty()) {
-            const std::uint64_t begin =
-                address_of_offset(find_function_offset(info_.path(), place_.name));
+            const std::uint64_t begin = address_of_offset(offset_of_symbol());
             return {spot_at(info_, begin + place_.offset)};
         }
         require_one_function(named);
@@ -151,6 +150,14 @@ private:
             note(cat("'", place_.name, "' is inlined at ",
                      counted(static_cast<std::uint64_t>(inlined), "place"), ", probed, too"));
         return spots;
+    }
+
+    std::uint64_t offset_of_symbol() const {
+        try {
+            return find_function_offset(info_.path(), place_.name);
+        } catch (const UsageError& e) {
+            fail(e.what(), e.hint());
+        }
     }
 
     void require_one_function(const std::vector<NamedFunction>& named) const {

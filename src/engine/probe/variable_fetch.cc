@@ -54,8 +54,9 @@ private:
                                  ", and a probe reads none"));
             case Base::computed: {
                 RuntimeNumber address = number;
+                address.offset = number.reads.front().at;
                 address.reads.clear();
-                finder_.fail_computed(address);
+                finder_.fail_computed(address, true);
             }
         }
         for (; next < number.reads.size(); ++next)

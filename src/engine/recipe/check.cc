@@ -289,8 +289,12 @@ SessionPlan plan_recipe(const RecipeOnKernel& recipe, const Session& session) {
         plan.changes.then(plan_settings(session, recipe.settings).changes);
     for (const RecipeOnKernel::Probe& probe : recipe.probes) {
         const std::string name = cat(session.probe_group(), '/', probe.name);
-        plan.changes.append(session.top(), probe.file,
-                            cat(probe.letter, ':', name, ' ', probe.definition), cat("-:", name));
+        // One undo removes all places of an event, and the first is undone last.
+        for (const std::string& one : probe.definitions)
+            plan.changes.append(session.top(), probe.file, cat(probe.letter, ':', name, ' ', one),
+                                &one == &probe.definitions.front()
+                                    ? cat("-:", name)
+                                    : cat("-:", name, ' ', one.substr(0, one.find(' '))));
     }
     const Tracefs& at = session.tracefs();
     // What is enabled first is recorded first: triggers come when there is something to keep.

@@ -12,10 +12,11 @@ namespace gpufs {
 // A recipe resolved for one kernel: all names found, all conditions in tracefs syntax.
 struct RecipeOnKernel {
     struct Probe {
-        std::string name;        // without the group
-        std::string file;        // the file that defines it
-        char letter = 'p';       // 'r' for a return probe
-        std::string definition;  // the text after the name
+        std::string name;   // without the group
+        std::string file;   // the file that defines it
+        char letter = 'p';  // 'r' for a return probe
+        // The text after the name, for each of its places.
+        std::vector<std::string> definitions;
     };
     struct Event {
         std::string name;    // "sched:sched_switch"; a probe's name without a group

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "base/source.h"
 #include "engine/recipe/check.h"
 #include "kernel/tracefs/tracefs.h"
-#include "lang/symbols/kernel_functions.h"
+#include "lang/probe/definition.h"
 
 namespace gpufs {
 
-// Finds out where the probes of a recipe go on this machine. Looks functions up, once, when the
-// first probe asks for one.
+// Finds out where the probes of a recipe go on this machine, as `gpufs probe add` does.
 class ProbeFinder {
 public:
     // Without `looks_at_files`, a program to probe is taken to be there.
@@ -24,17 +24,15 @@ public:
         std::optional<RecipeOnKernel::Probe> probe;
         std::string lack, hint;
     };
-    Answer find(const RecipeProbe& probe);
+    Answer find(const RecipeProbe& probe) const;
 
 private:
-    Answer find_kernel_place(const RecipeProbe& probe);
-    Answer find_user_place(const RecipeProbe& probe);
-    Answer make(const RecipeProbe& probe, const std::string& place) const;
+    std::vector<std::string> definitions(const SourceText& text, const ProbeDefinition& definition,
+                                         const ProbePlace& place) const;
 
     const Tracefs& top_;
     const Recipe& recipe_;
     bool looks_at_files_;
-    std::optional<std::vector<KernelFunction>> functions_;
 };
 
 }  // namespace gpufs

@@ -47,6 +47,7 @@ private:
     bool field(AsmTokens& tokens, const Target& dst);
     bool text(AsmTokens& tokens, const Target& dst);
     void address(AsmTokens& tokens, const Target& dst);
+    static void refuse_half_path(AsmTokens tokens);
     static Reg record_register(AsmTokens& tokens);
     void require_writable(const Target& dst) const;
     Operand operand(AsmTokens& tokens) const;

@@ -84,6 +84,7 @@ bool FormParser::field(AsmTokens& tokens, const Target& dst) {
         kind = CodeItem::Kind::field_length;
     if (!is_field_name(ahead.peek())) return false;
     const AsmToken name = ahead.next();
+    refuse_half_path(ahead);
     if (kind == CodeItem::Kind::load_field && !ahead.is("(")) return false;  // as a number
     tokens = ahead;
     tokens.expect("(");
@@ -97,6 +98,15 @@ bool FormParser::field(AsmTokens& tokens, const Target& dst) {
     step(kind, insn::make(0, dst.reg(), src, 0, 0), Relocation::Kind::field_offset, name);
     steps_.back().insn.refs[0].to.name.erase(0, 1);  // the '@'
     return true;
+}
+
+// The name of a field has taken all steps that are whole.
+void FormParser::refuse_half_path(AsmTokens tokens) {
+    const AsmToken sign = tokens.peek();
+    if (!sign.glued || !(tokens.accept("-") ? tokens.is(">") : sign.is("[") || sign.is(":")))
+        return;
+    tokens.fail({sign.span.begin, tokens.peek().span.end}, "no part of a variable is named here",
+                "write names with '->', '.' and [NUMBER]: @req->parts[2].len(r6)");
 }
 
 Reg FormParser::record_register(AsmTokens& tokens) {
@@ -224,6 +234,7 @@ void FormParser::copy() {
 // so many bytes.
 void FormParser::copy_field(const Operand& to) {
     const AsmToken field = tokens_.next();
+    refuse_half_path(tokens_);
     tokens_.expect("(");
     const Reg base = record_register(tokens_);
     tokens_.expect(")");

@@ -148,7 +148,7 @@ private:
                 return entry_value(in.take(in.uleb()));
             case dw::OP_form_tls_address:
             case dw::OP_GNU_push_tls_address:
-                throw Refused{"each thread has its own (thread-local storage)"};
+                return thread_address();
             case dw::OP_nop:
                 return;
             case dw::OP_GNU_uninit:
@@ -275,6 +275,19 @@ private:
         Entry entry = std::move(top(0));
         stack_.pop_back();
         return entry;
+    }
+
+    // In the block of the running thread, so far behind its begin.
+    void thread_address() {
+        if (!context_.thread_block) throw Refused{"each thread has its own (thread-local storage)"};
+        const Entry offset = pop();
+        ThreadBlockPlace block = context_.thread_block();
+        if (!block.trouble.empty()) throw Refused{std::move(block.trouble)};
+        const Entry begin = sum({computed(std::move(block.steps)), {}}, block.offset);
+        if (offset.number.is_constant())
+            push(sum(begin, offset.number.offset));
+        else
+            push(combined(dw::OP_plus, begin, offset));
     }
 
     void in_register(unsigned reg) {

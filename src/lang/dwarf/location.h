@@ -78,12 +78,21 @@ struct VariablePlace::Piece {
     unsigned first_bit = 0;  // of what is at the place
 };
 
+// The block in which the running thread has the thread-local variables of a file: `offset` bytes
+// behind what the steps come to; or why that is not known.
+struct ThreadBlockPlace {
+    ValueSteps steps;
+    std::int64_t offset = 0;
+    std::string trouble;
+};
+
 // What a location expression is evaluated in.
 struct LocationContext {
     std::uint64_t address = 0;  // of the code
     const DwarfUnit* unit = nullptr;
     DwarfEntry function;  // whose frame fbreg means
     std::function<std::optional<FrameAddress>(std::uint64_t address)> frame_address;
+    std::function<ThreadBlockPlace()> thread_block = {};  // without one it is not known
 };
 
 VariablePlace evaluate_location(std::string_view expression, const LocationContext& context);

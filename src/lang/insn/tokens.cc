@@ -13,9 +13,33 @@ bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-std::size_t name_length(std::string_view text) {
-    std::size_t n = !text.empty() && text[0] == '@' ? 1 : 0;
+std::size_t name_length(std::string_view text, std::size_t from = 0) {
+    std::size_t n = from;
     while (n < text.size() && is_name_char(text[n])) ++n;
+    return n - from;
+}
+
+// Of what steps from a variable to a part of it: "->len", "::count", "[3].id"; 0 if it is no step.
+std::size_t step_length(std::string_view text) {
+    if (text.starts_with("->") || text.starts_with("::")) {
+        const std::size_t name = name_length(text, 2);
+        return name == 0 ? 0 : 2 + name;
+    }
+    if (!text.starts_with('[')) return 0;
+    std::size_t n = 1;
+    while (n < text.size() && is_digit(text[n])) ++n;
+    if (n == 1 || n == text.size() || text[n] != ']') return 0;
+    return n + 1 + name_length(text, n + 1);
+}
+
+// Of a word that begins with '@'.
+std::size_t path_length(std::string_view text) {
+    std::size_t n = 1;
+    while (n < text.size() && text[n] == '*') ++n;
+    const std::size_t name = name_length(text, n);
+    n += name;
+    if (name == 0) return n;
+    while (const std::size_t step = step_length(text.substr(n))) n += step;
     return n;
 }
 
@@ -87,11 +111,13 @@ void AsmTokens::read() {
     }
     const std::string_view text = rest();
     if (is_digit(text[0])) return read_number();
-    if (const std::size_t n = name_length(text)) {
-        take(AsmToken::Kind::word, n);
-        if (token_.text == "@") fail(token_.span, "expected a field's name behind '@'");
+    if (text[0] == '@') {
+        take(AsmToken::Kind::word, path_length(text));
+        if (token_.text.ends_with('@') || token_.text.ends_with('*'))
+            fail(token_.span, "expected a field's name behind '@'");
         return;
     }
+    if (const std::size_t n = name_length(text)) return take(AsmToken::Kind::word, n);
     if (text[0] == '"') {
         std::size_t n = 1;
         while (n < text.size() && text[n] != '"' && text[n] != '\n') n += text[n] == '\\' ? 2 : 1;

@@ -13,7 +13,8 @@ namespace gpufs {
 struct AsmToken {
     enum class Kind {
         end,     // the end of the range; comments are skipped
-        word,    // a name: letters, digits, '_', '.', '$'; it may begin with '@' or '.'
+        word,    // a name: letters, digits, '_', '.', '$'; it may begin with '@' or '.'. Behind '@'
+                 // also a path: "@req->len", "@table[3]", "@ns::head", "@*next"
         number,  // decimal, or hexadecimal with 0x: `number`
         text,    // "in quotes": `text` without them, backslashes as written
         sign,    // an operator or a bracket, the longest that fits: "<<=", "==", "+", "("

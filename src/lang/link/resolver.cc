@@ -203,16 +203,22 @@ bool ItemResolver::has_field(std::string_view name) const {
         return *number < job_.target.static_arguments->size();
     if (job_.target.event && job_.target.event->find(name)) return true;
     const std::vector<NamedVariable>* all = job_.target.variables;
-    return all && std::ranges::any_of(*all, [&](const NamedVariable& one) {
-               return one.name == name && one.value;
+    if (!all) return false;
+    const auto is_it = [&](const NamedVariable& one) { return one.name == name; };
+    return std::ranges::any_of(*all, is_it) &&
+           std::ranges::all_of(*all, [&](const NamedVariable& one) {
+               return !is_it(one) || one.value.has_value();
            });
 }
 
 // Which variable of the place that is; absent for other fields.
-std::optional<std::size_t> ItemResolver::variable(const Relocation& relocation) const {
+std::optional<std::size_t> ItemResolver::variable(const Relocation& relocation,
+                                                  VariableUse use) const {
     const std::vector<NamedVariable>* all = job_.target.variables;
     if (!all) return std::nullopt;
-    const auto known = std::ranges::find(*all, relocation.name, &NamedVariable::name);
+    const auto known = std::ranges::find_if(*all, [&](const NamedVariable& one) {
+        return one.name == relocation.name && one.use == use;
+    });
     if (known == all->end()) return std::nullopt;
     if (!known->value) job_.fail(relocation.at, known->trouble, known->hint);
     return static_cast<std::size_t>(known - all->begin());
@@ -220,7 +226,18 @@ std::optional<std::size_t> ItemResolver::variable(const Relocation& relocation) 
 
 std::optional<std::size_t> ItemResolver::taken_field(const Relocation& relocation) const {
     const auto number = static_argument(relocation);
-    return number ? number : variable(relocation);
+    return number ? number : variable(relocation, VariableUse::number);
+}
+
+// Loads what is asked for of a variable; false for other fields.
+bool ItemResolver::load_taken(const CodeItem& item, std::optional<std::size_t> taken,
+                              std::vector<Insn>& into) {
+    if (!taken) return false;
+    const Reg to = static_cast<Reg>(item.insn.dst_reg);
+    Insn insn = at_place(insn::load(Width::dw, to, Reg::fp, -kWordBytes), item.at);
+    insn.taken = *taken;
+    into.push_back(insn);
+    return true;
 }
 
 // Which argument of a static probe that is; absent for other fields.
@@ -242,7 +259,14 @@ std::optional<std::size_t> ItemResolver::static_argument(const Relocation& reloc
 const Field& ItemResolver::require_field(const Relocation& relocation) const {
     const EventFormat* event = job_.target.event;
     const std::string& name = relocation.name;
-    if (taken_field(relocation))
+    if (job_.target.variables &&
+        std::ranges::count(*job_.target.variables, name, &NamedVariable::name) > 0)
+        job_.fail(relocation.at, cat("'", name, "' is a variable, which is in no record"),
+                  cat("r1 = @", name, "(r6) is what it is, r2 = &@", name,
+                      "(r6) where, and r3 = "
+                      "sizeof @",
+                      name, "(r6) how large"));
+    if (static_argument(relocation))
         job_.fail(relocation.at, cat("'", name, "' is a number, which has no fixed place"),
                   cat("read it as in r1 = @", name, "(r6)"));
     const bool is_record = job_.target.context == LinkTarget::Context::record;
@@ -423,13 +447,7 @@ void ItemResolver::require_wide(const Relocation& relocation, const Insn& insn,
 
 void ItemResolver::load_field(const CodeItem& item, std::vector<Insn>& into) {
     const Relocation& relocation = item.relocation;
-    if (const auto number = taken_field(relocation)) {
-        const Reg to = static_cast<Reg>(item.insn.dst_reg);
-        Insn insn = at_place(insn::load(Width::dw, to, Reg::fp, -kWordBytes), item.at);
-        insn.taken = *number;
-        into.push_back(insn);
-        return;
-    }
+    if (load_taken(item, taken_field(relocation), into)) return;
     const Field& field = require_field(relocation);
     const bool is_text = field.is_array && field.element_size == 1;
     if (field.is_dynamic() || is_text || !is_integer_size(field.size))
@@ -448,6 +466,7 @@ void ItemResolver::load_field(const CodeItem& item, std::vector<Insn>& into) {
 
 void ItemResolver::field_address(const CodeItem& item, std::vector<Insn>& into) {
     const Relocation& relocation = item.relocation;
+    if (load_taken(item, variable(relocation, VariableUse::address), into)) return;
     const Field& field = require_field(relocation);
     const Reg dst = static_cast<Reg>(item.insn.dst_reg), src = static_cast<Reg>(item.insn.src_reg);
     if (dst == src)
@@ -470,6 +489,7 @@ void ItemResolver::field_address(const CodeItem& item, std::vector<Insn>& into) 
 
 void ItemResolver::field_length(const CodeItem& item, std::vector<Insn>& into) {
     const Relocation& relocation = item.relocation;
+    if (load_taken(item, variable(relocation, VariableUse::size), into)) return;
     const Field& field = require_field(relocation);
     const Reg dst = static_cast<Reg>(item.insn.dst_reg), src = static_cast<Reg>(item.insn.src_reg);
     if (field.is_pointer && field.is_string)

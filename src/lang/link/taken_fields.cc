@@ -79,7 +79,7 @@ private:
         made.at = program().at;
         if (job_.target.variables) {
             const NamedVariable& variable = (*job_.target.variables)[number];
-            made.name = variable.name;
+            made.name = variable.to_text();
             made.code = variable_function(*variable.value, made.at);
         } else {
             made.name = cat("arg", number);

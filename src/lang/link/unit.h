@@ -93,8 +93,10 @@ private:
 
     bool has_field(std::string_view name) const;
     std::optional<std::size_t> static_argument(const Relocation& relocation) const;
-    std::optional<std::size_t> variable(const Relocation& relocation) const;
+    std::optional<std::size_t> variable(const Relocation& relocation, VariableUse use) const;
     std::optional<std::size_t> taken_field(const Relocation& relocation) const;
+    static bool load_taken(const CodeItem& item, std::optional<std::size_t> taken,
+                           std::vector<Insn>& into);
     void load_field(const CodeItem& item, std::vector<Insn>& into);
     void field_address(const CodeItem& item, std::vector<Insn>& into);
     void field_length(const CodeItem& item, std::vector<Insn>& into);

@@ -18,11 +18,12 @@ struct TypeRow {
     std::size_t size;
     bool is_signed;
 };
+constexpr std::string_view kSymbol = "symbol";
 // x8 to x64 print in hexadecimal.
 constexpr TypeRow kTypes[] = {
-    {"u8", 1, false},  {"u16", 2, false}, {"u32", 4, false}, {"u64", 8, false},   {"s8", 1, true},
-    {"s16", 2, true},  {"s32", 4, true},  {"s64", 8, true},  {"x8", 1, false},    {"x16", 2, false},
-    {"x32", 4, false}, {"x64", 8, false}, {"char", 1, true}, {"symbol", 8, false}};
+    {"u8", 1, false},  {"u16", 2, false}, {"u32", 4, false}, {"u64", 8, false},  {"s8", 1, true},
+    {"s16", 2, true},  {"s32", 4, true},  {"s64", 8, true},  {"x8", 1, false},   {"x16", 2, false},
+    {"x32", 4, false}, {"x64", 8, false}, {"char", 1, true}, {kSymbol, 8, false}};
 constexpr std::string_view kTextTypes[] = {"string", "ustring", "symstr"};
 constexpr std::size_t kMostElements = 64;  // MAX_ARRAY_LEN
 
@@ -72,6 +73,12 @@ Field element_of_type(std::string_view element, const SourceText& source, Span a
 }
 
 }  // namespace
+
+std::optional<ir::Type> find_number_type(std::string_view type) {
+    const auto it = std::ranges::find(kTypes, type, &TypeRow::word);
+    if (it == std::end(kTypes) || it->word == kSymbol) return std::nullopt;
+    return ir::Type{static_cast<std::uint8_t>(it->size), it->is_signed};
+}
 
 bool is_text_type(std::string_view type) {
     return std::ranges::count(kTextTypes, type.substr(0, type.find('['))) > 0;

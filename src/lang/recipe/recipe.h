@@ -48,7 +48,7 @@ struct RecipeProbe {
     enum class Kind { kprobe, kretprobe, uprobe, uretprobe };
     RecipeWord name;
     Kind kind = Kind::kprobe;
-    RecipeWord place;                // [MODULE:]FUNCTION, or FILE:FUNCTION or FILE:OFFSET
+    RecipeWord place;                // as of `gpufs probe add`, but for static probes
     std::vector<RecipeWord> fields;  // FIELD=FETCH[:TYPE] in the kernel's syntax
 
     bool is_user() const { return kind == Kind::uprobe || kind == Kind::uretprobe; }

@@ -136,6 +136,8 @@ private:
                 return {hex(static_cast<std::uint64_t>(step.number)), {}};
             case Kind::in_register:
                 return {register_text(static_cast<unsigned>(step.number)), {}};
+            case Kind::thread:
+                return {"%fs", {}};
             case Kind::at_begin:
                 return {cat('(', pop().text, " at the function's begin)"), {}};
             case Kind::read:

@@ -16,6 +16,7 @@ struct ValueStep {
         constant,     // pushes `number`
         linked,       // pushes the address `number`, as linked
         in_register,  // pushes the register `number`, by DWARF
+        thread,       // pushes the thread pointer: the address of what each thread has of its own
         // Of one operand.
         at_begin,  // as it was when the function began
         read,      // it is an address: the `type` there

@@ -110,6 +110,8 @@ private:
                 return linked(step.number);
             case Kind::in_register:
                 return load_register(place_of_register(step.number).value());
+            case Kind::thread:
+                return thread_pointer();
             case Kind::read:
                 return code_.convert(read(pop(), step.type.bytes), step.type);
             case Kind::convert:
@@ -147,6 +149,17 @@ private:
     ir::Operand linked(std::int64_t address) {
         return code_.compute(ir::Op::add, ir::kU64, load_register(register_offset("ip").value()),
                              static_cast<std::uint64_t>(address) - value_.code_address);
+    }
+
+    // The kernel keeps what the task set last.
+    ir::Temp thread_pointer() {
+        const ir::Temp task = code_.call(BPF_FUNC_get_current_task, {});
+        const ir::Temp at =
+            code_.symbol(Relocation::to(Relocation::Kind::btf_offset, "task_struct.thread.fsbase"));
+        const ir::Slot word = code_.new_slot(kWordBytes);
+        append_read(code_, Space::kernel, code_.address(word), kWordBytes,
+                    code_.compute(ir::Op::add, ir::kU64, task, at));
+        return code_.load(word, ir::kU64);
     }
 
     ir::Temp absolute(const ir::Operand& value, ir::Type type) {
@@ -239,6 +252,20 @@ std::string VariableValue::to_text() const {
         text += cat(text.empty() ? "" : ", ",
                     part_text(part, parts.size() == 1 ? 8 * type.bytes : kWordBits + 1));
     return text;
+}
+
+VariableUse variable_use(const CodeItem& item) {
+    if (item.kind == CodeItem::Kind::field_address) return VariableUse::address;
+    const bool is_size = item.kind == CodeItem::Kind::field_length ||
+                         item.relocation.kind == Relocation::Kind::field_size;
+    return is_size ? VariableUse::size : VariableUse::number;
+}
+
+std::string NamedVariable::to_text() const {
+    return cat(use == VariableUse::address ? "&@"
+               : use == VariableUse::size  ? "sizeof @"
+                                           : "@",
+               name);
 }
 
 std::string trouble_with(const VariableValue& value) {

@@ -41,11 +41,26 @@ struct VariableValue {
     std::vector<unsigned> begin_registers() const;
 };
 
-// A variable of a place in code, by its name; without a value, why programs cannot read it.
+// What a text asks for of a variable.
+enum class VariableUse {
+    number,   // what it is; of a text, where that is
+    address,  // where it is, also of an array or a structure as a whole
+    size,     // how many bytes it has
+};
+
+// What an instruction that names a field asks for, where that is a variable.
+VariableUse variable_use(const CodeItem& item);
+
+// What a text asks for of a variable at a place in code, by the path to it; without a value, why
+// programs cannot have it.
 struct NamedVariable {
-    std::string name;
+    std::string name;  // "req->len"
+    VariableUse use = VariableUse::number;
     std::optional<VariableValue> value;
     std::string trouble, hint;
+
+    // As it is written: "@len", "&@name", "sizeof @name".
+    std::string to_text() const;
 };
 
 // Why no program can read it so, for a person; empty if one can.

@@ -48,7 +48,7 @@ std::vector<std::string> explanation(std::span<const LoadedSite> sites,
                             counted(one.insns, "instruction"), text_of(one.condition)));
         for (const NamedVariable& variable : one.site.variables)
             if (variable.value)
-                lines.push_back(cat(one.site.program->name, ": @", variable.name, " is ",
+                lines.push_back(cat(one.site.program->name, ": ", variable.to_text(), " is ",
                                     variable.value->to_text()));
     }
     for (const auto* more : {&prepared.choices(), &prepared.notes()})

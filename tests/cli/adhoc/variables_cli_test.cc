@@ -1,14 +1,17 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <span>
 
 #include "base/cat.h"
 #include "base/file.h"
+#include "base/hex.h"
 #include "base/text.h"
 #include "support/json.h"
 #include "support/needs.h"
+#include "support/nest.h"
 #include "support/printed_variables.h"
 #include "support/run_gpufs.h"
 #include "support/skip.h"
@@ -62,14 +65,14 @@ std::string place(const std::string& line_name) {
 
 using Rows = std::multiset<std::vector<std::string>>;
 
-// Counts by the variables while the program runs; what it prints goes into the file.
-Rows counted(const std::string& program, const std::string& line_name, std::span<const Named> names,
-             const TempFile& output) {
+// Counts by the variables at a place of a file while the command runs; what that prints goes into
+// `output`.
+Rows counted(const std::string& file, const std::string& at, const std::string& command,
+             std::span<const Named> names, const TempFile& output) {
     std::string by;
     for (const Named& one : names) by += cat(by.empty() ? "" : ",", one.path);
-    const Ended ended =
-        test::gpufs({"count", "-x", program, place(line_name), "by", by, "--json", "--", "sh", "-c",
-                     cat(program, ' ', kRounds, " >", output.path())});
+    const Ended ended = test::gpufs({"count", "-x", file, at, "by", by, "--json", "--", "sh", "-c",
+                                     cat(command, " >", output.path())});
     BOOST_TEST_REQUIRE(ended.status == 0, ended.err);
     Rows rows;
     for (const Json& line : test::parse_json_lines(ended.out)) {
@@ -89,18 +92,29 @@ Rows counted(const std::string& program, const std::string& line_name, std::span
     return rows;
 }
 
+Rows counted(const std::string& program, const std::string& line_name, std::span<const Named> names,
+             const TempFile& output) {
+    return counted(program, place(line_name), cat(program, ' ', kRounds), names, output);
+}
+
+// The same of what was printed there.
+Rows printed(const TempFile& output, const std::string& line_name, std::span<const Named> names) {
+    Rows truth;
+    for (const auto& record : test::printed_at(read_file(output.path()), line_name)) {
+        std::vector<std::string> row;
+        for (const Named& one : names) row.push_back(record.at(one.name));
+        truth.insert(row);
+    }
+    return truth;
+}
+
 void compare(const std::string& program, const std::string& line_name,
              std::span<const Named> names) {
     for (; !names.empty(); names = names.subspan(std::min(kAtOnce, names.size()))) {
         const auto some = names.first(std::min(kAtOnce, names.size()));
         const TempFile output;
         const Rows seen = counted(program, line_name, some, output);
-        Rows truth;
-        for (const auto& record : test::printed_at(read_file(output.path()), line_name)) {
-            std::vector<std::string> row;
-            for (const Named& one : some) row.push_back(record.at(one.name));
-            truth.insert(row);
-        }
+        const Rows truth = printed(output, line_name, some);
         BOOST_TEST(truth.size() == std::size_t{kRounds});
         BOOST_TEST((seen == truth), cat(program, ' ', line_name, ' ', some.front().path, " …"));
     }
@@ -130,10 +144,39 @@ BOOST_AUTO_TEST_CASE(what_only_a_computation_knows_is_counted_by) {
     const std::string program = variant("clang-O2-pie");
     const TempFile output;
     const Rows seen = counted(program, "later", kOfBegin, output);
-    Rows truth;
-    for (const auto& record : test::printed_at(read_file(output.path()), kAtWork))
-        truth.insert({record.at("n"), record.at("text")});
-    BOOST_TEST((seen == truth));
+    BOOST_TEST((seen == printed(output, kAtWork, kOfBegin)));
+}
+
+// Of a program, and of libraries whose blocks the loader makes when a thread uses them, and with
+// the thread.
+BOOST_AUTO_TEST_CASE(thread_local_variables_are_those_of_the_thread_that_runs,
+                     *ut::precondition(test::has_types)) {
+    constexpr Named kOwn[] = {
+        {"who", "who"}, {"number", "number"}, {"pair.cells[2]", "pair.cells[2]"}, {"text", "text"}};
+    const auto built = [](const std::string& name) {
+        return std::filesystem::canonical(test::Nest::build_file("thread-variables" + name))
+            .string();
+    };
+    const std::string at = cat("thread_variables.c:", line_with("told", "thread_variables.c"));
+    for (const char* name : {"", "-fixed", ".so", "-near.so"}) {
+        const std::string file = built(name);
+        const bool is_library = file.ends_with(".so");
+        const TempFile output;
+        const Rows seen =
+            counted(file, at, is_library ? cat(built(""), ' ', file) : file, kOwn, output);
+        const Rows truth = printed(output, "told", kOwn);
+        BOOST_TEST(truth.size() == 4u);
+        BOOST_TEST((seen == truth), file);
+    }
+    const std::string program = built("");
+    const Ended refused = test::gpufs({"probe", "add", "--dry-run", "-x", program, at + " number"});
+    BOOST_TEST(refused.status == 2);
+    BOOST_TEST(refused.err == cat("gpufs: probe:1:", at.size() + 2,
+                                  ": error: its address would be computed as "
+                                  "%fs-32, and a probe computes nothing\n",
+                                  at, " number\n", std::string(at.size() + 1, ' '), "^~~~~~\n",
+                                  "hint: a program reads it: gpufs count -x ", program, ' ', at,
+                                  " by number\n"));
 }
 
 BOOST_AUTO_TEST_CASE(explain_tells_how_each_variable_is_read) {
@@ -202,6 +245,100 @@ BOOST_AUTO_TEST_CASE(a_programs_text_reads_variables_as_fields) {
     BOOST_TEST(refused.status == 2);
     BOOST_TEST(has(refused.err, "there is no variable 'txet' here"), refused.err);
     BOOST_TEST(has(refused.err, "hint: did you mean 'text'?"), refused.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_programs_text_reads_members_elements_and_arrays) {
+    for (const char* name : {"gcc-O0-pie", "gcc-O2-pie", "clang-O2-pie", "gcc-O2-split"}) {
+        const std::string program = variant(name);
+        const TempFile output,
+            text(cat(".map events ringbuf\n"
+                     ".record row { len s64, next_len s64, part s32, cell s16, wide u64, mid u32,\n"
+                     "              name str16, label str16, size u64, b0 u8, b1 u8, b2 u8, b3 u8 "
+                     "}\n"
+                     ".stack v { out row }\n"
+                     ".prog p uprobe ",
+                     program, ":", place("work"),
+                     "\n r6 = r1\n zero v.out\n *(u32 *)(r10 + v.out.id) = record(row)\n"
+                     " copy v.out.len, @req->len(r6)\n"
+                     " copy v.out.next_len, @req->next->len(r6)\n"
+                     " copy v.out.part, @req->parts[2].id(r6)\n"
+                     " copy v.out.cell, @req->table[1][2](r6)\n"
+                     " copy v.out.wide, @req->wide(r6)\n"
+                     " copy v.out.mid, @req->mid(r6)\n"
+                     " call probe_read_user_str(&v.out.name, 16, @req->name(r6))\n"
+                     " call probe_read_user_str(&v.out.label, 16, @req->parts[1].label(r6))\n"
+                     " r7 = sizeof @req->bytes(r6)\n *(u64 *)(r10 + v.out.size) = r7\n"
+                     " r3 = &@req->bytes(r6)\n call probe_read_user(&v.out.b0, 4, r3)\n"
+                     " call ringbuf_output(map[events], &v.out, sizeof(row), 0)\n exit 0\n"),
+                 ".bpf");
+        const Ended ended = test::gpufs({"run", text.path(), "--json", "--", "sh", "-c",
+                                         cat(program, ' ', kRounds, " >", output.path())});
+        BOOST_TEST_REQUIRE(ended.status == 0, ended.err);
+        std::multiset<std::string> seen, truth;
+        for (const Json& line : test::parse_json_lines(ended.out)) {
+            if (!line.members.contains("record")) continue;
+            const Json& row = line["values"];
+            std::string bytes;
+            for (const char* one : {"b0", "b1", "b2", "b3"})
+                bytes += cat(bytes.empty() ? "{" : ",",
+                             hex(static_cast<std::uint64_t>(row[one].number())));
+            const auto value = [&](const char* member) { return row[member].text; };
+            seen.insert(cat(value("len"), ' ', value("next_len"), ' ', value("part"), ' ',
+                            value("cell"), ' ', value("wide"), ' ', value("mid"), " \"",
+                            value("name"), "\" \"", value("label"), "\" ", value("size"), ' ',
+                            bytes, '}'));
+        }
+        for (const auto& one : test::printed_at(read_file(output.path()), "work"))
+            truth.insert(cat(one.at("len"), ' ', one.at("next_len"), ' ', one.at("id"), ' ',
+                             one.at("cell"), ' ', one.at("wide"), ' ', one.at("mid"), ' ',
+                             one.at("name"), ' ', one.at("label"), " 4 ", one.at("bytes")));
+        BOOST_TEST(truth.size() == std::size_t{kRounds});
+        BOOST_TEST(seen == truth, boost::test_tools::per_element());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_text_names_of_a_variable_is_checked, *ut::label("pure")) {
+    const auto refusal = [](const std::string& line) {
+        const TempFile text(cat(".prog p uprobe ", variant("gcc-O2-pie"), ":", place("work"), '\n',
+                                line, "\nexit 0\n"),
+                            ".bpf");
+        const Ended ended = test::gpufs({"run", text.path(), "--dry-run"});
+        BOOST_TEST(ended.status == 2);
+        const std::string in = cat("gpufs: ", text.path(), ":2:");
+        BOOST_TEST_REQUIRE(ended.err.starts_with(in), ended.err);
+        return ended.err.substr(in.size());
+    };
+    constexpr const char* kSteps =
+        "hint: write names with '->', '.' and [NUMBER]: @req->parts[2].len(r6)\n";
+    BOOST_TEST(refusal("r7 = @req->(r1)") == cat("10: error: no part of a variable is named here\n"
+                                                 "r7 = @req->(r1)\n"
+                                                 "         ^~\n",
+                                                 kSteps));
+    BOOST_TEST(refusal("r7 = @req->parts[x](r1)") ==
+               cat("17: error: no part of a variable is named here\n"
+                   "r7 = @req->parts[x](r1)\n"
+                   "                ^\n",
+                   kSteps));
+    BOOST_TEST(refusal("r7 = @req->nmae(r1)") ==
+               "6: error: struct request has no member 'nmae'\n"
+               "r7 = @req->nmae(r1)\n"
+               "     ^~~~~~~~~~\n"
+               "hint: did you mean 'name'?\n");
+    BOOST_TEST(refusal("r7 = @req->table(r1)") ==
+               "6: error: it is a whole short int[2][3]\n"
+               "r7 = @req->table(r1)\n"
+               "     ^~~~~~~~~~~\n"
+               "hint: name one element: NAME[0]\n");
+    BOOST_TEST(refusal("r7 = &@n(r1)") ==
+               "7: error: it has no address: it is in no memory of its own\n"
+               "r7 = &@n(r1)\n"
+               "      ^~\n");
+    BOOST_TEST(refusal("r7 = sizeof(@n)") ==
+               "6: error: 'n' is a variable, which is in no record\n"
+               "r7 = sizeof(@n)\n"
+               "     ^~~~~~~~~~\n"
+               "hint: r1 = @n(r6) is what it is, r2 = &@n(r6) where, and r3 = sizeof @n(r6) how "
+               "large\n");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_line_or_a_variable_is_shown_in_the_question,

@@ -68,6 +68,21 @@ BOOST_AUTO_TEST_CASE(a_structure_may_be_in_several_places) {
     BOOST_TEST(made.pieces[0].bits == 64u);
 }
 
+// DW_OP_const1u 24 with DW_OP_GNU_push_tls_address, and with DW_OP_form_tls_address.
+BOOST_AUTO_TEST_CASE(what_each_thread_has_of_its_own_is_in_its_block) {
+    const auto in_block = [](const Bytes& expression, const ThreadBlockPlace& block) {
+        static const DwarfInfo info{DwarfSections{}};
+        static const DwarfUnit unit{.info = &info, .version = 5};
+        const LocationContext context{0x1000, &unit, {}, {}, [&] { return block; }};
+        return evaluate_location(packed(expression), context).to_text();
+    };
+    const ValueSteps thread{{ValueStep::Kind::thread}};
+    BOOST_TEST(in_block({0x08, 24, 0xe0}, {thread, -64, {}}) == "[%fs-40]");
+    BOOST_TEST(in_block({0x08, 24, 0x9b}, {thread, 0, {}}) == "[%fs+24]");
+    BOOST_TEST(in_block({0x08, 24, 0xe0}, {{}, 0, "it has none"}) == "it has none");
+    BOOST_TEST(in_block({0xe0}, {thread, 0, {}}) == "its description is damaged");
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_evaluated_says_why) {
     BOOST_TEST(text({0x30, 0xe0}) == "each thread has its own (thread-local storage)");
     BOOST_TEST(text({0x1c}) == "its description is damaged");
