@@ -10,9 +10,11 @@ const tests = [];
 const test = (name, run) => tests.push({name, run});
 let browser;
 
-// A page that has said nothing wrong when `use` is over.
-async function withPage(file, use, {size = sizes[0], ...more} = {}) {
+// A page that has said nothing wrong when `use` is over. `before` is done in it before its own scripts;
+// `isReady` says when `use` may begin.
+async function withPage(file, use, {size = sizes[0], before = () => {}, isReady = () => window.gpufs?.data.isWhole, ...more} = {}) {
     const page = await browser.newPage({viewport: size, ...more});
+    await page.addInitScript(before);
     const complaints = [];
     page.on('console', message => {
         // That the tests look at pixels is no fault of the page.
@@ -24,7 +26,7 @@ async function withPage(file, use, {size = sizes[0], ...more} = {}) {
         if (!/^(file|blob):/.test(request.url())) complaints.push(`asks for ${request.url()}`);
     });
     await page.goto(`file://${folder}/${file}`);
-    if (file.endsWith('.html')) await page.waitForFunction(() => window.gpufs?.data.isWhole);
+    if (file.endsWith('.html')) await page.waitForFunction(isReady);
     await use(page);
     assert.deepStrictEqual(complaints, []);
     await page.close();
@@ -93,6 +95,96 @@ test('nothing is wider than the window, at any size', async () => {
             assert(Math.max(...wide) <= size.width, String(wide));
         }, {size});
 });
+
+// Its details never come.
+const onlyOverview = {before: () => { window.Worker = class { postMessage() {} }; }, isReady: () => window.gpufs};
+// By lane, the first 16: its process or CPU, and how long it was busy.
+const lanesOf = page => page.evaluate(() => Object.fromEntries(gpufs.model.lanes.filter(lane => lane.group.name !== 'Other tasks').map(lane => {
+    const sums = lane.rows[0].sums;
+    return [lane.key, lane.task && gpufs.data.hasDetails ? lane.task.busy : sums[sums.length - 1]];
+})));
+const coloursOf = page => page.evaluate(() => [...gpufs.model.processes.values()]
+    .filter(one => one.colour !== '#8a8a8a').map(one => [one.pid, one.colour]).sort((a, b) => a[0] - b[0]));
+
+test('the overview has the lanes, times and colours that the details have', async () => {
+    let before, colours;
+    await withPage('busy.html', async page => {
+        before = await lanesOf(page);
+        colours = await coloursOf(page);
+    }, onlyOverview);
+    await withPage('busy.html', async page => {
+        const lanes = await lanesOf(page), span = await page.evaluate(() => gpufs.data.span);
+        // Of the time before a CPU's first switch only the details know something.
+        for (const [key, busy] of Object.entries(lanes))
+            if (!key.startsWith('GPU')) assert(Math.abs(busy - before[key]) < span / 100, `${key} ${busy} ${before[key]}`);
+        const rings = await page.evaluate(() => gpufs.model.rings.map(ring => [ring.lane.key, ring.busy]));
+        assert.strictEqual(rings.length, 2);
+        for (const [key, busy] of rings) assert(Math.abs(busy - before[key]) < span / 100, `${key} ${busy} ${before[key]}`);
+        assert.deepStrictEqual(Object.keys(lanes), Object.keys(before));
+        assert.deepStrictEqual(await coloursOf(page), colours);
+    });
+});
+
+test('what is to be seen moves while the details are read', () => withPage('busy.html', async page => {
+    const wide = () => page.evaluate(() => gpufs.view.to - gpufs.view.from);
+    const before = await wide();
+    await page.mouse.move(700, 100);
+    await page.mouse.wheel(0, -300);
+    await page.waitForFunction(wide => gpufs.view.to - gpufs.view.from < wide, before);
+    for (const keys of ['ArrowDown', 'ArrowRight', 'p', 'm', 'f', '0', 'n']) await page.keyboard.press(keys);
+    await page.mouse.click(700, 100);
+    assert.strictEqual(await page.evaluate(() => gpufs.view.selected), null);
+    for (const tab of ['processes', 'rings', 'jobs']) {
+        await page.click(`#tab-${tab}`);
+        assert.strictEqual(await page.innerText(`#page-${tab}`), 'Still being read…');
+    }
+    const colours = await page.evaluate(() => {
+        gpufs.show(0, gpufs.data.span);
+        gpufs.draw();
+        const {data: bytes} = document.getElementById('lanes').getContext('2d').getImageData(gpufs.view.label, 0, 900, 300);
+        return new Set(new Uint32Array(bytes.buffer)).size;
+    });
+    assert(colours > 100, `${colours} colours`);
+}, onlyOverview));
+
+test('a page reads the same with a worker and without one', async () => {
+    const read = page => page.evaluate(() => ({
+        jobs: gpufs.model.jobs.map(({ringOf, ...job}) => [ringOf.name, JSON.stringify(job)]),
+        lanes: gpufs.model.lanes.map(lane => [lane.key, ...lane.rows.map(row => [row.start.length, row.sums[row.sums.length - 1]])]),
+        tables: [...document.querySelectorAll('#tabs button:not([hidden])')].map(one => one.textContent),
+        last: gpufs.data.switches.count && gpufs.data.switches.prio[gpufs.data.switches.count - 1],
+    }));
+    for (const file of ['busy.html', 'watch.html', 'why.html']) {
+        let inWorker;
+        await withPage(file, async page => { inWorker = await read(page); });
+        await withPage(file, async page => assert.deepStrictEqual(await read(page), inWorker), {before: () => { delete window.Worker; }});
+    }
+});
+
+test('what was pinned, hidden and closed before the details came stays so', () => withPage('busy.html', async page => {
+    const state = () => page.evaluate(() => [gpufs.model.lanes.filter(lane => lane.isPinned).map(lane => lane.key),
+        gpufs.model.lanes.filter(lane => lane.isHidden).map(lane => lane.key), gpufs.model.groups.filter(group => group.isClosed).map(group => group.name)]);
+    await page.evaluate(() => document.querySelectorAll('#labels .name')[1].click());
+    await page.keyboard.press('p');
+    await page.evaluate(() => document.querySelectorAll('#labels .name')[3].click());
+    await page.keyboard.press('h');
+    await page.evaluate(() => document.querySelectorAll('#labels .group')[2].click());
+    const [pinned, hidden, closed] = await state();
+    await page.evaluate(() => letWork());
+    await page.waitForFunction(() => gpufs.data.isWhole);
+    assert.deepStrictEqual(await state(), [pinned, hidden, [...closed, 'Other tasks']]);
+    assert.deepStrictEqual([pinned.length, hidden.length, closed.length], [1, 1, 1]);
+}, {
+    isReady: () => window.gpufs,
+    // The worker gets its messages when letWork() is called.
+    before: () => {
+        const Real = window.Worker, waiting = [];
+        window.Worker = class extends Real {
+            postMessage(message) { waiting.push(() => super.postMessage(message)); }
+        };
+        window.letWork = () => waiting.forEach(send => send());
+    },
+}));
 
 test('the wheel and W and S zoom at the pointer', () => withPage('watch.html', async page => {
     const at = () => page.evaluate(() => ({from: gpufs.view.from, to: gpufs.view.to, label: gpufs.view.label, width: gpufs.view.width}));
@@ -308,7 +400,7 @@ test('a heat map tells the cell that the keys lead to', () => withPage('heat.svg
 (async () => {
     browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
     let passed = 0, failed = 0;
-    for (const {name, run} of tests) {
+    for (const {name, run} of tests.filter(one => one.name.includes(process.env.ONLY || ''))) {
         try {
             await run();
             passed++;

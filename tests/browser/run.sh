@@ -12,6 +12,8 @@ data=tests/data/trace_dat
 "$GPUFS_BIN" watch drm lines=1 -i $data/drm-6.17.dat --json >"$out/watch.json" 2>/dev/null
 "$GPUFS_BIN" report -i $data/why-6.12.dat --html "$out/why.html" 2>/dev/null
 "$GPUFS_BIN" report -i $data/vblank-6.12.dat --html "$out/vblank.html" 2>/dev/null
+awk -f tests/browser/busy.awk >"$out/busy.txt"
+"$GPUFS_BIN" report -i "$out/busy.txt" --html "$out/busy.html" 2>/dev/null
 "$GPUFS_BIN" stacks sched:sched_switch by comm -i $data/stack-6.18.dat --flame "$out/flame.svg" >/dev/null 2>&1
 "$GPUFS_BIN" latency sched:sched_wakeup sched:sched_switch --key pid=next_pid -i $data/mono-6.18.dat \
     --heat "$out/heat.svg" >/dev/null 2>&1

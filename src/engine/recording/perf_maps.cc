@@ -102,9 +102,19 @@ void PerfMaps::fork(std::int32_t process, std::int32_t parent) {
     processes_[process] = std::move(copy);
 }
 
+// This machine's, if it is the one that was mapped: only its build id tells.
+void PerfMaps::look_for_vdso(File& file) {
+    Fd fd = open_vdso();
+    if (!fd) return;
+    auto code =
+        std::make_unique<CodeFile>(std::move(fd), file.path, RootDirectory(), CodeFile::Lines::no);
+    if (!file.build_id.empty() && code->build_id() == file.build_id) file.code = std::move(code);
+}
+
 // By its path; where that is another file by now, what has the build id below /usr/lib/debug.
 void PerfMaps::look_for(File& file) {
     file.is_looked_for = true;
+    if (file.path == kVdsoPath) look_for_vdso(file);
     if (!file.path.starts_with('/') || file.path.starts_with(kNoCode)) return;
     const auto open = [&](const std::string& path) {
         try {

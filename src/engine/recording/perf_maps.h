@@ -58,6 +58,7 @@ private:
     std::size_t file_of(std::string_view path, std::string_view build_id, std::uint64_t inode);
     void add(std::int32_t process, std::uint64_t begin, std::uint64_t bytes, const Range& range);
     void look_for(File& file);
+    static void look_for_vdso(File& file);
 
     std::unordered_map<std::int32_t, Ranges> processes_;
     std::vector<File> files_;

@@ -14,7 +14,7 @@
 namespace gpufs {
 namespace {
 
-constexpr std::string_view kVdso = "[vdso]", kDeleted = " (deleted)";
+constexpr std::string_view kDeleted = " (deleted)";
 constexpr std::size_t kMostWaiting = 256, kMostRead = 256, kMostRoots = 256;
 // A function takes 12 bytes.
 constexpr std::size_t kMostFunctions = 400'000;
@@ -47,11 +47,11 @@ MappedFiles::MappedFiles(CodeFile::Lines lines) : with_lines_(lines) {
 }
 
 MappedFiles::Id MappedFiles::add(int pid, const MappedRange& range) {
-    if (range.path == kVdso) {
+    if (range.path == kVdsoPath) {
         if (!vdso_) {
             vdso_ = static_cast<Id>(files_.size());
             File& file = files_.emplace_back();
-            file.path = file.name = kVdso;
+            file.path = file.name = kVdsoPath;
             file.fd = open_vdso();
         }
         return *vdso_;

@@ -198,6 +198,7 @@ CodeFile::CodeFile(Fd file, const std::string& path, const RootDirectory& root, 
             if (!debug_file_) debug_file_ = mini->take_file();
         }
     }
+    stubs_ = plt_stubs(program);
     file_ = program.take_file();
 }
 
@@ -208,10 +209,19 @@ std::optional<std::uint64_t> CodeFile::address_of(std::uint64_t offset) const {
     return std::nullopt;
 }
 
+std::optional<CodeFile::Function> CodeFile::stub_at(std::uint64_t address) const {
+    const auto next = std::ranges::upper_bound(stubs_, address, {}, &PltStub::address);
+    if (next == stubs_.begin()) return std::nullopt;
+    const PltStub& stub = *std::prev(next);
+    if (address - stub.address >= stub.bytes) return std::nullopt;
+    return Function{stub.name + "@plt", address - stub.address};
+}
+
 std::optional<CodeFile::Function> CodeFile::find(std::uint64_t offset) const {
     const auto address = address_of(offset);
-    if (!address || *address - base_ > std::numeric_limits<std::uint32_t>::max())
-        return std::nullopt;
+    if (!address) return std::nullopt;
+    if (auto stub = stub_at(*address)) return stub;
+    if (*address - base_ > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
     const auto low = static_cast<std::uint32_t>(*address - base_);
     auto at = std::ranges::upper_bound(functions_, low, {}, &Entry::start);
     if (at == functions_.begin()) return std::nullopt;

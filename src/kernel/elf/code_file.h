@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
+#include "kernel/elf/plt_stubs.h"
 #include "kernel/elf/section_bytes.h"
 #include "kernel/host/root_directory.h"
 
@@ -29,7 +31,7 @@ public:
     };
     // The function that contains this byte of the file. Among several names of one address, chooses
     // the one with the fewest leading underscores, then the alphabetically first: "write" of
-    // "__GI___write", "__write" and "write".
+    // "__GI___write", "__write" and "write". A stub of the procedure linkage table is "write@plt".
     std::optional<Function> find(std::uint64_t offset) const;
 
     // The link-time address of this byte of the file, as addr2line takes it. Absent if no segment
@@ -53,6 +55,8 @@ public:
     Fd take_file() noexcept { return std::move(file_); }
 
 private:
+    std::optional<Function> stub_at(std::uint64_t address) const;
+
     struct Entry {
         std::uint32_t start;  // relative to base_
         std::uint32_t size;
@@ -68,12 +72,15 @@ private:
     std::vector<Segment> segments_;
     std::uint64_t base_ = 0;
     std::vector<Entry> functions_;  // sorted by start
+    std::vector<PltStub> stubs_;
     SectionBytes names_;
     LineSections lines_;
 };
 
-// A copy of the vDSO of this machine's own word size, which the kernel maps into every process
-// ("[vdso]"). Empty if there is none.
+// The path of the vDSO among what processes map.
+inline constexpr std::string_view kVdsoPath = "[vdso]";
+// A copy of the vDSO of this machine's own word size, which the kernel maps into every process.
+// Empty if there is none.
 Fd open_vdso();
 
 }  // namespace gpufs

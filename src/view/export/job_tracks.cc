@@ -12,7 +12,7 @@ std::uint32_t add_counter(Tracks& tracks, std::uint32_t group, const char* name)
     track.kind = Track::Kind::counter;
     track.parent = group;
     track.name = name;
-    track.unit = "jobs";
+    track.unit = kJobsUnit;
     return tracks.add(std::move(track));
 }
 
@@ -20,7 +20,7 @@ std::uint32_t add_counter(Tracks& tracks, std::uint32_t group, const char* name)
 
 JobTracks::Ring::Ring(Tracks& tracks, std::uint32_t group)
     : queue(tracks, group, "queue"),
-      run(tracks, group, "run"),
+      run(tracks, group, std::string(kRunTrack)),
       queue_count(add_counter(tracks, group, "jobs in the queue")),
       run_count(add_counter(tracks, group, "jobs on the ring")) {}
 

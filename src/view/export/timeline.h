@@ -11,6 +11,10 @@ namespace gpufs {
 
 // The category of jobs on the rings of GPUs, of their waits, and of what drivers tell.
 inline constexpr std::string_view kGpuCategory = "gpu";
+// The name of the tracks on which jobs are while their ring runs them.
+inline constexpr std::string_view kRunTrack = "run";
+// The unit of the counters that say how many jobs a ring has.
+inline constexpr std::string_view kJobsUnit = "jobs";
 
 // A named value of what happened.
 struct Argument {

@@ -28,7 +28,9 @@ void NumberFile::spill() {
 }
 
 void NumberFile::rewind() {
-    if (file_) spill();
+    if (file_ && !is_read_) spill();
+    if (file_) piece_.clear();
+    is_read_ = true;
     at_ = 0;
     bytes_ = 0;
 }

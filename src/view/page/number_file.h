@@ -8,8 +8,8 @@
 
 namespace gpufs {
 
-// Numbers that are written once and then read once, in order. Many of them lie in a file without a
-// name, so that they take no memory.
+// Numbers that are written once and then read in order, once or again. Many of them lie in a file
+// without a name, so that they take no memory.
 class NumberFile {
 public:
     void add(std::uint64_t number);
@@ -34,6 +34,7 @@ private:
     std::string piece_;        // what is not in the file yet, or what was read of it
     std::size_t at_ = 0;       // where the next number is in the piece
     std::uint64_t bytes_ = 0;  // of the file: written, then read
+    bool is_read_ = false;
     Fd file_;
 };
 

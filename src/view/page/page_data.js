@@ -49,12 +49,29 @@ function bytesOf(text) {
     return bytes;
 }
 
-// What the elements of a chunk have together. Through no Blob, which is another process's.
+// The chunks that have come, by kind and column, in their order.
+const chunks = new Map();
+let lastChunk = null;
+
+// Takes an element of a chunk: {kind, column, items, text}, or {text} where a chunk goes on.
+function addPart({kind, column, items, text}) {
+    if (kind) {
+        const key = `${kind} ${column}`;
+        lastChunk = {items, parts: []};
+        if (!chunks.has(key)) chunks.set(key, []);
+        chunks.get(key).push(lastChunk);
+    }
+    lastChunk.parts.push(bytesOf(text));
+}
+
+const chunksOf = (kind, column) => chunks.get(`${kind} ${column}`) || [];
+
+// The bytes of a chunk, once. Through no Blob, which is another process's.
 async function unpacked(chunk) {
     const stream = new DecompressionStream('deflate');
     const writer = stream.writable.getWriter(), reader = stream.readable.getReader();
     const written = (async () => {
-        for (const part of chunk.parts) await writer.write(bytesOf(part.textContent));
+        for (const part of chunk.parts) await writer.write(part);
         await writer.close();
     })();
     const pieces = [];
@@ -64,7 +81,7 @@ async function unpacked(chunk) {
         size += piece.value.length;
     }
     await written;
-    for (const part of chunk.parts) part.textContent = '';
+    chunk.parts = null;
     const bytes = new Uint8Array(size);
     let at = 0;
     for (const piece of pieces) {
@@ -72,26 +89,6 @@ async function unpacked(chunk) {
         at += piece.length;
     }
     return bytes;
-}
-
-// By kind and column, in their order.
-let chunksByColumn = null;
-function chunksOf(kind, column) {
-    if (!chunksByColumn) {
-        chunksByColumn = new Map();
-        let last = null;
-        for (const part of document.querySelectorAll('script.chunk')) {
-            const {kind: its, column: at, items} = part.dataset;
-            if (its) {
-                const key = `${its} ${at}`;
-                last = {items: Number(items), parts: []};
-                if (!chunksByColumn.has(key)) chunksByColumn.set(key, []);
-                chunksByColumn.get(key).push(last);
-            }
-            last.parts.push(part);
-        }
-    }
-    return chunksByColumn.get(`${kind} ${column}`) || [];
 }
 
 // How the numbers of a column are told: as they are; with a sign; as signed steps from the one before;
@@ -171,7 +168,8 @@ async function readBytes(kind) {
     return all;
 }
 
-const data = {isWhole: false};
+// `hasDetails`: what is drawn is there; `isWhole`: also what is told of it.
+const data = {hasDetails: false, isWhole: false, lines: []};
 
 async function readSlices() {
     const s = data.slices = await readTable('slice', ['track', 'start', 'end', 'name', 'category', 'flow']);
@@ -185,15 +183,16 @@ async function readSlices() {
 }
 
 async function readSwitches() {
-    const s = data.switches = await readTable('switch', ['cpu', 'time', 'before', 'state', 'task']);
+    const s = data.switches = await readTable('switch', ['cpu', 'time', 'before', 'state', 'task', 'prio']);
     if (data.grain) await readTable('switch', ['merged', 'busy'], s);
     else Object.assign(s, {merged: new Uint8Array(s.count), busy: new Float64Array(s.count)});
     s.end = new Float64Array(s.count).fill(data.span);
     const isIdle = data.tasks.map(task => task.tid === 0);
-    const last = [];
+    const last = [], prios = new Int32Array(data.tasks.length);
     for (let i = 0; i < s.count; i++) {
         const cpu = s.cpu[i], came = last[cpu];
         last[cpu] = i;
+        s.prio[i] = prios[s.task[i]] += s.prio[i];  // a step from the task's own
         // 0 is the task that came last.
         s.before[i] = s.before[i] ? s.before[i] - 1 : s.task[came];
         if (came !== undefined) s.end[came] = s.time[i];
@@ -235,17 +234,25 @@ async function readLines() {
     });
 }
 
-// What is not drawn, but told of what is selected or searched for.
-async function readRest() {
-    const s = data.switches;
-    await readTable('switch', ['prio'], s);
-    const prios = new Int32Array(data.tasks.length);
-    for (let i = 0; i < s.count; i++) s.prio[i] = prios[s.task[i]] += s.prio[i];  // a step from the task's own
-    await readTable('wakeup', ['cpu', 'waker', 'target'], data.wakeups);
-    await readTable('slice', ['values'], data.slices);
-    await readTable('instant', ['name', 'category', 'flow', 'values', 'times'], data.instants);
-    data.slices.bytes = await readBytes('slice-values');
-    data.instants.bytes = await readBytes('instant-values');
+// What is drawn.
+async function readDetails() {
+    await readSwitches();
+    data.wakeups = await readTable('wakeup', ['time', 'task']);
+    await readSlices();
+    data.instants = await readTable('instant', ['track', 'time', 'flow']);
+    await readCounts();
+    await readLines();
+}
+
+// What is not drawn, but told of what is selected or searched for: more columns, by table.
+const readRest = async () => ({
+    wakeups: await readTable('wakeup', ['cpu', 'waker', 'target']),
+    slices: {...await readTable('slice', ['values']), bytes: await readBytes('slice-values')},
+    instants: {...await readTable('instant', ['name', 'category', 'values', 'times']), bytes: await readBytes('instant-values')},
+});
+
+function addRest(rest) {
+    for (const [table, columns] of Object.entries(rest)) Object.assign(data[table], columns);
     data.isWhole = true;
 }
 
@@ -280,8 +287,8 @@ function valuesOf(items, i) {
     return values;
 }
 
-async function readData() {
-    const facts = JSON.parse(document.getElementById('facts').textContent);
+function readFacts(text) {
+    const facts = JSON.parse(text);
     data.title = facts.title;
     data.clock = facts.clock;
     data.uname = facts.uname;
@@ -291,14 +298,10 @@ async function readData() {
     data.instantGrain = facts.instantGrain;
     data.names = facts.names;
     data.notes = facts.notes;
+    data.hasLines = facts.hasLines;
+    data.overview = facts.overview;
     data.reports = facts.reports.map(([title, text]) => ({title, text}));
     data.tasks = facts.tasks.map(([tid, name]) => ({tid, comm: facts.names[name]}));
     data.tracks = new Map(facts.tracks.map(
         ([id, parent, kind, name, tid, pid, unit]) => [id, {id, parent, kind, name, tid, pid, unit}]));
-    await readSwitches();
-    data.wakeups = await readTable('wakeup', ['time', 'task']);
-    await readSlices();
-    data.instants = await readTable('instant', ['track', 'time']);
-    await readCounts();
-    await readLines();
 }

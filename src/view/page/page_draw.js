@@ -24,10 +24,49 @@ function textColour(colour) {
 const colourOfPid = pid => model.processes.get(pid)?.colour || kOther;
 const colourOfTid = tid => colourOfPid(model.tasks.get(tid)?.pid ?? tid);
 
+// How much of each pixel is filled, and with which box most.
+const filling = {share: new Float64Array(0), box: new Int32Array(0), most: new Float64Array(0)};
+
+// As visit() does, by the level with the widest cells of which two are in a pixel.
+function visitLevel(row, level, box, crowd) {
+    const {start, end, sums} = row, {width, filled, first, wide} = level;
+    const perPixel = nsPerPixel(), most = Math.ceil(view.width);
+    if (filling.share.length < most)
+        Object.assign(filling, {share: new Float64Array(most), box: new Int32Array(most), most: new Float64Array(most)});
+    filling.share.fill(0);
+    filling.most.fill(0);
+    const fill = (time, busy, i) => {
+        const pixel = Math.max(Math.floor(xOf(time)), view.label);
+        if (pixel >= most) return;
+        filling.share[pixel] += busy / perPixel;
+        if (busy < filling.most[pixel]) return;
+        filling.most[pixel] = busy;
+        filling.box[pixel] = i;
+    };
+    const last = Math.min(filled.length, Math.ceil(view.to / width));
+    for (let cell = Math.max(0, Math.floor(view.from / width)); cell < last; cell++)
+        if (first[cell] >= 0) fill((cell + 0.5) * width, filled[cell], first[cell]);
+    let low = 0;
+    for (let high = wide.length; low < high;) {
+        const middle = (low + high) >> 1;
+        if (end[wide[middle]] > view.from) high = middle;
+        else low = middle + 1;
+    }
+    for (; low < wide.length && start[wide[low]] < view.to; low++) {
+        const i = wide[low];
+        if (end[i] - start[i] >= perPixel) box(i, Math.max(xOf(start[i]), view.label), Math.min(xOf(end[i]), view.width));
+        else fill(Math.max(start[i], view.from), sums[i + 1] - sums[i], i);
+    }
+    for (let pixel = view.label; pixel < most; pixel++)
+        if (filling.share[pixel]) crowd(filling.box[pixel], pixel, Math.min(1, filling.share[pixel]));
+}
+
 // Calls `box` for each box that is at least a pixel wide, and `crowd` for a pixel of narrower ones.
 function visit(row, box, crowd) {
     const {start, end, sums} = row;
     const perPixel = nsPerPixel();
+    const level = row.levels?.findLast(one => one.width * 2 <= perPixel);
+    if (level) return visitLevel(row, level, box, crowd);
     const n = start.length;
     let i = firstAbove(end, view.from);
     while (i < n && start[i] < view.to) {
@@ -52,43 +91,60 @@ function visit(row, box, crowd) {
         let longest = i;
         for (let k = i + 1; k < Math.min(next, i + 6); k++)
             if (end[k] - start[k] > end[longest] - start[longest]) longest = k;
-        crowd(longest, pixel, Math.min(1, (sums[next] - sums[i]) / perPixel), next - i);
+        crowd(longest, pixel, Math.min(1, (sums[next] - sums[i]) / perPixel));
         i = next;
     }
 }
 
-const rgbOf = new Map();
-function rgb(colour) {
-    if (!rgbOf.has(colour)) rgbOf.set(colour, [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16)));
-    return rgbOf.get(colour);
+// A colour's bytes as a number: red is the lowest, the highest is left for how opaque it is.
+const bytesOfColour = new Map();
+function colourBytes(colour) {
+    let bytes = bytesOfColour.get(colour);
+    if (bytes === undefined) {
+        const [r, g, b] = [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16));
+        bytesOfColour.set(colour, bytes = r | g << 8 | b << 16);
+    }
+    return bytes;
 }
 
-const strip = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+// How opaque something is of which a share is busy.
+const fullness = share => Math.max(0.25, Math.min(1, share));
 
-// A row of pixels, each of its own colour: one image of one pixel's height, drawn as high as the row is.
-// A rectangle for each takes ten times as long.
+// Rows of pixels, each of its own colour, and where they are to be drawn: lines of one image, each drawn
+// as high as its row is when all are known. A rectangle for each pixel takes ten times as long, and an
+// image for each row three times.
+const strip = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+const crowded = {image: null, pixels: null, rows: []};
+
+function drawCrowds(context) {
+    const {image, rows} = crowded;
+    if (!rows.length) return;
+    strip.putImageData(image, 0, 0, 0, 0, image.width, rows.length);
+    context.imageSmoothingEnabled = false;
+    rows.forEach(({y, height}, line) => context.drawImage(strip.canvas, 0, line, image.width, 1, 0, y, image.width, height));
+    crowded.pixels.fill(0, 0, rows.length * image.width);
+    rows.length = 0;
+}
+
 class Crowd {
     constructor(context, y, height) {
-        Object.assign(this, {context, y, height, image: null});
+        Object.assign(this, {context, y, height, at: -1});
+    }
+    // Its line of the image, whose byte order is that of all machines with a browser: the lowest first.
+    begin() {
+        const kLines = 256, width = Math.ceil(view.width);
+        if (crowded.image?.width !== width) {
+            Object.assign(strip.canvas, {width, height: kLines});
+            crowded.image = new ImageData(width, kLines);
+            crowded.pixels = new Uint32Array(crowded.image.data.buffer);
+        }
+        if (crowded.rows.length === kLines) drawCrowds(this.context);
+        this.at = crowded.rows.push(this) - 1;
     }
     add(pixel, colour, share) {
         if (pixel >= view.width) return;
-        this.image ??= new ImageData(Math.ceil(view.width), 1);
-        const {data: bytes} = this.image, [r, g, b] = rgb(colour);
-        let at = pixel * 4;
-        bytes[at++] = r;
-        bytes[at++] = g;
-        bytes[at++] = b;
-        bytes[at] = 255 * Math.max(0.25, share);
-    }
-    flush() {
-        if (!this.image) return;
-        const {width} = this.image;
-        if (strip.canvas.width !== width) Object.assign(strip.canvas, {width, height: 1});
-        strip.putImageData(this.image, 0, 0);
-        this.context.imageSmoothingEnabled = false;
-        this.context.drawImage(strip.canvas, 0, 0, width, 1, 0, this.y, width, this.height);
-        this.image = null;
+        if (this.at < 0) this.begin();
+        crowded.pixels[this.at * crowded.image.width + pixel] = colourBytes(colour) | Math.round(255 * fullness(share)) << 24;
     }
 }
 
@@ -105,9 +161,9 @@ function boxText(context, text, x0, x1, y, height, colour) {
 function drawCpu(context, lane, y) {
     const s = data.switches, height = rowHeight(lane);
     const crowd = new Crowd(context, y, height);
-    const colourOf = i => colourOfTid(data.tasks[s.task[lane.rows[0].ref[i]]].tid);
+    const colourOf = i => data.tasks[s.task[lane.rows[0].ref[i]]].colour;
     visit(lane.rows[0], (i, x0, x1) => {
-        const ref = lane.rows[0].ref[i], task = data.tasks[s.task[ref]], colour = colourOfTid(task.tid);
+        const ref = lane.rows[0].ref[i], task = data.tasks[s.task[ref]], {colour} = task;
         if (s.merged[ref]) context.globalAlpha = 0.25 + 0.75 * s.busy[ref] / (s.end[ref] - s.time[ref]);
         context.fillStyle = colour;
         context.fillRect(x0, y, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 0.5 : 0)), height);
@@ -115,7 +171,6 @@ function drawCpu(context, lane, y) {
         boxText(context, s.merged[ref] ? `${s.merged[ref]} switches` : `${task.comm} ${task.tid}`, x0, x1, y, height,
                 textColour(colour));
     }, (i, pixel, share) => crowd.add(pixel, colourOf(i), share));
-    crowd.flush();
 }
 
 function drawStates(context, lane, y, height) {
@@ -127,7 +182,6 @@ function drawStates(context, lane, y, height) {
         context.fillStyle = fill;
         context.fillRect(x0, top, Math.max(1, x1 - x0), tall);
     }, (i, pixel, share) => crowds[row.ref[i]].add(pixel, styles[row.ref[i]][0], share));
-    crowds.forEach(crowd => crowd.flush());
 }
 
 // Waits for other jobs are marked in the time in the queue.
@@ -151,7 +205,6 @@ function drawJobs(context, lane, y) {
             if (x1 - ran >= 40) boxText(context, `${job.name} ${job.seqno || ''}`, ran, x1, top, tall, textColour(colour));
             else if (ran - x0 >= 40) boxText(context, `${job.name} ${job.seqno || ''}`, x0, ran, top, tall, look.text);
         }, (i, pixel, share) => crowd.add(pixel, colourOfPid(model.jobs[row.ref[i]].pid), share));
-        crowd.flush();
     });
 }
 
@@ -175,7 +228,6 @@ function drawSlices(context, lane, y, first) {
             context.fillRect(x0, top, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)), tall);
             boxText(context, data.names[data.slices.name[ref]], x0, x1, top, tall, textColour(colour));
         }, (i, pixel, share) => crowd.add(pixel, sliceColour(row.ref[i]), share));
-        crowd.flush();
     });
 }
 
@@ -236,8 +288,21 @@ function drawClosed(context, group, y, height) {
     }
 }
 
+// The more a part was busy, the fuller its colour.
+function drawOverview(context, lane, y, height) {
+    const row = lane.rows[0], colourOf = i => colourOfPid(lane.pids[row.ref[i]]);
+    const crowd = new Crowd(context, y, height);
+    visit(row, (i, x0, x1) => {
+        context.globalAlpha = fullness(lane.shares[row.ref[i]]);
+        context.fillStyle = colourOf(i);
+        context.fillRect(x0, y, x1 - x0, height);
+    }, (i, pixel, share) => crowd.add(pixel, colourOf(i), share));
+    context.globalAlpha = 1;
+}
+
 function drawLane(context, lane, y) {
     let below = y + 3;
+    if (lane.shares) return drawOverview(context, lane, below, lane.kind === 'task' ? 14 : rowHeight(lane));
     if (lane.kind === 'cpu') {
         drawCpu(context, lane, below);
         below += rowHeight(lane);
@@ -274,7 +339,7 @@ function eachMark(visitMark) {
 }
 
 function drawRuler() {
-    const context = ruler.getContext('2d');
+    const context = ruler.getContext('2d', {alpha: false});
     context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
     context.fillStyle = look.ground;
     context.fillRect(0, 0, view.width, kRuler);
@@ -406,7 +471,7 @@ function drawRange(context) {
 }
 
 function draw() {
-    const context = canvas.getContext('2d');
+    const context = canvas.getContext('2d', {alpha: false});
     const scrolled = scroller.scrollTop;
     context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
     context.fillStyle = look.ground;
@@ -430,6 +495,7 @@ function draw() {
         if (entry.lane) drawLane(context, entry.lane, y);
         else if (entry.group?.isClosed) drawClosed(context, entry.group, y + 3, entry.height - 6);
     }
+    drawCrowds(context);
     drawRange(context);
     drawArrows(context, scrolled);
     drawSelected(context, scrolled);

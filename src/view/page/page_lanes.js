@@ -48,18 +48,29 @@ class RowMaker {
             this[name] = more;
         }
     }
-    // `sums`: how long the boxes up to each are; `busy` says by `ref` how much of one counts.
-    done(busy) {
+    // `sums` is still to be filled: how long the boxes up to each are.
+    boxes() {
         const n = this.count;
-        const row = {start: this.start.subarray(0, n), end: this.end.subarray(0, n), ref: this.ref.subarray(0, n),
-                     sums: new Float64Array(n + 1)};
+        return {start: this.start.subarray(0, n), end: this.end.subarray(0, n), ref: this.ref.subarray(0, n),
+                sums: new Float64Array(n + 1), levels: null};
+    }
+    // `busy` says by `ref` how much of a box counts.
+    done(busy) {
+        const n = this.count, row = this.boxes();
         let sum = 0;
         for (let i = 0; i < n; i++) {
             sum += busy ? busy[row.ref[i]] : row.end[i] - row.start[i];
             row.sums[i + 1] = sum;
         }
-        return row;
+        return withLevels(row);
     }
+}
+
+// Of fewer boxes each is looked at as fast.
+const kManyBoxes = 8192;
+function withLevels(row) {
+    if (row.start.length >= kManyBoxes) row.levels = levelsOf(row);
+    return row;
 }
 
 // Rows of what may overlap: each box goes to the first row that is free. `refs` in order of start;
@@ -82,18 +93,18 @@ function stacked(refs, start, end) {
     return makers.map(maker => maker.done());
 }
 
-const model = {
+const emptyModel = () => ({
     processes: new Map(),  // by pid: {pid, name, cpu, gpu, queue, jobs, colour}
-    taskTracks: new Map(), // by tid: the track
+    taskTracks: new Map([...data.tracks.values()].filter(track => track.kind === kKernel.task).map(track => [track.tid, track])),
     jobs: [],
     jobOfFlow: [],
-    fenceOfWait: new Map(),  // by slice: its place in gpuSlices
-    jobsOfFence: null,       // by context/number: those that had it, one after another
+    jobsOfFence: null,     // by context/number: those that had it, one after another
     rings: [],             // {device, name, jobs}
     tasks: new Map(),      // by tid: {tid, comm, pid, busy, waits, blocked, states}
     lanes: [],
     groups: [],
-};
+});
+const model = {};
 
 function processOf(pid, name) {
     let process = model.processes.get(pid);
@@ -110,7 +121,7 @@ function taskOf(tid, comm) {
     if (!task) {
         const track = model.taskTracks.get(tid);
         task = {tid, comm: comm || track?.name || '', pid: track ? track.pid : tid, busy: 0, events: 0,
-                states: null, track};
+                hasSlices: false, states: null, track};
         model.tasks.set(tid, task);
     }
     if (comm) task.comm = comm;
@@ -139,7 +150,6 @@ function findJobs() {
         const i = g.slice[k], track = s.track[i], flow = s.flow[i];
         if (!flow) {
             waits.push(i);
-            model.fenceOfWait.set(i, k);
             continue;
         }
         const place = placeOf[track] ??= placeOfTrack(track);
@@ -198,7 +208,7 @@ function placeWaits(waits) {
 
 // The job that a wait is for; undefined where it is not recorded.
 function awaitedBy(wait) {
-    const g = data.gpuSlices, k = model.fenceOfWait.get(wait);
+    const g = data.gpuSlices, k = firstFrom(g.slice, wait);
     if (!model.jobsOfFence) {
         model.jobsOfFence = new Map();
         for (const job of model.jobs) {
@@ -268,7 +278,7 @@ function findStates() {
     for (const [tid, state] of makers) {
         if (state.what >= 0) change(state, data.span, -1);
         const task = taskOf(tid, ''), took = [0, 0, 0];
-        const row = state.maker.done();
+        const row = state.maker.boxes();
         let sum = 0;
         for (let i = 0; i < row.ref.length; i++) {
             const time = row.end[i] - row.start[i], what = row.ref[i];
@@ -276,6 +286,7 @@ function findStates() {
             // Where it ran is what is to be seen of many.
             row.sums[i + 1] = sum += what === kState.runs ? time : time / 3;
         }
+        withLevels(row);
         if (s.count) task.states = row;
         task.busy += took[kState.runs];
         task.waited = took[kState.waits];
@@ -311,6 +322,8 @@ function addLane(group, kind, name, rows, more) {
     return lane;
 }
 
+const cpuGroup = count => addGroup('CPUs', count > 8);
+
 function makeCpuLanes(ticks) {
     const s = data.switches;
     const counts = [], isIdle = data.tasks.map(task => task.tid === 0);
@@ -329,7 +342,7 @@ function makeCpuLanes(ticks) {
     }
     for (const cpu of own.keys()) if (!makers.has(cpu)) makers.set(cpu, new RowMaker());
     if (!makers.size) return;
-    const group = addGroup('CPUs', makers.size > 8);
+    const group = cpuGroup(makers.size);
     for (const cpu of [...makers.keys()].sort((a, b) => a - b)) {
         const lane = addLane(group, 'cpu', `CPU ${cpu}`, [makers.get(cpu).done(s.busy)], {cpu});
         if (own.has(cpu)) lane.ticks = ticksOf(own.get(cpu));
@@ -342,6 +355,12 @@ function nested(refs) {
     return stacked(inOrder(refs, (a, b) => s.start[a] - s.start[b] || s.end[b] - s.end[a]), s.start, s.end);
 }
 
+const taskName = task => `${task.comm || '?'} ${task.tid}`;
+// How many are in sight, and in which order: those that give GPUs jobs come first.
+const tasksShown = hasJobs => hasJobs ? 8 : 16;  // so that the rings are in sight
+const submits = task => (model.processes.get(task.pid)?.jobs ? 1 : 0);
+const byImportance = (a, b) => submits(b) - submits(a) || b.hasSlices - a.hasSlices || b.busy - a.busy || b.events - a.events;
+
 function makeTaskLanes(ticks, slices) {
     const lanes = [];
     for (const track of data.tracks.values())
@@ -353,21 +372,20 @@ function makeTaskLanes(ticks, slices) {
             ticks.delete(task.track.id);
             slices.delete(task.track.id);
         }
+        task.hasSlices = !!inner;
         task.events = (own ? own.length : 0) + (inner ? inner.length : 0);
         lanes.push({task, own, inner});
     }
     if (!lanes.length) return;
-    const kShown = model.jobs.length ? 8 : 16;  // so that the rings are in sight
-    const submits = task => (model.processes.get(task.pid)?.jobs ? 1 : 0);
-    lanes.sort((a, b) => submits(b.task) - submits(a.task) || !!b.inner - !!a.inner ||
-                         b.task.busy - a.task.busy || b.task.events - a.task.events);
+    const most = tasksShown(model.jobs.length > 0);
+    lanes.sort((a, b) => byImportance(a.task, b.task));
     const groups = [addGroup('Tasks')];
-    if (lanes.length > kShown) groups.push(addGroup(`Other tasks`, true));
+    if (lanes.length > most) groups.push(addGroup('Other tasks', true));
     lanes.forEach(({task, own, inner}, i) => {
-        const group = groups[i < kShown ? 0 : groups.length - 1];
+        const group = groups[i < most ? 0 : groups.length - 1];
         const rows = task.states ? [task.states] : [];
         if (inner) rows.push(...nested(inner));
-        const lane = addLane(group, task.states ? 'task' : 'slices', `${task.comm || '?'} ${task.tid}`, rows, {task});
+        const lane = addLane(group, task.states ? 'task' : 'slices', taskName(task), rows, {task});
         if (own) lane.ticks = ticksOf(own);
         task.lane = lane;
     });
@@ -469,9 +487,9 @@ function colourProcesses() {
 }
 
 function makeModel() {
-    for (const track of data.tracks.values())
-        if (track.kind === kKernel.task) model.taskTracks.set(track.tid, track);
+    Object.assign(model, emptyModel());
     findJobs();
+    findEventsOfJobs();
     findStates();
     sumProcesses();
     const ticks = placesByTrack(data.instants.track, data.instants.count);

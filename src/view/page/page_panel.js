@@ -1,13 +1,14 @@
 // What stands below the timeline: what is selected, tables that select, the reports.
 
 const kMostRows = 500;
+const kReading = 'Still being read…';
 const tabs = [];
 let tabShown = null;
 
 // What is under a point of the canvas; null for nothing.
 function itemAt(x, y) {
     const entry = view.tops.find(one => y >= one.y && y < one.y + one.height);
-    if (!entry?.lane || x < view.label) return null;
+    if (!entry?.lane || !data.hasDetails || x < view.label) return null;
     const lane = entry.lane, time = timeAt(x), within = y - entry.y - 3;
     const near = 4 * nsPerPixel();
     const tick = tickNear(lane, time, near);
@@ -112,6 +113,7 @@ function stepLane(by) {
     const lane = lanes[Math.min(Math.max(lanes.indexOf(view.lane) + by, 0), lanes.length - 1)];
     if (!lane) return;
     reveal(lane);
+    if (!data.hasDetails) return selectLane(lane);
     const time = view.selected ? boxOf(view.selected).from : (view.from + view.to) / 2;
     const row = lane.rows.find(one => one.start.length);
     if (row) {
@@ -127,7 +129,7 @@ function stepLane(by) {
 
 // The name of an item, and its facts as [what, value].
 function describe(item) {
-    if (!data.isWhole) return {name: 'Still being read…', facts: []};
+    if (!data.isWhole) return {name: kReading, facts: []};
     const s = data.slices, t = data.instants;
     if (item.kind === 'job') return describeJob(item.job);
     if (item.kind === 'line') {
@@ -269,9 +271,10 @@ function jobOfInstant(item) {
 function overview() {
     const facts = [['recorded', `${durationText(data.span)}, from ${clockText(0)}${data.clock ? ` of the clock ${data.clock}` : ''}`]];
     if (data.uname) facts.push(['machine', data.uname]);
+    if (!data.hasDetails) facts.push(['details', kReading]);
     if (model.jobs.length) facts.push(['jobs', numberText(model.jobs.length)]);
-    if (data.switches.count) facts.push(['switches of tasks', numberText(data.switches.count)]);
-    if (data.instants.count) facts.push(['events', numberText(data.instants.count)]);
+    if (data.switches?.count) facts.push(['switches of tasks', numberText(data.switches.count)]);
+    if (data.instants?.count) facts.push(['events', numberText(data.instants.count)]);
     if (data.grain) facts.push(['detail', `switches of less than ${durationText(data.grain)} are told together`]);
     if (data.instantGrain) facts.push(['detail', `events of one kind within ${durationText(data.instantGrain)} are one mark`]);
     for (const note of data.notes) facts.push(['note', note]);
@@ -281,6 +284,8 @@ function overview() {
 // Who did how much from a time to another.
 function rangeTable() {
     const {from, to} = view.range;
+    const heading = element('h2', null, `${durationText(to - from)} from ${clockText(from)} to ${clockText(to)}`);
+    if (!data.hasDetails) return element('section', null, heading, kReading);
     const sums = new Map();
     const of = pid => {
         if (!sums.has(pid)) sums.set(pid, {cpu: 0, gpu: 0, jobs: 0});
@@ -303,7 +308,7 @@ function rangeTable() {
     }
     const rows = [...sums].map(([pid, sum]) => ({pid, name: model.processes.get(pid)?.name || '', ...sum}))
         .filter(row => row.cpu || row.jobs).sort((a, b) => b.gpu + b.cpu - a.gpu - a.cpu);
-    return element('section', null, element('h2', null, `${durationText(to - from)} from ${clockText(from)} to ${clockText(to)}`),
+    return element('section', null, heading,
         table({key: 'range', columns: [['process', row => row.name], ['pid', row => row.pid], ['CPU', row => row.cpu, durationText],
                                        ['GPU', row => row.gpu, durationText], ['jobs', row => row.jobs]], rows}));
 }
@@ -424,28 +429,49 @@ function showTab(id) {
         $(`page-${tab.id}`).hidden = !isShown;
         if (isShown && !tab.isFilled && tab.make) {
             tab.isFilled = true;
-            $(`page-${tab.id}`).append(tab.make());
+            $(`page-${tab.id}`).replaceChildren(tab.make());
         }
     }
 }
 
+// A table of details, as soon as they are there.
+const whenRead = make => () => data.hasDetails ? make() : element('p', {class: 'hint'}, kReading);
+
+// Tabs of which the model has nothing are hidden.
+function showTabs() {
+    const counts = {processes: model.processes.size, rings: model.rings.length, jobs: model.rings.length};
+    for (const {id} of tabs) $(`tab-${id}`).hidden = counts[id] === 0;
+    if (tabShown && $(`tab-${tabShown}`).hidden) showTab('selection');
+}
+
+// The details are there.
+function refillTabs() {
+    for (const tab of tabs) if (tab.id !== 'reports') tab.isFilled = false;
+    fillSelection();
+    showTabs();
+    showTab(tabShown);
+}
+
 function makePanel() {
     addTab('selection', 'Selection');
-    if (model.processes.size) addTab('processes', 'Processes', processTable);
-    if (model.rings.length) addTab('rings', 'Rings', ringTable);
-    if (model.jobs.length) addTab('jobs', 'Jobs', jobTable);
-    if (data.lines.length) addTab('lines', 'Lines', lineTable);
+    addTab('processes', 'Processes', whenRead(processTable));
+    addTab('rings', 'Rings', whenRead(ringTable));
+    addTab('jobs', 'Jobs', whenRead(jobTable));
+    if (data.hasLines) addTab('lines', 'Lines', whenRead(lineTable));
     if (data.reports.length) addTab('reports', 'Reports', reportPage);
     $('tabs').addEventListener('keydown', event => {
         const by = {ArrowRight: 1, ArrowLeft: -1}[event.key];
         if (!by) return;
         const at = tabs.findIndex(tab => tab.id === tabShown);
-        const next = tabs[(at + by + tabs.length) % tabs.length];
-        showTab(next.id);
-        $(`tab-${next.id}`).focus();
+        let next = at;
+        do next = (next + by + tabs.length) % tabs.length;
+        while ($(`tab-${tabs[next].id}`).hidden);
+        showTab(tabs[next].id);
+        $(`tab-${tabs[next].id}`).focus();
         event.preventDefault();
         event.stopPropagation();
     });
     fillSelection();
+    showTabs();
     showTab(data.reports.length && window.innerWidth >= 600 ? 'reports' : 'selection');
 }

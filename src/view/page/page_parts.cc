@@ -8,9 +8,12 @@
 namespace gpufs {
 namespace {
 
-constexpr std::array<std::string_view, 8> kScripts = {
-    "page_data.js",  "page_lanes.js", "page_view.js",  "page_draw.js",
-    "page_panel.js", "page_find.js",  "page_input.js", "page_start.js"};
+// What also runs in a worker.
+constexpr std::array<std::string_view, 4> kReader = {"page_data.js", "page_levels.js",
+                                                     "page_lanes.js", "page_reader.js"};
+constexpr std::array<std::string_view, 7> kScripts = {
+    "page_view.js",  "page_draw.js",     "page_panel.js", "page_find.js",
+    "page_input.js", "page_overview.js", "page_start.js"};
 
 // The text without its first lines up to a mark, which is put between: what is before it.
 std::string_view cut_at(std::string_view& text, std::string_view mark) {
@@ -41,20 +44,28 @@ std::string page_head(std::string_view title) {
     text += xml_text(title);
     text += cut_at(rest, "@style@");
     text += picture_part("page.css");
-    text += cut_at(rest, "@data@");
+    text += cut_at(rest, "@facts@");
     return text;
 }
 
-std::string page_tail(std::string_view facts_json) {
+std::string page_scripts(std::string_view facts_json) {
     const std::string page = picture_part("page.html");
     std::string_view rest = page;
-    cut_at(rest, "@data@");
-    std::string text(cut_at(rest, "@facts@"));
-    text += script_safe(facts_json);
+    cut_at(rest, "@facts@");
+    std::string text = script_safe(facts_json);
+    text += cut_at(rest, "@reader@");
+    for (const std::string_view name : kReader) text += picture_part(name);
     text += cut_at(rest, "@script@");
     for (const std::string_view name : kScripts) text += picture_part(name);
-    text += rest;
+    text += cut_at(rest, "@details@");
     return text;
+}
+
+std::string page_tail() {
+    const std::string page = picture_part("page.html");
+    std::string_view rest = page;
+    cut_at(rest, "@details@");
+    return std::string(rest);
 }
 
 }  // namespace gpufs

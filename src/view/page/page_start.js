@@ -1,14 +1,78 @@
-// Reads, lays out, listens.
+// Shows the overview, reads the details, listens.
 
-const nextFrame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+const times = {};  // since the page was asked for, in ms: shown, details, whole
 
-async function start() {
+// A reader takes the elements of chunks as they come, and is then told that there are no more.
+function workerReader(facts, take) {
+    const script = new Blob([$('reader').textContent], {type: 'text/javascript'});
+    const address = URL.createObjectURL(script), worker = new Worker(address);
+    worker.onmessage = ({data: message}) => {
+        URL.revokeObjectURL(address);
+        if (message.rings) taken.rings = message.rings.map(ring => ({...ring, jobs: []}));
+        else if (message.jobs) takeJobs(message.jobs);
+        else if (message.details) take.details(() => takeDetails(message.details));
+        else if (message.rest) take.rest(message.rest);
+        else take.error(message.error);
+    };
+    worker.onerror = event => take.error(event.message);
+    worker.postMessage({facts});
+    return {add: part => worker.postMessage({part}), end: () => worker.postMessage({})};
+}
+
+function ownReader(take) {
+    const read = async () => {
+        await readDetails();
+        take.details(makeModel);
+        take.rest(await readRest());
+    };
+    return {add: addPart, end: () => read().catch(error => take.error(error.message))};
+}
+
+// Gives a reader the elements of chunks. The last one may not be whole until there is something behind it.
+function feed(reader, isEnd) {
+    for (const part of document.querySelectorAll('script.chunk')) {
+        if (!isEnd && !part.nextElementSibling) break;
+        const {kind, column, items} = part.dataset;
+        reader.add({kind, column, items: Number(items), text: part.textContent});
+        part.remove();
+    }
+}
+
+function fail(message) {
+    $('loading').hidden = false;
+    $('loading').textContent = `This page cannot be shown: ${message}`;
+    console.error(message);
+}
+
+const takes = {
+    details: make => {
+        const {lanes, groups} = model;
+        make();
+        for (const task of data.tasks) task.colour = colourOfTid(task.tid);
+        keepPlaces({lanes, groups});
+        data.hasDetails = true;
+        $('loading').hidden = true;
+        refillTabs();
+        placeLanes();
+        times.details = performance.now();
+    },
+    rest: rest => {
+        addRest(rest);
+        fillSelection();
+        find($('words').value.trim(), 0);
+        times.whole = performance.now();
+    },
+    error: fail,
+};
+
+function start() {
     if (!window.DecompressionStream)
         throw new Error('this browser cannot unpack the page\'s data: Chromium since 80, Firefox since 113 and Safari since 16.4 can');
-    const before = performance.now();
-    await readData();
-    document.querySelector('h1').textContent = data.title;
-    makeModel();
+    const facts = $('facts').textContent;
+    readFacts(facts);
+    $('title').textContent = data.title;
+    if (data.overview) $('loading').textContent = 'Reading the details…';
+    makeOverview();
     makePanel();
     readLook();
     listen();
@@ -17,18 +81,23 @@ async function start() {
     placeLanes();
     show(0, data.span);
     recallPlace();
-    $('loading').hidden = true;
+    draw();
+    times.shown = performance.now();
     // For who wants to ask the page something in the browser's console.
-    window.gpufs = {data, model, view, show, select, jobItem, find, draw, itemAt, boxOf, xOf, opened: performance.now() - before};
-    await nextFrame();
-    await readRest();
-    findEventsOfJobs();
-    fillSelection();
-    find($('words').value.trim(), 0);
+    window.gpufs = {data, model, view, show, select, jobItem, find, draw, itemAt, boxOf, xOf, times};
+
+    const reader = window.Worker ? workerReader(facts, takes) : ownReader(takes);
+    const observer = new MutationObserver(() => feed(reader, false));
+    observer.observe(document.body, {childList: true});
+    document.addEventListener('DOMContentLoaded', () => {
+        observer.disconnect();
+        feed(reader, true);
+        reader.end();
+    });
 }
 
-start().catch(error => {
-    $('loading').hidden = false;
-    $('loading').textContent = `This page cannot be shown: ${error.message}`;
-    console.error(error);
-});
+try {
+    start();
+} catch (error) {
+    fail(error.message);
+}

@@ -142,7 +142,7 @@ function element(tag, attributes, ...children) {
 }
 
 function laneTitle(lane) {
-    if (lane.kind === 'ring') return `${lane.name}: ${numberText(lane.ring.jobs.length)} jobs`;
+    if (lane.ring) return `${lane.name}: ${numberText(lane.ring.jobs.length)} jobs`;
     return lane.name;
 }
 

@@ -31,17 +31,18 @@ std::uint64_t number_of(std::span<const Argument> arguments, std::string_view na
 
 PageWriter::PageWriter(WritePage write, std::string title, PageLimits limits)
     : write_(std::move(write)),
+      write_chunk_([this](std::string_view text) { chunks_.add(text); }),
       title_(std::move(title)),
       limits_(limits),
-      slices_("slice", write_),
-      slice_values_("slice-values", write_),
-      gpu_slices_("gpu-slice", write_),
-      instants_("instant", write_),
-      instant_values_("instant-values", write_),
-      counts_("count", write_),
-      switches_("switch", write_),
-      wakeups_("wakeup", write_),
-      lines_("line", write_) {
+      slices_("slice", write_chunk_),
+      slice_values_("slice-values", write_chunk_),
+      gpu_slices_("gpu-slice", write_chunk_),
+      instants_("instant", write_chunk_),
+      instant_values_("instant-values", write_chunk_),
+      counts_("count", write_chunk_),
+      switches_("switch", write_chunk_),
+      wakeups_("wakeup", write_chunk_),
+      lines_("line", write_chunk_) {
     write_(page_head(title_));
     name_of("(one of too many names)");
 }
@@ -84,6 +85,9 @@ void PageWriter::add_track(const Track& track) {
         tracks_.push_back(track);
     else
         *known = track;
+    if (track.kind == Track::Kind::lane && track.name == kRunTrack) rings_[track.id] = track.parent;
+    if (track.kind == Track::Kind::counter && track.unit == kJobsUnit)
+        job_counters_.insert(track.id);
 }
 
 void PageWriter::append_arguments(std::string& values, std::span<const Argument> arguments) {
@@ -157,6 +161,13 @@ void PageWriter::write_slice(std::uint32_t track, const Open& slice, std::uint64
     gpu_slices_.number(slice.fence->context);
     gpu_slices_.signed_number(step(slice.fence->seqno, last_seqno_));
     gpu_slices_.end_item();
+    const auto ring = rings_.find(track);
+    if (ring == rings_.end()) return;
+    ++job_count_;
+    job_file_.add(ring->second);
+    job_file_.add(slice.fence->pid);
+    job_file_.add(slice.time);
+    job_file_.add(duration_and_1 == 0 ? end_ - slice.time : duration_and_1 - 1);
 }
 
 // Their ends are not known.
@@ -187,6 +198,7 @@ void PageWriter::instant(const Happening& instant) {
 
 void PageWriter::count(std::uint32_t track, std::uint64_t time, std::int64_t value) {
     see(time);
+    if (job_counters_.contains(track)) return;  // their boxes say it
     if (counts_.items() == limits_.counts) {
         ++left_out_counts_;
         return;
@@ -278,34 +290,88 @@ void PageWriter::merge_switch(std::uint64_t cpu, Running& running, std::uint64_t
     merged.prio = now.prio;
 }
 
-void PageWriter::write_switches() {
-    if (switch_count_ > limits_.switches)
-        switch_grain_ = 2 * (end_ - begin_) / limits_.switches * cpus_.size() + 1;
-    std::map<std::uint64_t, Running> cpus;
-    std::uint64_t time = begin_, last = begin_;
+template <class Take>
+void PageWriter::each_switch(Take&& take) {
+    std::uint64_t time = begin_;
     switch_file_.rewind();
     for (std::uint64_t left = switch_count_; left != 0; --left) {
-        const std::uint64_t cpu = switch_file_.next();
-        time += static_cast<std::uint64_t>(switch_file_.next_signed());
-        Merged change;
-        change.time = time;
+        Switch change;
+        change.cpu = switch_file_.next();
+        change.time = time += static_cast<std::uint64_t>(switch_file_.next_signed());
         change.prev_task = switch_file_.next();
         change.prev_state = switch_file_.next_signed();
         change.task = switch_file_.next();
         change.prio = switch_file_.next_signed();
+        take(change);
+    }
+}
+
+// Calls take(CPU, task, from, to) for each time in which a task, and not the idle one, runs.
+template <class Take>
+void PageWriter::each_run(Take&& take) {
+    std::map<std::uint64_t, Switch> cpus;
+    const auto end_run = [&](const Switch& run, std::uint64_t time) {
+        if (task_order_[run.task].first != 0 && time > run.time)
+            take(run.cpu, run.task, run.time, time);
+    };
+    each_switch([&](const Switch& change) {
+        const auto [run, is_first] = cpus.try_emplace(change.cpu, change);
+        if (!is_first) end_run(std::exchange(run->second, change), change.time);
+    });
+    for (const auto& [cpu, run] : cpus) end_run(run, end_);
+}
+
+void PageWriter::write_switches() {
+    if (switch_count_ > limits_.switches)
+        switch_grain_ = 2 * (end_ - begin_) / limits_.switches * cpus_.size() + 1;
+    std::map<std::uint64_t, Running> cpus;
+    std::uint64_t last = begin_;
+    each_switch([&](const Switch& one) {
+        Merged change;
+        change.time = one.time;
+        change.prev_task = one.prev_task;
+        change.prev_state = one.prev_state;
+        change.task = one.task;
+        change.prio = one.prio;
         if (switch_grain_ == 0) {
-            write_switch(cpu, change, last);
-            continue;
+            write_switch(one.cpu, change, last);
+            return;
         }
-        Running& running = cpus[cpu];
-        if (running.is_known) merge_switch(cpu, running, time, switch_grain_, last);
+        Running& running = cpus[one.cpu];
+        if (running.is_known) merge_switch(one.cpu, running, one.time, switch_grain_, last);
         running.is_known = true;
         running.now = change;
-    }
+    });
     for (auto& [cpu, running] : cpus) {
         if (running.merged.count != 0) write_switch(cpu, running.merged, last);
         write_switch(cpu, running.now, last);
     }
+}
+
+PageOverview PageWriter::overview() {
+    PageOverview overview(begin_, end_);
+    std::unordered_map<int, int> processes;  // by thread
+    for (const Track& track : tracks_)
+        if (track.kind == Track::Kind::task) processes[track.tid] = track.pid;
+    const auto process_of = [&](int tid) {
+        const auto known = processes.find(tid);
+        return known == processes.end() ? tid : known->second;
+    };
+    job_file_.rewind();
+    for (std::uint64_t left = job_count_; left != 0; --left) {
+        const auto ring = static_cast<std::uint32_t>(job_file_.next());
+        const std::uint64_t pid = job_file_.next(), from = job_file_.next();
+        overview.add_job(ring, pid, from, from + job_file_.next());
+    }
+    each_run([&](std::uint64_t, std::uint64_t task, std::uint64_t from, std::uint64_t to) {
+        const int tid = task_order_[task].first;
+        overview.count_run(tid, process_of(tid), to - from);
+    });
+    each_run([&](std::uint64_t cpu, std::uint64_t task, std::uint64_t from, std::uint64_t to) {
+        const int tid = task_order_[task].first;
+        overview.add_run(cpu, tid, process_of(tid), from, to);
+    });
+    return overview;
 }
 
 void PageWriter::write_instants() {
@@ -362,7 +428,7 @@ void PageWriter::write_wakeups() {
     }
 }
 
-std::string PageWriter::facts_json() const {
+std::string PageWriter::facts_json(const PageOverview* overview) const {
     JsonArray names, tracks, tasks, reports, notes;
     for (const std::string& name : name_order_) names.add_text(name);
     for (const Track& track : tracks_) {
@@ -383,6 +449,8 @@ std::string PageWriter::facts_json() const {
     facts.number("grain", switch_grain_).number("instantGrain", instant_grain_);
     facts.raw("names", names.done()).raw("tracks", tracks.done()).raw("tasks", tasks.done());
     facts.raw("reports", reports.done()).raw("notes", notes.done());
+    facts.boolean("hasLines", lines_.items() != 0);
+    if (overview) facts.raw("overview", overview->facts_json());
     return facts.done();
 }
 
@@ -401,7 +469,14 @@ void PageWriter::finish() {
     };
     for (const auto& [count, what] : left_out)
         if (count != 0) notes_.push_back(cat(count, what));
-    write_(page_tail(facts_json()));
+    if (chunks_.bytes() < limits_.bytes_without_overview) {
+        write_(page_scripts(facts_json(nullptr)));
+    } else {
+        const PageOverview first = overview();
+        write_(page_scripts(facts_json(&first)));
+    }
+    chunks_.read(write_);
+    write_(page_tail());
 }
 
 }  // namespace gpufs

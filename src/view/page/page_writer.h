@@ -14,6 +14,8 @@
 #include "view/export/timeline.h"
 #include "view/page/number_file.h"
 #include "view/page/page_chunks.h"
+#include "view/page/page_overview.h"
+#include "view/page/spilled_text.h"
 
 namespace gpufs {
 
@@ -24,11 +26,14 @@ struct PageLimits {
     std::uint64_t slices = 4'000'000, counts = 1'000'000;
     std::uint64_t argument_bytes = 48 << 20;
     std::uint64_t names = 200'000;
+    // A page with less has no overview: its details are read as fast.
+    std::uint64_t bytes_without_overview = 512 << 10;
 };
 
 // Writes a timeline as one HTML page, which needs no other file: style, script and data are in it.
-// It is written as a stream; memory: the tracks, the names, the tasks, and the slices that are
-// open.
+// An overview and the reports come first, so that a browser shows them while it reads the details.
+// Memory: the tracks, the names, the tasks, the reports, and the slices that are open; what else is
+// known before the overview lies in files without a name.
 class PageWriter : public TimelineWriter {
 public:
     PageWriter(WritePage write, std::string title, PageLimits limits = {});
@@ -57,6 +62,11 @@ private:
     // Whose job a slice is; of a wait, the job that it is for.
     struct Fence {
         std::uint64_t pid = 0, context = 0, seqno = 0;
+    };
+    // A switch as the switch file has it.
+    struct Switch {
+        std::uint64_t cpu = 0, time = 0, prev_task = 0, task = 0;
+        std::int64_t prev_state = 0, prio = 0;
     };
     // A slice that has begun.
     struct Open {
@@ -88,14 +98,20 @@ private:
     void write_slice(std::uint32_t track, const Open& slice, std::uint64_t duration_and_1);
     void end_open_slices();
     void write_switches();
+    template <class Take>
+    void each_switch(Take&& take);
+    template <class Take>
+    void each_run(Take&& take);
+    PageOverview overview();
     void write_switch(std::uint64_t cpu, const Merged& change, std::uint64_t& last);
     void merge_switch(std::uint64_t cpu, Running& running, std::uint64_t until, std::uint64_t grain,
                       std::uint64_t& last);
     void write_instants();
     void write_wakeups();
-    std::string facts_json() const;
+    std::string facts_json(const PageOverview* overview) const;
 
-    WritePage write_;
+    WritePage write_, write_chunk_;
+    SpilledText chunks_;
     std::string title_;
     PageLimits limits_;
     TimelineFacts facts_;
@@ -110,6 +126,9 @@ private:
     std::vector<std::pair<std::string, std::string>> reports_;
     std::vector<std::string> notes_;
 
+    std::unordered_map<std::uint32_t, std::uint32_t>
+        rings_;  // groups, by the tracks that jobs run on
+    std::unordered_set<std::uint32_t> job_counters_;
     std::unordered_map<std::uint32_t, std::vector<Open>> open_;  // by track
     PageChunks slices_, slice_values_, gpu_slices_, instants_, instant_values_, counts_, switches_,
         wakeups_, lines_;
@@ -121,16 +140,17 @@ private:
     std::uint64_t left_out_values_ = 0, left_out_slices_ = 0, left_out_counts_ = 0;
 
     // What is written when all is known.
-    NumberFile switch_file_, instant_file_, wakeup_file_;
-    std::uint64_t switch_count_ = 0, instant_count_ = 0, wakeup_count_ = 0;
+    NumberFile switch_file_, instant_file_, wakeup_file_, job_file_;
+    std::uint64_t switch_count_ = 0, instant_count_ = 0, wakeup_count_ = 0, job_count_ = 0;
     std::uint64_t last_switch_ = 0, last_instant_ = 0, last_wakeup_ = 0;
     std::unordered_set<std::uint64_t> cpus_, repeated_;  // repeated_: tracks and names of instants
     std::uint64_t switch_grain_ = 0, instant_grain_ = 0;
 };
 
-// An HTML page without a timeline or with one, from the parts of this folder: what stands before
-// the data and behind it.
+// A page from the parts of this folder: what stands before the facts, they and the scripts, and
+// what stands behind the details, which follow.
 std::string page_head(std::string_view title);
-std::string page_tail(std::string_view facts_json);
+std::string page_scripts(std::string_view facts_json);
+std::string page_tail();
 
 }  // namespace gpufs

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -84,6 +85,28 @@ BOOST_AUTO_TEST_CASE(a_function_is_found_by_the_files_build_id) {
     BOOST_TEST(named(maps, kBase + kLength) == "none");
     BOOST_TEST(named(maps, kBase + main_offset(), kProcess + 1) == "none");
     BOOST_TEST(maps.note() == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_vdso_of_this_kernel_has_functions) {
+    Fd image = open_vdso();
+    if (!image) return;  // a machine without one
+    const test::Ended nm = test::shell(cat("nm -D /proc/", ::getpid(), "/fd/", image.get(),
+                                           " | awk '$3 ~ /^__(vdso|kernel)_clock_gettime/ "
+                                           "{print $1; exit}'"));
+    const std::uint64_t offset = std::stoull(nm.out, nullptr, 16);
+    std::string id =
+        CodeFile(std::move(image), std::string(kVdsoPath), RootDirectory(), CodeFile::Lines::no)
+            .build_id();
+    PerfMaps maps, others, unknown;
+    map(maps, {.path = std::string(kVdsoPath), .build_id = id});
+    const std::string name = named(maps, kBase + offset + 1);
+    BOOST_TEST(name.ends_with("clock_gettime+1 ([vdso])"), name);
+    id[0] = static_cast<char>(id[0] ^ 1);
+    map(others, {.path = std::string(kVdsoPath), .build_id = id});
+    BOOST_TEST(named(others, kBase + offset + 1) == "none");
+    BOOST_TEST(others.note() == "");
+    map(unknown, {.path = std::string(kVdsoPath)});
+    BOOST_TEST(named(unknown, kBase + offset + 1) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_another_one_by_now_has_no_functions) {

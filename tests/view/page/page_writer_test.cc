@@ -176,6 +176,42 @@ BOOST_AUTO_TEST_CASE(a_track_that_is_added_again_has_a_new_name) {
     BOOST_TEST(shown.tracks.at(1).name == "now");
 }
 
+// Two CPUs, each with a task that runs, and a ring.
+BOOST_AUTO_TEST_CASE(a_page_with_many_details_has_an_overview_before_them) {
+    const auto make = [](PageWriter& writer) {
+        Track device, ring, run, task;
+        device.kind = ring.kind = Track::Kind::group;
+        task.kind = Track::Kind::task;
+        device.id = ring.parent = 1;
+        ring.id = run.parent = 2;
+        run.id = 3;
+        task.id = 4;
+        ring.name = "ring gfx";
+        run.name = "run";
+        task.tid = 8;
+        task.pid = 7;
+        for (const Track& track : {device, ring, run, task}) writer.add_track(track);
+        const Argument pid{"pid", Argument::Kind::unsigned_number, 7, {}};
+        writer.switch_task(switch_to(0, 1000, 0));
+        writer.switch_task(switch_to(8, 1200, 1));
+        writer.begin({run.id, 1300, "job", kGpuCategory, {&pid, 1}});
+        writer.switch_task(switch_to(9, 1400, 0));
+        writer.end(run.id, 1600, {});
+        writer.begin({run.id, 1900, "job", kGpuCategory, {&pid, 1}});
+        writer.switch_task(switch_to(0, 2000, 1));
+    };
+    PageLimits limits;
+    limits.bytes_without_overview = 0;
+    const std::string page = page_of(limits, make);
+    const std::size_t at = page.find("\"overview\":{\"parts\":1024,\"lanes\":[[\"cpu\",0,600,");
+    BOOST_TEST((at != page.npos));
+    BOOST_TEST((page.find("\"chunk\"") > at));
+    for (const char* part : {"[\"cpu\",1,800,", "[\"ring\",2,400,", "[\"task\",8,800,",
+                             "[\"task\",9,600,", "\"processes\":[[7,800,400,2],[9,600,0,0]]"})
+        BOOST_TEST((page.find(part) != page.npos), part);
+    BOOST_TEST((page_of({}, make).find("\"overview\"") == std::string::npos));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace gpufs
