@@ -24,6 +24,7 @@ SYSROOT := $(ARCH:%=$(abspath $(or $(GPUFS_VM_KERNELS),build/vm))/%/root)
 ifneq ($(ARCH),$(and $(TRIPLET),$(ARCH)))
 $(error ARCH=$(ARCH) is not known: arm64 is)
 endif
+IS_ARM64 := $(filter arm64 aarch64,$(or $(ARCH),$(shell uname -m)))
 B       := build$(ARCH:%=/%)$(if $(SAN),/san)
 , := ,
 Q := $(if $(V),,@)
@@ -210,8 +211,9 @@ static:
 	@echo "        $$(stat -c %s $(B)/static/gpufs) bytes"
 # Without what nothing refers to; where the gold linker is, functions of the same code are one. Of
 # zstd, the levels that nothing compresses with and the formats before its first release, which
-# uncompress() refuses, are left out: its library has all of them in one table.
-SMALL = -static -no-pie -s -Wl,--gc-sections,--build-id=none \
+# uncompress() refuses, are left out: its library has all of them in one table. On arm64, g++ lets
+# nobody find the tables of exceptions in a static program but by their header, and asks for none.
+SMALL = -static -no-pie -s -Wl,--gc-sections,--build-id=none$(if $(IS_ARM64),$(,)--eh-frame-hdr) \
         $(and $(shell command -v $(CROSS)ld.gold),-fuse-ld=gold -Wl$(,)--icf=safe) $(ZSTD_UNUSED)
 ZSTD_UNUSED = $(shell $(CROSS)nm -g --defined-only "$$($(CXX) -print-file-name=libzstd.a)" 2>/dev/null | \
 	awk '/:$$/ {unused = /^zstd_(lazy|opt|v0[0-9])\.o:/} unused && $$2 == "T" {print "-Wl,--defsym=" $$3 "=abort"}')
