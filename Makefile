@@ -119,10 +119,11 @@ $(B)/plug.so: tests/programs/plug.cc
 $(B)/probed:       MODE = -std=c++20 -pie -fPIE
 $(B)/probed-fixed: MODE = -std=c++20 -no-pie -fno-pie
 $(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
-# Programs whose stacks have no frame pointers.
-$(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -rdynamic
+# Programs whose stacks have no frame pointers. On arm64, one whose return addresses are signed.
+SIGNED := $(if $(IS_ARM64),-mbranch-protection=standard)
+$(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -rdynamic $(SIGNED)
 $(B)/chains-static: MODE = -std=c++20 -O3 -fomit-frame-pointer -static -w
-$(B)/chains-plugin.so: MODE = -O2 -fomit-frame-pointer -shared -fPIC
+$(B)/chains-plugin.so: MODE = -O2 -fomit-frame-pointer -shared -fPIC $(SIGNED)
 $(B)/chains $(B)/chains-static: tests/programs/chains.cc
 $(B)/tableless: MODE = -x c -O1 -static -nostdlib -fno-stack-protector -fno-asynchronous-unwind-tables \
                        -fno-omit-frame-pointer -fno-optimize-sibling-calls
