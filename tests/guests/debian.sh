@@ -108,7 +108,7 @@ install_below() {
     shift 2
     cache=$(apt_root "$suite")/cache/archives
     update_suite "$suite"
-    rm -rf "$root.new" "$cache"
+    rm -rf "$root.new" "$root.old" "$cache"
     mkdir -p "$cache/partial"
     # The links that an installed Debian has.
     for folder in bin lib sbin; do
@@ -121,8 +121,9 @@ install_below() {
     for deb in "$cache"/*.deb; do
         dpkg --fsys-tarfile "$deb" | tar -x -C "$root.new" --keep-directory-symlink
     done
-    rm -rf "$root" "$cache"
     # What its package does when it is installed.
     ln -s mawk "$root.new/usr/bin/awk"
+    [ ! -e "$root" ] || mv "$root" "$root.old"
     mv "$root.new" "$root"
+    rm -rf "$root.old" "$cache"
 }

@@ -5,7 +5,7 @@
 # usage: fetch-root.sh ARCH [PACKAGE...]
 #
 # Makes build/vm/ARCH/root ($GPUFS_VM_KERNELS/ARCH/root when that is set) of bookworm's packages: what
-# the guests' scripts need, the PACKAGEs, and what they depend on. Nothing is installed on this machine.
+# the guests' scripts and the tests need, the PACKAGEs, and what they depend on. Nothing is installed on this machine.
 # Does nothing when the same packages are there.
 set -euo pipefail
 export LC_ALL=C PATH=$PATH:/usr/sbin:/sbin
@@ -22,8 +22,8 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 know_arch "$1"
 shift
 [ -n "$foreign" ] || fail "$arch is the architecture of this machine, whose programs are of /"
-packages=(bash busybox-static coreutils dash findutils grep gzip kmod mawk mount procps sed util-linux
-    xz-utils "$@")
+packages=(bash binutils busybox-static coreutils dash diffutils findutils grep gzip kmod libc-bin mawk mount
+    procps sed trace-cmd util-linux xz-utils "$@")
 
 mkdir -p "$downloads/$arch"
 exec 9>"$root.lock"
