@@ -6,6 +6,7 @@
 #   make check-X    a ring of tests, see RINGS      make bench    beside the peers that are installed
 #   make fuzz       FUZZ_SECONDS=3600               make clean    all but the guests' kernels
 #   V=1 shows the commands, SAN=1 builds with ASan and UBSan into build/san, UNITY= compiles file by file.
+#   ARCH=arm64 builds for that architecture into build/arm64, and check-vm then asks its kernels.
 
 # As many jobs as CPUs, unless -j was given; the makes below share them.
 ifeq ($(MAKELEVEL),0)
@@ -14,13 +15,32 @@ endif
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 PREFIX  ?= /usr/local
-B       := build$(if $(SAN),/san)
+# Debian's cross compiler, and Debian's libraries of ARCH in a directory of their own.
+ARCH    :=
+TRIPLET_arm64 := aarch64-linux-gnu
+TRIPLET := $(TRIPLET_$(ARCH))
+CROSS   := $(TRIPLET:%=%-)
+SYSROOT := $(ARCH:%=$(abspath $(or $(GPUFS_VM_KERNELS),build/vm))/%/root)
+ifneq ($(ARCH),$(and $(TRIPLET),$(ARCH)))
+$(error ARCH=$(ARCH) is not known: arm64 is)
+endif
+IS_ARM64 := $(filter arm64 aarch64,$(or $(ARCH),$(shell uname -m)))
+B       := build$(ARCH:%=/%)$(if $(SAN),/san)
 , := ,
 Q := $(if $(V),,@)
 
 CXX      ?= g++
 # Compiles tests in half of g++'s time.
 TEST_CXX ?= clang++
+GCC      := gcc
+CLANG    := clang
+ifdef ARCH
+CXX      := $(CROSS)g++ --sysroot=$(SYSROOT)
+TEST_CXX := clang++ --target=$(TRIPLET) --sysroot=$(SYSROOT)
+GCC      := $(CROSS)gcc --sysroot=$(SYSROOT)
+CLANG    := clang --target=$(TRIPLET) --sysroot=$(SYSROOT)
+AR       := $(CROSS)ar
+endif
 # Lines of code for who looks into it; all of -g takes a quarter longer to compile, and so does -O2,
 # which pays where each record goes through (HOT).
 ifndef CXXFLAGS
@@ -32,7 +52,7 @@ endif
 WARN     += -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-omit-frame-pointer)
 override CXXFLAGS += -std=c++20 -ffunction-sections $(WARN) $(SANITIZE)
-override CPPFLAGS += -Iinclude -Isrc -Itests -isystem /usr/include/traceevent
+override CPPFLAGS += -Iinclude -Isrc -Itests -isystem $(SYSROOT)/usr/include/traceevent
 LDLIBS   := -ltraceevent -lelf -lz -lzstd -llzma
 TESTLIBS := -lboost_unit_test_framework
 
@@ -76,7 +96,8 @@ $(B)/libgpufs.a: $(call objects,$(LIB)) $(EMBEDDED:%=$(B)/gen/%.o)
 $(B)/gpufs: $(call objects,$(APP)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(if $(SAN),$(LDLIBS),$(call linked_in,$(LDLIBS))) -o $@
-	$(Q)for monitor in $(wildcard bpf_asm/*.bpf) bpf_asm/lib/stall.bpf bpf_asm/lib/why.bpf; do $@ asm $$monitor >/dev/null || exit 1; done
+	$(Q)$(if $(ARCH),,for monitor in $(wildcard bpf_asm/*.bpf) bpf_asm/lib/stall.bpf bpf_asm/lib/why.bpf; do \
+		$@ asm $$monitor >/dev/null || exit 1; done)
 $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 	@echo "  LD    $@"
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ $(LDLIBS) $(TESTLIBS) -o $@
@@ -99,10 +120,11 @@ $(B)/plug.so: tests/programs/plug.cc
 $(B)/probed:       MODE = -std=c++20 -pie -fPIE
 $(B)/probed-fixed: MODE = -std=c++20 -no-pie -fno-pie
 $(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
-# Programs whose stacks have no frame pointers.
-$(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -rdynamic
+# Programs whose stacks have no frame pointers. On arm64, one whose return addresses are signed.
+SIGNED := $(if $(IS_ARM64),-mbranch-protection=standard)
+$(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -rdynamic $(SIGNED)
 $(B)/chains-static: MODE = -std=c++20 -O3 -fomit-frame-pointer -static -w
-$(B)/chains-plugin.so: MODE = -O2 -fomit-frame-pointer -shared -fPIC
+$(B)/chains-plugin.so: MODE = -O2 -fomit-frame-pointer -shared -fPIC $(SIGNED)
 $(B)/chains $(B)/chains-static: tests/programs/chains.cc
 $(B)/tableless: MODE = -x c -O1 -static -nostdlib -fno-stack-protector -fno-asynchronous-unwind-tables \
                        -fno-omit-frame-pointer -fno-optimize-sibling-calls
@@ -170,17 +192,18 @@ $(PROGRAMS) $(CUDA) $(MOCKS) $(SERVICES): Makefile | build/.deps
 # By the words of its name. A package has what split files had, which are gone then; "apart" is a
 # stripped program beside its debug file.
 variant = $(filter $(1),$(subst -, ,$(@F)))
+compiler = $(if $(call variant,gcc),$(GCC),$(CLANG))
 $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-check
 	@echo "  CC    $@"; mkdir -p $@.d
-	$(Q)$(call variant,gcc clang) $(addprefix -,$(call variant,O0 O2)) -g \
+	$(Q)$(compiler) $(addprefix -,$(call variant,O0 O2)) -g \
 		$(if $(call variant,pie),-fPIE,-fno-pie) $(if $(call variant,dwarf4 split4),-gdwarf-4,-gdwarf-5) \
 		$(if $(call variant,packed),-gz) $(if $(call variant,split split4 package),-gsplit-dwarf) \
 		-c $< -o $@.d/variables.o
-	$(Q)$(call variant,gcc clang) $(if $(call variant,pie),-pie,-no-pie) -Wl,--build-id $(if $(call variant,packed),-gz) \
+	$(Q)$(compiler) $(if $(call variant,pie),-pie,-no-pie) -Wl,--build-id $(if $(call variant,packed),-gz) \
 		$@.d/variables.o -o $@
 	$(Q)$(if $(call variant,package),llvm-dwp-19 -e $@ -o $@.dwp && rm $@.d/variables.dwo)
-	$(Q)$(if $(call variant,apart),objcopy --only-keep-debug $@ $@.debug && strip --strip-all $@ && \
-		objcopy --add-gnu-debuglink=$@.debug $@)
+	$(Q)$(if $(call variant,apart),$(CROSS)objcopy --only-keep-debug $@ $@.debug && \
+		$(CROSS)strip --strip-all $@ && $(CROSS)objcopy --add-gnu-debuglink=$@.debug $@)
 
 # The folders that each record goes through.
 HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/expr src/lang/print_fmt \
@@ -191,15 +214,16 @@ $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXX
 # One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its
 # own. The warnings are the matter of the usual build: -Os has some that are none.
 static:
-	$(Q)$(MAKE) B=build/static AR=gcc-ar CXXFLAGS='-Os -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
-		LDFLAGS='$$(SMALL)' build/static/gpufs
-	@echo "        $$(stat -c %s build/static/gpufs) bytes"
+	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='-Os -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
+		LDFLAGS='$$(SMALL)' $(B)/static/gpufs
+	@echo "        $$(stat -c %s $(B)/static/gpufs) bytes"
 # Without what nothing refers to; where the gold linker is, functions of the same code are one. Of
 # zstd, the levels that nothing compresses with and the formats before its first release, which
-# uncompress() refuses, are left out: its library has all of them in one table.
-SMALL = -static -no-pie -s -Wl,--gc-sections,--build-id=none \
-        $(and $(shell command -v ld.gold),-fuse-ld=gold -Wl$(,)--icf=safe) $(ZSTD_UNUSED)
-ZSTD_UNUSED = $(shell nm -g --defined-only "$$($(CXX) -print-file-name=libzstd.a)" 2>/dev/null | \
+# uncompress() refuses, are left out: its library has all of them in one table. On arm64, g++ lets
+# nobody find the tables of exceptions in a static program but by their header, and asks for none.
+SMALL = -static -no-pie -s -Wl,--gc-sections,--build-id=none$(if $(IS_ARM64),$(,)--eh-frame-hdr) \
+        $(and $(shell command -v $(CROSS)ld.gold),-fuse-ld=gold -Wl$(,)--icf=safe) $(ZSTD_UNUSED)
+ZSTD_UNUSED = $(shell $(CROSS)nm -g --defined-only "$$($(CXX) -print-file-name=libzstd.a)" 2>/dev/null | \
 	awk '/:$$/ {unused = /^zstd_(lazy|opt|v0[0-9])\.o:/} unused && $$2 == "T" {print "-Wl,--defsym=" $$3 "=abort"}')
 
 # The headers that most files include are compiled once: they are 25,000 lines of a source, and
@@ -286,7 +310,18 @@ build/.deps-check: PKGS = $(CHECK_PKGS)
 build/.deps-lint:  PKGS = $(LINT_PKGS)
 build/.deps-browser: PKGS = $(BROWSER_PKGS)
 build/.deps-gdb:   PKGS = $(GDB_PKGS)
-build/.deps build/.deps-check build/.deps-lint build/.deps-browser build/.deps-gdb: Makefile
+build/.deps-$(ARCH): PKGS = g++-$(TRIPLET)
+build/.deps-check-$(ARCH): PKGS = gcc-12-$(TRIPLET) qemu-system-arm
+DEPS := build/.deps build/.deps-check build/.deps-lint build/.deps-browser build/.deps-gdb
+ifdef ARCH
+DEPS += build/.deps-$(ARCH) build/.deps-check-$(ARCH)
+build/.deps: | build/.deps-$(ARCH) $(SYSROOT)/packages
+build/.deps-check: | build/.deps-check-$(ARCH)
+endif
+# Of the machine that ARCH's programs run on.
+$(SYSROOT)/packages: Makefile tests/guests/fetch-root.sh
+	$(Q)tests/guests/fetch-root.sh $(ARCH) $(filter lib% zlib%,$(BUILD_PKGS)) libstdc++-12-dev && touch $@
+$(DEPS): Makefile
 	@mkdir -p build; flock build/.deps-lock sh tests/install-packages.sh $(PKGS)  # apt runs once
 	@touch $@
 
@@ -296,9 +331,9 @@ $(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
 	$(Q)$(CXX) $(CXXFLAGS) $(LDFLAGS) $^ -o $@
 
 # Rings of tests, each with what it needs; tests/run.sh adds up what they say.
-KERNELS   ?= 6.1 6.12
+KERNELS   ?= $(addprefix $(ARCH:%=%/),6.1 6.12)
 SANITIZED := build/sanitized
-RINGS     := unit kernel cli embed sanitized fuzz vm
+RINGS     := $(if $(ARCH),vm,unit kernel cli embed sanitized fuzz vm)
 # The sanitized library is compiled beside the rings that ask this machine's kernel, which leave the
 # CPUs alone half of the time.
 check: guests $(patsubst %,check-%-needs,$(filter-out sanitized fuzz,$(RINGS)))

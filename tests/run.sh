@@ -4,8 +4,8 @@
 # Rings: unit (no root), sanitized (the same under ASan and UBSan), kernel (the real tracefs of this
 # machine), cli (the binary), embed (programs against the installed library), browser (pages and
 # pictures in Chromium), fuzz, vm (kernel and cli inside Debian's kernels of the series in $KERNELS;
-# beside other rings these share the cases). A ring that cannot run is a failure, never a silent skip.
-# What failed is told once more at the end.
+# beside other rings these share the cases; those of another architecture run unit, too). A ring that
+# cannot run is a failure, never a silent skip. What failed is told once more at the end.
 set -u -o pipefail
 
 B=${B:-build}
@@ -72,13 +72,15 @@ ring_fuzz() {
 # What does not depend on the kernel is not asked again. Beside other rings the guests share the cases
 # that this machine's kernel cannot run, and a third of those that passed on it. Alone, as before a
 # release, each guest runs all.
+# Of another architecture, they are the only ones that run any.
 run_guest() {
-    local series=$1 share=$2
+    local series=$1 share=$2 cases='--run_test=kernel,cli --run_test=!@pure' seconds=1800
+    case $series in */*) cases='' seconds=10800 ;; esac
     # shellcheck disable=SC2016  # the variable is the guest's
     GPUFS_SHARE=$share GPUFS_PASSED_ELSEWHERE=$PWD/$logs/passed GPUFS_BIN=$B/fixed/gpufs \
-        tests/guests/run.sh "$series" --timeout 1800 \
+        tests/guests/run.sh "$series" --timeout $seconds \
         --modules drm,gpu-sched,vgem,virtio-gpu,toy_gpu,toy_display,toy_driver -- sh -c \
-        'GPUFS_TALLY=$GPUFS_VM_OUT/tally exec '"$B"'/gpufs-test --run_test=kernel,cli --run_test=!@pure'
+        'GPUFS_TALLY=$GPUFS_VM_OUT/tally exec '"$B/gpufs-test $cases"
 }
 # A guest uses one CPU: as many at once as there are. What they print comes when all have ended.
 ring_vm() {
@@ -89,14 +91,15 @@ ring_vm() {
         number=$((number + 1)) share=1/1
         [ $rings = 1 ] || share=$number/$all
         while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
-        { run_guest "$series" "$share" || echo $? >"$logs/vm-$series.failed"; } >"$logs/vm-$series" 2>&1 &
+        { run_guest "$series" "$share" || echo $? >"$logs/vm-${series/\//-}.failed"; } \
+            >"$logs/vm-${series/\//-}" 2>&1 &
     done
     wait
     for series in $KERNELS; do
         echo "== Debian $series"
-        cat "$logs/vm-$series"
-        [ ! -e "$logs/vm-$series.failed" ] || failed=1
-        cp "build/vm/$series/out/tally" "$tally/vm-$series" || failed=1
+        cat "$logs/vm-${series/\//-}"
+        [ ! -e "$logs/vm-${series/\//-}.failed" ] || failed=1
+        cp "build/vm/$series/out/tally" "$tally/vm-${series/\//-}" || failed=1
     done
     return $failed
 }

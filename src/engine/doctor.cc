@@ -232,7 +232,7 @@ Finding user_stacks() {
         return {Answer::yes, "user stacks", "by unwind tables: no need of frame pointers", {}};
     return {Answer::no, "user stacks", "along frame pointers: of code without them they are wrong",
             kernel ? "--unwind dwarf, or a kernel of 5.17 or later"
-                   : "x86-64, and a kernel of 5.17 or later with CONFIG_DEBUG_INFO_BTF=y"};
+                   : "x86-64 or arm64, and a kernel of 5.17 or later with CONFIG_DEBUG_INFO_BTF=y"};
 }
 
 Finding lockdown() {

@@ -5,10 +5,9 @@
 
 namespace gpufs::fuzz {
 
-void one(std::span<const std::uint8_t> bytes) {
+void read_as(const UnwindMachine& machine, const std::string& text) {
     constexpr std::uint64_t kAddress = 0x10000;
-    const std::string text = text_of(bytes);
-    EhFrame frames(text, kAddress);
+    EhFrame frames(text, kAddress, machine);
     std::uint64_t last = 0;
     frames.for_each([&](std::uint64_t address, const UnwindRule&) {
         expect(address >= last);
@@ -27,6 +26,12 @@ void one(std::span<const std::uint8_t> bytes) {
                    table.rows[row - 1] % kUnwindPageBytes < table.rows[row] % kUnwindPageBytes);
         }
     }
+}
+
+void one(std::span<const std::uint8_t> bytes) {
+    const std::string text = text_of(bytes);
+    read_as(kUnwindX86, text);
+    read_as(kUnwindArm64, text);
 }
 
 }  // namespace gpufs::fuzz

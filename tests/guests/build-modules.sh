@@ -1,7 +1,7 @@
 #!/bin/bash
 # Builds tests/guests/modules for the kernel that fetch-kernel.sh got, into build/vm/SERIES/modules.
 #
-# usage: build-modules.sh SERIES
+# usage: build-modules.sh [ARCH/]SERIES
 #
 # Debian's headers of that kernel are unpacked beside it, into $GPUFS_VM_KERNELS/SERIES/headers
 # (build/vm/SERIES/headers), and where the table in debian.sh names the compiler of another suite,
@@ -15,7 +15,7 @@ fail() {
     exit 1
 }
 
-[ $# -eq 1 ] || fail "usage: build-modules.sh SERIES"
+[ $# -eq 1 ] || fail "usage: build-modules.sh [ARCH/]SERIES"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=tests/guests/debian.sh
 . "$top/tests/guests/debian.sh"
@@ -24,23 +24,28 @@ know_series "$series"
 kernel=$downloads/$1
 out=$top/build/vm/$1/modules
 headers=$kernel/headers
+cross=${foreign:+$triplet-}
 [ -s "$kernel/kernel" ] || fail "no kernel in $kernel (tests/guests/fetch-kernel.sh $1 puts one there)"
 read -r release package version <"$kernel/kernel"
 
-# Prints PACKAGE=VERSION of the headers, of those that all variants share, and of the build tools.
+# Prints PACKAGE=VERSION of the build tools, of the headers, and of those that all variants share.
 header_packages() {
     local own="linux-headers-$release=$version" needed
     needed=$(apt_of "$suite" apt-cache show "$own" 2>/dev/null | sed -n 's/^Depends: //p') || return
     printf '%s\n' "$own"
     tr ',' '\n' <<<"$needed" | awk -v version="$version" \
-        '$1 ~ /^linux-(headers-.*-common|kbuild-.*)$/ {print $1 "=" version}'
+        '$1 ~ /^linux-(headers-.*-common|kbuild-.*)(:|$)/ {sub(/:.*/, "", $1); print $1 "=" version}' | sort
 }
 
 fetch_headers() {
     local work=$kernel/fetch-headers packages
     mapfile -t packages < <(header_packages)
     [ ${#packages[@]} -eq 3 ] || fail "Debian's $suite has no headers for $package $version"
-    download_and_unpack "$suite" "$work" "${packages[@]}"
+    download_and_unpack "$suite" "$work" "${packages[@]:0:2}"
+    # The tools run here, whatever they build for.
+    if [ -n "$foreign" ]; then arch=$native update_suite "$suite"; fi
+    arch=$native download_and_unpack "$suite" "$work/tools" "${packages[2]}"
+    cp -a "$work/tools/root/." "$work/root"
     # They name their parts by the place where they would be installed.
     # shellcheck disable=SC2016  # the variable is make's
     sed -i 's|/usr/src/|$(CURDIR)/../|' "$work/root/usr/src/linux-headers-$release/Makefile"
@@ -52,21 +57,9 @@ fetch_headers() {
 
 # A root directory with the compiler of another suite and what its kernels' build tools need.
 fetch_compiler() {
-    local suite=${compiler#*@} root=$downloads/$compiler cache
-    cache=$downloads/apt/$suite/cache/archives
-    update_suite "$suite"
-    echo "fetching ${compiler%@*} of $suite"
-    rm -rf "$root" "$root.new" "$cache"
-    mkdir -p "$cache/partial" "$root.new"
-    apt_of "$suite" apt-get install -y --no-install-recommends --download-only base-files dash \
-        coreutils findutils grep mawk sed make libelf1 "${compiler%@*}" >"$root.log" 2>&1 ||
-        fail "cannot download $compiler: $(grep -m1 '^E:' "$root.log" || tail -n 1 "$root.log")"
-    # The first brings the links from /bin and /lib to those of /usr.
-    for deb in "$cache"/base-files_*.deb "$cache"/*.deb; do dpkg -x "$deb" "$root.new"; done
-    rm -rf "$cache"
-    # What its package does when it is installed.
-    ln -s mawk "$root.new/usr/bin/awk"
-    mv "$root.new" "$root"
+    echo "fetching ${compiler%@*} of ${compiler#*@}"
+    install_below "$downloads/$compiler" "${compiler#*@}" dash coreutils findutils grep mawk sed make \
+        libelf1 "${compiler%@*}"
 }
 
 # Runs a command among the compiler's own programs; the kernel and the modules are where they are.
@@ -91,7 +84,7 @@ make_driver_events() {
     local system formats work made rows=
     work=$(mktemp -d)
     for system in amdgpu i915 xe vpu; do
-        formats=("$top/tests/data/formats/$series/events/$system/${system}_"*/format)
+        formats=("$top/tests/data/formats/${series##*/}/events/$system/${system}_"*/format)
         # The NPU's driver has had its events since Linux 6.13; they are told here on all.
         [ "$system" != vpu ] || formats=("$top/tests/data/formats/7.3/events/vpu/"*/format)
         [ -e "${formats[0]}" ] || continue
@@ -115,9 +108,9 @@ make_older_nvidia() {
     local version=$1 work
     shift
     work=$(mktemp -d)
-    objcopy -O binary --only-section=.modinfo --set-section-flags .modinfo=alloc "$out/nvidia.ko" "$work/info"
+    "${cross}objcopy" -O binary --only-section=.modinfo --set-section-flags .modinfo=alloc "$out/nvidia.ko" "$work/info"
     sed -i "s/version=580\.126\.09/version=$version/" "$work/info"
-    objcopy --update-section ".modinfo=$work/info" --rename-section _ftrace_events=.without_events \
+    "${cross}objcopy" --update-section ".modinfo=$work/info" --rename-section _ftrace_events=.without_events \
         "$@" "$out/nvidia.ko" "$out/nvidia-${version%%.*}.ko"
     rm -r "$work"
 }
@@ -139,9 +132,9 @@ flock 9
 cp -u "$top"/tests/guests/modules/* "$out"
 make_driver_events
 # Without BTF, which would take pahole: the monitors do without that of modules.
-with_compiler env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s \
-    -C "$headers/usr/src/linux-headers-$release" M="$out" CC="${compiler%@*}" \
-    CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/log" 2>&1 ||
+with_compiler env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u ARCH make -s \
+    -C "$headers/usr/src/linux-headers-$release" M="$out" ${foreign:+ARCH="$arch" CROSS_COMPILE="$cross"} \
+    CC="$cross${compiler%@*}" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$out/log" 2>&1 ||
     { cat "$out/log" >&2; fail "cannot build tests/guests/modules for $release"; }
 make_older_nvidia 535.183.01 --redefine-sym nvidia_unlocked_ioctl=nvidia_frontend_unlocked_ioctl \
     --redefine-sym nvidia_suspend=nvidia_suspend.isra.0 --redefine-sym nvidia_resume=nvidia_resume.constprop.0

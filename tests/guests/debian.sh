@@ -2,8 +2,12 @@
 # Which kernels of Debian the scripts here know, and apt for the suites that have them: whatever this
 # machine itself runs, nothing of its apt is changed. Sourced by scripts that have fail() and $top.
 
-# Where downloads are kept.
+# Where downloads are kept: of this machine's architecture, and below its name those of another.
 downloads=$(realpath -m "${GPUFS_VM_KERNELS:-$top/build/vm}")
+
+# By Debian's names. Packages are of $arch.
+native=$(dpkg --print-architecture)
+arch=$native
 
 # SERIES  SUITE              COMPILER of its modules: this machine's, or that of another suite
 kernels='
@@ -13,20 +17,46 @@ kernels='
 7.3       trixie-backports   gcc-14@trixie
 '
 
-# Sets suite and compiler from the row of a series.
+# ARCH  its GNU tools and folders
+architectures='
+amd64   x86_64-linux-gnu
+arm64   aarch64-linux-gnu
+'
+
+# Sets arch and triplet; for an architecture that is not this machine's, foreign and root, the directory
+# that fetch-root.sh makes.
+# shellcheck disable=SC2034  # who sources this uses them
+know_arch() {
+    arch=$1
+    read -r triplet < <(awk -v arch="$arch" '$1 == arch {print $2}' <<<"$architectures") ||
+        fail "knows no architecture '$arch': $(awk '{printf "%s%s", sep, $1; if (NF) sep = " "}' <<<"$architectures")"
+    foreign='' root=/
+    [ "$arch" = "$native" ] || foreign=$arch root=$downloads/$arch/root
+}
+
+# know_series [ARCH/]SERIES: sets suite and compiler from the row of a series, and what know_arch sets.
 # shellcheck disable=SC2034  # who sources this uses them
 know_series() {
-    read -r suite compiler < <(awk -v series="$1" '$1 == series {print $2, $3}' <<<"$kernels") ||
+    case $1 in
+    */*) know_arch "${1%/*}" ;;
+    *) know_arch "$native" ;;
+    esac
+    read -r suite compiler < <(awk -v series="${1##*/}" '$1 == series {print $2, $3}' <<<"$kernels") ||
         fail "knows no series '$1': $(awk '{printf "%s%s", sep, $1; if (NF) sep = " "}' <<<"$kernels")"
+}
+
+apt_root() {
+    echo "$downloads/apt/$1$([ "$arch" = "$native" ] || echo "@$arch")"
 }
 
 # apt_of SUITE TOOL ARGUMENT…: one of apt's tools on what a suite offers.
 apt_of() {
-    local root=$downloads/apt/$1 tool=$2
+    local root tool=$2
+    root=$(apt_root "$1")
     shift 2
     "$tool" -qq -o Dir::Etc::sourcelist="$root/sources.list" -o Dir::Etc::sourceparts=- \
         -o Dir::State="$root" -o Dir::State::status="$root/status" -o Dir::Cache="$root/cache" \
-        -o APT::Architecture=amd64 -o APT::Architectures=amd64 -o APT::Sandbox::User=root \
+        -o APT::Architecture="$arch" -o APT::Architectures="$arch" -o APT::Sandbox::User=root \
         -o Acquire::Languages=none "$@"
 }
 
@@ -39,7 +69,8 @@ archive() {
 
 # Has apt_of know what a suite offers; asks the archive once a day.
 update_suite() {
-    local suite=$1 root=$downloads/apt/$1 archive=debian lock
+    local suite=$1 root archive=debian lock
+    root=$(apt_root "$1")
     mkdir -p "$root/lists/partial" "$root/cache/archives/partial"
     exec {lock}>"$root/lock"
     flock "$lock"
@@ -68,4 +99,31 @@ download_and_unpack() {
         fail "cannot download $*: $(grep -m1 '^E:' "$work/log" || tail -n 1 "$work/log")"
     for deb in "$work"/*.deb; do dpkg -x "$deb" "$work/root"; done
     rm "$work"/*.deb
+}
+
+# install_below ROOT SUITE PACKAGE…: unpacks packages and all that they depend on into a new directory.
+# Nothing of them is run.
+install_below() {
+    local root=$1 suite=$2 cache deb folder
+    shift 2
+    cache=$(apt_root "$suite")/cache/archives
+    update_suite "$suite"
+    rm -rf "$root.new" "$root.old" "$cache"
+    mkdir -p "$cache/partial"
+    # The links that an installed Debian has.
+    for folder in bin lib sbin; do
+        mkdir -p "$root.new/usr/$folder"
+        ln -s "usr/$folder" "$root.new/$folder"
+    done
+    apt_of "$suite" apt-get install -y --no-install-recommends --download-only base-files "$@" \
+        >"$root.log" 2>&1 ||
+        fail "cannot download $*: $(grep -m1 '^E:' "$root.log" || tail -n 1 "$root.log")"
+    for deb in "$cache"/*.deb; do
+        dpkg --fsys-tarfile "$deb" | tar -x -C "$root.new" --keep-directory-symlink
+    done
+    # What its package does when it is installed.
+    ln -s mawk "$root.new/usr/bin/awk"
+    [ ! -e "$root" ] || mv "$root" "$root.old"
+    mv "$root.new" "$root"
+    rm -rf "$root.old" "$cache"
 }

@@ -1,11 +1,11 @@
 #!/bin/bash
 # Gets Debian's newest kernel of one series, ready to boot under QEMU. Nothing is installed.
 #
-# usage: fetch-kernel.sh SERIES      one of the table in debian.sh
+# usage: fetch-kernel.sh [ARCH/]SERIES      as in the tables of debian.sh
 #
 # Makes in DIR, which is build/vm/SERIES ($GPUFS_VM_KERNELS/SERIES when that is set), root (the
-# unpacked packages, with modules.dep), vmlinux (the ELF image, which boots by PVH and so skips the
-# decompressor and KASLR) and kernel ("RELEASE PACKAGE VERSION"). Downloads only when Debian has a
+# unpacked packages, with modules.dep), vmlinux (what QEMU boots: on amd64 the ELF image, by PVH, which
+# skips the decompressor and KASLR; on arm64 the Image) and kernel ("RELEASE PACKAGE VERSION"). Downloads only when Debian has a
 # newer package than the one in DIR; asks it once a day.
 set -euo pipefail
 export LC_ALL=C PATH=$PATH:/usr/sbin:/sbin
@@ -18,9 +18,9 @@ fail() {
 # Prints "PACKAGE VERSION" of the newest plain kernel of a series. Only madison tells what can be
 # downloaded: pkgnames also lists what is merely installed or depended on.
 newest_package() {
-    local series=$1 names
+    local series=${1##*/} names
     mapfile -t names < <(apt_of "$suite" apt-cache pkgnames "linux-image-$series." |
-        grep -E -- '^[^_]*-amd64$' | grep -Ev -- '-(rt|cloud)-amd64$')
+        grep -E -- "^[^_]*-$arch\$" | grep -Ev -- "-(rt|cloud)-$arch\$")
     [ ${#names[@]} -gt 0 ] || return 0
     apt_of "$suite" apt-cache madison "${names[@]}" | awk '{print $3, $1}' | sort -V |
         awk 'END {print $2, $1}'
@@ -41,18 +41,12 @@ number_at() {
     od -An -v -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '
 }
 
-# Writes the ELF image inside a bzImage. The boot header says where the compressed payload is
-# (Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length); its last four
-# bytes are the unpacked size, which only gzip expects to find there.
-extract_vmlinux() {
-    local image=$1 out=$2 sects start length magic unpack tail=4
-    [ "$(od -An -c -j 0x202 -N 4 "$image" | tr -d ' ')" = HdrS ] || fail "$image is not a bzImage"
-    sects=$(number_at "$image" 0x1f1 1)
-    start=$(((sects + 1) * 512 + $(number_at "$image" 0x248 4)))
-    length=$(number_at "$image" 0x24c 4)
-    magic=$(od -An -v -t x1 -j $start -N 4 "$image" | tr -d ' ')
+# unpack_part IMAGE START LENGTH OUT: what is compressed there.
+unpack_part() {
+    local image=$1 start=$2 length=$3 out=$4 magic unpack
+    magic=$(od -An -v -t x1 -j "$start" -N 4 "$image" | tr -d ' ')
     case $magic in
-    1f8b*) unpack=gzip tail=0 ;;
+    1f8b*) unpack=gzip ;;
     fd377a58) unpack=xz ;;
     28b52ffd) unpack=zstd ;;
     02214c18) unpack=lz4 ;;
@@ -61,13 +55,32 @@ extract_vmlinux() {
     *) fail "$image: unknown compression (payload starts with $magic)" ;;
     esac
     command -v "${unpack%% *}" >/dev/null || fail "$image needs ${unpack%% *}, which is not installed"
+    # Behind the others' payload is its unpacked size, which only gzip expects to find there.
+    [ "$unpack" = gzip ] || length=$((length - 4))
     # shellcheck disable=SC2086 # a command and its option
-    head -c $((start + length - tail)) "$image" | tail -c "+$((start + 1))" | $unpack -dc >"$out" ||
+    head -c $((start + length)) "$image" | tail -c "+$((start + 1))" | $unpack -dc >"$out" ||
         fail "cannot unpack the payload of $image with $unpack"
+}
+
+# Writes the ELF image inside a bzImage. The boot header says where the compressed payload is
+# (Documentation/arch/x86/boot.rst: setup_sects, payload_offset, payload_length).
+extract_amd64() {
+    local image=$1 out=$2 sects
+    [ "$(od -An -c -j 0x202 -N 4 "$image" | tr -d ' ')" = HdrS ] || fail "$image is not a bzImage"
+    sects=$(number_at "$image" 0x1f1 1)
+    unpack_part "$image" $(((sects + 1) * 512 + $(number_at "$image" 0x248 4))) \
+        "$(number_at "$image" 0x24c 4)" "$out"
     [ "$(od -An -c -N 4 "$out" | tr -d ' ')" = '177ELF' ] || fail "$image holds no ELF image"
 }
 
-[ $# -eq 1 ] || fail "usage: fetch-kernel.sh SERIES"
+# Writes the Image (Documentation/arch/arm64/booting.rst).
+extract_arm64() {
+    local image=$1 out=$2
+    cp "$image" "$out"
+    [ "$(od -An -c -j 56 -N 3 "$out" | tr -d ' ')" = ARM ] || fail "$image holds no Image"
+}
+
+[ $# -eq 1 ] || fail "usage: fetch-kernel.sh [ARCH/]SERIES"
 series=$1
 top=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=tests/guests/debian.sh
@@ -80,7 +93,7 @@ done
 
 update_suite "$suite"
 read -r package version <<<"$(newest_package "$series")"
-[ -n "$package" ] || fail "Debian's $suite has no linux-image-$series.*-amd64"
+[ -n "$package" ] || fail "Debian's $suite has no linux-image-${series##*/}.*-$arch"
 release=${package#linux-image-}
 newest="$release $package $version"
 have_newest() { [ "$(cat "$dir/kernel" 2>/dev/null)" = "$newest" ]; }
@@ -101,7 +114,7 @@ download_and_unpack "$suite" "$work" "${parts[@]}"
 image=$work/root/boot/vmlinuz-$release
 [ -e "$image" ] || image=$work/root/lib/modules/$release/vmlinuz
 depmod -b "$work/root" "$release"
-extract_vmlinux "$image" "$work/vmlinux"
+"extract_$arch" "$image" "$work/vmlinux"
 
 rm -rf "$dir/root" "$dir/kernel" "$dir/initrd"
 mv "$work/root" "$work/vmlinux" "$dir"

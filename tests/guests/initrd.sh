@@ -2,7 +2,7 @@
 # Makes DIR/initrd for the kernel that fetch-kernel.sh put in DIR: busybox, tests/guests/init and the
 # modules it takes to mount a 9p file system over virtio. Does nothing when it is up to date.
 #
-# usage: initrd.sh DIR
+# usage: initrd.sh DIR [BUSYBOX]
 set -euo pipefail
 export LC_ALL=C PATH=$PATH:/usr/sbin:/sbin
 
@@ -11,7 +11,7 @@ fail() {
     exit 1
 }
 
-[ $# -eq 1 ] || fail "usage: initrd.sh DIR"
+[ $# -eq 1 ] || [ $# -eq 2 ] || fail "usage: initrd.sh DIR [BUSYBOX]"
 dir=$1
 here=$(cd "$(dirname "$0")" && pwd)
 [ -s "$dir/kernel" ] || fail "no kernel in $dir (fetch-kernel.sh puts one there)"
@@ -21,7 +21,8 @@ if [ "$dir/initrd" -nt "$dir/kernel" ] && [ "$dir/initrd" -nt "$here/init" ] &&
 fi
 
 read -r release _ <"$dir/kernel"
-busybox=$(command -v busybox) || fail "needs busybox (Debian: busybox-static)"
+own=$(command -v busybox) || fail "needs busybox (Debian: busybox-static)"
+busybox=${2-$own}
 command -v modprobe >/dev/null || fail "needs modprobe (Debian: kmod)"
 ! readelf -l "$busybox" 2>/dev/null | grep -q INTERP || fail "$busybox is not static (Debian: busybox-static)"
 
@@ -48,5 +49,5 @@ rm "$work/modules/needed"
 
 image=$work.new
 trap 'rm -rf "$work" "$image"' EXIT
-(cd "$work" && find . | busybox cpio -o -H newc -R 0:0 2>/dev/null) >"$image"
+(cd "$work" && find . | "$own" cpio -o -H newc -R 0:0 2>/dev/null) >"$image"
 mv "$image" "$dir/initrd"

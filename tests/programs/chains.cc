@@ -132,11 +132,20 @@ STEP long signals(long x) {
 STEP void on_fault(int, siginfo_t*, void* context) {
     enter("on_fault");
     keep(go_on(1));
-    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP] += 2;
+    mcontext_t& at = static_cast<ucontext_t*>(context)->uc_mcontext;
+#if defined __x86_64__
+    at.gregs[REG_RIP] += 2;
+#else
+    at.pc += 4;
+#endif
 }
 STEP long faults(long x) {
     enter("faults");
+#if defined __x86_64__
     asm volatile("ud2" : : : "memory");
+#else
+    asm volatile("udf 0" : : : "memory");
+#endif
     return keep(x);
 }
 STEP long in_plugin(long x) {

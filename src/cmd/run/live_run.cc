@@ -82,7 +82,9 @@ std::unique_ptr<UserUnwinder> make_unwinder(const Program& program, const RunCho
     const auto kernel = unwind_kernel(machine);
     std::string why;
     if (!kernel)
-        why = "walking user stacks by unwind tables needs x86-64, Linux 5.10 and the kernel's BTF";
+        why =
+            "walking user stacks by unwind tables needs x86-64 and Linux 5.10, or arm64 and Linux "
+            "5.15, and the kernel's BTF";
     else if (!kernel->has_callbacks && choices.unwind == Unwind::automatic)
         why = "without bpf_loop (Linux 5.17) unwind tables take seconds to load: --unwind dwarf";
     if (!why.empty()) {

@@ -1,6 +1,8 @@
 #include "engine/monitor/unwind_choice.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "kernel/host/kernel_version.h"
 #include "lang/ir/stack_map.h"
@@ -27,7 +29,8 @@ bool has_user_stacks(const Program& program) {
 }
 
 std::optional<UnwindKernel> unwind_kernel(KernelFacts& machine) {
-#if defined __x86_64__
+    UnwindKernel kernel;
+    if (!kernel.machine) return std::nullopt;
     BpfFeatures& features = machine.features();
     for (const BpfFeature needed :
          {BpfFeature::ringbuf, BpfFeature::mmapable, BpfFeature::bounded_loops})
@@ -37,20 +40,19 @@ std::optional<UnwindKernel> unwind_kernel(KernelFacts& machine) {
     const auto has_helper = [&](unsigned helper) {
         return features.ask_helper(BPF_PROG_TYPE_TRACEPOINT, helper).support == Support::yes;
     };
-    UnwindKernel kernel;
+    // Stacks end where user addresses do.
+    kernel.address_mask = std::bit_ceil(reinterpret_cast<std::uintptr_t>(&kernel)) - 1;
     kernel.has_callbacks = features.has(BpfFeature::callbacks);
     kernel.has_task_registers = features.has(BpfFeature::btf) &&
                                 has_helper(BPF_FUNC_get_current_task_btf) &&
                                 has_helper(BPF_FUNC_task_pt_regs);
     if (kernel.has_task_registers) return kernel;
+    // arm64 has 16 or 64 KB of it, and behind the registers what differs between kernels.
+    if (!kernel.machine->pushes_return) return std::nullopt;
     const auto stack = machine.btf_offset("task_struct.stack");
     if (!stack) return std::nullopt;
     kernel.stack_offset = *stack;
     return kernel;
-#else
-    (void)machine;
-    return std::nullopt;
-#endif
 }
 
 }  // namespace gpufs

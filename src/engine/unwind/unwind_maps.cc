@@ -13,7 +13,8 @@
 namespace gpufs {
 namespace {
 
-constexpr std::uint32_t kAskRingBytes = 4096, kMostAsked = 4096;
+// The ring is a page at least, which no kernel has larger.
+constexpr std::uint32_t kAskRingBytes = 64 << 10, kMostAsked = 4096;
 // A program that found a process's ranges may still read them for so long after they were replaced.
 constexpr std::uint64_t kInUseNs = 20'000'000;
 

@@ -49,7 +49,7 @@ UserUnwinder::File UserUnwinder::read(MappedFiles::Id id, const MappedFiles& fil
         const ElfFile elf(std::move(fd), files.name(id));
         const auto frames = find_call_frames(elf);
         if (!frames) return made;
-        EhFrame rules(frames->bytes, frames->address);
+        EhFrame rules(frames->bytes, frames->address, *kOwnUnwindMachine);
         const UnwindTable table = make_unwind_table(rules, maps_.rules());
         refused_rows_ += table.refused;
         const auto number = maps_.add(table);
@@ -92,7 +92,7 @@ std::vector<UnwindRange> UserUnwinder::ranges_of(std::uint32_t pid, Symbols& sym
         const File& file = file_of(one.file, symbols.files());
         for (const File::Segment& segment : file.segments) {
             // Mappings are whole pages, segments are not.
-            const std::uint64_t page_begin = segment.offset / kUnwindPageBytes * kUnwindPageBytes;
+            const std::uint64_t page_begin = segment.offset / page_bytes() * page_bytes();
             if (one.offset < page_begin || one.offset >= segment.offset + segment.bytes) continue;
             const std::uint64_t address = segment.address - segment.offset + one.offset;
             if ((address ^ one.start) % kUnwindPageBytes != 0) break;

@@ -5,6 +5,12 @@
 namespace gpufs {
 namespace {
 
+#if defined __aarch64__
+constexpr int kOwnMachine = EM_AARCH64;
+#else
+constexpr int kOwnMachine = EM_X86_64;
+#endif
+
 // From the program headers: .eh_frame_hdr begins with a version, three encodings, and where
 // .eh_frame is. Linkers write that as a 32-bit distance from the field.
 std::optional<CallFrames> find_by_segment(const ElfFile& file) {
@@ -37,7 +43,7 @@ std::optional<CallFrames> find_by_segment(const ElfFile& file) {
 
 std::optional<CallFrames> find_call_frames(const ElfFile& file) {
     GElf_Ehdr header;
-    if (!gelf_getehdr(file.elf(), &header) || header.e_machine != EM_X86_64 ||
+    if (!gelf_getehdr(file.elf(), &header) || header.e_machine != kOwnMachine ||
         header.e_ident[EI_CLASS] != ELFCLASS64)
         return std::nullopt;
     std::optional<CallFrames> found;

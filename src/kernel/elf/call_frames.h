@@ -14,7 +14,7 @@ struct CallFrames {
     std::string_view bytes;  // valid as long as the file
     std::uint64_t address = 0;
 };
-// Of a file without section headers, too. Only of programs for x86-64.
+// Of a file without section headers, too. Only of code of this machine's architecture, of 64 bits.
 std::optional<CallFrames> find_call_frames(const ElfFile& file);
 
 }  // namespace gpufs

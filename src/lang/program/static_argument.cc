@@ -20,9 +20,35 @@ std::string take_register(Scan& scan) {
     return std::string(scan.take_all([](char c) { return c == '%' || is_word_char(c); }));
 }
 
+void skip_blanks(Scan& scan) {
+    scan.take_all([](char c) { return c == ' '; });
+}
+
+// Of arm64, behind the base: "24", "#24" or "x1", "x1, lsl 3".
+bool take_arm_offset(Scan& scan, StaticArgument& made) {
+    skip_blanks(scan);
+    const bool is_number = scan.take("#");
+    if (const auto number = take_number(scan)) {
+        made.number = *number;
+        return true;
+    }
+    const std::string name = take_register(scan);
+    // A register of 32 bits would have to be extended.
+    if (is_number || name.starts_with('w')) return false;
+    made.index = register_of_operand(name);
+    if (!made.index || !scan.take(",")) return made.index.has_value();
+    skip_blanks(scan);
+    if (!scan.take("lsl ")) return false;
+    scan.take("#");
+    const auto shift = scan.take_number<unsigned>();
+    constexpr unsigned kMostShift = 4;
+    if (!shift || *shift > kMostShift) return false;
+    made.scale = std::int64_t{1} << *shift;
+    return true;
+}
+
 // "(%rbp)", "(%rax,%rcx,4)", "[x29, 24]": what is behind the displacement.
 bool take_place(Scan& scan, StaticArgument& made) {
-    const auto blanks = [&] { scan.take_all([](char c) { return c == ' '; }); };
     const bool is_arm = scan.take("[");
     if (!is_arm && !scan.take("(")) return false;
     made.kind = StaticArgument::Kind::in_memory;
@@ -31,12 +57,10 @@ bool take_place(Scan& scan, StaticArgument& made) {
         if (!made.base) return false;
     }
     if (scan.take(",")) {
-        blanks();
         if (is_arm) {
-            const auto number = take_number(scan);
-            if (!number) return false;
-            made.number = *number;
+            if (!take_arm_offset(scan, made)) return false;
         } else {
+            skip_blanks(scan);
             made.index = register_of_operand(take_register(scan));
             if (!made.index) return false;
             if (scan.take(",")) {
@@ -58,10 +82,11 @@ bool take_operand(Scan& scan, StaticArgument& made) {
         made.number = number.value_or(0);
         return number.has_value();
     }
+    scan.take("#");  // arm64's constants may have it
     const auto number = take_number(scan);
     if (number) made.number = *number;
     if (scan.rest().starts_with('(') || scan.rest().starts_with('[')) return take_place(scan, made);
-    if (number) {  // arm64 has no sign in front of constants
+    if (number) {
         made.kind = Kind::constant;
         return true;
     }

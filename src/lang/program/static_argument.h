@@ -10,7 +10,8 @@
 namespace gpufs {
 
 // Where a static probe (USDT) has one of its arguments, by the note in the file:
-// "-4@%edi", "8@-16(%rbp)", "4@$7", "8@8(%rax,%rcx,4)"; on arm64 "8@x19", "4@[x29, 24]", "-4@5".
+// "-4@%edi", "8@-16(%rbp)", "4@$7", "8@8(%rax,%rcx,4)"; on arm64 "8@x19", "4@[x29, 24]",
+// "8@[x0, x1, lsl 3]", "-4@5".
 struct StaticArgument {
     enum class Kind {
         constant,     // `number`

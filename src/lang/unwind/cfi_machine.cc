@@ -33,7 +33,10 @@ enum Opcode : std::uint8_t {
     kValOffset = 0x14,
     kValOffsetSigned = 0x15,
     kValExpression = 0x16,
-    kGnuWindowSave = 0x2d,
+    // On arm64, whether the return address is signed: DW_CFA_AARCH64_negate_ra_state_with_pc and
+    // DW_CFA_AARCH64_negate_ra_state. Elsewhere the second is GNU's window_save.
+    kNegateSignedWithPc = 0x2c,
+    kNegateSigned = 0x2d,
     kGnuArgsSize = 0x2e,
     kGnuNegativeOffset = 0x2f,
 };
@@ -74,8 +77,8 @@ void CfiMachine::begin(const Common& common, std::string_view code) {
 }
 
 CfiMachine::Place* CfiMachine::find(std::uint64_t reg) {
-    if (reg == kDwarfRbp) return &state_.rbp;
-    if (reg == kDwarfRbx) return &state_.rbx;
+    if (reg == common_.machine->frame) return &state_.frame;
+    if (reg == common_.machine->other) return &state_.other;
     if (reg == common_.return_register) return &state_.back;
     return nullptr;
 }
@@ -115,9 +118,9 @@ void CfiMachine::define_cfa(std::string_view expression) {
         const auto ip = take_breg(plt, low);
         const bool is_low = plt.byte() == kLit0 + 15 && plt.byte() == kAnd;
         const std::uint8_t from_here = plt.byte();
-        if (ip == kDwarfRip && low == 0 && is_low && from_here >= kLit0 && from_here <= kLit31 &&
-            plt.byte() == kGe && plt.byte() == kLit0 + 3 && plt.byte() == kShl &&
-            plt.byte() == kPlus && plt.is_good() && plt.at_end()) {
+        if (ip == common_.return_register && low == 0 && is_low && from_here >= kLit0 &&
+            from_here <= kLit31 && plt.byte() == kGe && plt.byte() == kLit0 + 3 &&
+            plt.byte() == kShl && plt.byte() == kPlus && plt.is_good() && plt.at_end()) {
             state_.kind = UnwindRule::Kind::plt;
             state_.extra = from_here - kLit0;
             return;
@@ -224,8 +227,8 @@ std::optional<std::uint64_t> CfiMachine::take_extended(ByteReader& from, std::ui
             const std::uint64_t reg = from.uleb();
             ByteReader expression(from.take(from.uleb()));
             Place place{Place::Kind::other};
-            const bool is_at_base =
-                take_breg(expression, place.offset) == kDwarfRbp && expression.at_end();
+            const bool is_at_base = take_breg(expression, place.offset) == common_.machine->frame &&
+                                    expression.at_end();
             if (is_at_base && expression.is_good()) place.kind = Place::Kind::at_base;
             set(reg, place);
             return 0;
@@ -242,8 +245,12 @@ std::optional<std::uint64_t> CfiMachine::take_extended(ByteReader& from, std::ui
         case kGnuArgsSize:
             from.uleb();
             return 0;
+        case kNegateSignedWithPc:
+        case kNegateSigned:
+            // The code that walks takes signatures off all return addresses.
+            if (common_.machine->pushes_return) return std::nullopt;
+            return 0;
         case kSetLocation:  // with the encoding of the function's address, which gcc never writes
-        case kGnuWindowSave:
         default:
             return std::nullopt;
     }
@@ -254,22 +261,27 @@ UnwindRule CfiMachine::rule() const {
     using Saved = UnwindRule::Saved;
     UnwindRule rule{Kind::unknown};
     if (common_.is_signal) return {Kind::signal};
-    if (state_.back.kind == Place::Kind::undefined) return {Kind::outermost};
-    constexpr std::int64_t kReturnAddress = -8;
-    if (state_.back.kind != Place::Kind::at_cfa || state_.back.offset != kReturnAddress)
+    const UnwindMachine& machine = *common_.machine;
+    const Place& back = machine.pushes_return ? state_.back : state_.other;
+    if (back.kind == Place::Kind::undefined) return {Kind::outermost};
+    constexpr std::int64_t kPushedAt = -8, kWord = 8;
+    if (machine.pushes_return && (back.kind != Place::Kind::at_cfa || back.offset != kPushedAt))
         return rule;
-    const auto save = [](const Place& place, Saved& saved, std::int16_t& offset) {
-        if (place.kind == Place::Kind::other || !fits<std::int16_t>(place.offset)) return false;
+    const auto save = [](const Place& place, Saved& saved, std::int16_t& words) {
+        const std::int64_t offset = place.offset / kWord;
+        if (place.kind == Place::Kind::other || place.offset % kWord != 0 ||
+            !fits<std::int16_t>(offset))
+            return false;
         if (place.kind == Place::Kind::at_cfa) saved = Saved::at_cfa;
         if (place.kind == Place::Kind::at_base) saved = Saved::at_base;
-        offset = static_cast<std::int16_t>(place.offset);
+        words = static_cast<std::int16_t>(offset);
         return true;
     };
     UnwindRule made{state_.kind};
-    if (state_.kind == Kind::unknown || state_.base >= kDwarfRip ||
+    if (state_.kind == Kind::unknown || state_.base >= machine.registers ||
         !fits<std::int32_t>(state_.offset) || !fits<std::int32_t>(state_.extra) ||
-        !save(state_.rbp, made.rbp, made.rbp_offset) ||
-        !save(state_.rbx, made.rbx, made.rbx_offset))
+        !save(state_.frame, made.frame, made.frame_words) ||
+        !save(state_.other, made.other, made.other_words))
         return rule;
     made.base = static_cast<std::uint8_t>(state_.base);
     made.offset = static_cast<std::int32_t>(state_.offset);

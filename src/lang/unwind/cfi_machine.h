@@ -6,18 +6,20 @@
 #include <vector>
 
 #include "base/byte_reader.h"
+#include "lang/unwind/machine.h"
 #include "lang/unwind/rule.h"
 
 namespace gpufs {
 
 // Runs the call frame instructions of DWARF (section 6.4.2), as far as they concern the CFA, the
-// return address, rbp and rbx.
+// return address and the registers that are followed.
 class CfiMachine {
 public:
     struct Common {
+        const UnwindMachine* machine = nullptr;  // borrowed
         std::uint64_t code_step = 1;
         std::int64_t data_step = 1;
-        std::uint64_t return_register = kDwarfRip;
+        std::uint64_t return_register = 0;
         bool is_signal = false;
     };
     // What follows has this in common, and begins with what `code` leaves behind.
@@ -64,7 +66,7 @@ private:
         UnwindRule::Kind kind = UnwindRule::Kind::unknown;  // of the CFA
         std::uint64_t base = 0;
         std::int64_t offset = 0, extra = 0;
-        Place rbp, rbx, back;  // `back`: the return address
+        Place frame, other, back;  // `back`: the return address, where calls push it
     };
 
     // Runs one instruction. How far the address goes on: 0 for most; absent for a damaged one.

@@ -73,7 +73,8 @@ EntryLength length_at(std::string_view bytes, std::size_t at) {
 
 }  // namespace
 
-EhFrame::EhFrame(std::string_view bytes, std::uint64_t address) : bytes_(bytes), address_(address) {
+EhFrame::EhFrame(std::string_view bytes, std::uint64_t address, const UnwindMachine& machine)
+    : bytes_(bytes), address_(address), machine_(machine) {
     read_entries();
 }
 
@@ -103,7 +104,7 @@ bool EhFrame::read_common(std::size_t at, Common& common) const {
             if (encoding != kOmitted && !read_value(data, encoding)) return false;
         } else if (letter == 'S') {
             common.is_signal = true;
-        } else {
+        } else if (letter != 'B' && letter != 'G') {  // arm64's: which key signs, tagged memory
             return false;
         }
     }
@@ -181,7 +182,8 @@ void EhFrame::for_each(const Visit& visit) {
         if (entry.common != common) {
             common = entry.common;
             const Common& of = commons_[common];
-            machine.begin({of.code_step, of.data_step, of.return_register, of.is_signal}, of.code);
+            machine.begin({&machine_, of.code_step, of.data_step, of.return_register, of.is_signal},
+                          of.code);
         }
         const bool is_good = machine.run(entry.begin, entry.end, entry.code,
                                          [&](std::uint64_t address, const UnwindRule& rule) {

@@ -6,19 +6,20 @@
 #include <string_view>
 #include <vector>
 
+#include "lang/unwind/machine.h"
 #include "lang/unwind/rule.h"
 
 namespace gpufs {
 
 // The call frame information of a program or library (.eh_frame), of which only that is kept what
-// is needed to walk stacks: rules for the CFA, rbp and rbx.
+// is needed to walk stacks: rules for the CFA and the registers that are followed.
 //
 // Anything in the bytes is read without harm: what is damaged is left out, and counted.
 class EhFrame {
 public:
-    // `bytes` are the section's, as linked at `address`; they are kept by reference. The
-    // information may end before the bytes do.
-    EhFrame(std::string_view bytes, std::uint64_t address);
+    // `bytes` are the section's, as linked at `address`; they and `machine`, whose code it is, are
+    // kept by reference. The information may end before the bytes do.
+    EhFrame(std::string_view bytes, std::uint64_t address, const UnwindMachine& machine);
 
     // Visits the rules in order of their addresses: each holds up to the next one's address. Where
     // no function is, Kind::none holds. Neighbours differ, except across gaps.
@@ -52,6 +53,7 @@ private:
 
     std::string_view bytes_;
     std::uint64_t address_;
+    const UnwindMachine& machine_;
     std::vector<Common> commons_;
     std::vector<Entry> entries_;  // sorted by begin
     std::size_t damaged_ = 0;

@@ -6,9 +6,9 @@
 namespace gpufs {
 
 // How the caller of a function is found from a place in it: one of some hundred rules, which many
-// places share. For x86-64. Registers have their DWARF numbers.
+// places share. Registers have their DWARF numbers (UnwindMachine).
 //
-// The caller's stack pointer is the CFA, and the return address lies below it.
+// The caller's stack pointer is the CFA. Where calls push the return address, it lies below that.
 struct UnwindRule {
     enum class Kind : std::uint8_t {
         none,       // nothing is known of the place: take the frame pointer
@@ -19,24 +19,22 @@ struct UnwindRule {
         outermost,  // there is no caller
         unknown,    // there is a rule that this form cannot express
     };
-    // Where the caller's rbp and rbx are.
+    // Where the caller's frame pointer and the other register that is followed are.
     enum class Saved : std::uint8_t {
         in_register,
-        at_cfa,   // *(CFA + offset)
-        at_base,  // *(rbp + offset)
+        at_cfa,   // *(CFA + 8 * words)
+        at_base,  // *(frame pointer + 8 * words)
     };
     Kind kind = Kind::none;
     std::uint8_t base = 0;
-    Saved rbp = Saved::in_register, rbx = Saved::in_register;
+    Saved frame = Saved::in_register, other = Saved::in_register;
     std::int32_t offset = 0;
-    std::int16_t rbp_offset = 0, rbx_offset = 0;
+    std::int16_t frame_words = 0, other_words = 0;
     std::int32_t extra = 0;
 
     friend bool operator==(const UnwindRule&, const UnwindRule&) = default;
 };
 static_assert(sizeof(UnwindRule) == 16);
-
-inline constexpr std::uint8_t kDwarfRbx = 3, kDwarfRbp = 6, kDwarfRsp = 7, kDwarfRip = 16;
 
 // Tables as programs read them. A row is a u32: from its address on, up to the next row's, a rule
 // holds. Its low bits are the address in a page, the others the rule's number. Each page of code

@@ -1,5 +1,6 @@
 #include "lang/unwind/unwind_code.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -16,7 +17,7 @@ using ir::Op;
 
 // The memory of one walk: registers by DWARF number, then words, then a copy of pt_regs, which is
 // not needed any more when the walk begins, and has room for what is read of the stack.
-constexpr std::int64_t kWord = 8, kRegisters = 16;
+constexpr std::int64_t kWord = 8, kRegisters = 32;
 enum Memory : std::int64_t {
     kIp = kRegisters * kWord,
     kBack = kIp + kWord,  // 1: the address is behind a call
@@ -28,18 +29,54 @@ enum Memory : std::int64_t {
     kCopy = kReturn + kWord,
 };
 
-// struct pt_regs of x86-64, by word: the registers 0 to 15 in DWARF's order, and others.
-constexpr std::array<std::int64_t, kRegisters> kPtRegs{10, 12, 11, 5, 13, 14, 4, 19,
-                                                       9,  8,  7,  6, 3,  2,  1, 0};
-constexpr std::int64_t kPtRip = 16, kPtCs = 17, kPtRegsBytes = 21 * kWord;
-// A task of 64 bits in user mode: __USER_CS.
-constexpr std::int64_t kUserCs = 0x33;
-constexpr std::int64_t kKernelStackBytes = 16 << 10;
+// How a kernel keeps the registers of user code. Places are counted in words.
+struct KernelRegisters {
+    // In struct pt_regs, by DWARF number; then the address, and what says that it is user code of
+    // 64 bits.
+    std::array<std::uint8_t, kRegisters> at;
+    std::uint8_t ip, mode, words;
+    std::uint32_t mode_mask, user_mode;
+    // On the stack of a signal's handler, in struct ucontext, in bytes from the stack pointer: a
+    // run of words, and where those are in it that are followed.
+    std::int64_t context_at;
+    std::uint8_t context_words, frame, other, stack, context_ip;
+    // The instructions to which a handler returns, where a library has no rule for them.
+    std::uint64_t sigreturn;
+};
+constexpr KernelRegisters kKernelX86{
+    .at = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0},
+    .ip = 16,
+    .mode = 17,  // the code segment
+    .words = 21,
+    .mode_mask = 0xffff,
+    .user_mode = 0x33,  // __USER_CS
+    .context_at = 120,  // rbp, rbx, rdx, rax, rcx, rsp, rip
+    .context_words = 7,
+    .frame = 0,
+    .other = 1,
+    .stack = 5,
+    .context_ip = 6,
+    .sigreturn = 0x0f0000000fc0c748,  // mov $15, %rax; syscall
+};
+constexpr KernelRegisters kKernelArm64{
+    .at = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+           16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
+    .ip = 32,
+    .mode = 33,  // pstate
+    .words = 34,
+    .mode_mask = 0x1f,
+    .user_mode = 0,     // exception level 0, not of 32 bits
+    .context_at = 544,  // x29, x30, sp, pc
+    .context_words = 4,
+    .frame = 0,
+    .other = 1,
+    .stack = 2,
+    .context_ip = 3,
+    .sigreturn = 0xd4000001d2801168,  // mov x8, #139; svc #0
+};
+constexpr std::int64_t kMostWords = std::max(kKernelX86.words, kKernelArm64.words);
+constexpr std::int64_t kKernelStackBytes = 16 << 10;  // of x86-64
 
-// struct ucontext on the stack: from rbp on: rbp, rbx, rdx, rax, rcx, rsp, rip.
-constexpr std::int64_t kContextRbp = 120, kContextBytes = 7 * kWord;
-// mov $15, %rax; syscall: rt_sigreturn, where a library has no rule for it.
-constexpr std::uint64_t kSigreturn = 0x0f0000000fc0c748;
 constexpr std::uint64_t kFirstPage = 4096;
 
 std::string cut_of(const MapDeclaration& map) {
@@ -53,7 +90,12 @@ class Walk {
 public:
     Walk(const MapDeclaration& map, const UnwindKernel& kernel, std::int64_t frames_at,
          std::int64_t memory_at)
-        : map_(map), kernel_(kernel), frames_at_(frames_at), memory_at_(memory_at) {
+        : map_(map),
+          kernel_(kernel),
+          machine_(*kernel.machine),
+          registers_(machine_.pushes_return ? kKernelX86 : kKernelArm64),
+          frames_at_(frames_at),
+          memory_at_(memory_at) {
         code_.set_source(map.at);
     }
 
@@ -158,7 +200,14 @@ private:
         code_.branch(Cmp::ne, ir::kS64, status, 0, failed);
     }
 
+    static std::int64_t place_of(std::uint8_t reg) { return reg * kWord; }
+    // Of an address that code may have signed.
+    ir::Temp unsigned_address(const ir::Operand& address) {
+        return code_.compute(Op::bit_and, ir::kU64, address, kernel_.address_mask);
+    }
+
     void read_registers(ir::Label none) {
+        const std::int64_t bytes = registers_.words * kWord;
         ir::Temp from = code_.new_temp(ir::kU64);
         if (kernel_.has_task_registers) {
             code_.assign(from, code_.call(BPF_FUNC_task_pt_regs,
@@ -168,18 +217,21 @@ private:
             code_.call(BPF_FUNC_probe_read_kernel,
                        {address(kCopy), kWord,
                         code_.compute(Op::add, ir::kU64, task, kernel_.stack_offset)});
-            code_.assign(from, code_.compute(Op::add, ir::kU64, word(kCopy),
-                                             kKernelStackBytes - kPtRegsBytes));
+            code_.assign(from,
+                         code_.compute(Op::add, ir::kU64, word(kCopy), kKernelStackBytes - bytes));
         }
         const ir::Temp status = code_.convert(
-            code_.call(BPF_FUNC_probe_read_kernel, {address(kCopy), kPtRegsBytes, from}), ir::kS64);
+            code_.call(BPF_FUNC_probe_read_kernel, {address(kCopy), bytes, from}), ir::kS64);
         code_.branch(Cmp::ne, ir::kS64, status, 0, none);
         const auto copied = [&](std::int64_t number) { return word(kCopy + number * kWord); };
         // A kernel thread has none; one of 32 bits has others.
-        code_.branch(Cmp::ne, ir::kU64, copied(kPtCs), kUserCs, none);
-        for (std::int64_t i = 0; i < kRegisters; ++i)
-            set(i * kWord, copied(kPtRegs[static_cast<std::size_t>(i)]));
-        set(kIp, copied(kPtRip));
+        code_.branch(
+            Cmp::ne, ir::kU64,
+            code_.compute(Op::bit_and, ir::kU64, copied(registers_.mode), registers_.mode_mask),
+            registers_.user_mode, none);
+        for (std::uint8_t reg = 0; reg < machine_.registers; ++reg)
+            set(place_of(reg), copied(registers_.at[reg]));
+        set(kIp, copied(registers_.ip));
         for (const std::int64_t begins_as_0 : {kBack, kFrames, kGuessed}) set(begins_as_0, 0);
     }
 
@@ -332,7 +384,7 @@ private:
         const ir::Temp now = word(kIp);
         code_.branch(Cmp::ge, ir::kU64, now, kFirstPage, go_on);
         code_.branch(Cmp::eq, ir::kU64, now, 0, done_);
-        code_.branch(Cmp::eq, ir::kU64, word(kDwarfRbp * kWord), 0, done_);
+        code_.branch(Cmp::eq, ir::kU64, word(place_of(machine_.frame)), 0, done_);
         code_.jump(cut_);
         code_.bind(go_on);
     }
@@ -354,11 +406,11 @@ private:
         const ir::Temp base = member(rule, offsetof(UnwindRule, base), ir::kU8);
         // Of the callers only these are followed.
         code_.branch(Cmp::eq, ir::kU64, index, 0, known);
-        code_.branch(Cmp::eq, ir::kU64, base, kDwarfRsp, known);
-        code_.branch(Cmp::eq, ir::kU64, base, kDwarfRbp, known);
-        code_.branch(Cmp::ne, ir::kU64, base, kDwarfRbx, cut_);
+        code_.branch(Cmp::eq, ir::kU64, base, machine_.stack, known);
+        code_.branch(Cmp::eq, ir::kU64, base, machine_.frame, known);
+        code_.branch(Cmp::ne, ir::kU64, base, machine_.other, cut_);
         code_.bind(known);
-        const ir::Temp from = entry(*element_, base, kRegisters, 3);
+        const ir::Temp from = entry(*element_, base, machine_.registers, 3);
         const ir::Temp cfa = code_.new_temp(ir::kU64);
         code_.assign(cfa, code_.compute(Op::add, ir::kU64, code_.load({from, memory_at_}, ir::kU64),
                                         member(rule, offsetof(UnwindRule, offset), ir::kS32)));
@@ -373,17 +425,35 @@ private:
         read_user(kCopy, kWord, cfa, cut_);
         code_.assign(cfa, code_.compute(Op::add, ir::kU64, word(kCopy), extra));
         code_.bind(have);
-        code_.branch(Cmp::le, ir::kU64, cfa, word(kDwarfRsp * kWord), cut_);
-        read_user(kIp, kWord, code_.compute(Op::sub, ir::kU64, cfa, kWord), cut_);
-        restore(rule, offsetof(UnwindRule, rbx), offsetof(UnwindRule, rbx_offset), kDwarfRbx, cfa);
-        restore(rule, offsetof(UnwindRule, rbp), offsetof(UnwindRule, rbp_offset), kDwarfRbp, cfa);
-        set(kDwarfRsp * kWord, cfa);
+        const ir::Temp stack = word(place_of(machine_.stack));
+        if (machine_.pushes_return) {
+            code_.branch(Cmp::le, ir::kU64, cfa, stack, cut_);
+            read_user(kIp, kWord, code_.compute(Op::sub, ir::kU64, cfa, kWord), cut_);
+        } else {
+            code_.branch(Cmp::lt, ir::kU64, cfa, stack, cut_);
+            check_return_register(rule);
+        }
+        restore(rule, offsetof(UnwindRule, other), offsetof(UnwindRule, other_words),
+                machine_.other, cfa);
+        restore(rule, offsetof(UnwindRule, frame), offsetof(UnwindRule, frame_words),
+                machine_.frame, cfa);
+        if (!machine_.pushes_return) set(kIp, unsigned_address(word(place_of(machine_.other))));
+        set(place_of(machine_.stack), cfa);
         set(kBack, 1);
         set(kReturn, 0);
         code_.jump(next);
     }
 
-    void restore(ir::Temp rule, std::size_t saved_at, std::size_t offset_at, std::int64_t reg,
+    // A function that has called one has saved where it returns to.
+    void check_return_register(ir::Temp rule) {
+        const ir::Label good = code_.new_label();
+        code_.branch(Cmp::eq, ir::kU64, word(kBack), 0, good);
+        code_.branch(Cmp::eq, ir::kU64, member(rule, offsetof(UnwindRule, other), ir::kU8),
+                     static_cast<int>(UnwindRule::Saved::in_register), cut_);
+        code_.bind(good);
+    }
+
+    void restore(ir::Temp rule, std::size_t saved_at, std::size_t words_at, std::uint8_t reg,
                  ir::Temp cfa) {
         using Saved = UnwindRule::Saved;
         const ir::Label is_there = code_.new_label(), have = code_.new_label();
@@ -392,17 +462,18 @@ private:
         const ir::Temp from = code_.new_temp(ir::kU64);
         code_.assign(from, cfa);
         code_.branch(Cmp::eq, ir::kU64, saved, static_cast<int>(Saved::at_cfa), have);
-        code_.assign(from, word(kDwarfRbp * kWord));
+        code_.assign(from, word(place_of(machine_.frame)));
         code_.bind(have);
-        read_user(reg * kWord, kWord,
-                  code_.compute(Op::add, ir::kU64, from, member(rule, offset_at, ir::kS16)), cut_);
+        const ir::Temp offset =
+            code_.compute(Op::shl, ir::kU64, member(rule, words_at, ir::kS16), 3);
+        read_user(place_of(reg), kWord, code_.compute(Op::add, ir::kU64, from, offset), cut_);
         code_.bind(is_there);
     }
 
     void apply_frame_pointer(ir::Label by_signal, ir::Label next) {
         const ir::Label no_signal = code_.new_label();
         read_user(kCopy, kWord, word(kIp), no_signal);
-        code_.branch(Cmp::eq, ir::kU64, word(kCopy), kSigreturn, by_signal);
+        code_.branch(Cmp::eq, ir::kU64, word(kCopy), registers_.sigreturn, by_signal);
         code_.bind(no_signal);
         // A function that begins has not yet made its frame.
         const ir::Label has_frame = code_.new_label();
@@ -410,30 +481,34 @@ private:
         code_.branch(Cmp::eq, ir::kU64, back, 0, has_frame);
         set(kReturn, 0);
         set(kIp, back);
-        set(kDwarfRsp * kWord, code_.compute(Op::add, ir::kU64, word(kDwarfRsp * kWord), kWord));
+        const std::int64_t stack = place_of(machine_.stack), frame = place_of(machine_.frame);
+        if (machine_.pushes_return)
+            set(stack, code_.compute(Op::add, ir::kU64, word(stack), kWord));
         set(kBack, 1);
         code_.jump(next);
         code_.bind(has_frame);
-        const ir::Temp pointer = word(kDwarfRbp * kWord);
+        const ir::Temp pointer = word(frame);
         code_.branch(Cmp::eq, ir::kU64, pointer, 0, done_);
-        code_.branch(Cmp::lt, ir::kU64, pointer, word(kDwarfRsp * kWord), cut_);
+        code_.branch(Cmp::lt, ir::kU64, pointer, word(stack), cut_);
         code_.branch(Cmp::any_bits, ir::kU64, pointer, kWord - 1, cut_);
         read_user(kCopy, 2 * kWord, pointer, cut_);
-        set(kDwarfRsp * kWord, code_.compute(Op::add, ir::kU64, pointer, 2 * kWord));
-        set(kDwarfRbp * kWord, word(kCopy));
-        set(kIp, word(kCopy + kWord));
+        set(stack, code_.compute(Op::add, ir::kU64, pointer, 2 * kWord));
+        set(frame, word(kCopy));
+        const ir::Temp back_there = word(kCopy + kWord);
+        set(kIp, machine_.pushes_return ? back_there : unsigned_address(back_there));
         set(kBack, 1);
         code_.jump(next);
     }
 
     void apply_signal() {
         const ir::Temp context =
-            code_.compute(Op::add, ir::kU64, word(kDwarfRsp * kWord), kContextRbp);
-        read_user(kCopy, kContextBytes, context, cut_);
-        set(kDwarfRbp * kWord, word(kCopy));
-        set(kDwarfRbx * kWord, word(kCopy + kWord));
-        set(kDwarfRsp * kWord, word(kCopy + 5 * kWord));
-        set(kIp, word(kCopy + 6 * kWord));
+            code_.compute(Op::add, ir::kU64, word(place_of(machine_.stack)), registers_.context_at);
+        read_user(kCopy, registers_.context_words * kWord, context, cut_);
+        const auto told = [&](std::uint8_t place) { return word(kCopy + place * kWord); };
+        set(place_of(machine_.frame), told(registers_.frame));
+        set(place_of(machine_.other), told(registers_.other));
+        set(place_of(machine_.stack), told(registers_.stack));
+        set(kIp, told(registers_.context_ip));
         set(kBack, 0);
         set(kReturn, 0);
     }
@@ -441,6 +516,8 @@ private:
     ir::Code code_;
     const MapDeclaration& map_;
     const UnwindKernel& kernel_;
+    const UnwindMachine& machine_;
+    const KernelRegisters& registers_;
     const std::int64_t frames_at_, memory_at_;
     std::optional<ir::Temp> element_;
     ir::Label out_{}, cut_{}, done_{};
@@ -450,7 +527,7 @@ private:
 
 void unwind_user_stacks(Program& program, const UnwindKernel& kernel) {
     UserStackWay way;
-    way.memory_bytes = kCopy + kPtRegsBytes;
+    way.memory_bytes = kCopy + kMostWords * kWord;
     way.define = [&kernel](Program& to, const MapDeclaration& map, std::int64_t frames_at,
                            std::int64_t memory_at) {
         const auto add = [&](std::string name, std::vector<CodeItem> code) {

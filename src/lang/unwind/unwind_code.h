@@ -5,6 +5,7 @@
 
 #include "lang/ir/stack_map.h"
 #include "lang/program/program.h"
+#include "lang/unwind/machine.h"
 
 namespace gpufs {
 
@@ -27,9 +28,12 @@ inline constexpr const char* kUnwindAsks = "unwind.asks";
 
 // What a kernel has that the code needs.
 struct UnwindKernel {
+    const UnwindMachine* machine = kOwnUnwindMachine;  // borrowed
+    // The bits of user addresses. In the others of a return address arm64's code keeps a signature.
+    std::uint64_t address_mask = ~std::uint64_t{0};
     bool has_callbacks = false;  // bpf_loop(); else the loop is a bounded one
-    // bpf_task_pt_regs(); else the registers are found at the end of the kernel stack, which is so
-    // far into task_struct.
+    // bpf_task_pt_regs(); else, on x86-64, the registers are found at the end of the kernel stack,
+    // which is so far into task_struct.
     bool has_task_registers = false;
     std::int64_t stack_offset = 0;
 };

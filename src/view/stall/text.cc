@@ -22,7 +22,8 @@ bool is_scheduler(std::string_view function) {
 bool is_entry(std::string_view function) {
     return function.starts_with("entry_") || function.starts_with("do_syscall_") ||
            function.starts_with("x64_sys_call") || function.starts_with("el0") ||
-           function.starts_with("ret_from_fork") || function.starts_with("invoke_syscall");
+           function.starts_with("do_el0_") || function.starts_with("ret_from_fork") ||
+           function.starts_with("invoke_syscall");
 }
 
 constexpr std::size_t kIndent = 20, kLabel = 8;

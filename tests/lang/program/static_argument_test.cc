@@ -13,7 +13,8 @@ namespace {
 std::string read(std::string_view text) {
     using Kind = StaticArgument::Kind;
     const auto name_of = [](std::optional<std::size_t> place) -> std::string {
-        for (const char* name : {"ax", "cx", "di", "sp", "bp", "r8", "x0", "x19", "x29"})
+        for (const char* name :
+             {"ax", "cx", "di", "sp", "bp", "r8", "x0", "x1", "x2", "x3", "x19", "x29"})
             if (place && place == register_offset(name)) return name;
         return "-";
     };
@@ -73,9 +74,16 @@ BOOST_AUTO_TEST_CASE(operands_are_read_as_the_assembler_writes_them) {
 }
 #elif defined __aarch64__
 BOOST_AUTO_TEST_CASE(operands_are_read_as_the_assembler_writes_them) {
-    BOOST_TEST(read("8@x19 -4@w0 -4@5") == "u8 register x19, s4 register x0, s4 constant 5");
+    BOOST_TEST(read("8@x19 -4@w0 -4@5 -4@#-5") ==
+               "u8 register x19, s4 register x0, s4 constant 5, s4 constant -5");
     BOOST_TEST(read("4@[x29, 24] -4@[sp, 8] 8@[sp]") ==
                "u4 memory x29 + - * 1 + 24, s4 memory sp + - * 1 + 8, u8 memory sp + - * 1 + 0");
+    BOOST_TEST(read("8@[x0, x1] 8@[x0, x1, lsl 3] 4@[x0, #-4] 4@[x2, x3, lsl #2]") ==
+               "u8 memory x0 + x1 * 1 + 0, u8 memory x0 + x1 * 8 + 0, u4 memory x0 + - * 1 + -4, "
+               "u4 memory x2 + x3 * 4 + 0");
+    // What would have to be extended, and what only the linker knew.
+    BOOST_TEST(read("4@[x0, w1, sxtw 2] 4@[x0, :lo12:counted]") ==
+               "u4 unknown 4@[x0, w1, sxtw 2], u4 unknown 4@[x0, :lo12:counted]");
 }
 #endif
 
