@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh: pages and pictures in Chromium. Makes them of shipped recordings with $GPUFS_BIN, and asks the
 # browser what it shows: tests/browser/pages.js, driven by playwright-core in build/browser. The tally
-# goes to $GPUFS_TALLY.
+# goes to $GPUFS_TALLY. ONLY=WORDS runs the tests with these words in their names.
 set -eu
 
 out=$(mktemp -d /tmp/gpufs-browser-XXXXXX)

@@ -236,10 +236,16 @@ function drawTicks(context, ticks, y, height, colour) {
     context.fillStyle = colour;
     const {time} = ticks, wide = perPixel < 20000 ? 2 : 1;
     let from = 0, to = -1;  // pixels beside each other
+    const kCrowded = 8;  // of so many no one is to be seen: they are no bar
+    const fill = () => {
+        context.globalAlpha = to - from > kCrowded ? 0.35 : 1;
+        if (to >= from) context.fillRect(from, y, to - from, height);
+        context.globalAlpha = 1;
+    };
     for (let i = firstFrom(time, view.from); i < time.length && time[i] < view.to;) {
         const x = Math.floor(xOf(time[i])), edge = timeAt(x + 1);
         if (x > to) {
-            if (to >= from) context.fillRect(from, y, to - from, height);
+            fill();
             from = x;
         }
         to = x + wide;
@@ -248,7 +254,7 @@ function drawTicks(context, ticks, y, height, colour) {
             else i++;
         }
     }
-    if (to >= from) context.fillRect(from, y, to - from, height);
+    fill();
 }
 
 function drawCounts(context, lane, y) {

@@ -95,7 +95,9 @@ function laneHeight(lane) {
     if (lane.kind === 'count') return rowHeights.count + 4;
     let height = Math.max(1, lane.rows.length) * rowHeight(lane);
     if (lane.kind === 'task') height = 14 + (lane.rows.length - 1) * rowHeight(lane);
-    if (lane.ticks && lane.rows.length && lane.rows.some(row => row.start.length)) height += 6;
+    // Of an overview: most CPUs and tasks have ticks, for which there is room then.
+    const hasTicks = lane.shares ? lane.kind !== 'ring' : lane.ticks && lane.rows.some(row => row.start.length);
+    if (hasTicks) height += 6;
     return Math.max(height, 16) + 6;
 }
 
