@@ -109,6 +109,7 @@ std::size_t compare(const std::string& program, const std::string& line_name,
     BOOST_TEST_REQUIRE(seen.size() == truth.size(), program);
     for (std::size_t i = 0; i < truth.size(); ++i)
         for (const std::string& name : names) {
+            if (test::is_ahead(program, name)) continue;
             const auto value = seen[i].find(name);
             BOOST_TEST_REQUIRE((value != seen[i].end()), program + " " + name);
             BOOST_TEST(value->second == truth[i].at(name), program + " " + name);
@@ -118,8 +119,6 @@ std::size_t compare(const std::string& program, const std::string& line_name,
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(probe_source, *ut::precondition(test::has_file{"uprobe_events"}))
-
-#if defined __x86_64__
 
 BOOST_AUTO_TEST_CASE(variables_at_a_line_are_what_the_program_prints_there) {
     for (const std::string name : kVariants) {
@@ -162,9 +161,10 @@ BOOST_AUTO_TEST_CASE(a_late_timer_is_explained_by_the_line_that_notices_it) {
     BOOST_TEST(late.front().at("round") == "5", shown.out);
     BOOST_TEST(std::stol(late.front().at("tv_diff")) >= 150'000'000);
     BOOST_TEST(has(shown.out, "prev_state=D"), shown.out);
-    BOOST_TEST(has(shown.out, "vfork"), shown.out);
+    BOOST_TEST(has(shown.out, "kernel_clone"), shown.out);  // of vfork
 }
 
+#if defined __x86_64__
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_variable_is_shown_at_its_place, *ut::label("pure")) {
     const TempSession session;
     const std::string plain = variant("gcc-O0-pie"), optimized = variant("clang-O2-pie");
@@ -207,6 +207,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_variable_is_shown_at_its_place, *ut::l
             "there is no file");
     refused("/bin/true", "x.c:1", "'/bin/true' has no debug information");
 }
+#endif
 
 BOOST_AUTO_TEST_CASE(a_function_is_probed_where_its_parameters_are_there) {
     for (const char* name : {"gcc-O0-pie", "clang-O0-pie", "gcc-O2-pie", "clang-O2-pie"}) {
@@ -239,6 +240,7 @@ BOOST_AUTO_TEST_CASE(an_inlined_function_is_probed_in_its_copies) {
         BOOST_TEST(seen[i].at("value") == truth[i].at("sum"));
 }
 
+#if defined __x86_64__
 BOOST_AUTO_TEST_CASE(variables_and_lines_are_listed_without_root, *ut::label("pure")) {
     const std::string program = variant("gcc-O0-pie");
     const Ended vars = test::gpufs({"probe", "vars", "-x", program, "gone"});
@@ -260,6 +262,7 @@ BOOST_AUTO_TEST_CASE(variables_and_lines_are_listed_without_root, *ut::label("pu
     BOOST_TEST(lines_of(lines.out).size() == 6u, lines.out);
     BOOST_TEST(test::gpufs({"probe", "lines", "-x", program, "gone", "--json"}).status == 0);
 }
+#endif
 
 BOOST_AUTO_TEST_CASE(each_way_of_an_argument_is_explained, *ut::label("pure")) {
     const TempSession session;
@@ -270,8 +273,6 @@ BOOST_AUTO_TEST_CASE(each_way_of_an_argument_is_explained, *ut::label("pure")) {
     BOOST_TEST(has(told.out, "AT"), told.out);
     BOOST_TEST(has(told.out, ")):s64"), told.out);
 }
-
-#endif
 
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()

@@ -30,7 +30,10 @@ void passed(int n) {
     STATIC_PROBE("probed", "passed", "0", "-4@%0 -4@$7 -4@%1", "m"(n), "m"(n));
     STATIC_PROBE("probed", "of__sizes", "0", "-4@%0", "r"(n));
     STATIC_PROBE("probed", "of__sizes", "0", "8@%0", "r"(long{n}));
-#if defined __x86_64__
+#if defined __aarch64__
+    STATIC_PROBE("probed", "of__forms", "0", "-4@[%1] 8f@d0 8@[%0, %0, lsl 3]", "r"(long{n}),
+                 "r"(&counted));
+#else
     STATIC_PROBE("probed", "of__forms", "0", "-4@counted(%%rip) 8f@%%xmm0 8@(%0,%0,8)",
                  "r"(long{n}));
 #endif

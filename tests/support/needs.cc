@@ -118,14 +118,19 @@ extern "C" [[gnu::noinline]] void gpufs_test_measured(unsigned long long ns) {
     asm volatile("" ::"r"(ns) : "memory");
 }
 
-std::string fetch_of_measure() {
+std::string argument_register(std::size_t number) {
 #if defined(__aarch64__)
-    return "%x0:u64";
+    return cat("%x", number);
 #elif defined(__riscv)
-    return "%a0:u64";
+    return cat("%a", number);
 #else
-    return "%di:u64";
+    constexpr const char* kRegisters[] = {"%di", "%si", "%dx"};
+    return kRegisters[number];
 #endif
+}
+
+std::string fetch_of_measure() {
+    return argument_register(0) + ":u64";
 }
 
 namespace {

@@ -71,6 +71,9 @@ void block_in_d_state(int times, int ms);
 // first argument's register, which fetch_of_measure() names in the kernel's words.
 extern "C" void gpufs_test_measured(unsigned long long ns);
 std::string fetch_of_measure();
+// The register of a function's first, second or third argument (0, 1, 2), as probes write it:
+// "%di".
+std::string argument_register(std::size_t number);
 
 // The names below instances/ that begin with "gpufs" and were not there when the tests began.
 std::string our_instances();

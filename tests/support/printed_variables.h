@@ -23,4 +23,8 @@ std::map<std::string, std::string> named_values(std::string_view line);
 using Records = std::vector<std::map<std::string, std::string>>;
 Records printed_at(const std::string& output, const std::string& line_name);
 
+// Whether the compiler lets a line begin before the variable has the value that is printed there:
+// clang's optimizer does so on arm64, where it takes instructions of the line "later" ahead.
+bool is_ahead(const std::string& program, std::string_view variable);
+
 }  // namespace gpufs::test

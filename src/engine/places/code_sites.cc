@@ -69,7 +69,8 @@ std::vector<ProbeSite> sites_in(DebugInfo& info, const std::vector<CodeSpot>& sp
 bool needs_debug_info(const ProbeSite& site) {
     const ProbeTarget& target = *site.target;
     if (target.kind != ProbeTarget::Kind::uprobe || target.has_glob) return false;
-    return line_begin(place_in_file(target)) != 0 || !variables_in(*site.program, target.kind).empty();
+    return line_begin(place_in_file(target)) != 0 ||
+           !variables_in(*site.program, target.kind).empty();
 }
 
 FoundSites find_code_sites(const SiteSearch& search, const ProbeSite& site) {

@@ -18,6 +18,7 @@
 #include "kernel/elf/elf_file.h"
 #include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kallsyms.h"
+#include "lang/program/registers.h"
 #include "lang/symbols/kernel_functions.h"
 
 namespace gpufs {
@@ -255,7 +256,9 @@ std::uint64_t find_function_offset(const std::string& file, const std::string& f
 std::string fetch_from_instruction(std::uint64_t probe_address, std::uint64_t address) {
     const std::uint64_t ahead = address - probe_address;
     const bool is_before = static_cast<std::int64_t>(ahead) < 0;
-    return cat(is_before ? '-' : '+', hex(is_before ? 0 - ahead : ahead), "(%ip)");
+    const auto here = register_offset("ip");
+    return cat(is_before ? '-' : '+', hex(is_before ? 0 - ahead : ahead), "(%",
+               here ? tracefs_register(*here).value() : "ip", ')');
 }
 
 std::optional<std::string> variable_fetch(const std::string& file, std::uint64_t probe_offset,

@@ -29,9 +29,9 @@ public:
 // one.
 std::uint64_t find_function_offset(const std::string& file, const std::string& function);
 
-// "+0x2e7e(%ip)": how a probe at an address of a program reads what is at another of them: so far
-// from the instruction. ("@+OFFSET", from the begin of the probe's segment, was seen to read 0 on
-// Linux 5.10.)
+// "+0x2e7e(%ip)", on arm64 (%pc): how a probe at an address of a program reads what is at another
+// of them: so far from the instruction. ("@+OFFSET", from the begin of the probe's segment, was
+// seen to read 0 on Linux 5.10.)
 std::string fetch_from_instruction(std::uint64_t probe_address, std::uint64_t address);
 // The same for a probe at this offset of a file and a variable of it, or memory behind its begin.
 // Absent if the file has no such symbol. Throws Error if it cannot be read.

@@ -96,11 +96,17 @@ public:
     std::vector<StaticProbe> static_probes(const std::string&, const std::string&,
                                            const std::string& name) override {
         if (name != "probe") return {};
-        return {
-            {"sample", "probe",
-             parse_static_arguments("-4@%edi 8@-16(%rbp) 1@$7 8@8(%rax,%rcx,4) 8@global(%rip)")},
-            {"sample", "probe",
-             parse_static_arguments("-4@%esi 8@(%rsp) 1@$8 8@16(%rdx) 4f@%xmm0")}};
+#if defined __aarch64__
+        constexpr const char* kOperands[] = {
+            "-4@w0 8@[x29, -16] 1@7 8@[x0, x1, lsl 2] 8@global(%rip)",
+            "-4@w1 8@[sp] 1@8 8@[x2, 16] 4f@d0"};
+#else
+        constexpr const char* kOperands[] = {
+            "-4@%edi 8@-16(%rbp) 1@$7 8@8(%rax,%rcx,4) 8@global(%rip)",
+            "-4@%esi 8@(%rsp) 1@$8 8@16(%rdx) 4f@%xmm0"};
+#endif
+        return {{"sample", "probe", parse_static_arguments(kOperands[0])},
+                {"sample", "probe", parse_static_arguments(kOperands[1])}};
     }
 
 private:

@@ -111,6 +111,7 @@ Rows printed(const TempFile& output, const std::string& line_name, std::span<con
 void compare(const std::string& program, const std::string& line_name,
              std::span<const Named> names) {
     for (; !names.empty(); names = names.subspan(std::min(kAtOnce, names.size()))) {
+        if (test::is_ahead(program, names.front().name)) names = names.subspan(1);
         const auto some = names.first(std::min(kAtOnce, names.size()));
         const TempFile output;
         const Rows seen = counted(program, line_name, some, output);
@@ -122,8 +123,6 @@ void compare(const std::string& program, const std::string& line_name,
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(adhoc_variables, *ut::precondition(test::has_file{"uprobe_events"}))
-
-#if defined __x86_64__
 
 BOOST_AUTO_TEST_CASE(programs_count_by_variables_of_a_line_what_the_program_prints_there) {
     for (const char* name :
@@ -179,6 +178,7 @@ BOOST_AUTO_TEST_CASE(thread_local_variables_are_those_of_the_thread_that_runs,
                                   " by number\n"));
 }
 
+#if defined __x86_64__
 BOOST_AUTO_TEST_CASE(explain_tells_how_each_variable_is_read) {
     const std::string program = variant("clang-O2-pie");
     const Ended ended = test::gpufs(
@@ -200,6 +200,7 @@ BOOST_AUTO_TEST_CASE(explain_tells_how_each_variable_is_read) {
     const Ended listed = test::gpufs({"probe", "vars", "-x", program, place("computed")});
     BOOST_TEST(has(listed.out, "by programs: (%si * 100):u8\n"), listed.out);
 }
+#endif
 
 BOOST_AUTO_TEST_CASE(variables_at_lines_are_what_other_questions_ask_for) {
     const std::string program = variant("gcc-O2-pie");
@@ -222,6 +223,7 @@ BOOST_AUTO_TEST_CASE(variables_at_lines_are_what_other_questions_ask_for) {
     BOOST_TEST(has(ask({"count", "work", "by", "n,arg1"}), "4     4      1\n"));
 }
 
+#if defined __x86_64__
 BOOST_AUTO_TEST_CASE(a_programs_text_reads_variables_as_fields) {
     const std::string program = variant("clang-O2-pie");
     const auto text = [&](const std::string& name) {
@@ -246,6 +248,7 @@ BOOST_AUTO_TEST_CASE(a_programs_text_reads_variables_as_fields) {
     BOOST_TEST(has(refused.err, "there is no variable 'txet' here"), refused.err);
     BOOST_TEST(has(refused.err, "hint: did you mean 'text'?"), refused.err);
 }
+#endif
 
 BOOST_AUTO_TEST_CASE(a_programs_text_reads_members_elements_and_arrays) {
     for (const char* name : {"gcc-O0-pie", "gcc-O2-pie", "clang-O2-pie", "gcc-O2-split"}) {
@@ -341,6 +344,7 @@ BOOST_AUTO_TEST_CASE(what_a_text_names_of_a_variable_is_checked, *ut::label("pur
                "large\n");
 }
 
+#if defined __x86_64__
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_line_or_a_variable_is_shown_in_the_question,
                      *ut::label("pure")) {
     std::string program = variant("gcc-O2-pie");
@@ -365,7 +369,6 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_line_or_a_variable_is_shown_in_the_que
     program = variant("clang-O2-pie");
     refused({"count", place("later"), "by", "small"}, "'small' is optimized out at ");
 }
-
 #endif
 
 BOOST_AUTO_TEST_SUITE_END()

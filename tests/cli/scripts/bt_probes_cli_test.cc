@@ -100,7 +100,6 @@ BOOST_AUTO_TEST_CASE(a_function_of_cpp_has_its_readable_name) {
     BOOST_TEST(told.out == "\n\n@: 7\n", told.err);
 }
 
-#if defined __x86_64__
 // Variables that the program has by their addresses, wherever it is loaded.
 BOOST_AUTO_TEST_CASE(static_probes_have_global_variables) {
     for (const char* name : {"probed", "probed-fixed"}) {
@@ -110,7 +109,6 @@ BOOST_AUTO_TEST_CASE(static_probes_have_global_variables) {
         BOOST_TEST(told.out == "\n\n@: 14\n", told.err);
     }
 }
-#endif
 
 BOOST_AUTO_TEST_CASE(a_probe_of_a_program_is_within_a_function) {
     const auto refusal = [](const std::string& where) {

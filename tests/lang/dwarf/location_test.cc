@@ -14,6 +14,10 @@ std::string packed(const Bytes& bytes) {
     return {bytes.begin(), bytes.end()};
 }
 
+BOOST_AUTO_TEST_SUITE(lang_dwarf)
+
+#if defined __x86_64__
+
 // What an expression comes to, where the frame is at %sp+16.
 VariablePlace place(const Bytes& expression) {
     static const DwarfInfo info{DwarfSections{}};
@@ -26,10 +30,6 @@ VariablePlace place(const Bytes& expression) {
 std::string text(const Bytes& expression) {
     return place(expression).to_text();
 }
-
-BOOST_AUTO_TEST_SUITE(lang_dwarf)
-
-#if defined __x86_64__
 
 BOOST_AUTO_TEST_CASE(an_expression_says_where_a_variable_is) {
     BOOST_TEST(text({0x55}) == "%di");
