@@ -283,7 +283,7 @@ BOOST_DATA_TEST_CASE(children_are_watched_when_asked_for_and_only_then, kWays, w
 
 BOOST_DATA_TEST_CASE(a_process_that_hangs_already_is_answered_from_proc, kWays, way) {
     Worker worker([] {
-        test::block_in_vfork(3'000);
+        test::block_in_vfork(10'000);
         return 0;
     });
     worker.start();
