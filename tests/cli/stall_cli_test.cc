@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(freeze_stops_the_session_at_the_first_stall) {
     BOOST_TEST(session.read("tracing_on") == "0\n");
     const Ended shown = test::gpufs({"show", "--session", session.name()});
     // In the stack of the task, or, if it slept already, of the one that woke it.
-    BOOST_TEST(has(shown.out, "vfork"), shown.out);
+    BOOST_TEST(has(shown.out, "kernel_clone"), shown.out);
     // What is frozen is not written over.
     const Ended again =
         test::gpufs({"stall", "--freeze", "--session", session.name(), "--", "true"});

@@ -135,7 +135,9 @@ BOOST_AUTO_TEST_CASE(a_condition_on_a_probe_is_checked_before_there_is_a_probe,
     const std::string self = own_path();
     const std::string body =
         "param f file\n"
-        "probe late uprobe $f:gpufs_test_measured ns=%di:u32\n"
+        "probe late uprobe $f:gpufs_test_measured ns=" +
+        test::argument_register(0) +
+        ":u32\n"
         "event late if ms > 5\n";
     BOOST_TEST(check_complaint(body, {{"f", self}}) ==
                "usage: x.trig:4:15: error: probe:late has no field 'ms'\n"
@@ -224,13 +226,15 @@ BOOST_AUTO_TEST_CASE(a_run_sets_everything_and_takes_it_away,
                      *ut::precondition(test::has_file{"uprobe_events"})) {
     const RecipeOnKernel on_kernel =
         check_recipe(test::top(), recipe("param f file\n"
-                                         "probe late uprobe $f:gpufs_test_measured ns=%di:u64\n"
-                                         "event sched:sched_switch if prev_state == 2\n"
-                                         "    trigger enable_event late\n"
-                                         "    trigger stacktrace count 3\n"
-                                         "event late if ns > 5\n"
-                                         "    trigger traceoff if ns > 7\n"
-                                         "set buffer=64k clock=mono\n",
+                                         "probe late uprobe $f:gpufs_test_measured ns=" +
+                                             test::fetch_of_measure() +
+                                             "\n"
+                                             "event sched:sched_switch if prev_state == 2\n"
+                                             "    trigger enable_event late\n"
+                                             "    trigger stacktrace count 3\n"
+                                             "event late if ns > 5\n"
+                                             "    trigger traceoff if ns > 7\n"
+                                             "set buffer=64k clock=mono\n",
                                          {{"f", own_path()}}));
     std::string group, instance;
     {
@@ -267,10 +271,12 @@ BOOST_AUTO_TEST_CASE(a_write_that_the_kernel_refuses_leaves_nothing,
     const Session session = Session::named(test::top(), temp.name());
     const Recipe filled = recipe(
         "param f file\n"
-        "probe good uprobe $f:gpufs_test_measured ns=%di:u64\n"
-        "probe bad uprobe $f:gpufs_test_measured ns=%nosuch:u64\n"
-        "event good, bad\n"
-        "set buffer=64k\n",
+        "probe good uprobe $f:gpufs_test_measured ns=" +
+            test::fetch_of_measure() +
+            "\n"
+            "probe bad uprobe $f:gpufs_test_measured ns=%nosuch:u64\n"
+            "event good, bad\n"
+            "set buffer=64k\n",
         {{"f", own_path()}});
     const RecipeOnKernel on_kernel = check_recipe(test::top(), filled);
     try {

@@ -10,7 +10,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/trace/raw_buffer.h"
+#include "lang/program/registers.h"
 #include "support/kernel_text.h"
+#include "support/needs.h"
 
 // A function to put probes on.
 extern "C" [[gnu::noinline]] int gpufs_probed(const char* text, int number);
@@ -197,9 +199,11 @@ BOOST_AUTO_TEST_CASE(user_probes_print_as_the_kernel_prints_them,
     char self[4096] = {};
     BOOST_REQUIRE(::readlink("/proc/self/exe", self, sizeof self - 1) > 0);
     const std::string at = cat(self, place.substr(place.find(':')));
+    const std::string first = test::argument_register(0), second = test::argument_register(1);
     const TraceInstance instance;
     probes.add("p", "called",
-               cat(at, " text=+0(%di):string number=%si:s32 hex=%si:x64 byte=%si:u8"));
+               cat(at, " text=+0(", first, "):string number=", second, ":s32 hex=", second,
+                   ":x64 byte=", second, ":u8"));
     probes.add("r", "returned", cat(at, " ret=$retval:s32"));
     instance.enable({Probes::group()});
     instance.record([] {
@@ -215,9 +219,15 @@ BOOST_AUTO_TEST_CASE(kernel_probes_print_as_the_kernel_prints_them,
                      *ut::precondition(test::has_file{"kprobe_events"})) {
     Probes probes("kprobe_events");
     const TraceInstance instance;
-    probes.add("p", "opened", "do_sys_openat2 dfd=%di:s32 name=+0(%si):ustring how=%dx:x64");
+    probes.add(
+        "p", "opened",
+        cat("do_sys_openat2 dfd=", test::argument_register(0), ":s32 name=+0(",
+            test::argument_register(1), "):ustring how=", test::argument_register(2), ":x64"));
     probes.add("r", "opened_back", "do_sys_openat2 fd=$retval:s32");
-    probes.add("p", "read", "vfs_read banner=+0(@linux_banner):string at=%ip:symbol n=%dx:u64");
+    probes.add("p", "read",
+               cat("vfs_read banner=+0(@linux_banner):string at=%",
+                   tracefs_register(*register_offset("ip")).value(),
+                   ":symbol n=", test::argument_register(2), ":u64"));
     instance.enable({Probes::group()});
     instance.record([&] { keep_busy(instance, 20); });
     instance.set(cat("events/", Probes::group(), "/enable"), "0");
