@@ -21,9 +21,9 @@ void Diagnostics::add(const SourceText& source, Span at, PlacedMessage message) 
     const auto known = std::ranges::find(names_, source.name);
     const auto index = static_cast<std::size_t>(known - names_.begin());
     if (known == names_.end()) names_.push_back(source.name);
-    // One line of a text may be several instructions, and name something wrong several times.
+    // What stands once in a text may be several instructions.
     const auto is_told = [&](const Entry& entry) {
-        return entry.source == index && entry.message.begin.line == message.begin.line &&
+        return entry.source == index && entry.at.begin == at.begin &&
                entry.message.message == message.message && entry.message.hint == message.hint;
     };
     if (std::ranges::any_of(entries_, is_told)) return;

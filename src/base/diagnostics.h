@@ -24,7 +24,7 @@ private:
 // Mistakes found in one or more texts, collected so that one run shows all of them.
 class Diagnostics {
 public:
-    // What was told of the same line already is not told again.
+    // What was told of the same place already is not told again.
     void error(const SourceText& source, Span at, std::string_view message,
                const std::string& hint = {});
     // Adds a mistake that a parser threw about `source`.

@@ -40,15 +40,17 @@ BOOST_AUTO_TEST_CASE(mistakes_at_one_place_stay_in_the_order_they_were_found) {
                "a.bpf:1:1: error: first\none\n^\na.bpf:1:1: error: second\none\n^");
 }
 
-BOOST_AUTO_TEST_CASE(a_mistake_is_told_once_of_a_line) {
+BOOST_AUTO_TEST_CASE(a_mistake_is_told_once_of_a_place) {
     Diagnostics found;
     found.error(kFirst, {4, 5}, "wrong", "try 1");
-    found.error(kFirst, {5, 7}, "wrong", "try 1");
+    found.error(kFirst, {4, 6}, "wrong", "try 1");
     found.error(kFirst, {8, 9}, "wrong", "try 1");
     found.error(kFirst, {5, 7}, "wrong", "try 2");
+    found.error(kFirst, {5, 7}, "wrong", "try 1");
     BOOST_TEST(found.to_text() ==
                "a.bpf:2:1: error: wrong\ntwo\n^\nhint: try 1\n"
                "a.bpf:2:2: error: wrong\ntwo\n ^~\nhint: try 2\n"
+               "a.bpf:2:2: error: wrong\ntwo\n ^~\nhint: try 1\n"
                "a.bpf:3:1: error: wrong\nthree\n^\nhint: try 1");
 }
 
