@@ -140,6 +140,9 @@ int cmd_latency(Context& ctx, Args args) {
     }
     latency.starts = asker.find_events(words.first(1), of_starts, true);
     std::vector<AdhocEvent> ends = asker.find_events(words.last(1), of_ends, true);
+    // What is wrong with both is told once, of what the user wrote.
+    if (choices.has_added_end)
+        for (AdhocEvent& end : ends) end.target.at = latency.starts.front().target.at;
     latency.thread_exit = asker.find_tracepoint("sched:sched_process_exit");
     return asker.run(ctx, make_latency(asker.question(std::move(ends)), latency));
 }

@@ -26,7 +26,7 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
     choices.run.command = take_command(args);
     if (!options.parse(ctx, args, choices.words)) return false;
     if (choices.file) set_file(choices.words, *choices.file, static_cast<std::size_t>(subjects));
-    if (subjects == AdhocSubjects::start_and_end) add_end(choices.words);
+    if (subjects == AdhocSubjects::start_and_end) choices.has_added_end = add_end(choices.words);
     follow_command(choices.run, !choices.pids.empty());
     choices.run.pids = choices.pids;
     if (!choices.run.input)

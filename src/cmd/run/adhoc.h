@@ -21,6 +21,7 @@ namespace gpufs {
 struct AdhocChoices {
     RunChoices run;
     std::vector<std::string> words;
+    bool has_added_end = false;       // the second word is the end of what the first one names
     std::optional<std::string> file;  // from -x
     std::vector<int> pids;
     std::optional<Expression> comm;  // from --comm

@@ -101,12 +101,15 @@ void set_file(std::vector<std::string>& words, const std::string& file, std::siz
     words = std::move(changed);
 }
 
-void add_end(std::vector<std::string>& words) {
+bool add_end(std::vector<std::string>& words) {
     const auto by = end_of_subjects(words);
-    if (by - words.begin() != 1) return;
+    if (by - words.begin() != 1) return false;
     // A line has no end of its own.
-    if (words.front().starts_with("uprobe:") && line_begin(words.front()) != 0) return;
-    if (std::string end = end_of(words.front()); !end.empty()) words.insert(by, std::move(end));
+    if (words.front().starts_with("uprobe:") && line_begin(words.front()) != 0) return false;
+    std::string end = end_of(words.front());
+    if (end.empty()) return false;
+    words.insert(by, std::move(end));
+    return true;
 }
 
 std::vector<AdhocPair> parse_adhoc_pairs(const SourceText& source, std::size_t source_index) {

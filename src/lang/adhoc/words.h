@@ -27,8 +27,8 @@ AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& w
 // `events`: how many words are events; fields are behind them.
 void set_file(std::vector<std::string>& words, const std::string& file, std::size_t events);
 // Behind the only word before `by`, inserts the end that belongs to it: the return of a function,
-// the exit of a system call. Does nothing for what has no such end.
-void add_end(std::vector<std::string>& words);
+// the exit of a system call. Does nothing for what has no such end. Whether it inserted one.
+bool add_end(std::vector<std::string>& words);
 
 // The non-empty parts of a range of the text, split at characters of `separators`.
 std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t source_index, Span range,

@@ -223,6 +223,16 @@ BOOST_AUTO_TEST_CASE(a_latency_has_every_pair_and_tells_what_was_none) {
                unpaired.err);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_function_is_told_once_not_of_its_return_too,
+                     *ut::label("pure")) {
+    const Ended ran = test::gpufs({"latency", "-x", test::work_binary(), "no_such_function"});
+    BOOST_TEST(ran.status == 2);
+    BOOST_TEST(ran.err.starts_with("gpufs: latency:1:8: error: "), ran.err);
+    const auto told = ran.err.find("' has no function 'no_such_function'\n");
+    BOOST_TEST(told != std::string::npos, ran.err);
+    BOOST_TEST(ran.err.find("has no function", told + 3) == std::string::npos, ran.err);
+}
+
 BOOST_AUTO_TEST_CASE(a_latency_goes_by_fields_that_only_its_start_has_and_names_the_process) {
     const Ended ran = test::gpufs({"latency", "syscalls:sys_enter_write", "syscalls:sys_exit_write",
                                    "by", "fd", "--comm", "dd", "--over", "1ns", "--show",
