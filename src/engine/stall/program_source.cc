@@ -288,7 +288,7 @@ void ProgramSource::read_runs(int cpu) {
     std::vector<RunRecord> last;
     const auto value = [](const RunRecord& run) {
         return CpuOccupancy::Run{run.begin, run.end, run.ns, static_cast<int>(run.pid),
-                                 std::string(up_to_nul(run.comm))};
+                                 up_to_nul(run.comm)};
     };
     for (std::uint64_t i = read; i < log->count; ++i) {
         const auto run =
