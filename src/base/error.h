@@ -20,4 +20,9 @@ T check(T result, Describe&& describe) {
     return result;
 }
 
+// This process, or the machine, has as many files open as it may.
+inline bool is_out_of_files(int code) {
+    return code == EMFILE || code == ENFILE;
+}
+
 }  // namespace gpufs

@@ -43,7 +43,7 @@ std::string read_file(const std::string& path) {
 std::optional<std::string> read_file_if_readable(const std::string& path) {
     const Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     const int code = errno;
-    if (!fd && (code == EMFILE || code == ENFILE)) throw SysError(code, cat("open '", path, "'"));
+    if (!fd && is_out_of_files(code)) throw SysError(code, cat("open '", path, "'"));
     if (!fd) return std::nullopt;
     try {
         return read_all(fd.get(), path);
@@ -70,9 +70,23 @@ std::vector<std::string> list_directory(const std::string& path) {
     return names;
 }
 
+std::vector<std::string> list_directory_if_readable(const std::string& path) {
+    try {
+        return list_directory(path);
+    } catch (const SysError& e) {
+        if (is_out_of_files(e.code())) throw;
+        return {};
+    }
+}
+
 bool file_exists(const std::string& path) {
     struct stat facts;  // access(2) would ask for the real user, without capabilities
     return ::stat(path.c_str(), &facts) == 0;
+}
+
+bool is_regular_file(const std::string& path) {
+    struct stat facts;
+    return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
 bool are_one_file(const std::string& a, const std::string& b) {

@@ -24,7 +24,11 @@ std::optional<std::string> read_file_if_readable(const std::string& path);
 // The names in a directory, sorted, without "." and "..". Throws SysError.
 std::vector<std::string> list_directory(const std::string& path);
 
+// The same; none if it does not exist or may not be read. Throws if too many files are open.
+std::vector<std::string> list_directory_if_readable(const std::string& path);
+
 bool file_exists(const std::string& path);
+bool is_regular_file(const std::string& path);
 // Are both names the same, or those of one regular file?
 bool are_one_file(const std::string& a, const std::string& b);
 

@@ -37,7 +37,7 @@ struct KindOfLoss {
 
 // The account of all that is missing in a result. Losses are counted where records are read
 // (engine/trace/raw_buffer.cc the kernel's buffer, engine/monitor/reader.cc rings,
-// engine/monitor/replay.cc recordings, engine/record/ what it writes), by the kernel
+// engine/monitor/replay.cc recordings, engine/recorder/ what it writes), by the kernel
 // (engine/monitor/monitor.cc missed()), and by programs (engine/results/lost_counters.cc).
 class LossLedger {
 public:

@@ -62,6 +62,19 @@ private:
     std::array<std::uint32_t, kKinds> counts_{};
 };
 
+// The only candidate that begins with the word: 'duration' of 'dur'.
+const std::string* completion(std::string_view word, std::span<const std::string> candidates) {
+    constexpr std::size_t kShortest = 3;
+    const std::string* found = nullptr;
+    if (word.size() < kShortest) return nullptr;
+    for (const std::string& candidate : candidates) {
+        if (!candidate.starts_with(word)) continue;
+        if (found && *found != candidate) return nullptr;
+        found = &candidate;
+    }
+    return found;
+}
+
 }  // namespace
 
 std::string closest(std::string_view word, std::span<const std::string> candidates) {
@@ -78,6 +91,7 @@ std::string closest(std::string_view word, std::span<const std::string> candidat
             best_distance = distance;
         }
     }
+    if (!best) best = completion(word, candidates);
     return best ? *best : std::string();
 }
 

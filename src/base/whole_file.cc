@@ -6,34 +6,17 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 
 namespace gpufs {
-namespace {
+namespace {}  // namespace
 
-// Where a symbolic link leads to; the path itself where nothing is there.
-std::string target_of(const std::string& path) {
-    struct Free {
-        void operator()(char* text) const noexcept { std::free(text); }
-    };
-    const std::unique_ptr<char, Free> target{::realpath(path.c_str(), nullptr)};
-    return target ? target.get() : path;
-}
-
-std::string folder_of(const std::string& path) {
-    const auto slash = path.rfind('/');
-    if (slash == path.npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-}  // namespace
-
-WholeFile::WholeFile(std::string path) : path_(std::move(path)), part_(target_of(path_)) {
+WholeFile::WholeFile(std::string path)
+    : path_(std::move(path)), part_(real_path(path_).value_or(path_)) {
     look_at_old();
     part_ += ".part";
     if (!is_device_) open_new();
@@ -55,7 +38,7 @@ void WholeFile::look_at_old() {
 
 // Without a name, nothing stays behind when this process is killed.
 void WholeFile::open_new() {
-    file_ = Fd{::open(folder_of(part_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)};
+    file_ = Fd{::open(parent_directory(part_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)};
     if (file_) return;
     const int code = errno;
     const bool can_name = code == EOPNOTSUPP || code == EISDIR;  // not every file system can

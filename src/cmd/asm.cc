@@ -6,6 +6,7 @@
 #include "base/byte_order_mark.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cmd/shared/command.h"
@@ -39,8 +40,7 @@ void write_out(Context& ctx, const Wanted& wanted, std::string_view content) {
 
 // The name of a C array for the file: its base name with other characters replaced by '_'.
 std::string array_name(std::string_view path) {
-    path.remove_prefix(path.find_last_of('/') + 1);  // npos + 1 is 0
-    std::string name(path.substr(0, path.rfind('.')));
+    std::string name(file_stem(path));
     std::ranges::replace_if(
         name, [](char c) { return !is_name_char(c) || c == '.' || c == '$'; }, '_');
     if (name.empty() || is_digit(name[0])) name.insert(0, "_");

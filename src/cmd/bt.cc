@@ -1,9 +1,9 @@
-#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/cat.h"
+#include "base/file.h"
 #include "base/signals.h"
 #include "cmd/run/bt_options.h"
 #include "cmd/run/script_run.h"
@@ -15,18 +15,13 @@
 namespace gpufs {
 namespace {
 
-bool is_file(const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(path, ignored);
-}
-
 int list(Context& ctx, const BtChoices& choices) {
     KernelFacts facts;
     bt::ListingRequest request;
     request.has_arguments = choices.run.verbose;
     if (!choices.script.pids.empty()) request.pid = choices.script.pids.front();
     std::vector<std::string> patterns{*choices.pattern};
-    if (is_file(patterns.front())) {
+    if (is_regular_file(patterns.front())) {
         ScriptChoices script = choices.script;
         script.source = read_script(patterns.front());
         patterns = probes_of(script, facts);

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/scan.h"
 #include "base/text.h"
 #include "cmd/shared/command.h"
@@ -124,16 +124,13 @@ public:
         char day[32], hour[8];
         std::strftime(day, sizeof day, "%Y-%m-%d", &time);
         std::strftime(hour, sizeof hour, "%H", &time);
-        const std::string stem =
-            recording == "-" ? "stdin" : std::filesystem::path(recording).stem().string();
+        const std::string_view stem = recording == "-" ? "stdin" : file_stem(recording);
         const std::string below =
             cat("/host=", path_part(names.size() > 1 ? names[1] : "unknown"), "/date=", day);
         const std::string name = cat("/", hour, "-", path_part(stem), ".parquet");
         const auto open = [&](const char* table) {
             const std::string folder = cat(directory, "/", table, below);
-            std::error_code failed;
-            std::filesystem::create_directories(folder, failed);
-            if (failed) throw SysError(failed.value(), cat("make the folder '", folder, "'"));
+            make_directories(folder);
             Output& out = outputs.open(folder + name);
             return [&out](std::string_view bytes) { out.write(bytes); };
         };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/signals.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -79,7 +80,7 @@ int run(Context& ctx, Args args) try {
     const bool lacks_permission = e.code() == EPERM || e.code() == EACCES;
     if (lacks_permission && e.hint().empty() && ::geteuid() != 0)
         ctx.err.line("hint: this needs root, or write permission on tracefs");
-    const bool has_too_many_files = e.code() == EMFILE || e.code() == ENFILE;
+    const bool has_too_many_files = is_out_of_files(e.code());
     if (has_too_many_files && e.hint().empty())
         ctx.err.line("hint: 'ulimit -n' shows and raises how many files a process may open");
     const bool is_limit = (lacks_permission && ::geteuid() != 0) || has_too_many_files;
@@ -103,7 +104,7 @@ void open_standard_descriptors() {
 // Called as bpftrace, by a link, it takes bpftrace's command line.
 bool is_named_bpftrace(const char* path) {
     const std::string_view name = path ? path : "";
-    return name.substr(name.rfind('/') + 1) == "bpftrace";
+    return file_name(name) == "bpftrace";
 }
 
 int main_with(Args args) {

@@ -52,8 +52,8 @@ using op::mov;
 
 ProbeAnswer answer(int code) {
     if (code == 0) return {Support::yes, 0};
-    const bool other_reason = code == EPERM || code == ENOMEM || code == EMFILE || code == ENFILE ||
-                              code == EAGAIN || code == EINTR;
+    const bool other_reason =
+        code == EPERM || code == ENOMEM || is_out_of_files(code) || code == EAGAIN || code == EINTR;
     return {other_reason ? Support::could_not_tell : Support::no, code};
 }
 

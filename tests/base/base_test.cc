@@ -89,6 +89,9 @@ BOOST_AUTO_TEST_CASE(slips_of_the_pen_are_recognised_and_other_words_are_not) {
     BOOST_TEST(did_you_mean("prv_state", names) == "did you mean 'prev_state'?");
     BOOST_TEST(did_you_mean("prev_sttae", names) == "did you mean 'prev_state'?");
     BOOST_TEST(did_you_mean("pdi", names) == "did you mean 'pid'?");
+    BOOST_TEST(did_you_mean("next", names) == "did you mean 'next_pid'?");
+    BOOST_TEST(did_you_mean("prev", names) == "");  // two begin with it
+    BOOST_TEST(did_you_mean("ne", names) == "");
     BOOST_TEST(did_you_mean("banana", names) == "");
     BOOST_TEST(did_you_mean("x", {}) == "");
 }

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cmd/probe/source.h"
+#include "cmd/probe/source_question.h"
 #include "cmd/probe/static_probes.h"
 #include "cmd/shared/argument_ways.h"
 #include "cmd/shared/command.h"

@@ -2,7 +2,7 @@
 
 #include "cmd/shared/command.h"
 #include "cmd/shared/run_loop.h"
-#include "engine/record/session.h"
+#include "engine/recorder/session.h"
 
 namespace gpufs {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 #include <optional>
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "bt/parse/parse.h"
 #include "cmd/shared/monitor_args.h"
 #include "engine/places/kernel_facts.h"
@@ -52,7 +52,7 @@ private:
     // A dot would end it where the names of maps are taken apart.
     static std::string name_of(const std::string& path) {
         if (path == kDash) return "stdin";
-        std::string name = std::filesystem::path(path).stem().string();
+        std::string name(file_stem(path));
         std::ranges::replace(name, '.', '-');
         return name;
     }

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/unnamed_file.h"
-#include "engine/record/kernel_header.h"
+#include "engine/recorder/kernel_header.h"
 #include "kernel/tracefs/tracefs.h"
 
 namespace gpufs {

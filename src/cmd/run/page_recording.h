@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/fd.h"
-#include "engine/record/recorder.h"
-#include "engine/record/recording_file.h"
-#include "engine/record/session.h"
+#include "engine/recorder/recorder.h"
+#include "engine/recorder/recording_file.h"
+#include "engine/recorder/session.h"
 
 namespace gpufs {
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <system_error>
@@ -16,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "bt/compile/compile.h"
 #include "bt/parse/parse.h"
@@ -34,13 +34,10 @@ namespace {
 constexpr std::string_view kStandardInput = "stdin", kCommandLine = "-e";
 
 std::optional<SourceText> read_import(const ScriptChoices& script, const std::string& name) {
-    namespace fs = std::filesystem;
-    std::vector<fs::path> folders{fs::path(script.source.name).parent_path()};
+    std::vector<std::string> folders{parent_directory(script.source.name)};
     folders.insert(folders.end(), script.include_folders.begin(), script.include_folders.end());
-    for (const fs::path& folder : folders) {
-        std::error_code ignored;
-        if (fs::is_directory(folder / name, ignored)) continue;
-        const std::string path = (folder / name).string();
+    for (const std::string& folder : folders) {
+        const std::string path = path_from(folder, name);
         if (auto text = read_file_if_readable(path)) return SourceText{path, std::move(*text)};
     }
     return std::nullopt;
@@ -111,8 +108,7 @@ void warn(Context& ctx, const bt::Compiled& script) {
 
 bt::CompileOptions options_for(const ScriptChoices& script, KernelFacts& facts, bool is_recorded) {
     bt::CompileOptions options;
-    options.name = script.name.empty() ? std::filesystem::path(script.source.name).stem().string()
-                                       : script.name;
+    options.name = script.name.empty() ? std::string(file_stem(script.source.name)) : script.name;
     options.types.is_unsafe = script.is_unsafe;
     options.types.has_cookies = !is_recorded && facts.features().has(BpfFeature::perf_link);
     options.start_ns = is_recorded ? 0 : monotonic_ns();

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/kernel_abi.h"
+#include "base/path.h"
 #include "cmd/shared/run_loop.h"
 #include "engine/monitor/load_linked.h"
 #include "engine/monitor/monitor.h"
@@ -128,8 +129,7 @@ std::map<int, std::string> find_processes(const std::vector<int>& pids) {
 
 // As it will be called: "cc1plus" of "/usr/lib/cc1plus".
 std::string name_of(const HeldCommand& command) {
-    const std::string& name = command.name();
-    return name.substr(name.rfind('/') + 1).substr(0, kCommBytes - 1);
+    return std::string(file_name(command.name()).substr(0, kCommBytes - 1));
 }
 
 int run_live(Context& ctx, const std::vector<int>& pids, const RunChoices& choices) {

@@ -1,6 +1,6 @@
 #include "cmd/shared/page_file.h"
 
-#include <filesystem>
+#include "base/path.h"
 
 namespace gpufs {
 
@@ -24,7 +24,7 @@ void PageFile::finish() {
 }
 
 std::string recording_name(const std::string& path) {
-    return std::filesystem::path(path).filename().string();
+    return std::string(file_name(path));
 }
 
 }  // namespace gpufs

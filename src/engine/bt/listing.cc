@@ -1,8 +1,5 @@
 #include "engine/bt/listing.h"
 
-#include <glob.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -13,6 +10,8 @@
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "base/path.h"
 #include "base/pieces.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -31,17 +30,26 @@
 namespace gpufs::bt {
 namespace {
 
+// The files that a shell pattern names. glob(3) also knows ~USER, for which a static binary would
+// carry the name services.
 std::vector<std::string> expand_path(const std::string& pattern) {
-    glob_t found{};
-    std::vector<std::string> paths;
-    if (::glob(pattern.c_str(), 0, nullptr, &found) == 0)
-        paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-    ::globfree(&found);
-    std::erase_if(paths, [](const std::string& path) {
-        struct stat status;
-        return ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode);
-    });
-    return paths;
+    std::vector<std::string> found{pattern.starts_with('/') ? "/" : "."};
+    for (const std::string& part : split(pattern, '/')) {
+        if (part.empty()) continue;
+        std::vector<std::string> below;
+        for (const std::string& folder : found) {
+            if (!is_glob(part)) {
+                below.push_back(path_from(folder, part));
+                continue;
+            }
+            for (const std::string& name : list_directory_if_readable(folder))
+                if (glob_match(part, name) && (name[0] != '.' || part[0] == '.'))
+                    below.push_back(path_from(folder, name));
+        }
+        found = std::move(below);
+    }
+    std::erase_if(found, [](const std::string& path) { return !is_regular_file(path); });
+    return found;
 }
 
 // The part of a pattern up to the colon behind its path, and the rest; "*" where there is none.

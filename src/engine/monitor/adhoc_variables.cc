@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/places/finders.h"
-#include "engine/probe/places.h"
+#include "engine/probe/found_place.h"
 #include "engine/probe/program_variable.h"
 #include "engine/probe/unreadable.h"
 #include "engine/probe/variable_fetch.h"

@@ -2,6 +2,7 @@
 
 #include "base/cat.h"
 #include "base/kernel_abi.h"
+#include "base/path.h"
 #include "lang/event/field_value.h"
 
 namespace gpufs {
@@ -100,7 +101,7 @@ void RecordedTasks::apply(const Naming& naming, const TraceRecord& record, std::
     const std::uint32_t tid = naming.tid ? number_of(*naming.tid, record.bytes) : running;
     if (tid == 0) return;
     std::string_view name = text_of(naming.comm ? *naming.comm : *naming.file, record.bytes);
-    if (naming.file) name = name.substr(name.rfind('/') + 1).substr(0, kCommBytes - 1);
+    if (naming.file) name = file_name(name).substr(0, kCommBytes - 1);
     Task& named = task(tid);
     if (sees_changes_ || named.comm == kUnknown) {
         if (named.comm != name) named.comm = name;

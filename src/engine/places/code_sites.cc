@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/source.h"
-#include "engine/probe/places.h"
+#include "engine/probe/found_place.h"
 #include "engine/probe/program_variable.h"
 #include "engine/probe/source_events.h"
 #include "lang/probe/definition.h"

@@ -1,11 +1,11 @@
 #include "engine/places/monitor_files.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <system_error>
 
 #include "base/embedded.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/recipe/trusted_files.h"
@@ -44,19 +44,10 @@ bool has_parent(std::string_view path) {
     return std::ranges::find(names, "..") != names.end();
 }
 
-std::string real_path(const std::string& path) {
-    std::error_code failure;
-    return std::filesystem::canonical(path, failure).string();
-}
-
 // Whether the file is in the folder or in one below it, links followed.
 bool is_below(const std::string& folder, const std::string& file) {
-    const std::string inner = real_path(file), outer = real_path(folder);
+    const std::string inner = real_path(file).value_or(""), outer = real_path(folder).value_or("");
     return inner.starts_with(outer.ends_with('/') ? outer : outer + '/');
-}
-
-std::string folder_of(std::string_view path) {
-    return std::string(path.substr(0, path.rfind('/') + 1));  // npos + 1 is 0
 }
 
 SourceText read_trusted_include(std::string_view file, const SourceText& from) {
@@ -92,10 +83,10 @@ SourceText read_included(std::string_view file, const SourceText& from, const Fi
     const bool from_shipped = is_shipped(from);
     const std::string_view own =
         from_shipped ? std::string_view(from.name).substr(kShipped.size()) : from.name;
-    const std::string folder = folder_of(own), beside = cat(folder, file);
+    const std::string folder = parent_directory(own), beside = path_from(folder, file);
     const bool stays = !file.starts_with('/') && !has_parent(file);
     if (!from_shipped && stays && file_exists(beside)) {
-        if (!is_below(folder.empty() ? "." : folder, beside))
+        if (!is_below(folder, beside))
             throw Error(cat("'", beside, "' is a link to another folder"), kIncludes);
         return read(beside);
     }

@@ -147,7 +147,7 @@ const std::string* missing_function(const ProbeSite& site, KernelFacts& machine)
 // No place would do.
 bool is_of_this_process(const Error& error) {
     const auto* const call = dynamic_cast<const SysError*>(&error);
-    return call && (call->code() == EMFILE || call->code() == ENFILE);
+    return call && is_out_of_files(call->code());
 }
 
 }  // namespace

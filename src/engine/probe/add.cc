@@ -6,7 +6,7 @@
 
 #include "base/cat.h"
 #include "base/text.h"
-#include "engine/probe/places.h"
+#include "engine/probe/found_place.h"
 #include "engine/probe/static_events.h"
 #include "engine/session/session_probes.h"
 #include "lang/probe/argument.h"
@@ -80,16 +80,16 @@ private:
         add_events(find_source_events(source_, definition_, place, made_.plan.notes, made_.ways));
     }
 
-    void add_events(std::vector<StaticEvent> events) {
-        for (const StaticEvent& event : events) check(event);
+    void add_events(std::vector<PlannedEvent> events) {
+        for (const PlannedEvent& event : events) check(event);
         if (definition_.name && events.size() > 1)
             throw SourceError(source_, definition_.name_at,
                               cat(events.size(), " events come of this: one name is not enough"),
                               "leave the name out: each event is named for its probe");
-        for (StaticEvent& event : events) {
+        for (PlannedEvent& event : events) {
             if (definition_.name) event.name = *definition_.name;
             begin_event(event.name);
-            for (const StaticEvent::Place& one : event.places)
+            for (const PlannedEvent::Place& one : event.places)
                 write(event.name, one.text, one.arguments, event.arguments_at, true);
             tell(event.name, event.places.front().text, event.places.front().arguments,
                  event.places.size());
@@ -98,8 +98,8 @@ private:
 
     // The arguments are checked as they will be written; a mistake in one is shown
     // where the user wrote it.
-    void check(const StaticEvent& event) {
-        for (const StaticEvent::Place& place : event.places)
+    void check(const PlannedEvent& event) {
+        for (const PlannedEvent::Place& place : event.places)
             for (std::size_t i = 0; i < place.arguments.size(); ++i) {
                 const SourceText text{source_.name, place.arguments[i]};
                 try {

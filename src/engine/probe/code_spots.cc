@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/cat.h"
+#include "base/path.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/ranges.h"
 #include "lang/dwarf/scope.h"
@@ -183,8 +184,8 @@ std::optional<SpotLine> line_of(DebugInfo& info, std::uint64_t address) {
         for_each_line_row(unit.bytes, [&](const LineRow& row) {
             if (before && before->address <= address && address < row.address &&
                 before->file < unit.files.size()) {
-                const std::string& path = unit.files[before->file];
-                found = SpotLine{path.substr(path.rfind('/') + 1), before->line};
+                const std::string_view file = file_name(unit.files[before->file]);
+                found = SpotLine{std::string(file), before->line};
             }
             if (row.is_end)
                 before.reset();

@@ -1,11 +1,11 @@
 #include "engine/probe/debug_info.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/cat.h"
+#include "base/path.h"
 #include "kernel/elf/thread_block.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/package.h"
@@ -122,16 +122,17 @@ DebugSections* DebugInfo::package() {
 
 DebugInfo::Split DebugInfo::open_split(const DwarfUnit& unit) {
     const DwarfEntry skeleton = root_of(unit);
-    const std::filesystem::path name(split_name(skeleton));
+    const std::string name(split_name(skeleton));
     if (DebugSections* whole = package()) {
         const auto found =
             find_in_package(sections_of(*whole, ".dwo"), whole->bytes(".debug_cu_index"), unit.id);
         if (found) return {nullptr, std::make_unique<DwarfInfo>(*found, nullptr, &unit)};
     }
-    const std::filesystem::path compiled_in(text_attribute(skeleton, dw::AT_comp_dir));
-    const auto beside = std::filesystem::path(program_.path()).parent_path();
-    for (const auto& path : {compiled_in / name, beside / name, beside / name.filename()}) {
-        auto file = try_debug_sections(path.string());
+    const std::string_view compiled_in = text_attribute(skeleton, dw::AT_comp_dir);
+    const std::string beside = parent_directory(program_.path());
+    for (const std::string& path : {path_from(compiled_in, name), path_from(beside, name),
+                                    path_from(beside, file_name(name))}) {
+        auto file = try_debug_sections(path);
         if (!file) continue;
         auto info = std::make_unique<DwarfInfo>(sections_of(*file, ".dwo"), nullptr, &unit);
         // Another build's would have other entries at the same places.
@@ -139,7 +140,7 @@ DebugInfo::Split DebugInfo::open_split(const DwarfUnit& unit) {
             if (its->id == unit.id && its->type_entry == 0)
                 return {std::move(file), std::move(info)};
     }
-    missing_.push_back(name.string());
+    missing_.push_back(name);
     return {};
 }
 

@@ -1,16 +1,16 @@
 #include "engine/probe/source_events.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/hex.h"
+#include "base/path.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "engine/probe/places.h"
+#include "engine/probe/found_place.h"
 #include "engine/probe/variable_fetch.h"
 #include "lang/dwarf/scope.h"
 #include "lang/probe/argument.h"
@@ -55,7 +55,7 @@ private:
     void require_one_source() const {
         std::set<std::string> files;
         for (const std::string& one : source_files(info_, place_.name))
-            files.insert(std::filesystem::path(one).lexically_normal().string());
+            files.insert(normal_path(one));
         if (files.size() > 1)
             fail(cat(files.size(), " source files end with '", place_.name, "'"),
                  cat("write more of the path: ", join({files.begin(), files.end()}, ", ")));
@@ -104,7 +104,7 @@ private:
         std::set<std::string> names;
         for (const DebugInfo::LineUnit& unit : info_.line_units())
             for (const std::string& file : unit.files)
-                if (!file.empty()) names.insert(file.substr(file.rfind('/') + 1));
+                if (!file.empty()) names.emplace(file_name(file));
         info_.for_each_unit([&](const DwarfEntry& root) {
             for_each_function(
                 root, [&](const DwarfEntry& function) { names.emplace(name_of(function)); });
@@ -190,14 +190,14 @@ public:
                       std::vector<ArgumentWay>& ways)
         : source_(source), definition_(definition), place_(place), notes_(notes), ways_(ways) {}
 
-    std::vector<StaticEvent> find() {
+    std::vector<PlannedEvent> find() {
         if (definition_.is_return) fail_return();
         const auto info =
             require_debug_info(source_, definition_.place_at,
                                require_code_file(source_, definition_.place_at, place_.file));
         const auto spots = find_spots(*info, source_, definition_.place_at, place_,
                                       !definition_.arguments.empty(), notes_);
-        std::vector<StaticEvent> events;
+        std::vector<PlannedEvent> events;
         std::vector<std::string> forms;  // of each
         std::optional<SourceError> trouble;
         std::size_t left_out = 0;
@@ -241,13 +241,13 @@ private:
             cat(spot.function == "?" ? place_.name : spot.function, '_', place_.line), false);
     }
 
-    void add(DebugInfo& info, const CodeSpot& spot, std::vector<StaticEvent>& events,
+    void add(DebugInfo& info, const CodeSpot& spot, std::vector<PlannedEvent>& events,
              std::vector<std::string>& forms) {
         const auto offset = info.program().file_offset(spot.address);
         if (!offset)
             throw SourceError(source_, definition_.place_at,
                               cat(hex(spot.address), " is in no code of '", info.path(), "'"));
-        StaticEvent::Place place{kernel_place_text(info.path(), *offset), {}};
+        PlannedEvent::Place place{kernel_place_text(info.path(), *offset), {}};
         std::vector<Span> spans;
         std::set<std::string, std::less<>> taken;
         std::string form;
@@ -356,11 +356,11 @@ std::vector<CodeSpot> find_spots(DebugInfo& info, const SourceText& source, Span
     return SpotFinder(info, source, at, place, notes).find(for_variables);
 }
 
-std::vector<StaticEvent> find_source_events(const SourceText& source,
-                                            const ProbeDefinition& definition,
-                                            const ProbePlace& place,
-                                            std::vector<std::string>& notes,
-                                            std::vector<ArgumentWay>& ways) {
+std::vector<PlannedEvent> find_source_events(const SourceText& source,
+                                             const ProbeDefinition& definition,
+                                             const ProbePlace& place,
+                                             std::vector<std::string>& notes,
+                                             std::vector<ArgumentWay>& ways) {
     return SourceEventFinder(source, definition, place, notes, ways).find();
 }
 

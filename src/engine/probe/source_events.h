@@ -7,7 +7,7 @@
 #include "base/source.h"
 #include "engine/probe/code_spots.h"
 #include "engine/probe/debug_info.h"
-#include "engine/probe/static_events.h"
+#include "engine/probe/planned_event.h"
 #include "lang/probe/definition.h"
 
 namespace gpufs {
@@ -40,10 +40,10 @@ struct ArgumentWay {
 // The events for such a definition: all places of the line, with its arguments at each. Places
 // whose arguments have other types are events of their own, as of static probes; places at which
 // one cannot be read are left out, which `notes` says. Throws SourceError if there is none.
-std::vector<StaticEvent> find_source_events(const SourceText& source,
-                                            const ProbeDefinition& definition,
-                                            const ProbePlace& place,
-                                            std::vector<std::string>& notes,
-                                            std::vector<ArgumentWay>& ways);
+std::vector<PlannedEvent> find_source_events(const SourceText& source,
+                                             const ProbeDefinition& definition,
+                                             const ProbePlace& place,
+                                             std::vector<std::string>& notes,
+                                             std::vector<ArgumentWay>& ways);
 
 }  // namespace gpufs

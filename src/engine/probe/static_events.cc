@@ -11,7 +11,7 @@
 #include "base/hex.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "engine/probe/places.h"
+#include "engine/probe/found_place.h"
 #include "kernel/elf/usdt_notes.h"
 #include "lang/probe/argument.h"
 #include "lang/probe/field_type.h"
@@ -55,7 +55,7 @@ public:
           notes_(notes),
           file_(require_code_file(source, definition.place_at, place.file)) {}
 
-    std::vector<StaticEvent> find() {
+    std::vector<PlannedEvent> find() {
         const std::vector<UsdtProbe> found = sites();
         std::map<std::string, std::vector<const UsdtProbe*>> by_name;
         std::set<std::string> providers;
@@ -66,7 +66,7 @@ public:
         if (providers.size() > 1)
             fail(cat("several providers match '", place_.provider, "'"),
                  cat("choose one: ", join({providers.begin(), providers.end()}, ", ")));
-        std::vector<StaticEvent> events;
+        std::vector<PlannedEvent> events;
         for (const auto& [name, its_sites] : by_name)
             std::ranges::move(events_of(name, its_sites), std::back_inserter(events));
         return events;
@@ -95,14 +95,14 @@ private:
     }
 
     // One, or more where the sites' arguments have different types.
-    std::vector<StaticEvent> events_of(const std::string& name,
-                                       const std::vector<const UsdtProbe*>& sites) {
-        std::vector<StaticEvent> events;
+    std::vector<PlannedEvent> events_of(const std::string& name,
+                                        const std::vector<const UsdtProbe*>& sites) {
+        std::vector<PlannedEvent> events;
         std::vector<std::string> forms;  // of each
         for (const UsdtProbe* site : sites) {
             const std::string counter =
                 site->semaphore_offset ? cat('(', hex(site->semaphore_offset), ')') : "";
-            StaticEvent::Place place{kernel_place_text(file_, site->offset) + counter, {}};
+            PlannedEvent::Place place{kernel_place_text(file_, site->offset) + counter, {}};
             std::vector<Span> spans;
             std::string form;
             for (auto& [text, at] : arguments_of(*site)) {
@@ -187,10 +187,10 @@ private:
 
 }  // namespace
 
-std::vector<StaticEvent> find_static_events(const SourceText& source,
-                                            const ProbeDefinition& definition,
-                                            const ProbePlace& place,
-                                            std::vector<std::string>& notes) {
+std::vector<PlannedEvent> find_static_events(const SourceText& source,
+                                             const ProbeDefinition& definition,
+                                             const ProbePlace& place,
+                                             std::vector<std::string>& notes) {
     return StaticEventFinder(source, definition, place, notes).find();
 }
 

@@ -5,30 +5,20 @@
 #include <vector>
 
 #include "base/source.h"
+#include "engine/probe/planned_event.h"
 #include "lang/probe/definition.h"
 
 namespace gpufs {
-
-// An event of a static probe (USDT): all places of the probe whose arguments have one form.
-struct StaticEvent {
-    std::string name;
-    struct Place {
-        std::string text;                    // "/usr/lib/libx.so:0x1139(0x4010)"
-        std::vector<std::string> arguments;  // "arg0=%di:s32"
-    };
-    std::vector<Place> places;
-    std::vector<Span> arguments_at;  // of the words that the user wrote; else of the place
-};
 
 // The events for the static probes that a definition means: "usdt:FILE:PROVIDER:NAME", whose names
 // may be patterns. Without arguments in the definition the event has those of the note, arg0,
 // arg1, …; an argument there may name one of them: "file=arg0:string". Places whose notes say
 // different sizes are events of their own, NAME_2 and so on, because the fields of an event have
 // one type. Throws SourceError if there is no such probe. Adds what cannot be read to `notes`.
-std::vector<StaticEvent> find_static_events(const SourceText& source,
-                                            const ProbeDefinition& definition,
-                                            const ProbePlace& place,
-                                            std::vector<std::string>& notes);
+std::vector<PlannedEvent> find_static_events(const SourceText& source,
+                                             const ProbeDefinition& definition,
+                                             const ProbePlace& place,
+                                             std::vector<std::string>& notes);
 
 // A static probe of a program or library, as `gpufs probe usdt` lists it.
 struct ListedStaticProbe {

@@ -6,7 +6,7 @@
 #include "base/cat.h"
 #include "base/hex.h"
 #include "base/text.h"
-#include "engine/probe/places.h"
+#include "engine/probe/found_place.h"
 #include "engine/probe/program_object.h"
 #include "engine/probe/program_variable.h"
 #include "engine/probe/unreadable.h"

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "engine/probe/places.h"
+#include "engine/probe/found_place.h"
 #include "engine/probe/source_events.h"
 #include "engine/session/session_probes.h"
 
@@ -88,7 +88,7 @@ std::vector<std::string> ProbeFinder::definitions(const SourceText& text,
                               cat("its fields have other types at other places of the code: ",
                                   counted(events.size(), "event")),
                               "a recipe's probe is one event");
-        for (const StaticEvent::Place& one : events.front().places)
+        for (const PlannedEvent::Place& one : events.front().places)
             found.push_back(
                 cat(one.text, one.arguments.empty() ? "" : " ", join(one.arguments, " ")));
         return found;

@@ -9,22 +9,11 @@
 #include "base/byte_order_mark.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/scan.h"
 
 namespace gpufs {
 namespace {
-
-std::string parent_of(const std::string& path) {
-    const auto slash = path.rfind('/');
-    return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::string link_target(const std::string& path) {
-    std::string target(4096, '\0');
-    const ssize_t n = ::readlink(path.c_str(), target.data(), target.size());
-    target.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
-    return target;
-}
 
 // The user who called sudo, otherwise root.
 uid_t invoking_user() {
@@ -56,7 +45,7 @@ struct stat status_of(int fd, const std::string& path) {
 std::string distrust_of(int fd, const std::string& path) {
     if (std::string why = distrust(path, status_of(fd, path)); !why.empty()) return why;
     struct stat status {};
-    const std::string directory = parent_of(link_target(cat("/proc/self/fd/", fd)));
+    const std::string directory = parent_directory(link_target(cat("/proc/self/fd/", fd)));
     check(::stat(directory.c_str(), &status), [&] { return cat("look at '", directory, "'"); });
     return distrust(directory, status);
 }

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "engine/recording/made_record.h"
 #include "kernel/elf/debug_file.h"
@@ -42,7 +42,7 @@ std::size_t PerfMaps::file_of(std::string_view path, std::string_view build_id,
     if (is_new) {
         File& file = files_.emplace_back();
         file.path = path;
-        file.module = std::filesystem::path(path).filename();
+        file.module = file_name(path);
         file.build_id = build_id;
         file.inode = inode;
     }

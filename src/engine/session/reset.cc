@@ -1,12 +1,11 @@
 #include "engine/session/reset.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <set>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/scan.h"
 #include "base/text.h"
 #include "engine/session/session_probes.h"
@@ -82,17 +81,9 @@ std::vector<std::string> users_of(const std::string& directory) {
     const std::string prefix = directory + '/';
     for (const std::string& pid : list_directory("/proc")) {
         if (!is_digit(pid[0])) continue;
-        std::vector<std::string> fds;
-        try {
-            fds = list_directory(cat("/proc/", pid, "/fd"));
-        } catch (const SysError&) {
-            continue;  // process has exited, or permission denied
-        }
-        for (const std::string& fd : fds) {
-            std::string target(4096, '\0');
-            const ssize_t n =
-                ::readlink(cat("/proc/", pid, "/fd/", fd).c_str(), target.data(), target.size());
-            if (n <= 0 || !std::string_view(target).starts_with(prefix)) continue;
+        const std::string open_files = cat("/proc/", pid, "/fd");
+        for (const std::string& fd : list_directory_if_readable(open_files)) {
+            if (!link_target(cat(open_files, '/', fd)).starts_with(prefix)) continue;
             const std::string comm =
                 read_file_if_readable(cat("/proc/", pid, "/comm")).value_or("?");
             users.insert(cat(trim(comm), " (pid ", pid, ")"));

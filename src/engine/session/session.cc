@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/scan.h"
 #include "base/text.h"
 #include "engine/session/scratch_instance.h"
@@ -44,7 +45,7 @@ Session Session::global(const Tracefs& top) {
 Session Session::of(const ScratchInstance& scratch) {
     Session session(scratch.top(), {}, false);
     session.here_ = scratch.tracefs();
-    session.instance_ = session.here_.root().substr(session.here_.root().rfind('/') + 1);
+    session.instance_ = file_name(session.here_.root());
     session.scratch_group_ = scratch.probe_group();
     return session;
 }

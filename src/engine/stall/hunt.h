@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/stall/look.h"
-#include "engine/stall/source.h"
+#include "engine/stall/stall_source.h"
 #include "engine/stall/syscall_text.h"
 #include "engine/stall/tracefs_events.h"
 #include "engine/stall/tracker.h"

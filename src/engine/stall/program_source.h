@@ -8,7 +8,7 @@
 #include "engine/monitor/reader.h"
 #include "engine/places/kernel_facts.h"
 #include "engine/stall/cpu_occupancy.h"
-#include "engine/stall/source.h"
+#include "engine/stall/stall_source.h"
 #include "engine/stall/task_records.h"
 
 namespace gpufs {

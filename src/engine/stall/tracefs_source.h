@@ -4,7 +4,7 @@
 
 #include "engine/session/scratch_instance.h"
 #include "engine/stall/cpu_occupancy.h"
-#include "engine/stall/source.h"
+#include "engine/stall/stall_source.h"
 #include "engine/stall/tracefs_events.h"
 #include "engine/trace/raw_buffer.h"
 

@@ -10,6 +10,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "kernel/host/proc_task.h"
@@ -56,10 +57,6 @@ std::vector<std::string> library_directories() {
     directories.insert(directories.end(), std::begin(kDirectories), std::end(kDirectories));
     std::erase_if(directories, [](const std::string& one) { return !file_exists(one); });
     return directories;
-}
-
-std::string_view base_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
 }
 
 std::optional<std::string> find_library(const std::string& name,
@@ -118,7 +115,7 @@ std::variant<std::string, Absent> find_code_file(const std::string& name) {
 
 bool is_library_of(std::string_view pattern, std::string_view path) {
     if (is_of_programs(pattern)) pattern.remove_prefix(1);
-    return glob_match(pattern, base_name(path));
+    return glob_match(pattern, file_name(path));
 }
 
 std::vector<std::string> LibraryFiles::find(const std::string& pattern) {

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/path.h"
 
 namespace gpufs {
 namespace {
@@ -67,7 +68,7 @@ MappedFiles::Id MappedFiles::add(int pid, const MappedRange& range) {
     }
     File& file = files_.emplace_back();
     file.path = without_deleted(range.path);
-    file.name = file.path.substr(file.path.rfind('/') + 1);
+    file.name = file_name(file.path);
     file.inode = range.inode;
     file.generation = range.generation;
     open(it->second, pid, range);

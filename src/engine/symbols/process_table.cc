@@ -215,7 +215,6 @@ void ProcessTable::exit(const SideBandRecord& record) {
         for (const Life& life : oldest->second.lives) gone_ranges_ -= life.ranges.size();
         processes_.erase(oldest);
         gone_.pop_front();
-        ++forgotten_;
     }
 }
 

@@ -56,8 +56,6 @@ public:
     bool is_gone(std::uint32_t pid) const;
     // The user of a process, also of one that is gone; 0 if it is unknown.
     std::uint32_t owner(std::uint32_t pid);
-    // Number of exited processes that were forgotten.
-    std::uint64_t forgotten() const noexcept { return forgotten_; }
 
 private:
     struct Range {
@@ -95,7 +93,6 @@ private:
     std::map<std::uint32_t, Process> processes_;
     std::deque<std::uint32_t> gone_;  // oldest first
     std::size_t gone_ranges_ = 0;
-    std::uint64_t forgotten_ = 0;
 };
 
 }  // namespace gpufs

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "kernel/elf/debug_file.h"
 #include "kernel/elf/elf_file.h"
 #include "kernel/elf/mini_debug_info.h"
@@ -186,7 +187,7 @@ CodeFile::CodeFile(Fd file, const std::string& path, const RootDirectory& root, 
     bool has_symbols = loader.take_symbols(program, SHT_SYMTAB);
     bool has_lines = lines == Lines::no || loader.take_lines(program);
     if (!has_symbols || !has_lines)
-        if (auto debug = open_debug_file(program, path.substr(0, path.rfind('/')), root)) {
+        if (auto debug = open_debug_file(program, parent_directory(path), root)) {
             if (!has_symbols) has_symbols = loader.take_symbols(*debug, SHT_SYMTAB);
             if (!has_lines) loader.take_lines(*debug);
             debug_file_ = debug->take_file();

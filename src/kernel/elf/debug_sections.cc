@@ -3,10 +3,10 @@
 #include <zstd.h>
 
 #include <cstring>
-#include <filesystem>
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "kernel/elf/debug_file.h"
 
 namespace gpufs {
@@ -92,9 +92,8 @@ std::uint64_t DebugSections::address(std::string_view name) const {
 std::unique_ptr<DebugSections> open_debug_sections(const std::string& path) {
     auto own = std::make_unique<DebugSections>(std::make_unique<ElfFile>(path));
     if (own->has(".debug_info")) return own;
-    std::error_code failed;
-    const std::filesystem::path real = std::filesystem::canonical(path, failed);
-    auto debug = open_debug_file(own->file(), real.parent_path().string(), RootDirectory());
+    const std::string directory = parent_directory(real_path(path).value_or(path));
+    auto debug = open_debug_file(own->file(), directory, RootDirectory());
     if (!debug) return nullptr;
     auto separate = std::make_unique<DebugSections>(std::move(debug));
     return separate->has(".debug_info") ? std::move(separate) : nullptr;
@@ -115,9 +114,8 @@ std::unique_ptr<DebugSections> open_shared_sections(DebugSections& of) {
     if (end == link.npos) return nullptr;
     const std::string id(link.substr(end + 1));
     if (id.size() < 2) return nullptr;
-    const std::filesystem::path name(link.substr(0, end));
-    const std::filesystem::path directory = std::filesystem::path(of.file().path()).parent_path();
-    for (const std::string& path : {build_id_path(id), (directory / name).string()}) {
+    const std::string beside = path_from(parent_directory(of.file().path()), link.substr(0, end));
+    for (const std::string& path : {build_id_path(id), beside}) {
         auto file = try_debug_sections(path);
         if (file && file->file().build_id() == id) return file;
     }

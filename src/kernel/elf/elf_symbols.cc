@@ -1,13 +1,12 @@
 #include "kernel/elf/elf_symbols.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <map>
-#include <memory>
 #include <tuple>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "kernel/elf/debug_file.h"
 #include "kernel/elf/elf_file.h"
@@ -15,13 +14,6 @@
 
 namespace gpufs {
 namespace {
-
-std::string directory_of(const std::string& path) {
-    const std::unique_ptr<char, decltype(&std::free)> real{::realpath(path.c_str(), nullptr),
-                                                           &std::free};
-    const std::string full = real ? real.get() : path;
-    return full.substr(0, full.rfind('/'));
-}
 
 // The versions of the symbols of a .dynsym.
 class SymbolVersions {
@@ -103,7 +95,8 @@ void for_each_symbol(const ElfFile& file, Visit visit) {
     const bool has_symbols = for_each_symbol(file, SHT_SYMTAB, visit);
     for_each_symbol(file, SHT_DYNSYM, visit);
     if (has_symbols) return;
-    if (const auto debug = open_debug_file(file, directory_of(file.path()), RootDirectory()))
+    const std::string directory = parent_directory(real_path(file.path()).value_or(file.path()));
+    if (const auto debug = open_debug_file(file, directory, RootDirectory()))
         if (for_each_symbol(*debug, SHT_SYMTAB, visit)) return;
     if (const auto mini = open_mini_debug_info(file)) for_each_symbol(*mini, SHT_SYMTAB, visit);
 }

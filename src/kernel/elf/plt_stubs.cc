@@ -5,28 +5,17 @@
 #include <map>
 #include <optional>
 
+#include "kernel/elf/relocations.h"
+
 namespace gpufs {
 namespace {
 
 // By the address of the slot in the global offset table that holds a function's address.
 std::map<std::uint64_t, std::string> functions_by_slot(const ElfFile& file) {
     std::map<std::uint64_t, std::string> functions;
-    file.for_each_section([&](const ElfFile::Section& section) {
-        if (section.header.sh_type != SHT_RELA) return true;
-        Elf_Scn* const table = elf_getscn(file.elf(), section.header.sh_link);
-        GElf_Shdr symbols;
-        Elf_Data* const entries = elf_getdata(section.handle, nullptr);
-        Elf_Data* const names = table ? elf_getdata(table, nullptr) : nullptr;
-        if (!entries || !names || !gelf_getshdr(table, &symbols)) return true;
-        GElf_Rela entry;
-        for (int i = 0; gelf_getrela(entries, i, &entry); ++i) {
-            const auto kind = GELF_R_TYPE(entry.r_info);
-            if (kind != R_X86_64_JUMP_SLOT && kind != R_X86_64_GLOB_DAT) continue;
-            GElf_Sym symbol;
-            if (!gelf_getsym(names, static_cast<int>(GELF_R_SYM(entry.r_info)), &symbol)) continue;
-            const char* name = elf_strptr(file.elf(), symbols.sh_link, symbol.st_name);
-            if (name && *name) functions[entry.r_offset] = name;
-        }
+    for_each_relocation(file, [&](const Relocation& one) {
+        if ((one.type == R_X86_64_JUMP_SLOT || one.type == R_X86_64_GLOB_DAT) && !one.name.empty())
+            functions[one.address] = one.name;
         return true;
     });
     return functions;

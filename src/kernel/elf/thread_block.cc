@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "kernel/elf/relocations.h"
+
 namespace gpufs {
 namespace {
 
@@ -66,33 +68,16 @@ ThreadBlock block_of_program(const GElf_Phdr& segment) {
 // What the loader is asked to write for variables of this file.
 std::optional<ThreadBlock> block_by_relocation(const ElfFile& file) {
     std::optional<ThreadBlock> by_module, by_offset;
-    file.for_each_section([&](const ElfFile::Section& section) {
-        if (section.header.sh_type != SHT_RELA || (section.header.sh_flags & SHF_ALLOC) == 0 ||
-            section.header.sh_entsize == 0)
-            return true;
-        Elf_Data* const data = elf_getdata(section.handle, nullptr);
-        Elf_Scn* const symbols = elf_getscn(file.elf(), section.header.sh_link);
-        Elf_Data* const names = symbols ? elf_getdata(symbols, nullptr) : nullptr;
-        const std::size_t count = section.header.sh_size / section.header.sh_entsize;
-        for (std::size_t i = 0; data && i < count && !by_module; ++i) {
-            GElf_Rela one;
-            if (!gelf_getrela(data, static_cast<int>(i), &one)) break;
-            const auto type = GELF_R_TYPE(one.r_info);
-            if (type != R_X86_64_DTPMOD64 && type != R_X86_64_TPOFF64) continue;
-            GElf_Sym symbol{};
-            const auto number = static_cast<int>(GELF_R_SYM(one.r_info));
-            if (number != 0 &&
-                (!names || !gelf_getsym(names, number, &symbol) || symbol.st_shndx == SHN_UNDEF))
-                continue;  // another file's
-            const auto at = static_cast<std::int64_t>(one.r_offset);
-            if (type == R_X86_64_DTPMOD64)
-                by_module = {Kind::by_module, at, 0, {}};
-            else
-                by_offset = {Kind::by_offset,
-                             at,
-                             static_cast<std::int64_t>(symbol.st_value) + one.r_addend,
-                             {}};
-        }
+    for_each_relocation(file, [&](const Relocation& one) {
+        const bool is_of_another_file = one.has_symbol && one.symbol.st_shndx == SHN_UNDEF;
+        if (is_of_another_file) return true;
+        const auto at = static_cast<std::int64_t>(one.address);
+        if (one.type == R_X86_64_DTPMOD64) by_module = {Kind::by_module, at, 0, {}};
+        if (one.type == R_X86_64_TPOFF64)
+            by_offset = {Kind::by_offset,
+                         at,
+                         static_cast<std::int64_t>(one.symbol.st_value) + one.addend,
+                         {}};
         return !by_module;
     });
     return by_offset ? by_offset : by_module;

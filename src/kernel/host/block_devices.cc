@@ -1,16 +1,12 @@
 #include "kernel/host/block_devices.h"
 
-#include <filesystem>
-
 #include "base/cat.h"
+#include "base/path.h"
 
 namespace gpufs {
 
 std::string block_device_name(unsigned major, unsigned minor) {
-    std::error_code none;
-    const auto device =
-        std::filesystem::read_symlink(cat("/sys/dev/block/", major, ':', minor), none);
-    return device.filename().string();
+    return std::string(file_name(link_target(cat("/sys/dev/block/", major, ':', minor))));
 }
 
 }  // namespace gpufs

@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <optional>
 
 #include "base/cat.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/scan.h"
 #include "base/text.h"
 
 namespace gpufs {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The value after `name` in a uevent file ("NAME=value") or a file of NVIDIA ("Name: value").
 std::string value_of(std::string_view text, std::string_view name) {
@@ -24,10 +22,7 @@ std::string value_of(std::string_view text, std::string_view name) {
 
 // Sorted, numbers at their ends by size: "card2", "card10".
 std::vector<std::string> names_in(const std::string& directory) {
-    std::vector<std::string> names;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(directory, none))
-        names.push_back(entry.path().filename());
+    std::vector<std::string> names = list_directory_if_readable(directory);
     std::ranges::sort(names, {}, [](const std::string& name) {
         return std::pair(name.size(), std::string_view(name));
     });
@@ -50,10 +45,10 @@ bool is_gpu_class(std::string_view pci_class) {
 }
 
 // Virtio's GPU is a device of its own below the PCI device, whose driver only carries it.
-std::string virtio_driver(const fs::path& device) {
+std::string virtio_driver(const std::string& device) {
     for (const std::string& name : names_in(device)) {
         if (!name.starts_with("virtio")) continue;
-        const auto uevent = read_file_if_readable(device / name / "uevent");
+        const auto uevent = read_file_if_readable(cat(device, '/', name, "/uevent"));
         if (uevent) return value_of(*uevent, "DRIVER=");
     }
     return {};
@@ -61,8 +56,8 @@ std::string virtio_driver(const fs::path& device) {
 
 // A device that nobody but its driver made is called after that, with a number where there may be
 // several: "vgem", "toy.1". Since Linux 6.14 there is a bus for such, whose driver says nothing.
-std::string driver_of(std::string_view uevent, const fs::path& path) {
-    std::string driver = value_of(uevent, "DRIVER="), device = path.filename();
+std::string driver_of(std::string_view uevent, const std::string& path) {
+    std::string driver = value_of(uevent, "DRIVER="), device(file_name(path));
     if (driver == "virtio-pci") return virtio_driver(path);
     if (!driver.empty() && driver != "faux_driver") return driver;
     const std::size_t dot = device.rfind('.');
@@ -73,23 +68,22 @@ std::string driver_of(std::string_view uevent, const fs::path& path) {
 
 // The device behind a node of a class, with its PCI device where it has one: virtio's, and that of
 // firmware's framebuffer, are children of the PCI device. A screen behind USB is none of these.
-std::optional<Gpu> gpu_behind(const fs::path& node) {
-    std::error_code none;
-    const fs::path device = fs::canonical(node / "device", none);
-    const auto own = read_file_if_readable(device / "uevent");
+std::optional<Gpu> gpu_behind(const std::string& node) {
+    const auto device = real_path(node + "/device");
+    const auto own = device ? read_file_if_readable(*device + "/uevent") : std::nullopt;
     if (!own) return std::nullopt;
     Gpu gpu;
-    gpu.driver = driver_of(*own, device);
-    gpu.slot = device.filename();
-    for (fs::path at = device; at.has_relative_path(); at = at.parent_path()) {
-        const auto uevent = read_file_if_readable(at / "uevent");
+    gpu.driver = driver_of(*own, *device);
+    gpu.slot = file_name(*device);
+    for (std::string at = *device; at != "/"; at = parent_directory(at)) {
+        const auto uevent = read_file_if_readable(at + "/uevent");
         if (!uevent) continue;
         const std::string slot = value_of(*uevent, "PCI_SLOT_NAME=");
         if (slot.empty()) continue;
-        if (at != device && !is_gpu_class(value_of(*uevent, "PCI_CLASS="))) break;
+        if (at != *device && !is_gpu_class(value_of(*uevent, "PCI_CLASS="))) break;
         gpu.slot = slot;
         gpu.device = lower_case(value_of(*uevent, "PCI_ID="));
-        gpu.model = trim(read_file_if_readable(at / "product_name").value_or(""));
+        gpu.model = trim(read_file_if_readable(at + "/product_name").value_or(""));
         break;
     }
     return gpu;
@@ -119,7 +113,7 @@ private:
 void add_nodes(Gpus& gpus, const std::string& directory) {
     for (const std::string& name : names_in(directory))
         if (is_node(name))
-            if (auto gpu = gpu_behind(fs::path(directory) / name)) gpus.add(std::move(*gpu), name);
+            if (auto gpu = gpu_behind(cat(directory, '/', name))) gpus.add(std::move(*gpu), name);
 }
 
 void add_nvidia(Gpus& gpus, const std::string& directory) {

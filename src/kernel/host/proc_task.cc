@@ -1,13 +1,13 @@
 #include "kernel/host/proc_task.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/scan.h"
 #include "base/text.h"
 
@@ -95,11 +95,8 @@ namespace proc {
 
 std::vector<int> numbers_in(const std::string& directory) {
     std::vector<int> numbers;
-    try {
-        for (const std::string& name : list_directory(directory))
-            if (const auto n = whole_number<int>(name)) numbers.push_back(*n);
-    } catch (const SysError&) {
-    }
+    for (const std::string& name : list_directory_if_readable(directory))
+        if (const auto n = whole_number<int>(name)) numbers.push_back(*n);
     std::ranges::sort(numbers);
     return numbers;
 }
@@ -168,10 +165,7 @@ std::string maps(int pid) {
 }
 
 std::string file_of(int tid, int fd) {
-    std::string path(4096, '\0');
-    const ssize_t n = ::readlink(cat("/proc/", tid, "/fd/", fd).c_str(), path.data(), path.size());
-    path.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
-    return path;
+    return link_target(cat("/proc/", tid, "/fd/", fd));
 }
 
 }  // namespace proc

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hex.h"
+#include "base/path.h"
 #include "base/scan.h"
 #include "base/text.h"
 #include "kernel/bpf/syscall.h"
@@ -98,8 +99,7 @@ Attachment uprobe_by_tracefs(int program, const UprobePlace& place, const Attach
     AttachmentMaker maker("uprobe_events");
     std::string where = cat(place.path, ':', hex(place.offset));
     if (place.semaphore_offset) where += cat('(', hex(place.semaphore_offset), ')');
-    const auto slash = place.path.rfind('/');
-    const std::string file = place.path.substr(slash == place.path.npos ? 0 : slash + 1);
+    const std::string file(file_name(place.path));
     try {
         const DynamicEvent& event = maker.own(
             DynamicEvent("uprobe_events", place.at_return ? "r" : "p", options.group, file, where));

@@ -172,7 +172,7 @@ TracefsMount find_tracefs_mount() {
     const std::string events = cat(found.root, "/available_events");
     if (const Fd fd{::open(events.c_str(), O_RDONLY | O_CLOEXEC)}) return found;
     const int code = errno;
-    if (code == EMFILE || code == ENFILE) throw SysError(code, cat("open '", events, "'"));
+    if (is_out_of_files(code)) throw SysError(code, cat("open '", events, "'"));
     // A directory without search permission returns EACCES for every file in it.
     if (code == EACCES || code == EPERM) {
         found.problem = cat("this user may not read ", found.root);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/path.h"
 #include "base/suggest.h"
 #include "lang/asm/declare.h"
 #include "lang/insn/helpers.h"
@@ -58,12 +59,6 @@ LineEnd end_of(std::string_view line) {
     return end;
 }
 
-// "sched-wait" of "/usr/share/gpufs/sched-wait.bpf".
-std::string stem_of(std::string_view path) {
-    path.remove_prefix(path.find_last_of('/') + 1);  // npos + 1 is 0
-    return std::string(path.substr(0, path.rfind(".bpf")));
-}
-
 class Assembler {
 public:
     Assembler(SourceText source, const IncludeReader& read, AsmScope scope)
@@ -79,7 +74,7 @@ public:
                      "a .prog line says what the instructions behind it are attached to");
         if (scope_ != AsmScope::outline) assemble_units(work_);
         Program& program = work_.program;
-        if (program.name.empty()) program.name = stem_of(work_.sources[0].name);
+        if (program.name.empty()) program.name = file_stem(work_.sources[0].name);
         program.sources.assign(work_.sources.begin(), work_.sources.end());
         if (scope_ == AsmScope::checked && !work_.errors.is_full()) check();
         work_.errors.throw_if_any();

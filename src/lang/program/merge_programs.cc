@@ -7,6 +7,7 @@
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/path.h"
 
 namespace gpufs {
 namespace {
@@ -48,7 +49,7 @@ void append(List& list, List& more) {
 bool is_own(const Program& program, std::size_t source) {
     if (program.owns_included) return true;
     const std::string_view path = program.sources[source].name;
-    return source == 0 || path.substr(path.rfind('/') + 1).starts_with(cat(program.name, '-'));
+    return source == 0 || file_name(path).starts_with(cat(program.name, '-'));
 }
 
 // New names by old names, for one kind of declaration.

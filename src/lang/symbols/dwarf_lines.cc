@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/byte_reader.h"
+#include "base/path.h"
 
 namespace gpufs {
 namespace {
@@ -257,12 +258,11 @@ void walk_files(const Header& header, const Visit& visit) {
 }
 
 // Without its directory.
-std::string file_name(const Header& header, std::uint64_t file, const LineTexts& texts) {
+std::string name_of_file(const Header& header, std::uint64_t file, const LineTexts& texts) {
     std::string found;
     walk_files(header, [&](std::uint64_t number, const TableField& path, const TableField&) {
         if (number != file) return true;
-        found = path.text(texts);
-        found.erase(0, found.rfind('/') + 1);
+        found = file_name(path.text(texts));
         return false;
     });
     return found;
@@ -314,7 +314,7 @@ std::optional<SourceLine> find_source_line(std::string_view unit, const LineText
         return !found;
     });
     if (!found || found->line == 0) return std::nullopt;
-    SourceLine source{file_name(*header, found->file, texts), found->line};
+    SourceLine source{name_of_file(*header, found->file, texts), found->line};
     if (source.file.empty()) return std::nullopt;
     return source;
 }

@@ -1,17 +1,18 @@
 #include "view/bt/script_names.h"
 
+#include <fts.h>
 #include <pwd.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <memory>
 #include <unordered_map>
 
 #include "base/cat.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "engine/results/stack_maps.h"
 #include "lang/symbols/probe_functions.h"
 
@@ -80,20 +81,17 @@ private:
     }
 
     void read_cgroups() {
-        namespace fs = std::filesystem;
-        std::error_code code;
-        for (const char* mount : {"/sys/fs/cgroup/unified", kCgroupMount}) {
-            if (!fs::exists(cat(mount, "/cgroup.controllers"), code)) continue;
-            for (fs::recursive_directory_iterator it(mount, code), end; it != end && !code;
-                 it.increment(code)) {
-                if (!it->is_directory(code)) continue;
-                struct stat info {};
-                if (::stat(it->path().c_str(), &info) == 0)
-                    cgroups_[info.st_ino] =
-                        cat("unified:", it->path().string().substr(std::string(mount).size()));
+        for (std::string mount : {"/sys/fs/cgroup/unified", kCgroupMount}) {
+            if (!file_exists(mount + "/cgroup.controllers")) continue;
+            char* const roots[] = {mount.data(), nullptr};
+            const std::unique_ptr<FTS, int (*)(FTS*)> walk(
+                ::fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, nullptr), ::fts_close);
+            while (const FTSENT* entry = walk ? ::fts_read(walk.get()) : nullptr) {
+                if (entry->fts_info != FTS_D) continue;
+                const std::string_view below =
+                    std::string_view(entry->fts_path).substr(mount.size());
+                cgroups_[entry->fts_statp->st_ino] = cat("unified:", below.empty() ? "/" : below);
             }
-            struct stat root {};
-            if (::stat(mount, &root) == 0) cgroups_[root.st_ino] = "unified:/";
             return;
         }
     }

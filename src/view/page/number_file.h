@@ -1,19 +1,18 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
-#include "base/fd.h"
+#include "view/page/spilled_bytes.h"
 
 namespace gpufs {
 
-// Numbers that are written once and then read in order, once or again. Many of them lie in a file
-// without a name, so that they take no memory.
+// Numbers that are written once and then read in order, once or again; many take no memory. All
+// functions but zigzag() throw SysError.
 class NumberFile {
 public:
     void add(std::uint64_t number);
-    // Throws SysError.
     void add_signed(std::int64_t number) { add(zigzag(number)); }
 
     // From now on it is read: from the first number.
@@ -28,14 +27,9 @@ public:
     }
 
 private:
-    void spill();
-    unsigned char next_byte();
-
-    std::string piece_;        // what is not in the file yet, or what was read of it
-    std::size_t at_ = 0;       // where the next number is in the piece
-    std::uint64_t bytes_ = 0;  // of the file: written, then read
-    bool is_read_ = false;
-    Fd file_;
+    SpilledBytes bytes_;
+    std::string number_;      // the bytes of one
+    std::string_view piece_;  // what was read and is not taken yet
 };
 
 }  // namespace gpufs

@@ -469,13 +469,15 @@ void PageWriter::finish() {
     };
     for (const auto& [count, what] : left_out)
         if (count != 0) notes_.push_back(cat(count, what));
-    if (chunks_.bytes() < limits_.bytes_without_overview) {
+    if (chunks_.size() < limits_.bytes_without_overview) {
         write_(page_scripts(facts_json(nullptr)));
     } else {
         const PageOverview first = overview();
         write_(page_scripts(facts_json(&first)));
     }
-    chunks_.read(write_);
+    chunks_.rewind();
+    for (auto piece = chunks_.next_piece(); !piece.empty(); piece = chunks_.next_piece())
+        write_(piece);
     write_(page_tail());
 }
 

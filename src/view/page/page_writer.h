@@ -15,7 +15,7 @@
 #include "view/page/number_file.h"
 #include "view/page/page_chunks.h"
 #include "view/page/page_overview.h"
-#include "view/page/spilled_text.h"
+#include "view/page/spilled_bytes.h"
 
 namespace gpufs {
 
@@ -111,7 +111,7 @@ private:
     std::string facts_json(const PageOverview* overview) const;
 
     WritePage write_, write_chunk_;
-    SpilledText chunks_;
+    SpilledBytes chunks_;
     std::string title_;
     PageLimits limits_;
     TimelineFacts facts_;

@@ -10,7 +10,7 @@
 #include "base/base64.h"
 #include "base/cat.h"
 #include "view/page/number_file.h"
-#include "view/page/spilled_text.h"
+#include "view/page/spilled_bytes.h"
 
 namespace gpufs {
 namespace {
@@ -95,15 +95,20 @@ BOOST_AUTO_TEST_CASE(numbers_and_texts_that_do_not_fit_into_memory_are_read_agai
         BOOST_TEST(wrong == 0);
     }
 
-    SpilledText spilled;
+    SpilledBytes spilled;
     std::string expected, read;
     for (std::int64_t i = 0; i < kMany; ++i) {
         spilled.add(cat(i, ' '));
         expected += cat(i, ' ');
     }
-    BOOST_TEST(spilled.bytes() == expected.size());
-    spilled.read([&](std::string_view piece) { read += piece; });
-    BOOST_TEST((read == expected));
+    BOOST_TEST(spilled.size() == expected.size());
+    for (int round = 0; round < 2; ++round) {
+        read.clear();
+        spilled.rewind();
+        for (auto piece = spilled.next_piece(); !piece.empty(); piece = spilled.next_piece())
+            read += piece;
+        BOOST_TEST((read == expected));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,10 +1,10 @@
-#include "cmd/probe/source.h"
+#include "cmd/probe/source_question.h"
 
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/text.h"
 #include "engine/probe/code_spots.h"
-#include "engine/probe/places.h"
+#include "engine/probe/found_place.h"
 #include "engine/probe/source_events.h"
 #include "engine/probe/source_listing.h"
 #include "engine/probe/variable_fetch.h"

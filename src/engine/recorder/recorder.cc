@@ -1,4 +1,4 @@
-#include "engine/record/recorder.h"
+#include "engine/recorder/recorder.h"
 
 #include <poll.h>
 

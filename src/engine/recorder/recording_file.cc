@@ -1,4 +1,4 @@
-#include "engine/record/recording_file.h"
+#include "engine/recorder/recording_file.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

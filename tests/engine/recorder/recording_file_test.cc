@@ -1,4 +1,4 @@
-#include "engine/record/recording_file.h"
+#include "engine/recorder/recording_file.h"
 
 #define BOOST_TEST_DYN_LINK
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "engine/record/compress.h"
+#include "engine/recorder/compress.h"
 #include "engine/recording/file.h"
 #include "support/ring_pages.h"
 #include "support/temp_file.h"

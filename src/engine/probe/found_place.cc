@@ -1,7 +1,6 @@
-#include "engine/probe/places.h"
+#include "engine/probe/found_place.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <variant>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hex.h"
+#include "base/path.h"
 #include "base/pieces.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -284,7 +284,7 @@ std::string require_code_file(const SourceText& source, Span at, const std::stri
     if (const Absent* absent = std::get_if<Absent>(&found))
         throw SourceError(source, at, absent->why, absent->hint);
     // Not "..", which a symbolic link may be in front of.
-    std::string path = std::filesystem::absolute(std::get<std::string>(found));
+    std::string path = absolute_path(std::get<std::string>(found));
     for (std::size_t dot = 0; (dot = path.find("/./", dot)) != path.npos;) path.erase(dot, 2);
     if (path.find_first_of(" \t\n") != path.npos)
         throw SourceError(source, at, cat("the kernel takes no path with blanks: '", path, "'"),

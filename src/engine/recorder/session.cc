@@ -1,4 +1,4 @@
-#include "engine/record/session.h"
+#include "engine/recorder/session.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "engine/record/kernel_header.h"
+#include "engine/recorder/kernel_header.h"
 
 #include <sys/utsname.h>
 

@@ -1,4 +1,4 @@
-#include "engine/record/compress.h"
+#include "engine/recorder/compress.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "engine/record/recording_file.h"
+#include "engine/recorder/recording_file.h"
 #include "engine/trace/buffer_counts.h"
 #include "kernel/tracefs/page_mover.h"
 #include "kernel/tracefs/tracefs.h"
