@@ -46,7 +46,7 @@ includes() {
             allowed["zstd.h"] = "src/lang/trace_dat/compression.cc src/kernel/elf/debug_sections.cc"
             allowed["cxxabi.h"] = "src/lang/symbols/function_name.cc"
             # C library and kernel headers that are neither under sys/ nor under linux/.
-            split("arpa/inet dirent dlfcn elf fcntl fnmatch getopt glob grp link net/if netdb netinet/in netinet/tcp poll pthread pty pwd regex sched spawn stdlib termios unistd", names)
+            split("arpa/inet dirent dlfcn elf fcntl fnmatch getopt fts grp link net/if netdb netinet/in netinet/tcp poll pthread pty pwd regex sched spawn stdlib termios unistd", names)
             for (i in names) posix[names[i] ".h"]
             # lang makes no system call, reads no clock, prints nothing.
             split("arpa/inet.h dirent.h fcntl.h net/if.h netinet/in.h poll.h pthread.h pty.h sched.h unistd.h", names)
