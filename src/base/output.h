@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,10 @@ public:
     // SysError.
     void write_to(const std::string& path);
     int fd() const noexcept { return fd_; }
+    // The file of write_to(); absent where there is none.
+    std::optional<std::string> file() const {
+        return file_ ? std::optional<std::string>(name_) : std::nullopt;
+    }
 
 private:
     static constexpr std::size_t kFlushAt = 64 << 10;

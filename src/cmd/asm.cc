@@ -123,6 +123,9 @@ void assemble_bare_file(Context& ctx, const Wanted& wanted, const SourceText& so
     const Listing listing = assemble_bare(source);
     listing.errors.throw_if_any();
     if (listing.insns.empty()) throw UsageError(cat(source.name, " has no instructions"));
+    if (wanted.program)
+        throw UsageError(cat(source.name, " has no program '", *wanted.program, "'"),
+                         "its instructions stand without declarations");
     if (wanted.is_check())
         return ctx.out.line(cat(source.name, ": ", counted(listing.insns.size(), "instruction"),
                                 ", no declarations: no mistakes"));
@@ -161,6 +164,7 @@ int cmd_asm(Context& ctx, Args args) {
     const Program program = assemble(source, [](std::string_view file, const SourceText& from) {
         return read_included(file, from, read_source);
     });
+    if (wanted.program) wanted_program(wanted, program, source.name);
     if (wanted.listing)
         write_out(ctx, wanted, to_listing(program));
     else if (!wanted.is_check())

@@ -58,12 +58,12 @@ int dispatch(Context& ctx, Args args) {
     return it->run(ctx, rest);
 }
 
-// The only place that prints the error that ends a command,
+// All errors that end a command are printed here.
 void complain(const Context& ctx, const Error& e) {
     ctx.err.line(complaint(e, ctx.voice));
 }
 
-// and that turns one into an exit status.
+// Returns the exit status, also of an error.
 int run(Context& ctx, Args args) try {
     const int status = dispatch(ctx, args);
     ctx.out.flush();
@@ -90,6 +90,9 @@ int run(Context& ctx, Args args) try {
     return kFailed;
 } catch (const std::bad_alloc&) {
     ctx.err.line("gpufs: out of memory");
+    return kFailed;
+} catch (const std::exception& e) {  // a mistake of gpufs itself: what it set up is undone first
+    ctx.err.line(cat("gpufs: ", e.what()));
     return kFailed;
 }
 

@@ -165,7 +165,7 @@ std::size_t print_as_chosen(Context& ctx, TraceFile& file, WantedRecords& wanted
     return shown;
 }
 
-// It is a form of its own.
+// --html excludes the other formats.
 void check_page(const ReportOptions& choices) {
     if (choices.title && !choices.html) throw UsageError("--title goes with --html");
     const std::pair<const char*, bool> others[] = {{"--json", choices.json},
@@ -211,8 +211,8 @@ int cmd_report(Context& ctx, Args args) {
     choices.range.check();
 
     const std::string path = recording_path(choices.file, "report");
-    if (choices.html && are_one_file(*choices.html, path))
-        throw UsageError(cat("--html: '", *choices.html, "' is the recording"));
+    check_is_not_recording("--html", choices.html, path);
+    check_is_not_recording("--output", ctx.out.file(), path);
     choices.file = path;
     TraceFile file(path);
     file.context().controls = choices.controls;

@@ -340,7 +340,7 @@ int cmd_stall(Context& ctx, Args args) {
     options
         .pids(choices.pids, "the process with its threads, or one thread by its own id; repeated")
         .value("comm", choices.comm, "GLOB", "the processes whose name matches a shell pattern")
-        .parsed("state", "STATES", "D (the default), S, R, several, or any",
+        .parsed("state", "STATES", "D (the default), S, R, T, t, P, I, several with commas, or any",
                 [&](const std::string& text) { choices.states = StateSet::parse("--state", text); })
         .time("over", choices.over, "only what takes this long or longer (default: 1ms)")
         .flag("children", choices.children, "processes that these have started or start, too")

@@ -82,7 +82,7 @@ std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts
     if (!choices.input) {
         gpus = print_gpus(ctx, ctx.err, false);
         if (std::ranges::all_of(gpus, [](const Gpu& gpu) { return gpu.driver.empty(); }))
-            throw UnsupportedError("there is no GPU here that a driver has taken",
+            throw UnsupportedError("no GPU with a driver was found",
                                    "'gpufs watch --list' says which monitors would run; "
                                    "'gpufs watch fence' runs one, -i FILE reads a recording");
     }

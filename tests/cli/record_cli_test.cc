@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(a_recording_ends_at_its_size, *ut::label("pure")) {
     const Folder folder;
     const Ended ended = record_calls(folder, 200000, {"--max", "64k", "--json"});
     BOOST_TEST(ended.status == 0);
-    BOOST_TEST(has(ended.err, "the file has the size that --max allows\n"));
+    BOOST_TEST(has(ended.err, "stopped: the records have the size that --max allows\n"));
     BOOST_TEST(has(ended.out, "\"bytes\":65536,"));
     BOOST_TEST(has(ended.out, cat("\"records\":", report_of(folder.file()).size(), ",")));
 }
@@ -444,7 +444,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_the_file_is_touched, *ut::labe
                "gpufs: cannot open '/nonexistent/trace.dat': No such file or directory\n");
     BOOST_TEST(record({"-e", "sched_switch", "-o", "/dev/null"}).err ==
                "gpufs: '/dev/null' is no regular file\n"
-               "hint: a recording is written here and there, not from begin to end\n");
+               "hint: a trace.dat is written at several places; into a pipe, use -o -\n");
     BOOST_TEST(
         record({"-e", "sched_switch", "-o", folder.file("new"), "--", "/nonexistent"}).status == 1);
     BOOST_TEST(!file_exists(folder.file("new")));

@@ -149,8 +149,10 @@ BOOST_AUTO_TEST_CASE(what_is_no_recording_is_told) {
     const test::TempFile other("hello\nworld\n");
     const Ended ended = gpufs({"report", "-i", other.path()});
     BOOST_TEST(ended.status == 1);
-    BOOST_TEST(ended.err == cat("gpufs: cannot read '", other.path(),
-                                "': it does not begin as a trace.dat does\n"));
+    BOOST_TEST(
+        ended.err ==
+        cat("gpufs: cannot read '", other.path(),
+            "': it is neither a trace.dat, nor a perf.data, nor the kernel's text of a trace\n"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

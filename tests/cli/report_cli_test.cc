@@ -224,7 +224,8 @@ BOOST_AUTO_TEST_CASE(report_refuses_what_is_no_recording) {
     const Ended other = test::gpufs({"report", "-i", "/etc/passwd"});
     BOOST_TEST(other.status == 1);
     BOOST_TEST(other.err ==
-               "gpufs: cannot read '/etc/passwd': it does not begin as a trace.dat does\n");
+               "gpufs: cannot read '/etc/passwd': it is neither a trace.dat, nor a perf.data, nor "
+               "the kernel's text of a trace\n");
     const Ended none = test::gpufs({"report", "-i", "/nonexistent"});
     BOOST_TEST(none.status == 1);
     BOOST_TEST(none.err == "gpufs: cannot open '/nonexistent': No such file or directory\n");

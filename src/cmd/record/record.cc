@@ -228,7 +228,7 @@ void Recording::tell_early(const RecordingFile& file) {
             ctx_.err.line("a trigger stopped the buffer");
             break;
         case Early::file_has_its_size:
-            ctx_.err.line("the file has the size that --max allows");
+            ctx_.err.line("stopped: the records have the size that --max allows");
             break;
         case Early::file_may_not_grow:
             ctx_.err.line(cat("gpufs: '", file.path(),
@@ -370,7 +370,7 @@ int cmd_record(Context& ctx, Args args) {
         .value("output,o", choices.file, "FILE", "where to; trace.dat by default, - is stdout")
         .value("perfetto", choices.perfetto, "FILE",
                "for ui.perfetto.dev, instead of a trace.dat; written while it runs")
-        .size("max", choices.max, "end when the file has this size (500M, 2G)")
+        .size("max", choices.max, "end when the records take this much (500M, 2G)")
         .flag("ring", choices.ring, "keep the last records only; write at the end and at SIGUSR1")
         .size("buffer", choices.buffer, "the kernel's buffer of each CPU")
         .duration(choices.duration)

@@ -8,6 +8,7 @@
 #include "cmd/run/live_run.h"
 #include "cmd/run/recorded_run.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/recording_input.h"
 #include "cmd/shared/screen.h"
 #include "lang/ir/followed.h"
 #include "view/report/report_cells.h"
@@ -52,12 +53,14 @@ void choose_stacks(RunChoices& choices, const Program& program) {
         choices.parameters.numbers[kStacks] = kAllStacks;
 }
 
-void check_choices(const RunChoices& choices, const Program& program) {
+void check_choices(const Context& ctx, const RunChoices& choices, const Program& program) {
     if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
     if (choices.pictures.is_plotted && (choices.folded || choices.json))
         throw UsageError("--plot draws what is read by people: not with --folded or --json");
     check_maps(choices, program);
-    check_pictures(choices.pictures);
+    if (choices.input) check_is_not_recording("--output", ctx.out.file(), *choices.input);
+    check_pictures(choices.pictures,
+                   choices.input ? std::vector{*choices.input} : std::vector<std::string>{});
     if (choices.pictures.html && choices.interval)
         throw UsageError("--html does not go with --interval: a page has all of the time");
     if (choices.pictures.has_timeline() && choices.input == "-")
@@ -141,7 +144,7 @@ void add_by_option(Options& options, RunChoices& choices) {
 }
 
 int run_program(Context& ctx, Program program, RunChoices choices) {
-    check_choices(choices, program);
+    check_choices(ctx, choices, program);
     choose_stacks(choices, program);
     if (choices.top && !choices.interval) choices.interval = std::chrono::seconds(1);
     if (choices.freeze_on && program.find_parameter(kFreezing))

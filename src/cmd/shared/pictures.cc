@@ -61,7 +61,7 @@ void add_timeline_options(Options& options, PictureChoices& choices) {
         .value("perfetto", choices.perfetto, "FILE", "write the timeline for ui.perfetto.dev");
 }
 
-void check_pictures(const PictureChoices& choices) {
+void check_pictures(const PictureChoices& choices, const std::vector<std::string>& read) {
     const auto needs_flame = [&](bool is_given, const char* option) {
         if (is_given && !choices.flame) throw UsageError(cat(option, " goes with --flame"));
     };
@@ -73,10 +73,14 @@ void check_pictures(const PictureChoices& choices) {
         {"--heat", choices.heat},
         {"--html", choices.html},
         {"--perfetto", choices.perfetto}};
-    for (const auto& [name, path] : files)
+    for (const auto& [name, path] : files) {
         for (const auto& [other, its_path] : files)
             if (&path < &its_path && path && its_path && are_one_file(*path, *its_path))
                 throw UsageError(cat(name, " and ", other, " write to one file"));
+        for (const std::string& file : read)
+            if (path && are_one_file(*path, file))
+                throw UsageError(cat(name, ": '", *path, "' is what is read"));
+    }
 }
 
 Pictures::Pictures(const PictureChoices& choices, std::string name)

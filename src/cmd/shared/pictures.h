@@ -41,8 +41,9 @@ void add_picture_options(Options& options, PictureChoices& choices);
 void add_histogram_options(Options& options, PictureChoices& choices);
 // Those of commands which have a timeline.
 void add_timeline_options(Options& options, PictureChoices& choices);
-// Throws UsageError if an option lacks another.
-void check_pictures(const PictureChoices& choices);
+// Throws UsageError if an option lacks another, and where two, or one and a file that is read,
+// name one file.
+void check_pictures(const PictureChoices& choices, const std::vector<std::string>& read = {});
 
 // Collects what maps counted during a run, and draws it when that is over.
 class Pictures {

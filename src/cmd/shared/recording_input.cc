@@ -15,6 +15,13 @@ std::string recording_path(const std::optional<std::string>& named, std::string_
     return named.value_or("trace.dat");
 }
 
+void check_is_not_recording(std::string_view option, const std::optional<std::string>& written,
+                            const std::string& recording) {
+    // Standard input and output are two files.
+    if (written && *written != "-" && are_one_file(*written, recording))
+        throw UsageError(cat(option, ": '", *written, "' is the recording"));
+}
+
 void RecordingRange::add_to(Options& options) {
     options
         .parsed("from", "T", "only from this time of the recording on (220.5)",

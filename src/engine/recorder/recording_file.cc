@@ -33,7 +33,7 @@ void RecordingFile::check_file() const {
     check(::fstat(fd_.get(), &file), [&] { return cat("look at '", path_, "'"); });
     if (!S_ISREG(file.st_mode))
         throw UnsupportedError(cat("'", path_, "' is no regular file"),
-                               "a recording is written here and there, not from begin to end");
+                               "a trace.dat is written at several places; into a pipe, use -o -");
     struct statfs system {};
     check(::fstatfs(fd_.get(), &system), [&] { return cat("look at '", path_, "'"); });
     // FAT has no holes: it would write zeros instead.

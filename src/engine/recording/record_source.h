@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/cat.h"
+#include "base/loss.h"
 #include "engine/trace/context.h"
 #include "lang/trace_dat/record_merge.h"
 
@@ -35,6 +37,12 @@ struct RecordingFacts {
     // instance after a line "Buffer: NAME".
     std::string statistics;
 };
+
+// For damage(): what a CPU lost behind its last record.
+inline std::string lost_behind_last(std::uint64_t cpu, const Loss& lost) {
+    return cat("CPU ", cpu, ": ", lost.least, lost.is_exact() ? "" : " or more",
+               " records behind its last one are lost");
+}
 
 // What each format of recordings has a reader for; TraceFile chooses one by the file's content, and
 // its members say what these do.

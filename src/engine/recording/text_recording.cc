@@ -134,7 +134,7 @@ private:
 
     std::vector<unsigned> cpus_;  // that are wanted; empty: all
     Made current_, ahead_;
-    bool has_ahead_ = false;
+    bool has_ahead_ = false, has_ended_ = false;
     std::string held_line_;  // that ended a stack
     bool holds_line_ = false;
     std::map<int, Loss> lost_;
@@ -228,7 +228,7 @@ void TextRecording::make_events() {
 void TextRecording::rewind(const std::vector<unsigned>& cpus, std::uint64_t) {
     cpus_ = cpus;
     lines_.rewind();
-    has_ahead_ = holds_line_ = false;
+    has_ahead_ = holds_line_ = has_ended_ = false;
     lost_.clear();
     is_first_ = true;
     strange_ = unread_ = 0;
@@ -259,6 +259,7 @@ const TraceRecord* TextRecording::peek_behind() {
 bool TextRecording::read_one(Made& made) {
     for (;;) {
         const auto text = next_line();
+        has_ended_ = !text;
         if (!text) return false;
         const auto line = parse_trace_line(*text);
         if (!line) {
@@ -374,6 +375,10 @@ void TextRecording::make_stack(bool is_user, const TraceTextLine& line, Made& ma
 
 std::vector<std::string> TextRecording::damage() const {
     std::vector<std::string> all;
+    if (has_ended_)
+        for (const auto& [cpu, lost] : lost_)
+            if (!lost.is_zero())
+                all.push_back(lost_behind_last(static_cast<std::uint64_t>(cpu), lost));
     if (strange_ > 0)
         all.push_back(cat("line ", first_strange_, ": it is no record",
                           strange_ > 1 ? cat(", nor are ", strange_ - 1, " more lines") : ""));

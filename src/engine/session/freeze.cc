@@ -57,11 +57,8 @@ bool records_already(const Session& session) {
 
 FreezeSession::FreezeSession(const Session& session, Disable disable)
     : session_(session), disable_(std::move(disable)) {
-    const std::string& directory = session_.tracefs().root();
     if (!session_.exists()) {
-        check(::mkdir(directory.c_str(), 0750),
-              [&] { return cat("make the instance ", directory); });
-        is_ours_ = true;
+        is_ours_ = session_.tracefs().make();
     } else if (!trim(session_.tracefs().read("set_event")).empty()) {
         throw Error(cat(session_.described(), " records events already"),
                     cat("'gpufs reset", session_.option(), "' ends that; or --session NAME"));

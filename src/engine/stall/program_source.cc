@@ -27,7 +27,7 @@ constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kStackGapNs = kMs;
 // Looks at what is under way follow each other no closer, and take at most 1/50 of the time.
 constexpr std::uint64_t kLookGapNs = 4 * kMs, kLookShare = 50;
-constexpr std::uint64_t kLeastTasks = 4096;
+constexpr std::uint64_t kMostTasks = 4096;
 // As in the text.
 constexpr std::uint64_t kRuns = 2048;
 
@@ -149,7 +149,7 @@ ParameterValues parameters_for(KernelFacts& machine, const StallTracker::Choice&
         // The ends of a wait may lie within such a step.
         {"run_step", static_cast<std::int64_t>(choice.over_ns / 16)},
         {"arguments_at", static_cast<std::int64_t>(call_arguments().at)},
-        {"entries", static_cast<std::int64_t>(kLeastTasks)},
+        {"entries", static_cast<std::int64_t>(kMostTasks)},
     };
     if (logs_runs) {
         const std::int64_t cpus = possible_cpus().back() + 1;
@@ -191,7 +191,7 @@ void ProgramSource::follow(const std::vector<int>& tids) {
             tasks.update(bytes_of(task.tid), bytes_of(task), BPF_NOEXIST);
         } catch (const SysError& e) {
             if (e.code() != E2BIG) throw;
-            throw Error(cat("more than ", kLeastTasks, " tasks cannot be watched at a time"),
+            throw Error(cat("more than ", kMostTasks, " tasks cannot be watched at a time"),
                         "name fewer processes");
         }
     }

@@ -1,5 +1,7 @@
 #include "engine/symbols/code_files.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,23 +52,38 @@ std::vector<CachedLibrary> cached_libraries() {
     return parse_loader_cache(read_file_if_readable("/etc/ld.so.cache").value_or(""));
 }
 
-// Where the loader looks besides its cache, in its order.
-std::vector<std::string> library_directories() {
+// Not the text for the linker that stands as libc.so beside libc.so.6.
+bool is_elf(const std::string& path) {
+    const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    char magic[SELFMAG];
+    return file && ::pread(file.get(), magic, sizeof magic, 0) == SELFMAG &&
+           std::string_view(magic, sizeof magic) == ELFMAG;
+}
+
+// The paths of the libraries that this holds for by their names, where the loader looks besides its
+// cache, in its order.
+template <class IsWanted>
+std::vector<std::string> uncached_libraries(IsWanted is_wanted) {
     const char* own = std::getenv("LD_LIBRARY_PATH");
     std::vector<std::string> directories = split(own ? own : "", ':');
     directories.insert(directories.end(), std::begin(kDirectories), std::end(kDirectories));
-    std::erase_if(directories, [](const std::string& one) { return !file_exists(one); });
-    return directories;
+    std::vector<std::string> found;
+    for (const std::string& directory : directories)
+        for (const std::string& name : list_directory_if_readable(directory))
+            if (is_wanted(name))
+                if (std::string path = cat(directory, '/', name); is_elf(path))
+                    found.push_back(std::move(path));
+    return found;
 }
 
 std::optional<std::string> find_library(const std::string& name,
                                         const std::vector<CachedLibrary>& cached) {
     for (const CachedLibrary& one : cached)
         if (is_named(one.name, name) && file_exists(one.path)) return one.path;
-    for (const std::string& directory : library_directories())
-        for (const std::string& file : list_directory(directory))
-            if (is_named(file, name)) return cat(directory, '/', file);
-    return std::nullopt;
+    std::vector<std::string> others =
+        uncached_libraries([&](const std::string& file) { return is_named(file, name); });
+    if (others.empty()) return std::nullopt;
+    return std::move(others.front());
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
@@ -100,7 +117,7 @@ std::variant<std::string, Absent> find_code_file(const std::string& name) {
     const char* path = std::getenv("PATH");
     for (const std::string& directory : split(path ? path : "/usr/sbin:/usr/bin", ':')) {
         std::string whole = cat(directory, '/', name);
-        if (::access(whole.c_str(), X_OK) == 0) return whole;
+        if (::access(whole.c_str(), X_OK) == 0 && is_regular_file(whole)) return whole;
     }
     const std::vector<CachedLibrary> cached = cached_libraries();
     if (auto library = find_library(name, cached)) return *library;
@@ -147,9 +164,9 @@ void LibraryFiles::look_around(const std::string& pattern, Found& found) {
     if (!is_of_programs(pattern)) {
         for (const CachedLibrary& one : cached_libraries())
             if (glob_match(pattern, one.name)) add(one.path);
-        for (const std::string& directory : library_directories())
-            for (const std::string& file : list_directory(directory))
-                if (glob_match(pattern, file)) add(cat(directory, '/', file));
+        for (std::string& path :
+             uncached_libraries([&](const std::string& file) { return glob_match(pattern, file); }))
+            add(std::move(path));
     }
     for (const Mapped& one : mapped()) look_at(one, pattern, found);
     std::ranges::sort(found.paths);

@@ -115,7 +115,7 @@ std::vector<UnwindRange> UserUnwinder::ranges_of(std::uint32_t pid, Symbols& sym
 bool UserUnwinder::update(std::uint32_t pid, Symbols& symbols) {
     std::vector<UnwindRange> ranges = ranges_of(pid, symbols);
     if (ranges.size() > kRangeBlock) {
-        refused_processes_ += 1;
+        refused_processes_.insert(pid);
         // The last one goes on to the end of memory.
         ranges.resize(kRangeBlock);
         ranges.back().page = kNoUnwindTable;
@@ -126,7 +126,7 @@ bool UserUnwinder::update(std::uint32_t pid, Symbols& symbols) {
     };
     if (std::ranges::equal(ranges, process.ranges, is_same)) return false;
     if (!maps_.set_process(pid, ranges)) {
-        ++refused_processes_;
+        refused_processes_.insert(pid);
         processes_.erase(pid);
         return true;
     }
@@ -174,8 +174,9 @@ void UserUnwinder::work(Symbols& symbols) {
 }
 
 LossLedger UserUnwinder::refused() const {
-    return {{"rows of unwind tables that found no room", Loss::exactly(refused_rows_)},
-            {"processes whose unwind tables found no room", Loss::exactly(refused_processes_)}};
+    return {
+        {"rows of unwind tables that found no room", Loss::exactly(refused_rows_)},
+        {"processes whose unwind tables found no room", Loss::exactly(refused_processes_.size())}};
 }
 
 }  // namespace gpufs

@@ -63,7 +63,8 @@ private:
     std::map<MappedFiles::Id, File> files_;
     std::map<std::uint32_t, Process> processes_;
     std::set<std::uint32_t> changed_, gone_, waiting_;
-    std::uint64_t rows_ = 0, refused_rows_ = 0, refused_processes_ = 0;
+    std::uint64_t rows_ = 0, refused_rows_ = 0;
+    std::set<std::uint32_t> refused_processes_;
 };
 
 }  // namespace gpufs

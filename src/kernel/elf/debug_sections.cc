@@ -13,6 +13,8 @@ namespace gpufs {
 namespace {
 
 constexpr std::uint64_t kLargestSection = std::uint64_t{4} << 30;
+// As much as real ones may be packed; zlib's format cannot do more than 1032.
+constexpr std::uint64_t kMostPacked = 1032;
 constexpr unsigned kZstd = 2;  // ELFCOMPRESS_ZSTD, which older libelf does not know
 
 std::string unpack_zstd(std::string_view packed, std::uint64_t bytes) {
@@ -27,16 +29,17 @@ std::string unpack_zstd(std::string_view packed, std::uint64_t bytes) {
 std::string unpack(const ElfFile::Section& section) {
     GElf_Chdr header;
     const std::string_view stored = section_bytes(section);
+    const std::uint64_t largest = std::min(kLargestSection, kMostPacked * stored.size());
     if (section.header.sh_flags & SHF_COMPRESSED) {
         if (!gelf_getchdr(section.handle, &header)) {
             // libelf refuses a type it does not know.
             Elf64_Chdr wide;
             if (stored.size() < sizeof wide) return {};
             std::memcpy(&wide, stored.data(), sizeof wide);
-            if (wide.ch_type != kZstd || wide.ch_size > kLargestSection) return {};
+            if (wide.ch_type != kZstd || wide.ch_size > largest) return {};
             return unpack_zstd(stored.substr(sizeof wide), wide.ch_size);
         }
-        if (header.ch_size > kLargestSection) return {};
+        if (header.ch_size > largest) return {};
         if (header.ch_type == kZstd && stored.size() > sizeof(Elf64_Chdr))
             return unpack_zstd(stored.substr(sizeof(Elf64_Chdr)), header.ch_size);
         if (elf_compress(section.handle, 0, 0) < 0) return {};

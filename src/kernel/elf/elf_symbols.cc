@@ -50,7 +50,8 @@ private:
                 if (const char* name =
                         elf_strptr(file.elf(), section.header.sh_link, first.vda_name))
                     names_[definition.vd_ndx] = name;
-            if (definition.vd_next == 0) return;
+            // A distance past the section, as one that leads back, is damage.
+            if (definition.vd_next == 0 || definition.vd_next > data->d_size) return;
             at += static_cast<int>(definition.vd_next);
         }
     }

@@ -18,12 +18,7 @@ namespace {
 constexpr unsigned kKernelThread = 0x00200000;  // PF_KTHREAD
 
 std::string text_of(int tid, std::string_view file) {
-    // A task that ended between open(2) and read(2) answers ESRCH.
-    try {
-        return read_file_if_readable(cat("/proc/", tid, "/", file)).value_or("");
-    } catch (const SysError&) {
-        return {};
-    }
+    return read_file_if_readable(cat("/proc/", tid, "/", file)).value_or("");
 }
 
 // The last number of a line of /proc/TID/status; 0 when there is none.

@@ -52,7 +52,8 @@ Program aggregate(const AdhocQuestion& question, const AdhocWord& field, Aggrega
                            hint_for_value({&event}, field.text));
         else
             mistakes.error(source, field.at.span, cat("'", field.text, "' is no number"),
-                           "'by' counts texts");
+                           cat("to count by a text: gpufs count ", event.format.full_name(), " by ",
+                               field.text));
         break;
     }
     const std::vector<AdhocWord> keys = with_process(question.keys, question.events);

@@ -81,7 +81,8 @@ public:
             // In .eh_frame it counts back from where it stands.
             const auto common = common_at(section_.is_eh ? body - id : id);
             if (!common) continue;
-            ByteReader function(section_.bytes.substr(0, at).substr(body + id_bytes));
+            if (id_bytes > length) return std::nullopt;
+            ByteReader function(in.take(length - id_bytes));
             end_ = at;
             const std::uint64_t begin = pointer(function, common->encoding);
             const std::uint64_t bytes = pointer(function, common->encoding & 0xf);

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/bytes.h"
+#include "base/kernel_abi.h"
 #include "base/scan.h"
 
 namespace gpufs::trace_dat {
@@ -23,7 +24,8 @@ Header parse_header(Cursor& cursor) {
         is_ours = cursor.bytes(kMagic.size()) == kMagic;
     } catch (const Truncated&) {
     }
-    if (!is_ours) throw Error("it does not begin as a trace.dat does");
+    if (!is_ours)
+        throw Error("it is neither a trace.dat, nor a perf.data, nor the kernel's text of a trace");
     Header header;
     const std::string version = cursor.text();
     header.version = whole_number<int>(version).value_or(0);
@@ -93,7 +95,9 @@ Buffer parse_buffer(Cursor& cursor, unsigned version) {
     buffer.page_bytes = cursor.u32();
     for (std::uint32_t left = cursor.u32(); left > 0; --left) {
         CpuData& data = buffer.cpus.emplace_back();
-        data.cpu = static_cast<int>(cursor.u32());
+        const std::uint32_t cpu = cursor.u32();
+        if (cpu >= kMaxCpus) throw Error(cat("CPU ", cpu, " is damage"));
+        data.cpu = static_cast<int>(cpu);
         data.offset = cursor.u64();
         data.size = cursor.u64();
     }

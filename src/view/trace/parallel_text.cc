@@ -1,6 +1,7 @@
 #include "view/trace/parallel_text.h"
 
 #include <algorithm>
+#include <system_error>
 
 namespace gpufs {
 namespace {
@@ -36,7 +37,11 @@ ParallelText::ParallelText(TraceContext& context, const std::vector<std::string>
       write_(std::move(write)),
       filled_(std::make_unique<Batch>()) {
     context.addresses = one_at_a_time(std::move(context.addresses));
-    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    try {
+        while (threads_.size() < threads) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+        // No more threads to be had: those there are, and the caller, do the work.
+    }
 }
 
 ParallelText::~ParallelText() {

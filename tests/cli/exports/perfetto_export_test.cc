@@ -360,6 +360,18 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_refused_before_anything_is) {
     BOOST_TEST(refused({"--csv", "-", "--chrome", "-"}) ==
                "2 gpufs: --chrome and --csv write to one file\n");
     BOOST_TEST(refused({"--csv", path}) == cat("2 gpufs: --csv: '", path, "' is the recording\n"));
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"report", path}, {"watch", "drm", "-i", path}}) {
+        std::vector<std::string> args = command;
+        args.insert(args.end(), {"-o", path});
+        BOOST_TEST(test::gpufs(args).err ==
+                   cat("gpufs: --output: '", path, "' is the recording\n"));
+    }
+    const Ended drawn = test::gpufs({"watch", "drm", "-i", path, "--perfetto", path});
+    BOOST_TEST(drawn.err == cat("gpufs: --perfetto: '", path, "' is what is read\n"));
+    // Standard input and output are two files.
+    BOOST_TEST(test::shell(cat("$GPUFS export -i - --csv - <", path)).out ==
+               test::exported(path, "--csv"));
     BOOST_TEST(refused({"--csv", "/nonexistent/a.csv"}) ==
                "1 gpufs: cannot write '/nonexistent/a.csv': No such file or directory\n");
     BOOST_TEST(refused({"--perfetto", "/dev/full"}) ==

@@ -432,7 +432,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_shown_under_the_users_words_all_at_once) {
                "count:1:11: error: 'comm' is no number\n"
                "gpu:thing comm\n"
                "          ^~~~\n"
-               "hint: 'by' counts texts");
+               "hint: to count by a text: gpufs count gpu:thing by comm");
     AdhocQuestion question = question_of({"gpu:thing"});
     question.filter = where("sqno == 1");
     BOOST_TEST(refusal([&] { make_count(question); }) ==

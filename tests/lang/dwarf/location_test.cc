@@ -130,6 +130,16 @@ BOOST_AUTO_TEST_CASE(a_frame_is_where_the_rules_up_to_the_address_say) {
         frame_address_at({std::string_view(bytes).substr(0, cut), 0x800, true, 8}, 0x1004);
 }
 
+BOOST_AUTO_TEST_CASE(an_entry_of_frames_that_is_shorter_than_its_id_is_damage) {
+    const std::string common =
+        packed({13, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b});
+    const int body = static_cast<int>(common.size()) + 4;
+    for (const int length : {1, 2, 3}) {
+        const std::string bytes = common + packed({length, 0, 0, 0, body, 0, 0, 0});
+        BOOST_TEST(!frame_address_at({bytes, 0x1000, true}, 0x1000));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
