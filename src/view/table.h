@@ -17,7 +17,9 @@ namespace gpufs {
 //   make     949
 class Table {
 public:
-    enum class Align { left, right };
+    // newest: as right; but on a screen that is too narrow, cells lose their begin, not their end,
+    // as far as the title leaves them room.
+    enum class Align { left, right, newest };
     struct Column {
         std::string title;
         Align align = Align::right;
@@ -41,6 +43,9 @@ private:
         std::uint32_t bytes = 0;    // of text_, behind those of the cell before
         std::uint32_t columns = 0;  // on the screen
     };
+
+    // Where the screen is too narrow for these widths, those of `newest` columns become less.
+    void fit(std::vector<std::size_t>& widths, const Screen& screen) const;
 
     std::vector<Column> columns_;
     std::string text_;                          // of all cells, one behind the other

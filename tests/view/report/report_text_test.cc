@@ -278,6 +278,12 @@ BOOST_AUTO_TEST_CASE(trends_are_a_last_column) {
                "COMM  PID  COUNT  TREND\n"
                "cc1     8    940     .@\n"
                "make    7      3    @@@\n");
+    // Where there is no room for all, the older intervals go.
+    BOOST_TEST(calls.text({24, 24, Plot::ascii}, {" . .:::::::@", "@:........::"}) ==
+               "Calls\n"
+               "COMM  PID  COUNT   TREND\n"
+               "cc1     8    940  ....::\n"
+               "make    7      3  :::::@\n");
     Reported number(".map n array value count, max 1, report \"All\"");
     number.add(number.key(), {15});
     BOOST_TEST(number.text({}, {".:@"}) == "All: 15  .:@\n");
