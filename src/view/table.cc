@@ -35,13 +35,22 @@ void Table::add_below(std::string_view lines) {
     below_[cells_.size()] += lines;
 }
 
-void Table::fit(std::vector<std::size_t>& widths, const Screen& screen) const {
+std::size_t Table::fit(std::vector<std::size_t>& widths, const Screen& screen) const {
     const std::size_t whole =
         std::accumulate(widths.begin(), widths.end(), kBetween.size() * (widths.size() - 1));
-    if (screen.columns == 0 || whole <= screen.columns) return;
+    if (screen.columns == 0 || whole <= screen.columns) return screen.columns;
     for (std::size_t i = 0; i < widths.size(); ++i)
         if (columns_[i].align == Align::newest)
             widths[i] -= std::min(whole - screen.columns, widths[i] - cells_[i].columns);
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const std::size_t before = end;
+        end += widths[i] + (i == 0 ? 0 : kBetween.size());
+        if (end <= screen.columns) continue;
+        const bool is_text = columns_[i].align == Align::left || i == 0;
+        return is_text ? screen.columns : before;
+    }
+    return end;
 }
 
 std::string Table::to_text(const Screen& screen) const {
@@ -50,7 +59,7 @@ std::string Table::to_text(const Screen& screen) const {
         std::size_t& width = widths[i % columns_.size()];
         width = std::max<std::size_t>(width, cells_[i].columns);
     }
-    fit(widths, screen);
+    const Screen shown{fit(widths, screen), screen.rows, screen.plot};
     std::string out;
     const auto below_at = [&](std::size_t cells) {
         if (const auto below = below_.find(cells); below != below_.end()) out += below->second;
@@ -72,9 +81,9 @@ std::string Table::to_text(const Screen& screen) const {
         out += cell;
         if (is_left) out.append(padding, ' ');
         if (column + 1 != columns_.size()) continue;
+        cut_from(out, line, shown);
         // No trailing spaces.
         while (out.size() > line && out.back() == ' ') out.pop_back();
-        cut_from(out, line, screen);
         out += '\n';
         below_at(i + 1);
     }

@@ -35,7 +35,9 @@ public:
     // Adds lines below the last row, unchanged.
     void add_below(std::string_view lines);
 
-    // Truncates lines to the screen's width. Without rows, only the titles.
+    // Truncates lines to the screen's width; of a column that is aligned to the right nothing is
+    // shown where it has no room for the whole, because the begin of a number is another number.
+    // Without rows, only the titles.
     std::string to_text(const Screen& screen = {}) const;
 
 private:
@@ -45,7 +47,8 @@ private:
     };
 
     // Where the screen is too narrow for these widths, those of `newest` columns become less.
-    void fit(std::vector<std::size_t>& widths, const Screen& screen) const;
+    // Returns how many columns of the screen are used, 0: as many as there are.
+    std::size_t fit(std::vector<std::size_t>& widths, const Screen& screen) const;
 
     std::vector<Column> columns_;
     std::string text_;                          // of all cells, one behind the other
