@@ -17,6 +17,13 @@ std::size_t columns_of(std::string_view text) {
     return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation));
 }
 
+std::string_view without_columns(std::string_view text, std::size_t columns) {
+    std::size_t begin = 0;
+    for (; begin < text.size(); ++begin)
+        if (!is_continuation(text[begin]) && columns-- == 0) break;
+    return text.substr(begin);
+}
+
 void pad_from(std::string& out, std::size_t start, int width) {
     if (width == 0) return;
     const std::size_t has = columns_of(std::string_view(out).substr(start));

@@ -19,6 +19,9 @@ struct Screen {
 
 std::size_t columns_of(std::string_view text);
 
+// The text without what stands in its first columns.
+std::string_view without_columns(std::string_view text, std::size_t columns);
+
 // Appends text padded with spaces to the width; a negative width aligns it to the left. Longer text
 // is not truncated.
 void append_padded(std::string& out, std::string_view text, int width);

@@ -1,8 +1,14 @@
 #include "view/table.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gpufs {
+namespace {
+
+constexpr std::string_view kBetween = "  ";  // two columns
+
+}  // namespace
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
     for (const Column& column : columns_) {
@@ -29,12 +35,31 @@ void Table::add_below(std::string_view lines) {
     below_[cells_.size()] += lines;
 }
 
+std::size_t Table::fit(std::vector<std::size_t>& widths, const Screen& screen) const {
+    const std::size_t whole =
+        std::accumulate(widths.begin(), widths.end(), kBetween.size() * (widths.size() - 1));
+    if (screen.columns == 0 || whole <= screen.columns) return screen.columns;
+    for (std::size_t i = 0; i < widths.size(); ++i)
+        if (columns_[i].align == Align::newest)
+            widths[i] -= std::min(whole - screen.columns, widths[i] - cells_[i].columns);
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const std::size_t before = end;
+        end += widths[i] + (i == 0 ? 0 : kBetween.size());
+        if (end <= screen.columns) continue;
+        const bool is_text = columns_[i].align == Align::left || i == 0;
+        return is_text ? screen.columns : before;
+    }
+    return end;
+}
+
 std::string Table::to_text(const Screen& screen) const {
     std::vector<std::size_t> widths(columns_.size());
     for (std::size_t i = 0; i < cells_.size(); ++i) {
         std::size_t& width = widths[i % columns_.size()];
         width = std::max<std::size_t>(width, cells_[i].columns);
     }
+    const Screen shown{fit(widths, screen), screen.rows, screen.plot};
     std::string out;
     const auto below_at = [&](std::size_t cells) {
         if (const auto below = below_.find(cells); below != below_.end()) out += below->second;
@@ -42,21 +67,23 @@ std::string Table::to_text(const Screen& screen) const {
     std::size_t at = 0, line = 0;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
         const std::size_t column = i % columns_.size();
-        const std::string_view cell = std::string_view(text_).substr(at, cells_[i].bytes);
-        const std::size_t padding = widths[column] - cells_[i].columns;
-        const bool is_left = columns_[column].align == Align::left;
+        std::string_view cell = std::string_view(text_).substr(at, cells_[i].bytes);
         at += cell.size();
+        const std::size_t width = widths[column], has = cells_[i].columns;
+        if (has > width) cell = without_columns(cell, has - width);
+        const std::size_t padding = width - std::min(width, has);
+        const bool is_left = columns_[column].align == Align::left;
         if (column == 0)
             line = out.size();
         else
-            out += "  ";
+            out += kBetween;
         if (!is_left) out.append(padding, ' ');
         out += cell;
         if (is_left) out.append(padding, ' ');
         if (column + 1 != columns_.size()) continue;
+        cut_from(out, line, shown);
         // No trailing spaces.
         while (out.size() > line && out.back() == ' ') out.pop_back();
-        cut_from(out, line, screen);
         out += '\n';
         below_at(i + 1);
     }

@@ -17,7 +17,9 @@ namespace gpufs {
 //   make     949
 class Table {
 public:
-    enum class Align { left, right };
+    // newest: as right; but on a screen that is too narrow, cells lose their begin, not their end,
+    // as far as the title leaves them room.
+    enum class Align { left, right, newest };
     struct Column {
         std::string title;
         Align align = Align::right;
@@ -33,7 +35,9 @@ public:
     // Adds lines below the last row, unchanged.
     void add_below(std::string_view lines);
 
-    // Truncates lines to the screen's width. Without rows, only the titles.
+    // Truncates lines to the screen's width; of a column that is aligned to the right nothing is
+    // shown where it has no room for the whole, because the begin of a number is another number.
+    // Without rows, only the titles.
     std::string to_text(const Screen& screen = {}) const;
 
 private:
@@ -41,6 +45,10 @@ private:
         std::uint32_t bytes = 0;    // of text_, behind those of the cell before
         std::uint32_t columns = 0;  // on the screen
     };
+
+    // Where the screen is too narrow for these widths, those of `newest` columns become less.
+    // Returns how many columns of the screen are used, 0: as many as there are.
+    std::size_t fit(std::vector<std::size_t>& widths, const Screen& screen) const;
 
     std::vector<Column> columns_;
     std::string text_;                          // of all cells, one behind the other

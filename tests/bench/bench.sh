@@ -1,6 +1,7 @@
 #!/bin/bash
 # bench.sh: gpufs beside its peers, measured by turns in one run. Prints a table; fails only when it
 # cannot measure. Peers that are not installed are left out. ROUNDS=N: how often each (7).
+# PART=monitors: only what monitors cost.
 # Needs root, and where GPUFS and PROBE are.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -25,6 +26,19 @@ row() { printf '%-34s %24s %24s %8s %8s\n' "$@"; }
 ratio() {
     awk -v a="$(median <"$1")" -v b="$(median <"$2")" 'BEGIN { if (b > 0) printf "%.2f", a / b }'
 }
+
+echo "$(uname -sr), $(nproc) CPUs ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))"
+case ${PART-} in
+'') ;;
+monitors)
+    . tests/bench/monitors.sh
+    exit
+    ;;
+*)
+    echo "bench.sh: no part '$PART': monitors" >&2
+    exit 1
+    ;;
+esac
 
 cat >"$scratch/print.bpf" <<'END'
 .licence "GPL"
@@ -95,7 +109,6 @@ started() {
     awk -v kb="$rss" 'BEGIN { printf "%.1f\n", kb / 1024 }' >>"$scratch/$name.rss"
 }
 
-echo "$(uname -sr), $(nproc) CPUs ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1))"
 echo "medians of $rounds rounds by turns [least..most]"
 echo
 row '' gpufs bpftrace ratio target

@@ -66,6 +66,19 @@ BOOST_AUTO_TEST_CASE(intervals_are_of_the_recordings_time) {
 }
 
 // One CPU's records come last, and are earlier from the second on.
+BOOST_AUTO_TEST_CASE(an_interval_says_that_nothing_came) {
+    const Ended ran =
+        gpufs({"run", "npu", "-i", "tests/data/trace_dat/npu-7.3.dat", "--interval", "20ms"});
+    BOOST_TEST(ran.out.starts_with("\n28.863566 to 28.883566\n"
+                                   "nothing counted in this interval\n"
+                                   "\n28.883566 to 28.923566\n"
+                                   "Jobs\n"),
+               ran.out);
+    const Ended json = gpufs(
+        {"run", "npu", "-i", "tests/data/trace_dat/npu-7.3.dat", "--interval", "20ms", "--json"});
+    BOOST_TEST(!has(json.out, "nothing"), json.out);
+}
+
 BOOST_AUTO_TEST_CASE(an_interval_does_not_end_before_it_began) {
     constexpr std::uint64_t kLate = ~std::uint64_t{0} - 3;
     const test::TempFile damaged(test::with_page_times(kSched, {{1, kLate}}));

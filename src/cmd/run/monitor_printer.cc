@@ -253,6 +253,12 @@ void MonitorPrinter::print_gpus() {
     is_below_text_ = is_below_text_ || !text.empty();
 }
 
+void MonitorPrinter::tell_if_empty() {
+    if (is_below_text_ || form_.json || form_.folded) return;
+    text_ += kNothingCounted;
+    is_below_text_ = true;
+}
+
 void MonitorPrinter::print_interval(std::uint64_t now_ns) {
     const std::vector<Taken> all = take(Histograms::drawn);
     begin_batch();
@@ -260,6 +266,7 @@ void MonitorPrinter::print_interval(std::uint64_t now_ns) {
     print_times(now_ns);
     print_gpus();
     for (const Taken& taken : all) print_taken(taken);
+    if (!all.empty()) tell_if_empty();
     during_ns_ = 0;
     is_below_text_ = true;
     release_stacks(all);
@@ -288,6 +295,7 @@ LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
         print_gpus();
     }
     for (Taken& taken : all) print_taken(std::move(taken));
+    if (form_.intervals && !all.empty()) tell_if_empty();
     text_ += below_;
     flush();
     LossLedger losses = read_losses(std::move(known), running_, maps_);

@@ -26,6 +26,9 @@ class Pictures;
 std::string run_end_json(std::uint64_t records, const LossLedger& losses,
                          const std::vector<Tally>& tallies);
 
+// What stands below the times of an interval instead of maps that are all empty.
+inline constexpr std::string_view kNothingCounted = "nothing counted in this interval\n";
+
 // Prints the output of a running program: records, reports and losses, as text or as JSON lines.
 // Output is buffered until flush() or until the buffer is large.
 class MonitorPrinter : public RunPrinter {
@@ -101,6 +104,7 @@ private:
     std::string time_text(std::uint64_t ns);
     void print_times(std::uint64_t now_ns);
     void print_gpus();
+    void tell_if_empty();  // where nothing stands below the times of an interval
     void print_map(const MapDeclaration& map, MapEntries entries);
     void print_taken(Taken taken);
     void draw(const Taken& taken, std::uint64_t now_ns);

@@ -158,7 +158,7 @@ std::string Top::body() {
         for (const std::string& lines : parts)
             if (!lines.empty()) text += cat(text.empty() ? "" : "\n", lines);
     }
-    return text.empty() ? "nothing in this interval\n" : text;
+    return text.empty() ? std::string(kNothingCounted) : text;
 }
 
 void Top::draw() {

@@ -124,5 +124,7 @@ inline constexpr const char *kLatencyMap = "latency", *kStartsMap = "starts",
 // that found no room counts as a loss. Tallies: starts without an end, starts replaced by a later
 // one with the same key, and, without a filter, ends without a start.
 Program make_latency(const AdhocQuestion& question, const AdhocLatency& latency);
+// The same without programs: its maps, and how they are shown.
+Program make_latency_tables(const AdhocQuestion& question, const AdhocLatency& latency);
 
 }  // namespace gpufs

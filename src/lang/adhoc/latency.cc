@@ -61,10 +61,13 @@ public:
         is_in_one_thread_ = std::ranges::any_of(latency.pairs, is_of_thread);
     }
 
+    Program make_tables() {
+        begin();
+        return std::move(program_);
+    }
+
     Program make() {
-        check();
-        program_ = begin_program(question_, kLatencyMap);
-        declare();
+        begin();
         for (const AdhocEvent& event : latency_.starts) start_at(event);
         for (const AdhocEvent& event : question_.events) end_at(event);
         if (keeps_keys_) forget_at(*latency_.thread_exit);
@@ -72,6 +75,12 @@ public:
     }
 
 private:
+    void begin() {
+        check();
+        program_ = begin_program(question_, kLatencyMap);
+        declare();
+    }
+
     void check() {
         Diagnostics mistakes;
         std::vector<KeyColumn> columns;
@@ -417,6 +426,10 @@ std::uint64_t nanoseconds_in(std::string_view unit) {
 
 Program make_latency(const AdhocQuestion& question, const AdhocLatency& latency) {
     return LatencyMaker(question, latency).make();
+}
+
+Program make_latency_tables(const AdhocQuestion& question, const AdhocLatency& latency) {
+    return LatencyMaker(question, latency).make_tables();
 }
 
 }  // namespace gpufs

@@ -78,7 +78,7 @@ public:
           end_(question.events.front()) {}
 
     LatencyHists make() {
-        const Program made = make_latency(question_, latency_);
+        const Program made = make_latency_tables(question_, latency_);
         hists_.start_event = start_.format.full_name();
         hists_.end_event = end_.format.full_name();
         hists_.unit_ns = nanoseconds_in(latency_.unit);
@@ -128,7 +128,7 @@ private:
 
     void add_keys() {
         for (const AdhocWord& name : question_.keys) {
-            // make_latency() has complained of names that neither knows.
+            // make_latency_tables() has complained of names that neither knows.
             const ToldValue told = find_told_value(name, latency_.starts, question_.events).value();
             const AdhocEvent& event = told.is_of_start ? start_ : end_;
             const bool is_task_name =

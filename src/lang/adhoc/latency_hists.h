@@ -71,7 +71,7 @@ struct LatencyHistChoice {
     std::optional<int> left_out;  // a thread whose system calls do not count
     bool tells_longest = false;
 };
-// Throws UsageError with the mistakes in the user's words that make_latency() finds, and
+// Throws UsageError with the mistakes in the user's words that make_latency_tables() finds, and
 // SourceError for the first thing that hist triggers cannot tell.
 LatencyHists make_latency_hists(const AdhocQuestion& question, const AdhocLatency& latency,
                                 const LatencyHistChoice& choice);

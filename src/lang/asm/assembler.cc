@@ -83,10 +83,10 @@ public:
 
 private:
     void check() {
-        for (const MapDeclaration& map : work_.program.maps)
-            for (const std::string& name : map.misses_of)
-                if (!std::ranges::count(work_.program.programs, name, &ProbeProgram::name))
-                    complain(map.at, cat("no program is named '", name, "'"));
+        for (const auto& [name, at] : work_.programs_named)
+            if (!std::ranges::count(work_.program.programs, name, &ProbeProgram::name))
+                complain(at, cat("no program is named '", name, "'"),
+                         did_you_mean(name, names_of(work_.program.programs)));
         for (const ProbeProgram& program : work_.program.programs)
             for (const auto& alternatives : program.targets)
                 for (const ProbeTarget& target : alternatives)

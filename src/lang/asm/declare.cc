@@ -216,7 +216,7 @@ void DeclarationParser::lost() {
     map.is_global = true;
     map.loss = text("what is lost, in quotes");
     if (!tokens_.accept("misses")) return;
-    do map.misses_of.emplace_back(tokens_.expect_word("a program's name").text);
+    do map.misses_of.push_back(program_name());
     while (!tokens_.at_end());
 }
 
@@ -250,14 +250,14 @@ void DeclarationParser::enumeration() {
 void DeclarationParser::caution() {
     Caution made;
     if (tokens_.accept("without")) {
-        made.program = tokens_.expect_word("a program's name").text;
+        made.program = program_name();
         made.text = text("what to tell, in quotes");
         return program().cautions.push_back(std::move(made));
     }
     const AsmToken first = tokens_.expect_word("an event");
     while (tokens_.accept(":")) tokens_.expect_word("the rest of the event's name");
     made.event = tokens_.text_of(tokens_.since(first));
-    if (tokens_.accept("in")) made.program = tokens_.expect_word("a program's name").text;
+    if (tokens_.accept("in")) made.program = program_name();
     if (tokens_.accept("on")) made.release = text("a pattern for the kernel's release, in quotes");
     made.text = text("what to tell, in quotes");
     program().cautions.push_back(std::move(made));
@@ -269,6 +269,11 @@ MapDeclaration& DeclarationParser::one_value_map(const AsmToken& name, bpf_map_t
     work_.symbols.define_layout(map.name, map.value);
     work_.symbols.define_map(map.name);
     return program().maps.emplace_back(std::move(map));
+}
+
+std::string DeclarationParser::program_name() {
+    const AsmToken name = tokens_.expect_word("a program's name");
+    return work_.programs_named.emplace_back(name.text, here(name)).first;
 }
 
 const MapDeclaration& DeclarationParser::known_map() {

@@ -63,6 +63,7 @@ private:
     std::string unescaped(const AsmToken& text);
     std::int64_t number(std::string_view what, Int128 low, Int128 high);
     MapDeclaration& one_value_map(const AsmToken& name, bpf_map_type type, Layout value);
+    std::string program_name();  // of a program that may stand behind it
     const MapDeclaration& known_map();
     SourceRef here(const AsmToken& from) const { return {source_, tokens_.since(from)}; }
     Program& program() { return work_.program; }

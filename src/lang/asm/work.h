@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostics.h"
@@ -38,6 +39,8 @@ struct AsmWork {
     // Of the functions that name theirs.
     std::map<std::string, std::vector<std::string>, std::less<>> parameters;
     std::vector<AsmUnit> units;
+    // Programs that declarations name; these may stand behind them.
+    std::vector<std::pair<std::string, SourceRef>> programs_named;
     // The maps that `add` adds to, and the alignment of all keys it is given.
     std::map<std::string, std::size_t, std::less<>> added_to;
     // The maps of whole stacks that `call get_stackid(...)` asks.

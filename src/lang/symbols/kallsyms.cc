@@ -15,17 +15,33 @@ constexpr std::size_t kReservedNames = 8 << 20;
 // Compilers put a symbol of its own in front of each function, for padding they may patch.
 constexpr std::string_view kPadding = "__pfx_";
 
+// A module's memory is whole pages, of this size or a multiple of it.
+constexpr std::uint32_t kSmallestPage = 4096;
+
 }  // namespace
 
 struct Kallsyms::Loader {
+    struct Freed {
+        std::uint64_t address;
+        std::uint32_t name;
+    };
+
     Kallsyms& to;
     Region* region = nullptr;  // of the last line
     bool all_zero = true;
+    std::string current{};  // the module of the last line
+    bool is_freed = false;  // what its lines tell of now
+    std::vector<Freed> freed{};
 
     void line(std::string_view text) {
         const auto symbol = parse_kallsyms_line(text);
         if (!symbol || symbol->address == 0) return;
         all_zero = false;
+        if (symbol->module != current) enter(symbol->module);
+        if (is_freed) {
+            freed.push_back({symbol->address, keep(symbol->name, symbol->module, nullptr)});
+            return;
+        }
         std::vector<Entry>& entries = entries_for(symbol->address);
         const auto low = static_cast<std::uint32_t>(symbol->address);
         const Entry* const last = entries.empty() ? nullptr : &entries.back();
@@ -38,6 +54,13 @@ struct Kallsyms::Loader {
             // A data symbol matters only where it ends a function.
             entries.push_back({low, kNoName});
         }
+    }
+
+    // A module that comes a second time, behind all modules: of those loaded while functions are
+    // traced, the kernel keeps the names of the functions that it freed after their start.
+    void enter(std::string_view module) {
+        current = module;
+        is_freed = std::ranges::find(to.modules_, current, &Module::name) != to.modules_.end();
     }
 
     std::vector<Entry>& entries_for(std::uint64_t address) {
@@ -69,12 +92,38 @@ struct Kallsyms::Loader {
 
     void finish() {
         to.is_hidden_ = all_zero;
+        sort();
+        // Those whose place another module has not taken are added together, so that each is held
+        // against what is there now.
+        std::erase_if(freed, [&](const Freed& f) { return is_taken(f.address); });
+        for (const Freed& f : freed)
+            entries_for(f.address).push_back({static_cast<std::uint32_t>(f.address), f.name});
+        if (!freed.empty()) sort();
+    }
+
+    void sort() {
         // Of one address the symbol that came first wins; names count upwards as they come.
         const auto before = [](const Entry& a, const Entry& b) {
             return a.low != b.low ? a.low < b.low : a.name < b.name;
         };
         for (Region& r : to.regions_)
             if (!std::ranges::is_sorted(r.entries, before)) std::ranges::sort(r.entries, before);
+    }
+
+    // Whether the address lies in a module's memory: on a page with one of its symbols, or between
+    // two of its functions.
+    bool is_taken(std::uint64_t address) {
+        const std::vector<Entry>& entries = entries_for(address);
+        const auto low = static_cast<std::uint32_t>(address);
+        const auto after = std::ranges::lower_bound(entries, low, {}, &Entry::low);
+        const Entry* const next = after == entries.end() ? nullptr : &*after;
+        const Entry* const last = after == entries.begin() ? nullptr : &*std::prev(after);
+        const auto is_near = [&](const Entry* entry) {
+            return entry && entry->low / kSmallestPage == low / kSmallestPage;
+        };
+        if (is_near(last) || is_near(next)) return true;
+        return last && next && last->name != kNoName && next->name != kNoName &&
+               to.module_of(last->name) == to.module_of(next->name);
     }
 };
 

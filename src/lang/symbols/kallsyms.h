@@ -20,8 +20,9 @@ public:
     explicit Kallsyms(TextPieces text) : text_(std::move(text)) {}
 
     // The function an address lies in, named as the kernel names it: the first of several names for
-    // one address; its size reaches to the next symbol. Borrowed until the next reload. Throws
-    // what reading the text throws.
+    // one address; its size reaches to the next symbol. Where a module's freed functions were, it
+    // is the function that lies there now. Borrowed until the next reload. Throws what reading the
+    // text throws.
     std::optional<Symbol> find(std::uint64_t address);
     // The kernel hides the addresses from this user (kptr_restrict): every address reads 0.
     bool is_hidden();

@@ -60,7 +60,7 @@ std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, co
                            ValueWriter& values, const Screen& screen, TrendTexts trends) {
     std::vector<Table::Column> columns = fact_columns(map.aggregation, key_columns(plans));
     if (rate_of(map.aggregation, kNoWords, rows.during_ns)) columns.push_back({"RATE"});
-    if (!trends.empty()) columns.push_back({"TREND"});
+    if (!trends.empty()) columns.push_back({"TREND", Table::Align::newest});
     Table table(std::move(columns));
     for (std::size_t i = 0; i < rows.entries.size(); ++i) {
         const MapEntry& entry = rows.entries[i];
@@ -120,7 +120,7 @@ std::string table_of_percentiles(const MapDeclaration& map, const ReportRows& ro
     for (const auto& [name, value] : percentiles(how, {}, {}, ""))
         if (is_shown(name)) columns.push_back({upper_case(name)});
     if (!shapes.rows.empty()) columns.push_back({"SHAPE", Table::Align::left});
-    if (!trends.empty()) columns.push_back({"TREND"});
+    if (!trends.empty()) columns.push_back({"TREND", Table::Align::newest});
     Table table(std::move(columns));
     for (std::size_t i = 0; i < rows.entries.size(); ++i) {
         const MapEntry& entry = rows.entries[i];
@@ -184,7 +184,7 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
         return weight_of(map.aggregation, a.words) > weight_of(map.aggregation, b.words);
     });
     std::vector<Table::Column> columns = fact_columns(map.aggregation, key_columns(plans));
-    if (!trends.empty()) columns.push_back({"TREND"});
+    if (!trends.empty()) columns.push_back({"TREND", Table::Align::newest});
     Table table(std::move(columns));
     for (Group& group : groups) {
         for (const Fact& fact : facts_of(map.aggregation, group.words))
@@ -207,7 +207,7 @@ std::string table_of_data(const MapDeclaration& map, const ReportRows& rows, con
     for (const ValuePlan& plan : members)
         columns.push_back({upper_case(plan.name), align_of(plan)});
     const bool has_trends = !trends.empty() && !has_cpus;
-    if (has_trends) columns.push_back({"TREND"});
+    if (has_trends) columns.push_back({"TREND", Table::Align::newest});
     Table table(std::move(columns));
     for (std::size_t i = 0; i < rows.entries.size(); ++i) {
         const MapEntry& entry = rows.entries[i];

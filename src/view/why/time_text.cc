@@ -93,7 +93,7 @@ std::string row_text(const TimeRow& row, int own) {
                        fence_text(part, own));
         case TimeUse::queued:
             return cat("queued for ring ", part.timeline,
-                       part.pid == 0     ? ", behind no job: for what it depends on"
+                       part.pid == 0     ? ", behind no job: for what it depends on, or a worker"
                        : part.pid == own ? ", behind its own"
                                          : cat(", behind ", task_of(part)));
         case TimeUse::runs:

@@ -17,7 +17,9 @@ namespace {
 
 using test::Ended;
 using test::has;
+using test::Json;
 using test::kGame;
+using test::only;
 using test::Told;
 
 constexpr const char* kDevice = "0000:03:00.0";
@@ -310,6 +312,19 @@ BOOST_DATA_TEST_CASE(xe_over_a_recording_tells_what_the_driver_did, ut::data::ma
     const char* gt = is_new(series) ? "0" : "-";
     BOOST_TEST(told.sum("left", {{"gt", gt}, {"state", "queued"}}, "count") == 1);
     BOOST_TEST(told.lost() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(xe_tells_in_each_line_of_a_job_what_is_known_of_its_times) {
+    const Told told = watch_recording("7.3", {"lines=1", "min_us=60s"});
+    const std::vector<Json> runs = told.records("event", {{"what", "RUN"}, {"class", "render"}});
+    BOOST_TEST(runs.size() == 3u);
+    for (const Json& run : runs) {
+        BOOST_TEST(run["wait_us"].number() >= 20'000);
+        BOOST_TEST(run["run_us"].number() == 0);
+    }
+    const Json late = only(told.records("event", {{"what", "TIMEOUT"}}));
+    BOOST_TEST(late["wait_us"].number() > 0);
+    BOOST_TEST(late["run_us"].number() > 0);
 }
 
 BOOST_AUTO_TEST_CASE(xe_tells_of_slow_jobs_and_counts_messages_only_where_asked) {

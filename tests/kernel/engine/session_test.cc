@@ -111,6 +111,23 @@ BOOST_AUTO_TEST_CASE(a_scratch_instance_goes_with_its_owner) {
     BOOST_TEST(!Tracefs(root).has("tracing_on"));
 }
 
+BOOST_AUTO_TEST_CASE(an_instance_goes_once_nobody_uses_it) {
+    const TempSession session;
+    BOOST_REQUIRE(::mkdir(session.directory().c_str(), 0750) == 0);
+    const Tracefs instance(session.directory());
+    Fd used = open_file(instance.path("tracing_on"), O_RDONLY);
+    BOOST_TEST(!remove_once_free(instance, [] { return false; }));
+    BOOST_TEST(instance.has("tracing_on"));
+    int waits = 0;
+    BOOST_TEST(remove_once_free(instance, [&] {
+        if (++waits == 2) used = Fd();
+        return true;
+    }));
+    BOOST_TEST(waits >= 2);
+    BOOST_TEST(!instance.has("tracing_on"));
+    BOOST_TEST(!remove_once_free(instance, [] { return true; }));  // it is gone
+}
+
 BOOST_AUTO_TEST_CASE(what_a_dead_owner_left_is_removed_and_nothing_else) {
     // A process that ended: its pid and start time can no longer be anybody's.
     const std::string dead = cat("gpufs.", ::getpid(), ".1");

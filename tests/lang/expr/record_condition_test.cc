@@ -60,6 +60,25 @@ BOOST_AUTO_TEST_CASE(records_are_judged_by_their_members) {
                     .holds(other, bytes));
 }
 
+// What gpufs-monitors(7) says that --freeze-on looks at.
+BOOST_AUTO_TEST_CASE(records_of_trouble_are_judged_beside_those_of_jobs) {
+    const std::pair<const char*, const char*> cases[] = {
+        {"amdgpu", "event"}, {"amdgpu", "fault"}, {"amdgpu", "dump"},  {"i915", "event"},
+        {"i915", "wait"},    {"xe", "event"},     {"xe", "trouble"},   {"xe", "timeout"},
+        {"npu", "event"},    {"npu", "reset"},    {"nvidia", "event"}, {"nvidia", "error"},
+        {"nvidia", "power"}, {"drm", "event"},    {"fence", "slow"},   {"vblank", "slow"},
+        {"cuda", "done"},    {"hip", "done"},     {"ze", "done"},      {"vulkan", "done"}};
+    for (const auto& [monitor, name] : cases) {
+        const Program program = assemble_file(cat(kBpfFolder, "/", monitor, ".bpf"));
+        const RecordLayout* record = program.find_record(name);
+        BOOST_TEST_REQUIRE(record, monitor << ' ' << name);
+        const std::vector<std::byte> bytes(record->layout.bytes);
+        BOOST_TEST(RecordCondition(program, parse_expression({"--freeze-on", "when == 0"}))
+                       .holds(*record, bytes),
+                   monitor << ' ' << name);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(what_no_record_has_is_a_mistake) {
     const Program program = assemble({"t.bpf", kText}, {});
     BOOST_TEST(refusal(program, "run_ms > 1") ==

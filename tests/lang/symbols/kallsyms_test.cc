@@ -65,6 +65,26 @@ BOOST_AUTO_TEST_CASE(an_address_is_named_by_the_function_around_it) {
     BOOST_TEST(at(symbols, 0x1000) == "none");
 }
 
+// As Linux 7.3 lists what it frees of modules that are loaded while functions are traced.
+BOOST_AUTO_TEST_CASE(a_freed_function_names_what_no_module_has_taken) {
+    Kallsyms symbols = kallsyms_of(
+        "ffffffff81000000 T _stext\n"
+        "ffffffffc0432010 t raid6_gen\t[raid6_pq]\n"
+        "ffffffffc0434010 t raid6_recover\t[raid6_pq]\n"
+        "ffffffffc0430010 T xor_gen\t[xor]\n"
+        "ffffffffc0439100 T raid6_init\t[raid6_pq]\n"
+        "ffffffffc0433290 T xor_force\t[xor]\n"
+        "ffffffffc0432000 T xor_init\t[xor]\n"
+        "ffffffffc0434800 T xor_calibrate\t[xor]\n"
+        "ffffffffc043a000 t ftrace_trampoline\t[__builtin__ftrace]\n");
+    BOOST_TEST(at(symbols, 0xffffffffc0433293) == "raid6_gen+4739/8192 raid6_pq");
+    BOOST_TEST(at(symbols, 0xffffffffc0432011) == "raid6_gen+1/8192 raid6_pq");
+    BOOST_TEST(at(symbols, 0xffffffffc0434804).starts_with("raid6_recover+2036/"));
+    BOOST_TEST(at(symbols, 0xffffffffc0439104) == "raid6_init+4/3840 raid6_pq");
+    BOOST_TEST(at(symbols, 0xffffffffc0430014) == "xor_gen+4/8192 xor");
+    BOOST_TEST(at(symbols, 0xffffffffc043a001) == "ftrace_trampoline+1/0 __builtin__ftrace");
+}
+
 BOOST_AUTO_TEST_CASE(hidden_addresses_are_noticed) {
     Kallsyms symbols = kallsyms_of("0000000000000000 T _stext\n0000000000000000 t do_one\n");
     BOOST_TEST(symbols.is_hidden());

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(lines_end_at_the_edge_of_a_terminal) {
     calls.add(calls.key().text("key", "fifteen-letters"), {1});
     BOOST_TEST(calls.text({10, 0}) ==
                "m\n"
-               "KEY       \n"
+               "KEY\n"
                "fifteen-le\n");
 }
 
@@ -278,6 +278,18 @@ BOOST_AUTO_TEST_CASE(trends_are_a_last_column) {
                "COMM  PID  COUNT  TREND\n"
                "cc1     8    940     .@\n"
                "make    7      3    @@@\n");
+    // Where there is no room for all, the older intervals go.
+    BOOST_TEST(calls.text({24, 24, Plot::ascii}, {" . .:::::::@", "@:........::"}) ==
+               "Calls\n"
+               "COMM  PID  COUNT   TREND\n"
+               "cc1     8    940  :::::@\n"
+               "make    7      3  ....::\n");
+    // The begin of a number is none.
+    BOOST_TEST(calls.text({13, 24, Plot::ascii}) ==
+               "Calls\n"
+               "COMM  PID\n"
+               "cc1     8\n"
+               "make    7\n");
     Reported number(".map n array value count, max 1, report \"All\"");
     number.add(number.key(), {15});
     BOOST_TEST(number.text({}, {".:@"}) == "All: 15  .:@\n");
