@@ -168,12 +168,9 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
         return value;
     }
     if (name == "comm") {
-        // Before Linux 6.4 the helper does not clear the bytes behind the NUL.
         Value value;
         value.type = type;
-        value.bytes = allocate(kCommBytes);
-        zero(*value.bytes, kCommBytes);
-        code_.call(BPF_FUNC_get_current_comm, {address_of(*value.bytes), kCommBytes});
+        value.is_task_name = true;
         return value;
     }
     return of(argument_number(static_cast<unsigned>(name[3] - '0')));

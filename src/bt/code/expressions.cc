@@ -255,7 +255,8 @@ Value ProbeCode::eval_index(const Expr& expr) {
     std::size_t stride = type.element ? type.element->bytes : element->bytes;
     if (type.is(Kind::pointer)) stride = stride_of(type, shared_.table());
     if (stride == 0) stride = kWord;
-    if (of.bytes || of.literal) return eval_own_index(of, *expr.operands[1], stride, element);
+    if (of.bytes || of.literal || of.is_task_name)
+        return eval_own_index(of, *expr.operands[1], stride, element);
     const ir::Temp base = address_of(of);
     const ir::Temp at =
         code_.compute(ir::Op::add, ir::kU64, base,

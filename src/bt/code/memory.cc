@@ -146,10 +146,21 @@ void ProbeCode::put_literal(std::string_view text, std::size_t bytes, const Loca
 
 void ProbeCode::put_text(const Value& value, std::size_t bytes, const Local& to, TextEnd end) {
     if (value.literal) return put_literal(up_to_nul(*value.literal).substr(0, bytes), bytes, to);
+    if (value.is_task_name) return put_task_name(bytes, to, end);
     if (!value.bytes) return read_text(to, bytes, address_of(value), space_of(value), end);
     const std::size_t have = std::min(bytes, value.type->bytes);
     copy(*value.bytes, to, have);
     zero(to.at(have), bytes - have);
+}
+
+// Linux 6.0 to 6.3 leave the bytes behind the NUL as they were.
+void ProbeCode::put_task_name(std::size_t bytes, const Local& to, TextEnd end) {
+    const bool fits = bytes >= kCommBytes;
+    const Local whole = fits ? to : allocate(kCommBytes);
+    if (end != TextEnd::sent) zero(whole, kCommBytes);
+    code_.call(BPF_FUNC_get_current_comm, {address_of(whole), kCommBytes});
+    if (!fits) return copy(whole, to, bytes);
+    zero(to.at(kCommBytes), bytes - kCommBytes);
 }
 
 void ProbeCode::put(const Value& value, const TypePtr& as, const Local& to, TextEnd end) {

@@ -134,6 +134,7 @@ private:
     void put(const Value& value, const TypePtr& as, const Local& to, TextEnd end = TextEnd::exact);
     void put_text(const Value& value, std::size_t bytes, const Local& to, TextEnd end);
     void put_literal(std::string_view text, std::size_t bytes, const Local& to);
+    void put_task_name(std::size_t bytes, const Local& to, TextEnd end);
     Value load(const Local& from, const TypePtr& type);
 
     // Maps.
@@ -164,6 +165,8 @@ private:
     void emit_signal(const Expr& expr, int helper);
     // A helper of the kernel returned this.
     void tell_failure(const Expr& expr, const char* helper, ir::Operand result);
+    // At the begin of a record's bytes.
+    void put_record_id(const std::string& record, const Local& to);
     // Sends the record whose values these are; what the kernel says of it.
     ir::Temp send(const Expr& expr, SentRecord record, const std::vector<const Expr*>& values);
     void emit_exit(const Expr& expr);

@@ -160,7 +160,8 @@ Value ProbeCode::Calls::str() {
 Value ProbeCode::Calls::buf() {
     const std::size_t most = type_->bytes - sizeof(std::uint32_t);
     Value from = in_.eval(*call_.operands[0]);
-    if (from.literal) from = in_.load(in_.in_memory(from, from.type), from.type);
+    if (from.literal || from.is_task_name)
+        from = in_.load(in_.in_memory(from, from.type), from.type);
     const Local made = in_.allocate(type_->bytes);
     const Local contents = made.at(sizeof(std::uint32_t));
     in_.zero(made, type_->bytes);

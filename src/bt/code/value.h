@@ -41,6 +41,7 @@ struct Value {
     Space space = Space::kernel;
     std::optional<std::string> literal;   // a text that is known
     const gpufs::Field* field = nullptr;  // text or an array in the event's record
+    bool is_task_name = false;            // the helper writes it where it is to be
 };
 
 inline Value number_value(ir::Operand number, TypePtr type) {
