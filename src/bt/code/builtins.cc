@@ -213,9 +213,9 @@ ir::Operand ProbeCode::user_mode() {
 
 Value ProbeCode::eval_stack(const TypePtr& type) {
     const bool is_user = type->is(Kind::user_stack);
-    const ir::Temp id = code_.convert(code_.call(shared_.stack_function_of(*type),
-                                                 {*context_, is_user ? BPF_F_USER_STACK : 0, 0}),
-                                      ir::kU32);
+    const ir::Temp id = code_.convert(
+        code_.call(shared_.stack_function_of(*type), {*context_, is_user ? BPF_F_USER_STACK : 0}),
+        ir::kU32);
     if (!is_user) return number_value(id, type);
     shared_.made().has_user_addresses = true;
     const ir::Temp process =

@@ -40,8 +40,8 @@ struct AsmWork {
     std::vector<AsmUnit> units;
     // The maps that `add` adds to, and the alignment of all keys it is given.
     std::map<std::string, std::size_t, std::less<>> added_to;
-    // The maps of whole stacks that `call get_stackid(...)` asks.
-    std::set<std::string, std::less<>> stacks_asked;
+    // The maps of whole stacks that `call get_stackid(...)` asks, and whether one gives BACK.
+    std::map<std::string, bool, std::less<>> stacks_asked;
     Diagnostics errors;
 };
 
