@@ -262,12 +262,11 @@ BOOST_AUTO_TEST_CASE(a_number_is_an_immediate_where_the_instruction_has_one) {
     code.leave(code.compute(Op::div, ir::kU64, x, zero));
     BOOST_TEST(text_of(code) ==
                // The verifier refuses to divide by an immediate 0.
-               "r0 = 0\n"
-               "r2 = *(u64 *)(r1 + 0)\n"
-               "if r2 > 5 goto +1\n"
+               "r2 = 0\n"
+               "r0 = *(u64 *)(r1 + 0)\n"
+               "if r0 > 5 goto +1\n"
                "*(u32 *)(r10 - 8) = 5\n"
-               "r2 /= r0\n"
-               "r0 = r2\n"
+               "r0 /= r2\n"
                "exit\n");
 }
 

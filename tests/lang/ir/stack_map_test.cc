@@ -1,6 +1,7 @@
 #include "lang/ir/stack_map.h"
 
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <unordered_map>
@@ -172,6 +173,22 @@ BOOST_AUTO_TEST_CASE(code_for_callers_is_there_where_a_map_has_them) {
         return asker(8, true, has_callers).subprograms.front().code.size();
     };
     BOOST_TEST(size(false) + 30 < size(true));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_computed_of_a_frame_stays_in_its_register) {
+    const Program program = asker(8, true);
+    const std::vector<CodeItem>& code = program.subprograms.front().code;
+    const auto is_mixed = [](const CodeItem& item) {
+        return item.insn.code == (BPF_ALU64 | BPF_XOR | BPF_X);
+    };
+    const auto first = std::ranges::find_if(code, is_mixed);
+    const auto second = std::find_if(first + 1, code.end(), is_mixed);
+    const auto copies = std::count_if(first, second, [](const CodeItem& item) {
+        return item.insn.code == (BPF_ALU64 | BPF_MOV | BPF_X);
+    });
+    // The half of it that is shifted.
+    BOOST_TEST(copies == 1);
+    BOOST_TEST(first->insn.dst_reg == second->insn.dst_reg);
 }
 
 BOOST_AUTO_TEST_CASE(a_task_without_a_stack_has_no_id) {
