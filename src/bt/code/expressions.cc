@@ -102,6 +102,13 @@ ir::Operand ProbeCode::number(const Expr& expr) {
 }
 
 Value ProbeCode::eval(const Expr& expr) {
+    const Asking asking(*this, &expr);
+    Value value = find_value(expr);
+    if (value.remote && !value.reader) value.reader = &expr;
+    return value;
+}
+
+Value ProbeCode::find_value(const Expr& expr) {
     code_.set_source(expr.at);
     check_size(expr.at);
     switch (expr.kind) {

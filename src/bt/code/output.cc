@@ -101,7 +101,7 @@ void ProbeCode::stop_after_exit(ir::Label otherwise) {
 
 void ProbeCode::tell_failure(const Expr& expr, const char* helper, ir::Operand result) {
     constexpr std::size_t kBytes = 2 * kWord;
-    std::string& name = failures_[&expr];
+    std::string& name = failures_[{&expr, helper}];
     if (name.empty()) {
         SentRecord record;
         record.kind = SentRecord::Kind::helper_error;
@@ -116,6 +116,21 @@ void ProbeCode::tell_failure(const Expr& expr, const char* helper, ir::Operand r
     put_record_id(name, at);
     code_.store(at.place(kWord), result, ir::kU64);
     code_.call(shared_.send_function(), {*context_, address_of(at), kBytes});
+}
+
+// What the helper of a read returned, and where that is below 0, told.
+ir::Temp ProbeCode::told_read(Space space, bool is_text, ir::Temp result) {
+    if (!asked_ || !shared_.options().tells_failures) return result;
+    const char* const helper =
+        space == Space::user     ? is_text ? "probe_read_user_str" : "probe_read_user"
+        : space == Space::kernel ? is_text ? "probe_read_kernel_str" : "probe_read_kernel"
+        : is_text                ? "probe_read_str"
+                                 : "probe_read";
+    const ir::Label is_read = code_.new_label();
+    code_.branch(ir::Cmp::ge, ir::kS64, result, 0, is_read);
+    tell_failure(*asked_, helper, result);
+    code_.bind(is_read);
+    return result;
 }
 
 void ProbeCode::emit_format(const Expr& expr, SentRecord::Kind kind) {

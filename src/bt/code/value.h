@@ -38,6 +38,7 @@ struct Value {
     std::optional<ir::Operand> number;  // of a scalar: extended to 64 bits
     std::optional<Local> bytes;         // in the program's memory
     std::optional<ir::Temp> remote;     // elsewhere: this address in `space`
+    const Expr* reader = nullptr;       // of one elsewhere: what says so
     Space space = Space::kernel;
     std::optional<std::string> literal;   // a text that is known
     const gpufs::Field* field = nullptr;  // text or an array in the event's record

@@ -68,8 +68,7 @@ BOOST_AUTO_TEST_CASE(a_number_that_a_declared_variable_cannot_have_is_refused) {
                "begin { let $a : uint16; $a = -1; }\n"
                "                              ^~\n"
                "hint: a cast takes its lower bits: (uint16)-1");
-    BOOST_TEST(mistakes_in("begin { let $a : uint8 = (uint8)300; $a = 255; $a += 1; }") ==
-               "nothing");
+    BOOST_TEST(mistakes_in("begin { let $a : uint8 = (uint8)300; $a = 255; $a += 1; }") == "");
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_told_where_they_are_with_what_helps) {
