@@ -168,12 +168,9 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
         return value;
     }
     if (name == "comm") {
-        // Before Linux 6.4 the helper does not clear the bytes behind the NUL.
         Value value;
         value.type = type;
-        value.bytes = allocate(kCommBytes);
-        zero(*value.bytes, kCommBytes);
-        code_.call(BPF_FUNC_get_current_comm, {address_of(*value.bytes), kCommBytes});
+        value.is_task_name = true;
         return value;
     }
     return of(argument_number(static_cast<unsigned>(name[3] - '0')));
@@ -216,9 +213,9 @@ ir::Operand ProbeCode::user_mode() {
 
 Value ProbeCode::eval_stack(const TypePtr& type) {
     const bool is_user = type->is(Kind::user_stack);
-    const ir::Temp id = code_.convert(code_.call(shared_.stack_function_of(*type),
-                                                 {*context_, is_user ? BPF_F_USER_STACK : 0, 0}),
-                                      ir::kU32);
+    const ir::Temp id = code_.convert(
+        code_.call(shared_.stack_function_of(*type), {*context_, is_user ? BPF_F_USER_STACK : 0}),
+        ir::kU32);
     if (!is_user) return number_value(id, type);
     shared_.made().has_user_addresses = true;
     const ir::Temp process =

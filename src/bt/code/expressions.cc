@@ -102,6 +102,13 @@ ir::Operand ProbeCode::number(const Expr& expr) {
 }
 
 Value ProbeCode::eval(const Expr& expr) {
+    const Asking asking(*this, &expr);
+    Value value = find_value(expr);
+    if (value.remote && !value.reader) value.reader = &expr;
+    return value;
+}
+
+Value ProbeCode::find_value(const Expr& expr) {
     code_.set_source(expr.at);
     check_size(expr.at);
     switch (expr.kind) {
@@ -255,7 +262,8 @@ Value ProbeCode::eval_index(const Expr& expr) {
     std::size_t stride = type.element ? type.element->bytes : element->bytes;
     if (type.is(Kind::pointer)) stride = stride_of(type, shared_.table());
     if (stride == 0) stride = kWord;
-    if (of.bytes || of.literal) return eval_own_index(of, *expr.operands[1], stride, element);
+    if (of.bytes || of.literal || of.is_task_name)
+        return eval_own_index(of, *expr.operands[1], stride, element);
     const ir::Temp base = address_of(of);
     const ir::Temp at =
         code_.compute(ir::Op::add, ir::kU64, base,

@@ -19,12 +19,6 @@ bool has_padding(const Type& type) {
     return used != align_up(type.bytes, kWord);
 }
 
-// A text that the expression has made in memory of its own, just as the key is to lie.
-bool is_key_already(const Expr& expr, const Value& value, const Type& key) {
-    return expr.kind == Expr::Kind::identifier && value.bytes && key.is(Kind::string) &&
-           value.type->is(Kind::string) && value.type->bytes == key.bytes && !has_padding(key);
-}
-
 }  // namespace
 
 const TypedMap& ProbeCode::map_of(const Expr& expr) {
@@ -53,8 +47,6 @@ ProbeCode::Key ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>
     const bool is_one = keys.size() - first == 1;
     std::vector<Value> values;
     for (std::size_t i = first; i < keys.size(); ++i) values.push_back(eval(*keys[i]));
-    if (is_one && extra == 0 && is_key_already(*keys[first], values.front(), type))
-        return *values.front().bytes;
     const Local key = allocate(bytes + std::max(extra, room_behind(type)));
     if (has_padding(type)) zero(key, bytes);
     if (is_one) {

@@ -87,9 +87,9 @@ Space ProbeCode::space_of(const Value& value) const {
 
 void ProbeCode::zero(const Local& at, std::size_t bytes) {
     if (bytes >= kManyBytes) {
-        read(at, bytes,
-             code_.symbol(Relocation::to(Relocation::Kind::map_value, shared_.zeros(bytes))),
-             Space::kernel);
+        append_read(
+            code_, Space::kernel, address_of(at), bytes,
+            code_.symbol(Relocation::to(Relocation::Kind::map_value, shared_.zeros(bytes))));
         return;
     }
     for (std::size_t i = 0; i < bytes;) {
@@ -102,7 +102,7 @@ void ProbeCode::zero(const Local& at, std::size_t bytes) {
 
 void ProbeCode::copy(const Local& from, const Local& to, std::size_t bytes) {
     if (bytes >= kManyBytes) {
-        read(to, bytes, address_of(from), Space::kernel);
+        append_read(code_, Space::kernel, address_of(to), bytes, address_of(from));
         return;
     }
     for (std::size_t i = 0; i < bytes;) {
@@ -114,7 +114,7 @@ void ProbeCode::copy(const Local& from, const Local& to, std::size_t bytes) {
 }
 
 ir::Temp ProbeCode::read(const Local& to, ir::Operand bytes, ir::Temp from, Space space) {
-    return append_read(code_, space, address_of(to), bytes, from);
+    return told_read(space, false, append_read(code_, space, address_of(to), bytes, from));
 }
 
 // A text without a NUL in its bytes is cut.
@@ -122,11 +122,12 @@ void ProbeCode::read_text(const Local& to, std::size_t bytes, ir::Temp from, Spa
                           TextEnd end) {
     if (end != TextEnd::sent) zero(to, bytes);
     if (end != TextEnd::exact) {
-        append_read_text(code_, space, address_of(to), bytes + 1, from);
+        told_read(space, true, append_read_text(code_, space, address_of(to), bytes + 1, from));
         return;
     }
     const ir::Label done = code_.new_label();
-    const ir::Temp length = append_read_text(code_, space, address_of(to), bytes, from);
+    const ir::Temp length =
+        told_read(space, true, append_read_text(code_, space, address_of(to), bytes, from));
     // Where the text goes on, its next byte replaces the NUL.
     code_.branch(ir::Cmp::lt, ir::kS32, length, bytes, done);
     read(to.at(bytes - 1), 1, code_.compute(ir::Op::add, ir::kU64, from, bytes - 1), space);
@@ -146,10 +147,22 @@ void ProbeCode::put_literal(std::string_view text, std::size_t bytes, const Loca
 
 void ProbeCode::put_text(const Value& value, std::size_t bytes, const Local& to, TextEnd end) {
     if (value.literal) return put_literal(up_to_nul(*value.literal).substr(0, bytes), bytes, to);
+    if (value.is_task_name) return put_task_name(bytes, to, end);
+    const Asking asking(*this, value.reader);
     if (!value.bytes) return read_text(to, bytes, address_of(value), space_of(value), end);
     const std::size_t have = std::min(bytes, value.type->bytes);
     copy(*value.bytes, to, have);
     zero(to.at(have), bytes - have);
+}
+
+// Linux 6.0 to 6.3 leave the bytes behind the NUL as they were.
+void ProbeCode::put_task_name(std::size_t bytes, const Local& to, TextEnd end) {
+    const bool fits = bytes >= kCommBytes;
+    const Local whole = fits ? to : allocate(kCommBytes);
+    if (end != TextEnd::sent) zero(whole, kCommBytes);
+    code_.call(BPF_FUNC_get_current_comm, {address_of(whole), kCommBytes});
+    if (!fits) return copy(whole, to, bytes);
+    zero(to.at(kCommBytes), bytes - kCommBytes);
 }
 
 void ProbeCode::put(const Value& value, const TypePtr& as, const Local& to, TextEnd end) {
@@ -180,6 +193,7 @@ void ProbeCode::put(const Value& value, const TypePtr& as, const Local& to, Text
         copy(*value.bytes, to, have);
         return zero(to.at(have), as->bytes - have);
     }
+    const Asking asking(*this, value.reader);
     read(to, as->bytes, address_of(value), space_of(value));
 }
 

@@ -38,6 +38,11 @@ SentRecord::Kind kind_of(Fn function) {
 
 }  // namespace
 
+void ProbeCode::put_record_id(const std::string& record, const Local& to) {
+    const ir::Temp id = code_.symbol(Relocation::to(Relocation::Kind::record_id, record), ir::kU32);
+    code_.store(to.place(), id, ir::kU32);
+}
+
 ir::Temp ProbeCode::send(const Expr& expr, SentRecord record,
                          const std::vector<const Expr*>& values) {
     std::size_t end = sizeof(std::uint32_t);
@@ -56,8 +61,7 @@ ir::Temp ProbeCode::send(const Expr& expr, SentRecord record,
     const std::size_t room = values.empty() ? 0 : room_behind(*type_of(*values.back()));
     const Local at = allocate(bytes + room);
     if (!values.empty()) code_.store(at.place(), 0, ir::kU64);
-    code_.store(at.place(), code_.symbol(Relocation::to(Relocation::Kind::record_id, name)),
-                ir::kU32);
+    put_record_id(name, at);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const SentValue& place = places[i];
         const std::size_t next = i + 1 < places.size() ? places[i + 1].offset : bytes;
@@ -97,7 +101,7 @@ void ProbeCode::stop_after_exit(ir::Label otherwise) {
 
 void ProbeCode::tell_failure(const Expr& expr, const char* helper, ir::Operand result) {
     constexpr std::size_t kBytes = 2 * kWord;
-    std::string& name = failures_[&expr];
+    std::string& name = failures_[{&expr, helper}];
     if (name.empty()) {
         SentRecord record;
         record.kind = SentRecord::Kind::helper_error;
@@ -109,10 +113,24 @@ void ProbeCode::tell_failure(const Expr& expr, const char* helper, ir::Operand r
     }
     const Local at = allocate(kBytes);
     code_.store(at.place(), 0, ir::kU64);
-    code_.store(at.place(), code_.symbol(Relocation::to(Relocation::Kind::record_id, name)),
-                ir::kU32);
+    put_record_id(name, at);
     code_.store(at.place(kWord), result, ir::kU64);
     code_.call(shared_.send_function(), {*context_, address_of(at), kBytes});
+}
+
+// What the helper of a read returned, and where that is below 0, told.
+ir::Temp ProbeCode::told_read(Space space, bool is_text, ir::Temp result) {
+    if (!asked_ || !shared_.options().tells_failures) return result;
+    const char* const helper =
+        space == Space::user     ? is_text ? "probe_read_user_str" : "probe_read_user"
+        : space == Space::kernel ? is_text ? "probe_read_kernel_str" : "probe_read_kernel"
+        : is_text                ? "probe_read_str"
+                                 : "probe_read";
+    const ir::Label is_read = code_.new_label();
+    code_.branch(ir::Cmp::ge, ir::kS64, result, 0, is_read);
+    tell_failure(*asked_, helper, result);
+    code_.bind(is_read);
+    return result;
 }
 
 void ProbeCode::emit_format(const Expr& expr, SentRecord::Kind kind) {
@@ -161,8 +179,7 @@ void ProbeCode::emit_print(const Expr& expr, bool clears) {
     if (name.empty()) name = shared_.add_record(std::move(record));
     const Local key = key_of(map, of.operands, 0).value(), at = allocate(bytes);
     code_.store(at.place(), 0, ir::kU64);
-    code_.store(at.place(), code_.symbol(Relocation::to(Relocation::Kind::record_id, name)),
-                ir::kU32);
+    put_record_id(name, at);
     copy(key, at.at(kWord), key_bytes);
     code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
 }
@@ -185,8 +202,7 @@ void ProbeCode::emit_join(const Expr& expr) {
     const ir::Temp from = code_.convert(number(argv), ir::kU64);
     const Local at = allocate(bytes), word = allocate(kWord);
     zero(at, texts);
-    code_.store(at.place(), code_.symbol(Relocation::to(Relocation::Kind::record_id, name)),
-                ir::kU32);
+    put_record_id(name, at);
     const ir::Label done = code_.new_label();
     for (std::size_t i = 0; i < kJoined; ++i) {
         code_.store(word.place(), 0, ir::kU64);

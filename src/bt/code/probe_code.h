@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "bt/code/script_code.h"
@@ -71,6 +74,7 @@ private:
 
     // Expressions.
     Value eval(const Expr& expr);
+    Value find_value(const Expr& expr);
     // Of a scalar: its number, extended from its type.
     ir::Operand number(const Expr& expr);
     ir::Operand number(const Value& value);
@@ -125,7 +129,8 @@ private:
     Space space_of(const Value& value) const;
     void zero(const Local& at, std::size_t bytes);
     void copy(const Local& from, const Local& to, std::size_t bytes);
-    // As append_read(): of the kernel or of the task; zeros where it cannot be read.
+    // As append_read(): of the kernel or of the task; zeros where it cannot be read, which is told
+    // if that is asked for.
     ir::Temp read(const Local& to, ir::Operand bytes, ir::Temp from, Space space);
     void read_text(const Local& to, std::size_t bytes, ir::Temp from, Space space, TextEnd end);
     // The value as bytes of a type that holds it, in memory of its own or where it is.
@@ -134,6 +139,7 @@ private:
     void put(const Value& value, const TypePtr& as, const Local& to, TextEnd end = TextEnd::exact);
     void put_text(const Value& value, std::size_t bytes, const Local& to, TextEnd end);
     void put_literal(std::string_view text, std::size_t bytes, const Local& to);
+    void put_task_name(std::size_t bytes, const Local& to, TextEnd end);
     Value load(const Local& from, const TypePtr& type);
 
     // Maps.
@@ -164,6 +170,9 @@ private:
     void emit_signal(const Expr& expr, int helper);
     // A helper of the kernel returned this.
     void tell_failure(const Expr& expr, const char* helper, ir::Operand result);
+    ir::Temp told_read(Space space, bool is_text, ir::Temp result);
+    // At the begin of a record's bytes.
+    void put_record_id(const std::string& record, const Local& to);
     // Sends the record whose values these are; what the kernel says of it.
     ir::Temp send(const Expr& expr, SentRecord record, const std::vector<const Expr*>& values);
     void emit_exit(const Expr& expr);
@@ -193,7 +202,22 @@ private:
     struct OuterCode;  // the code around a function that is a part of it
     OuterCode begin_inner();
     void end_inner(OuterCode outer);
-    std::unordered_map<const Expr*, std::string> records_, failures_;
+    std::unordered_map<const Expr*, std::string> records_;
+    std::map<std::pair<const Expr*, std::string_view>, std::string> failures_;  // with the helper
+    // What a read that fails is told of: the expression at hand; null in between.
+    const Expr* asked_ = nullptr;
+    class Asking {
+    public:
+        Asking(ProbeCode& in, const Expr* asked)
+            : in_(in), outer_(std::exchange(in.asked_, asked ? asked : in.asked_)) {}
+        Asking(const Asking&) = delete;
+        Asking& operator=(const Asking&) = delete;
+        ~Asking() { in_.asked_ = outer_; }
+
+    private:
+        ProbeCode& in_;
+        const Expr* outer_;
+    };
 };
 
 }  // namespace gpufs::bt

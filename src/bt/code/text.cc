@@ -39,7 +39,8 @@ void ProbeCode::unless_equals_literal(const Value& text, const std::string& lite
     Value part = text;
     // Of a text elsewhere no more is read than tells the two apart.
     const std::size_t enough = align_up(bytes + 1, kWord);
-    if (!text.bytes && enough < text.type->bytes) part.type = string_type(enough);
+    if (!text.bytes && !text.is_task_name && enough < text.type->bytes)
+        part.type = string_type(enough);
     const Local there = is_in_record ? Local{*context_, 0} : in_memory(part, part.type);
     for (std::size_t i = 0; i < bytes;) {
         const auto from =

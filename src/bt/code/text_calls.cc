@@ -141,8 +141,9 @@ Value ProbeCode::Calls::str() {
     const auto known = in_.constant(*call_.operands[1]);
     if (known) {
         const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(*known, 0)) + 1;
-        append_read_text(code_, space, in_.address_of(made),
-                         std::min<std::uint64_t>(limit, type_->bytes), address);
+        in_.told_read(space, true,
+                      append_read_text(code_, space, in_.address_of(made),
+                                       std::min<std::uint64_t>(limit, type_->bytes), address));
     } else {
         // min(n + 1, bytes), in a form whose bounds the verifier sees.
         const ir::Temp limit = code_.new_temp(ir::kU64);
@@ -151,8 +152,9 @@ Value ProbeCode::Calls::str() {
         code_.branch(ir::Cmp::lt, ir::kU64, limit, type_->bytes - 1, is_small);
         code_.assign(limit, type_->bytes - 1);
         code_.bind(is_small);
-        append_read_text(code_, space, in_.address_of(made),
-                         code_.compute(ir::Op::add, ir::kU64, limit, 1), address);
+        in_.told_read(space, true,
+                      append_read_text(code_, space, in_.address_of(made),
+                                       code_.compute(ir::Op::add, ir::kU64, limit, 1), address));
     }
     return in_.load(made, type_);
 }
@@ -160,7 +162,8 @@ Value ProbeCode::Calls::str() {
 Value ProbeCode::Calls::buf() {
     const std::size_t most = type_->bytes - sizeof(std::uint32_t);
     Value from = in_.eval(*call_.operands[0]);
-    if (from.literal) from = in_.load(in_.in_memory(from, from.type), from.type);
+    if (from.literal || from.is_task_name)
+        from = in_.load(in_.in_memory(from, from.type), from.type);
     const Local made = in_.allocate(type_->bytes);
     const Local contents = made.at(sizeof(std::uint32_t));
     in_.zero(made, type_->bytes);

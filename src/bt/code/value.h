@@ -38,9 +38,11 @@ struct Value {
     std::optional<ir::Operand> number;  // of a scalar: extended to 64 bits
     std::optional<Local> bytes;         // in the program's memory
     std::optional<ir::Temp> remote;     // elsewhere: this address in `space`
+    const Expr* reader = nullptr;       // of one elsewhere: what says so
     Space space = Space::kernel;
     std::optional<std::string> literal;   // a text that is known
     const gpufs::Field* field = nullptr;  // text or an array in the event's record
+    bool is_task_name = false;            // the helper writes it where it is to be
 };
 
 inline Value number_value(ir::Operand number, TypePtr type) {

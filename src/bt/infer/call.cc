@@ -167,7 +167,8 @@ void Inference::check_format(const Expr& expr) {
     }
     if (!is_final_) return;
     const std::string mistake = mistake_in(parse_format(*format), types);
-    if (!mistake.empty()) complain(expr.at, gpufs::cat(expr.text, ": ", mistake));
+    if (!mistake.empty())
+        complain(expr.at, gpufs::cat(expr.text, ": ", mistake), hint_for_format(*format));
 }
 
 void Inference::check_print(const Expr& expr) {

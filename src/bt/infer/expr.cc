@@ -135,8 +135,8 @@ TypePtr Inference::find_type(const Expr& expr) {
         case Expr::Kind::cast:
             return type_of_cast(expr);
         case Expr::Kind::size_of: {
-            const TypePtr of = expr.operands.empty() ? resolve(expr.type_name, expr.at)
-                                                     : type_of(*expr.operands[0]);
+            const TypePtr of =
+                expr.operands.empty() ? resolve(expr.type_name) : type_of(*expr.operands[0]);
             if (!of) return nullptr;
             const auto structure = in_.table.structure(*of);
             instance_->constants[&expr] =
@@ -144,8 +144,8 @@ TypePtr Inference::find_type(const Expr& expr) {
             return int64();
         }
         case Expr::Kind::offset_of: {
-            const TypePtr of = expr.operands.empty() ? resolve(expr.type_name, expr.at)
-                                                     : type_of(*expr.operands[0]);
+            const TypePtr of =
+                expr.operands.empty() ? resolve(expr.type_name) : type_of(*expr.operands[0]);
             if (!of) return nullptr;
             const auto found = follow(in_.table, of, expr.path);
             if (!found) {
@@ -440,7 +440,7 @@ TypePtr Inference::type_of_ternary(const Expr& expr) {
 
 TypePtr Inference::type_of_cast(const Expr& expr) {
     const TypePtr from = type_of(*expr.operands[0]);
-    TypePtr to = resolve(expr.type_name, expr.at);
+    TypePtr to = resolve(expr.type_name);
     if (!from || !to) return nullptr;
     if (to->is(Kind::string) && to->bytes == 0) to = string_type(in_.options.string_bytes);
     const bool is_text =

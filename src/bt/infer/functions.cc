@@ -172,9 +172,12 @@ TypePtr Inference::type_of_address_text(const Expr& expr, const FunctionRow& row
         complain(address.at,
                  gpufs::cat("macaddr() wants an address or 6 bytes (", name_of(*of), " provided)"));
     const bool has_size = !of || !of->is(Kind::array) || of->bytes == 4 || of->bytes == 16;
-    if (!is_mac && (!is_address || !has_size))
-        complain(expr.at,
-                 gpufs::cat("ntop() expects an integer or array argument, got ", name_of(*of)));
+    const bool is_text = of && of->is(Kind::string) && literal_of(address);
+    if (!is_mac && (!is_address || !has_size || is_text))
+        complain(
+            expr.at, gpufs::cat("ntop() expects an integer or array argument, got ", name_of(*of)),
+            is_text ? gpufs::cat("pton(\"", *literal_of(address), "\") is the address of a text")
+                    : "");
     return value_type(row.value);
 }
 

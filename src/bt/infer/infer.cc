@@ -6,6 +6,7 @@
 #include "bt/infer/inference.h"
 #include "bt/types/common_type.h"
 #include "bt/types/functions.h"
+#include "lang/ir/ir.h"
 
 namespace gpufs::bt {
 namespace {
@@ -147,12 +148,16 @@ void Inference::visit_for(const Stmt& stmt) {
 void Inference::declare(const Stmt& stmt) {
     Variable& variable = instance_->variables[instance_->declares.at(&stmt)];
     if (stmt.type_name) {
-        TypePtr type = resolve(*stmt.type_name, stmt.at);
+        TypePtr type = resolve(*stmt.type_name);
         if (type && type->is(Kind::string) && type->bytes == 0)
             type = string_type(in_.options.string_bytes);
+        if (type && type->is(Kind::integer)) {
+            variable.is_declared = true;
+            variable.type = type;
+        }
         put(variable, stmt.at, type);
     }
-    if (stmt.value) put(variable, stmt.at, type_of(*stmt.value));
+    if (stmt.value) put(variable, stmt.at, type_of(*stmt.value), stmt.value.get());
 }
 
 void Inference::assign(const Stmt& stmt) {
@@ -181,7 +186,9 @@ void Inference::assign(const Stmt& stmt) {
     }
     if (stmt.target->kind == Expr::Kind::variable) {
         const auto use = instance_->uses.find(stmt.target.get());
-        if (use != instance_->uses.end()) put(instance_->variables[use->second], stmt.at, type);
+        if (use != instance_->uses.end())
+            put(instance_->variables[use->second], stmt.at, type,
+                stmt.operation ? nullptr : stmt.value.get());
         type_of(*stmt.target);
         return;
     }
@@ -211,18 +218,40 @@ void Inference::put(TypedMap& map, const SourceRef& at, const TypePtr& type) {
     const TypePtr both = merged(map.value, stored(type));
     if (!both)
         return complain(
-            at, gpufs::cat("Type mismatch for @", map.name, ": trying to assign value of type '",
-                           name_of(*type), "' when map already contains a value of type '",
-                           name_of(*map.value), '\''));
+            at,
+            gpufs::cat("Type mismatch for @", map.name, ": trying to assign value of type '",
+                       name_of(*type), "' when map already contains a value of type '",
+                       name_of(*map.value), '\''),
+            type->is_histogram() && type->kind == map.value->kind
+                ? gpufs::cat("all of a map have the same ",
+                             type->is(Kind::hist) ? "number of bits" : "bounds and step")
+                : "");
     if (same(both, map.value)) return;
     map.value = both;
     is_changed_ = true;
 }
 
-void Inference::put(Variable& variable, const SourceRef& at, const TypePtr& type) {
+// A number that is known; others lose their upper bits.
+void Inference::check_fits(const Type& type, const Expr& value) {
+    const auto number = constant(value);
+    if (!number || type.bytes == kWord) return;
+    const ir::Type as{static_cast<std::uint8_t>(type.bytes), type.is_signed};
+    const auto bits = static_cast<std::uint64_t>(*number);
+    if (ir::converted(bits, as) == bits) return;
+    complain(value.at,
+             gpufs::cat("the number ", *number, " is out of the range of ", name_of(type)),
+             gpufs::cat("a cast takes its lower bits: (", name_of(type), ')', *number));
+}
+
+void Inference::put(Variable& variable, const SourceRef& at, const TypePtr& type,
+                    const Expr* value) {
     if (!type) return;
     if (type->is(Kind::none) || type->is_aggregation())
         return complain(at, gpufs::cat("there is no value to put into $", variable.name));
+    if (variable.is_declared && type->is_number()) {
+        if (value) check_fits(*variable.type, *value);
+        return;
+    }
     const TypePtr both = merged(variable.type, stored(type));
     if (!both)
         return complain(at, gpufs::cat("Type mismatch for $", variable.name,
@@ -277,7 +306,7 @@ void Inference::add_key(TypedMap& map, const SourceRef& at, const std::vector<Ex
     map.key = both;
 }
 
-TypePtr Inference::resolve(const TypeName& name, const SourceRef& at) {
+TypePtr Inference::resolve(const TypeName& name) {
     if (name.of) {
         const TypePtr inner = type_of(*name.of);
         return inner ? in_.table.derive(inner, name) : nullptr;
@@ -288,7 +317,7 @@ TypePtr Inference::resolve(const TypeName& name, const SourceRef& at) {
                          provider == Provider::usdt;
     TypePtr type = in_.table.resolve(name, is_user ? Space::user : Space::kernel);
     if (!type)
-        complain(at, gpufs::cat("Cannot resolve unknown type \"", name.name, '"'),
+        complain(name.at, gpufs::cat("Cannot resolve unknown type \"", name.name, '"'),
                  in_.table.hint_for_type(name.name));
     return type;
 }

@@ -63,7 +63,9 @@ private:
     std::optional<bool> decided_branch(const Stmt& stmt);
     void declare(const Stmt& stmt);
     void put(TypedMap& map, const SourceRef& at, const TypePtr& type);
-    void put(Variable& variable, const SourceRef& at, const TypePtr& type);
+    void put(Variable& variable, const SourceRef& at, const TypePtr& type,
+             const Expr* value = nullptr);
+    void check_fits(const Type& type, const Expr& value);
 
     // Null where it is not known yet. The function below finds it out.
     TypePtr type_of(const Expr& expr);
@@ -135,7 +137,7 @@ private:
     void check_map_argument(const Expr& expr);
     // Complains of a function that is for maps with keys only.
     bool requires_keys(const Expr& call, const TypedMap& map);
-    TypePtr resolve(const TypeName& name, const SourceRef& at);
+    TypePtr resolve(const TypeName& name);
     // A structure that was known by its name, with what is in it.
     TypePtr whole(const TypePtr& type) const;
     // The value of a type read from memory: texts get the room that they need in ours.

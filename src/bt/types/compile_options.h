@@ -21,7 +21,7 @@ struct CompileOptions {
     std::vector<int> pids;  // only hits of these processes or threads count; empty: all
     OutputConfig output;
     std::string licence = "Dual MIT/GPL";
-    bool tells_failures = false;  // elements that are not there
+    bool tells_failures = false;  // elements that are not there, memory that cannot be read
     bool keeps_stages = false;    // for Compiled::types_text and ir_text
 };
 

@@ -146,6 +146,20 @@ std::vector<Conversion> parse_format(std::string_view format) {
     return out;
 }
 
+std::string hint_for_format(std::string_view format) {
+    const std::vector<Conversion> known = parse_format(format);
+    for (std::size_t at = format.find('%'); at != format.npos; at = format.find('%', at + 1)) {
+        if (format.substr(at, 2) == "%%") {
+            ++at;
+            continue;
+        }
+        if (std::ranges::find(known, at, &Conversion::begin) != known.end()) continue;
+        return cat("'", format.substr(at, 2),
+                   "' is text: values are written by %d, %u, %x, %o, %c, %p, %s and %r");
+    }
+    return {};
+}
+
 std::string literal_text(std::string_view between) {
     std::string out;
     for (std::size_t i = 0; i < between.size(); ++i) {

@@ -37,6 +37,9 @@ std::string literal_text(std::string_view between);
 // Whether a specifier takes an integer, boolean or pointer, and prints its number.
 bool is_number_specifier(std::string_view specifier);
 
+// What is said of a % that stands for itself, as in "%q". Empty: there is none.
+std::string hint_for_format(std::string_view format);
+
 // What is wrong with arguments of these types: "Not enough arguments for format string (1 supplied,
 // 2 expected)", "%d specifier expects a value of type integer (string supplied)". Empty: nothing.
 std::string mistake_in(std::span<const Conversion> conversions, std::span<const TypePtr> arguments);

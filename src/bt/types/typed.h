@@ -37,6 +37,7 @@ struct Variable {
     TypePtr type;
     SourceRef at;               // where it comes first
     bool starts_empty = false;  // it may be read before it is assigned
+    bool is_declared = false;   // as an integer of this type, which it stays
 };
 
 // A block to compile: a probe, for the targets that can share its code. The tree stays as it is:

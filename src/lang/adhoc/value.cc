@@ -270,7 +270,7 @@ ir::Temp AdhocValueCode::stack(bool is_user) {
     if (!program_.find_map(kStackMap))
         declare_stacks(program_, kStackMap, kStacks, kStackTraceFrames);
     return code_.call(stack_function(*program_.find_map(kStackMap)),
-                      {context_, is_user ? BPF_F_USER_STACK : 0, 0});
+                      {context_, is_user ? BPF_F_USER_STACK : 0});
 }
 
 void AdhocValueCode::store(const AdhocValue& value, const ValueType& type, ir::Slot slot,

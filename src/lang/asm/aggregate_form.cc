@@ -106,8 +106,8 @@ bool is_generated(const AsmWork& work, std::string_view function) {
     return std::ranges::any_of(
                work.added_to,
                [&](const auto& added) { return add_function(map(added.first)) == function; }) ||
-           std::ranges::any_of(work.stacks_asked, [&](const std::string& name) {
-               return stack_function(map(name)) == function;
+           std::ranges::any_of(work.stacks_asked, [&](const auto& asked) {
+               return stack_function(map(asked.first)) == function;
            });
 }
 
@@ -119,9 +119,10 @@ void define_generated(AsmWork& work) {
         const MapDeclaration map = *work.program.find_map(name);  // more maps come
         aggregates.define(map, {alignment, false});
     }
-    for (const std::string& name : work.stacks_asked) {
-        const MapDeclaration map = *work.program.find_map(name);
-        define_stack_function(work.program, map);
+    for (const auto& [name, has_callers] : work.stacks_asked) {
+        MapDeclaration& map = *std::ranges::find(work.program.maps, name, &MapDeclaration::name);
+        map.has_callers = has_callers;
+        define_stack_function(work.program, MapDeclaration(map));
     }
     for (std::size_t i = first; i < functions.size(); ++i) functions[i].is_generated = true;
 }

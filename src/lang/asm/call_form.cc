@@ -119,7 +119,8 @@ bool FormParser::asks_stacks(const AsmToken& function, const std::vector<Span>& 
     put(std::move(put_there));
     if (!has_back) step(insn::mov(Reg::r3, 0), "r3 = 0");
     call_generated(stack_function(*map), function.span);
-    work_.stacks_asked.insert(name);
+    bool& has_callers = work_.stacks_asked[name];
+    has_callers = has_callers || has_back;
     return true;
 }
 

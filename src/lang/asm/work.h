@@ -43,8 +43,8 @@ struct AsmWork {
     std::vector<std::pair<std::string, SourceRef>> programs_named;
     // The maps that `add` adds to, and the alignment of all keys it is given.
     std::map<std::string, std::size_t, std::less<>> added_to;
-    // The maps of whole stacks that `call get_stackid(...)` asks.
-    std::set<std::string, std::less<>> stacks_asked;
+    // The maps of whole stacks that `call get_stackid(...)` asks, and whether one gives BACK.
+    std::map<std::string, bool, std::less<>> stacks_asked;
     Diagnostics errors;
 };
 

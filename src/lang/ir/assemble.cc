@@ -4,6 +4,7 @@
 #include "base/cat.h"
 #include "lang/insn/insn.h"
 #include "lang/ir/body.h"
+#include "lang/ir/ops.h"
 
 namespace gpufs::ir {
 namespace {
@@ -37,18 +38,31 @@ std::optional<JumpOp> opposite(JumpOp op) {
     return std::nullopt;
 }
 
+// Adds a number to a register.
+bool adds_number(const Item& item) {
+    return item.is_insn() && item.op.code == (BPF_ALU64 | BPF_ADD | BPF_K);
+}
+
 bool is_go(const Item& item) {
     return item.is_insn() && item.op.code == (BPF_JMP | BPF_JA);
 }
 
-// Rewrites "if a goto x; goto y; x:" as "if !a goto y"; removes jumps to the next instruction and
-// copies of a register to itself.
+// Rewrites "if a goto x; goto y; x:" as "if !a goto y", and "r += a; r += b" as "r += a + b";
+// removes jumps to the next instruction and copies of a register to itself.
 void tidy(std::vector<Item>& items) {
     std::vector<Item> kept;
     for (std::size_t i = 0; i < items.size(); ++i) {
         Item& item = items[i];
         if (item.is_move() && item.dst == item.src) continue;
         if (is_go(item) && follows(items, i, item.label)) continue;
+        if (adds_number(item) && !kept.empty() && adds_number(kept.back()) &&
+            kept.back().dst == item.dst) {
+            const auto sum = std::int64_t{kept.back().op.imm} + item.op.imm;
+            if (fits_s32(static_cast<std::uint64_t>(sum))) {
+                kept.back().op.imm = static_cast<__s32>(sum);
+                continue;
+            }
+        }
         const bool is_branch = item.is_jump() && !is_go(item);
         if (is_branch && i + 1 < items.size() && is_go(items[i + 1]) &&
             follows(items, i + 1, item.label)) {
@@ -171,6 +185,7 @@ std::vector<CodeItem> Code::assemble(std::string_view label_prefix, std::size_t 
     std::vector<Block> blocks = find_blocks(body);
     check_entry(body, blocks);
     remove_dead_code(body, blocks);
+    simplify(body, blocks);
     for (std::size_t i = 0; i < body.items.size(); ++i)
         body.items[i].origin = static_cast<std::uint32_t>(i);
     std::vector<Lifetime> lifetimes = find_lifetimes(body, blocks);

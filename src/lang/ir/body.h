@@ -132,6 +132,10 @@ bool follows(const std::vector<Item>& items, std::size_t at, std::uint32_t label
 // code, before and after.
 void remove_dead_code(Code::Body& body, std::vector<Block>& blocks);
 
+// Makes numbers immediates, and drops what then changes nothing; stores at once what lies side by
+// side. `blocks` as remove_dead_code() has them.
+void simplify(Code::Body& body, std::vector<Block>& blocks);
+
 // Replaces every temp by one of r0 to r9. Temps that do not fit are spilled to new stack slots, or
 // recomputed where they are needed.
 void assign_registers(Code::Body& body, std::vector<Block> blocks);

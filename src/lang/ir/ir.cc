@@ -243,8 +243,8 @@ Temp Code::swap_bytes(Operand value, Type type) {
     return result;
 }
 
-Temp Code::symbol(Relocation relocation) {
-    const Temp result = new_temp(kU64);
+Temp Code::symbol(Relocation relocation, Type type) {
+    const Temp result = new_temp(type);
     const auto index = add_relocation(*body_, std::move(relocation));
     emit(*body_, insn::load_imm64(kLater, 0)[0], result.id).relocation = index;
     return result;

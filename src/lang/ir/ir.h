@@ -120,8 +120,9 @@ public:
     Temp negate(Operand value, Type type);
     // Reverses the order of the bytes.
     Temp swap_bytes(Operand value, Type type);
-    // A 64-bit number or address resolved at link time: a map, a parameter, a text…
-    Temp symbol(Relocation relocation);
+    // A number or address resolved at link time: a map, a parameter, a text… The number is one of
+    // the type.
+    Temp symbol(Relocation relocation, Type type = kU64);
 
     Temp load(const Place& from, Type type);
     // The value of a field, with the size and sign in its event's format.

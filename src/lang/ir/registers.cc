@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "lang/insn/insn.h"
@@ -15,6 +16,7 @@ namespace {
 
 using Mask = std::uint16_t;            // set of registers
 constexpr Mask kAllRegisters = 0x3ff;  // r0 to r9
+constexpr Mask kCallerSaved = 0x3f;    // r0 to r5
 constexpr unsigned kNoColour = 255;
 
 // Callee-saved registers are used last.
@@ -38,9 +40,19 @@ class Colouring {
 public:
     Colouring(const Code::Body& body, const std::vector<Block>& blocks,
               const std::vector<bool>& is_tiny)
-        : body_(body), nodes_(body.register_count()) {
+        : body_(body), nodes_(body.register_count()), joined_(body.register_count()) {
+        std::iota(joined_.begin(), joined_.end(), RegId{0});
         find_interference(blocks);
         find_costs(is_tiny);
+    }
+
+    // Makes one of temps that are copied to each other, where the whole surely finds a register.
+    void join_copies() {
+        for (const Item& item : body_.items) {
+            if (!item.is_move() || !is_temp(item.dst) || !is_temp(item.src)) continue;
+            const RegId a = joined(item.dst), b = joined(item.src);
+            if (a != b && !is_neighbour(a, b) && stays_easy(a, b)) join(a, b);
+        }
     }
 
     // Colours the temps; returns those that must be spilled.
@@ -52,9 +64,52 @@ public:
         return spilled;
     }
 
-    unsigned colour_of(RegId reg) const { return is_temp(reg) ? nodes_[reg].colour : reg; }
+    unsigned colour_of(RegId reg) const { return is_temp(reg) ? nodes_[joined(reg)].colour : reg; }
 
 private:
+    RegId joined(RegId reg) const {
+        while (joined_[reg] != reg) reg = joined_[reg];
+        return reg;
+    }
+
+    bool is_neighbour(RegId a, RegId b) const {
+        return std::ranges::binary_search(nodes_[a].neighbours, b);
+    }
+
+    static std::vector<RegId> united(const std::vector<RegId>& a, const std::vector<RegId>& b) {
+        std::vector<RegId> all;
+        std::ranges::set_union(a, b, std::back_inserter(all));
+        return all;
+    }
+
+    // Briggs' test: of the neighbours of both, fewer than there are registers for both may be
+    // without a register themselves.
+    bool stays_easy(RegId a, RegId b) const {
+        Node both;
+        both.forbidden = static_cast<Mask>(nodes_[a].forbidden | nodes_[b].forbidden);
+        std::size_t hard = 0;
+        for (const RegId reg : united(nodes_[a].neighbours, nodes_[b].neighbours))
+            if (nodes_[reg].neighbours.size() >= room(nodes_[reg])) ++hard;
+        return hard < room(both);
+    }
+
+    // `b` becomes a part of `a`.
+    void join(RegId a, RegId b) {
+        Node &whole = nodes_[a], &part = nodes_[b];
+        for (const RegId reg : part.neighbours) {
+            auto& theirs = nodes_[reg].neighbours;
+            theirs.erase(std::ranges::lower_bound(theirs, b));
+            const auto at = std::ranges::lower_bound(theirs, a);
+            if (at == theirs.end() || *at != a) theirs.insert(at, a);
+        }
+        whole.neighbours = united(whole.neighbours, part.neighbours);
+        whole.forbidden = static_cast<Mask>(whole.forbidden | part.forbidden);
+        whole.moves.insert(whole.moves.end(), part.moves.begin(), part.moves.end());
+        whole.cost += part.cost;
+        part = {};
+        joined_[b] = a;
+    }
+
     void interfere(RegId a, RegId b) {
         if (a == b) return;
         if (is_temp(a) && is_temp(b)) {
@@ -150,6 +205,20 @@ private:
         }
     }
 
+    // The registers of copies of the neighbours that have none yet.
+    Mask wanted_beside(const Node& node) const {
+        Mask wanted = 0;
+        for (const RegId other : node.neighbours) {
+            if (nodes_[other].colour != kNoColour) continue;
+            for (const RegId copy : nodes_[other].moves) {
+                const unsigned colour = colour_of(copy);
+                if (colour != kNoColour && colour != kFramePointer)
+                    wanted = static_cast<Mask>(wanted | (bit(colour) & ~nodes_[other].forbidden));
+            }
+        }
+        return wanted;
+    }
+
     bool choose_colour(Node& node) {
         Mask free = static_cast<Mask>(kAllRegisters & ~node.forbidden);
         for (const RegId other : node.neighbours)
@@ -166,9 +235,12 @@ private:
             }
         }
         for (const RegId other : node.moves)
-            if (const Mask both = static_cast<Mask>(free & ~nodes_[other].forbidden);
+            if (const Mask both = static_cast<Mask>(free & ~nodes_[joined(other)].forbidden);
                 is_temp(other) && both != 0)
                 free = both;
+        if (const Mask others = static_cast<Mask>(free & ~wanted_beside(node));
+            others & kCallerSaved)
+            free = others;
         for (const unsigned reg : kOrder)
             if (free & bit(reg)) {
                 node.colour = reg;
@@ -179,6 +251,7 @@ private:
 
     const Code::Body& body_;
     std::vector<Node> nodes_;
+    std::vector<RegId> joined_;  // by temp: the one that it has become a part of, or itself
 };
 
 // Spills temps to the stack: a temp is loaded before each item that reads it, into a new temp only
@@ -308,21 +381,26 @@ private:
     std::vector<Home> homes_;
 };
 
+void put_registers(const Colouring& colouring, Code::Body& body) {
+    for (Item& item : body.items) {
+        item.dst = colouring.colour_of(item.dst);
+        item.src = colouring.colour_of(item.src);
+    }
+}
+
 }  // namespace
 
 void assign_registers(Code::Body& body, std::vector<Block> blocks) {
     constexpr int kMaxRounds = 100;
     std::vector<bool> is_tiny(body.register_count());
     for (int round = 0; round < kMaxRounds; ++round) {
+        Colouring joined(body, blocks, is_tiny);
+        joined.join_copies();
+        if (joined.colour().empty()) return put_registers(joined, body);
+        // A part may find a register where the whole does not.
         Colouring colouring(body, blocks, is_tiny);
         const std::vector<RegId> spilled = colouring.colour();
-        if (spilled.empty()) {
-            for (Item& item : body.items) {
-                item.dst = colouring.colour_of(item.dst);
-                item.src = colouring.colour_of(item.src);
-            }
-            return;
-        }
+        if (spilled.empty()) return put_registers(colouring, body);
         Spiller(body, is_tiny, spilled).rewrite();
         blocks = find_blocks(body);
     }

@@ -37,7 +37,7 @@ public:
           user_function_(std::move(user_function)),
           context_(code_.argument(1)),
           flags_(code_.argument(2)),
-          back_(code_.argument(3)) {
+          back_(map.has_callers ? ir::Operand(code_.argument(3)) : ir::Operand(0)) {
         code_.set_source(map.at);
     }
 
@@ -112,7 +112,7 @@ private:
     // the frames that it finds by frame pointers begin with that one's caller.
     void put_caller(ir::Temp scratch, ir::Temp flags, ir::Temp bytes) {
         constexpr std::size_t kKnown = 2;
-        if (map_.value.bytes <= kKnown * kFrameBytes) return;
+        if (!map_.has_callers || map_.value.bytes <= kKnown * kFrameBytes) return;
         const ir::Place second{scratch, kFramesAt + kFrameBytes};
         const ir::Label done = code_.new_label();
         code_.branch(ir::Cmp::eq, ir::kU64, back_, 0, done);
@@ -143,7 +143,6 @@ private:
 
     // Finds the stack in the map or puts it there.
     void keep(ir::Temp scratch, ir::Temp hash, ir::Label release) {
-        const ir::Temp value = code_.compute(ir::Op::add, ir::kU64, scratch, kHashAt);
         const ir::Slot key = code_.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
         const ir::Temp tries = code_.new_temp(ir::kU64), entry = code_.new_temp(ir::kU64);
         const ir::Label again = code_.new_label(), compare = code_.new_label(),
@@ -155,6 +154,7 @@ private:
         code_.store(key, id, ir::kU32);
         code_.assign(entry, look_up(key));
         code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, compare);
+        const ir::Temp value = code_.compute(ir::Op::add, ir::kU64, scratch, kHashAt);
         const ir::Temp status = code_.convert(
             code_.call(BPF_FUNC_map_update_elem, {map_address(map_.name), code_.address(key), value,
                                                   static_cast<int>(BPF_NOEXIST)}),
@@ -178,7 +178,8 @@ private:
     ir::Code code_;
     const MapDeclaration& map_;
     const std::string user_function_;
-    ir::Temp context_, flags_, back_;
+    ir::Temp context_, flags_;
+    ir::Operand back_;
     std::optional<ir::Temp> result_;
 };
 

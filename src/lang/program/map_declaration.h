@@ -30,6 +30,8 @@ struct MapDeclaration {
     // Of stack_trace: a hash map of whole stacks (lang/ir/stack_map.h), but on kernels without
     // bounded loops the kernel's map.
     bool keeps_stacks = false;
+    // Of one that keeps stacks: some come with where the function that begins returns to.
+    bool has_callers = false;
     bool is_global = false;  // an array of one value that holds the named globals
     std::string loss;        // if its one u64 counts losses: what was lost, "keys refused"
     // The programs whose missed hits a loss counts, too, as far as it can: the kernel's count of

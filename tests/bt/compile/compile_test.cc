@@ -28,7 +28,7 @@ std::string mistakes_in(const std::string& script) {
     try {
         compiled(script, {"7", "text"});
     } catch (const Error& e) {
-        return e.what();
+        return e.hint().empty() ? e.what() : cat(e.what(), "\nhint: ", e.hint());
     }
     return {};
 }
@@ -57,6 +57,49 @@ BOOST_AUTO_TEST_CASE(scripts_of_all_subjects_compile) {
 }
 
 // A program, or mistakes: any other exception is one of the compiler's own.
+BOOST_AUTO_TEST_CASE(a_number_that_a_declared_variable_cannot_have_is_refused) {
+    BOOST_TEST(mistakes_in("begin { let $a : int8 = 300; }") ==
+               "script:1:25: error: the number 300 is out of the range of int8\n"
+               "begin { let $a : int8 = 300; }\n"
+               "                        ^~~\n"
+               "hint: a cast takes its lower bits: (int8)300");
+    BOOST_TEST(mistakes_in("begin { let $a : uint16; $a = -1; }") ==
+               "script:1:31: error: the number -1 is out of the range of uint16\n"
+               "begin { let $a : uint16; $a = -1; }\n"
+               "                              ^~\n"
+               "hint: a cast takes its lower bits: (uint16)-1");
+    BOOST_TEST(mistakes_in("begin { let $a : uint8 = (uint8)300; $a = 255; $a += 1; }") == "");
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_told_where_they_are_with_what_helps) {
+    BOOST_TEST(mistakes_in("begin { let $a : int9 = 1; }") ==
+               "script:1:18: error: Cannot resolve unknown type \"int9\"\n"
+               "begin { let $a : int9 = 1; }\n"
+               "                 ^~~~\n"
+               "hint: did you mean 'int8'?");
+    BOOST_TEST(mistakes_in("begin { print(((struct nosuch *)arg0).a); }")
+                   .starts_with("script:1:17: error: Cannot resolve unknown type \"nosuch\"\n"
+                                "begin { print(((struct nosuch *)arg0).a); }\n"
+                                "                ^~~~~~~~~~~~~~~\n"));
+    BOOST_TEST(mistakes_in("begin { printf(\"%d%% %q\", 1, 2); }") ==
+               "script:1:9: error: printf: Too many arguments for format string (2 supplied, "
+               "1 expected)\n"
+               "begin { printf(\"%d%% %q\", 1, 2); }\n"
+               "        ^~~~~~~~~~~~~~~~~~~~~~~\n"
+               "hint: '%q' is text: values are written by %d, %u, %x, %o, %c, %p, %s and %r");
+    BOOST_TEST(mistakes_in("begin { @h = hist(0); @h = hist(5, 2); }") ==
+               "script:1:23: error: Type mismatch for @h: trying to assign value of type 'hist_t' "
+               "when map already contains a value of type 'hist_t'\n"
+               "begin { @h = hist(0); @h = hist(5, 2); }\n"
+               "                      ^~~~~~~~~~~~~~~\n"
+               "hint: all of a map have the same number of bits");
+    BOOST_TEST(mistakes_in("begin { print(ntop(\"::1\")); }") ==
+               "script:1:15: error: ntop() expects an integer or array argument, got string[4]\n"
+               "begin { print(ntop(\"::1\")); }\n"
+               "              ^~~~~~~~~~~\n"
+               "hint: pton(\"::1\") is the address of a text");
+}
+
 BOOST_AUTO_TEST_CASE(scripts_with_a_piece_in_a_wrong_place_are_refused_or_compile) {
     const char* const kOthers[] = {"1",      "-1",     "\"text\"",     "@",
                                    "@x[1]",  "$a",     "pid",          "comm",

@@ -93,6 +93,38 @@ BOOST_AUTO_TEST_CASE(a_name_that_is_a_key_alone_is_not_copied) {
     BOOST_TEST(ir.find("slot1") == std::string::npos, ir);
 }
 
+BOOST_AUTO_TEST_CASE(a_name_is_written_where_it_is_to_be) {
+    const auto sent = [](const char* text) { return program_text(with_stages(text).program); };
+    // In a record, behind the number in front; its id has the bytes up to the number.
+    const std::string text =
+        sent("tracepoint:sched:sample { printf(\"%d %s %d\", pid, comm, args.number); }");
+    BOOST_TEST(text.starts_with("tracepoint_0: tracepoint sched:sample\n"
+                                "    r6 = r1\n"
+                                "    r0 = record0\n"
+                                "    *(u64 *)(r10 - 40) = r0\n"
+                                "    call 14  # get_current_pid_tgid\n"
+                                "    r0 >>= 32\n"
+                                "    *(u64 *)(r10 - 32) = r0\n"
+                                "    r1 = r10\n"
+                                "    r1 += -24\n"
+                                "    r2 = 16\n"
+                                "    call 16  # get_current_comm\n"
+                                "    r0 = @number(r6)\n"),
+               text);
+    // In a part of a key; of fewer bytes than it has, it is copied.
+    BOOST_TEST(
+        has_line(sent("tracepoint:sched:sample { @[pid, comm] = count(); }"), "    r1 += -24"));
+    BOOST_TEST(has_line(sent("tracepoint:sched:sample { @[(string[8])comm] = count(); }"),
+                        "    call 16  # get_current_comm"));
+}
+
+BOOST_AUTO_TEST_CASE(a_histogram_takes_no_operations_that_change_nothing) {
+    const std::string text =
+        program_text(with_stages("tracepoint:sched:sample { @ = hist(args.number); }").program);
+    for (const char* const idle : {" -= 0\n", " &= 0\n", " <<= 0\n", " += 0\n"})
+        BOOST_TEST(text.find(idle) == std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_CASE(the_instructions_with_the_names_that_loading_resolves) {
     const char* const script =
         "tracepoint:sched:sample { @n[pid] = count(); @n[tid] = count(); @last = args.number; }";
@@ -111,9 +143,8 @@ BOOST_AUTO_TEST_CASE(a_text_that_is_sent_is_read_in_one_piece) {
     // cut; and what lies behind its end is not cleared.
     BOOST_TEST(text.starts_with("tracepoint_0: tracepoint sched:sample\n"
                                 "    r6 = r1\n"
-                                "    *(u64 *)(r10 - 272) = 0\n"
                                 "    r0 = record0\n"
-                                "    *(u32 *)(r10 - 272) = r0\n"
+                                "    *(u64 *)(r10 - 272) = r0\n"
                                 "    r3 = @text(r6)\n"
                                 "    r1 = r10\n"
                                 "    r1 += -264\n"

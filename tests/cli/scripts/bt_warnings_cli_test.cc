@@ -71,6 +71,23 @@ BOOST_AUTO_TEST_CASE(elements_that_are_not_there_are_told_where_that_is_asked_fo
         "{\"type\": \"map\", \"data\": {\"@\": {\"1\": 1}}}\n");
 }
 
+BOOST_AUTO_TEST_CASE(memory_that_cannot_be_read_is_told_where_that_is_asked_for) {
+    const std::string script =
+        "struct s { int n; } begin { $n = ((struct s *)uptr(1)).n; printf(\"%d%s\", $n, "
+        "str(uptr(2))) }";
+    BOOST_TEST(run_of(script).err == "");
+    BOOST_TEST(run_of(script, {"-k"}).err ==
+               cat("stdin:1:35-57: WARNING: Bad address\n"
+                   "Additional Info - helper: probe_read_user, retcode: -14\n",
+                   script, '\n', std::string(34, ' '), "~~~~~~~~~~~~~~~~~~~~~~\n",
+                   "stdin:1:78-90: WARNING: Bad address\n"
+                   "Additional Info - helper: probe_read_user_str, retcode: -14\n",
+                   script, '\n', std::string(77, ' '), "~~~~~~~~~~~~\n"));
+    // What can be read is not.
+    BOOST_TEST(
+        run_of("begin { @ = str(\"text\"); $t = curtask; print($t.pid > 0); }", {"-k"}).err == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_file_that_cat_cannot_open_is_told) {
     BOOST_TEST(run_of("begin { cat(\"/proc/none\") }").err ==
                "ERROR: failed to open file '/proc/none' (No such file or directory)\n");

@@ -41,6 +41,19 @@ BOOST_AUTO_TEST_CASE(variables_have_addresses) {
 }
 
 // Room is as the language has it, not as it lies here.
+BOOST_AUTO_TEST_CASE(a_declared_variable_keeps_its_type) {
+    check_outcomes({
+        {"begin { let $a : int8 = 127; $a += 1; print($a); $a = -128; $a--; print($a) }",
+         "-128\n127\n"},
+        {"begin { let $a : uint16; $a--; print($a); print(sizeof($a)); @ = $a }",
+         "65535\n2\n@: 65535\n"},
+        {"begin { let $a : uint8 = 250; for ($i : 0..10) { $a++ } print($a); $p = &$a; print(*$p) "
+         "}",
+         "4\n4\n"},
+        {"begin { let $a : int8; $a = (int32)300; print(($a, $a * 2)) }", "(44, 88)\n"},
+    });
+}
+
 BOOST_AUTO_TEST_CASE(sizes_are_those_of_the_language) {
     check_outcomes({
         {"begin { $x = 1; print(sizeof($x)); $y = 300; print(sizeof($y)) }", "1\n2\n"},

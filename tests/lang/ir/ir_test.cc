@@ -2,10 +2,12 @@
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <stdexcept>
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "lang/insn/disasm.h"
 #include "lang/insn/run.h"
 
@@ -230,6 +232,111 @@ BOOST_AUTO_TEST_CASE(values_that_nothing_reads_are_not_computed) {
     code.compute(Op::add, ir::kU64, unused, 1);
     code.leave(3);
     BOOST_TEST(text_of(code) == "r0 = 3\nexit\n");
+}
+
+BOOST_AUTO_TEST_CASE(operations_that_change_nothing_are_left_out) {
+    ir::Code code;
+    const ir::Temp context = code.argument(1);
+    const ir::Temp x = code.load(context, ir::kU64);
+    const ir::Temp rest = code.compute(Op::bit_and, ir::kU64, x, 0);
+    const ir::Temp high = code.compute(Op::shl, ir::kU64, x, rest);
+    ir::Temp sum = code.compute(Op::add, ir::kU64, code.compute(Op::mul, ir::kU64, high, 1), rest);
+    sum = code.compute(Op::add, ir::kU64, code.compute(Op::add, ir::kU64, sum, 2), 3);
+    code.leave(sum);
+    BOOST_TEST(text_of(code) ==
+               "r0 = *(u64 *)(r1 + 0)\n"
+               "r0 += 5\n"
+               "exit\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_number_is_an_immediate_where_the_instruction_has_one) {
+    ir::Code code;
+    const ir::Temp context = code.argument(1);
+    const ir::Temp five = code.convert(5, ir::kU64), zero = code.convert(0, ir::kU64);
+    const ir::Temp x = code.load(context, ir::kU64);
+    const ir::Label out = code.new_label();
+    code.branch(Cmp::gt, ir::kU64, x, five, out);
+    const ir::Slot slot = code.new_slot(8);
+    code.store(slot, five, ir::kU32);
+    code.bind(out);
+    code.leave(code.compute(Op::div, ir::kU64, x, zero));
+    BOOST_TEST(text_of(code) ==
+               // The verifier refuses to divide by an immediate 0.
+               "r2 = 0\n"
+               "r0 = *(u64 *)(r1 + 0)\n"
+               "if r0 > 5 goto +1\n"
+               "*(u32 *)(r10 - 8) = 5\n"
+               "r0 /= r2\n"
+               "exit\n");
+}
+
+// The stores of a piece of code into a slot of 16 bytes, whose address a call takes then.
+std::string stores_of(const std::function<void(ir::Code&, ir::Temp, ir::Slot)>& write) {
+    ir::Code code;
+    const ir::Temp context = code.argument(1);
+    const ir::Slot slot = code.new_slot(16);
+    write(code, context, slot);
+    code.call(BPF_FUNC_get_current_comm, {code.address(slot), 16});
+    code.leave(0);
+    std::string stores;
+    const std::string text = text_of(code);
+    for (const std::string_view line : lines_of(text))
+        if (line.starts_with("*(")) stores += cat(line, '\n');
+    return stores;
+}
+
+BOOST_AUTO_TEST_CASE(zeros_around_a_number_are_stored_with_it) {
+    const auto id = [](ir::Code& code, ir::Temp context) {
+        return code.load({context, 0}, ir::kU32);
+    };
+    BOOST_TEST(stores_of([&](ir::Code& code, ir::Temp context, ir::Slot slot) {
+                   const ir::Temp value = id(code, context);
+                   code.store({slot, 0}, value, ir::kU32);
+                   code.store({slot, 4}, 0, ir::kU32);
+                   code.store({slot, 8}, 0, ir::kU64);
+                   code.store({slot, 8}, value, ir::kU32);
+               }) ==
+               "*(u64 *)(r10 - 16) = r0\n"
+               "*(u64 *)(r10 - 8) = r0\n");
+    // The upper half of what a shift leaves is zero, too.
+    BOOST_TEST(stores_of([&](ir::Code& code, ir::Temp, ir::Slot slot) {
+                   const ir::Temp both = code.call(BPF_FUNC_get_current_pid_tgid, {});
+                   code.store({slot, 0}, code.compute(Op::shr, ir::kU64, both, 32), ir::kU32);
+                   code.store({slot, 4}, 0, ir::kU32);
+               }) == "*(u64 *)(r10 - 16) = r0\n");
+    BOOST_TEST(stores_of([&](ir::Code& code, ir::Temp, ir::Slot slot) {
+                   code.store({slot, 0}, 7, ir::kU8);
+                   code.store({slot, 1}, 0, ir::kU8);
+                   code.store({slot, 2}, 0, ir::kU16);
+               }) == "*(u32 *)(r10 - 16) = 7\n");
+    // What may have a sign, or other bits, is not.
+    BOOST_TEST(stores_of([&](ir::Code& code, ir::Temp context, ir::Slot slot) {
+                   code.store({slot, 0}, code.load({context, 0}, ir::kS32), ir::kU32);
+                   code.store({slot, 4}, 0, ir::kU32);
+                   code.store({slot, 8}, code.load({context, 0}, ir::kU64), ir::kU32);
+                   code.store({slot, 12}, 0, ir::kU32);
+               }) ==
+               "*(u32 *)(r10 - 16) = r0\n"
+               "*(u32 *)(r10 - 12) = 0\n"
+               "*(u32 *)(r10 - 8) = r0\n"
+               "*(u32 *)(r10 - 4) = 0\n");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_written_over_unread_is_not_stored) {
+    BOOST_TEST(stores_of([](ir::Code& code, ir::Temp context, ir::Slot slot) {
+                   const ir::Temp x = code.load({context, 0}, ir::kU64);
+                   code.store({slot, 0}, 1, ir::kU64);
+                   code.store({slot, 0}, x, ir::kU64);
+               }) == "*(u64 *)(r10 - 16) = r0\n");
+    // It may be read in between.
+    BOOST_TEST(stores_of([](ir::Code& code, ir::Temp context, ir::Slot slot) {
+                   const ir::Temp x = code.load({context, 0}, ir::kU64);
+                   code.store({slot, 0}, 1, ir::kU64);
+                   code.call(BPF_FUNC_trace_printk, {code.address(slot), 8});
+                   code.store({slot, 0}, x, ir::kU64);
+               }) ==
+               "*(u64 *)(r10 - 16) = 1\n"
+               "*(u64 *)(r10 - 16) = r6\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_branch_to_what_follows_is_left_out) {

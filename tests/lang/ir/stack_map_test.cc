@@ -1,6 +1,7 @@
 #include "lang/ir/stack_map.h"
 
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <unordered_map>
@@ -18,13 +19,14 @@ constexpr std::uint32_t kAtOnce = 8;
 
 // A program that returns the id of its kernel stack, or if the first word of its context is 1, of
 // its user stack. The second word is where the function returns to.
-Program asker(std::uint64_t entries, bool keeps_stacks) {
+Program asker(std::uint64_t entries, bool keeps_stacks, bool has_callers = true) {
     Program program;
     program.name = "asker";
     MapDeclaration map;
     map.name = "stacks";
     map.type = BPF_MAP_TYPE_STACK_TRACE;
     map.keeps_stacks = keeps_stacks;
+    map.has_callers = has_callers;
     ValueType index, frames;
     index.bytes = 4;
     frames.kind = ValueType::Kind::raw_bytes;
@@ -164,6 +166,29 @@ BOOST_AUTO_TEST_CASE(the_caller_of_a_function_that_begins_is_put_behind_it_where
     wanted.insert(wanted.begin() + 1, kCaller);
     wanted.pop_back();
     check(frames_of(deep), wanted);
+}
+
+BOOST_AUTO_TEST_CASE(code_for_callers_is_there_where_a_map_has_them) {
+    const auto size = [](bool has_callers) {
+        return asker(8, true, has_callers).subprograms.front().code.size();
+    };
+    BOOST_TEST(size(false) + 30 < size(true));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_computed_of_a_frame_stays_in_its_register) {
+    const Program program = asker(8, true);
+    const std::vector<CodeItem>& code = program.subprograms.front().code;
+    const auto is_mixed = [](const CodeItem& item) {
+        return item.insn.code == (BPF_ALU64 | BPF_XOR | BPF_X);
+    };
+    const auto first = std::ranges::find_if(code, is_mixed);
+    const auto second = std::find_if(first + 1, code.end(), is_mixed);
+    const auto copies = std::count_if(first, second, [](const CodeItem& item) {
+        return item.insn.code == (BPF_ALU64 | BPF_MOV | BPF_X);
+    });
+    // The half of it that is shifted.
+    BOOST_TEST(copies == 1);
+    BOOST_TEST(first->insn.dst_reg == second->insn.dst_reg);
 }
 
 BOOST_AUTO_TEST_CASE(a_task_without_a_stack_has_no_id) {
