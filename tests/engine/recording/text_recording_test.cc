@@ -129,9 +129,9 @@ BOOST_AUTO_TEST_CASE(lines_that_are_no_records_are_told) {
         "            cat-52      [003] .....   220.941501: sched_waking: comm=y pid=1 prio=120 "
         "target_cpu=000\n"
         "and this\n"
-        "            cat-52      [003] .....   220.941502: sched_waking: comm=y pi\n"
         "CPU:3 [LOST 9 EVENTS]\n"
-        "CPU:2 [LOST EVENTS]\n");
+        "CPU:2 [LOST EVENTS]\n"
+        "            cat-52      [003] .....   220.941502: sched_waking: comm=y pi");
     TraceFile file(text.path());
     BOOST_REQUIRE(file.next());
     const TraceRecord* second = file.next();
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(lines_that_are_no_records_are_told) {
     const std::vector<std::string> expected{"CPU 2: 1 or more records behind its last one are lost",
                                             "CPU 3: 9 records behind its last one are lost",
                                             "line 2: it is no record, nor are 1 more lines",
-                                            "line 6: its event cannot be read"};
+                                            "line 8: its event cannot be read"};
     BOOST_TEST(file.damage() == expected, boost::test_tools::per_element());
 }
 
