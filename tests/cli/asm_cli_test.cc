@@ -116,8 +116,8 @@ BOOST_AUTO_TEST_CASE(a_program_that_needs_no_kernel_has_bytes) {
     BOOST_TEST(test::gpufs({"asm", "--hex", file.path(), "--prog", "p"}).out ==
                "85 10 00 00 01 00 00 00\n95 00 00 00 00 00 00 00\n"
                "b7 00 00 00 07 00 00 00\n95 00 00 00 00 00 00 00\n");
-    BOOST_TEST(test::gpufs({"asm", file.path(), "--prog", "q"}).status == 2);
-    BOOST_TEST(test::gpufs({"asm", "--listing", file.path(), "--prog", "q"}).status == 2);
+    BOOST_TEST(test::gpufs({"asm", file.path(), "--prog", "r"}).status == 2);
+    BOOST_TEST(test::gpufs({"asm", "--listing", file.path(), "--prog", "r"}).status == 2);
     BOOST_TEST(test::gpufs({"asm", "--hex", file.path(), "--prog", "q"}).err ==
                cat("gpufs: ", file.path(), ":10:10: error: only a kernel has the bytes of this\n",
                    "r1 = map[m]\n", "         ^\n",
