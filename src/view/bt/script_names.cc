@@ -2,7 +2,6 @@
 
 #include <fts.h>
 #include <pwd.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -90,7 +89,7 @@ private:
                 if (entry->fts_info != FTS_D) continue;
                 const std::string_view below =
                     std::string_view(entry->fts_path).substr(mount.size());
-                cgroups_[entry->fts_statp->st_ino] = cat("unified:", below.empty() ? "/" : below);
+                cgroups_[entry->fts_ino] = cat("unified:", below.empty() ? "/" : below);
             }
             return;
         }

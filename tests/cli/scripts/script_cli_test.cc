@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/cat.h"
+#include "base/file.h"
 #include "kernel/bpf/support.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
@@ -37,6 +38,14 @@ struct Script {
     const char* body;
     const char* out;
 };
+
+boost::test_tools::assertion_result has_cgroups(ut::test_unit_id) {
+    boost::test_tools::assertion_result result =
+        file_exists("/sys/fs/cgroup/unified/cgroup.controllers") ||
+        file_exists("/sys/fs/cgroup/cgroup.controllers");
+    if (!result) result.message() << "needs control groups of version 2";
+    return result;
+}
 
 }  // namespace
 
@@ -69,6 +78,15 @@ BOOST_AUTO_TEST_CASE(a_script_prints_what_it_says) {
             BOOST_TEST(printed(script.body) == script.out);
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_control_group_has_its_path, *ut::precondition(has_cgroups)) {
+    const std::string own = read_file("/proc/self/cgroup");
+    const auto at = own.find("0::/");
+    BOOST_REQUIRE(at != own.npos);
+    const std::string path = own.substr(at + 3, own.find('\n', at) - at - 3);
+    BOOST_TEST(printed("print(cgroup_path(cgroup));") == cat("unified:", path, "\n\n\n"));
+    BOOST_TEST(printed("print(cgroup_path(1 << 60));") == "\n\n\n");
 }
 
 BOOST_AUTO_TEST_CASE(maps_are_printed_at_the_end_by_name) {
