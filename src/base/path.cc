@@ -31,7 +31,7 @@ std::string parent_directory(std::string_view path) {
 }
 
 std::string path_from(std::string_view directory, std::string_view path) {
-    if (path.starts_with('/') || directory == ".") return std::string(path);
+    if (path.starts_with('/') || directory.empty() || directory == ".") return std::string(path);
     return cat(directory, directory.ends_with('/') ? "" : "/", path);
 }
 

@@ -14,7 +14,7 @@ std::string_view file_name(std::string_view path);
 std::string_view file_stem(std::string_view path);
 // Where the file lies: "/a" of "/a/b", "/" of "/b", "." of "b".
 std::string parent_directory(std::string_view path);
-// `path` as seen from a directory: itself where it is absolute or the directory is ".".
+// `path` as seen from a directory: itself where it is absolute or the directory is "." or "".
 std::string path_from(std::string_view directory, std::string_view path);
 // Without ".", "..", and doubled slashes; a ".." that a symbolic link stands before leads
 // elsewhere.

@@ -13,7 +13,6 @@
 #include "base/path.h"
 
 namespace gpufs {
-namespace {}  // namespace
 
 WholeFile::WholeFile(std::string path)
     : path_(std::move(path)), part_(real_path(path_).value_or(path_)) {

@@ -47,16 +47,14 @@ int cmd_diff(Context& ctx, Args args) {
         .json(json)
         .raw(controls);
     if (!options.parse(ctx, args, words)) return kOk;
-    check_pictures(pictures, words);
+    check_pictures(pictures);
     check_words(words, 2, "diff compares two files");
     if (words.size() < 2)
         throw UsageError("diff needs two files of folded stacks",
                          "'gpufs run profile --folded -o FILE' makes one");
     if (words[0] == "-" && words[1] == "-")
         throw UsageError("standard input can be read only once: '-'");
-    for (const std::string& file : words)
-        if (ctx.out.file() && are_one_file(*ctx.out.file(), file))
-            throw UsageError(cat("--output: '", file, "' is what is read"));
+    for (const std::string& file : words) check_written(ctx, pictures, file, "what is compared");
     std::optional<WholeFile> flame;
     if (pictures.flame) flame.emplace(*pictures.flame);
     const StackDiff diff{read_folded(words[0]), read_folded(words[1])};

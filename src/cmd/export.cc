@@ -67,7 +67,7 @@ void check_targets(const ExportOptions& choices, const std::string& recording) {
             if (are_one_file(*targets[k]->path, *one.path))
                 throw UsageError(
                     cat(targets[k]->option, " and ", one.option, " write to one file"));
-        check_is_not_recording(one.option, one.path, recording);
+        check_is_not_input(one.option, one.path, recording);
         if (*one.path == "-" && one.is_binary && ::isatty(STDOUT_FILENO) != 0)
             throw UsageError(cat(one.option, " writes bytes that are no text for a terminal"),
                              "name a file, or let stdout be a pipe");

@@ -211,8 +211,8 @@ int cmd_report(Context& ctx, Args args) {
     choices.range.check();
 
     const std::string path = recording_path(choices.file, "report");
-    check_is_not_recording("--html", choices.html, path);
-    check_is_not_recording("--output", ctx.out.file(), path);
+    check_is_not_input("--html", choices.html, path);
+    check_is_not_input("--output", ctx.out.file(), path);
     choices.file = path;
     TraceFile file(path);
     file.context().controls = choices.controls;

@@ -33,6 +33,7 @@ BOOST_AUTO_TEST_CASE(a_path_is_seen_from_a_directory) {
     BOOST_TEST(path_from("/", "b") == "/b");
     BOOST_TEST(path_from("/a", "/b") == "/b");
     BOOST_TEST(path_from(".", "b") == "b");
+    BOOST_TEST(path_from("", "b") == "b");
 }
 
 BOOST_AUTO_TEST_CASE(a_normal_path_has_no_dots) {

@@ -383,6 +383,10 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_compared_are_told) {
                                       "main;read\n"
                                       "^~~~~~~~~\n"
                                       "hint: a line is outer;inner 12, as --folded prints it\n"));
+    refuses({"diff", "/nonexistent", path, "--flame", path},
+            cat("gpufs: --flame: '", path, "' is what is compared\n"));
+    refuses({"diff", "/nonexistent", path, "-o", path},
+            cat("gpufs: --output: '", path, "' is what is compared\n"));
     refuses({"diff", path},
             "gpufs: diff needs two files of folded stacks\n"
             "hint: 'gpufs run profile --folded -o FILE' makes one\n");

@@ -8,7 +8,6 @@
 #include "cmd/run/live_run.h"
 #include "cmd/run/recorded_run.h"
 #include "cmd/shared/command_line.h"
-#include "cmd/shared/recording_input.h"
 #include "cmd/shared/screen.h"
 #include "lang/ir/followed.h"
 #include "view/report/report_cells.h"
@@ -58,9 +57,8 @@ void check_choices(const Context& ctx, const RunChoices& choices, const Program&
     if (choices.pictures.is_plotted && (choices.folded || choices.json))
         throw UsageError("--plot draws what is read by people: not with --folded or --json");
     check_maps(choices, program);
-    if (choices.input) check_is_not_recording("--output", ctx.out.file(), *choices.input);
-    check_pictures(choices.pictures,
-                   choices.input ? std::vector{*choices.input} : std::vector<std::string>{});
+    check_pictures(choices.pictures);
+    if (choices.input) check_written(ctx, choices.pictures, *choices.input);
     if (choices.pictures.html && choices.interval)
         throw UsageError("--html does not go with --interval: a page has all of the time");
     if (choices.pictures.has_timeline() && choices.input == "-")

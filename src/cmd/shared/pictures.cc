@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/progress.h"
+#include "cmd/shared/recording_input.h"
 #include "engine/recording/file.h"
 #include "engine/results/report_rows.h"
 #include "view/duration.h"
@@ -61,26 +62,38 @@ void add_timeline_options(Options& options, PictureChoices& choices) {
         .value("perfetto", choices.perfetto, "FILE", "write the timeline for ui.perfetto.dev");
 }
 
-void check_pictures(const PictureChoices& choices, const std::vector<std::string>& read) {
+std::vector<std::pair<const char*, std::string>> PictureChoices::files() const {
+    std::vector<std::pair<const char*, std::string>> given;
+    const auto add = [&](const char* option, const std::optional<std::string>& path) {
+        if (path) given.emplace_back(option, *path);
+    };
+    add("--flame", flame);
+    add("--heat", heat);
+    add("--html", html);
+    add("--perfetto", perfetto);
+    return given;
+}
+
+void check_pictures(const PictureChoices& choices) {
     const auto needs_flame = [&](bool is_given, const char* option) {
         if (is_given && !choices.flame) throw UsageError(cat(option, " goes with --flame"));
     };
     needs_flame(choices.is_reversed, "--reverse");
     needs_flame(choices.is_icicle, "--icicle");
     if (choices.title && !choices.has_files()) throw UsageError("--title goes with a picture");
-    const std::pair<const char*, const std::optional<std::string>&> files[] = {
-        {"--flame", choices.flame},
-        {"--heat", choices.heat},
-        {"--html", choices.html},
-        {"--perfetto", choices.perfetto}};
-    for (const auto& [name, path] : files) {
-        for (const auto& [other, its_path] : files)
-            if (&path < &its_path && path && its_path && are_one_file(*path, *its_path))
-                throw UsageError(cat(name, " and ", other, " write to one file"));
-        for (const std::string& file : read)
-            if (path && are_one_file(*path, file))
-                throw UsageError(cat(name, ": '", *path, "' is what is read"));
-    }
+    const auto files = choices.files();
+    for (std::size_t i = 0; i < files.size(); ++i)
+        for (std::size_t k = i + 1; k < files.size(); ++k)
+            if (are_one_file(files[i].second, files[k].second))
+                throw UsageError(
+                    cat(files[i].first, " and ", files[k].first, " write to one file"));
+}
+
+void check_written(const Context& ctx, const PictureChoices& choices, const std::string& input,
+                   std::string_view what) {
+    check_is_not_input("--output", ctx.out.file(), input, what);
+    for (const auto& [option, path] : choices.files())
+        check_is_not_input(option, path, input, what);
 }
 
 Pictures::Pictures(const PictureChoices& choices, std::string name)

@@ -5,11 +5,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/output.h"
 #include "base/whole_file.h"
+#include "cmd/shared/command.h"
 #include "cmd/shared/page_file.h"
 #include "engine/results/map_contents.h"
 #include "lang/program/program.h"
@@ -30,6 +33,8 @@ struct PictureChoices {
 
     bool has_timeline() const { return html || perfetto; }
     bool has_files() const { return flame || heat || has_timeline(); }
+    // The options of the files, and their paths.
+    std::vector<std::pair<const char*, std::string>> files() const;
     bool has_any() const { return has_files() || is_plotted; }
     // What is drawn by time needs samples where there is no interval.
     bool has_times() const { return heat || has_timeline() || is_plotted; }
@@ -41,9 +46,11 @@ void add_picture_options(Options& options, PictureChoices& choices);
 void add_histogram_options(Options& options, PictureChoices& choices);
 // Those of commands which have a timeline.
 void add_timeline_options(Options& options, PictureChoices& choices);
-// Throws UsageError if an option lacks another, and where two, or one and a file that is read,
-// name one file.
-void check_pictures(const PictureChoices& choices, const std::vector<std::string>& read = {});
+// Throws UsageError if an option lacks another, and where two name one file.
+void check_pictures(const PictureChoices& choices);
+// Throws UsageError where what is to be written, the pictures or ctx.out, is the file that is read.
+void check_written(const Context& ctx, const PictureChoices& choices, const std::string& input,
+                   std::string_view what = "the recording");
 
 // Collects what maps counted during a run, and draws it when that is over.
 class Pictures {

@@ -15,11 +15,11 @@ std::string recording_path(const std::optional<std::string>& named, std::string_
     return named.value_or("trace.dat");
 }
 
-void check_is_not_recording(std::string_view option, const std::optional<std::string>& written,
-                            const std::string& recording) {
+void check_is_not_input(std::string_view option, const std::optional<std::string>& written,
+                        const std::string& input, std::string_view what) {
     // Standard input and output are two files.
-    if (written && *written != "-" && are_one_file(*written, recording))
-        throw UsageError(cat(option, ": '", *written, "' is the recording"));
+    if (written && *written != "-" && are_one_file(*written, input))
+        throw UsageError(cat(option, ": '", *written, "' is ", what));
 }
 
 void RecordingRange::add_to(Options& options) {

@@ -18,9 +18,9 @@ namespace gpufs {
 // command's name in its hint, where neither is there.
 std::string recording_path(const std::optional<std::string>& named, std::string_view command);
 
-// Throws UsageError where the file of an option, which is to be written, is the recording.
-void check_is_not_recording(std::string_view option, const std::optional<std::string>& written,
-                            const std::string& recording);
+// Throws UsageError where the file of an option, which is to be written, is the one that is read.
+void check_is_not_input(std::string_view option, const std::optional<std::string>& written,
+                        const std::string& input, std::string_view what = "the recording");
 
 // A part of a recording, as --from and --to give it, both ends included.
 class RecordingRange {

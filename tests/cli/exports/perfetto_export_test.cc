@@ -368,7 +368,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_refused_before_anything_is) {
                    cat("gpufs: --output: '", path, "' is the recording\n"));
     }
     const Ended drawn = test::gpufs({"watch", "drm", "-i", path, "--perfetto", path});
-    BOOST_TEST(drawn.err == cat("gpufs: --perfetto: '", path, "' is what is read\n"));
+    BOOST_TEST(drawn.err == cat("gpufs: --perfetto: '", path, "' is the recording\n"));
     // Standard input and output are two files.
     BOOST_TEST(test::shell(cat("$GPUFS export -i - --csv - <", path)).out ==
                test::exported(path, "--csv"));
