@@ -190,7 +190,8 @@ $(PROGRAMS) $(CUDA) $(MOCKS) $(SERVICES): Makefile | build/.deps
 	$(Q)$(CXX) -O0 -g $(MODE) -Wl,--build-id $(filter tests/%.cc tests/%.c,$^) $(LIBRARIES) -o $@
 
 # By the words of its name. A package has what split files had, which are gone then; "apart" is a
-# stripped program beside its debug file.
+# stripped program beside its debug file. They say they were compiled in a folder of a long name,
+# however short the checkout's is.
 variant = $(filter $(1),$(subst -, ,$(@F)))
 compiler = $(if $(call variant,gcc),$(GCC),$(CLANG))
 $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-check
@@ -198,6 +199,7 @@ $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-chec
 	$(Q)$(compiler) $(addprefix -,$(call variant,O0 O2)) -g \
 		$(if $(call variant,pie),-fPIE,-fno-pie) $(if $(call variant,dwarf4 split4),-gdwarf-4,-gdwarf-5) \
 		$(if $(call variant,packed),-gz) $(if $(call variant,split split4 package),-gsplit-dwarf) \
+		-fdebug-prefix-map=$(CURDIR)=$(CURDIR)/tests/programs/../.. \
 		-c $< -o $@.d/variables.o
 	$(Q)$(compiler) $(if $(call variant,pie),-pie,-no-pie) -Wl,--build-id $(if $(call variant,packed),-gz) \
 		$@.d/variables.o -o $@

@@ -128,7 +128,7 @@ DebugInfo::Split DebugInfo::open_split(const DwarfUnit& unit) {
             find_in_package(sections_of(*whole, ".dwo"), whole->bytes(".debug_cu_index"), unit.id);
         if (found) return {nullptr, std::make_unique<DwarfInfo>(*found, nullptr, &unit)};
     }
-    const std::string_view compiled_in = text_attribute(skeleton, dw::AT_comp_dir);
+    const std::string compiled_in = text_attribute(skeleton, dw::AT_comp_dir);
     const std::string beside = parent_directory(program_.path());
     for (const std::string& path : {path_from(compiled_in, name), path_from(beside, name),
                                     path_from(beside, file_name(name))}) {
