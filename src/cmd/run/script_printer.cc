@@ -1,13 +1,9 @@
 #include "cmd/run/script_printer.h"
 
 #include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <iterator>
 #include <system_error>
 #include <utility>
@@ -20,6 +16,7 @@
 #include "base/file.h"
 #include "cmd/run/script_run.h"
 #include "engine/results/lost_counters.h"
+#include "kernel/host/shell_command.h"
 #include "lang/ir/aggregate.h"
 #include "view/bt/diagnostic_text.h"
 #include "view/bt/histogram_rows.h"
@@ -236,13 +233,16 @@ void ScriptPrinter::join(const bt::SentRecord& record, bt::Bytes bytes) {
 
 void ScriptPrinter::run_command(const std::string& command) {
     flush();
-    std::FILE* pipe = ::popen(command.c_str(), "re");
-    if (!pipe) throw SysError(errno, cat("run '", command, '\''));
     std::string text;
-    char part[4096];
-    while (const std::size_t got = std::fread(part, 1, sizeof part, pipe)) text.append(part, got);
-    ::pclose(pipe);
-    output_.syscall(text);
+    run_shell(command, [&](std::string_view part) {
+        text += part;
+        const auto lines = output_.is_json() ? 0 : text.rfind('\n') + 1;
+        if (lines == 0) return;
+        output_.syscall(text.substr(0, lines));
+        text.erase(0, lines);
+        flush();
+    });
+    if (!text.empty() || output_.is_json()) output_.syscall(text);
 }
 
 void ScriptPrinter::print_file(const std::string& path) {

@@ -35,6 +35,7 @@ public:
           controls_(form == Form::json ? Controls::raw : controls),
           writer_(writer),
           program_(std::move(program)) {}
+    bool is_json() const { return form_ == Form::json; }
     // For what is formatted before it comes here: printf(), warnf() and errorf().
     Controls controls() const { return controls_; }
     // How many probes are going to be attached.

@@ -185,6 +185,30 @@ BOOST_AUTO_TEST_CASE(all_mistakes_are_told_with_their_places) {
                unsafe.err);
 }
 
+BOOST_AUTO_TEST_CASE(a_command_of_a_script_has_the_usual_signals_and_ends_with_the_script) {
+    const auto running = [](const std::string& command, const std::string& form) {
+        Child::Setup setup;
+        setup.argv = {test::gpufs_binary(), "bt", "--unsafe", "-q", "-f", form, "-e"};
+        setup.argv.push_back(cat("begin { system(\"", command, "\"); exit() }"));
+        return setup;
+    };
+    // Where SIGPIPE is ignored, yes(1) says that its output is closed.
+    const Ended piped = Child(running("yes | head -n 2", "text")).wait();
+    BOOST_TEST(piped.out == "y\ny\n\n\n");
+    BOOST_TEST(piped.err == "");
+    const Ended json = Child(running("echo one; echo two", "json")).wait();
+    BOOST_TEST(json.out == "{\"type\": \"syscall\", \"data\": \"one\\ntwo\\n\"}\n");
+    // What stays in the background is not waited for.
+    const Ended left = Child(running("sleep 600 2>/dev/null & echo $!", "text")).wait();
+    BOOST_TEST_REQUIRE(left.status == 0, left.err);
+    BOOST_TEST(::kill(std::stoi(left.out), SIGKILL) == 0);
+    // A command that has nothing to say ends with the script.
+    Child silent(running("echo $$; exec sleep 600", "text"));
+    BOOST_TEST_REQUIRE(silent.wait_for_output("\n", 60s));
+    silent.send(SIGTERM);
+    BOOST_TEST(::kill(std::stoi(silent.wait().out), 0) == -1);
+}
+
 // As Debian's threadsnoop and ssllatency have them.
 BOOST_AUTO_TEST_CASE(a_kept_script_does_without_functions_that_this_library_lacks) {
     const std::string text = "uprobe:libc:getppid,\nuprobe:libc:no_such_function { @ = count() }\n";
