@@ -42,13 +42,19 @@ void WholeFile::open_new() {
     const int code = errno;
     const bool can_name = code == EOPNOTSUPP || code == EISDIR;  // not every file system can
     if (!can_name) throw SysError(code, cat("write '", path_, "'"));
-    file_ = Fd{check(::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666),
+    // Not through somebody's link of that name.
+    ::unlink(part_.c_str());
+    file_ = Fd{check(::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666),
                      [&] { return cat("write '", path_, "'"); })};
     has_name_ = true;
 }
 
 void WholeFile::add(std::string_view text) {
     write_all(file_.get(), text, path_);
+}
+
+void WholeFile::replace(std::uint64_t at, std::string_view text) {
+    write_all_at(file_.get(), text, at, path_);
 }
 
 void WholeFile::write(std::string_view text) {

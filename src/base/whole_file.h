@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,8 @@ public:
 
     // More of the text. Throws SysError.
     void add(std::string_view text);
+    // In place of what was added there. Throws SysError.
+    void replace(std::uint64_t at, std::string_view text);
     // That was all: the file is there from now on. Once. Throws SysError.
     void commit();
     // Both.

@@ -1,11 +1,8 @@
 #include "engine/recorder/compress.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <span>
 #include <vector>
 
@@ -14,6 +11,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/read_at.h"
+#include "base/whole_file.h"
 #include "lang/trace_dat/bytes.h"
 #include "lang/trace_dat/compression.h"
 #include "lang/trace_dat/header.h"
@@ -95,26 +93,19 @@ Recorded take_apart(const trace_dat::Source& source) {
     return recorded;
 }
 
-// Writes the new file; deletes it unless become() was called.
 class Writer {
 public:
-    explicit Writer(std::string path)
-        : path_(std::move(path)), fd_(open_file(path_, O_WRONLY | O_CREAT | O_TRUNC)) {}
-    ~Writer() {
-        if (!is_kept_) ::unlink(path_.c_str());
-    }
-    Writer(const Writer&) = delete;
-    Writer& operator=(const Writer&) = delete;
+    explicit Writer(WholeFile& file) : file_(file) {}
 
     std::uint64_t at() const { return at_; }
     void append(std::string_view bytes) {
-        write_all_at(fd_.get(), bytes, at_, path_);
+        file_.add(bytes);
         at_ += bytes.size();
     }
     void replace(std::uint64_t at, std::uint64_t number) {
         std::string bytes;
         put(bytes, number);
-        write_all_at(fd_.get(), bytes, at, path_);
+        file_.replace(at, bytes);
     }
     // Returns the offset of the section. Its size field is the last 8 bytes of its 16-byte head.
     std::uint64_t section(Option id, bool is_compressed, std::string_view content) {
@@ -127,18 +118,10 @@ public:
         append(head + std::string(content));
         return begin;
     }
-    void become(const std::string& path, mode_t mode) {
-        ::fchmod(fd_.get(), mode);
-        check(::rename(path_.c_str(), path.c_str()),
-              [&] { return cat("rename '", path_, "' to '", path, "'"); });
-        is_kept_ = true;
-    }
 
 private:
-    std::string path_;
-    Fd fd_;
+    WholeFile& file_;
     std::uint64_t at_ = 0;
-    bool is_kept_ = false;
 };
 
 std::string as_bytes_of(std::uint64_t number) {
@@ -183,14 +166,13 @@ std::string buffer_option(std::uint64_t section, const Recorded& recorded,
 
 void compress_recording(const std::string& path) {
     const Fd file = open_file(path, O_RDONLY);
-    struct stat facts {};
-    check(::fstat(file.get(), &facts), [&] { return cat("look at '", path, "'"); });
     const trace_dat::Source source = [&](std::uint64_t at, std::span<char> into) {
         return read_at(file.get(), at, std::as_writable_bytes(into), path);
     };
     const Recorded recorded = take_apart(source);
 
-    Writer writer(path + ".part");
+    WholeFile whole(path);
+    Writer writer(whole);
     std::string begin(trace_dat::kMagic);
     put_word(begin, "7");
     begin += recorded.header.is_big_endian ? '\1' : '\0';
@@ -221,7 +203,7 @@ void compress_recording(const std::string& path) {
     std::string descriptions;
     put_word(descriptions, "part");
     writer.section(Option::strings, true, compressed(descriptions));
-    writer.become(path, facts.st_mode & 07777);
+    whole.commit();
 }
 
 }  // namespace gpufs

@@ -1,7 +1,5 @@
 #include "engine/session/changes.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
 #include <thread>
@@ -14,10 +12,6 @@
 
 namespace gpufs {
 namespace {
-
-void remove_directory(const std::string& path) {
-    check(::rmdir(path.c_str()), [&] { return cat("remove the instance ", path); });
-}
 
 // Since Linux 7.0 the kernel lets go of an event a moment after the last trigger that names it was
 // removed: until then it refuses to remove the event, too.
@@ -88,7 +82,7 @@ bool Changes::Step::run() const {
         case Kind::make_instance:
             return Tracefs(directory).make();
         case Kind::remove_instance:
-            remove_directory(directory);
+            Tracefs(directory).remove();
             break;
         case Kind::replace:
             Tracefs(directory).write(file, text + '\n', Write::replace);
@@ -103,7 +97,7 @@ bool Changes::Step::run() const {
 void Changes::Step::take_back() const {
     switch (kind) {
         case Kind::make_instance:
-            return remove_directory(directory);
+            return Tracefs(directory).remove();
         case Kind::remove_instance:
             return;  // always a plan's last step
         case Kind::replace:

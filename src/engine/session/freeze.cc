@@ -36,9 +36,9 @@ void set_events(const Tracefs& instance, const std::vector<std::string>& events,
 }
 
 // System calls are everybody's, gpufs' own too: those are left out, where nothing else filters.
-std::vector<std::string> leave_out_own_calls(const Tracefs& instance,
-                                             const std::vector<std::string>& events) {
-    std::vector<std::string> filtered;
+// Adds the files that it wrote.
+void leave_out_own_calls(const Tracefs& instance, const std::vector<std::string>& events,
+                         std::vector<std::string>& filtered) {
     for (const std::string& event : events) {
         if (event.find("syscalls:") == event.npos) continue;
         const std::string file = event_directory(event) + "/filter";
@@ -46,7 +46,6 @@ std::vector<std::string> leave_out_own_calls(const Tracefs& instance,
         instance.write(file, cat("common_pid != ", ::getpid(), '\n'), Write::replace);
         filtered.push_back(file);
     }
-    return filtered;
 }
 
 bool records_already(const Session& session) {
@@ -72,8 +71,13 @@ FreezeSession::FreezeSession(const Session& session, Disable disable)
                         session_.option(), "' removes it; or --session NAME"));
     }
     if (!is_ours_) before_ = all_settings(session_);
-    mark_.emplace(session_.tracefs(), is_ours_ ? RunMark::Of::instance : RunMark::Of::events);
-    session_.tracefs().write("tracing_on", "1\n", Write::replace);
+    try {
+        mark_.emplace(session_.tracefs(), is_ours_ ? RunMark::Of::instance : RunMark::Of::events);
+        session_.tracefs().write("tracing_on", "1\n", Write::replace);
+    } catch (...) {
+        undo();
+        throw;
+    }
 }
 
 void FreezeSession::freeze() {
@@ -93,15 +97,15 @@ void FreezeSession::restore_settings() {
 }
 
 FreezeSession::~FreezeSession() {
-    if (is_frozen_) return;
-    if (is_ours_) {
-        ::rmdir(session_.tracefs().root().c_str());
-        return;
-    }
+    if (!is_frozen_) undo();
+}
+
+void FreezeSession::undo() noexcept {
     try {
+        if (is_ours_) return session_.tracefs().remove();
         disable_(session_.tracefs());
         restore_settings();
-        mark_->remove();
+        if (mark_) mark_->remove();
     } catch (const Error&) {
         // Never enabled, or reset by someone meanwhile: nothing is left to undo.
     }
@@ -124,7 +128,7 @@ MonitorFreeze::MonitorFreeze(const Program& program, const Session& session) : s
     const Tracefs& instance = session_.tracefs();
     sets_stacks_ = instance.has(kStacks) && trim(instance.read(kStacks)) == "0";
     if (sets_stacks_) instance.write(kStacks, "1\n", Write::replace);
-    filters_ = leave_out_own_calls(instance, events_);
+    leave_out_own_calls(instance, events_, filters_);
     set_events(instance, events_, true);
 }
 

@@ -32,6 +32,7 @@ public:
     void freeze();
 
 private:
+    void undo() noexcept;
     void restore_settings();
 
     Session session_;

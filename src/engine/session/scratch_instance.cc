@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
-#include <thread>
 
 #include "base/cat.h"
 #include "base/error.h"
@@ -66,22 +64,13 @@ bool ScratchInstance::make() {
     }
 }
 
-bool remove_once_free(const Tracefs& instance, const std::function<bool()>& wait) {
-    for (;;) {
-        if (::rmdir(instance.root().c_str()) == 0) return true;
-        if (errno != EBUSY || !wait()) return false;
-    }
-}
-
 ScratchInstance::~ScratchInstance() {
     held_ = Fd();
-    using Clock = std::chrono::steady_clock;
-    const auto until = Clock::now() + std::chrono::milliseconds(500);
-    remove_once_free(here_, [&] {
-        if (Clock::now() > until) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        return true;
-    });
+    try {
+        here_.remove();
+    } catch (const Error&) {
+        // `gpufs reset --stale` removes it, because its owner is gone.
+    }
     try {
         remove_probes(top_, probe_group_);
     } catch (const Error&) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -12,11 +11,6 @@ namespace gpufs {
 // What the names of its instances and of their groups of probes begin with.
 inline constexpr std::string_view kInstancePrefix = "gpufs.";
 inline constexpr std::string_view kGroupPrefix = "gpufs_";
-
-// Removes an instance. While it is in use it calls `wait` and tries again, until that is false.
-// Files that were closed can keep it in use for a moment: seen on Linux 5.10, where no process had
-// one open. False if it is still there.
-bool remove_once_free(const Tracefs& instance, const std::function<bool()>& wait);
 
 // A temporary tracefs instance, removed by the destructor. It is named gpufs.PID.STARTTIME, and one
 // of its files stays open: rmdir(2) then distinguishes a living owner (EBUSY) from a dead one; a

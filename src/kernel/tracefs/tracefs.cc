@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <map>
+#include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -98,6 +101,17 @@ bool Tracefs::make() const {
     const int code = errno;
     if (code != EEXIST) throw_unwritable(code, cat("make the instance ", root_), root_);
     return false;
+}
+
+void Tracefs::remove() const {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::milliseconds(500);
+    while (::rmdir(root_.c_str()) == -1) {
+        const int code = errno;
+        if (code != EBUSY || Clock::now() > until)
+            throw SysError(code, cat("remove the instance ", root_));
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
 }
 
 namespace {

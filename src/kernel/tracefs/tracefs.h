@@ -40,6 +40,9 @@ public:
     // Makes the directory, for an instance. Returns false if it exists. Throws SysError, and
     // UnsupportedError if tracefs is read-only.
     bool make() const;
+    // Removes it. Files that were closed can keep it in use for a moment (seen on Linux 5.10, where
+    // no process had one open), which is waited for: 0.5 s. Throws SysError.
+    void remove() const;
 
     // All events as "system:name", in the kernel's order. Reads one file.
     std::vector<std::string> events() const;

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -116,16 +118,18 @@ BOOST_AUTO_TEST_CASE(an_instance_goes_once_nobody_uses_it) {
     BOOST_REQUIRE(::mkdir(session.directory().c_str(), 0750) == 0);
     const Tracefs instance(session.directory());
     Fd used = open_file(instance.path("tracing_on"), O_RDONLY);
-    BOOST_TEST(!remove_once_free(instance, [] { return false; }));
+    BOOST_CHECK_EXCEPTION(instance.remove(), SysError,
+                          [](const SysError& e) { return e.code() == EBUSY; });
     BOOST_TEST(instance.has("tracing_on"));
-    int waits = 0;
-    BOOST_TEST(remove_once_free(instance, [&] {
-        if (++waits == 2) used = Fd();
-        return true;
-    }));
-    BOOST_TEST(waits >= 2);
+    std::thread user([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        used = Fd();
+    });
+    instance.remove();
+    user.join();
     BOOST_TEST(!instance.has("tracing_on"));
-    BOOST_TEST(!remove_once_free(instance, [] { return true; }));  // it is gone
+    BOOST_CHECK_EXCEPTION(instance.remove(), SysError,
+                          [](const SysError& e) { return e.code() == ENOENT; });
 }
 
 BOOST_AUTO_TEST_CASE(what_a_dead_owner_left_is_removed_and_nothing_else) {
