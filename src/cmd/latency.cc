@@ -138,6 +138,10 @@ int cmd_latency(Context& ctx, Args args) {
         of_starts.push_back(pair.start);
         of_ends.push_back(pair.end);
     }
+    if (words[0].text == words[1].text) {  // one event, which knows all words
+        for (const AdhocWord& word : std::exchange(of_starts, of_ends)) of_starts.push_back(word);
+        of_ends = of_starts;
+    }
     latency.starts = asker.find_events(words.first(1), of_starts, true);
     std::vector<AdhocEvent> ends = asker.find_events(words.last(1), of_ends, true);
     // What is wrong with both is told once, of what the user wrote.

@@ -155,7 +155,35 @@ BOOST_AUTO_TEST_CASE(what_is_no_recording_is_told) {
             "': it is neither a trace.dat, nor a perf.data, nor the kernel's text of a trace\n"));
 }
 
+// One event that ends a pair and begins the next one.
+BOOST_AUTO_TEST_CASE(the_time_between_two_of_an_event_is_a_latency) {
+    std::string lines = "# tracer: nop\n#\n";
+    for (const char* time : {"10.000000", "10.000300", "10.001000", "10.001900"})
+        lines += cat("  a-7  [000] d..2. ", time,
+                     ": sched_wakeup: comm=b pid=9 prio=120 target_cpu=000\n");
+    const test::TempFile text(lines, ".txt");
+    const Ended ended = gpufs({"latency", "sched:sched_wakeup", "sched:sched_wakeup", "--key",
+                               "pid", "--over", "0ns", "-i", text.path()});
+    for (const char* took : {" 300 us", " 700 us", " 900 us"})
+        BOOST_TEST(test::has(ended.out, took), ended.out);
+    BOOST_TEST(test::has(ended.err + ended.out, "1 start without an end"), ended.err + ended.out);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
+// One event that ends a pair and begins the next one.
+BOOST_AUTO_TEST_CASE(the_time_between_two_of_an_event_is_a_latency) {
+    std::string lines = "# tracer: nop\n#\n";
+    for (const char* time : {"10.000000", "10.000300", "10.001000", "10.001900"})
+        lines += cat("  a-7  [000] d..2. ", time,
+                     ": sched_wakeup: comm=b pid=9 prio=120 target_cpu=000\n");
+    const test::TempFile text(lines, ".txt");
+    const Ended ended = gpufs({"latency", "sched:sched_wakeup", "sched:sched_wakeup", "--key",
+                               "pid", "--over", "0ns", "-i", text.path()});
+    for (const char* took : {" 300 us", " 700 us", " 900 us"})
+        BOOST_TEST(test::has(ended.out, took), ended.out);
+    BOOST_TEST(test::has(ended.err + ended.out, "1 start without an end"), ended.err + ended.out);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace gpufs

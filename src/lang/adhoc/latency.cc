@@ -68,8 +68,13 @@ public:
 
     Program make() {
         begin();
-        for (const AdhocEvent& event : latency_.starts) start_at(event);
-        for (const AdhocEvent& event : question_.events) end_at(event);
+        for (const AdhocEvent& event : latency_.starts)
+            if (is_among(question_.events, event))
+                end_and_start_at(event);
+            else
+                start_at(event);
+        for (const AdhocEvent& event : question_.events)
+            if (!is_among(latency_.starts, event)) end_at(event);
         if (keeps_keys_) forget_at(*latency_.thread_exit);
         return std::move(program_);
     }
@@ -250,10 +255,37 @@ private:
         return code.call(BPF_FUNC_map_lookup_elem, {starts(code), code.address(key)});
     }
 
+    static bool is_among(const std::vector<AdhocEvent>& events, const AdhocEvent& event) {
+        return std::ranges::any_of(events, [&](const AdhocEvent& other) {
+            return other.target.kind == event.target.kind && other.target.name == event.target.name;
+        });
+    }
+
     void start_at(const AdhocEvent& event) {
         AdhocProbe probe(event, program_, filters_starts_ ? &question_.filter : nullptr);
-        ir::Code& code = probe.code();
         if (filters_starts_) probe.filter(question_.filter);
+        append_start(probe, event);
+        probe.finish("start");
+    }
+
+    void end_at(const AdhocEvent& event) {
+        AdhocProbe probe(event, program_);
+        append_end(probe, event);
+        probe.finish("end");
+    }
+
+    // An event that is both ends a pair before it begins the next one, in one program: the kernel
+    // runs those of one event in an order of its own.
+    void end_and_start_at(const AdhocEvent& event) {
+        AdhocProbe probe(event, program_, &question_.filter);
+        probe.filter(question_.filter);
+        append_end(probe, event);
+        append_start(probe, event);
+        probe.finish("end_and_start");
+    }
+
+    void append_start(AdhocProbe& probe, const AdhocEvent& event) {
+        ir::Code& code = probe.code();
         const ir::Slot key = probe.key(start_names_, key_);
         const ir::Slot now = code.new_slot(kWord + saved_.bytes);
         append_padding(code, saved_, now, kWord);
@@ -286,11 +318,9 @@ private:
         code.bind(refused);
         append_loss(code, kStartsRefused);
         code.bind(done);
-        probe.finish("start");
     }
 
-    void end_at(const AdhocEvent& event) {
-        AdhocProbe probe(event, program_);
+    void append_end(AdhocProbe& probe, const AdhocEvent& event) {
         ir::Code& code = probe.code();
         const ir::Slot key = probe.key(end_names_, key_);
         const ir::Label unmatched = code.new_label(), done = code.new_label();
@@ -324,7 +354,6 @@ private:
         code.bind(unmatched);
         if (!is_filtered_) probe.add_to(kUnmatchedMap, probe.key({}, {}));
         code.bind(done);
-        probe.finish("end");
     }
 
     // A start that has no end any more stays, and is counted.

@@ -79,6 +79,9 @@ public:
 
     LatencyHists make() {
         const Program made = make_latency_tables(question_, latency_);
+        if (start_.format.full_name() == end_.format.full_name())
+            refuse({"", question_.events.front().target.at},
+                   "a hist trigger cannot end a pair and begin the next one");
         hists_.start_event = start_.format.full_name();
         hists_.end_event = end_.format.full_name();
         hists_.unit_ns = nanoseconds_in(latency_.unit);
