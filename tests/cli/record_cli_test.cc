@@ -23,6 +23,7 @@
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/temp_folder.h"
+#include "support/workloads.h"
 
 namespace ut = boost::unit_test;
 namespace fs = std::filesystem;
@@ -34,6 +35,12 @@ using namespace std::chrono_literals;
 using test::Child;
 using test::Ended;
 using test::has;
+using test::Worker;
+
+// Once can be too little: a thread that does not run meanwhile has nothing to wait for.
+int block_again_and_again() {
+    for (;;) test::block_in_d_state(1, 5);
+}
 
 // A folder for recordings, which may be full.
 class Folder {
@@ -304,6 +311,18 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_a_recording_whole) {
     BOOST_TEST(number_before(ended.err, "record") == report_of(folder.file()).size());
 }
 
+BOOST_AUTO_TEST_CASE(two_recordings_do_not_share_a_file) {
+    const Folder folder;
+    Child first(background(folder.file(), {}));
+    BOOST_TEST(records(first));
+    const Ended second = record_calls(folder, 10);
+    BOOST_TEST(second.status == 1);
+    BOOST_TEST(second.err == cat("gpufs: '", folder.file(),
+                                 "' is being recorded into\nhint: -o FILE names another one\n"));
+    first.send(SIGTERM);
+    BOOST_TEST(number_before(first.wait().err, "record") == report_of(folder.file()).size());
+}
+
 BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read, *ut::label("pure")) {
     Folder folder;
     folder.limit("2m");
@@ -362,11 +381,12 @@ BOOST_AUTO_TEST_CASE(a_ring_keeps_the_last_records_and_writes_when_asked) {
 
 BOOST_AUTO_TEST_CASE(a_ring_is_written_when_a_trigger_stops_it) {
     const Folder folder;
-    const int pid = ::getpid();
+    Worker blocks(block_again_and_again);  // whoever looks at tracefs may sleep in D state, too
+    const int pid = blocks.pid();
     Child child(background(folder.file(), {"--ring", "--trigger", "traceoff", "--if",
                                            cat("prev_state == 2 && prev_pid == ", pid)}));
     BOOST_TEST(records(child));
-    test::block_in_d_state(1, 5);
+    blocks.start();
     const Ended ended = child.wait();
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(ended.err.starts_with("a trigger stopped the buffer\n"));
@@ -381,13 +401,15 @@ BOOST_AUTO_TEST_CASE(a_ring_is_written_when_a_trigger_stops_it) {
 
 BOOST_AUTO_TEST_CASE(a_recording_begins_when_a_trigger_says_so) {
     const Folder folder;
-    const int pid = ::getpid();
+    Worker blocks(block_again_and_again);
+    const int pid = blocks.pid();
     Child child(background(folder.file(), {"--trigger", "traceon", "--if",
                                            cat("prev_state == 2 && prev_pid == ", pid)}));
     BOOST_TEST(has_trigger(child));
     ::usleep(200'000);
     const double before = uptime();
-    test::block_in_d_state(2, 5);
+    blocks.start();
+    BOOST_TEST(records(child));
     child.send(SIGINT);
     BOOST_TEST(child.wait().signal == SIGINT);
     const auto lines = report_of(folder.file());

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <span>
 
 #include "base/error.h"
@@ -21,11 +23,18 @@ RecordingFile::RecordingFile(std::string path)
       is_new_(!file_exists(path_)),
       fd_(open_file(path_, O_RDWR | O_CREAT)) {
     check_file();
+    lock();
 }
 
 RecordingFile::RecordingFile(Fd file, std::string name)
     : path_(std::move(name)), is_new_(false), fd_(std::move(file)) {
     check_file();
+}
+
+// Two recordings into one file would destroy each other.
+void RecordingFile::lock() const {
+    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) == -1 && errno == EWOULDBLOCK)
+        throw Error(cat("'", path_, "' is being recorded into"), "-o FILE names another one");
 }
 
 void RecordingFile::check_file() const {

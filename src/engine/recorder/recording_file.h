@@ -16,7 +16,8 @@ namespace gpufs {
 class RecordingFile {
 public:
     // Opens or creates the file. Existing content remains until begin(); without begin(), a created
-    // file is deleted. Throws SysError, and UnsupportedError if the file system has no holes.
+    // file is deleted. Throws SysError, Error if another recording is being written into it, and
+    // UnsupportedError if the file system has no holes.
     explicit RecordingFile(std::string path);
     // The same for an open file; `name` is for messages.
     RecordingFile(Fd file, std::string name);
@@ -54,6 +55,7 @@ public:
 
 private:
     void check_file() const;
+    void lock() const;
     void write(std::string_view bytes, std::uint64_t at) const;
     std::uint64_t room_for(std::uint64_t most, std::size_t cpus) const;
     bool copy(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) const;
