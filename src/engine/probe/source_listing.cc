@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/probe/code_spots.h"
+#include "kernel/host/root_directory.h"
 #include "lang/dwarf/scope.h"
 
 namespace gpufs {
@@ -17,10 +18,17 @@ std::string below(const std::string& directory, const std::string& file) {
     return file.starts_with('/') || directory.empty() ? file : cat(directory, '/', file);
 }
 
+// The file is named by the program that is looked at: neither devices nor pipes are read.
+std::optional<std::string> source_text(const std::string& path) {
+    constexpr std::size_t kMost = 64 << 20;
+    const Fd file = RootDirectory().open(path);
+    return file ? std::optional(read_all(file.get(), path, kMost)) : std::nullopt;
+}
+
 // Fills in the lines from `first` to `last`; `probed` are those with code.
 void take_lines(SourceListing& listing, std::uint64_t first, std::uint64_t last,
                 const std::set<std::uint64_t>& probed) {
-    const auto text = read_file_if_readable(listing.path);
+    const auto text = source_text(listing.path);
     listing.has_text = text.has_value();
     if (!text) {
         for (const std::uint64_t line : probed) listing.lines.push_back({line, "", true});

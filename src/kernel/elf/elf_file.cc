@@ -10,14 +10,16 @@
 
 namespace gpufs {
 
-ElfFile::ElfFile(const std::string& path) : ElfFile(open_file(path, O_RDONLY), path) {}
+// What debug information names can be anything: a pipe is not waited for.
+ElfFile::ElfFile(const std::string& path) : ElfFile(open_file(path, O_RDONLY | O_NONBLOCK), path) {}
 
 ElfFile::ElfFile(Fd file, std::string path) : path_(std::move(path)), fd_(std::move(file)) {
     struct stat is;
     if (::fstat(fd_.get(), &is) == 0 && S_ISDIR(is.st_mode))
         throw SysError(EISDIR, cat("read ", path_));
     elf_version(EV_CURRENT);
-    elf_.reset(elf_begin(fd_.get(), ELF_C_READ_MMAP, nullptr));
+    // Read, not mapped: whoever can write a file could end us by SIGBUS, by making it shorter.
+    elf_.reset(elf_begin(fd_.get(), ELF_C_READ, nullptr));
     if (!elf_) throw Error(cat("cannot read ", path_, ": ", elf_words()));
     if (elf_kind(elf_.get()) != ELF_K_ELF)
         throw Error(cat(path_, " is no program and no library"), "a script? name its interpreter");

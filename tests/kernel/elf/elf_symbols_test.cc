@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "kernel/elf/elf_file.h"
 #include "kernel/elf/usdt_notes.h"
 #include "kernel/elf/usdt_probe.h"
 #include "support/needs.h"
@@ -51,6 +52,21 @@ BOOST_AUTO_TEST_CASE(a_function_is_where_it_is_mapped) {
     BOOST_TEST_REQUIRE(fire.size() == 1u);
     BOOST_TEST(fire[0].offset ==
                mapped_from(reinterpret_cast<void*>(&test::fire_usdt_probe)).offset);
+}
+
+// As a library that is being installed over the one that processes have mapped.
+BOOST_AUTO_TEST_CASE(a_file_that_becomes_shorter_is_no_harm) {
+    const TempDirectory folder;
+    const std::string path = folder.file("copy");
+    std::ofstream(path) << read_file(kSelf);
+    const ElfFile file(path);
+    BOOST_TEST(::truncate(path.c_str(), 0) == 0);
+    std::size_t read = 0;
+    file.for_each_section([&](const ElfFile::Section& section) {
+        read += section_bytes(section).size();
+        return true;
+    });
+    BOOST_TEST(read == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_pattern_finds_all_by_offset) {
