@@ -248,7 +248,9 @@ void ScriptPrinter::run_command(const std::string& command) {
 void ScriptPrinter::print_file(const std::string& path) {
     std::string text;
     try {
-        text = read_all(open_file(path, O_RDONLY).get(), path, script_.output.cat_bytes);
+        // A traced process may have chosen the path: a pipe or a terminal is not waited for.
+        const Fd file = open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        text = read_all(file.get(), path, script_.output.cat_bytes);
     } catch (const SysError& e) {
         const bool is_old = script_.output.language == bt::Language::as_of_0_17;
         output_.err += cat("ERROR: ",

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <regex.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -138,9 +139,15 @@ bt::Compiled compile_tree(Context& ctx, const ScriptChoices& script, bt::Script&
 
 }  // namespace
 
+// What a shell puts in place of <(COMMAND). It can be read only once.
+static bool is_pipe(const std::string& path) {
+    struct stat facts {};
+    return ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
+}
+
 bool is_script(const std::string& path) {
     constexpr std::size_t kMostOfLine = 4096;
-    if (path == "-" || path.ends_with(".bt")) return true;
+    if (path == "-" || path.ends_with(".bt") || is_pipe(path)) return true;
     try {
         const std::string head = read_all(open_file(path, O_RDONLY).get(), path, kMostOfLine);
         const std::string_view first = std::string_view(head).substr(0, head.find('\n'));

@@ -27,7 +27,8 @@ struct ScriptChoices {
     std::string stage;
 };
 
-// A script's name ends with ".bt", or its first line names bpftrace.
+// A script's name ends with ".bt", or its first line names bpftrace. What comes through a pipe is
+// one.
 bool is_script(const std::string& path);
 // Reads a script; "-" is standard input. Throws Error with failed_to_open().
 SourceText read_script(const std::string& path);

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <optional>
 
 #include "base/error.h"
 #include "base/signals.h"
@@ -13,19 +15,15 @@
 namespace gpufs {
 namespace {
 
-constexpr int kPatienceMs = 200;
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kPatience{200};
 
-// What can be read without waiting; whether more may come.
+// Some of what can be read without waiting; whether more may come.
 bool pass_on(const Fd& from, const std::function<void(std::string_view)>& take) {
-    char part[16 << 10];
-    for (;;) {
-        const ssize_t got = ::read(from.get(), part, sizeof part);
-        if (got > 0) {
-            take({part, static_cast<std::size_t>(got)});
-        } else if (got == 0 || errno != EINTR) {
-            return got != 0 && errno == EAGAIN;
-        }
-    }
+    char part[64 << 10];  // a pipe's
+    const ssize_t got = ::read(from.get(), part, sizeof part);
+    if (got > 0) take({part, static_cast<std::size_t>(got)});
+    return got > 0 || (got == -1 && (errno == EAGAIN || errno == EINTR));
 }
 
 }  // namespace
@@ -42,13 +40,15 @@ void run_shell(const std::string& command, const std::function<void(std::string_
 
     const HoldSignals hold;
     pollfd awaited[] = {{output.get(), POLLIN, 0}, {shell.fd(), POLLIN, 0}};
+    std::optional<Clock::time_point> end_at;
     while (!shell.ended()) {
-        const int ready = ::poll(awaited, 2, kPatienceMs);
-        if (ready == 0 && hold.stop_is_pending()) shell.end();
+        ::poll(awaited, 2, static_cast<int>(kPatience.count()));
         // Its end alone tells that it closed its output.
         if (awaited[0].revents != 0 && !pass_on(output, take)) awaited[0].fd = -1;
+        if (!end_at && hold.stop_is_pending()) end_at = Clock::now() + kPatience;
+        if (end_at && Clock::now() >= *end_at) shell.end();
     }
-    pass_on(output, take);
+    pass_on(output, take);  // all of it, because no more fits into a pipe
 }
 
 }  // namespace gpufs

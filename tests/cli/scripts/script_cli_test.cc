@@ -1,4 +1,5 @@
 #define BOOST_TEST_DYN_LINK
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
+#include "support/temp_folder.h"
 
 namespace ut = boost::unit_test;
 
@@ -207,6 +209,30 @@ BOOST_AUTO_TEST_CASE(a_command_of_a_script_has_the_usual_signals_and_ends_with_t
     BOOST_TEST_REQUIRE(silent.wait_for_output("\n", 60s));
     silent.send(SIGTERM);
     BOOST_TEST(::kill(std::stoi(silent.wait().out), 0) == -1);
+    // So does one that never stops talking.
+    Child::Setup talking = running("echo begins >&2; yes", "text");
+    talking.stdout_file = "/dev/null";
+    Child talks(talking);
+    BOOST_TEST_REQUIRE(talks.wait_for_error("begins", 60s));
+    talks.send(SIGTERM);
+    BOOST_TEST(talks.wait().err == "begins\n");
+}
+
+// A traced process may have chosen the path.
+BOOST_AUTO_TEST_CASE(cat_does_not_wait_for_a_pipe) {
+    const test::TempFolder folder;
+    const std::string pipe = folder / "pipe";
+    BOOST_TEST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    BOOST_TEST(printed(cat("cat(\"", pipe, "\");")) == "\n\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_script_comes_through_a_pipe) {
+    const test::TempFolder folder;
+    const std::string pipe = folder / "pipe";
+    BOOST_TEST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    const Ended ended =
+        test::shell(cat("echo 'begin { print(7); exit() }' >", pipe, " & $GPUFS run ", pipe));
+    BOOST_TEST(ended.out == "7\n\n\n", ended.err);
 }
 
 // As Debian's threadsnoop and ssllatency have them.
