@@ -1,5 +1,6 @@
 #include "base/signals.h"
 
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 namespace gpufs {
 namespace {
 
+constexpr int kStops[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
 bool is_ignored(int signal) {
     struct sigaction now {};
     ::sigaction(signal, nullptr, &now);
@@ -19,7 +22,7 @@ bool is_ignored(int signal) {
 sigset_t stop_set() {
     sigset_t set;
     ::sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    for (const int signal : kStops)
         // What nohup(1) ignores remains ignored.
         if (signal == SIGINT || !is_ignored(signal)) ::sigaddset(&set, signal);
     return set;
@@ -45,7 +48,7 @@ HoldSignals::HoldSignals() : held_(stop_set()) {
     // A shell without job control starts what is in the background with SIGINT ignored, so that
     // Ctrl-C does not reach it; whoever sends it by its number wants the end of the run.
     if (is_ignored(SIGINT)) ::signal(SIGINT, SIG_DFL);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    for (const int signal : kStops)
         if (::sigismember(&before, signal) == 1) ::sigdelset(&held_, signal);
 }
 
@@ -58,7 +61,7 @@ bool HoldSignals::stop_is_pending() const {
     sigset_t pending;
     ::sigpending(&pending);
     const sigset_t set = stop_set();
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    for (const int signal : kStops)
         if (::sigismember(&set, signal) == 1 && ::sigismember(&pending, signal) == 1) return true;
     return false;
 }
@@ -97,6 +100,8 @@ std::optional<int> find_user_signal(std::string_view name) {
 }
 
 void die_of(int signal) {
+    const rlimit no_core{};  // SIGQUIT would leave one
+    ::setrlimit(RLIMIT_CORE, &no_core);
     ::signal(signal, SIG_DFL);
     sigset_t set;
     ::sigemptyset(&set);

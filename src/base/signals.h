@@ -8,9 +8,9 @@
 
 namespace gpufs {
 
-// Blocks SIGINT, SIGTERM and SIGHUP during its lifetime; SIGINT is heard even where it was ignored
-// before. A signal received meanwhile takes its usual effect at the end of the scope, so the work
-// in between completes, and the shell still sees that the signal ended the process.
+// Blocks SIGINT, SIGTERM, SIGHUP and SIGQUIT during its lifetime; SIGINT is heard even where it was
+// ignored before. A signal received meanwhile takes its usual effect at the end of the scope, so
+// the work in between completes, and the shell still sees that the signal ended the process.
 class HoldSignals {
 public:
     HoldSignals();
@@ -26,7 +26,7 @@ private:
     sigset_t held_;  // blocked by this object, not by an outer one
 };
 
-// Makes the same three signals available to poll(2): live work waits on fd() together with its
+// Makes the same signals available to poll(2): live work waits on fd() together with its
 // rings.
 class StopSignals {
 public:

@@ -467,7 +467,7 @@ BOOST_AUTO_TEST_CASE(a_dry_run_prints_what_sets_the_same) {
 }
 
 BOOST_AUTO_TEST_CASE(ctrl_c_ends_a_run_with_what_was_recorded) {
-    for (const int signal : {SIGINT, SIGTERM}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) {
         Child::Setup setup;
         setup.argv = {test::gpufs_binary(), "recipe", "run", "stall", "pid=" + self()};
         Child child(setup);

@@ -37,7 +37,7 @@ RecipeRun::RecipeRun(const Session& session, const RecipeOnKernel& recipe) : ses
 }
 
 void RecipeRun::undo() {
-    if (!scratch_ && session_.exists()) plan_reset(session_).changes.apply();
+    if (!scratch_ && session_.exists()) plan_reset(session_).changes.apply_to_the_end();
 }
 
 RecipeEnd::RecipeEnd(const Recipe& recipe, const RecipeOnKernel& on_kernel, const Session& session)

@@ -108,6 +108,14 @@ void Changes::Step::take_back() const {
 }
 
 void Changes::apply() const {
+    apply(OnSignal::take_back);
+}
+
+void Changes::apply_to_the_end() const {
+    apply(OnSignal::go_on);
+}
+
+void Changes::apply(OnSignal on_signal) const {
     std::vector<std::string> failures;
     const HoldSignals hold;  // pending signals are delivered after the undo, when this is destroyed
     Undo undo(failures);
@@ -128,7 +136,7 @@ void Changes::apply() const {
         if (failures.empty()) throw;
         throw Error(e.what(), join(failures, "; "), e.evidence());
     }
-    if (!hold.stop_is_pending()) undo.keep();
+    if (on_signal == OnSignal::go_on || !hold.stop_is_pending()) undo.keep();
 }
 
 void Changes::take_back() const noexcept {

@@ -24,15 +24,20 @@ public:
     bool empty() const noexcept { return steps_.empty(); }
     // One shell command per change, as a person would type it.
     std::vector<std::string> shell_lines() const;
-    // Applies all changes or none. If a write is refused, or SIGINT, SIGTERM or SIGHUP arrives,
+    // Applies all changes or none. If a write is refused, or a signal of HoldSignals arrives,
     // undoes the steps done so far, newest first. Then throws a refusal as SysError with the
     // kernel's reason, or lets the signal take its usual effect. The message includes steps that
     // could not be undone.
     void apply() const;
+    // The same, to the end whatever signal arrives: for what puts back or removes.
+    void apply_to_the_end() const;
     // Undoes all changes, newest first, as far as the kernel lets it.
     void take_back() const noexcept;
 
 private:
+    enum class OnSignal { take_back, go_on };
+    void apply(OnSignal on_signal) const;
+
     enum class Kind { make_instance, remove_instance, replace, append };
     struct Step {
         Kind kind;

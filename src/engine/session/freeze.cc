@@ -93,7 +93,7 @@ void FreezeSession::restore_settings() {
     const std::vector<Setting> now = all_settings(session_);
     for (const Setting& setting : before_)
         if (std::ranges::find(now, setting) == now.end()) differing.push_back(setting);
-    plan_settings(session_, differing).changes.apply();
+    plan_settings(session_, differing).changes.apply_to_the_end();
 }
 
 FreezeSession::~FreezeSession() {

@@ -38,7 +38,7 @@ bool empty_marked(const Session& session, const Fd& directory) {
     const mode_t mode = mode_of(directory);
     if ((mode & kOfEvents) == 0) return false;
     try {
-        plan_reset_states(session).changes.apply();
+        plan_reset_states(session).changes.apply_to_the_end();
         ::fchmod(directory.get(), mode & ~kOfEvents);
         return true;
     } catch (const Error&) {

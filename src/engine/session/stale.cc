@@ -112,7 +112,7 @@ std::vector<std::string> remove_stale(const Tracefs& top) {
         try {
             Changes changes;
             changes.append(top, "dynamic_events", cat("-:synthetic/", name), "");
-            changes.apply();
+            changes.apply_to_the_end();
             removed.push_back(cat("synthetic event ", name));
         } catch (const Error&) {
             // Another process uses it, or has just removed it.

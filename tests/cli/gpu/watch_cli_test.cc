@@ -248,11 +248,13 @@ BOOST_AUTO_TEST_CASE(what_is_left_after_the_screen_begins_with_its_last_interval
 }
 
 BOOST_AUTO_TEST_CASE(the_screen_is_given_back_after_ctrl_c, *ut::label("pure")) {
-    OnTerminal gpufs({"watch", "fence", "--top"}, 80, 24);
-    gpufs.wait_for(kEnter);
-    gpufs.wait_for("q quit");
-    gpufs.press("\x03");
-    BOOST_TEST(has(gpufs.wait().second, kLeave));
+    for (const char* key : {"\x03", "\x1c"}) {  // and Ctrl-backslash
+        OnTerminal gpufs({"watch", "fence", "--top"}, 80, 24);
+        gpufs.wait_for(kEnter);
+        gpufs.wait_for("q quit");
+        gpufs.press(key);
+        BOOST_TEST(has(gpufs.wait().second, kLeave));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_terminal_without_a_size_gets_plain_intervals, *ut::label("pure")) {

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "engine/session/changes.h"
 #include "engine/session/scratch_instance.h"
@@ -98,6 +99,22 @@ BOOST_AUTO_TEST_CASE(a_refused_filter_leaves_the_one_before_it) {
     refused.replace(at, "events/sched/sched_switch/filter", "nosuch == 1", "prev_state == 1");
     BOOST_CHECK_THROW(refused.apply(), SysError);
     BOOST_TEST(read_event_state(at, "sched:sched_switch").filter == "prev_state == 1");
+}
+
+BOOST_AUTO_TEST_CASE(what_puts_back_goes_on_when_a_signal_comes) {
+    const ScratchInstance scratch(test::top());
+    const Tracefs& at = scratch.tracefs();
+    Changes off;
+    off.replace(at, "tracing_on", "0", "1");
+    {
+        const HoldSignals hold;
+        ::raise(SIGTERM);
+        off.apply();
+        BOOST_TEST(at.read("tracing_on") == "1\n");
+        off.apply_to_the_end();
+        hold.forget_pending();
+    }
+    BOOST_TEST(at.read("tracing_on") == "0\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_scratch_instance_goes_with_its_owner) {
