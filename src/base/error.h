@@ -25,4 +25,9 @@ inline bool is_out_of_files(int code) {
     return code == EMFILE || code == ENFILE;
 }
 
+// No more can be written: the disk, a quota, or how large a file may become.
+inline bool is_full_disk(int code) {
+    return code == ENOSPC || code == EDQUOT || code == EFBIG;
+}
+
 }  // namespace gpufs

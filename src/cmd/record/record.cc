@@ -57,10 +57,6 @@ struct RecordOptions {
 // Why a recording ended early.
 enum class Early { no, switched_off, file_has_its_size, file_may_not_grow, disk_is_full };
 
-bool is_full_disk(const SysError& e) {
-    return e.code() == ENOSPC || e.code() == EDQUOT || e.code() == EFBIG;
-}
-
 // Room for about 100 ms of the fastest events; at most 512 MB in total.
 std::uint64_t default_buffer(const Tracefs& top) {
     constexpr std::uint64_t kEach = 8 << 20, kAll = 512 << 20, kLeast = 1408 << 10;
@@ -172,7 +168,7 @@ bool Recording::take(RecordingFile& file, Take how) {
         early_ = file.bytes() + file.page_bytes() > max_ ? Early::file_has_its_size
                                                          : Early::file_may_not_grow;
     } catch (const SysError& e) {
-        if (!is_full_disk(e)) throw;
+        if (!is_full_disk(e.code())) throw;
         early_ = e.code() == EFBIG ? Early::file_may_not_grow : Early::disk_is_full;
     }
     return false;
@@ -185,7 +181,7 @@ void Recording::close(RecordingFile& file) {
         try {
             compress_recording(file.path());
         } catch (const SysError& e) {
-            if (!is_full_disk(e)) throw;
+            if (!is_full_disk(e.code())) throw;
             ctx_.err.line(cat("gpufs: '", file.path(), "' is not compressed: the disk is full"));
         }
     }

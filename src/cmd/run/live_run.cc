@@ -357,9 +357,20 @@ bool LiveRun::goes_on() {
     return !loop_.is_over() && !printer_->exit_status() && !(freeze_on_ && freeze_on_->is_frozen());
 }
 
+void LiveRun::finish_page() {
+    Fd kept = page_->finish();
+    choices_.drawn->set_recording(page_->path(), std::move(kept));
+    if (!page_->is_cut()) return;
+    constexpr std::string_view kWhat =
+        "the disk of temporary files was full: the timeline ends before the run does";
+    choices_.drawn->add_note(std::string(kWhat));
+    ctx_.err.line(cat("gpufs: ", kWhat));
+    ctx_.err.line("hint: TMPDIR names the folder of temporary files");
+}
+
 int LiveRun::finish() {
     top_.reset();
-    if (page_) choices_.drawn->set_recording(page_->path(), page_->finish());
+    if (page_) finish_page();
     monitor_.run_end();
     printer_->print_on();
     reader_->drain_rest(take_);

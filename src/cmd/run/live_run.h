@@ -47,6 +47,7 @@ private:
     void tell_child();
     void loop();
     void iterate();
+    void finish_page();
     int finish();
     void take(const RecordLayout& layout, std::span<const std::byte> record);
     void tick();

@@ -56,13 +56,29 @@ void PageRecording::take() {
     const std::uint64_t now_ns = monotonic_ns();
     if (now_ns - taken_ns_ < kEach) return;
     taken_ns_ = now_ns;
-    recorder_.move(file_, kNoSizeLimit);
+    move(&Recorder::move);
+}
+
+void PageRecording::move(Move how) {
+    if (is_cut_) return;
+    try {
+        is_cut_ = !(recorder_.*how)(file_, kNoSizeLimit);
+    } catch (const SysError& e) {
+        if (!is_full_disk(e.code())) throw;
+        is_cut_ = true;
+    }
+    if (is_cut_) session_.stop();
 }
 
 Fd PageRecording::finish() {
-    session_.stop();
-    recorder_.move_rest(file_, kNoSizeLimit);
-    recorder_.update(file_);
+    if (!is_cut_) session_.stop();
+    move(&Recorder::move_rest);
+    try {
+        recorder_.update(file_);
+    } catch (const SysError& e) {
+        if (!is_full_disk(e.code())) throw;
+        is_cut_ = true;
+    }
     return std::move(kept_);
 }
 

@@ -22,8 +22,13 @@ public:
     // The file, readable under path() as long as what is returned is open.
     Fd finish();
     const std::string& path() const { return path_; }
+    // The disk of temporary files is full: what came later is not in the file.
+    bool is_cut() const { return is_cut_; }
 
 private:
+    using Move = bool (Recorder::*)(RecordingFile& file, std::uint64_t most);
+    void move(Move how);
+
     explicit PageRecording(Fd file);
 
     Fd kept_;
@@ -32,6 +37,7 @@ private:
     Recorder recorder_;
     RecordingFile file_;
     std::uint64_t taken_ns_ = 0;
+    bool is_cut_ = false;
 };
 
 }  // namespace gpufs
