@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/path.h"
 
 namespace gpufs {
 
@@ -89,11 +90,20 @@ bool is_regular_file(const std::string& path) {
     return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
+// Of two files that are not there: would they be one?
+static bool would_be_one(const std::string& a, const std::string& b) {
+    const auto folder = real_path(parent_directory(a));
+    return folder && file_name(a) == file_name(b) && folder == real_path(parent_directory(b));
+}
+
 bool are_one_file(const std::string& a, const std::string& b) {
     struct stat first, second;
     if (a == b) return true;
-    return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+    const bool is_first = ::stat(a.c_str(), &first) == 0,
+               is_second = ::stat(b.c_str(), &second) == 0;
+    if (!is_first && !is_second) return would_be_one(a, b);
+    return is_first && is_second && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino && S_ISREG(first.st_mode);
 }
 
 void write_all(int fd, std::string_view text, std::string_view name) {

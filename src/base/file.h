@@ -29,7 +29,7 @@ std::vector<std::string> list_directory_if_readable(const std::string& path);
 
 bool file_exists(const std::string& path);
 bool is_regular_file(const std::string& path);
-// Are both names the same, or those of one regular file?
+// Are both names the same, those of one regular file, or what would be one once it is made?
 bool are_one_file(const std::string& a, const std::string& b);
 
 // Writes everything, handling short writes and EINTR. Throws SysError with `name`.

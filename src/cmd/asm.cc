@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/recording_input.h"
 #include "engine/places/monitor_files.h"
 #include "lang/asm/assembler.h"
 #include "lang/insn/image.h"
@@ -156,6 +157,7 @@ int cmd_asm(Context& ctx, Args args) {
     if (wanted.raw + wanted.c + wanted.hex + wanted.listing > 1)
         throw UsageError("--raw, --c, --hex and --listing exclude each other");
 
+    check_is_not_input("--output", wanted.out, words[0], "the source");
     const SourceText source = read_source(words[0]);
     if (!has_directives(source)) {
         assemble_bare_file(ctx, wanted, source);

@@ -8,6 +8,7 @@
 #include "cmd/run/bt_options.h"
 #include "cmd/run/script_run.h"
 #include "cmd/shared/command.h"
+#include "cmd/shared/recording_input.h"
 #include "engine/bt/kernel_info.h"
 #include "engine/bt/listing.h"
 #include "engine/places/kernel_facts.h"
@@ -60,6 +61,7 @@ int cmd_bt(Context& ctx, Args args) {
     }
     if (choices.is_info) return show_info(ctx);
     if (choices.pattern) return list(ctx, choices);
+    check_is_not_input("-o", choices.output, choices.script.source.name, "the script");
     if (choices.output) ctx.out.write_to(*choices.output);
     choices.script.says_attached = !choices.is_quiet;
     // A signal that comes when the script has ended by itself is one that ends it.

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/recording_input.h"
 #include "engine/monitor/loaded_program_text.h"
 #include "lang/insn/image.h"
 #include "lang/insn/object.h"
@@ -80,6 +81,7 @@ int cmd_disasm(Context& ctx, Args args) {
         return kOk;
     }
     const bool is_stdin = words.empty() || words[0] == "-";
+    check_is_not_input("--output", ctx.out.file(), is_stdin ? "-" : words[0], "the program");
     const SourceText content{is_stdin ? "stdin" : words[0],
                              is_stdin ? read_all(STDIN_FILENO, "stdin") : read_file(words[0])};
     ctx.out.write(text_of(wanted, content, how));

@@ -63,6 +63,13 @@ void complain(const Context& ctx, const Error& e) {
     ctx.err.line(complaint(e, ctx.voice));
 }
 
+// Whether the permission that was lacking is the kernel's: on a file of the user's own, neither
+// root nor tracefs is the matter.
+bool is_about_kernel(std::string_view message) {
+    return message.find('\'') == message.npos || message.find("'/sys/") != message.npos ||
+           message.find("'/proc/") != message.npos;
+}
+
 // Returns the exit status, also of an error.
 int run(Context& ctx, Args args) try {
     const int status = dispatch(ctx, args);
@@ -77,14 +84,14 @@ int run(Context& ctx, Args args) try {
 } catch (const SysError& e) {
     if (e.code() == EPIPE) throw;  // nobody reads the output: print nothing
     complain(ctx, e);
-    const bool lacks_permission = e.code() == EPERM || e.code() == EACCES;
-    if (lacks_permission && e.hint().empty() && ::geteuid() != 0)
+    const bool lacks_permission =
+        (e.code() == EPERM || e.code() == EACCES) && ::geteuid() != 0 && is_about_kernel(e.what());
+    if (lacks_permission && e.hint().empty())
         ctx.err.line("hint: this needs root, or write permission on tracefs");
     const bool has_too_many_files = is_out_of_files(e.code());
     if (has_too_many_files && e.hint().empty())
         ctx.err.line("hint: 'ulimit -n' shows and raises how many files a process may open");
-    const bool is_limit = (lacks_permission && ::geteuid() != 0) || has_too_many_files;
-    return is_limit ? kUnsupported : kFailed;
+    return lacks_permission || has_too_many_files ? kUnsupported : kFailed;
 } catch (const Error& e) {
     complain(ctx, e);
     return kFailed;

@@ -7,6 +7,7 @@
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/monitor_args.h"
+#include "cmd/shared/recording_input.h"
 #include "cmd/shared/run_loop.h"
 #include "engine/places/monitor_files.h"
 #include "engine/recipe/trusted_files.h"
@@ -98,6 +99,8 @@ int cmd_run(Context& ctx, Args args) {
         print_monitors(ctx, choices.json);
         return kOk;
     }
+    for (const std::string& word : words)
+        check_is_not_input("--output", ctx.out.file(), word, "the program");
     if (show && !texts.empty()) throw UsageError("--show prints a monitor: not with -e");
     ScriptChoices common;
     common.is_unsafe = is_unsafe;

@@ -136,6 +136,11 @@ BOOST_AUTO_TEST_CASE(an_elf_object_is_shown_by_section) {
 }
 
 BOOST_AUTO_TEST_CASE(wrong_words_are_refused) {
+    const test::TempFile source("exit\n", ".bpf");
+    for (const char* command : {"asm", "disasm"})
+        BOOST_TEST(test::has(test::gpufs({command, source.path(), "-o", source.path()}).err,
+                             cat("gpufs: --output: '", source.path(), "' is the ")));
+    BOOST_TEST(read_file(source.path()) == "exit\n");
     BOOST_TEST(test::gpufs({"asm"}).err == "gpufs: asm needs a FILE\nhint: '-' is stdin\n");
     BOOST_TEST(test::gpufs({"asm", "x", "y"}).err == "gpufs: 'y' is one word too many\n");
     BOOST_TEST(test::gpufs({"asm", "x", "--raw", "--hex"}).err ==

@@ -185,7 +185,8 @@ Fd open_module_btf(std::string_view module) {
         bpf_attr open = zeroed_attr();
         open.btf_id = next.next_id;
         Fd fd{sys_bpf(BPF_BTF_GET_FD_BY_ID, open)};
-        if (!fd) continue;  // gone meanwhile
+        if (!fd && errno == ENOENT) continue;  // gone meanwhile
+        if (!fd) throw_bpf_error(errno, doing);
         char name[64] = "";
         bpf_btf_info info;
         std::memset(&info, 0, sizeof info);
@@ -195,7 +196,7 @@ Fd open_module_btf(std::string_view module) {
         ask.info.bpf_fd = static_cast<__u32>(fd.get());
         ask.info.info = address_of(&info);
         ask.info.info_len = sizeof info;
-        if (sys_bpf(BPF_OBJ_GET_INFO_BY_FD, ask) != 0) continue;
+        if (sys_bpf(BPF_OBJ_GET_INFO_BY_FD, ask) != 0) throw_bpf_error(errno, doing);
         if (info.kernel_btf && module == name) return fd;
     }
 }

@@ -369,6 +369,15 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_refused_before_anything_is) {
     }
     const Ended drawn = test::gpufs({"watch", "drm", "-i", path, "--perfetto", path});
     BOOST_TEST(drawn.err == cat("gpufs: --perfetto: '", path, "' is the recording\n"));
+    BOOST_TEST(refused({"--csv", "/tmp/gpufs-one", "--chrome", "/tmp/../tmp/gpufs-one"}) ==
+               "2 gpufs: --chrome and --csv write to one file\n");
+    const test::TempFile copy(read_file(path));
+    const Ended same = test::shell(cat("$GPUFS report -i - -o ", copy.path(), " <", copy.path()));
+    BOOST_TEST(same.err == cat("gpufs: --output: '", copy.path(), "' is the recording\n"));
+    // A file of the user's own is no matter of root.
+    const Ended closed = test::gpufs_as_nobody({"export", path, "--csv", "/root/gpufs.csv"});
+    BOOST_TEST(closed.status == 1);
+    BOOST_TEST(closed.err == "gpufs: cannot open '/root/gpufs.csv': Permission denied\n");
     // Standard input and output are two files.
     BOOST_TEST(test::shell(cat("$GPUFS export -i - --csv - <", path)).out ==
                test::exported(path, "--csv"));
