@@ -161,6 +161,13 @@ BOOST_AUTO_TEST_CASE(depth_is_bounded) {
     BOOST_TEST(first_of("#define F(x) x\nBEGIN { " + repeated("F(", 300) + "1" +
                         std::string(150, ')') + " }") ==
                "error: more than 64 uses of #define are nested here");
+    const auto chain = [&](int levels) {
+        std::string defines;
+        for (int i = 1; i < levels; ++i) defines += cat("#define D", i, " D", i - 1, "\n");
+        return gpufs::cat("#define D0\n", defines, "BEGIN { 1 D", levels - 1, " }");
+    };
+    BOOST_TEST(told(input_of(chain(64))) == "probe\n  BEGIN 'BEGIN'\n  integer 1\n");
+    BOOST_TEST(first_of(chain(65)) == "error: more than 64 uses of #define are nested here");
     std::string macros = "macro m0(x) { x }\n";
     for (int i = 1; i < 900; ++i) macros += cat("macro m", i, "(x) { m", i - 1, "(x) + 1 }\n");
     BOOST_TEST(first_of(macros + "BEGIN { m899(1) }") ==
