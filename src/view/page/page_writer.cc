@@ -138,7 +138,7 @@ void PageWriter::end(std::uint32_t track, std::uint64_t time, std::span<const Ar
     open.pop_back();
     slice.arguments += static_cast<std::uint32_t>(arguments.size());
     append_arguments(slice.values, arguments);
-    write_slice(track, slice, time - slice.time + 1);
+    write_slice(track, slice, std::max(time, slice.time) - slice.time + 1);
 }
 
 void PageWriter::write_slice(std::uint32_t track, const Open& slice, std::uint64_t duration_and_1) {

@@ -77,6 +77,18 @@ BOOST_AUTO_TEST_CASE(slices_within_each_other_end_from_the_inside) {
     BOOST_TEST(shown.slices[2].is_open);
 }
 
+BOOST_AUTO_TEST_CASE(a_slice_does_not_end_before_it_begins) {
+    const std::string page = page_of({}, [](PageWriter& writer) {
+        const std::uint32_t lane = add_lane(writer, 1);
+        writer.begin({lane, 1300, "slice", "c", {}});
+        writer.end(lane, 1200, {});
+    });
+    const ShownTimeline shown = test::read_page(page);
+    BOOST_TEST_REQUIRE(shown.slices.size() == 1u);
+    BOOST_TEST(shown.slices[0].begin == 1300u);
+    BOOST_TEST(shown.slices[0].end == 1300u);
+}
+
 // Whatever is told together adds up: how many switches there were, and how long the CPUs worked.
 BOOST_AUTO_TEST_CASE(more_switches_than_a_page_has_room_for_are_told_together) {
     constexpr std::uint64_t kMany = 20'000, kLimit = 1000;
