@@ -120,6 +120,16 @@ BOOST_AUTO_TEST_CASE(an_event_that_nobody_knows_has_the_fields_that_its_text_nam
                boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(all_letters_of_rescheduling_are_read) {
+    std::string lines;
+    for (const char letter : {'.', 'n', 'l', 'b', 'p', 'N', 'L', 'B'})
+        lines += cat("             cat-52      [003] d", letter,
+                     "h2.   220.941500: sched_waking: comm=x pid=1 prio=120 target_cpu=000\n");
+    const test::TempFile text(as_trace_file(lines));
+    TraceFile file(text.path());
+    BOOST_TEST(lines_of(kernel_text_of(file)) == lines_of(lines), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(records_do_not_go_back_in_time) {
     const test::TempFile text(
         "            cat-52      [003] .....   220.941500: my_event: n=1\n"
