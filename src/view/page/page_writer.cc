@@ -283,8 +283,10 @@ void PageWriter::merge_switch(std::uint64_t cpu, Running& running, std::uint64_t
         merged.count = merged.longest = merged.busy = 0;
     }
     ++merged.count;
-    if (task_order_[now.task].first != 0) merged.busy += took;
-    if (took < merged.longest) return;
+    // That nothing ran is told only where nothing else is: who is busy has the name.
+    if (task_order_[now.task].first == 0) return;
+    merged.busy += took;
+    if (took <= merged.longest) return;
     merged.longest = took;
     merged.task = now.task;
     merged.prio = now.prio;

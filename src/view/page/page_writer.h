@@ -75,7 +75,8 @@ private:
         std::string values;          // of the arguments
         std::optional<Fence> fence;  // of the category gpu
     };
-    // Switches of one CPU that become one, each shorter than the grain.
+    // Switches of one CPU that become one, each shorter than the grain: to the task that ran
+    // longest, the idle one only where no other ran.
     struct Merged {
         std::uint64_t time = 0, prev_task = 0, task = 0, longest = 0, busy = 0, count = 0;
         std::int64_t prev_state = 0, prio = 0;

@@ -96,15 +96,14 @@ BOOST_AUTO_TEST_CASE(more_switches_than_a_page_has_room_for_are_told_together) {
     limits.switches = kLimit;
     std::uint64_t busy = 0;
     const std::string page = page_of(limits, [&](PageWriter& writer) {
-        std::uint64_t time = 1000;
+        std::uint64_t time = 1000, works_since[2] = {0, 0};  // 0: idle
         for (std::uint64_t i = 0; i < kMany; ++i) {
-            const int cpu = static_cast<int>(i % 2);
             const bool works = i / 2 % 2 == 0;
-            writer.switch_task(switch_to(works ? 7 : 0, time, cpu));
-            const std::uint64_t step = i == kMany / 2 ? 1'000'000 : 50;
-            if (i + 2 < kMany && works)
-                busy += i + 1 == kMany / 2 || i == kMany / 2 ? 1'000'050 : 100;
-            time += step;
+            writer.switch_task(switch_to(works ? 7 : 0, time, static_cast<int>(i % 2)));
+            std::uint64_t& since = works_since[i % 2];
+            if (since != 0) busy += time - since;
+            since = works ? time : 0;
+            time += i == kMany / 2 ? 1'000'000 : works ? 50 : 100;
         }
     });
     const ShownTimeline shown = test::read_page(page);
@@ -115,7 +114,7 @@ BOOST_AUTO_TEST_CASE(more_switches_than_a_page_has_room_for_are_told_together) {
         switches += one->merged == 0 ? 1 : one->merged;
         std::uint64_t& end = ends[one->cpu];
         if (one->merged != 0)
-            told_busy += one->busy_ns;
+            told_busy += one->next_pid != 0 ? one->busy_ns : 0;
         else if (end != 0 && one->next_pid != 0)
             told_busy += end - one->time;
         end = one->time;
