@@ -3,6 +3,7 @@
 
 #include "base/align.h"
 #include "bt/code/probe_code.h"
+#include "bt/syntax/walk.h"
 #include "bt/types/common_type.h"
 
 // Expressions: from a tree to values.
@@ -193,6 +194,44 @@ Value ProbeCode::eval_variable(std::size_t which) {
     return load(place.bytes.value(), type);
 }
 
+ir::Temp ProbeCode::copied(ir::Temp temp) {
+    const ir::Temp made = code_.new_temp(ir::kU64);
+    code_.assign(made, temp);
+    return made;
+}
+
+Value ProbeCode::kept(Value value, std::span<const ExprPtr> later) {
+    std::vector<const Expr*> targets;
+    for (const ExprPtr& expr : later) {
+        for_each_expr(*expr, [&](const Expr& one) {
+            if (one.kind == Expr::Kind::increment) targets.push_back(one.operands[0].get());
+        });
+        for_each_stmt(*expr, [&](const Stmt& one) {
+            if (one.kind == Stmt::Kind::assign && one.target) targets.push_back(one.target.get());
+        });
+    }
+    const auto is_assigned = [&](ir::Temp temp) {
+        return std::ranges::any_of(targets, [&](const Expr* target) {
+            if (target->kind != Expr::Kind::variable) return false;
+            const auto& number = variables_[instance_.uses.at(target)].number;
+            return number && number->id == temp.id;
+        });
+    };
+    if (value.number && value.number->temp() && is_assigned(*value.number->temp()))
+        value.number = copied(*value.number->temp());
+    if (value.remote && is_assigned(*value.remote)) value.remote = copied(*value.remote);
+    const auto is_of_bytes = [&](const Expr* target) {
+        const auto type = instance_.types.find(target);
+        return type != instance_.types.end() && !type->second->is_scalar();
+    };
+    if (value.bytes && std::ranges::any_of(targets, is_of_bytes)) {
+        const Local made = allocate(value.type->bytes + room_behind(*value.type));
+        put(value, value.type, made, TextEnd::roomy);
+        value.bytes = made;
+    }
+    return value;
+}
+
 // What lies at an address: numbers are read at once, all else when it is wanted.
 Value ProbeCode::remote_value(ir::Temp address, Space space, const TypePtr& type) {
     Value value;
@@ -254,7 +293,7 @@ Value ProbeCode::eval_member(const Expr& expr) {
 }
 
 Value ProbeCode::eval_index(const Expr& expr) {
-    const Value of = eval(*expr.operands[0]);
+    const Value of = kept(eval(*expr.operands[0]), {&expr.operands[1], 1});
     const Type& type = *of.type;
     if (type.is(Kind::tuple))
         return field_at(of, type.fields[static_cast<std::size_t>(*constant(*expr.operands[1]))]);
@@ -323,7 +362,8 @@ Value ProbeCode::eval_binary(const Expr& expr) {
     if (expr.binary >= BinaryOp::eq) return eval_truth(expr);
     const TypePtr type = type_of(expr);
     if (const auto known = constant(expr)) return number_value(*known, type);
-    ir::Operand a = number(*expr.operands[0]), b = number(*expr.operands[1]);
+    ir::Operand a = number(kept(eval(*expr.operands[0]), {&expr.operands[1], 1}));
+    ir::Operand b = number(*expr.operands[1]);
     const auto scale = [&](const Expr& pointer, ir::Operand& count) {
         const std::size_t stride = stride_of(*type_of(pointer), shared_.table());
         if (stride != 1) count = code_.compute(ir::Op::mul, ir::kU64, count, stride);
@@ -386,6 +426,7 @@ void ProbeCode::unless(const Expr& condition, ir::Label otherwise) {
     if (condition.kind != Expr::Kind::binary || condition.binary < BinaryOp::eq)
         return code_.branch(ir::Cmp::eq, ir::kU64, number(condition), 0, otherwise);
     const Expr &a = *condition.operands[0], &b = *condition.operands[1];
+    const std::span<const ExprPtr> second_operand(&condition.operands[1], 1);
     if (condition.binary == BinaryOp::logical_and) {
         unless(a, otherwise);
         return unless(b, otherwise);
@@ -409,11 +450,11 @@ void ProbeCode::unless(const Expr& condition, ir::Label otherwise) {
         const bool is_unsigned = is_old ? !(type->is_signed && other->is_signed)
                                         : (is_large(*type) && (is_large(*other) || is_plain(b))) ||
                                               (is_large(*other) && is_plain(a));
-        const ir::Operand x = number(a), y = number(b);
+        const ir::Operand x = number(kept(eval(a), second_operand)), y = number(b);
         return code_.branch(inverted(ir_cmp(condition.binary)), is_unsigned ? ir::kU64 : ir::kS64,
                             x, y, otherwise);
     }
-    const Value x = eval(a), y = eval(b);
+    const Value x = kept(eval(a), second_operand), y = eval(b);
     const auto jump_unless_equal = [&](ir::Label to) {
         const bool is_text = type->is(Kind::string) || other->is(Kind::string);
         if (is_text) return unless_equal(x, y, to);

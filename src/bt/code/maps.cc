@@ -46,7 +46,8 @@ ProbeCode::Key ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>
     const std::size_t bytes = align_up(type.bytes, kWord);
     const bool is_one = keys.size() - first == 1;
     std::vector<Value> values;
-    for (std::size_t i = first; i < keys.size(); ++i) values.push_back(eval(*keys[i]));
+    for (std::size_t i = first; i < keys.size(); ++i)
+        values.push_back(kept(eval(*keys[i]), std::span(keys).subspan(i + 1)));
     const Local key = allocate(bytes + std::max(extra, room_behind(type)));
     if (has_padding(type)) zero(key, bytes);
     if (is_one) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -78,6 +79,10 @@ private:
     // Of a scalar: its number, extended from its type.
     ir::Operand number(const Expr& expr);
     ir::Operand number(const Value& value);
+    // The value as it is now, in a place of its own where what is evaluated after it assigns where
+    // it lies.
+    Value kept(Value value, std::span<const ExprPtr> later);
+    ir::Temp copied(ir::Temp temp);
     // Jumps to the label where the condition is false; falls through where it is true.
     void unless(const Expr& condition, ir::Label otherwise);
     Value eval_identifier(const Expr& expr);

@@ -120,8 +120,10 @@ void ProbeCode::emit_assign(const Stmt& stmt) {
         const Value value = eval(*stmt.value);
         return update(map, key_of(map, target.operands, 0), value);
     }
-    ir::Operand operand = number(*stmt.value);
     const BinaryOp op = *stmt.operation;
+    std::optional<Value> variable;
+    if (!is_map) variable = kept(eval_variable(instance_.uses.at(&target)), {&stmt.value, 1});
+    ir::Operand operand = number(*stmt.value);
     if (const std::size_t stride = stride_of(*type_of(target), shared_.table()); stride != 1)
         operand = code_.compute(ir::Op::mul, ir::kU64, operand, stride);
     if (is_map) {
@@ -132,8 +134,7 @@ void ProbeCode::emit_assign(const Stmt& stmt) {
         const Value before = eval_element(map, key);
         return update(map, key, computed(op, before, operand, *stmt.value));
     }
-    const std::size_t which = instance_.uses.at(&target);
-    set_variable(which, computed(op, eval_variable(which), operand, *stmt.value));
+    set_variable(instance_.uses.at(&target), computed(op, *variable, operand, *stmt.value));
 }
 
 void ProbeCode::emit_if(const Stmt& stmt) {

@@ -202,23 +202,32 @@ public:
         };
     }
 
-    void expand(Block& block) {
-        for (const StmtPtr& statement : block) {
-            try {
-                expand(*statement);
-            } catch (const Mistake& mistake) {
-                work_.report(mistake);
-                active_.clear();
-                called_.clear();
-                depth_ = 0;
-                if (work_.is_too_long() || work_.mistakes.is_full()) return;
-            }
-        }
+    void expand(Probe& probe) {
+        if (probe.predicate) begin(probe.predicate);
+        expand(probe.body);
     }
-    void expand(ExprPtr& expr);
 
 private:
+    // Reports a mistake: what comes next is expanded as if nothing had been.
+    template <class Part>
+    void begin(Part& part) {
+        try {
+            expand(part);
+        } catch (const Mistake& mistake) {
+            work_.report(mistake);
+            active_.clear();
+            called_.clear();
+            depth_ = 0;
+        }
+    }
+    void expand(Block& block) {
+        for (const StmtPtr& statement : block) {
+            if (work_.is_too_long() || work_.mistakes.is_full()) return;
+            begin(*statement);
+        }
+    }
     void expand(Stmt& statement) { visit_children(statement, visitor_); }
+    void expand(ExprPtr& expr);
     const Macro* choose(const Expr& use) const;
     void call(ExprPtr& expr);
     ExprPtr replacement(const Macro& macro, const Expr& use);
@@ -328,14 +337,7 @@ ExprPtr Expansion::replacement(const Macro& macro, const Expr& use) {
 
 void expand_macros(Work& work) {
     Expansion expansion(work);
-    for (Probe& probe : work.script.probes) {
-        try {
-            if (probe.predicate) expansion.expand(probe.predicate);
-        } catch (const Mistake& mistake) {
-            work.report(mistake);
-        }
-        expansion.expand(probe.body);
-    }
+    for (Probe& probe : work.script.probes) expansion.expand(probe);
 }
 
 }  // namespace gpufs::bt

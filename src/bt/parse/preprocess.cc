@@ -177,6 +177,7 @@ void Preprocessor::expand_use(const Token& token) {
 // stand for itself inside of its own text.
 void Preprocessor::expand(std::vector<Token> tokens, std::vector<std::string_view>& active,
                           std::vector<Token>& out) {
+    if (tokens.empty()) return;
     if (++nested_ > kMostNestedDefines)
         throw Mistake{tokens.front().at, "more than 64 uses of #define are nested here", ""};
     for (std::size_t i = 0; i < tokens.size(); ++i) {

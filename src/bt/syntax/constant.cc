@@ -3,79 +3,96 @@
 namespace gpufs::bt {
 namespace {
 
-std::optional<std::int64_t> of_unary(UnaryOp op, std::int64_t operand) {
-    const auto bits = static_cast<std::uint64_t>(operand);
+// The bits of an int64, or of a uint64.
+struct Number {
+    std::uint64_t bits = 0;
+    bool is_unsigned = false;
+
+    std::int64_t as_signed() const { return static_cast<std::int64_t>(bits); }
+    bool is_negative() const { return !is_unsigned && as_signed() < 0; }
+};
+
+Number truth(bool holds) {
+    return {holds};
+}
+
+std::optional<Number> of_unary(UnaryOp op, const Number& operand) {
     switch (op) {
         case UnaryOp::negate:
-            return static_cast<std::int64_t>(-bits);
+            return Number{0 - operand.bits};
         case UnaryOp::bit_not:
-            return ~operand;
+            return Number{~operand.bits};
         case UnaryOp::logical_not:
-            return operand == 0;
+            return truth(operand.bits == 0);
         default:
             return std::nullopt;
     }
 }
 
-std::optional<std::int64_t> of_division(bool is_modulo, std::int64_t a, std::int64_t b) {
-    if (b == 0) return std::nullopt;
+std::optional<Number> of_division(bool is_modulo, const Number& a, const Number& b,
+                                  bool is_unsigned) {
+    if (b.bits == 0) return std::nullopt;
+    if (is_unsigned) return Number{is_modulo ? a.bits % b.bits : a.bits / b.bits, true};
     // The one quotient that does not fit wraps.
-    if (b == -1) return is_modulo ? 0 : static_cast<std::int64_t>(-static_cast<std::uint64_t>(a));
-    return is_modulo ? a % b : a / b;
+    if (b.as_signed() == -1) return Number{is_modulo ? 0 : 0 - a.bits};
+    const std::int64_t x = a.as_signed(), y = b.as_signed();
+    return Number{static_cast<std::uint64_t>(is_modulo ? x % y : x / y)};
 }
 
-std::optional<std::int64_t> of_binary(BinaryOp op, std::int64_t a, std::int64_t b) {
-    const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
-    const auto wrapped = [](std::uint64_t bits) { return static_cast<std::int64_t>(bits); };
+std::optional<Number> of_binary(BinaryOp op, const Number& a, const Number& b) {
+    const bool is_unsigned =
+        (a.is_unsigned && !b.is_negative()) || (b.is_unsigned && !a.is_negative());
+    const std::uint64_t x = a.bits, y = b.bits;
+    const bool is_less = is_unsigned ? x < y : a.as_signed() < b.as_signed();
     switch (op) {
         case BinaryOp::add:
-            return wrapped(x + y);
+            return Number{x + y, is_unsigned};
         case BinaryOp::sub:
-            return wrapped(x - y);
+            return Number{x - y, is_unsigned};
         case BinaryOp::mul:
-            return wrapped(x * y);
+            return Number{x * y, is_unsigned};
         case BinaryOp::div:
         case BinaryOp::mod:
-            return of_division(op == BinaryOp::mod, a, b);
+            return of_division(op == BinaryOp::mod, a, b, is_unsigned);
         case BinaryOp::shl:
-            return wrapped(x << (y & 63));
+            return Number{x << (y & 63), is_unsigned || a.is_unsigned};
         case BinaryOp::shr:
-            return a >> (y & 63);
+            if (is_unsigned || a.is_unsigned) return Number{x >> (y & 63), true};
+            return Number{static_cast<std::uint64_t>(a.as_signed() >> (y & 63))};
         case BinaryOp::bit_and:
-            return a & b;
+            return Number{x & y, is_unsigned};
         case BinaryOp::bit_or:
-            return a | b;
+            return Number{x | y, is_unsigned};
         case BinaryOp::bit_xor:
-            return a ^ b;
+            return Number{x ^ y, is_unsigned};
         case BinaryOp::eq:
-            return a == b;
+            return truth(x == y);
         case BinaryOp::ne:
-            return a != b;
+            return truth(x != y);
         case BinaryOp::lt:
-            return a < b;
+            return truth(is_less);
         case BinaryOp::le:
-            return a <= b;
+            return truth(is_less || x == y);
         case BinaryOp::gt:
-            return a > b;
+            return truth(!is_less && x != y);
         case BinaryOp::ge:
-            return a >= b;
+            return truth(!is_less);
         case BinaryOp::logical_and:
-            return a != 0 && b != 0;
+            return truth(x != 0 && y != 0);
         case BinaryOp::logical_or:
-            return a != 0 || b != 0;
+            return truth(x != 0 || y != 0);
     }
     return std::nullopt;
 }
 
-}  // namespace
+using Leaf = std::function<std::optional<std::int64_t>(const Expr&)>;
 
-std::optional<std::int64_t> constant_value(
-    const Expr& expr, const std::function<std::optional<std::int64_t>(const Expr&)>& leaf) {
-    const auto operand = [&](std::size_t i) { return constant_value(*expr.operands[i], leaf); };
+std::optional<Number> number_of(const Expr& expr, const Leaf& leaf) {
+    const auto operand = [&](std::size_t i) { return number_of(*expr.operands[i], leaf); };
     switch (expr.kind) {
         case Expr::Kind::integer:
         case Expr::Kind::boolean:
-            return static_cast<std::int64_t>(expr.number);
+            return Number{expr.number, expr.number > INT64_MAX && !expr.is_negative};
         case Expr::Kind::unary: {
             const auto value = operand(0);
             return value ? of_unary(expr.unary, *value) : std::nullopt;
@@ -87,12 +104,23 @@ std::optional<std::int64_t> constant_value(
         case Expr::Kind::ternary: {
             const auto condition = operand(0);
             if (!condition) return condition;
-            if (*condition == 0) return operand(2);
+            if (condition->bits == 0) return operand(2);
             return expr.operands[1] ? operand(1) : condition;
         }
-        default:
-            return leaf(expr);
+        default: {
+            const auto value = leaf(expr);
+            if (!value) return std::nullopt;
+            return Number{static_cast<std::uint64_t>(*value)};
+        }
     }
+}
+
+}  // namespace
+
+std::optional<std::int64_t> constant_value(
+    const Expr& expr, const std::function<std::optional<std::int64_t>(const Expr&)>& leaf) {
+    const auto number = number_of(expr, leaf);
+    return number ? std::optional(number->as_signed()) : std::nullopt;
 }
 
 }  // namespace gpufs::bt

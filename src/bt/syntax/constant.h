@@ -8,9 +8,10 @@
 
 namespace gpufs::bt {
 
-// The value of an expression of numbers, as C computes it in 64 bits with a sign. `leaf` gives the
-// value of what is neither a number nor an operator: of an identifier, of sizeof. Absent where it
-// is no constant, as for a division by zero.
+// The value of an expression of numbers, as programs compute it in 64 bits: with a sign, but for a
+// literal of 2^63 or more and what comes of such a number and one that is not negative. `leaf`
+// gives the value of what is neither a number nor an operator: of an identifier, of sizeof. Absent
+// where it is no constant, as for a division by zero.
 std::optional<std::int64_t> constant_value(
     const Expr& expr, const std::function<std::optional<std::int64_t>(const Expr&)>& leaf);
 

@@ -38,6 +38,28 @@ void for_each_expr(const Probe& probe, Visit&& visit) {
     for_each_expr(probe.body, visit);
 }
 
+// Calls visit(stmt) for each statement in the blocks of an expression, the outer ones first.
+template <class Visit>
+void for_each_stmt(const Block& block, Visit&& visit);
+
+template <class Visit>
+void for_each_stmt(const Expr& expr, Visit&& visit) {
+    for (const ExprPtr& operand : expr.operands)
+        if (operand) for_each_stmt(*operand, visit);
+    for_each_stmt(expr.body, visit);
+}
+
+template <class Visit>
+void for_each_stmt(const Block& block, Visit&& visit) {
+    for (const StmtPtr& stmt : block) {
+        visit(*stmt);
+        for (const ExprPtr* part : {&stmt->target, &stmt->value, &stmt->limit})
+            if (*part) for_each_stmt(**part, visit);
+        for_each_stmt(stmt->body, visit);
+        for_each_stmt(stmt->otherwise, visit);
+    }
+}
+
 // Calls visit(stmt, is_inside) and visit(expr, is_inside) for all of a probe, the outer ones first;
 // is_inside: in the body of a loop of which is_meant(stmt) says so.
 template <class IsMeant, class Visit>

@@ -141,6 +141,8 @@ private:
     bool is_first_ = true;
     std::uint64_t strange_ = 0, first_strange_ = 0;  // lines
     std::uint64_t unread_ = 0, first_unread_ = 0;
+    std::uint64_t early_ = 0, first_early_ = 0;
+    std::uint64_t latest_ = 0;  // time so far
 };
 
 TextRecording::TextRecording(Fd file, const std::string& path)
@@ -231,7 +233,8 @@ void TextRecording::rewind(const std::vector<unsigned>& cpus, std::uint64_t) {
     has_ahead_ = holds_line_ = has_ended_ = false;
     lost_.clear();
     is_first_ = true;
-    strange_ = unread_ = 0;
+    strange_ = unread_ = early_ = 0;
+    latest_ = 0;
 }
 
 std::optional<std::string_view> TextRecording::next_line() {
@@ -273,7 +276,8 @@ bool TextRecording::read_one(Made& made) {
             continue;
         }
         made.record = {};
-        made.record.timestamp = line->time;
+        if (line->time < latest_ && early_++ == 0) first_early_ = lines_.line();
+        made.record.timestamp = latest_ = std::max(latest_, line->time);
         made.record.cpu = line->cpu;
         made.record.stream = static_cast<std::size_t>(line->cpu);
         const bool is_wanted =
@@ -385,6 +389,10 @@ std::vector<std::string> TextRecording::damage() const {
     if (unread_ > 0)
         all.push_back(cat("line ", first_unread_, ": its event cannot be read",
                           unread_ > 1 ? cat(", nor those of ", unread_ - 1, " more lines") : ""));
+    if (early_ > 0)
+        all.push_back(cat("line ", first_early_, ": it is earlier than a line above",
+                          early_ > 1 ? cat(", as are ", early_ - 1, " more lines") : "",
+                          ", whose time it gets"));
     return all;
 }
 

@@ -11,7 +11,10 @@
 namespace gpufs {
 namespace {
 
+// In a damaged file, types are of themselves: by one way, and by ways whose number doubles with
+// each level.
 constexpr int kDeepestType = 32;
+constexpr int kMostStructures = 1'000;  // looked into for one name, or for all
 
 bool is_structure(unsigned tag) {
     return tag == dw::TAG_structure_type || tag == dw::TAG_class_type || tag == dw::TAG_union_type;
@@ -74,9 +77,10 @@ std::optional<DwarfMember> placed_member(const DwarfEntry& entry) {
     return made;
 }
 
-std::optional<DwarfMember> find_in(const DwarfType& structure, std::string_view name, int depth) {
+std::optional<DwarfMember> find_in(const DwarfType& structure, std::string_view name, int depth,
+                                   int& left) {
     std::optional<DwarfMember> found;
-    if (depth > kDeepestType) return found;
+    if (depth > kDeepestType || --left < 0) return found;
     for_each_child(structure.defined().entry, [&](const DwarfEntry& child) {
         const bool is_base = child.tag() == dw::TAG_inheritance;
         if (child.tag() != dw::TAG_member && !is_base) return true;
@@ -85,7 +89,7 @@ std::optional<DwarfMember> find_in(const DwarfType& structure, std::string_view 
             found = placed_member(child);
         } else if (is_base || its.empty()) {
             const auto at = member_offset(child);
-            if (at) found = find_in(type_of(child).stripped(), name, depth + 1);
+            if (at) found = find_in(type_of(child).stripped(), name, depth + 1, left);
             if (found) found->at += *at;
         }
         return !found;
@@ -93,15 +97,16 @@ std::optional<DwarfMember> find_in(const DwarfType& structure, std::string_view 
     return found;
 }
 
-void add_members(const DwarfType& structure, std::vector<std::string>& names, int depth) {
-    if (depth > kDeepestType) return;
+void add_members(const DwarfType& structure, std::vector<std::string>& names, int depth,
+                 int& left) {
+    if (depth > kDeepestType || --left < 0) return;
     for_each_child(structure.defined().entry, [&](const DwarfEntry& child) {
         const bool is_base = child.tag() == dw::TAG_inheritance;
         if (child.tag() != dw::TAG_member && !is_base) return true;
         if (const std::string_view its = name_of(child); !its.empty() && !is_base)
             names.emplace_back(its);
         else
-            add_members(type_of(child).stripped(), names, depth + 1);
+            add_members(type_of(child).stripped(), names, depth + 1, left);
         return true;
     });
 }
@@ -137,10 +142,14 @@ std::string text_of_type(const DwarfType& type, int depth) {
         case dw::TAG_array_type: {
             DwarfType element = type;
             std::string counts;
-            for (; element.entry == type.entry; element = element.target()) {
+            for (std::size_t index = type.dimension;
+                 element.entry == type.entry && element.dimension == index && index < kDeepestType;
+                 ++index) {
                 const auto count = element.count();
                 counts += count ? cat('[', *count, ']') : "[]";
+                element = element.target();
             }
+            if (element.entry == type.entry) return "…" + counts;
             return text_of_type(element, depth + 1) + counts;
         }
         case dw::TAG_subroutine_type:
@@ -155,6 +164,35 @@ std::string text_of_type(const DwarfType& type, int depth) {
             return cat("enum ", name.empty() ? "{…}" : name);
     }
     return name.empty() ? "unknown" : name;
+}
+
+bool is_signed_type(const DwarfType& type, int depth) {
+    if (depth > kDeepestType) return false;
+    if (type.kind() == DwarfType::Kind::enumeration) {
+        // The type below it says so; older compilers leave it out.
+        if (const DwarfType below = type.target().stripped(); below.entry)
+            return is_signed_type(below, depth + 1);
+        return std::ranges::any_of(enumerators(type),
+                                   [](const auto& one) { return one.second < 0; });
+    }
+    const auto encoding = number_of(type.entry, dw::AT_encoding);
+    return encoding == dw::ATE_signed || encoding == dw::ATE_signed_char;
+}
+
+std::optional<std::uint64_t> bytes_of_type(const DwarfType& given, int depth) {
+    const DwarfType type = given.stripped().defined();
+    if (!type.entry || depth > kDeepestType) return std::nullopt;
+    if (type.kind() == DwarfType::Kind::array) {
+        const auto count = type.count();
+        const auto each = bytes_of_type(type.target(), depth + 1);
+        if (count && each && (*each == 0 || *count <= ~std::uint64_t{0} / *each))
+            return *count * *each;
+        return std::nullopt;
+    }
+    if (const auto bytes = number_of(type.entry, dw::AT_byte_size)) return bytes;
+    const bool is_address =
+        type.kind() == DwarfType::Kind::pointer || type.kind() == DwarfType::Kind::reference;
+    return is_address ? std::optional<std::uint64_t>(type.entry.unit->address_bytes) : std::nullopt;
 }
 
 }  // namespace
@@ -198,14 +236,7 @@ DwarfType::Kind DwarfType::kind() const {
 }
 
 bool DwarfType::is_signed() const {
-    if (kind() == Kind::enumeration) {
-        // The type below it says so; older compilers leave it out.
-        if (const DwarfType below = target().stripped(); below.entry) return below.is_signed();
-        return std::ranges::any_of(enumerators(*this),
-                                   [](const auto& one) { return one.second < 0; });
-    }
-    const auto encoding = number_of(entry, dw::AT_encoding);
-    return encoding == dw::ATE_signed || encoding == dw::ATE_signed_char;
+    return is_signed_type(*this, 0);
 }
 
 bool DwarfType::is_char() const {
@@ -213,19 +244,7 @@ bool DwarfType::is_char() const {
 }
 
 std::optional<std::uint64_t> DwarfType::bytes() const {
-    const DwarfType type = stripped().defined();
-    if (!type.entry) return std::nullopt;
-    if (type.kind() == Kind::array) {
-        const auto count = type.count();
-        const DwarfType of = type.target();
-        const auto each = of.bytes();
-        if (count && each && (*each == 0 || *count <= ~std::uint64_t{0} / *each))
-            return *count * *each;
-        return std::nullopt;
-    }
-    if (const auto bytes = number_of(type.entry, dw::AT_byte_size)) return bytes;
-    const bool is_address = type.kind() == Kind::pointer || type.kind() == Kind::reference;
-    return is_address ? std::optional<std::uint64_t>(type.entry.unit->address_bytes) : std::nullopt;
+    return bytes_of_type(*this, 0);
 }
 
 DwarfType DwarfType::target() const {
@@ -273,12 +292,14 @@ std::string DwarfType::to_text() const {
 }
 
 std::optional<DwarfMember> find_member(const DwarfType& structure, std::string_view name) {
-    return find_in(structure, name, 0);
+    int left = kMostStructures;
+    return find_in(structure, name, 0, left);
 }
 
 std::vector<std::string> member_names(const DwarfType& structure) {
     std::vector<std::string> names;
-    add_members(structure, names, 0);
+    int left = kMostStructures;
+    add_members(structure, names, 0, left);
     return names;
 }
 

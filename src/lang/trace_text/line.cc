@@ -52,18 +52,11 @@ CommonFields flags_of(std::string_view letters) {
     const auto letter = [&](std::size_t at) { return at < letters.size() ? letters[at] : '.'; };
     if (letter(0) == 'd' || letter(0) == 'D') common.flags |= kTraceIrqsOff;
     if (letter(0) == 'b' || letter(0) == 'D') common.flags |= kTraceBhOff;
-    switch (letter(1)) {
-        case 'N':
-            common.flags |= kTraceNeedResched | kTracePreemptResched;
-            break;
-        case 'n':
-            common.flags |= kTraceNeedResched;
-            break;
-        case 'p':
-            common.flags |= kTracePreemptResched;
-            break;
-        default:
-            break;
+    const std::size_t resched = kReschedLetters.find(letter(1));
+    if (resched != kReschedLetters.npos) {
+        if ((resched & 1) != 0) common.flags |= kTraceNeedResched;
+        if ((resched & 2) != 0) common.flags |= kTraceReschedLazy;
+        if ((resched & 4) != 0) common.flags |= kTracePreemptResched;
     }
     switch (letter(2)) {
         case 'Z':

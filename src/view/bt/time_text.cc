@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "base/bytes.h"
 #include "base/cat.h"
 
 namespace gpufs::bt {
@@ -36,7 +37,7 @@ std::string time_text(std::string_view format, std::uint64_t wall_ns) {
     ::localtime_r(&second, &local);
     // A text that is empty and one that does not fit both have the length 0: this one is never
     // empty.
-    const std::string pattern = with_fractions(format, wall_ns) + ' ';
+    const std::string pattern = with_fractions(up_to_nul(format), wall_ns) + ' ';
     std::string out(pattern.size() + 64, '\0');
     std::size_t length = 0;
     while ((length = ::strftime(out.data(), out.size(), pattern.c_str(), &local)) == 0)

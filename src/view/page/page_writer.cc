@@ -80,11 +80,11 @@ std::uint32_t PageWriter::task_of(int tid, std::string_view comm) {
 }
 
 void PageWriter::add_track(const Track& track) {
-    const auto known = std::ranges::find(tracks_, track.id, &Track::id);
-    if (known == tracks_.end())
+    const auto [known, is_new] = track_places_.try_emplace(track.id, tracks_.size());
+    if (is_new)
         tracks_.push_back(track);
     else
-        *known = track;
+        tracks_[known->second] = track;
     if (track.kind == Track::Kind::lane && track.name == kRunTrack) rings_[track.id] = track.parent;
     if (track.kind == Track::Kind::counter && track.unit == kJobsUnit)
         job_counters_.insert(track.id);
@@ -138,7 +138,7 @@ void PageWriter::end(std::uint32_t track, std::uint64_t time, std::span<const Ar
     open.pop_back();
     slice.arguments += static_cast<std::uint32_t>(arguments.size());
     append_arguments(slice.values, arguments);
-    write_slice(track, slice, time - slice.time + 1);
+    write_slice(track, slice, std::max(time, slice.time) - slice.time + 1);
 }
 
 void PageWriter::write_slice(std::uint32_t track, const Open& slice, std::uint64_t duration_and_1) {
@@ -283,8 +283,10 @@ void PageWriter::merge_switch(std::uint64_t cpu, Running& running, std::uint64_t
         merged.count = merged.longest = merged.busy = 0;
     }
     ++merged.count;
-    if (task_order_[now.task].first != 0) merged.busy += took;
-    if (took < merged.longest) return;
+    // That nothing ran is told only where nothing else is: who is busy has the name.
+    if (task_order_[now.task].first == 0) return;
+    merged.busy += took;
+    if (took <= merged.longest) return;
     merged.longest = took;
     merged.task = now.task;
     merged.prio = now.prio;

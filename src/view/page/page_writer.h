@@ -75,7 +75,8 @@ private:
         std::string values;          // of the arguments
         std::optional<Fence> fence;  // of the category gpu
     };
-    // Switches of one CPU that become one, each shorter than the grain.
+    // Switches of one CPU that become one, each shorter than the grain: to the task that ran
+    // longest, the idle one only where no other ran.
     struct Merged {
         std::uint64_t time = 0, prev_task = 0, task = 0, longest = 0, busy = 0, count = 0;
         std::int64_t prev_state = 0, prio = 0;
@@ -119,6 +120,7 @@ private:
     bool has_begun_ = false;
 
     std::vector<Track> tracks_;
+    std::unordered_map<std::uint32_t, std::size_t> track_places_;  // in them, by id
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> names_;
     std::vector<std::string> name_order_;
     std::map<std::pair<int, std::uint32_t>, std::uint32_t> tasks_;  // by thread and name

@@ -7,6 +7,7 @@
 #include "base/cat.h"
 #include "base/kernel_abi.h"
 #include "lang/print_fmt/binary_printf.h"
+#include "lang/trace_text/line.h"
 #include "view/trace/padded.h"
 #include "view/trace/record_bytes.h"
 
@@ -39,11 +40,9 @@ char* put_irq_info(char* to, const CommonFields& common, const TraceOptions& opt
         irqs = 'b';
     else if (!lazy && has(kTraceReschedLazy))
         irqs = 'X';
-    // need-resched, lazy, preempt-resched, as a number of three bits.
-    constexpr std::string_view kResched = ".nlbpNLB";
-    const char resched =
-        kResched[(has(kTraceNeedResched) ? 1u : 0u) | (lazy && has(kTraceReschedLazy) ? 2u : 0u) |
-                 (has(kTracePreemptResched) ? 4u : 0u)];
+    const char resched = kReschedLetters[(has(kTraceNeedResched) ? 1u : 0u) |
+                                         (lazy && has(kTraceReschedLazy) ? 2u : 0u) |
+                                         (has(kTracePreemptResched) ? 4u : 0u)];
     char context = '.';
     if (has(kTraceNmi))
         context = has(kTraceHardirq) ? 'Z' : 'z';

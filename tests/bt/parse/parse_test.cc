@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "bt/syntax/ast_text.h"
+#include "bt/syntax/constant.h"
 #include "support/cases.h"
 
 namespace gpufs::bt {
@@ -119,6 +120,30 @@ BOOST_AUTO_TEST_CASE(places_are_those_of_the_whole_expression) {
     BOOST_TEST(script.sources.at(0).text == text);
 }
 
+BOOST_AUTO_TEST_CASE(numbers_from_2_to_the_63rd_on_have_no_sign) {
+    const auto value = [](const std::string& text) {
+        const Script script = parse(input_of("BEGIN { $x = " + text + "; }"));
+        return constant_value(*script.probes.at(0).body.at(0)->value,
+                              [](const Expr&) { return std::optional<std::int64_t>(-5); })
+            .value();
+    };
+    BOOST_TEST(value("0xffffffffffffffff > 1") == 1);
+    BOOST_TEST(value("1 >= 0xffffffffffffffff") == 0);
+    BOOST_TEST(value("2 < 0x8000000000000000") == 1);
+    BOOST_TEST(value("0xffffffffffffffff <= 0xffffffffffffffff") == 1);
+    BOOST_TEST(value("18446744073709551615 / 2") == INT64_MAX);
+    BOOST_TEST(value("18446744073709551615 % 10") == 5);
+    BOOST_TEST(value("18446744073709551615 >> 4") == 0x0fff'ffff'ffff'ffff);
+    BOOST_TEST(value("(0xfffffffffffffffe + 1) / 3") == 0x5555'5555'5555'5555);
+    BOOST_TEST(value("-7 / 2") == -3);
+    BOOST_TEST(value("-7 >> 1") == -4);
+    BOOST_TEST(value("-1 < 1") == 1);
+    BOOST_TEST(value("nosuch % 3") == -2);
+    BOOST_TEST(value("-0x8000000000000000 / -1") == INT64_MIN);
+    BOOST_TEST(told(input_of("#if 0xffffffffffffffff > 1\nBEGIN { 1 }\n#endif\n")) ==
+               "probe\n  BEGIN 'BEGIN'\n  integer 1\n");
+}
+
 BOOST_AUTO_TEST_CASE(depth_is_bounded) {
     const auto first_of = [](const std::string& text) {
         const std::string said = told(input_of(text));
@@ -136,6 +161,13 @@ BOOST_AUTO_TEST_CASE(depth_is_bounded) {
     BOOST_TEST(first_of("#define F(x) x\nBEGIN { " + repeated("F(", 300) + "1" +
                         std::string(150, ')') + " }") ==
                "error: more than 64 uses of #define are nested here");
+    const auto chain = [&](int levels) {
+        std::string defines;
+        for (int i = 1; i < levels; ++i) defines += cat("#define D", i, " D", i - 1, "\n");
+        return gpufs::cat("#define D0\n", defines, "BEGIN { 1 D", levels - 1, " }");
+    };
+    BOOST_TEST(told(input_of(chain(64))) == "probe\n  BEGIN 'BEGIN'\n  integer 1\n");
+    BOOST_TEST(first_of(chain(65)) == "error: more than 64 uses of #define are nested here");
     std::string macros = "macro m0(x) { x }\n";
     for (int i = 1; i < 900; ++i) macros += cat("macro m", i, "(x) { m", i - 1, "(x) + 1 }\n");
     BOOST_TEST(first_of(macros + "BEGIN { m899(1) }") ==

@@ -136,6 +136,26 @@ BOOST_AUTO_TEST_CASE(blocks_and_choices_have_values) {
 }
 
 // The clock is a map, so that the intervals are known.
+BOOST_AUTO_TEST_CASE(a_function_need_not_have_a_result) {
+    check_outcomes({
+        {"fn g($a : int64) : void { if ($a == 4) { return; } print($a); } begin { g(3); g(4); }",
+         "3\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(operands_are_read_in_order) {
+    check_outcomes({
+        {"begin { $a = 1; print($a + $a++); print($a + { $a = 5; 1 }); print($a) }", "2\n3\n5\n"},
+        {"begin { $a = 1; print($a == $a++); print($a < { $a = 0; 3 }) }", "true\ntrue\n"},
+        {"begin { $a = 3; @[$a, $a++] = 1 }", "@[3, 3]: 1\n"},
+        {"begin { $a = \"b\"; print($a == { $a = \"c\"; \"b\" }); @[$a, { $a = \"d\"; $a }] = 1 }",
+         "true\n@[c, d]: 1\n"},
+        {"begin { @s = \"b\"; print(@s == { @s = \"c\"; \"b\" }) }", "true\n@s: c\n"},
+        {"begin { $a = 2; $a += $a++; print($a); $a *= { $a = 7; 2 }; print($a) }", "4\n8\n"},
+        {"begin { $a = (1, 2); print(($a, { $a = (3, 4); 5 })) }", "((1, 2), 5)\n"},
+    });
+}
+
 BOOST_AUTO_TEST_CASE(time_series_have_a_value_for_each_interval) {
     const std::string script =
         "begin { @ts = (uint64)100ms; $i = 0; while ($i < 4) { %; @ts += 50ms; $i++ } clear(@ts); "

@@ -120,6 +120,37 @@ BOOST_AUTO_TEST_CASE(an_event_that_nobody_knows_has_the_fields_that_its_text_nam
                boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(all_letters_of_rescheduling_are_read) {
+    std::string lines;
+    for (const char letter : {'.', 'n', 'l', 'b', 'p', 'N', 'L', 'B'})
+        lines += cat("             cat-52      [003] d", letter,
+                     "h2.   220.941500: sched_waking: comm=x pid=1 prio=120 target_cpu=000\n");
+    const test::TempFile text(as_trace_file(lines));
+    TraceFile file(text.path());
+    BOOST_TEST(lines_of(kernel_text_of(file)) == lines_of(lines), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(records_do_not_go_back_in_time) {
+    const test::TempFile text(
+        "            cat-52      [003] .....   220.941500: my_event: n=1\n"
+        "            cat-52      [003] .....   220.941400: my_event: n=2\n"
+        "            cat-52      [002] .....   220.941300: my_event: n=3\n"
+        "            cat-52      [003] .....   220.941600: my_event: n=4\n");
+    TraceFile file(text.path());
+    for (int pass = 0; pass < 2; ++pass) {
+        std::vector<std::uint64_t> times;
+        while (const TraceRecord* record = file.next()) times.push_back(record->timestamp);
+        const std::vector<std::uint64_t> expected{220'941'500'000, 220'941'500'000, 220'941'500'000,
+                                                  220'941'600'000};
+        BOOST_TEST(times == expected, boost::test_tools::per_element());
+        BOOST_TEST(file.damage() ==
+                       std::vector<std::string>{"line 2: it is earlier than a line above, as are 1 "
+                                                "more lines, whose time it gets"},
+                   boost::test_tools::per_element());
+        file.rewind();
+    }
+}
+
 BOOST_AUTO_TEST_CASE(lines_that_are_no_records_are_told) {
     const test::TempFile text(
         "            cat-52      [003] .....   220.941500: sched_waking: comm=x pid=1 prio=120 "

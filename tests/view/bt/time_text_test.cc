@@ -34,6 +34,11 @@ BOOST_AUTO_TEST_CASE(other_text_stays) {
     BOOST_TEST(time_text("%", kTime) == "%");
 }
 
+BOOST_AUTO_TEST_CASE(a_format_ends_at_a_nul) {
+    BOOST_TEST(time_text(std::string_view("\0%s", 3), kTime) == "");
+    BOOST_TEST(time_text(std::string_view("%s\0x", 4), kTime) == "1700000000");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

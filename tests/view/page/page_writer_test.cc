@@ -77,6 +77,18 @@ BOOST_AUTO_TEST_CASE(slices_within_each_other_end_from_the_inside) {
     BOOST_TEST(shown.slices[2].is_open);
 }
 
+BOOST_AUTO_TEST_CASE(a_slice_does_not_end_before_it_begins) {
+    const std::string page = page_of({}, [](PageWriter& writer) {
+        const std::uint32_t lane = add_lane(writer, 1);
+        writer.begin({lane, 1300, "slice", "c", {}});
+        writer.end(lane, 1200, {});
+    });
+    const ShownTimeline shown = test::read_page(page);
+    BOOST_TEST_REQUIRE(shown.slices.size() == 1u);
+    BOOST_TEST(shown.slices[0].begin == 1300u);
+    BOOST_TEST(shown.slices[0].end == 1300u);
+}
+
 // Whatever is told together adds up: how many switches there were, and how long the CPUs worked.
 BOOST_AUTO_TEST_CASE(more_switches_than_a_page_has_room_for_are_told_together) {
     constexpr std::uint64_t kMany = 20'000, kLimit = 1000;
@@ -84,15 +96,14 @@ BOOST_AUTO_TEST_CASE(more_switches_than_a_page_has_room_for_are_told_together) {
     limits.switches = kLimit;
     std::uint64_t busy = 0;
     const std::string page = page_of(limits, [&](PageWriter& writer) {
-        std::uint64_t time = 1000;
+        std::uint64_t time = 1000, works_since[2] = {0, 0};  // 0: idle
         for (std::uint64_t i = 0; i < kMany; ++i) {
-            const int cpu = static_cast<int>(i % 2);
             const bool works = i / 2 % 2 == 0;
-            writer.switch_task(switch_to(works ? 7 : 0, time, cpu));
-            const std::uint64_t step = i == kMany / 2 ? 1'000'000 : 50;
-            if (i + 2 < kMany && works)
-                busy += i + 1 == kMany / 2 || i == kMany / 2 ? 1'000'050 : 100;
-            time += step;
+            writer.switch_task(switch_to(works ? 7 : 0, time, static_cast<int>(i % 2)));
+            std::uint64_t& since = works_since[i % 2];
+            if (since != 0) busy += time - since;
+            since = works ? time : 0;
+            time += i == kMany / 2 ? 1'000'000 : works ? 50 : 100;
         }
     });
     const ShownTimeline shown = test::read_page(page);
@@ -103,7 +114,7 @@ BOOST_AUTO_TEST_CASE(more_switches_than_a_page_has_room_for_are_told_together) {
         switches += one->merged == 0 ? 1 : one->merged;
         std::uint64_t& end = ends[one->cpu];
         if (one->merged != 0)
-            told_busy += one->busy_ns;
+            told_busy += one->next_pid != 0 ? one->busy_ns : 0;
         else if (end != 0 && one->next_pid != 0)
             told_busy += end - one->time;
         end = one->time;
@@ -174,6 +185,15 @@ BOOST_AUTO_TEST_CASE(a_track_that_is_added_again_has_a_new_name) {
     const ShownTimeline shown = test::read_page(page);
     BOOST_TEST(shown.tracks.size() == 1u);
     BOOST_TEST(shown.tracks.at(1).name == "now");
+}
+
+// By looking through all of them for each, it would take minutes.
+BOOST_AUTO_TEST_CASE(a_page_may_have_very_many_tracks) {
+    constexpr std::uint32_t kMany = 200'000;
+    const std::string page = page_of({}, [](PageWriter& writer) {
+        for (std::uint32_t id = 1; id <= kMany; ++id) add_lane(writer, id);
+    });
+    BOOST_TEST((page.find(cat("\"lane ", kMany, "\"")) != page.npos));
 }
 
 // Two CPUs, each with a task that runs, and a ring.
