@@ -80,11 +80,11 @@ std::uint32_t PageWriter::task_of(int tid, std::string_view comm) {
 }
 
 void PageWriter::add_track(const Track& track) {
-    const auto known = std::ranges::find(tracks_, track.id, &Track::id);
-    if (known == tracks_.end())
+    const auto [known, is_new] = track_places_.try_emplace(track.id, tracks_.size());
+    if (is_new)
         tracks_.push_back(track);
     else
-        *known = track;
+        tracks_[known->second] = track;
     if (track.kind == Track::Kind::lane && track.name == kRunTrack) rings_[track.id] = track.parent;
     if (track.kind == Track::Kind::counter && track.unit == kJobsUnit)
         job_counters_.insert(track.id);

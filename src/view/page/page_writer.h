@@ -120,6 +120,7 @@ private:
     bool has_begun_ = false;
 
     std::vector<Track> tracks_;
+    std::unordered_map<std::uint32_t, std::size_t> track_places_;  // in them, by id
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> names_;
     std::vector<std::string> name_order_;
     std::map<std::pair<int, std::uint32_t>, std::uint32_t> tasks_;  // by thread and name

@@ -187,6 +187,15 @@ BOOST_AUTO_TEST_CASE(a_track_that_is_added_again_has_a_new_name) {
     BOOST_TEST(shown.tracks.at(1).name == "now");
 }
 
+// By looking through all of them for each, it would take more than a minute.
+BOOST_AUTO_TEST_CASE(a_page_may_have_very_many_tracks, *boost::unit_test::timeout(30)) {
+    constexpr std::uint32_t kMany = 400'000;
+    const std::string page = page_of({}, [](PageWriter& writer) {
+        for (std::uint32_t id = 1; id <= kMany; ++id) add_lane(writer, id);
+    });
+    BOOST_TEST((page.find(cat("\"lane ", kMany, "\"")) != page.npos));
+}
+
 // Two CPUs, each with a task that runs, and a ring.
 BOOST_AUTO_TEST_CASE(a_page_with_many_details_has_an_overview_before_them) {
     const auto make = [](PageWriter& writer) {
