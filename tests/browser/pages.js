@@ -327,6 +327,10 @@ test('what tasks did is what was recorded', () => withPage('why.html', async pag
     assert(Math.abs(busy + idle - span * cpus) < 10);
 }));
 
+test('contexts of fences are exact', () => withPage('strange.html', async page => {
+    assert.deepStrictEqual(await page.evaluate(() => gpufs.model.jobs.map(job => job.context)), ['0x20000000000000', '0x20000000000001']);
+}));
+
 test('frames of displays are lines through all lanes', () => withPage('vblank.html', async page => {
     const count = await page.evaluate(() => {
         const lane = gpufs.model.lanes.find(one => one.isDisplay);

@@ -14,6 +14,17 @@ data=tests/data/trace_dat
 "$GPUFS_BIN" report -i $data/vblank-6.12.dat --html "$out/vblank.html" 2>/dev/null
 awk -f tests/browser/busy.awk >"$out/busy.txt"
 "$GPUFS_BIN" report -i "$out/busy.txt" --html "$out/busy.html" 2>/dev/null
+# Two contexts of fences that a double does not tell from each other, a task with a CPU's name, and a time
+# of a century later.
+cat >"$out/strange.txt" <<'END'
+# tracer: nop
+#
+           CPU 1-300     [002] d..2.   100.000000: drm_sched_job_queue: dev=0000:03:00.0, fence=9007199254740992:1, ring=gfx, job count:0, hw job count:0, client_id:300
+           CPU 1-300     [002] d..2.   100.000010: drm_sched_job_queue: dev=0000:03:00.0, fence=9007199254740993:1, ring=sdma, job count:0, hw job count:0, client_id:300
+           CPU 1-300     [002] d..2.   100.000020: sched_waking: comm=x pid=1 prio=120 target_cpu=000
+           CPU 1-300     [002] d..2.   4000000000.000000: sched_waking: comm=x pid=1 prio=120 target_cpu=000
+END
+"$GPUFS_BIN" report -i "$out/strange.txt" --html "$out/strange.html" 2>/dev/null
 "$GPUFS_BIN" stacks sched:sched_switch by comm -i $data/stack-6.18.dat --flame "$out/flame.svg" >/dev/null 2>&1
 "$GPUFS_BIN" latency sched:sched_wakeup sched:sched_switch --key pid=next_pid -i $data/mono-6.18.dat \
     --heat "$out/heat.svg" >/dev/null 2>&1

@@ -54,7 +54,7 @@ MonitorPrinter::MonitorPrinter(Context& ctx, RunningProgram& running, Form form,
       names_(with_maps(std::move(names), stacks_, running)),
       values_(names_, form.controls),
       records_(running.program(), values_),
-      drawn_records_(running.program(), values_),
+      drawn_records_(running.program(), values_, LargeNumbers::texts),
       maps_(running) {
     begin_batch();
 }

@@ -4,6 +4,7 @@
 
 #include "base/cat.h"
 #include "base/hex.h"
+#include "view/exact_number.h"
 #include "view/json.h"
 
 namespace gpufs {
@@ -11,16 +12,6 @@ namespace {
 
 // Linux gives processes numbers below this (PID_MAX_LIMIT).
 constexpr std::uint64_t kNoProcess = std::uint64_t{1} << 22;
-// What a double holds exactly.
-constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
-
-void append_number_or_text(std::string& out, std::uint64_t magnitude, bool is_negative) {
-    const bool is_exact = magnitude <= kExact;
-    if (!is_exact) out += '"';
-    if (is_negative) out += '-';
-    append(out, magnitude);
-    if (!is_exact) out += '"';
-}
 
 void append_value(std::string& out, const Argument& argument) {
     switch (argument.kind) {
@@ -31,13 +22,10 @@ void append_value(std::string& out, const Argument& argument) {
             append_json_quoted(out, hex(argument.number));
             return;
         case Argument::Kind::unsigned_number:
-            append_number_or_text(out, argument.number, false);
-            return;
         case Argument::Kind::signed_number:
-            break;
+            append_exact_json(out, argument.number, argument.kind == Argument::Kind::signed_number);
+            return;
     }
-    const bool is_negative = static_cast<std::int64_t>(argument.number) < 0;
-    append_number_or_text(out, is_negative ? 0 - argument.number : argument.number, is_negative);
 }
 
 void append_microseconds(std::string& out, std::uint64_t ns) {

@@ -54,8 +54,8 @@ std::string column_name(const ValuePlan& plan) {
 
 }  // namespace
 
-RecordText::RecordText(const Program& program, ValueWriter& values)
-    : program_(program), values_(values) {
+RecordText::RecordText(const Program& program, ValueWriter& values, LargeNumbers large)
+    : program_(program), values_(values), large_(large) {
     for (const RecordLayout& layout : program.records) {
         Plan plan;
         const bool is_named = !layout.title.empty() || program.records.size() > 1;
@@ -168,7 +168,7 @@ void RecordText::json(std::string& out, const RecordLayout& layout,
     out += plan.json_front;
     for (std::size_t i = 0; i < plan.json_values.size(); ++i) {
         out += plan.json_names[i];
-        values_.json(out, plan.json_values[i], record);
+        values_.json(out, plan.json_values[i], record, large_);
     }
     out += plan.json_back;
 }

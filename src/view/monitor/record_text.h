@@ -23,7 +23,8 @@ namespace gpufs {
 class RecordText {
 public:
     // Keeps references to both.
-    RecordText(const Program& program, ValueWriter& values);
+    RecordText(const Program& program, ValueWriter& values,
+               LargeNumbers large = LargeNumbers::numbers);
 
     // On a terminal, repeats the names on each screenful and truncates lines in columns.
     void set_screen(const Screen& screen) { screen_ = screen; }
@@ -74,6 +75,7 @@ private:
 
     const Program& program_;
     ValueWriter& values_;
+    LargeNumbers large_;
     Screen screen_;
     std::vector<Plan> plans_;  // by layout
     std::uint64_t stack_collisions_ = 0;

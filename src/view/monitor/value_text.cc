@@ -13,6 +13,7 @@
 #include "base/hex.h"
 #include "engine/symbols/number_names.h"
 #include "lang/symbols/function_name.h"
+#include "view/exact_number.h"
 #include "view/json.h"
 #include "view/size.h"
 
@@ -310,7 +311,8 @@ void ValueWriter::other(std::string& out, const ValuePlan& plan, std::span<const
     }
 }
 
-void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes) {
+void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes,
+                       LargeNumbers large) {
     const Kind kind = plan.type.kind;
     if (kind == Kind::text) {
         append_json_quoted(out, checked_text(plan, bytes));
@@ -330,6 +332,8 @@ void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const 
         const std::uint64_t number = integer_at(plan, bytes);
         if (const auto word = word_of(plan, number))
             append_json_quoted(out, *word);
+        else if (large == LargeNumbers::texts)
+            append_exact_json(out, number, plan.type.is_signed);
         else
             append_number(out, number, plan.type.is_signed);
     }

@@ -79,6 +79,9 @@ std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view
 // The names of what is in a number, and the rest in hex: "O_WRONLY|O_CREAT|0x20000"; "0" of 0.
 std::string flags_text(std::span<const FlagName> flags, std::uint64_t number);
 
+// How JSON has numbers that a double does not hold: as numbers, or, for JavaScript, as texts.
+enum class LargeNumbers { numbers, texts };
+
 // Formats values. `bytes` is always the whole record, key or value, with the length of the layout.
 class ValueWriter {
 public:
@@ -91,7 +94,8 @@ public:
     // Appends a JSON value. Numbers remain numbers, in their own unit; values with words become the
     // word; a time is one of json_time(); a stack is an array of its frames, innermost first, or
     // null if it is missing.
-    void json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes);
+    void json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes,
+              LargeNumbers large = LargeNumbers::numbers);
     // The frames of a stack as text, innermost first; a missing stack is one frame that says so.
     // Control characters are as they are.
     std::vector<std::string> frames(const ValuePlan& plan, std::span<const std::byte> bytes) const;

@@ -99,6 +99,10 @@ const fromZigzag = value => value < 2147483648 ? (value >>> 1) ^ -(value & 1) : 
 
 // Reads the numbers of a column into `out` from one index to another.
 function readColumn(bytes, out, from, to) {
+    if (out instanceof BigUint64Array) {
+        for (const numbers = new Numbers(bytes); from < to; from++) out[from] = numbers.exact(false);
+        return;
+    }
     let at = 0;
     for (let i = from; i < to; i++) {
         let byte = bytes[at++];
@@ -129,7 +133,7 @@ const kTables = {
     slice: [['track', Uint32Array, kPlain], ['start', Float64Array, kSteps], ['end', Float64Array, kPlain], ['name', Uint32Array, kPlain],
             ['category', Uint32Array, kPlain], ['flow', Uint32Array, kSparse], ['values', Float64Array, kSparse]],
     // Jobs and their waits.
-    'gpu-slice': [['slice', Uint32Array, kSteps], ['pid', Uint32Array, kPlain], ['context', Float64Array, kPlain],
+    'gpu-slice': [['slice', Uint32Array, kSteps], ['pid', Uint32Array, kPlain], ['context', BigUint64Array, kPlain],
                   ['seqno', Float64Array, kSteps]],
     instant: [['track', Uint32Array, kPlain], ['time', Float64Array, kSteps], ['name', Uint32Array, kPlain],
               ['category', Uint32Array, kPlain], ['flow', Uint32Array, kSparse], ['values', Float64Array, kSparse],

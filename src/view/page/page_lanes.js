@@ -139,6 +139,9 @@ function placeOfTrack(track) {
     return {device: device || '', ring: (ring || '').replace(/^ring /, ''), runs: data.tracks.get(track).name === 'run'};
 }
 
+// Of a fence: a number, or, of old kernels, an address.
+const contextText = context => context > Number.MAX_SAFE_INTEGER ? `0x${context.toString(16)}` : String(context);
+
 // Jobs: the slices in the queue and on the ring that have one flow.
 function findJobs() {
     const s = data.slices, g = data.gpuSlices;
@@ -163,7 +166,7 @@ function findJobs() {
         const k = places[flow] - 1, queue = queues[flow] - 1, run = runs[flow] - 1;
         const first = queue < 0 ? run : queue, last = run < 0 ? queue : run;
         const {device, ring} = placeOf[s.track[last]];
-        const job = {flow, name: data.names[s.name[last]], pid: g.pid[k], device, ring, context: g.context[k], seqno: g.seqno[k], queue, run,
+        const job = {flow, name: data.names[s.name[last]], pid: g.pid[k], device, ring, context: contextText(g.context[k]), seqno: g.seqno[k], queue, run,
                      submit: -1, done: -1, index: model.jobs.length, row: 0, start: s.start[first],
                      ran: run < 0 ? s.end[last] : s.start[run], end: s.end[last], isOpen: s.isOpen[last] === 1, ringOf: null, waits: kNoWaits};
         model.jobOfFlow[flow] = job;
@@ -217,7 +220,7 @@ function awaitedBy(wait) {
             model.jobsOfFence.get(key).push(job);
         }
     }
-    const jobs = model.jobsOfFence.get(`${g.context[k]}/${g.seqno[k]}`) || [];
+    const jobs = model.jobsOfFence.get(`${contextText(g.context[k])}/${g.seqno[k]}`) || [];
     return jobs.findLast(job => job.start <= data.slices.start[wait]);
 }
 

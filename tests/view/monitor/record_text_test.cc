@@ -154,6 +154,30 @@ BOOST_AUTO_TEST_CASE(json_has_numbers_as_numbers_beside_their_units) {
                "\n");
 }
 
+BOOST_AUTO_TEST_CASE(numbers_that_a_double_does_not_hold_may_be_texts) {
+    const Program program = declared(".record r { small s64, large u64, low s64 }");
+    ValueWriter values;
+    const auto json = [&](LargeNumbers large) {
+        RecordText text(program, values, large);
+        std::string out;
+        text.json(out, program.records[0],
+                  LayoutBytes(program.records[0].layout)
+                      .set("small", std::int64_t{-1} << 53)
+                      .set("large", UINT64_MAX)
+                      .set("low", INT64_MIN)
+                      .bytes());
+        return out;
+    };
+    BOOST_TEST(json(LargeNumbers::numbers) ==
+               R"({"record":"r","values":{"small":-9007199254740992,"large":18446744073709551615,)"
+               R"("low":-9223372036854775808}})"
+               "\n");
+    BOOST_TEST(json(LargeNumbers::texts) ==
+               R"({"record":"r","values":{"small":-9007199254740992,)"
+               R"("large":"18446744073709551615","low":"-9223372036854775808"}})"
+               "\n");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
