@@ -331,6 +331,11 @@ test('contexts of fences are exact', () => withPage('strange.html', async page =
     assert.deepStrictEqual(await page.evaluate(() => gpufs.model.jobs.map(job => job.context)), ['0x20000000000000', '0x20000000000001']);
 }));
 
+test('a task with the name of a CPU is a task', () => withPage('strange.html', async page => {
+    const lanes = await page.evaluate(() => gpufs.model.lanes.filter(lane => lane.name.startsWith('CPU')).map(lane => [lane.key, lane.ticks?.time.length]));
+    assert.deepStrictEqual(lanes, [['Tasks/CPU 1 300', 2]]);
+}));
+
 test('frames of displays are lines through all lanes', () => withPage('vblank.html', async page => {
     const count = await page.evaluate(() => {
         const lane = gpufs.model.lanes.find(one => one.isDisplay);

@@ -338,7 +338,8 @@ function makeCpuLanes(ticks) {
     of.forEach((maker, cpu) => makers.set(cpu, maker));
     const own = new Map();  // ticks of interrupts
     for (const track of data.tracks.values()) {
-        const cpu = /^CPU (\d+)$/.exec(track.name);
+        const isOfCpus = track.kind === kKernel.lane && data.tracks.get(track.parent)?.name === 'CPUs';
+        const cpu = isOfCpus && /^CPU (\d+)$/.exec(track.name);
         if (!cpu || !ticks.has(track.id)) continue;
         own.set(Number(cpu[1]), ticks.get(track.id));
         ticks.delete(track.id);
