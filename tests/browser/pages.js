@@ -336,6 +336,16 @@ test('a task with the name of a CPU is a task', () => withPage('strange.html', a
     assert.deepStrictEqual(lanes, [['Tasks/CPU 1 300', 2]]);
 }));
 
+// A step of the ruler is less than what a double tells from the time.
+test('times of a century are drawn', () => withPage('strange.html', async page => {
+    const from = await page.evaluate(() => {
+        gpufs.show(gpufs.data.span - 1024, gpufs.data.span);
+        gpufs.draw();
+        return gpufs.view.from;
+    });
+    assert(from > 3.9e18, String(from));
+}));
+
 test('frames of displays are lines through all lanes', () => withPage('vblank.html', async page => {
     const count = await page.evaluate(() => {
         const lane = gpufs.model.lanes.find(one => one.isDisplay);

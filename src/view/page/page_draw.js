@@ -339,9 +339,10 @@ function rulerStep() {
 }
 
 function eachMark(visitMark) {
-    const step = rulerStep();
-    for (let time = Math.ceil(Math.max(0, view.from) / step) * step; time <= Math.min(view.to, data.span); time += step)
-        visitMark(time, Math.round(xOf(time)) + 0.5);
+    const step = rulerStep(), first = Math.ceil(Math.max(0, view.from) / step), end = Math.min(view.to, data.span);
+    // Of times so large that a step is lost in them, marks are one: they end where there is no room for more.
+    for (let i = 0; i < view.width && (first + i) * step <= end; i++)
+        visitMark((first + i) * step, Math.round(xOf((first + i) * step)) + 0.5);
 }
 
 function drawRuler() {
