@@ -77,7 +77,7 @@ TypePtr Inference::type_of(const Expr& expr) {
     TypePtr type = find_type(expr);
     if (type)
         instance_->types[&expr] = type;
-    else if (in_.mistakes.empty())
+    else if (in_.mistakes.empty() && std::ranges::none_of(typed_.maps, &TypedMap::is_undefined))
         complain(expr.at, "nothing tells what type this has");
     return type;
 }

@@ -36,8 +36,7 @@ void Inference::run() {
     is_final_ = true;
     for (Instance& instance : typed_.instances) visit(instance);
     for (const TypedMap& map : typed_.maps)
-        if (!map.value && !map.is_assigned)
-            complain(map.at, gpufs::cat("Undefined map: @", map.name));
+        if (map.is_undefined()) complain(map.at, gpufs::cat("Undefined map: @", map.name));
 }
 
 void Inference::visit(Instance& instance) {

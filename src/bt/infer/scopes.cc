@@ -19,14 +19,16 @@ public:
     void run() {
         walk();
         if (unknown_.empty()) return;
-        // These are used outside of the block that makes them: they are the probe's.
+        // These are used outside of the block that assigns them first: they are the probe's. One
+        // that is declared is its block's.
         for (const auto& [name, at] : unknown_)
-            if (made_.contains(name)) shared_.insert(name);
+            if (assigned_.contains(name)) shared_.insert(name);
         walk();
         const std::vector<std::string> names(made_.begin(), made_.end());
         for (const auto& [name, at] : unknown_)
             in_.complain(at, gpufs::cat("Undefined or undeclared variable: $", as_written(name)),
-                         did_you_mean(name, names));
+                         made_.contains(name) ? "it is declared in a block, and ends with it"
+                                              : did_you_mean(name, names));
     }
 
 private:
@@ -85,8 +87,10 @@ private:
             case Stmt::Kind::assign:
                 if (!stmt.target) return;
                 if (stmt.target->kind == Expr::Kind::variable && !stmt.operation &&
-                    !find(stmt.target->text))
+                    !find(stmt.target->text)) {
+                    assigned_.insert(stmt.target->text);
                     make(stmt.target->text, stmt.target->at);
+                }
                 return use(*stmt.target);
             case Stmt::Kind::declare:
                 if (scopes_.back().contains(stmt.name) && !shared_.contains(stmt.name))
@@ -112,7 +116,7 @@ private:
     Instance& instance_;
     const InferenceInput& in_;
     std::vector<std::unordered_map<std::string, std::size_t>> scopes_;
-    std::set<std::string> made_, shared_;
+    std::set<std::string> made_, assigned_, shared_;
     std::unordered_map<std::string, SourceRef> unknown_;
 };
 

@@ -71,6 +71,9 @@ struct TypedMap {
     bpf_map_type type = BPF_MAP_TYPE_HASH;
     std::uint64_t entries = 0;
     SourceRef at;  // where it comes first
+
+    // It is used, and nothing is ever put in.
+    bool is_undefined() const { return !value && !is_assigned; }
 };
 
 // What the types depend on besides the script.

@@ -81,6 +81,16 @@ BOOST_AUTO_TEST_CASE(mistakes_are_told_where_they_are_with_what_helps) {
                    .starts_with("script:1:17: error: Cannot resolve unknown type \"nosuch\"\n"
                                 "begin { print(((struct nosuch *)arg0).a); }\n"
                                 "                ^~~~~~~~~~~~~~~\n"));
+    BOOST_TEST(mistakes_in("begin { if (1) { let $q = 1; } print($q); }") ==
+               "script:1:38: error: Undefined or undeclared variable: $q\n"
+               "begin { if (1) { let $q = 1; } print($q); }\n"
+               "                                     ^~\n"
+               "hint: it is declared in a block, and ends with it");
+    BOOST_TEST(mistakes_in("begin { if (1) { $q = 1; } print($q); }") == "");
+    BOOST_TEST(mistakes_in("begin { if (@nosuch + 1) { print(1); } }") ==
+               "script:1:13: error: Undefined map: @nosuch\n"
+               "begin { if (@nosuch + 1) { print(1); } }\n"
+               "            ^~~~~~~");
     BOOST_TEST(mistakes_in("begin { printf(\"%d%% %q\", 1, 2); }") ==
                "script:1:9: error: printf: Too many arguments for format string (2 supplied, "
                "1 expected)\n"
