@@ -106,7 +106,7 @@ void append_lhist_slot(ir::Code& code, ir::Temp value, ir::Temp slot, const Type
     const ir::Label done = code.new_label();
     code.assign(slot, 0);
     code.branch(ir::Cmp::lt, ir::kS64, value, type.low, done);
-    code.assign(slot, 1 + (type.high - type.low) / type.step);
+    code.assign(slot, 1 + type.steps());
     code.branch(ir::Cmp::ge, ir::kS64, value, type.high, done);
     const ir::Temp above = code.compute(ir::Op::sub, ir::kU64, value, type.low);
     code.assign(slot, code.compute(ir::Op::add, ir::kU64,

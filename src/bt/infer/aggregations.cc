@@ -14,7 +14,7 @@ using Kind = Type::Kind;
 
 constexpr std::int64_t kMostBits = 5;               // of hist()
 constexpr std::int64_t kMostIntervals = 1'000'000;  // of tseries()
-constexpr std::int64_t kMostLinearSlots = 1000;     // of lhist()
+constexpr std::uint64_t kMostLinearSlots = 1000;    // of lhist()
 
 }  // namespace
 
@@ -54,8 +54,12 @@ TypePtr Inference::type_of_lhist(const Expr& expr, const FunctionRow& row) {
     else if (type->low >= type->high)
         complain(expr.at, gpufs::cat("lhist() min must be less than max (provided min ", type->low,
                                      " and max ", type->high, ")"));
-    else if ((type->high - type->low) / type->step > kMostLinearSlots)
+    else if (type->steps() > kMostLinearSlots)
         complain(expr.at, gpufs::cat("lhist() too many buckets, must be <= ", kMostLinearSlots));
+    else if (type->high > INT64_MAX - type->step)
+        complain(expr.at, gpufs::cat("lhist() max and step must be less than 2^63 together "
+                                     "(provided max ",
+                                     type->high, " and step ", type->step, ")"));
     return type;
 }
 

@@ -96,6 +96,11 @@ struct Type {
     bool is_histogram() const { return is(Kind::hist) || is(Kind::lhist); }
     // In a map, an element for each key and slot (ScriptMap): histograms and time series.
     bool has_slots() const { return is_histogram() || is(Kind::tseries); }
+    // Of a lhist: how many whole steps there are from `low` to `high`.
+    std::uint64_t steps() const {
+        return (static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low)) /
+               static_cast<std::uint64_t>(step);
+    }
     // Fits a register: a number, a pointer, and what is kept as 8 bytes.
     bool is_scalar() const;
 };

@@ -37,7 +37,10 @@ Bound hist_bound(const Type& type, std::uint32_t slot) {
 
 Bound lhist_bound(const Type& type, std::uint32_t slot) {
     constexpr std::int64_t kKilo = 1024, kMega = kKilo * kKilo;
-    const std::int64_t number = type.low + std::int64_t{slot} * type.step;
+    // The product alone may be 2^63 or more.
+    const auto number =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(type.low) +
+                                  std::uint64_t{slot} * static_cast<std::uint64_t>(type.step));
     if (type.step % kKilo != 0) return plain_bound(number);
     Bound out{number, cat(number), false};
     if (number == 0) return out;
@@ -53,7 +56,7 @@ bool is_lhist(const Type& type) {
 }
 
 std::uint32_t last_slot(const Type& type) {
-    if (is_lhist(type)) return static_cast<std::uint32_t>((type.high - type.low) / type.step) + 1;
+    if (is_lhist(type)) return static_cast<std::uint32_t>(type.steps()) + 1;
     constexpr unsigned kTopBit = 62;  // of a positive 64-bit number
     return (((kTopBit - type.bits) + 2) << type.bits);
 }

@@ -91,6 +91,11 @@ BOOST_AUTO_TEST_CASE(mistakes_are_told_where_they_are_with_what_helps) {
                "script:1:13: error: Undefined map: @nosuch\n"
                "begin { if (@nosuch + 1) { print(1); } }\n"
                "            ^~~~~~~");
+    BOOST_TEST(mistakes_in("begin { @h = lhist(5, -9223372036854775807, 9223372036854775807, "
+                           "1844674407370955161); }")
+                   .starts_with("script:1:14: error: lhist() max and step must be less than 2^63 "
+                                "together (provided max 9223372036854775807 and step "
+                                "1844674407370955161)\n"));
     BOOST_TEST(mistakes_in("begin { printf(\"%d%% %q\", 1, 2); }") ==
                "script:1:9: error: printf: Too many arguments for format string (2 supplied, "
                "1 expected)\n"

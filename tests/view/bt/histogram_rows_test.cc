@@ -30,9 +30,9 @@ Type lhist(std::int64_t low, std::int64_t high, std::int64_t step) {
 std::uint32_t slot_of(const Type& type, std::int64_t n) {
     if (type.is(Type::Kind::lhist)) {
         if (n < type.low) return 0;
-        if (n >= type.high)
-            return static_cast<std::uint32_t>(1 + (type.high - type.low) / type.step);
-        return static_cast<std::uint32_t>(1 + (n - type.low) / type.step);
+        const auto above = static_cast<std::uint64_t>(std::min(n, type.high)) -
+                           static_cast<std::uint64_t>(type.low);
+        return static_cast<std::uint32_t>(1 + above / static_cast<std::uint64_t>(type.step));
     }
     if (n < 0) return 0;
     const auto number = static_cast<std::uint64_t>(n);
@@ -145,6 +145,13 @@ BOOST_AUTO_TEST_CASE(linear_labels_have_units_only_with_steps_of_them) {
 BOOST_AUTO_TEST_CASE(a_rest_that_no_step_fills_is_open) {
     BOOST_TEST(labels(rows_of(lhist(0, 10, 3), {8, 9, 50})) == "[6, 9) [9, ...)");
     BOOST_TEST(labels(rows_of(lhist(0, 10, 2), {50})) == "[10, ...)");
+}
+
+BOOST_AUTO_TEST_CASE(bounds_may_be_as_wide_as_numbers) {
+    constexpr std::int64_t kStep = (std::int64_t{1} << 62) - 1;
+    BOOST_TEST(labels(rows_of(lhist(-INT64_MAX, kStep, kStep), {-INT64_MAX, 5, INT64_MAX})) ==
+               "[-9223372036854775807, -4611686018427387904) [-4611686018427387904, -1) "
+               "[-1, 4611686018427387902) [4611686018427387902, ...)");
 }
 
 BOOST_AUTO_TEST_CASE(counts_of_powers_are_divided_and_those_of_steps_are_not) {
