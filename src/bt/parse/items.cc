@@ -163,7 +163,11 @@ void Parser::function() {
         function.parameters.emplace_back(std::move(name), type_name());
         if (!is(")") && !take_if(",")) fail_missing("a ',' or the ')'");
     }
-    if (take_if(":")) function.result = type_name();
+    if (take_if(":")) {
+        TypeName result = type_name();
+        const bool is_none = result.name == "void" && result.pointers == 0;
+        if (!is_none) function.result = std::move(result);
+    }
     function.body = braced_block();
     function.at = from(keyword);
     work_.script.functions.push_back(std::move(function));

@@ -136,6 +136,13 @@ BOOST_AUTO_TEST_CASE(blocks_and_choices_have_values) {
 }
 
 // The clock is a map, so that the intervals are known.
+BOOST_AUTO_TEST_CASE(a_function_need_not_have_a_result) {
+    check_outcomes({
+        {"fn g($a : int64) : void { if ($a == 4) { return; } print($a); } begin { g(3); g(4); }",
+         "3\n"},
+    });
+}
+
 BOOST_AUTO_TEST_CASE(operands_are_read_in_order) {
     check_outcomes({
         {"begin { $a = 1; print($a + $a++); print($a + { $a = 5; 1 }); print($a) }", "2\n3\n5\n"},
