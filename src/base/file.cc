@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/file_id.h"
 #include "base/path.h"
 
 namespace gpufs {
@@ -97,13 +98,10 @@ static bool would_be_one(const std::string& a, const std::string& b) {
 }
 
 bool are_one_file(const std::string& a, const std::string& b) {
-    struct stat first, second;
     if (a == b) return true;
-    const bool is_first = ::stat(a.c_str(), &first) == 0,
-               is_second = ::stat(b.c_str(), &second) == 0;
-    if (!is_first && !is_second) return would_be_one(a, b);
-    return is_first && is_second && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+    const auto first = file_id(a);
+    if (first != file_id(b)) return false;
+    return first ? is_regular_file(a) : would_be_one(a, b);
 }
 
 void write_all(int fd, std::string_view text, std::string_view name) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/kernel_abi.h"
 #include "base/scan.h"
+#include "base/sorted.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -114,8 +115,7 @@ std::vector<unsigned> parse_cpu_list(std::string_view what, std::string_view tex
     }
     if (cpus.empty())
         throw UsageError(cat(what, " takes a list of CPUs, not '", text, "'"), "such as 0-3,7");
-    std::ranges::sort(cpus);
-    cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+    sort_unique(cpus);
     return cpus;
 }
 

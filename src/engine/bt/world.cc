@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/pieces.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "engine/places/static_sites.h"
 #include "engine/symbols/code_files.h"
@@ -39,8 +40,7 @@ const EventFormat* KernelWorld::event(const std::string& full_name) {
 
 std::vector<std::string> KernelWorld::events(const std::string& pattern) {
     std::vector<std::string> names = facts_.events().names(pattern);
-    std::ranges::sort(names);
-    names.erase(std::unique(names.begin(), names.end()), names.end());
+    sort_unique(names);
     return names;
 }
 
@@ -55,8 +55,7 @@ std::vector<std::string> KernelWorld::user_functions(const std::string& file,
     std::vector<std::string> names;
     for (ElfFunction& function : find_functions(std::get<std::string>(path), pattern))
         names.push_back(std::move(function.name));
-    std::ranges::sort(names);
-    names.erase(std::unique(names.begin(), names.end()), names.end());
+    sort_unique(names);
     return names;
 }
 

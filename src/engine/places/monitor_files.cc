@@ -6,6 +6,7 @@
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "base/sorted.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/recipe/trusted_files.h"
@@ -61,8 +62,7 @@ std::vector<std::string> list_monitors() {
     for (const EmbeddedFile& file : embedded_monitors())
         if (file.name.find('/') == file.name.npos)
             names.emplace_back(file.name.substr(0, file.name.size() - kSuffix.size()));
-    std::ranges::sort(names);
-    names.erase(std::unique(names.begin(), names.end()), names.end());
+    sort_unique(names);
     return names;
 }
 

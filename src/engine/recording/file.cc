@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/read_at.h"
+#include "base/sorted.h"
 #include "engine/recording/dat_recording.h"
 #include "engine/recording/open_recording.h"
 #include "engine/recording/perf_recording.h"
@@ -118,8 +119,7 @@ std::vector<int> TraceFile::cpus() const {
     std::vector<int> cpus;
     for (const Buffer& buffer : buffers())
         cpus.insert(cpus.end(), buffer.cpus.begin(), buffer.cpus.end());
-    std::ranges::sort(cpus);
-    cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+    sort_unique(cpus);
     return cpus;
 }
 

@@ -30,6 +30,8 @@ constexpr std::size_t kMostFirst = 1 << 20;
 // Ids of the events that this reader makes, where the formats in the file are few or none.
 constexpr int kLeastMadeId = 40'000;
 constexpr int kMostId = 0xffff;
+// Ids of all events: one for each CPU or thread. Events of a damaged file may all name one place.
+constexpr std::uint64_t kMostIds = 1 << 24;
 
 // As trace_clock names them.
 std::string_view clock_name(int clock) {
@@ -130,6 +132,9 @@ void PerfIndex::read_attributes(const perf_data::Header& header) {
         Attribute attribute = perf_data::parse_attribute(cursor.bytes(size - 16));
         const perf_data::Section ids{cursor.u64(), cursor.u64()};
         Cursor at(bytes_of_file(file_), ids.at);
+        if (ids.bytes / 8 > kMostIds - ids_)
+            throw Error("there are more ids of events than can be");
+        ids_ += ids.bytes / 8;
         for (std::uint64_t k = 0; k < ids.bytes / 8; ++k) attribute.ids.push_back(at.u64());
         events.push_back({std::move(attribute), 0});
     }

@@ -68,6 +68,7 @@ private:
     std::string path_;
     std::unordered_map<std::uint64_t, std::size_t> by_id_;  // of samples: index of the event
     std::unique_ptr<RecordedEvents> formats_;
+    std::uint64_t ids_ = 0;  // of all events
     int last_id_ = 0;
     bool has_formats_ = false;
     std::string hostname_, release_, architecture_;

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "engine/recording/made_record.h"
 #include "kernel/elf/debug_file.h"
@@ -160,8 +161,7 @@ std::string PerfMaps::note() const {
         if (file.is_looked_for && !file.code && file.path.starts_with('/') &&
             !file.path.starts_with(kNoCode))
             missing.push_back(file.path);
-    std::ranges::sort(missing);
-    missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+    sort_unique(missing);
     if (missing.empty()) return {};
     constexpr std::size_t kShown = 3;
     const std::size_t more = missing.size() - std::min(kShown, missing.size());

@@ -1,7 +1,6 @@
 #include "engine/session/scratch_instance.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_id.h"
 #include "engine/session/session_probes.h"
 #include "kernel/host/proc_task.h"
 
@@ -16,9 +16,8 @@ namespace gpufs {
 namespace {
 
 bool is_file_at(const Fd& file, const std::string& path) {
-    struct stat held, found;
-    return ::fstat(file.get(), &held) == 0 && ::stat(path.c_str(), &found) == 0 &&
-           held.st_dev == found.st_dev && held.st_ino == found.st_ino;
+    const auto held = file_id(file.get());
+    return held && held == file_id(path);
 }
 
 }  // namespace

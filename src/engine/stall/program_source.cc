@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/kernel_abi.h"
+#include "base/sorted.h"
 #include "engine/places/monitor_files.h"
 #include "kernel/host/cpus.h"
 #include "kernel/host/kallsyms.h"
@@ -257,8 +258,7 @@ void ProgramSource::look() {
             if (stall && stall->state == TaskState::runnable) cpus.push_back(stall->cpu_waited);
         });
     // Before what they keep of a long wait is overwritten.
-    std::ranges::sort(cpus);
-    cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+    sort_unique(cpus);
     for (const int cpu : cpus) read_runs(cpu);
     const std::uint64_t took = monotonic_ns() - now;
     next_look_ns_ = std::max(next, now + std::max(kLookGapNs, took * kLookShare));

@@ -2,9 +2,9 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <utility>
@@ -87,9 +87,8 @@ std::optional<std::string> find_library(const std::string& name,
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
-    struct stat one, other;
-    return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 &&
-           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    const auto one = file_id(a);
+    return one && one == file_id(b);
 }
 
 bool is_of_programs(std::string_view pattern) {
@@ -101,10 +100,8 @@ std::string path_of(std::string_view pattern, const LibraryFiles::Mapped& file) 
     return cat("/proc/", file.pid, "/root", file.path);
 }
 
-bool is_unseen(const std::string& path, std::set<std::pair<dev_t, ino_t>>& seen) {
-    struct stat is;
-    return ::stat(path.c_str(), &is) == 0 && S_ISREG(is.st_mode) &&
-           seen.emplace(is.st_dev, is.st_ino).second;
+bool is_unseen(const std::string& path, std::set<FileId>& seen) {
+    return is_regular_file(path) && seen.insert(file_id(path).value_or(FileId())).second;
 }
 
 }  // namespace

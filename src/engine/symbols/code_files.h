@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +8,8 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "base/file_id.h"
 
 namespace gpufs {
 
@@ -45,7 +45,7 @@ public:
 private:
     struct Found {
         std::vector<std::string> paths;
-        std::set<std::pair<dev_t, ino_t>> files;  // and those that were told of before
+        std::set<FileId> files;  // and those that were told of before
     };
     const std::vector<Mapped>& mapped();
     void look_around(const std::string& pattern, Found& found);

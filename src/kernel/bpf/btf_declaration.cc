@@ -2,6 +2,7 @@
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/sorted.h"
 #include "kernel/bpf/btf_types.h"
 
 // Types as C declares them.
@@ -114,8 +115,7 @@ std::vector<std::string> Btf::type_names(std::uint32_t kind) const {
     std::vector<std::string> names;
     for (const std::uint32_t place : reader_->names_of(kind))
         if (place != 0) names.push_back(reader_->name(place));
-    std::ranges::sort(names);
-    names.erase(std::unique(names.begin(), names.end()), names.end());
+    sort_unique(names);
     return names;
 }
 

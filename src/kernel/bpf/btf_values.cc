@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/sorted.h"
 #include "kernel/bpf/btf.h"
 #include "kernel/bpf/btf_types.h"
 
@@ -148,8 +149,7 @@ std::vector<std::string> Btf::functions() const {
     std::vector<std::string> names;
     for (const std::uint32_t place : reader_->names_of(BTF_KIND_FUNC))
         names.push_back(reader_->name(place));
-    std::ranges::sort(names);
-    names.erase(std::unique(names.begin(), names.end()), names.end());
+    sort_unique(names);
     return names;
 }
 

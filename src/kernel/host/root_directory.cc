@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "base/cat.h"
+#include "base/file_id.h"
 
 namespace gpufs {
 namespace {
@@ -24,9 +25,8 @@ Fd open_regular(const Fd& place) {
 }
 
 bool is_same_place(const std::string& a, const std::string& b) {
-    struct stat first, second;
-    return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    const auto first = file_id(a);
+    return first && first == file_id(b);
 }
 
 }  // namespace

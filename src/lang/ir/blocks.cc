@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <stdexcept>
 
+#include "base/sorted.h"
 #include "lang/ir/body.h"
 
 namespace gpufs::ir {
@@ -23,8 +23,7 @@ BlockUse use_of(const Code::Body& body, const Block& block, std::vector<std::siz
         }
     }
     for (LiveSet* set : {&use.reads, &use.writes}) {
-        std::ranges::sort(*set);
-        set->erase(std::unique(set->begin(), set->end()), set->end());
+        sort_unique(*set);
     }
     return use;
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "base/sorted.h"
 #include "lang/insn/insn.h"
 #include "lang/ir/body.h"
 
@@ -138,8 +139,7 @@ private:
         }
         for (Node& node : nodes_) {
             auto& all = node.neighbours;
-            std::ranges::sort(all);
-            all.erase(std::unique(all.begin(), all.end()), all.end());
+            sort_unique(all);
         }
     }
 

@@ -5,6 +5,7 @@
 #include "base/kernel_abi.h"
 #include "base/scan.h"
 #include "base/text.h"
+#include "lang/event/resched_letters.h"
 
 namespace gpufs {
 namespace {

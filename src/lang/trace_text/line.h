@@ -8,10 +8,6 @@
 
 namespace gpufs {
 
-// The second letter of "d..2.": need-resched, lazy and preempt-resched as a number of three bits
-// (trace_print_lat_fmt() in kernel/trace/trace_output.c).
-inline constexpr std::string_view kReschedLetters = ".nlbpNLB";
-
 // A line of the kernel's file `trace`, or of trace-cmd report, in front of a record:
 //
 //         python3-5217    [001] d..2.   220.941431: sched_switch: prev_comm=python3 prev_pid=...

@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/cat.h"
 #include "base/kernel_abi.h"
+#include "lang/event/resched_letters.h"
 #include "lang/print_fmt/binary_printf.h"
-#include "lang/trace_text/line.h"
 #include "view/trace/padded.h"
 #include "view/trace/record_bytes.h"
 

@@ -4,6 +4,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -80,6 +81,21 @@ BOOST_AUTO_TEST_CASE(a_perf_data_tells_where_it_is_from) {
                    facts.cpus) == "perf.data|Linux vm 6.18.44-fc-v782 x86_64|perf 6.1.187|perf|2");
     BOOST_TEST(TraceFile(kPerfFolder + "pipe.data").facts().clock == "mono");
     BOOST_TEST(TraceFile(kPerfFolder + "zstd.data").facts().compression.starts_with("zstd"));
+}
+
+// Events of a damaged file may all have the whole file for their ids.
+BOOST_AUTO_TEST_CASE(ids_beyond_measure_are_refused) {
+    std::string bytes = read_file(kPerfFolder + "small.data");
+    std::uint64_t entry_bytes = 0, entries_at = 0;
+    std::memcpy(&entry_bytes, bytes.data() + 16, sizeof entry_bytes);
+    std::memcpy(&entries_at, bytes.data() + 24, sizeof entries_at);
+    const std::uint64_t many = std::uint64_t{1} << 40;
+    std::memcpy(bytes.data() + entries_at + entry_bytes - sizeof many, &many, sizeof many);
+    const test::TempFile file(bytes);
+    BOOST_CHECK_EXCEPTION(TraceFile(file.path()), Error, [&](const Error& e) {
+        return std::string(e.what()) ==
+               cat("cannot read '", file.path(), "': there are more ids of events than can be");
+    });
 }
 
 BOOST_AUTO_TEST_CASE(stacks_stand_behind_their_record) {
