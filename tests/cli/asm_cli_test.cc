@@ -11,6 +11,7 @@
 #include "support/nest.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
+#include "support/temp_folder.h"
 
 namespace ut = boost::unit_test;
 
@@ -107,6 +108,21 @@ BOOST_AUTO_TEST_CASE(bare_instructions_have_a_listing_and_a_c_array) {
     const std::string array = test::gpufs({"asm", "--c", text.path()}).out;
     BOOST_TEST(array.starts_with("static const struct bpf_insn gpufs_test_"));
     BOOST_TEST(array.find("[] = {\n    {.code = 0xb7, ") != array.npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_c_array_has_a_name_that_c_takes) {
+    const test::TempFolder folder;
+    const auto begin = [&](const std::string& line) {
+        const std::string text = test::shell(line).out;
+        return text.substr(0, text.find(" = {"));
+    };
+    BOOST_TEST(begin("echo exit | $GPUFS asm - --c") == "static const struct bpf_insn program[]");
+    for (const char* word : {"while", "stdin"}) {
+        const std::string path = (folder / cat(word, ".bpf")).string();
+        std::ofstream(path) << "exit\n";
+        BOOST_TEST(begin(cat("$GPUFS asm --c ", path)) ==
+                   cat("static const struct bpf_insn ", word, "_[]"));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_needs_no_kernel_has_bytes) {
