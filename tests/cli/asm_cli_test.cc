@@ -161,6 +161,11 @@ BOOST_AUTO_TEST_CASE(wrong_words_are_refused) {
     BOOST_TEST(test::gpufs({"disasm", "--id", "x"}).err ==
                "gpufs: --id takes a positive number, not 'x'\n");
     const TempFile odd("12345", ".bin");
+    const TempFile words("r0 = 1\nexit\n");
+    BOOST_TEST(test::gpufs({"disasm", words.path()}).err ==
+               cat("gpufs: ", words.path(),
+                   " is text, and no hexadecimal digits\nhint: 'gpufs asm ", words.path(),
+                   " --listing' assembles one\n"));
     const Ended ended = test::gpufs({"disasm", "--raw", odd.path()});
     BOOST_TEST(ended.status == 2);
     BOOST_TEST(ended.err == cat("gpufs: ", odd.path(),
