@@ -73,12 +73,7 @@ std::vector<std::string> events_with(const Session& session, const Expression& c
     if (fields.empty())
         throw UsageError("the condition names no field that tells the event",
                          "say which event: -e EVENT");
-    for (const EventFormat& event : known.with_fields_of(condition))
-        names.push_back(event.full_name());
-    if (names.size() > 1)
-        throw UsageError(cat(names.size(), " events have ", join(fields, ", ")),
-                         cat("choose with -e: ", join(names, ", ")));
-    return names;
+    return {known.only_with_fields_of(condition).full_name()};
 }
 
 std::vector<TriggerOn> on_events(const Session& session, const Trigger& trigger,

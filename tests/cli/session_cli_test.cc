@@ -112,6 +112,8 @@ BOOST_AUTO_TEST_CASE(an_ambiguous_field_lists_the_candidates, *ut::label("pure")
     BOOST_TEST(
         several.err.find("events have target_cpu\nhint: choose with -e") != std::string::npos,
         several.err);
+    BOOST_TEST(in(session, {"trigger", "stacktrace", "--if", "target_cpu == 1"}).err ==
+               several.err);
     BOOST_TEST(!file_exists(session.directory()));
 }
 

@@ -83,6 +83,9 @@ public:
     // SourceError when there is none, with the reason: the field nobody has, or what is wrong with
     // it.
     std::vector<EventFormat> with_fields_of(const Expression& expression);
+    // The one event that has them. Throws UsageError, with the first ones to choose from, where
+    // several have.
+    EventFormat only_with_fields_of(const Expression& expression);
 
 private:
     // Ids are 16 bits wide in the records (common_type).
