@@ -23,7 +23,7 @@ std::vector<EventFormat> find_event(const Tracefs& top, const Expression& expres
 int show_filters(Context& ctx, const Session& session, const std::vector<std::string>& words,
                  bool json) {
     if (!session.exists()) {
-        ctx.err.line(cat("gpufs: there is no ", session.described(), ", so nothing is filtered"));
+        tell_no_session(ctx, session, "nothing is filtered");
         return kOk;
     }
     for (const EventState& state : read_event_states(session)) {

@@ -116,7 +116,7 @@ bool is_meant(const std::vector<std::string>& words, const std::string& event) {
 int show_triggers(Context& ctx, const Session& session, const std::vector<std::string>& words,
                   bool json) {
     if (!session.exists()) {
-        ctx.err.line(cat("gpufs: there is no ", session.described(), ", so no trigger is set"));
+        tell_no_session(ctx, session, "no trigger is set");
         return kOk;
     }
     for (const EventState& state : read_event_states(session)) {
