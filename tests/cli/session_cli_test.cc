@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(a_machine_without_tracefs_is_told_how_to_mount_it, *ut::lab
     BOOST_TEST(ended.status == 3);
     BOOST_TEST(ended.err ==
                "gpufs: /nonexistent is not a tracefs: it has no available_events\n"
-               "hint: as root: mount -t tracefs nodev /sys/kernel/tracing\n");
+               "hint: GPUFS_TRACEFS names it: unset that, or let it name a tracefs\n");
 }
 
 BOOST_AUTO_TEST_CASE(doctor_needs_no_root, *ut::label("pure")) {
