@@ -96,7 +96,10 @@ std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts
             ctx.err.line(cat("without ", one.program.name, ": ", one.why_not));
     }
     if (chosen.empty())
-        throw UnsupportedError("no GPU monitor can run", "'gpufs watch --list' says why");
+        throw UnsupportedError(
+            choices.input ? "no GPU monitor can run over this recording" : "no GPU monitor can run",
+            cat("'gpufs watch --list",
+                choices.input ? cat(" -i ", shell_quote(*choices.input)) : "", "' says why"));
     return chosen;
 }
 

@@ -17,6 +17,7 @@ namespace gpufs {
 namespace {
 
 using test::Ended;
+using test::has;
 using test::TempFile;
 
 const std::string kFolder = "tests/data/trace_dat/";
@@ -209,6 +210,17 @@ BOOST_AUTO_TEST_CASE(report_says_what_is_wrong_with_words) {
                "prev_stat == 2\n"
                "^~~~~~~~~\n"
                "hint: did you mean 'prev_state'?\n");
+    // What to do next is about this recording, not about the kernel.
+    BOOST_TEST(has(report("tsc-6.18", {"--if", "zzz == 1"}).err,
+                   cat("\nhint: 'gpufs report --json ", kFolder,
+                       "tsc-6.18.dat' shows the fields of its records\n")));
+    BOOST_TEST(has(report("tsc-6.18", {"-e", "zzz"}).err,
+                   cat("\nhint: 'gpufs report --stat ", kFolder,
+                       "tsc-6.18.dat' shows the events of the recording\n")));
+    BOOST_TEST(has(test::gpufs({"watch", "-i", kFolder + "tsc-6.18.dat"}).err,
+                   cat("gpufs: no GPU monitor can run over this recording\n"
+                       "hint: 'gpufs watch --list -i ",
+                       kFolder, "tsc-6.18.dat' says why\n")));
     BOOST_TEST(
         test::gpufs({"report"}).err ==
         "gpufs: there is no trace.dat here\nhint: 'gpufs report FILE' names the recording\n");
@@ -221,6 +233,10 @@ BOOST_AUTO_TEST_CASE(report_says_what_is_wrong_with_words) {
 }
 
 BOOST_AUTO_TEST_CASE(report_refuses_what_is_no_recording) {
+    const Ended folder = test::gpufs({"report", "/"});
+    BOOST_TEST(folder.status == 1);
+    BOOST_TEST(folder.err == "gpufs: cannot read '/': Is a directory\n");
+
     const Ended other = test::gpufs({"report", "-i", "/etc/passwd"});
     BOOST_TEST(other.status == 1);
     BOOST_TEST(other.err ==

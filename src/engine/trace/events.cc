@@ -233,7 +233,7 @@ void Events::throw_no_fields(const Expression& expression, const std::vector<std
     std::string near = hint_at_label(*this, culprit);
     if (near.empty())
         near = did_you_mean(culprit, std::vector<std::string>(known.begin(), known.end()));
-    if (near.empty()) near = "'gpufs list -v EVENT' shows the fields of an event";
+    if (near.empty() && source_) near = source_->field_advice();
     throw SourceError(expression.source, at,
                       cat("no event of ", described(), " has a field '", culprit, "'"), near);
 }

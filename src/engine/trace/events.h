@@ -43,6 +43,8 @@ public:
     virtual std::string described() const = 0;
     // Where to look for an event that the source does not have.
     virtual std::string advice(std::string_view missing) const = 0;
+    // Where to look for the fields of its events.
+    virtual std::string field_advice() const = 0;
 };
 
 // The events of a kernel or of a recording, by name and by the id in their records. Only those
