@@ -304,6 +304,21 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_a_recording_whole) {
     BOOST_TEST(number_before(ended.err, "record") == report_of(folder.file()).size());
 }
 
+BOOST_AUTO_TEST_CASE(a_command_that_is_ended_with_the_run_is_named, *ut::label("pure")) {
+    const Folder folder;
+    const std::vector<std::string> run{"--duration", "50ms", "--", "sleep", "100"};
+    for (std::vector<std::string> args : {std::vector<std::string>{"count", "sched_switch"},
+                                          {"run", "off-cpu"},
+                                          {"stall"},
+                                          {"record", "-e", "sched_switch", "-o", folder.file()}}) {
+        args.insert(args.end(), run.begin(), run.end());
+        const Ended ended = test::gpufs(args);
+        BOOST_TEST(ended.status == 0);
+        BOOST_TEST(has(ended.err, ") was ended with SIGTERM\n"), ended.err);
+        BOOST_TEST(has(ended.err, "'sleep' (pid "), ended.err);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read, *ut::label("pure")) {
     Folder folder;
     folder.limit("2m");
