@@ -170,8 +170,10 @@ int cmd_asm(Context& ctx, Args args) {
     if (!options.parse(ctx, args, words)) return kOk;
     if (words.empty()) throw UsageError("asm needs a FILE", "'-' is stdin");
     check_words(words, 1);
-    if (wanted.raw + wanted.c + wanted.hex + wanted.listing > 1)
-        throw UsageError("--raw, --c, --hex and --listing exclude each other");
+    check_exclusive({{"--raw", wanted.raw},
+                     {"--c", wanted.c},
+                     {"--hex", wanted.hex},
+                     {"--listing", wanted.listing}});
 
     const SourceText source = read_source(words[0]);
     if (!has_directives(source)) {

@@ -84,7 +84,7 @@ int cmd_disasm(Context& ctx, Args args) {
         .output();
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 1);
-    if (wanted.raw && wanted.hex) throw UsageError("--raw and --hex exclude each other");
+    check_exclusive({{"--raw", wanted.raw}, {"--hex", wanted.hex}});
 
     DisasmOptions how;
     how.labels = !wanted.numbers;

@@ -168,12 +168,11 @@ std::size_t print_as_chosen(Context& ctx, TraceFile& file, WantedRecords& wanted
 // --html excludes the other formats.
 void check_page(const ReportOptions& choices) {
     if (choices.title && !choices.html) throw UsageError("--title goes with --html");
-    const std::pair<const char*, bool> others[] = {{"--json", choices.json},
-                                                   {"--csv", choices.csv},
-                                                   {"--stat", choices.statistics},
-                                                   {"--stacks", choices.stacks}};
-    for (const auto& [name, is_given] : others)
-        if (choices.html && is_given) throw UsageError(cat("--html does not go with ", name));
+    const char* const other = first_given({{"--json", choices.json},
+                                           {"--csv", choices.csv},
+                                           {"--stat", choices.statistics},
+                                           {"--stacks", choices.stacks}});
+    if (choices.html && other) throw UsageError(cat("--html does not go with ", other));
 }
 
 }  // namespace
@@ -205,8 +204,9 @@ int cmd_report(Context& ctx, Args args) {
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, choices.file ? 0 : 1, "one recording is printed; events go with -e");
     if (!words.empty()) choices.file = words.front();
-    if (choices.csv && (choices.json || choices.statistics))
-        throw UsageError("--csv does not go with --json and --stat");
+    if (choices.csv)
+        check_exclusive(
+            {{"--csv", true}, {"--json", choices.json}, {"--stat", choices.statistics}});
     check_page(choices);
     choices.range.check();
 

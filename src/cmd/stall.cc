@@ -363,7 +363,7 @@ int cmd_stall(Context& ctx, Args args) {
     if (ways == 0)
         throw UsageError("stall needs processes to watch", "-p PID, --comm GLOB or -- COMMAND");
     if (!choices.command.empty() && ways > 1)
-        throw UsageError("-p and --comm do not go with a COMMAND");
+        throw UsageError(cat(choices.comm ? "--comm" : "-p", " does not go with a COMMAND"));
     check_pictures(choices.pictures);
     if (choices.session && !choices.freeze) throw UsageError("--session goes with --freeze");
     return hunt_stalls(ctx, choices);

@@ -106,7 +106,7 @@ std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts
 // It is one program with a printer of its own.
 void check_why(const RunChoices& choices, const std::vector<std::string>& words, bool list) {
     check_words(words, 0, "--why takes no monitor: it looks at processes, -p PID or -- COMMAND");
-    const std::pair<const char*, bool> others[] = {
+    const char* const other = first_given({
         {"--list", list},
         {"--top", choices.top},
         {"--if", choices.condition.has_value()},
@@ -126,9 +126,8 @@ void check_why(const RunChoices& choices, const std::vector<std::string>& words,
         {"--session", choices.session.has_value()},
         {"--probe-frames", choices.probe_frames},
         {"--self", choices.self},
-    };
-    for (const auto& [name, is_given] : others)
-        if (is_given) throw UsageError(cat("--why does not go with ", name));
+    });
+    if (other) throw UsageError(cat("--why does not go with ", other));
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(wrong_words_are_refused) {
     BOOST_TEST(test::gpufs({"asm"}).err == "gpufs: asm needs a FILE\nhint: '-' is stdin\n");
     BOOST_TEST(test::gpufs({"asm", "x", "y"}).err == "gpufs: 'y' is one word too many\n");
     BOOST_TEST(test::gpufs({"asm", "x", "--raw", "--hex"}).err ==
-               "gpufs: --raw, --c, --hex and --listing exclude each other\n");
+               "gpufs: --raw and --hex exclude each other\n");
     BOOST_TEST(test::gpufs({"asm", "/none.bpf"}).status == 1);
     BOOST_TEST(test::gpufs({"disasm", "--id", "5", "x"}).err == "gpufs: --id takes no FILE\n");
     BOOST_TEST(test::gpufs({"disasm", "--id", "x"}).err ==
