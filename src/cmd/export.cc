@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/page_file.h"
 #include "cmd/shared/progress.h"
 #include "cmd/shared/recording_input.h"
 #include "engine/recording/file.h"
@@ -58,6 +59,7 @@ struct ExportOptions {
 };
 
 void check_targets(const ExportOptions& choices, const std::string& recording) {
+    check_is_file("--parquet", choices.parquet);
     const std::vector<const Target*> targets = choices.targets();
     if (targets.empty() && !choices.parquet)
         throw UsageError("no format is given", "--perfetto OUT writes what ui.perfetto.dev opens");

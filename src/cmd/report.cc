@@ -167,6 +167,7 @@ std::size_t print_as_chosen(Context& ctx, TraceFile& file, WantedRecords& wanted
 
 // --html excludes the other formats.
 void check_page(const ReportOptions& choices) {
+    check_is_file("--html", choices.html);
     if (choices.title && !choices.html) throw UsageError("--title goes with --html");
     const char* const other = first_given({{"--json", choices.json},
                                            {"--csv", choices.csv},

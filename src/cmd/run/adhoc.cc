@@ -166,6 +166,7 @@ int AdhocAsker::run(Context& ctx, Program program) {
     RunChoices run = choices_.run;
     run.condition.reset();  // it is in the program
     run.recording = recording_.get();
+    run.is_adhoc = true;
     if (run.pictures.has_files() && !run.pictures.title)
         run.pictures.title = cat("gpufs ", words_.source.name, ' ', words_.source.text);
     return run_program(ctx, std::move(program), std::move(run));

@@ -22,7 +22,9 @@ void check_maps(const RunChoices& choices, const Program& program) {
             throw UsageError(cat(does, ": 'gpufs watch' shows those of a script's maps so"));
         if (!has) throw UsageError(cat(does, ": no map of this has any"), hint);
     };
-    const char* const in_keys = "stacks are in a map's key, as kstack(MAP) or ustack(MAP)";
+    const char* const in_keys =
+        choices.is_adhoc ? "count by them: 'by kstack' or 'by ustack' behind the other words"
+                         : "stacks are in a map's key, as kstack(MAP) or ustack(MAP)";
     if (choices.folded)
         check("--folded shows stacks that maps counted", has_stacks(program), in_keys);
     if (choices.pictures.flame)
