@@ -250,7 +250,11 @@ int export_file(Context& ctx, TraceFile& file, const std::string& path,
         for (; const TraceRecord* record = wanted.next(file); progress.step()) exports.add(*record);
     }
     exports.finish();
-    return tell_end(ctx, file, exports.notes(), losses_of(file, wanted), choices.strict);
+    const int status =
+        tell_end(ctx, file, exports.notes(), losses_of(file, wanted), choices.strict);
+    if (const std::string note = choices.range.missed_text(file, wanted); !note.empty())
+        ctx.err.line(note);
+    return status;
 }
 
 }  // namespace

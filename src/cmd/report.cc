@@ -165,6 +165,17 @@ std::size_t print_as_chosen(Context& ctx, TraceFile& file, WantedRecords& wanted
     return shown;
 }
 
+// What was asked for and is not in the recording.
+void tell_missing(Context& ctx, TraceFile& file, const WantedRecords& wanted,
+                  const ReportOptions& choices) {
+    if (const std::string note = choices.range.missed_text(file, wanted); !note.empty()) {
+        ctx.err.line(note);
+        return;
+    }
+    for (const int pid : wanted.missing_pids())
+        ctx.err.line(cat("no record here is of task ", pid));
+}
+
 // --html excludes the other formats.
 void check_page(const ReportOptions& choices) {
     check_is_file("--html", choices.html);
@@ -222,7 +233,9 @@ int cmd_report(Context& ctx, Args args) {
     const LossLedger losses = losses_of(file, wanted);
     if (choices.json && !choices.statistics) ctx.out.line(records_summary_json(shown, losses));
     ctx.out.flush();
-    return tell_end(ctx, file, {}, losses, choices.strict);
+    const int status = tell_end(ctx, file, {}, losses, choices.strict);
+    tell_missing(ctx, file, wanted, choices);
+    return status;
 }
 
 }  // namespace gpufs
