@@ -13,16 +13,19 @@ namespace {
 constexpr std::size_t kWholeLine = 400, kShown = 160, kBefore = 60;
 constexpr std::string_view kMore = "...";
 
-// The next place that is not inside of a character of UTF-8.
+// The next place that is not inside of a character of UTF-8; of bytes that are none, one nearby.
 std::size_t character_from(std::string_view line, std::size_t at) {
-    while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xc0) == 0x80) ++at;
+    constexpr std::size_t kMost = 3;  // bytes behind the first one of a character
+    const std::size_t end = std::min(at + kMost, line.size());
+    while (at < end && (static_cast<unsigned char>(line[at]) & 0xc0) == 0x80) ++at;
     return at;
 }
 
 // The part of a line that is shown for a caret at `indent`.
 Span shown_part(std::string_view line, std::size_t indent) {
     if (line.size() <= kWholeLine) return {0, line.size()};
-    const std::size_t begin = character_from(line, indent - std::min(indent, kBefore));
+    const std::size_t begin =
+        std::min(character_from(line, indent - std::min(indent, kBefore)), indent);
     return {begin, character_from(line, std::min(begin + kShown, line.size()))};
 }
 

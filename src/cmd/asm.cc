@@ -27,8 +27,11 @@ struct Wanted {
     bool is_check() const { return !raw && !c && !hex && !listing; }
 };
 
+constexpr const char* kStandardInput = "stdin";
+
 SourceText read_source(const std::string& path) {
-    if (path == "-") return {"stdin", without_byte_order_mark(read_all(STDIN_FILENO, "stdin"))};
+    if (path == "-")
+        return {kStandardInput, without_byte_order_mark(read_all(STDIN_FILENO, kStandardInput))};
     return {path, without_byte_order_mark(read_file(path))};
 }
 
@@ -39,12 +42,26 @@ void write_out(Context& ctx, const Wanted& wanted, std::string_view content) {
     write_all(file.get(), content, path);
 }
 
-// The name of a C array for the file: its base name with other characters replaced by '_'.
+// What cannot name an array: words of C23, and macros of its headers.
+constexpr std::string_view kReserved[] = {
+    "NULL",          "alignas",  "alignof", "asm",           "auto",     "bool",     "break",
+    "case",          "char",     "const",   "constexpr",     "continue", "default",  "do",
+    "double",        "else",     "enum",    "errno",         "extern",   "false",    "float",
+    "for",           "goto",     "if",      "inline",        "int",      "long",     "nullptr",
+    "register",      "restrict", "return",  "short",         "signed",   "sizeof",   "static",
+    "static_assert", "stderr",   "stdin",   "stdout",        "struct",   "switch",   "thread_local",
+    "true",          "typedef",  "typeof",  "typeof_unqual", "union",    "unsigned", "void",
+    "volatile",      "while"};
+
+// The name of a C array for the file: its base name with other characters replaced by '_'; a word
+// of C gets one more.
 std::string array_name(std::string_view path) {
+    if (path == kStandardInput) return "program";
     std::string name(file_stem(path));
     std::ranges::replace_if(
         name, [](char c) { return !is_name_char(c) || c == '.' || c == '$'; }, '_');
     if (name.empty() || is_digit(name[0])) name.insert(0, "_");
+    if (std::ranges::count(kReserved, name) > 0) name += '_';
     return name;
 }
 
@@ -154,8 +171,10 @@ int cmd_asm(Context& ctx, Args args) {
     if (!options.parse(ctx, args, words)) return kOk;
     if (words.empty()) throw UsageError("asm needs a FILE", "'-' is stdin");
     check_words(words, 1);
-    if (wanted.raw + wanted.c + wanted.hex + wanted.listing > 1)
-        throw UsageError("--raw, --c, --hex and --listing exclude each other");
+    check_exclusive({{"--raw", wanted.raw},
+                     {"--c", wanted.c},
+                     {"--hex", wanted.hex},
+                     {"--listing", wanted.listing}});
 
     check_is_not_input("--output", wanted.out, words[0], "the source");
     const SourceText source = read_source(words[0]);

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
@@ -20,6 +21,13 @@ struct WantedText {
     std::optional<std::string> section;
     std::optional<unsigned long> id;
 };
+
+constexpr const char* kNameOfStdin = "stdin";
+
+// A byte that is in no text.
+bool is_control(char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' && c != '\r';
+}
 
 std::string text_of_object(const WantedText& wanted, const SourceText& content,
                            const DisasmOptions& how) {
@@ -43,6 +51,12 @@ std::string text_of(const WantedText& wanted, const SourceText& content, const D
     if (!is_raw && !wanted.hex && is_elf(content.text)) return text_of_object(wanted, content, how);
     if (wanted.section) throw UsageError(cat(content.name, " is no ELF object with sections"));
     if (wanted.hex || (!is_raw && is_hex(content))) return disassembly(insns_of_hex(content), how);
+    if (!is_raw && std::ranges::none_of(content.text, is_control) && !content.text.empty())
+        throw UsageError(
+            cat(content.name, " is text, and no hexadecimal digits"),
+            cat("'gpufs asm",
+                content.name == kNameOfStdin ? " -" : cat(' ', shell_quote(content.name)),
+                " --listing' assembles one"));
     return disassembly(insns_of_bytes(content.name, content.text), how);
 }
 
@@ -71,7 +85,7 @@ int cmd_disasm(Context& ctx, Args args) {
         .output();
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 1);
-    if (wanted.raw && wanted.hex) throw UsageError("--raw and --hex exclude each other");
+    check_exclusive({{"--raw", wanted.raw}, {"--hex", wanted.hex}});
 
     DisasmOptions how;
     how.labels = !wanted.numbers;
@@ -82,8 +96,8 @@ int cmd_disasm(Context& ctx, Args args) {
     }
     const bool is_stdin = words.empty() || words[0] == "-";
     check_is_not_input("--output", ctx.out.file(), is_stdin ? "-" : words[0], "the program");
-    const SourceText content{is_stdin ? "stdin" : words[0],
-                             is_stdin ? read_all(STDIN_FILENO, "stdin") : read_file(words[0])};
+    const SourceText content{is_stdin ? kNameOfStdin : words[0],
+                             is_stdin ? read_all(STDIN_FILENO, kNameOfStdin) : read_file(words[0])};
     ctx.out.write(text_of(wanted, content, how));
     return kOk;
 }

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
+#include "cmd/shared/page_file.h"
 #include "cmd/shared/progress.h"
 #include "cmd/shared/recording_input.h"
 #include "engine/recording/file.h"
@@ -58,6 +59,7 @@ struct ExportOptions {
 };
 
 void check_targets(const ExportOptions& choices, const std::string& recording) {
+    check_is_file("--parquet", choices.parquet);
     const std::vector<const Target*> targets = choices.targets();
     if (targets.empty() && !choices.parquet)
         throw UsageError("no format is given", "--perfetto OUT writes what ui.perfetto.dev opens");
@@ -248,7 +250,11 @@ int export_file(Context& ctx, TraceFile& file, const std::string& path,
         for (; const TraceRecord* record = wanted.next(file); progress.step()) exports.add(*record);
     }
     exports.finish();
-    return tell_end(ctx, file, exports.notes(), losses_of(file, wanted), choices.strict);
+    const int status =
+        tell_end(ctx, file, exports.notes(), losses_of(file, wanted), choices.strict);
+    if (const std::string note = choices.range.missed_text(file, wanted); !note.empty())
+        ctx.err.line(note);
+    return status;
 }
 
 }  // namespace

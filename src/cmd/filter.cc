@@ -12,28 +12,18 @@
 namespace gpufs {
 namespace {
 
-constexpr std::size_t kCandidatesShown = 12;
-
-// The events an expression without -e is about. Exactly one, or a list to choose from.
-std::vector<EventFormat> find_events(const Tracefs& top, const Expression& expression) {
+// The event that an expression without -e is about.
+std::vector<EventFormat> find_event(const Tracefs& top, const Expression& expression) {
     if (fields_of(expression).empty())
         throw UsageError("the expression names no field that tells the event",
                          "say which: gpufs filter -e EVENT EXPR");
-    std::vector<EventFormat> events = kernel_events(top).with_fields_of(expression);
-    if (events.size() == 1) return events;
-    std::vector<std::string> names;
-    for (const EventFormat& event : events)
-        if (names.size() < kCandidatesShown) names.push_back(event.full_name());
-    std::string list = join(names, ", ");
-    if (events.size() > names.size()) list += cat(", … ", events.size() - names.size(), " more");
-    throw UsageError(cat(events.size(), " events have ", join(fields_of(expression), ", ")),
-                     cat("choose with -e, several or all of: ", list));
+    return {kernel_events(top).only_with_fields_of(expression)};
 }
 
 int show_filters(Context& ctx, const Session& session, const std::vector<std::string>& words,
                  bool json) {
     if (!session.exists()) {
-        ctx.err.line(cat("gpufs: there is no ", session.described(), ", so nothing is filtered"));
+        tell_no_session(ctx, session, "nothing is filtered");
         return kOk;
     }
     for (const EventState& state : read_event_states(session)) {
@@ -113,7 +103,7 @@ int cmd_filter(Context& ctx, Args args) {
     } else {
         // Unquoted, the shell hands the expression over in pieces.
         const Expression expression = parse_expression({"filter", join(expression_words, " ")});
-        const auto events = words.empty() ? find_events(session.top(), expression)
+        const auto events = words.empty() ? find_event(session.top(), expression)
                                           : kernel_events(session.top()).match(words, expression);
         if (session.is_global() && !dry_run) try_filters(session.top(), events, expression);
         plan = plan_filter(session, events, expression, !no_enable);

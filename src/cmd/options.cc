@@ -1,10 +1,15 @@
+#include <limits>
+
 #include "base/error.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"
 #include "engine/session/settings.h"
+#include "kernel/host/pid_namespace.h"
+#include "kernel/host/proc_task.h"
 #include "view/json.h"
 
 namespace gpufs {
@@ -30,6 +35,17 @@ std::string settings_json(const std::vector<Setting>& settings) {
         }
     }
     return line.done();
+}
+
+// Throws Error for a task that is not there. What are no numbers, plan_settings() refuses.
+void require_tasks(const std::string& pids) {
+    for (const std::string& pid : split(pids, ','))
+        if (const auto tid = whole_number<unsigned>(pid)) {
+            if (*tid > static_cast<unsigned>(std::numeric_limits<int>::max()))
+                throw UsageError(cat("pids: no task has the number ", pid));
+            require_initial_pids();
+            proc::require_tgid(static_cast<int>(*tid));
+        }
 }
 
 }  // namespace
@@ -63,6 +79,8 @@ int cmd_options(Context& ctx, Args args) {
             throw UsageError(cat("'", word, "' is not NAME=VALUE"), "such as buffer=4M");
         settings.push_back({word.substr(0, equals), word.substr(equals + 1)});
     }
+    for (const Setting& setting : settings)
+        if (setting.name == "pids") require_tasks(setting.value);
     const SessionPlan plan = plan_settings(open_session(choice), settings);
     apply_or_print(ctx, plan.changes, dry_run);
     if (!dry_run)

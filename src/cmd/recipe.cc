@@ -209,17 +209,6 @@ std::string words_for(const EndOfRun& end, HeldCommand* command) {
     return {};
 }
 
-// Ends a command that did not end the run, and returns a sentence about it. It may have exited by
-// itself meanwhile.
-std::string end_command(HeldCommand& command) {
-    const auto status = command.end();
-    const std::string name = cat("'", command.name(), "' (pid ", command.pid(), ")");
-    if (!status) return cat(name, " got SIGTERM and goes on");
-    if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
-        return cat(name, " was ended with SIGTERM");
-    return end_text(name, *status);
-}
-
 // `buffer`: its counters before its contents were shown.
 void print_end(Context& ctx, const Recipe& recipe, const EndOfRun& end, const BufferState& buffer,
                HeldCommand* command, bool json) {

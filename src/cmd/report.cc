@@ -165,15 +165,26 @@ std::size_t print_as_chosen(Context& ctx, TraceFile& file, WantedRecords& wanted
     return shown;
 }
 
+// What was asked for and is not in the recording.
+void tell_missing(Context& ctx, TraceFile& file, const WantedRecords& wanted,
+                  const ReportOptions& choices) {
+    if (const std::string note = choices.range.missed_text(file, wanted); !note.empty()) {
+        ctx.err.line(note);
+        return;
+    }
+    for (const int pid : wanted.missing_pids())
+        ctx.err.line(cat("no record here is of task ", pid));
+}
+
 // --html excludes the other formats.
 void check_page(const ReportOptions& choices) {
+    check_is_file("--html", choices.html);
     if (choices.title && !choices.html) throw UsageError("--title goes with --html");
-    const std::pair<const char*, bool> others[] = {{"--json", choices.json},
-                                                   {"--csv", choices.csv},
-                                                   {"--stat", choices.statistics},
-                                                   {"--stacks", choices.stacks}};
-    for (const auto& [name, is_given] : others)
-        if (choices.html && is_given) throw UsageError(cat("--html does not go with ", name));
+    const char* const other = first_given({{"--json", choices.json},
+                                           {"--csv", choices.csv},
+                                           {"--stat", choices.statistics},
+                                           {"--stacks", choices.stacks}});
+    if (choices.html && other) throw UsageError(cat("--html does not go with ", other));
 }
 
 }  // namespace
@@ -205,8 +216,9 @@ int cmd_report(Context& ctx, Args args) {
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, choices.file ? 0 : 1, "one recording is printed; events go with -e");
     if (!words.empty()) choices.file = words.front();
-    if (choices.csv && (choices.json || choices.statistics))
-        throw UsageError("--csv does not go with --json and --stat");
+    if (choices.csv)
+        check_exclusive(
+            {{"--csv", true}, {"--json", choices.json}, {"--stat", choices.statistics}});
     check_page(choices);
     choices.range.check();
 
@@ -221,7 +233,9 @@ int cmd_report(Context& ctx, Args args) {
     const LossLedger losses = losses_of(file, wanted);
     if (choices.json && !choices.statistics) ctx.out.line(records_summary_json(shown, losses));
     ctx.out.flush();
-    return tell_end(ctx, file, {}, losses, choices.strict);
+    const int status = tell_end(ctx, file, {}, losses, choices.strict);
+    tell_missing(ctx, file, wanted, choices);
+    return status;
 }
 
 }  // namespace gpufs

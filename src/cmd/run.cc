@@ -31,7 +31,7 @@ void print_monitor(Context& ctx, const std::string& name, std::size_t width, boo
         }
         JsonArray parameters;
         for (const Parameter& one : program.parameters) {
-            if (one.name == kFollowing) continue;
+            if (!is_for_users(one)) continue;
             JsonObject parameter;
             parameter.text("name", one.name);
             if (one.type == Parameter::Type::text)

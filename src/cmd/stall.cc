@@ -49,10 +49,11 @@ std::vector<StallHunt::Target> find_targets(const StallOptions& choices) {
         targets.push_back({pid, proc::require_tgid(pid) != pid});
     }
     if (!choices.comm) return targets;
+    const std::size_t named = targets.size();
     for (const int pid : proc::processes())
         if (pid != ::getpid() && glob_match(*choices.comm, proc::comm(pid)))
             targets.push_back({pid, false});
-    if (targets.empty())
+    if (targets.size() == named)
         throw Error(cat("no process is named '", *choices.comm, "'"),
                     "the name in /proc/PID/comm counts, of at most 15 characters; '*' matches any");
     return targets;
@@ -362,7 +363,7 @@ int cmd_stall(Context& ctx, Args args) {
     if (ways == 0)
         throw UsageError("stall needs processes to watch", "-p PID, --comm GLOB or -- COMMAND");
     if (!choices.command.empty() && ways > 1)
-        throw UsageError("-p and --comm do not go with a COMMAND");
+        throw UsageError(cat(choices.comm ? "--comm" : "-p", " does not go with a COMMAND"));
     check_pictures(choices.pictures);
     if (choices.session && !choices.freeze) throw UsageError("--session goes with --freeze");
     return hunt_stalls(ctx, choices);

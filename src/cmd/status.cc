@@ -4,6 +4,7 @@
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"
+#include "engine/session/scratch_instance.h"
 #include "engine/session/session_probes.h"
 #include "engine/session/settings.h"
 #include "view/json.h"
@@ -79,14 +80,18 @@ int cmd_status(Context& ctx, Args args) {
     for (const Session& session : sessions) print_session(ctx, session, json, controls);
     if (json) return kOk;
     if (sessions.empty()) ctx.out.line("# no session: nothing is set by gpufs");
-    std::vector<std::string> others;
+    std::vector<std::string> own, others;
     for (const std::string& instance : top.instances())
         if (std::ranges::none_of(sessions, [&](const Session& session) {
                 return session.tracefs().root() == top.instance(instance).root();
             }))
-            others.push_back(instance);
-    if (!others.empty())
-        ctx.out.line(printable(cat("# other instances, not ours: ", join(others, ", ")), controls));
+            (instance.starts_with(kInstancePrefix) ? own : others).push_back(instance);
+    const auto tell = [&](const char* of, const std::vector<std::string>& instances) {
+        if (!instances.empty())
+            ctx.out.line(printable(cat("# ", of, ": ", join(instances, ", ")), controls));
+    };
+    tell("instances of gpufs commands at work", own);
+    tell("other instances, not ours", others);
     return kOk;
 }
 

@@ -73,12 +73,7 @@ std::vector<std::string> events_with(const Session& session, const Expression& c
     if (fields.empty())
         throw UsageError("the condition names no field that tells the event",
                          "say which event: -e EVENT");
-    for (const EventFormat& event : known.with_fields_of(condition))
-        names.push_back(event.full_name());
-    if (names.size() > 1)
-        throw UsageError(cat(names.size(), " events have ", join(fields, ", ")),
-                         cat("choose with -e: ", join(names, ", ")));
-    return names;
+    return {known.only_with_fields_of(condition).full_name()};
 }
 
 std::vector<TriggerOn> on_events(const Session& session, const Trigger& trigger,
@@ -121,7 +116,7 @@ bool is_meant(const std::vector<std::string>& words, const std::string& event) {
 int show_triggers(Context& ctx, const Session& session, const std::vector<std::string>& words,
                   bool json) {
     if (!session.exists()) {
-        ctx.err.line(cat("gpufs: there is no ", session.described(), ", so no trigger is set"));
+        tell_no_session(ctx, session, "no trigger is set");
         return kOk;
     }
     for (const EventState& state : read_event_states(session)) {

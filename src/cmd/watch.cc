@@ -96,14 +96,17 @@ std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts
             ctx.err.line(cat("without ", one.program.name, ": ", one.why_not));
     }
     if (chosen.empty())
-        throw UnsupportedError("no GPU monitor can run", "'gpufs watch --list' says why");
+        throw UnsupportedError(
+            choices.input ? "no GPU monitor can run over this recording" : "no GPU monitor can run",
+            cat("'gpufs watch --list",
+                choices.input ? cat(" -i ", shell_quote(*choices.input)) : "", "' says why"));
     return chosen;
 }
 
 // It is one program with a printer of its own.
 void check_why(const RunChoices& choices, const std::vector<std::string>& words, bool list) {
     check_words(words, 0, "--why takes no monitor: it looks at processes, -p PID or -- COMMAND");
-    const std::pair<const char*, bool> others[] = {
+    const char* const other = first_given({
         {"--list", list},
         {"--top", choices.top},
         {"--if", choices.condition.has_value()},
@@ -123,9 +126,8 @@ void check_why(const RunChoices& choices, const std::vector<std::string>& words,
         {"--session", choices.session.has_value()},
         {"--probe-frames", choices.probe_frames},
         {"--self", choices.self},
-    };
-    for (const auto& [name, is_given] : others)
-        if (is_given) throw UsageError(cat("--why does not go with ", name));
+    });
+    if (other) throw UsageError(cat("--why does not go with ", other));
 }
 
 }  // namespace

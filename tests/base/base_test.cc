@@ -75,6 +75,16 @@ BOOST_AUTO_TEST_CASE(of_a_long_line_the_part_around_the_caret_is_shown) {
                    std::string(63, ' '), '^'));
 }
 
+BOOST_AUTO_TEST_CASE(a_caret_stands_below_its_place_among_bytes_that_are_no_text) {
+    const SourceText begins{"f", cat('\x83', std::string(500, 'x'))};
+    BOOST_TEST(point_at(begins, {0, 1}, "m") ==
+               cat("f:1:1: error: m\n\\x83", std::string(159, 'x'), "...\n^~~~"));
+    const SourceText all{"f", std::string(30'000, '\x83')};
+    const std::string shown = point_at(all, {500, 501}, "m");
+    BOOST_TEST(shown.size() < 2000u);
+    BOOST_TEST(shown.ends_with(cat('\n', std::string(3 + 4 * 57, ' '), "^~~~")));
+}
+
 BOOST_AUTO_TEST_CASE(a_long_line_is_not_cut_within_a_character) {
     std::string text;
     while (text.size() < 999) text += "\u20ac";  // of 3 bytes

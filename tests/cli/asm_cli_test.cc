@@ -11,6 +11,7 @@
 #include "support/nest.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
+#include "support/temp_folder.h"
 
 namespace ut = boost::unit_test;
 
@@ -109,6 +110,21 @@ BOOST_AUTO_TEST_CASE(bare_instructions_have_a_listing_and_a_c_array) {
     BOOST_TEST(array.find("[] = {\n    {.code = 0xb7, ") != array.npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_c_array_has_a_name_that_c_takes) {
+    const test::TempFolder folder;
+    const auto begin = [&](const std::string& line) {
+        const std::string text = test::shell(line).out;
+        return text.substr(0, text.find(" = {"));
+    };
+    BOOST_TEST(begin("echo exit | $GPUFS asm - --c") == "static const struct bpf_insn program[]");
+    for (const char* word : {"while", "stdin"}) {
+        const std::string path = (folder / cat(word, ".bpf")).string();
+        std::ofstream(path) << "exit\n";
+        BOOST_TEST(begin(cat("$GPUFS asm --c ", path)) ==
+                   cat("static const struct bpf_insn ", word, "_[]"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_program_that_needs_no_kernel_has_bytes) {
     const TempFile file(
         ".param n = 7\n.map m hash key u32, value u64\n.func f\nr0 = n\nexit\n"
@@ -144,12 +160,17 @@ BOOST_AUTO_TEST_CASE(wrong_words_are_refused) {
     BOOST_TEST(test::gpufs({"asm"}).err == "gpufs: asm needs a FILE\nhint: '-' is stdin\n");
     BOOST_TEST(test::gpufs({"asm", "x", "y"}).err == "gpufs: 'y' is one word too many\n");
     BOOST_TEST(test::gpufs({"asm", "x", "--raw", "--hex"}).err ==
-               "gpufs: --raw, --c, --hex and --listing exclude each other\n");
+               "gpufs: --raw and --hex exclude each other\n");
     BOOST_TEST(test::gpufs({"asm", "/none.bpf"}).status == 1);
     BOOST_TEST(test::gpufs({"disasm", "--id", "5", "x"}).err == "gpufs: --id takes no FILE\n");
     BOOST_TEST(test::gpufs({"disasm", "--id", "x"}).err ==
                "gpufs: --id takes a positive number, not 'x'\n");
     const TempFile odd("12345", ".bin");
+    const TempFile words("r0 = 1\nexit\n");
+    BOOST_TEST(test::gpufs({"disasm", words.path()}).err ==
+               cat("gpufs: ", words.path(),
+                   " is text, and no hexadecimal digits\nhint: 'gpufs asm ", words.path(),
+                   " --listing' assembles one\n"));
     const Ended ended = test::gpufs({"disasm", "--raw", odd.path()});
     BOOST_TEST(ended.status == 2);
     BOOST_TEST(ended.err == cat("gpufs: ", odd.path(),

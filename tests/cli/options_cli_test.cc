@@ -144,7 +144,9 @@ const Refusal kRefusals[] = {
     {{"record", "--output", ""}, "gpufs: --output: FILE is empty\n"},
     {{"record", "--trigger", "traceon:5:x"},
      "gpufs: --trigger: 'traceon' takes nothing behind a colon\n"},
-    {{"report", "--from", "yesterday"}, "gpufs: --from takes a time, not 'yesterday'\n" + kTimes},
+    {{"report", "--from", "yesterday"},
+     "gpufs: --from takes a time, not 'yesterday'\n"
+     "hint: as the lines show it: 220.5; or with a unit: 220500ms\n"},
     {{"count", "-p", "1,x"}, "gpufs: --pid takes a positive number, not 'x'\n"},
     {{"count", "--if"}, "gpufs: option '--if' needs EXPR\n" + kUsage},
     {{"count", "x", "--if", "--json"}, "gpufs: option '--if' needs EXPR\n" + kUsage},

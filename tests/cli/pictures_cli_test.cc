@@ -415,6 +415,24 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_is_told_before_it_runs) {
             "gpufs: cannot write '/nonexistent/a.svg': No such file or directory\n", 1);
     refuses({"count", "sched:sched_switch", "-i", kStacks, "--flame", svg},
             "gpufs: --flame draws stacks that maps counted: no map of this has any\n"
+            "hint: count by them: 'by kstack' or 'by ustack' behind the other words\n");
+    const auto refuses_stdout = [&](std::vector<std::string> args, const char* option) {
+        args.insert(args.end(), {option, "-"});
+        refuses(args, cat("gpufs: ", option,
+                          " writes a file, nothing to standard output\n"
+                          "hint: name one; './-' is the one of this name\n"));
+    };
+    for (const char* option : {"--html", "--perfetto"})
+        refuses_stdout({"watch", "off-cpu", "-i", kStacks}, option);
+    refuses_stdout(question({}), "--flame");
+    refuses_stdout(latency({}), "--heat");
+    refuses_stdout({"report", kStacks}, "--html");
+    refuses_stdout({"export", kStacks}, "--parquet");
+    refuses_stdout({"stall", "-p", "1"}, "--html");
+    refuses_stdout({"diff", kStacks, kStacks}, "--flame");
+    BOOST_TEST(!file_exists("-"));
+    refuses({"run", "sched-wait", "-i", kStacks, "--folded"},
+            "gpufs: --folded shows stacks that maps counted: no map of this has any\n"
             "hint: stacks are in a map's key, as kstack(MAP) or ustack(MAP)\n");
     refuses(question({"--reverse"}), "gpufs: --reverse goes with --flame\n");
     refuses(question({"--icicle"}), "gpufs: --icicle goes with --flame\n");
@@ -428,13 +446,12 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_is_told_before_it_runs) {
             "gpufs: cannot write '/nonexistent/a.svg': No such file or directory\n", 1);
     for (const char* other : {"--json", "--folded"})
         refuses(latency({"--plot", other}),
-                "gpufs: --plot draws what is read by people: not with --folded or --json\n");
+                cat("gpufs: --plot draws what is read by people: not with ", other, "\n"));
     refuses({"run", "off-cpu", "-i", kStacks, "--plot"},
             "gpufs: --plot draws histograms: no map of this has any\n"
             "hint: 'gpufs latency' and 'gpufs hist' have one, and some monitors: run sched-wait\n");
     refuses({"watch", "drm", "-i", kSwitches, "--plot", "--top"},
-            "gpufs: --top shows what happens now: not with --folded, --flame, --heat, --html, "
-            "--perfetto, --plot or -i\n");
+            "gpufs: --top shows what happens now: not with --plot\n");
     refuses({"run", "-e", "begin { }", "--flame", svg},
             "gpufs: --flame draws stacks that maps counted: 'gpufs watch' shows those of a "
             "script's maps so\n");

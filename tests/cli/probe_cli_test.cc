@@ -437,6 +437,8 @@ BOOST_AUTO_TEST_CASE(removing_a_probe_removes_what_is_set_on_it) {
     BOOST_TEST(removed.status == 0, removed.err);
     BOOST_TEST(defined_in(session) == "");
     BOOST_TEST(has(probe_in(session, {"probe", "list"}).err, "no probe is set in session"));
+    BOOST_TEST(test::gpufs({"probe", "list", "--session", "nosuch"}).err ==
+               "gpufs: there is no session 'nosuch', so no probe is set\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_dry_run_prints_the_writes_and_makes_none) {

@@ -323,6 +323,21 @@ BOOST_AUTO_TEST_CASE(two_recordings_do_not_share_a_file) {
     BOOST_TEST(number_before(first.wait().err, "record") == report_of(folder.file()).size());
 }
 
+BOOST_AUTO_TEST_CASE(a_command_that_is_ended_with_the_run_is_named, *ut::label("pure")) {
+    const Folder folder;
+    const std::vector<std::string> run{"--duration", "50ms", "--", "sleep", "100"};
+    for (std::vector<std::string> args : {std::vector<std::string>{"count", "sched_switch"},
+                                          {"run", "off-cpu"},
+                                          {"stall"},
+                                          {"record", "-e", "sched_switch", "-o", folder.file()}}) {
+        args.insert(args.end(), run.begin(), run.end());
+        const Ended ended = test::gpufs(args);
+        BOOST_TEST(ended.status == 0);
+        BOOST_TEST(has(ended.err, ") was ended with SIGTERM\n"), ended.err);
+        BOOST_TEST(has(ended.err, "'sleep' (pid "), ended.err);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read, *ut::label("pure")) {
     Folder folder;
     folder.limit("2m");
@@ -399,6 +414,19 @@ BOOST_AUTO_TEST_CASE(a_ring_is_written_when_a_trigger_stops_it) {
                lines.back());
 }
 
+BOOST_AUTO_TEST_CASE(a_trigger_names_the_event_to_switch_as_the_command_does, *ut::label("pure")) {
+    const Folder folder;
+    BOOST_TEST(record({"-e", "sched_switch", "--trigger",
+                       "enable_event sched_process_exit if "
+                       "prev_prio == 12345",
+                       "-o", folder.file(), "--duration", "1ms"})
+                   .status == 0);
+    BOOST_TEST(
+        record({"-e", "sched_switch", "--trigger", "enable_event", "-o", folder.file()}).err ==
+        "gpufs: --trigger: enable_event needs the event to switch\n"
+        "hint: gpufs trigger enable_event SYSTEM:EVENT -e …\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_recording_begins_when_a_trigger_says_so) {
     const Folder folder;
     Worker blocks(block_again_and_again);
@@ -456,6 +484,15 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_before_the_file_is_touched, *ut::labe
     refused({"-e", "sched_switch", "--trigger", "snapshot"}, 2,
             "gpufs: --trigger: a snapshot would be gone with the recording's buffer\n"
             "hint: --ring with --trigger traceoff keeps what led to an event\n");
+    refused({"-e", "sched_switch", "--trigger", "zzz"}, 2,
+            "gpufs: --trigger: unknown trigger action 'zzz'\n"
+            "hint: actions: stacktrace traceon traceoff enable_event disable_event\n");
+    refused({"-e", "sched_switch,sched_wakeup", "--trigger", "traceoff if error_code != 0"}, 2,
+            "gpufs: --trigger:1:1: error: none of the 2 events to be recorded has a field "
+            "'error_code'\n"
+            "error_code != 0\n"
+            "^~~~~~~~~~\n"
+            "hint: name one that has it with -e; 'gpufs list -v EVENT' shows an event's fields\n");
     refused({"-e", "sched_switch", "--max", "x"}, 2,
             "gpufs: --max takes a size, not 'x'\nhint: such as 64k, 4M or 1G\n");
     const Ended ended =

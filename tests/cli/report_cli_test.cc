@@ -17,6 +17,7 @@ namespace gpufs {
 namespace {
 
 using test::Ended;
+using test::has;
 using test::TempFile;
 
 const std::string kFolder = "tests/data/trace_dat/";
@@ -209,18 +210,52 @@ BOOST_AUTO_TEST_CASE(report_says_what_is_wrong_with_words) {
                "prev_stat == 2\n"
                "^~~~~~~~~\n"
                "hint: did you mean 'prev_state'?\n");
+    // What to do next is about this recording, not about the kernel.
+    BOOST_TEST(has(report("tsc-6.18", {"--if", "zzz == 1"}).err,
+                   cat("\nhint: 'gpufs report --json ", kFolder,
+                       "tsc-6.18.dat' shows the fields of its records\n")));
+    BOOST_TEST(has(report("tsc-6.18", {"-e", "zzz"}).err,
+                   cat("\nhint: 'gpufs report --stat ", kFolder,
+                       "tsc-6.18.dat' shows the events of the recording\n")));
+    BOOST_TEST(has(test::gpufs({"watch", "-i", kFolder + "tsc-6.18.dat"}).err,
+                   cat("gpufs: no GPU monitor can run over this recording\n"
+                       "hint: 'gpufs watch --list -i ",
+                       kFolder, "tsc-6.18.dat' says why\n")));
     BOOST_TEST(
         test::gpufs({"report"}).err ==
         "gpufs: there is no trace.dat here\nhint: 'gpufs report FILE' names the recording\n");
     BOOST_TEST(report("tsc-6.18", {"--cpu", "7"}).err ==
                "gpufs: the recording has no CPU 7\nhint: it has 0-1\n");
+    BOOST_TEST(report("tsc-6.18", {"--from", "x"}).err ==
+               "gpufs: --from takes a time, not 'x'\n"
+               "hint: as the lines show it: 220.5; or with a unit: 220500ms\n");
     BOOST_TEST(report("tsc-6.18", {"--from", "1.5s"}).err ==
                "gpufs: --from: '1.5s' is no count of the clock 'x86-tsc'\n");
     BOOST_TEST(report("tsc-6.18", {"--csv", "--json"}).err ==
-               "gpufs: --csv does not go with --json and --stat\n");
+               "gpufs: --csv and --json exclude each other\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_says_what_the_recording_has_nothing_of) {
+    const char* const extent =
+        "no record is of that time: the recording goes from 37377.070358 to 37377.077874\n";
+    for (const char* when : {"--from", "--to"}) {
+        const Ended ended =
+            report("mono-6.18", {when, when == std::string("--to") ? "1" : "99999"});
+        BOOST_TEST(ended.status == 0);
+        BOOST_TEST(ended.out == "cpus=2\n");
+        BOOST_TEST(ended.err == extent);
+    }
+    const std::string path = kFolder + "mono-6.18.dat";
+    BOOST_TEST(test::gpufs({"export", path, "--to", "100s", "--csv", "-"}).err == extent);
+    BOOST_TEST(report("mono-6.18", {"-p", "13519,1"}).err == "no record here is of task 1\n");
+    BOOST_TEST(report("mono-6.18", {"--from", "1", "-e", "sched_switch"}).err == "");
 }
 
 BOOST_AUTO_TEST_CASE(report_refuses_what_is_no_recording) {
+    const Ended folder = test::gpufs({"report", "/"});
+    BOOST_TEST(folder.status == 1);
+    BOOST_TEST(folder.err == "gpufs: cannot read '/': Is a directory\n");
+
     const Ended other = test::gpufs({"report", "-i", "/etc/passwd"});
     BOOST_TEST(other.status == 1);
     BOOST_TEST(other.err ==

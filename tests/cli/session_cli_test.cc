@@ -112,6 +112,8 @@ BOOST_AUTO_TEST_CASE(an_ambiguous_field_lists_the_candidates, *ut::label("pure")
     BOOST_TEST(
         several.err.find("events have target_cpu\nhint: choose with -e") != std::string::npos,
         several.err);
+    BOOST_TEST(in(session, {"trigger", "stacktrace", "--if", "target_cpu == 1"}).err ==
+               several.err);
     BOOST_TEST(!file_exists(session.directory()));
 }
 
@@ -229,6 +231,57 @@ BOOST_AUTO_TEST_CASE(clearing_a_filter_disables_its_event) {
     BOOST_TEST(session.read("events/sched/sched_switch/enable") == "0\n");
 }
 
+BOOST_AUTO_TEST_CASE(what_was_removed_of_an_event_is_said, *ut::label("pure")) {
+    const TempSession session;
+    const std::string at = cat(" in session '", session.name(), "'\n");
+    const auto clear = [&](const char* event) {
+        return in(session, {"filter", "--clear", "-e", event}).err;
+    };
+    in(session, {"filter", "-e", "sched_switch", kNever});
+    BOOST_TEST(clear("sched_switch") == cat("sched:sched_switch: filter removed, disabled", at));
+    BOOST_TEST(clear("sched_switch") == cat("sched:sched_switch: not filtered", at));
+    in(session, {"filter", "-e", "sched_switch", "--all"});
+    BOOST_TEST(clear("sched_switch") == cat("sched:sched_switch: disabled", at));
+
+    const auto reset = [&] { return in(session, {"reset", "-e", "sched_switch"}).err; };
+    in(session, {"filter", "-e", "sched_switch", "--all"});
+    BOOST_TEST(reset() == cat("sched:sched_switch: disabled", at));
+    BOOST_TEST(reset() == cat("sched:sched_switch: nothing of gpufs' kind is set", at));
+    in(session, {"filter", "-e", "sched_switch", kNever});
+    in(session, {"trigger", "traceoff", "--if", kNever, "-e", "sched_switch"});
+    BOOST_TEST(reset() == cat("sched:sched_switch: traceoff if ", kNever,
+                              " removed, filter removed, disabled", at));
+}
+
+BOOST_AUTO_TEST_CASE(a_setting_that_cannot_hold_is_refused, *ut::label("pure")) {
+    const TempSession session;
+    const auto refuses = [&](std::vector<std::string> args, const std::string& err) {
+        const Ended ended = in(session, std::move(args));
+        BOOST_TEST(ended.status != 0);
+        BOOST_TEST(ended.err == err);
+    };
+    const auto cpus = read_file("/sys/devices/system/cpu/possible");
+    refuses({"filter", "-e", "sched_switch", "CPU == 8000"},
+            cat("gpufs: filter:1:8: error: this machine has no CPU 8000\nCPU == 8000\n"
+                "       ^~~~\nhint: it has ",
+                cpus));
+    refuses({"filter", "-e", "sched_switch", "CPU & CPUS{0-8000}"},
+            cat("gpufs: filter:1:7: error: this machine has no CPU 8000\nCPU & CPUS{0-8000}\n"
+                "      ^~~~~~~~~~~~\nhint: it has ",
+                cpus));
+    refuses({"options", "pids=99999999"},
+            "gpufs: there is no process 99999999\n"
+            "hint: it may have ended; 'pgrep -a NAME' looks\n");
+    refuses({"options", "foo=1"},
+            "gpufs: this kernel has no trace option 'foo'\n"
+            "hint: 'gpufs options --global' shows what there is\n");
+    BOOST_TEST(!file_exists(session.directory()));
+    in(session, {"filter", "-e", "sched_switch", kNever});
+    refuses({"options", "foo=1"},
+            cat("gpufs: this kernel has no trace option 'foo'\nhint: 'gpufs options --session ",
+                session.name(), "' shows what there is\n"));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_set_is_written_to_a_file_where_that_is_asked_for, *ut::label("pure")) {
     const TempSession session;
     const test::TempDirectory folder;
@@ -286,7 +339,7 @@ BOOST_AUTO_TEST_CASE(a_machine_without_tracefs_is_told_how_to_mount_it, *ut::lab
     BOOST_TEST(ended.status == 3);
     BOOST_TEST(ended.err ==
                "gpufs: /nonexistent is not a tracefs: it has no available_events\n"
-               "hint: as root: mount -t tracefs nodev /sys/kernel/tracing\n");
+               "hint: GPUFS_TRACEFS names it: unset that, or let it name a tracefs\n");
 }
 
 BOOST_AUTO_TEST_CASE(doctor_needs_no_root, *ut::label("pure")) {

@@ -1,4 +1,6 @@
 #define BOOST_TEST_DYN_LINK
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
@@ -199,6 +201,8 @@ BOOST_AUTO_TEST_CASE(whom_to_watch_must_be_said_and_must_be_there, *ut::label("p
     BOOST_TEST(has(gone.err, "gpufs: there is no process 4194000\n"), gone.err);
     BOOST_TEST(test::gpufs({"stall", "-p", "x"}).status == 2);
     BOOST_TEST(test::gpufs({"stall", "--comm", "no such name"}).status == 1);
+    BOOST_TEST(has(test::gpufs({"stall", "--comm", "no such name", "-p", cat(::getpid())}).err,
+                   "gpufs: no process is named 'no such name'\n"));
     BOOST_TEST(test::gpufs({"stall", "--state", "Q", "--", "true"}).status == 2);
     BOOST_TEST(test::gpufs({"stall", "-p", "1", "--", "true"}).status == 2);
 }

@@ -80,7 +80,10 @@ int list_session_probes(Context& ctx, const ProbeOptions& choices) {
         return kOk;
     }
     if (probes.empty()) {
-        ctx.err.line(cat("no probe is set in ", session.described()));
+        if (session.exists())
+            ctx.err.line(cat("no probe is set in ", session.described()));
+        else
+            tell_no_session(ctx, session, "no probe is set");
         return kOk;
     }
     using Align = Table::Align;

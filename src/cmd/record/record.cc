@@ -307,14 +307,16 @@ int record_events(Context& ctx, RecordOptions& choices) {
     if (choices.ring && choices.max)
         throw UsageError("--max does not go with --ring", "--buffer says how much a ring keeps");
     const bool is_to_stdout = choices.file == "-" || choices.perfetto == "-";
-    if (choices.file == "-" && (choices.ring || choices.compress || choices.json))
-        throw UsageError("-o - does not go with --ring, --compress and --json",
+    const char* const of_a_file = first_given(
+        {{"--ring", choices.ring}, {"--compress", choices.compress}, {"--json", choices.json}});
+    if (choices.file == "-" && of_a_file)
+        throw UsageError(cat("-o - does not go with ", of_a_file),
                          "a pipe takes one recording, once");
     if (choices.all && choices.command.empty())
         throw UsageError("--all goes with a COMMAND", "without one the whole machine is recorded");
-    if (choices.perfetto &&
-        (choices.file || choices.ring || choices.compress || choices.max || choices.json))
-        throw UsageError("--perfetto does not go with -o, --ring, --compress, --max and --json",
+    const char* const of_a_dat = choices.file ? "-o" : choices.max ? "--max" : of_a_file;
+    if (choices.perfetto && of_a_dat)
+        throw UsageError(cat("--perfetto does not go with ", of_a_dat),
                          "record a trace.dat, and 'gpufs export' writes it for Perfetto");
     RunLoop loop(choices.duration);
     const Tracefs top = find_tracefs();

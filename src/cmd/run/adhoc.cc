@@ -13,7 +13,7 @@ namespace gpufs {
 bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices,
                  AdhocSubjects subjects) {
     options.value("exec,x", choices.file, "FILE",
-                  "a program or library: what is no event's name is a function of it");
+                  "a program or library: a word without a colon is a function of it");
     add_run_options(options, choices.run);
     options.pids(choices.pids, "only while these processes run; repeated or separated by commas")
         .parsed("comm", "GLOB", "only while a task of such a name runs",
@@ -166,6 +166,7 @@ int AdhocAsker::run(Context& ctx, Program program) {
     RunChoices run = choices_.run;
     run.condition.reset();  // it is in the program
     run.recording = recording_.get();
+    run.is_adhoc = true;
     if (run.pictures.has_files() && !run.pictures.title)
         run.pictures.title = cat("gpufs ", words_.source.name, ' ', words_.source.text);
     return run_program(ctx, std::move(program), std::move(run));

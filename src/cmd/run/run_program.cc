@@ -22,7 +22,9 @@ void check_maps(const RunChoices& choices, const Program& program) {
             throw UsageError(cat(does, ": 'gpufs watch' shows those of a script's maps so"));
         if (!has) throw UsageError(cat(does, ": no map of this has any"), hint);
     };
-    const char* const in_keys = "stacks are in a map's key, as kstack(MAP) or ustack(MAP)";
+    const char* const in_keys =
+        choices.is_adhoc ? "count by them: 'by kstack' or 'by ustack' behind the other words"
+                         : "stacks are in a map's key, as kstack(MAP) or ustack(MAP)";
     if (choices.folded)
         check("--folded shows stacks that maps counted", has_stacks(program), in_keys);
     if (choices.pictures.flame)
@@ -53,9 +55,11 @@ void choose_stacks(RunChoices& choices, const Program& program) {
 }
 
 void check_choices(const Context& ctx, const RunChoices& choices, const Program& program) {
-    if (choices.folded && choices.json) throw UsageError("--folded and --json exclude each other");
-    if (choices.pictures.is_plotted && (choices.folded || choices.json))
-        throw UsageError("--plot draws what is read by people: not with --folded or --json");
+    check_exclusive({{"--folded", choices.folded}, {"--json", choices.json}});
+    const char* const for_programs =
+        first_given({{"--folded", choices.folded}, {"--json", choices.json}});
+    if (choices.pictures.is_plotted && for_programs)
+        throw UsageError(cat("--plot draws what is read by people: not with ", for_programs));
     check_maps(choices, program);
     check_pictures(choices.pictures);
     if (choices.input) check_written(ctx, choices.pictures, *choices.input);
@@ -65,10 +69,16 @@ void check_choices(const Context& ctx, const RunChoices& choices, const Program&
         throw UsageError(cat(choices.pictures.html ? "--html" : "--perfetto",
                              " reads the recording twice: not from a pipe"),
                          "-i FILE");
-    if (choices.top && (choices.folded || choices.pictures.has_any() || choices.input))
-        throw UsageError(
-            "--top shows what happens now: not with --folded, --flame, --heat, --html, --perfetto, "
-            "--plot or -i");
+    const char* const at_the_end =
+        first_given({{"--folded", choices.folded},
+                     {"--flame", choices.pictures.flame.has_value()},
+                     {"--heat", choices.pictures.heat.has_value()},
+                     {"--html", choices.pictures.html.has_value()},
+                     {"--perfetto", choices.pictures.perfetto.has_value()},
+                     {"--plot", choices.pictures.is_plotted},
+                     {"-i", choices.input.has_value()}});
+    if (choices.top && at_the_end)
+        throw UsageError(cat("--top shows what happens now: not with ", at_the_end));
     if (choices.session && !choices.freeze_on) throw UsageError("--session goes with --freeze-on");
     if (choices.freeze_on && choices.input)
         throw UsageError("--freeze-on stops what is being recorded: not with -i");

@@ -56,6 +56,8 @@ struct RunChoices {
     // Else the scripts that the program was merged from, beside others or not, by prefixed names:
     // JointPrinter prints its output.
     std::vector<const bt::Compiled*> scripts;
+    // The program answers a question of a command's words: its keys are those behind `by`.
+    bool is_adhoc = false;
     // The program has no code: hist triggers of the kernel fill its maps (run_hists()).
     const LatencyHists* hists = nullptr;
     PictureChoices pictures;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -46,6 +47,7 @@ public:
         if (choices_.interval) print_times(now_ns);
         from_ns_ = now_ns;
         for (const TimeAccount& account : all) {
+            if (account.threads != 0) seen_.insert(account.pid);
             const std::vector<TimeRow> rows = time_rows(account, names_);
             if (choices_.json)
                 ctx_.out.line(time_json(account, rows, during_ns));
@@ -53,6 +55,12 @@ public:
                 ctx_.out.write(time_text(account, rows, during_ns, choices_.controls));
         }
         ctx_.out.flush();
+    }
+
+    // Of the processes asked for, those that never had a thread.
+    void tell_missing(const std::vector<int>& pids) {
+        for (const int pid : std::set<int>(pids.begin(), pids.end()))
+            if (!seen_.contains(pid)) ctx_.err.line(cat("no record here is of process ", pid));
     }
 
     void print_losses(const LossLedger& losses) {
@@ -83,6 +91,7 @@ private:
     TimeAccounts& accounts_;
     ValueNames names_;
     ValueWriter times_;
+    std::set<int> seen_;
     std::uint64_t from_ns_ = 0;
     bool is_first_ = true;
 };
@@ -189,6 +198,7 @@ int run_recorded(Context& ctx, const std::vector<int>& pids, const RunChoices& c
     printer.print(last.value_or(0));
     LossLedger losses = read_losses(replay.losses(), replay, accounts.maps());
     printer.print_losses(losses);
+    printer.tell_missing(pids);
     for (const std::string& note : replay.notes()) ctx.err.line(note);
     return loop.exit_status(status_of(choices.strict, losses));
 }

@@ -331,6 +331,19 @@ bool Options::parse(Context& ctx, Args args, std::vector<std::string>& words) {
     return true;
 }
 
+const char* first_given(std::initializer_list<GivenOption> options) {
+    const auto* const given = std::ranges::find(options, true, &GivenOption::is_given);
+    return given == options.end() ? nullptr : given->name;
+}
+
+void check_exclusive(std::initializer_list<GivenOption> options) {
+    const char* first = nullptr;
+    for (const auto& [name, is_given] : options) {
+        if (is_given && first) throw UsageError(cat(first, " and ", name, " exclude each other"));
+        if (is_given) first = name;
+    }
+}
+
 void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint) {
     if (words.size() > most)
         throw UsageError(cat("'", words[most], "' is one word too many"), std::move(hint));

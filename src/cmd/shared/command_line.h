@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,6 +83,16 @@ private:
     struct State;
     std::unique_ptr<State> state_;
 };
+
+// An option, for messages, and whether the user gave it.
+struct GivenOption {
+    const char* name;
+    bool is_given;
+};
+// The name of the first that was given; null if none was.
+const char* first_given(std::initializer_list<GivenOption> options);
+// Throws UsageError with the names of two that were given: "--raw and --hex exclude each other".
+void check_exclusive(std::initializer_list<GivenOption> options);
 
 // Throws UsageError if there are more than `most` words.
 void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint = {});

@@ -1,5 +1,6 @@
 #include "cmd/shared/page_file.h"
 
+#include "base/error.h"
 #include "base/path.h"
 
 namespace gpufs {
@@ -21,6 +22,12 @@ void PageFile::finish() {
     writer_.finish();
     file_.add(piece_);
     file_.commit();
+}
+
+void check_is_file(std::string_view option, const std::optional<std::string>& path) {
+    if (path == "-")
+        throw UsageError(cat(option, " writes a file, nothing to standard output"),
+                         "name one; './-' is the one of this name");
 }
 
 std::string recording_name(const std::string& path) {

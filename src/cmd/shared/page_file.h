@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/whole_file.h"
 #include "view/export/record_timeline.h"
@@ -27,6 +29,10 @@ private:
     std::string piece_;
     PageWriter writer_;
 };
+
+// Throws UsageError where the option's file, a picture or a timeline, is named "-": it is written
+// beside what goes to standard output.
+void check_is_file(std::string_view option, const std::optional<std::string>& path);
 
 // The name of a recording's file, without its folders.
 std::string recording_name(const std::string& path);

@@ -82,6 +82,7 @@ void check_pictures(const PictureChoices& choices) {
     needs_flame(choices.is_icicle, "--icicle");
     if (choices.title && !choices.has_files()) throw UsageError("--title goes with a picture");
     const auto files = choices.files();
+    for (const auto& [option, path] : files) check_is_file(option, path);
     for (std::size_t i = 0; i < files.size(); ++i)
         for (std::size_t k = i + 1; k < files.size(); ++k)
             if (are_one_file(files[i].second, files[k].second))

@@ -1,9 +1,13 @@
 #include "cmd/shared/recording_input.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "view/duration.h"
 #include "view/losses.h"
 
 namespace gpufs {
@@ -42,14 +46,31 @@ void RecordingRange::limit(RecordChoice& choice, TraceFile& file) const {
     if (to_.text) choice.to = to_.in_clock(file);
 }
 
+std::string RecordingRange::missed_text(TraceFile& file, const WantedRecords& wanted) const {
+    if ((!from_.text && !to_.text) || wanted.has_reached_range()) return {};
+    const auto words = [&](std::uint64_t time) {  // rounded as in the lines of a report
+        return file.context().options.clock_is_ns ? seconds_text(time + 500) : cat(time);
+    };
+    file.rewind();
+    const TraceRecord* record = file.next();
+    if (!record) return {};
+    const std::uint64_t first = record->timestamp;
+    std::uint64_t last = first;
+    file.rewind({}, std::numeric_limits<std::uint64_t>::max());
+    while ((record = file.next())) last = std::max(last, record->timestamp);
+    return cat("no record is of that time: the recording goes from ", words(first), " to ",
+               words(last));
+}
+
 void RecordingRange::Moment::parse(const std::string& given) {
     text = given;
     const auto number = parse_whole_number(given);
     if (number && !number->is_negative) count = number->magnitude;
     try {
         time = parse_duration(option, given);
-    } catch (const UsageError&) {
-        if (!count) throw;
+    } catch (const UsageError& e) {
+        if (!count)
+            throw UsageError(e.what(), "as the lines show it: 220.5; or with a unit: 220500ms");
     }
 }
 

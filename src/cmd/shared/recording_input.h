@@ -34,6 +34,10 @@ public:
     // does.
     void limit(RecordChoice& choice, TraceFile& file) const;
 
+    // Where it is given and no record was in it: a sentence with the times of the first and the
+    // last record. Else empty. Reads the recording again.
+    std::string missed_text(TraceFile& file, const WantedRecords& wanted) const;
+
 private:
     // Which of the two is meant is known once the recording's clock is.
     struct Moment {

@@ -39,6 +39,15 @@ std::string end_text(std::string_view name, int status) {
     return cat(name, " ended with exit status ", WEXITSTATUS(status));
 }
 
+std::string end_command(HeldCommand& command) {
+    const auto status = command.end();
+    const std::string name = cat("'", command.name(), "' (pid ", command.pid(), ")");
+    if (!status) return cat(name, " got SIGTERM and goes on");
+    if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
+        return cat(name, " was ended with SIGTERM");
+    return end_text(name, *status);
+}
+
 int exit_status_of(int status) {
     constexpr int kSignal = 128;
     return WIFSIGNALED(status) ? kSignal + WTERMSIG(status) : WEXITSTATUS(status);
@@ -72,7 +81,9 @@ void RunLoop::hold(std::vector<std::string> argv, CommandOutput output) {
 
 void RunLoop::begin() {
     begin(monotonic_ns());
-    if (command_) command_->release();
+    if (!command_) return;
+    command_->release();
+    is_released_ = true;
 }
 
 void RunLoop::begin(std::uint64_t first_ns) {
@@ -126,8 +137,9 @@ int RunLoop::exit_status(int status) const {
     return exit_status_of(*command_status_);
 }
 
-std::string RunLoop::command_end() const {
-    return command_status_ ? end_text(command_->name(), *command_status_) : std::string();
+std::string RunLoop::command_end() {
+    if (command_status_) return end_text(command_->name(), *command_status_);
+    return command_ && is_released_ ? end_command(*command_) : std::string();
 }
 
 }  // namespace gpufs

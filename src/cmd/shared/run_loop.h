@@ -22,6 +22,10 @@ std::vector<std::string> take_command(Args& args);
 // "make ended with exit status 2", for a status of wait(2).
 std::string end_text(std::string_view name, int status);
 
+// Ends a command that did not end the run, and returns a sentence about it. It may have exited by
+// itself meanwhile.
+std::string end_command(HeldCommand& command);
+
 // The exit status that a shell gives a COMMAND that ended with this status of wait(2): 128 and the
 // signal's number where one ended it.
 int exit_status_of(int status);
@@ -90,8 +94,9 @@ public:
     End end();
     bool is_over() { return end() != End::none; }
 
-    // A line about how the command ended; empty while it runs, and if there is none.
-    std::string command_end() const;
+    // A line about how the command ended; where it still runs, it is ended now. Empty if there is
+    // none, and if it was never started.
+    std::string command_end();
     // The return value of Command::run: the negative number of the signal that ended the work; else
     // `status`, or where that is kOk the command's, as shells have it: 128 and its number if a
     // signal ended it.
@@ -103,6 +108,7 @@ private:
     std::optional<std::chrono::nanoseconds> duration_, interval_;
     StopSignals signals_;
     std::optional<HeldCommand> command_;
+    bool is_released_ = false;
     Fd wakes_;  // an epoll descriptor
     std::uint64_t begin_ns_ = 0, end_ns_ = kNever, next_tick_ns_ = kNever;
     std::optional<int> command_status_;

@@ -25,6 +25,10 @@ Session require_session(const SessionChoice& choice) {
     return session;
 }
 
+void tell_no_session(Context& ctx, const Session& session, std::string_view so) {
+    ctx.err.line(cat("gpufs: there is no ", session.described(), ", so ", so));
+}
+
 void apply_or_print(Context& ctx, const Changes& changes, bool dry_run) {
     if (!dry_run) return changes.apply();
     for (const std::string& line : changes.shell_lines()) ctx.out.line(line);

@@ -91,19 +91,22 @@ int cmd_show(Context& ctx, Args args) {
         .session(session_choice);
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0);
-    if (follow + consume + snapshot + hist > 1)
-        throw UsageError("--follow, --consume, --snapshot and --hist exclude each other");
-    if (hist && (choices.last || choices.condition))
-        throw UsageError("--hist shows what is counted: --last and --if do not go with it",
+    check_exclusive(
+        {{"--follow", follow}, {"--consume", consume}, {"--snapshot", snapshot}, {"--hist", hist}});
+    if (hist && choices.last) throw UsageError("--hist shows what is counted: not with --last");
+    if (hist && choices.condition)
+        throw UsageError("--hist shows what is counted: not with --if",
                          "a condition goes with the trigger: gpufs trigger hist … --if EXPR");
     if (follow && choices.last) throw UsageError("--last does not go with --follow");
     if (duration && !follow) throw UsageError("--duration goes with --follow");
     if (choices.strict && !follow && !consume && !hist)
         throw UsageError("--strict goes with --follow, --consume and --hist",
                          "what stays in the buffer can be read again");
-    if (snapshot && choices.needs_fields())
-        throw UsageError(
-            "--snapshot shows the kernel's text: -e, --if and --json do not go with it");
+    const char* const by_fields = first_given({{"-e", !choices.events.empty()},
+                                               {"--if", choices.condition.has_value()},
+                                               {"--json", choices.form.json}});
+    if (snapshot && by_fields)
+        throw UsageError(cat("--snapshot shows the kernel's text: not with ", by_fields));
     const Session session = require_session(session_choice);
     if (hist) return show_hists(ctx, session, choices);
     if (follow) return show_live(ctx, session, choices, duration);

@@ -19,12 +19,44 @@ constexpr std::string_view kRegisterEvents[] = {"*:*_reg_rw", "*:*_rreg", "*:*_w
 constexpr std::string_view kTaskEvents[] = {"sched:sched_switch", "sched:sched_process_fork",
                                             "sched:sched_process_exec", "sched:sched_process_exit"};
 
+// Those that make sense in a buffer which is gone with the recording.
+constexpr std::string_view kRecordActions[] = {"stacktrace", "traceon", "traceoff", "enable_event",
+                                               "disable_event"};
+
+// "enable_event EVENT", as 'gpufs trigger' takes it, in the kernel's form: "enable_event:EVENT".
+std::string in_kernels_form(std::string text) {
+    const auto space = text.find(' ');
+    const auto next = text.find_first_not_of(' ', space);
+    if (next != text.npos && std::string_view(text).substr(0, space).ends_with("_event") &&
+        text.compare(next, 3, "if ") != 0)
+        text.replace(space, next - space, ":");
+    return text;
+}
+
 bool switches_buffer(const Trigger& trigger) {
     return trigger.action == "traceon" || trigger.action == "traceoff";
 }
 
-// The trigger on each event against which its condition checks. Throws the first complaint when
-// there is none.
+// None of the events is what the condition is about. Where all lack the field, it is not the first
+// event's mistake.
+[[noreturn]] void throw_complaint(Events& known, const std::vector<std::string>& events,
+                                  const Expression& condition, const SourceError& first) {
+    const Span at = first.at();
+    const std::string field = condition.source.text.substr(at.begin, at.end - at.begin);
+    const auto names = fields_of(condition);
+    if (events.size() == 1 || std::ranges::count(names, field) == 0 ||
+        std::ranges::any_of(events, [&](const std::string& event) {
+            return known.require(event).find(field) != nullptr;
+        }))
+        throw first;
+    throw SourceError(
+        condition.source, at,
+        cat("none of the ", events.size(), " events to be recorded has a field '", field, "'"),
+        "name one that has it with -e; 'gpufs list -v EVENT' shows an event's fields");
+}
+
+// The trigger on each event against which its condition checks. Throws UsageError when there is
+// none.
 void put_on(Events& known, const Trigger& trigger, const Expression* condition,
             const std::vector<std::string>& events, std::vector<TriggerOn>& triggers) {
     const std::size_t before = triggers.size();
@@ -43,15 +75,16 @@ void put_on(Events& known, const Trigger& trigger, const Expression* condition,
         }
         triggers.push_back(std::move(on));
     }
-    if (triggers.size() == before && complaint) throw *complaint;
+    if (triggers.size() == before && complaint)
+        throw_complaint(known, events, *condition, *complaint);
 }
 
 }  // namespace
 
 RecordTrigger parse_record_trigger(const std::string& text) {
-    RecordTrigger parsed{parse_trigger(text), std::nullopt};
+    RecordTrigger parsed{parse_trigger(in_kernels_form(text)), std::nullopt};
     Trigger& trigger = parsed.trigger;
-    check_trigger(trigger);
+    check_trigger(trigger, kRecordActions);
     if (trigger.action == "snapshot")
         throw UsageError("a snapshot would be gone with the recording's buffer",
                          "--ring with --trigger traceoff keeps what led to an event");

@@ -23,7 +23,7 @@ constexpr std::size_t kLook = 16 << 10;
 std::unique_ptr<RecordSource> open_by_content(const std::string& path) {
     Fd file = open_recording(path);
     std::string begin(kLook, '\0');
-    begin.resize(read_at(file.get(), 0, std::as_writable_bytes(std::span(begin)), "the recording"));
+    begin.resize(read_at(file.get(), 0, std::as_writable_bytes(std::span(begin)), path));
     if (perf_data::begins_as_perf_data(begin)) return open_perf_recording(std::move(file), path);
     if (!begin.starts_with(trace_dat::kMagic) && begins_as_trace_text(begin))
         return open_text_recording(std::move(file), path);

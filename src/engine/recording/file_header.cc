@@ -60,7 +60,7 @@ std::string_view name_of(Option id) {
 TraceFileHeader::TraceFileHeader(int file, std::string path)
     : file_(file),
       path_(std::move(path)),
-      events_(std::make_unique<RecordedEvents>()),
+      events_(std::make_unique<RecordedEvents>(path_)),
       kallsyms_([this](const auto& take) { take(sized_text(kallsyms_place_)); }),
       printk_formats_([this] { return sized_text(printk_place_); }) {
     struct stat status {};

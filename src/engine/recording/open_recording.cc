@@ -54,6 +54,7 @@ Fd open_recording(const std::string& path) {
                           : open_file(path, O_RDONLY | O_NONBLOCK);
     struct stat status {};
     check(::fstat(file.get(), &status), [&] { return cat("look at '", path, "'"); });
+    if (S_ISDIR(status.st_mode)) throw SysError(EISDIR, cat("read '", path, "'"));
     const bool is_pipe = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
     return is_pipe ? copy_of(file, path) : std::move(file);
 }

@@ -76,7 +76,7 @@ std::string event_name(const Attribute& attribute) {
 PerfIndex::PerfIndex(int file, std::string path)
     : file_(file),
       path_(std::move(path)),
-      formats_(std::make_unique<RecordedEvents>()),
+      formats_(std::make_unique<RecordedEvents>(path_)),
       printk_formats_([this] { return printk_text_; }) {
     facts.format = "perf.data";
     try {

@@ -33,7 +33,17 @@ std::optional<std::string> RecordedEvents::find_name(int id) {
 std::string RecordedEvents::advice(std::string_view missing) const {
     if (missing.find(':') != missing.npos && !is_glob(missing))
         return cat("'gpufs record -e ", missing, "' records it");
-    return "'gpufs report --stat' shows the events of a recording";
+    return report("--stat") + " shows the events of the recording";
+}
+
+std::string RecordedEvents::field_advice() const {
+    return report("--json") + " shows the fields of its records";
+}
+
+// The command, in quotes, that reads the recording with the option.
+std::string RecordedEvents::report(std::string_view option) const {
+    const bool has_path = !path_.empty() && path_ != "-";
+    return cat("'gpufs report ", option, has_path ? cat(' ', shell_quote(path_)) : "", "'");
 }
 
 }  // namespace gpufs

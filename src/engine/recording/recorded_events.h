@@ -7,6 +7,9 @@ namespace gpufs {
 // The formats that a recording brings along.
 class RecordedEvents : public EventSource {
 public:
+    // `path`: of the recording, for advice; "-", or empty, where it cannot be read again.
+    explicit RecordedEvents(std::string path = {}) : path_(std::move(path)) {}
+
     // Of several formats with one id the first is kept.
     void add(std::string_view system, std::string format_text);
 
@@ -15,11 +18,15 @@ public:
     std::optional<std::string> find_name(int id) override;
     std::string described() const override { return "this recording"; }
     std::string advice(std::string_view missing) const override;
+    std::string field_advice() const override;
 
 private:
     struct Recorded {
         std::string full_name, text;
     };
+    std::string report(std::string_view option) const;
+
+    std::string path_;
     std::map<int, Recorded> by_id_;
 };
 

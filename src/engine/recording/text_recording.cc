@@ -110,7 +110,7 @@ private:
     };
     void look_at_all();
     void look_at(const TraceTextLine& line);
-    void make_events();
+    void make_events(const std::string& path);
     void make_own_events(RecordedEvents& formats);
     bool read_one(Made& made);
     void make(LineKind kind, const TraceTextLine& line, Made& made);
@@ -152,7 +152,7 @@ TextRecording::TextRecording(Fd file, const std::string& path)
     facts_.format = "text";
     context_.addresses.symbol = [this](std::uint64_t address) { return symbols_.find(address); };
     look_at_all();
-    make_events();
+    make_events(path);
     RecordingBuffer& buffer = buffers_.emplace_back();
     buffer.bytes = static_cast<std::uint64_t>(status.st_size);
     facts_.cpus = std::max(heading_.cpus, seen_cpus_.empty()
@@ -208,8 +208,8 @@ void TextRecording::make_own_events(RecordedEvents& formats) {
     add("user_stack", kUserStack, user);
 }
 
-void TextRecording::make_events() {
-    auto formats = std::make_unique<RecordedEvents>();
+void TextRecording::make_events(const std::string& path) {
+    auto formats = std::make_unique<RecordedEvents>(path);
     make_own_events(*formats);
     std::vector<std::string> by_pairs;
     int id = kFirstTextId;

@@ -13,6 +13,9 @@ namespace gpufs {
 WantedRecords::WantedRecords(TraceContext& context, RecordChoice choice)
     : context_(context), choice_(std::move(choice)) {
     Events& known = context_.events;
+    std::ranges::sort(choice_.pids);
+    choice_.pids.erase(std::unique(choice_.pids.begin(), choice_.pids.end()), choice_.pids.end());
+    seen_pids_.resize(choice_.pids.size());
     if (!choice_.events.empty()) choice_.events = known.match(choice_.events);
     if (!choice_.condition) return;
     // Whoever names the events wants to hear what is wrong with the condition for each of them.
@@ -57,13 +60,25 @@ LossLedger WantedRecords::losses() const {
     return {{cat("events that the recording lost, in ", counted(gaps_, "place")), lost_}};
 }
 
+std::vector<int> WantedRecords::missing_pids() const {
+    std::vector<int> missing;
+    for (std::size_t i = 0; i < seen_pids_.size(); ++i)
+        if (!seen_pids_[i]) missing.push_back(choice_.pids[i]);
+    return missing;
+}
+
 bool WantedRecords::wants(const TraceRecord& record, Stream& stream) {
     if (record.timestamp < choice_.from) return false;
+    has_reached_range_ = true;
     if (!choice_.cpus.empty() &&
         std::ranges::count(choice_.cpus, static_cast<unsigned>(record.cpu)) == 0)
         return false;
     const CommonFields common = common_fields(record.bytes);
-    if (!choice_.pids.empty() && std::ranges::count(choice_.pids, common.pid) == 0) return false;
+    if (!choice_.pids.empty()) {
+        const auto asked = std::ranges::find(choice_.pids, common.pid);
+        if (asked == choice_.pids.end()) return false;
+        seen_pids_[static_cast<std::size_t>(asked - choice_.pids.begin())] = true;
+    }
     const Decision& about = decision(record.id());
     if (about.is_stack)
         return stream.last_was_wanted || (choice_.events.empty() && !choice_.condition);

@@ -51,6 +51,10 @@ public:
 
     // What was lost among all records that the source gave out.
     LossLedger losses() const;
+    // Whether a record between `from` and `to`, wanted or not, was among them.
+    bool has_reached_range() const { return has_reached_range_; }
+    // Those of the wanted pids that made none of the records there.
+    std::vector<int> missing_pids() const;
 
 private:
     // What is decided about all records of one event.
@@ -76,7 +80,9 @@ private:
     RecordChoice choice_;
     ByEventId<Decision> decisions_;
     std::vector<Stream> streams_;
-    TraceRecord told_;  // a record with what was lost before others
+    bool has_reached_range_ = false;
+    std::vector<bool> seen_pids_;  // for each of the choice's
+    TraceRecord told_;             // a record with what was lost before others
     Loss lost_;
     std::size_t gaps_ = 0;  // the places where some were lost
 };

@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "engine/session/scratch_instance.h"
+#include "kernel/host/cpus.h"
 
 namespace gpufs {
 namespace {
@@ -12,6 +14,25 @@ constexpr const char* kNoFilter = "0";
 // The text to write to the event's filter file to restore its current state.
 std::string restoring(const EventState& state) {
     return state.filter.empty() || state.filter_is_broken ? kNoFilter : state.filter;
+}
+
+// Refuses a CPU that this machine does not have. The kernel takes it as a number, for a record that
+// never comes, and refuses a list without saying why.
+void require_cpus(const Expression& expression, const ExprNode& node, const EventFormat& event) {
+    for (const ExprNode& term : node.terms) require_cpus(expression, term, event);
+    if (node.kind != ExprNode::Kind::predicate) return;
+    const Predicate& p = node.predicate;
+    std::uint64_t highest = 0;
+    if (p.value.kind == Literal::Kind::cpu_list) {
+        if (const auto cpus = parse_kernel_cpu_list(p.value.text)) highest = cpus->size() - 1;
+    } else if (p.value.kind == Literal::Kind::number && p.op == CompareOp::eq) {
+        const auto subject = find_subject(event, p.field);
+        if (subject && subject->kind == Subject::Kind::cpu) highest = p.value.bits();
+    }
+    const unsigned last = possible_cpus().back();
+    if (highest > last)
+        throw SourceError(expression.source, p.value.span, cat("this machine has no CPU ", highest),
+                          cat("it has ", cpu_list_to_text(possible_cpus())));
 }
 
 }  // namespace
@@ -26,6 +47,7 @@ SessionPlan plan_filter(const Session& session, const std::vector<EventFormat>& 
     plan_session(plan, session);
     const Tracefs& at = session.tracefs();
     for (const EventFormat& event : events) {
+        require_cpus(expression, expression.root, event);
         const std::string name = event.full_name();
         const std::string directory = event_directory(name);
         const EventState now = session.exists() ? read_event_state(at, name) : EventState{};
@@ -65,7 +87,11 @@ SessionPlan plan_clear_filter(const Session& session, const std::vector<std::str
         if (now.is_enabled) plan.changes.replace(at, directory + "/enable", "0", "1");
         if (!now.filter.empty())
             plan.changes.replace(at, directory + "/filter", kNoFilter, restoring(now));
-        std::string note = cat(name, ": filter removed, disabled in ", session.described());
+        std::vector<std::string> gone;
+        if (!now.filter.empty()) gone.emplace_back("filter removed");
+        if (now.is_enabled) gone.emplace_back("disabled");
+        std::string note = cat(name, ": ", gone.empty() ? "not filtered" : join(gone, ", "), " in ",
+                               session.described());
         if (!now.triggers.empty())
             note += cat("; its triggers stay ('gpufs trigger --clear -e ", name, session.option(),
                         "' removes them)");

@@ -91,14 +91,14 @@ struct FileWrite {
     std::string file, text, previous;
 };
 
-FileWrite set_buffer(const Tracefs& at, const Setting& setting) {
+FileWrite set_buffer(const Session&, const Tracefs& at, const Setting& setting) {
     constexpr std::uint64_t kLeastKb = 8;
     const std::uint64_t kb = (parse_size("buffer", setting.value) + 1023) / 1024;
     if (kb < kLeastKb) throw UsageError("buffer needs at least 8k a CPU");
     return {"buffer_size_kb", cat(kb), cat(read_buffer_kb(at))};
 }
 
-FileWrite set_clock(const Tracefs& at, const Setting& setting) {
+FileWrite set_clock(const Session&, const Tracefs& at, const Setting& setting) {
     std::vector<std::string> clocks = split(first_line(at, "trace_clock"), ' ');
     for (std::string& clock : clocks)
         std::erase_if(clock, [](char c) { return c == '[' || c == ']'; });
@@ -108,7 +108,7 @@ FileWrite set_clock(const Tracefs& at, const Setting& setting) {
     return {"trace_clock", setting.value, read_clock(at)};
 }
 
-FileWrite set_pids(const Tracefs& at, const Setting& setting) {
+FileWrite set_pids(const Session&, const Tracefs& at, const Setting& setting) {
     const auto pids =
         setting.value == kNone ? std::vector<std::string>() : split(setting.value, ',');
     for (const std::string& pid : pids) {
@@ -123,7 +123,7 @@ FileWrite set_pids(const Tracefs& at, const Setting& setting) {
     return {"set_event_pid", join(pids, " "), join(before, " ")};
 }
 
-FileWrite set_cpus(const Tracefs& at, const Setting& setting) {
+FileWrite set_cpus(const Session&, const Tracefs& at, const Setting& setting) {
     const auto online = online_cpus();
     const auto cpus = setting.value == "all" ? online : parse_cpu_list("cpus", setting.value);
     for (const unsigned cpu : cpus)
@@ -133,15 +133,18 @@ FileWrite set_cpus(const Tracefs& at, const Setting& setting) {
     return {"tracing_cpumask", cpu_mask(cpus), first_line(at, "tracing_cpumask")};
 }
 
-FileWrite set_option(const Tracefs& at, const Setting& setting) {
+FileWrite set_option(const Session& session, const Tracefs& at, const Setting& setting) {
     const std::string name = setting.name == "children" ? "event-fork" : setting.name;
     if (name.find('/') != name.npos || !at.has("options/" + name)) {
         std::vector<std::string> names = list_directory(at.path("options"));
         for (const char* own : {"buffer", "clock", "pids", "children", "cpus"})
             names.emplace_back(own);
         std::string hint = did_you_mean(setting.name, names);
-        throw UsageError(cat("this kernel has no trace option '", setting.name, "'"),
-                         hint.empty() ? "'gpufs options' shows what there is" : hint);
+        throw UsageError(
+            cat("this kernel has no trace option '", setting.name, "'"),
+            hint.empty() ? cat("'gpufs options", session.exists() ? session.option() : " --global",
+                               "' shows what there is")
+                         : hint);
     }
     return {"options/" + name, parse_switch(setting) ? "1" : "0", is_on(at, name) ? "1" : "0"};
 }
@@ -183,7 +186,7 @@ std::vector<Setting> changed_settings(const Session& session) {
 }
 
 SessionPlan plan_settings(const Session& session, const std::vector<Setting>& settings) {
-    using Writer = FileWrite (*)(const Tracefs&, const Setting&);
+    using Writer = FileWrite (*)(const Session&, const Tracefs&, const Setting&);
     constexpr std::pair<std::string_view, Writer> kWriters[] = {
         {"buffer", set_buffer}, {"clock", set_clock}, {"pids", set_pids}, {"cpus", set_cpus}};
     SessionPlan plan;
@@ -194,7 +197,7 @@ SessionPlan plan_settings(const Session& session, const std::vector<Setting>& se
         Writer writer = set_option;
         for (const auto& [name, write] : kWriters)
             if (name == setting.name) writer = write;
-        FileWrite write = writer(now, setting);
+        FileWrite write = writer(session, now, setting);
         plan.changes.replace(session.tracefs(), write.file, write.text, write.previous);
         plan.notes.push_back(cat(setting.name, "=", setting.value, " in ", session.described()));
     }

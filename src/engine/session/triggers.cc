@@ -66,10 +66,9 @@ bool is_sure_to_be_ours(const Session& session, const Trigger& trigger) {
     return trigger.is_known() && !(trigger.is_hist() && session.is_global());
 }
 
-void check_trigger(const Trigger& trigger) {
+void check_trigger(const Trigger& trigger, std::span<const std::string_view> actions) {
     if (!trigger.is_known()) {
-        const std::vector<std::string> names(std::begin(kTriggerActions),
-                                             std::end(kTriggerActions));
+        const std::vector<std::string> names(actions.begin(), actions.end());
         std::string hint = did_you_mean(trigger.action, names);
         if (hint.empty()) hint = cat("actions: ", join(names, " "));
         throw UsageError(cat("unknown trigger action '", trigger.action, "'"), hint);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/session/filters.h"
@@ -19,8 +21,9 @@ struct TriggerOn {
 bool is_sure_to_be_ours(const Session& session, const Trigger& trigger);
 
 // Throws UsageError for an action that gpufs does not support, and if an event to switch is missing
-// or not allowed.
-void check_trigger(const Trigger& trigger);
+// or not allowed. `actions`: those that the caller takes, for the hint.
+void check_trigger(const Trigger& trigger,
+                   std::span<const std::string_view> actions = kTriggerActions);
 
 // The trigger with the full name of the event that it switches. Throws UsageError if this kernel
 // has no such event.

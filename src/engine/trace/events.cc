@@ -202,6 +202,19 @@ std::vector<EventFormat> Events::with_fields_of(const Expression& expression) {
     return found;
 }
 
+EventFormat Events::only_with_fields_of(const Expression& expression) {
+    constexpr std::size_t kShown = 12;
+    std::vector<EventFormat> events = with_fields_of(expression);
+    if (events.size() == 1) return std::move(events.front());
+    std::vector<std::string> names;
+    for (const EventFormat& event : events)
+        if (names.size() < kShown) names.push_back(event.full_name());
+    std::string list = join(names, ", ");
+    if (events.size() > kShown) list += cat(", … ", events.size() - kShown, " more");
+    throw UsageError(cat(events.size(), " events have ", join(fields_of(expression), ", ")),
+                     cat("choose with -e, several or all of: ", list));
+}
+
 // Only on the way to an error is every field name of the kernel worth collecting.
 void Events::throw_no_fields(const Expression& expression, const std::vector<std::string>& fields) {
     std::set<std::string> known, missing(fields.begin(), fields.end());
@@ -220,7 +233,7 @@ void Events::throw_no_fields(const Expression& expression, const std::vector<std
     std::string near = hint_at_label(*this, culprit);
     if (near.empty())
         near = did_you_mean(culprit, std::vector<std::string>(known.begin(), known.end()));
-    if (near.empty()) near = "'gpufs list -v EVENT' shows the fields of an event";
+    if (near.empty() && source_) near = source_->field_advice();
     throw SourceError(expression.source, at,
                       cat("no event of ", described(), " has a field '", culprit, "'"), near);
 }

@@ -43,6 +43,8 @@ public:
     virtual std::string described() const = 0;
     // Where to look for an event that the source does not have.
     virtual std::string advice(std::string_view missing) const = 0;
+    // Where to look for the fields of its events.
+    virtual std::string field_advice() const = 0;
 };
 
 // The events of a kernel or of a recording, by name and by the id in their records. Only those
@@ -83,6 +85,9 @@ public:
     // SourceError when there is none, with the reason: the field nobody has, or what is wrong with
     // it.
     std::vector<EventFormat> with_fields_of(const Expression& expression);
+    // The one event that has them. Throws UsageError, with the first ones to choose from, where
+    // several have.
+    EventFormat only_with_fields_of(const Expression& expression);
 
 private:
     // Ids are 16 bits wide in the records (common_type).

@@ -39,6 +39,9 @@ public:
                                "' counts it, and 'gpufs probe add' makes an event of it");
         return "'gpufs list' shows the events of this kernel; drivers bring theirs when loaded";
     }
+    std::string field_advice() const override {
+        return "'gpufs list -v EVENT' shows the fields of an event";
+    }
 
 private:
     // -1 when there is no such event any more.

@@ -176,7 +176,9 @@ TracefsMount find_tracefs_mount() {
     if (auto trouble = missing_mount("/proc/self"))
         return {{}, std::move(trouble->what), std::move(trouble->fix)};
     TracefsMount found;
-    if (const char* chosen = std::getenv("GPUFS_TRACEFS"); chosen && *chosen) {
+    const char* const chosen = std::getenv("GPUFS_TRACEFS");
+    const bool is_chosen = chosen && *chosen;
+    if (is_chosen) {
         found.root = chosen;
     } else {
         const Mounts mounts = read_mounts(read_file("/proc/self/mounts"));
@@ -196,7 +198,8 @@ TracefsMount find_tracefs_mount() {
                 found.root);
     } else {
         found.problem = cat(found.root, " is not a tracefs: it has no available_events");
-        found.fix = cat("as root: mount -t tracefs nodev ", kUsualMount);
+        found.fix = is_chosen ? "GPUFS_TRACEFS names it: unset that, or let it name a tracefs"
+                              : cat("as root: mount -t tracefs nodev ", kUsualMount);
     }
     return found;
 }

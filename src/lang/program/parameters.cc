@@ -39,10 +39,14 @@ ParameterValues parse_program_arguments(const Program& program,
                                         std::span<const std::string> words) {
     ParameterValues values;
     std::vector<std::string> known;
-    for (const Parameter& one : program.parameters) known.push_back(one.name);
+    for (const Parameter& one : program.parameters)
+        if (is_for_users(one)) known.push_back(one.name);
     for (const std::string& word : words) {
         const auto equals = word.find('=');
-        const std::string name = word.substr(0, equals);
+        std::string name = word.substr(0, equals);
+        // As it is written where there are several monitors.
+        const std::string prefix = cat(program.name, '.');
+        if (!program.find_parameter(name) && name.starts_with(prefix)) name.erase(0, prefix.size());
         if (equals == word.npos)
             throw UsageError(cat("'", word, "' is no name=value"),
                              known.empty() ? "this program has no parameters"
@@ -66,10 +70,14 @@ ParameterValues parse_program_arguments(const Program& program,
     return values;
 }
 
+bool is_for_users(const Parameter& parameter) {
+    return parameter.name != kFollowing && parameter.name != kFreezing;
+}
+
 std::string parameters_text(const Program& program) {
     std::string text;
     for (const Parameter& one : program.parameters) {
-        if (one.name == kFollowing) continue;
+        if (!is_for_users(one)) continue;
         const bool is_text = one.type == Parameter::Type::text;
         text += cat("  ", one.name, "=", is_text ? one.text : cat(one.value));
         if (!one.unit.empty()) text += cat(" ", one.unit);

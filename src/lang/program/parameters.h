@@ -27,8 +27,11 @@ struct ParameterValues {
 // with a "did you mean", for an unknown name or an invalid value.
 ParameterValues parse_program_arguments(const Program& program, std::span<const std::string> words);
 
-// One line per parameter: "  min_us=10000  us  print waits of this length and more". Empty without
-// parameters.
+// False for those that gpufs sets itself, by its options: kFollowing, kFreezing.
+bool is_for_users(const Parameter& parameter);
+
+// One line per parameter for users: "  min_us=10000  us  print waits of this length and more".
+// Empty without parameters.
 std::string parameters_text(const Program& program);
 
 }  // namespace gpufs

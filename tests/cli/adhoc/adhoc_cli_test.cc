@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_latency_has_every_pair_and_tells_what_was_none) {
               });
     BOOST_TEST(unpaired.status == 0, unpaired.err);
     BOOST_TEST(has(unpaired.err,
-                   "0 records, 0 lost; 1 start without an end; "
+                   "0 lost; 1 start without an end; "
                    "2 starts that a later one replaced\n"),
                unpaired.err);
 }

@@ -268,6 +268,16 @@ const std::vector<std::string> kBehind = {
 
 // Blocked at 18.807217626, behind process 187's last job, which ended at .989577158; its own ended
 // at 19.009707381, and it was woken at .762343.
+BOOST_AUTO_TEST_CASE(a_process_that_was_not_recorded_is_told) {
+    const auto ran = [](const std::string& pids) {
+        return test::gpufs(
+            {"watch", "--why", "-i", "tests/data/trace_dat/sched-6.18.dat", "-p", pids});
+    };
+    const std::string note = "no record here is of process 99999\n";
+    BOOST_TEST(has(ran("13502,99999").err, note));
+    BOOST_TEST(!has(ran("13502").err, "no record here"));
+}
+
 BOOST_AUTO_TEST_CASE(a_recorded_wait_for_a_job_is_split_by_what_the_ring_did) {
     const Why told = whys_of(test::gpufs(kBehind)).front();
     const long long queued = 989'577'158 - 807'217'626;

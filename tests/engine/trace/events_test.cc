@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(words_mean_an_event_a_system_or_a_pattern) {
                "this recording has no event 'sched_swich' | did you mean 'sched_switch'?");
     BOOST_TEST(complaint([&] { events.match({"zzz"}); }) ==
                "this recording has no event 'zzz' | "
-               "'gpufs report --stat' shows the events of a recording");
+               "'gpufs report --stat' shows the events of the recording");
     BOOST_TEST(complaint([&] { events.require("block:zzz"); }) ==
                "this recording has no event 'block:zzz' | 'gpufs record -e block:zzz' records it");
 }

@@ -43,6 +43,24 @@ BOOST_AUTO_TEST_CASE(a_bare_number_counts_what_the_parameter_counts) {
     BOOST_TEST(number("room=64k") == 65536);
 }
 
+BOOST_AUTO_TEST_CASE(the_programs_name_may_stand_before_a_parameter) {
+    const std::vector<std::string> words{"test.n=3"};
+    BOOST_TEST(parse_program_arguments(program(), words).numbers.at("n") == 3);
+    BOOST_TEST(refusal("other.n=1") ==
+               "this program has no parameter 'other.n' | it has n, wait, room, who");
+}
+
+BOOST_AUTO_TEST_CASE(what_gpufs_sets_itself_is_not_listed) {
+    const Program own = assemble(
+        {"own",
+         ".param freezing = 0 \"f\"\n.param following = 0 \"f\"\n.param n = 5 \"a number\"\n"
+         ".prog p begin\n  r0 = 0\n  exit\n"});
+    BOOST_TEST(parameters_text(own) == "  n=5  a number\n");
+    const std::vector<std::string> words{"zzzzzzz=1"};
+    BOOST_CHECK_EXCEPTION(parse_program_arguments(own, words), UsageError,
+                          [](const UsageError& e) { return e.hint() == "it has n"; });
+}
+
 BOOST_AUTO_TEST_CASE(texts_are_taken_as_they_are) {
     const std::vector<std::string> words{"who=a=b c", "n=1"};
     const ParameterValues values = parse_program_arguments(program(), words);
