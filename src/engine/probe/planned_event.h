@@ -7,8 +7,8 @@
 
 namespace gpufs {
 
-// An event that is to be made: all places of a static probe, or of a line of source, whose arguments
-// have one form.
+// An event that is to be made: all places of a static probe, or of a line of source, whose
+// arguments have one form.
 struct PlannedEvent {
     std::string name;
     struct Place {

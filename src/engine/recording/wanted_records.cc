@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "lang/event/field_value.h"
@@ -13,8 +14,7 @@ namespace gpufs {
 WantedRecords::WantedRecords(TraceContext& context, RecordChoice choice)
     : context_(context), choice_(std::move(choice)) {
     Events& known = context_.events;
-    std::ranges::sort(choice_.pids);
-    choice_.pids.erase(std::unique(choice_.pids.begin(), choice_.pids.end()), choice_.pids.end());
+    sort_unique(choice_.pids);
     seen_pids_.resize(choice_.pids.size());
     if (!choice_.events.empty()) choice_.events = known.match(choice_.events);
     if (!choice_.condition) return;

@@ -30,8 +30,9 @@ std::string stack_function(const MapDeclaration& map);
 // Adds the function to the program, "NAME.scratch", the memory of the CPUs, and "NAME.refused",
 // which counts the stacks that found no room. Its arguments: the context; the flags of get_stackid;
 // and, of a map that has callers, where the function that begins returns to, which kernels before
-// 6.12 leave out of its user stack, or 0. It returns the stack's id or, as get_stackid, a negative errno: -E2BIG where the map
-// is full. The kernel's own get_stackid, where it is used, leaves the caller out.
+// 6.12 leave out of its user stack, or 0. It returns the stack's id or, as get_stackid, a negative
+// errno: -E2BIG where the map is full. The kernel's own get_stackid, where it is used, leaves the
+// caller out.
 void define_stack_function(Program& program, const MapDeclaration& map);
 
 // Another way to take a user stack than the kernel's, which follows frame pointers.

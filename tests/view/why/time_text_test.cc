@@ -68,7 +68,8 @@ BOOST_AUTO_TEST_CASE(whose_a_fence_is_is_told_as_far_as_it_is_known) {
         "   19.4 %   700.0 ms  blocked in futex_wait\n"
         "   16.7 %   600.0 ms  moving buffers on ring gfx, its own\n"
         "   13.9 %   500.0 ms  queued for ring gfx, behind its own\n"
-        "   11.1 %   400.0 ms  queued for ring gfx, behind no job: for what it depends on, or a worker\n"
+        "   11.1 %   400.0 ms  queued for ring gfx, behind no job: for what it depends on, or a "
+        "worker\n"
         "    8.3 %   300.0 ms  running on ring gfx, of Xorg-802\n"
         "    5.6 %   200.0 ms  waiting for a fence of i915 gfx\n"
         "    2.8 %   100.0 ms  waiting for a fence of drm_sched gfx, of Xorg-802\n");
