@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cmd/run/gpu_section.h"
 #include "cmd/run/joint_run.h"
 #include "cmd/run/run_program.h"

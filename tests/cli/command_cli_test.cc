@@ -153,7 +153,8 @@ BOOST_AUTO_TEST_CASE(what_is_recorded_is_its_own, *ut::label("pure")) {
     const Ended recorded = test::gpufs({"record", "-e", "sched_process_exec", "-o", file.path(),
                                         "--", "sh", "-c", "/bin/true; /bin/true; exit 5"});
     BOOST_TEST(recorded.status == 5);
-    BOOST_TEST(has(recorded.err, "3 records in "), recorded.err);
+    BOOST_TEST(has(recorded.err, cat(") in ", file.path(), ", 0 lost\n")), recorded.err);
+    BOOST_TEST(has(recorded.err, "3 records ("), recorded.err);
 }
 
 BOOST_AUTO_TEST_CASE(its_exit_status_is_ours_where_ours_is_0, *ut::label("pure")) {

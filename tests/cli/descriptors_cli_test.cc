@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_recording_is_written_to_stdout, *ut::precondition(test::c
     BOOST_TEST(ended.status == 0, ended.err);
     BOOST_TEST(has(ended.out, "sched_process_exec:"), ended.out);
     BOOST_TEST(has(ended.err, "told\n"), ended.err);
-    BOOST_TEST(has(ended.err, " in stdout ("), ended.err);
+    BOOST_TEST(has(ended.err, " in stdout, "), ended.err);
     const Ended mixed = test::gpufs({"record", "-e", "sched_switch", "-o", "-", "--ring"});
     BOOST_TEST(mixed.status == 2);
     BOOST_TEST(mixed.err ==

@@ -176,7 +176,8 @@ bool lacks_something(const Ended& ended) {
     const std::string said = first_line(ended.err);
     return has(said, "this kernel") || has(said, "there is no session") ||
            has(said, "there is no file") || has(said, "no event is filtered") ||
-           has(said, "has no field") || has(said, "there is no GPU");
+           has(said, "has no field") || has(said, "events to be recorded has a field") ||
+           has(said, "there is no GPU");
 }
 
 // Tries what is on the pages, and says how many lines it ran.

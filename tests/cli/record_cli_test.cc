@@ -390,7 +390,7 @@ BOOST_AUTO_TEST_CASE(a_ring_keeps_the_last_records_and_writes_when_asked) {
     const auto first = report_of(folder.file()), second = report_of(folder.file("trace.dat.2"));
     BOOST_TEST(number_before(ended.err, "record") == first.size());
     BOOST_TEST(!second.empty());
-    BOOST_TEST(has(ended.err, cat(folder.file(), ".2 (")));
+    BOOST_TEST(has(ended.err, cat(folder.file(), ".2, ")));
     BOOST_TEST(has(ended.err, " older overwritten, 0 lost\n"));
 }
 

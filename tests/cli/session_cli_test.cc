@@ -17,6 +17,7 @@
 #include "support/nest.h"
 #include "support/rounds.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 
 namespace ut = boost::unit_test;
 
@@ -229,6 +230,27 @@ BOOST_AUTO_TEST_CASE(clearing_a_filter_disables_its_event) {
     BOOST_TEST(in(session, {"filter", "--clear"}).status == 0);
     BOOST_TEST(session.read("events/sched/sched_switch/filter") == "none\n");
     BOOST_TEST(session.read("events/sched/sched_switch/enable") == "0\n");
+}
+
+BOOST_AUTO_TEST_CASE(status_tells_instances_of_commands_at_work_from_those_of_others,
+                     *ut::label("pure")) {
+    const test::TempFile file;
+    Child::Setup setup;
+    setup.argv = {test::gpufs_binary(), "record", "-e", "sched_process_exec", "-o", file.path()};
+    Child record(setup);
+    const std::string own = cat("gpufs.", record.pid(), '.');
+    std::string told;
+    for (int i = 0; i < 400 && told.find(own) == told.npos; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        told = test::gpufs({"status"}).out;
+    }
+    bool is_told = false;
+    for (const std::string_view line : lines_of(told))
+        if (line.find(own) != line.npos)
+            is_told = line.starts_with("# instances of gpufs commands at work: ");
+    BOOST_TEST(is_told, told);
+    record.send(SIGTERM);
+    record.wait();
 }
 
 BOOST_AUTO_TEST_CASE(what_was_removed_of_an_event_is_said, *ut::label("pure")) {

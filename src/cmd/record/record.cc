@@ -268,8 +268,8 @@ void Recording::tell(const RecordingFile& file, bool has_gaps) {
         ctx_.out.flush();
         return;
     }
-    std::string words = cat(counted(records, "record"), " in ", file.path(), " (",
-                            size_to_text(file.bytes()), "), ");
+    std::string words = cat(counted(records, "record"), " (", size_to_text(file.bytes()), ") in ",
+                            file.path(), ", ");
     if (choices_.ring) words += cat(overwritten, " older overwritten, ");
     ctx_.err.line(words + losses_text(losses));
     if (has_gaps)

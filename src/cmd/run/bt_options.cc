@@ -188,7 +188,9 @@ void take_option(BtChoices& choices, int letter, const std::string& value, std::
             return;
         default:
             throw UsageError(
-                cat("unknown option '", word, "', or it lacks its value\n\n", bt_help()));
+                cat("unknown option '", word, "', ",
+                    word == "--json" ? "'-f json' prints JSON" : "or it lacks its value", "\n\n",
+                    bt_help()));
     }
 }
 

@@ -244,7 +244,7 @@ LossLedger HistLatency::losses() const {
     losses.add("starts that found no room", Loss::exactly(totals(Role::starts).dropped));
     losses.add("pairs that found no room", Loss::exactly(totals(Role::pairs).dropped));
     const Totals buckets = totals(Role::bucket);
-    losses.add(cat("keys that found no room in '", kLatencyMap, "'"),
+    losses.add(cat("values whose key found no room in '", kLatencyMap, "'"),
                Loss::exactly(buckets.dropped));
     std::uint64_t counted = buckets.dropped;
     for (const auto& [place, times] : times_) counted += times.count;

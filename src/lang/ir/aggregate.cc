@@ -383,7 +383,7 @@ void declare_refused(Program& program, const MapDeclaration& map) {
     declare_loss(program, refused_of(map),
                  map.is_global    ? cat("extremes of '", map.name, "' that others overtook")
                  : map.is_array() ? cat("values for indexes that '", map.name, "' does not have")
-                                  : cat("keys that found no room in '", map.name, "'"));
+                                  : cat("values whose key found no room in '", map.name, "'"));
 }
 
 bool adds_without_call(const MapDeclaration& map) {

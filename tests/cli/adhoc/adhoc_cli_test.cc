@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(keys_that_find_no_room_are_counted_one_by_one) {
                                 });
                             });
     BOOST_TEST(ran.status == 4, ran.err);
-    BOOST_TEST(count_behind(ran.out, "keys that found no room in 'count'") == kKeys - kRoom);
+    BOOST_TEST(count_behind(ran.out, "values whose key found no room in 'count'") == kKeys - kRoom);
     BOOST_TEST(has(ran.out, cat("\"lost\":", kKeys - kRoom, ',')), ran.out.substr(0, 200));
 }
 

@@ -105,6 +105,8 @@ BOOST_AUTO_TEST_CASE(words_of_the_command_line_are_checked) {
                          "ERROR: unknown option '--aa=20', or it lacks its value\n\n"
                          "USAGE:\n    gpufs bt [options] FILE"),
                unknown);
+    BOOST_TEST(refusal({"--json", "x.bt"})
+                   .starts_with("ERROR: unknown option '--json', '-f json' prints JSON\n\n"));
     const Ended absent = test::gpufs({"bt", "/nonexistent.bt"});
     BOOST_TEST(absent.status == 1);
     BOOST_TEST(absent.err ==

@@ -45,12 +45,12 @@ BOOST_AUTO_TEST_CASE(a_full_map_is_told_once_with_its_place) {
     const Ended ended = run_of(plain);
     BOOST_TEST(ended.out == "\n\n@a[1]: 1\n");
     BOOST_TEST(ended.err == cat("stdin:1:27-32", said, plain, '\n', std::string(26, ' '),
-                                "~~~~~\n2 lost: 2 keys that found no room in '@a'\n"));
+                                "~~~~~\n2 lost: 2 values whose key found no room in '@a'\n"));
     const std::string counted =
         "let @a = percpuhash(1); begin { @a[1] = count(); @a[2] = count() }";
-    BOOST_TEST(run_of(counted).err == cat("stdin:1:33-38", said, counted, '\n',
-                                          std::string(32, ' '),
-                                          "~~~~~\n1 lost: 1 key that found no room in '@a'\n"));
+    BOOST_TEST(run_of(counted).err ==
+               cat("stdin:1:33-38", said, counted, '\n', std::string(32, ' '),
+                   "~~~~~\n1 lost: 1 value whose key found no room in '@a'\n"));
 }
 
 BOOST_AUTO_TEST_CASE(elements_that_are_not_there_are_told_where_that_is_asked_for) {
