@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_library_that_is_nowhere_is_waited_for_as_long_as_the_comm
     const auto ran = Child(setup).wait();
     BOOST_TEST(ran.status == 0);
     BOOST_TEST(ran.err ==
-               "0 lost\nno process loaded a library 'libamdhip64.so*'\n"
+               "0 records, 0 lost\nno process loaded a library 'libamdhip64.so*'\n"
                "sh ended with exit status 0\n");
     setup.argv = {test::gpufs_binary(), "run", "hip"};
     const auto refused = Child(setup).wait();
