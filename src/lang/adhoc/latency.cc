@@ -257,7 +257,9 @@ private:
 
     static bool is_among(const std::vector<AdhocEvent>& events, const AdhocEvent& event) {
         return std::ranges::any_of(events, [&](const AdhocEvent& other) {
-            return other.target.kind == event.target.kind && other.target.name == event.target.name;
+            return other.target.kind == event.target.kind &&
+                   other.target.name == event.target.name &&
+                   other.format.full_name() == event.format.full_name();
         });
     }
 
@@ -270,7 +272,7 @@ private:
 
     void end_at(const AdhocEvent& event) {
         AdhocProbe probe(event, program_);
-        append_end(probe, event);
+        append_end(probe, event, !is_filtered_);
         probe.finish("end");
     }
 
@@ -279,7 +281,7 @@ private:
     void end_and_start_at(const AdhocEvent& event) {
         AdhocProbe probe(event, program_, &question_.filter);
         probe.filter(question_.filter);
-        append_end(probe, event);
+        append_end(probe, event, false);  // the first of all has no start
         append_start(probe, event);
         probe.finish("end_and_start");
     }
@@ -320,7 +322,7 @@ private:
         code.bind(done);
     }
 
-    void append_end(AdhocProbe& probe, const AdhocEvent& event) {
+    void append_end(AdhocProbe& probe, const AdhocEvent& event, bool counts_unmatched) {
         ir::Code& code = probe.code();
         const ir::Slot key = probe.key(end_names_, key_);
         const ir::Label unmatched = code.new_label(), done = code.new_label();
@@ -352,7 +354,7 @@ private:
         }
         code.jump(done);
         code.bind(unmatched);
-        if (!is_filtered_) probe.add_to(kUnmatchedMap, probe.key({}, {}));
+        if (counts_unmatched) probe.add_to(kUnmatchedMap, probe.key({}, {}));
         code.bind(done);
     }
 

@@ -43,6 +43,13 @@ AdhocEvent thing() {
     return event;
 }
 
+// Another event with the same fields.
+AdhocEvent end_of_thing() {
+    AdhocEvent event = thing();
+    event.target.name = "gpu:end";
+    return event;
+}
+
 AdhocQuestion question_of(const std::vector<std::string>& words) {
     const AdhocWords parsed = parse_adhoc_words("count", words);
     AdhocQuestion question;
@@ -254,6 +261,7 @@ BOOST_AUTO_TEST_CASE(a_latency_is_from_the_last_start_to_the_next_end_of_its_key
     AdhocQuestion question = question_of({"gpu:thing", "gpu:thing", "by", "flags"});
     AdhocLatency latency;
     latency.starts = {thing()};
+    question.events = {end_of_thing()};
     latency.pairs = parse_adhoc_pairs({"--key", "seqno"}, 0);
     latency.over_ns = 5000;
     test::MapWorld world(make_latency(question, latency));
@@ -291,12 +299,32 @@ BOOST_AUTO_TEST_CASE(a_latency_is_from_the_last_start_to_the_next_end_of_its_key
     BOOST_TEST(world.words("starts_refused") == Words{0});
 }
 
+BOOST_AUTO_TEST_CASE(an_event_that_is_both_ends_a_pair_and_begins_the_next_one) {
+    const AdhocQuestion question = question_of({"gpu:thing", "gpu:thing"});
+    AdhocLatency latency;
+    latency.starts = question.events;
+    latency.pairs = parse_adhoc_pairs({"--key", "seqno"}, 0);
+    test::MapWorld world(make_latency(question, latency));
+    BOOST_TEST_REQUIRE(world.program.programs.size() == 1u);
+    for (const std::uint64_t ns : {1000, 4000, 9000}) {
+        world.world.now.time_ns = ns;
+        world.run(0, test::tracepoint(), Record().set("seqno", std::uint64_t{1}).bytes);
+    }
+    const auto all = world.entries("latency").at(0).words;
+    BOOST_TEST(all.at(0) == 2u);  // of 3 and of 5 us
+    BOOST_TEST(all.at(1) == 8u);
+    BOOST_TEST(world.words("unmatched") == Words{0});
+    BOOST_TEST(contents(world, "starts") == "seqno=1 9000\n");
+}
+
 // Of system calls by thread: the key stays, with a start of 0, until its thread ends.
 BOOST_AUTO_TEST_CASE(a_thread_that_lives_keeps_its_place_among_the_starts) {
     AdhocQuestion question = question_of({"gpu:thing", "gpu:thing"});
-    question.events.front().format.system = "syscalls";
     AdhocLatency latency;
-    latency.starts = question.events;
+    latency.starts = {thing()};
+    question.events = {end_of_thing()};
+    for (auto* events : {&latency.starts, &question.events})
+        events->front().format.system = "syscalls";
     latency.pairs = parse_adhoc_pairs({"--key", "tid"}, 0);
     latency.thread_exit = thing();
     test::MapWorld world(make_latency(question, latency));
@@ -334,7 +362,7 @@ BOOST_AUTO_TEST_CASE(a_latency_tells_fields_that_its_start_had) {
     for (const bool keeps_keys : {false, true}) {
         AdhocQuestion question =
             question_of({"gpu:thing", "gpu:thing", "by", "count,ring,flags,start.flags"});
-        AdhocEvent start = thing(), end = without(without(thing(), "count"), "ring");
+        AdhocEvent start = thing(), end = without(without(end_of_thing(), "count"), "ring");
         if (keeps_keys) start.format.system = end.format.system = "syscalls";
         question.events = {end};
         AdhocLatency latency;
