@@ -377,7 +377,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_refused_before_anything_is) {
     // A file of the user's own is no matter of root.
     const Ended closed = test::gpufs_as_nobody({"export", path, "--csv", "/root/gpufs.csv"});
     BOOST_TEST(closed.status == 1);
-    BOOST_TEST(closed.err == "gpufs: cannot open '/root/gpufs.csv': Permission denied\n");
+    BOOST_TEST(closed.err == "gpufs: cannot write '/root/gpufs.csv': Permission denied\n");
     // Standard input and output are two files.
     BOOST_TEST(test::shell(cat("$GPUFS export -i - --csv - <", path)).out ==
                test::exported(path, "--csv"));
