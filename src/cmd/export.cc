@@ -63,15 +63,13 @@ void check_targets(const ExportOptions& choices, const std::string& recording) {
     const std::vector<const Target*> targets = choices.targets();
     if (targets.empty() && !choices.parquet)
         throw UsageError("no format is given", "--perfetto OUT writes what ui.perfetto.dev opens");
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-        const Target& one = *targets[i];
-        for (std::size_t k = 0; k < i; ++k)
-            if (are_one_file(*targets[k]->path, *one.path))
-                throw UsageError(
-                    cat(targets[k]->option, " and ", one.option, " write to one file"));
-        check_is_not_input(one.option, one.path, recording);
-        if (*one.path == "-" && one.is_binary && ::isatty(STDOUT_FILENO) != 0)
-            throw UsageError(cat(one.option, " writes bytes that are no text for a terminal"),
+    std::vector<OptionFile> files;
+    for (const Target* one : targets) files.push_back({one->option, *one->path});
+    check_are_apart(files);
+    for (const Target* one : targets) {
+        check_is_not_input(one->option, one->path, recording);
+        if (*one->path == "-" && one->is_binary && ::isatty(STDOUT_FILENO) != 0)
+            throw UsageError(cat(one->option, " writes bytes that are no text for a terminal"),
                              "name a file, or let stdout be a pipe");
     }
 }

@@ -56,29 +56,26 @@ void PageRecording::take() {
     const std::uint64_t now_ns = monotonic_ns();
     if (now_ns - taken_ns_ < kEach) return;
     taken_ns_ = now_ns;
-    move(&Recorder::move);
-}
-
-void PageRecording::move(Move how) {
     if (is_cut_) return;
-    try {
-        is_cut_ = !(recorder_.*how)(file_, kNoSizeLimit);
-    } catch (const SysError& e) {
-        if (!is_full_disk(e.code())) throw;
-        is_cut_ = true;
-    }
+    write([this] { return recorder_.move(file_, kNoSizeLimit); });
     if (is_cut_) session_.stop();
 }
 
-Fd PageRecording::finish() {
-    if (!is_cut_) session_.stop();
-    move(&Recorder::move_rest);
+void PageRecording::write(const std::function<bool()>& step) {
     try {
-        recorder_.update(file_);
+        if (!step()) is_cut_ = true;
     } catch (const SysError& e) {
         if (!is_full_disk(e.code())) throw;
         is_cut_ = true;
     }
+}
+
+Fd PageRecording::finish() {
+    if (!is_cut_) {
+        session_.stop();
+        write([this] { return recorder_.move_rest(file_, kNoSizeLimit); });
+    }
+    write([this] { return recorder_.update(file_), true; });
     return std::move(kept_);
 }
 

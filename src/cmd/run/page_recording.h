@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/fd.h"
@@ -26,8 +27,8 @@ public:
     bool is_cut() const { return is_cut_; }
 
 private:
-    using Move = bool (Recorder::*)(RecordingFile& file, std::uint64_t most);
-    void move(Move how);
+    // Notes where the step is false, for want of room, or finds the disk full.
+    void write(const std::function<bool()>& step);
 
     explicit PageRecording(Fd file);
 

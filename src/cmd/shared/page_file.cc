@@ -1,6 +1,7 @@
 #include "cmd/shared/page_file.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/path.h"
 
 namespace gpufs {
@@ -22,6 +23,14 @@ void PageFile::finish() {
     writer_.finish();
     file_.add(piece_);
     file_.commit();
+}
+
+void check_are_apart(std::span<const OptionFile> files) {
+    for (std::size_t i = 0; i < files.size(); ++i)
+        for (std::size_t k = 0; k < i; ++k)
+            if (are_one_file(files[k].path, files[i].path))
+                throw UsageError(
+                    cat(files[k].option, " and ", files[i].option, " write to one file"));
 }
 
 void check_is_file(std::string_view option, const std::optional<std::string>& path) {

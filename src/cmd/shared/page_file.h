@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,14 @@ private:
 // Throws UsageError where the option's file, a picture or a timeline, is named "-": it is written
 // beside what goes to standard output.
 void check_is_file(std::string_view option, const std::optional<std::string>& path);
+
+// The file that an option names.
+struct OptionFile {
+    const char* option;
+    std::string path;
+};
+// Throws UsageError where two of them write to one.
+void check_are_apart(std::span<const OptionFile> files);
 
 // The name of a recording's file, without its folders.
 std::string recording_name(const std::string& path);

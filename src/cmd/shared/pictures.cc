@@ -62,10 +62,10 @@ void add_timeline_options(Options& options, PictureChoices& choices) {
         .value("perfetto", choices.perfetto, "FILE", "write the timeline for ui.perfetto.dev");
 }
 
-std::vector<std::pair<const char*, std::string>> PictureChoices::files() const {
-    std::vector<std::pair<const char*, std::string>> given;
+std::vector<OptionFile> PictureChoices::files() const {
+    std::vector<OptionFile> given;
     const auto add = [&](const char* option, const std::optional<std::string>& path) {
-        if (path) given.emplace_back(option, *path);
+        if (path) given.push_back({option, *path});
     };
     add("--flame", flame);
     add("--heat", heat);
@@ -83,11 +83,7 @@ void check_pictures(const PictureChoices& choices) {
     if (choices.title && !choices.has_files()) throw UsageError("--title goes with a picture");
     const auto files = choices.files();
     for (const auto& [option, path] : files) check_is_file(option, path);
-    for (std::size_t i = 0; i < files.size(); ++i)
-        for (std::size_t k = i + 1; k < files.size(); ++k)
-            if (are_one_file(files[i].second, files[k].second))
-                throw UsageError(
-                    cat(files[i].first, " and ", files[k].first, " write to one file"));
+    check_are_apart(files);
 }
 
 void check_written(const Context& ctx, const PictureChoices& choices, const std::string& input,

@@ -34,7 +34,7 @@ struct PictureChoices {
     bool has_timeline() const { return html || perfetto; }
     bool has_files() const { return flame || heat || has_timeline(); }
     // The options of the files, and their paths.
-    std::vector<std::pair<const char*, std::string>> files() const;
+    std::vector<OptionFile> files() const;
     bool has_any() const { return has_files() || is_plotted; }
     // What is drawn by time needs samples where there is no interval.
     bool has_times() const { return heat || has_timeline() || is_plotted; }

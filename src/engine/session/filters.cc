@@ -29,10 +29,10 @@ void require_cpus(const Expression& expression, const ExprNode& node, const Even
         const auto subject = find_subject(event, p.field);
         if (subject && subject->kind == Subject::Kind::cpu) highest = p.value.bits();
     }
-    const unsigned last = possible_cpus().back();
-    if (highest > last)
+    if (highest == 0) return;
+    if (const auto cpus = possible_cpus(); highest > cpus.back())
         throw SourceError(expression.source, p.value.span, cat("this machine has no CPU ", highest),
-                          cat("it has ", cpu_list_to_text(possible_cpus())));
+                          cat("it has ", cpu_list_to_text(cpus)));
 }
 
 }  // namespace
@@ -87,11 +87,9 @@ SessionPlan plan_clear_filter(const Session& session, const std::vector<std::str
         if (now.is_enabled) plan.changes.replace(at, directory + "/enable", "0", "1");
         if (!now.filter.empty())
             plan.changes.replace(at, directory + "/filter", kNoFilter, restoring(now));
-        std::vector<std::string> gone;
-        if (!now.filter.empty()) gone.emplace_back("filter removed");
-        if (now.is_enabled) gone.emplace_back("disabled");
-        std::string note = cat(name, ": ", gone.empty() ? "not filtered" : join(gone, ", "), " in ",
-                               session.described());
+        const std::string gone = removed_text(now, {});
+        std::string note =
+            cat(name, ": ", gone.empty() ? "not filtered" : gone, " in ", session.described());
         if (!now.triggers.empty())
             note += cat("; its triggers stay ('gpufs trigger --clear -e ", name, session.option(),
                         "' removes them)");

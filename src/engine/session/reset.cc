@@ -70,16 +70,6 @@ void plan_states_reset(SessionPlan& plan, const Tracefs& at,
     }
 }
 
-// "traceoff removed, filter removed, disabled"; empty where the state is the default.
-std::string removed_text(const EventState& state) {
-    std::vector<std::string> gone;
-    for (const Trigger& trigger : state.triggers)
-        gone.push_back(cat(trigger.to_text(), " removed"));
-    if (!state.filter.empty()) gone.emplace_back("filter removed");
-    if (state.is_enabled) gone.emplace_back("disabled");
-    return join(gone, ", ");
-}
-
 }  // namespace
 
 void plan_event_reset(SessionPlan& plan, const Tracefs& at, const EventState& state) {
@@ -129,7 +119,7 @@ SessionPlan plan_reset_events(const Session& session, const std::vector<std::str
             return !is_sure_to_be_ours(session, trigger);
         });
         plan_event_reset(plan, session.tracefs(), state);
-        const std::string gone = removed_text(state);
+        const std::string gone = removed_text(state, state.triggers);
         plan.notes.push_back(cat(event, ": ", gone.empty() ? "nothing of gpufs' kind is set" : gone,
                                  " in ", session.described()));
     }

@@ -90,6 +90,14 @@ std::string Session::probe_group() const {
     return name_.empty() ? std::string(kDefaultInstance) : cat("gpufs_", name_);
 }
 
+std::string removed_text(const EventState& state, const std::vector<Trigger>& triggers) {
+    std::vector<std::string> gone;
+    for (const Trigger& trigger : triggers) gone.push_back(cat(trigger.to_text(), " removed"));
+    if (!state.filter.empty()) gone.emplace_back("filter removed");
+    if (state.is_enabled) gone.emplace_back("disabled");
+    return join(gone, ", ");
+}
+
 EventState read_event_state(const Tracefs& at, const std::string& event) {
     const std::string directory = event_directory(event);
     EventState state;

@@ -66,6 +66,10 @@ struct EventState {
     bool is_default() const { return !is_enabled && filter.empty() && triggers.empty(); }
 };
 
+// What is said when these triggers of it, its filter and its being enabled are taken away:
+// "traceoff removed, filter removed, disabled"; empty where there is nothing.
+std::string removed_text(const EventState& state, const std::vector<Trigger>& triggers);
+
 // Throws SysError if there is no such event.
 EventState read_event_state(const Tracefs& at, const std::string& event);
 
