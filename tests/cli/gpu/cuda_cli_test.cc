@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(launches_go_to_the_gpu_of_the_context_that_a_thread_has) {
         long long launches, graphs;
     };
     for (const OfGpu& one : {OfGpu{"-", 1, 1}, OfGpu{"0", 3, 1}, OfGpu{"2", 2 + 5, 2},
-                             OfGpu{"5", 4, 1}, OfGpu{"6", 6, 1}}) {
+                             OfGpu{"3", 7, 1}, OfGpu{"5", 4, 1}, OfGpu{"6", 6, 1}}) {
         const Told::Wanted of = ours({{"gpu", one.gpu}});
         BOOST_TEST(told.sum("streams", of, "count") == one.launches * kTimes, one.gpu);
         BOOST_TEST(told.sum("graphs", of, "count") == one.graphs, one.gpu);
@@ -282,8 +282,9 @@ BOOST_AUTO_TEST_CASE(collectives_of_a_library_that_has_them_built_in_are_counted
 }
 
 // What a program's two kernels are called that were launched before anybody looked, and then 40
-// times each.
-std::vector<std::string> names_of_kernels(const std::string& program) {
+// times each. `handles`: what the driver's are.
+std::vector<std::string> names_of_kernels(const std::string& program,
+                                          const std::string& handles = "") {
     const test::TempDirectory directory;
     const std::string in = directory.file("in"), held = directory.file("held");
     for (const std::string& fifo : {in, held})
@@ -291,6 +292,7 @@ std::vector<std::string> names_of_kernels(const std::string& program) {
     Child::Setup setup;
     setup.argv = {"sh", "-c", cat("exec 9<>", held, "; exec ", program, " stubs 40 < ", in)};
     setup.environment = environment();
+    setup.environment.push_back(cat("GPUFS_CUDA_HANDLES=", handles));
     Child work(setup);
     Fd keeps_open{::open(in.c_str(), O_WRONLY | O_CLOEXEC)};
     BOOST_TEST_REQUIRE(work.wait_for_output("ready\n", 30s));
@@ -304,17 +306,28 @@ std::vector<std::string> names_of_kernels(const std::string& program) {
     std::vector<std::string> names;
     for (const Json& row : told.rows("launches", {})) {
         BOOST_TEST(row["count"].number() == 40);
-        names.push_back(row["key"]["kernel"].text);
+        names.push_back(cat(row["key"]["kernel"].text, ' ', row["key"]["grid"].text));
     }
     std::ranges::sort(names);
     return names;
 }
 
-// A kernel's name was asked for before: the program's own function stands for it.
-BOOST_AUTO_TEST_CASE(kernels_of_a_program_that_runs_already_have_the_names_of_its_functions) {
-    const std::vector<std::string> names{"add_vectors", "scale<float>"};
-    for (const char* program : {"gpufs-cuda-work", "gpufs-cuda-all"})
-        BOOST_TEST(names_of_kernels(beside_gpufs(program)) == names,
+const std::vector<std::string> kNamesOfKernels{"add_vectors 5x6x7", "scale<float> 1x2x3"};
+
+// A kernel's name was asked for before: its handle has it, whatever the program is made of.
+BOOST_AUTO_TEST_CASE(kernels_of_a_program_that_runs_already_have_their_names) {
+    const test::TempDirectory directory;
+    BOOST_TEST_REQUIRE(directory.run("objcopy --strip-all $B/gpufs-cuda-work bare"));
+    for (const std::string& program : {beside_gpufs(kCudaWork), beside_gpufs("gpufs-cuda-all"),
+                                       directory.file("bare")})
+        BOOST_TEST(names_of_kernels(program) == kNamesOfKernels, boost::test_tools::per_element());
+}
+
+// With other texts: a call that told a name made that known.
+BOOST_AUTO_TEST_CASE(kernels_whose_handles_have_no_names_are_unknown) {
+    for (const char* handles : {"numbers", "other"})
+        BOOST_TEST(names_of_kernels(beside_gpufs(kCudaWork), handles) ==
+                       (std::vector<std::string>{"unknown 1x2x3", "unknown 5x6x7"}),
                    boost::test_tools::per_element());
 }
 
@@ -326,19 +339,9 @@ BOOST_AUTO_TEST_CASE(a_program_in_a_container_is_seen, *ut::label("pure")) {
     const std::string start = cat("mount -t tmpfs none ", there, " && cp -r ", beside_gpufs("cuda"),
                                   ' ', beside_gpufs(kCudaWork), ' ', there,
                                   " && LD_LIBRARY_PATH= exec ", there, '/', kCudaWork, " \"$@\"");
-    const std::vector<std::string> names{"add_vectors", "scale<float>"};
-    BOOST_TEST(names_of_kernels(cat("unshare --mount sh -c '", start, "' sh")) == names,
+    BOOST_TEST(names_of_kernels(cat("unshare --mount sh -c '", start, "' sh")) == kNamesOfKernels,
                boost::test_tools::per_element());
     BOOST_TEST(list_directory(there).empty());
-}
-
-BOOST_AUTO_TEST_CASE(kernels_of_a_stripped_program_are_unknown_functions_of_its_file) {
-    const test::TempDirectory directory;
-    BOOST_TEST_REQUIRE(directory.run("objcopy --strip-all $B/gpufs-cuda-work bare"));
-    const std::vector<std::string> names = names_of_kernels(directory.file("bare"));
-    BOOST_TEST_REQUIRE(names.size() == 2u);
-    for (const std::string& name : names) BOOST_TEST(name.starts_with("unknown (bare+0x"), name);
-    BOOST_TEST(names[0] != names[1]);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

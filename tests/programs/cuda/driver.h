@@ -52,6 +52,12 @@ struct CuCopy3D {
     std::size_t width, height, depth;
 };
 
+// The primary context of a device, which the runtime library takes from a table of the driver's, and
+// makes a thread's current one before it asks for it.
+inline CuContext primary_context(int device) {
+    return reinterpret_cast<CuContext>(0x7e0000000000 + 0x1000 * static_cast<std::uintptr_t>(device));
+}
+
 extern "C" {
 int cuLaunchKernel(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                    CuStream, void**, void**);

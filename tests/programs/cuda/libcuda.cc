@@ -1,8 +1,13 @@
 // A libcuda.so.1 without a GPU: handles are numbers, memory is none, a wait takes a while. Some
 // functions are another one with more around it, as NVIDIA's may be: they call it, or jump to it.
+// A kernel's handle points to its name behind 8 bytes, as NVIDIA's do; with GPUFS_CUDA_HANDLES=numbers
+// it is a number, too, and with GPUFS_CUDA_HANDLES=other another text is there.
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
 #include <thread>
 
 #include "driver.h"
@@ -16,6 +21,25 @@ std::atomic<std::uint64_t> next_handle{0x7f0000001000};
 int allocate(CuPointer* pointer, std::size_t bytes) {
     if (bytes > kMemory) return kOutOfMemory;
     *pointer = next_handle += 0x1000;
+    return 0;
+}
+
+struct Kernel {
+    std::uint64_t kind;
+    const char* name;
+};
+
+bool handles_are(std::string_view what) {
+    const char* const choice = std::getenv("GPUFS_CUDA_HANDLES");
+    return choice && choice == what;
+}
+
+// The name's page is in memory from here on.
+template <class Handle>
+int handle_of(Handle* handle, const char* name) {
+    const char* const copy = ::strdup(handles_are("other") ? "text_of_another_kind" : name);
+    if (handles_are("numbers")) return allocate(reinterpret_cast<CuPointer*>(handle), 0);
+    *handle = reinterpret_cast<Handle>(new Kernel{1, copy});
     return 0;
 }
 
@@ -55,8 +79,9 @@ int cuGraphLaunch_ptsz(void* graph, CuStream stream) {
     return cuGraphLaunch(graph, stream);
 }
 
-int cuDevicePrimaryCtxRetain(CuContext* context, int) {
-    return allocate(reinterpret_cast<CuPointer*>(context), 0);
+int cuDevicePrimaryCtxRetain(CuContext* context, int device) {
+    *context = primary_context(device);
+    return 0;
 }
 int cuCtxCreate_v2(CuContext* context, unsigned, int) {
     return allocate(reinterpret_cast<CuPointer*>(context), 0);
@@ -141,13 +166,14 @@ int cuCtxSynchronize() {
     return wait();
 }
 
-int cuModuleGetFunction(CuFunction* function, void*, const char*) {
-    return allocate(reinterpret_cast<CuPointer*>(function), 0);
+int cuModuleGetFunction(CuFunction* function, void*, const char* name) {
+    return handle_of(function, name);
 }
-int cuLibraryGetKernel(void** kernel, void*, const char*) {
-    return allocate(reinterpret_cast<CuPointer*>(kernel), 0);
+int cuLibraryGetKernel(void** kernel, void*, const char* name) {
+    return handle_of(kernel, name);
 }
-int cuKernelGetFunction(CuFunction* function, void*) {
-    return allocate(reinterpret_cast<CuPointer*>(function), 0);
+int cuKernelGetFunction(CuFunction* function, void* kernel) {
+    return handle_of(function,
+                     handles_are("numbers") ? "" : static_cast<const Kernel*>(kernel)->name);
 }
 }

@@ -57,12 +57,22 @@ CuStream stream_of(long number) {
     return reinterpret_cast<CuStream>(0x55550000 + 0x100 * number);
 }
 
+// The same text where nobody has looked at it yet: its page is not in memory, as most of a library's.
+const char* unread(const std::string& text) {
+    const int file = ::memfd_create("text", MFD_CLOEXEC);
+    if (file < 0 || ::write(file, text.c_str(), text.size() + 1) < 0) std::abort();
+    void* const at = ::mmap(nullptr, text.size() + 1, PROT_READ, MAP_SHARED, file, 0);
+    if (at == MAP_FAILED) std::abort();
+    ::close(file);
+    return static_cast<const char*>(at);
+}
+
 // THREADS COUNT: each thread launches two kernels COUNT times in each way, COUNT + 1 graphs.
 void launches(const Numbers& numbers) {
     CuFunction add = nullptr, scaled = nullptr;
     void* kernel = nullptr;
-    require(cuModuleGetFunction(&add, nullptr, "_Z11add_vectorsPKfPfi"));
-    require(cuLibraryGetKernel(&kernel, nullptr, "_Z5scaleIfEvPT_"));
+    require(cuModuleGetFunction(&add, nullptr, unread("_Z11add_vectorsPKfPfi")));
+    require(cuLibraryGetKernel(&kernel, nullptr, unread("_Z5scaleIfEvPT_")));
     require(cuKernelGetFunction(&scaled, kernel));
     in_threads(numbers[0], [&](long thread) {
         const CuStream stream = stream_of(thread);
@@ -191,6 +201,9 @@ void gpus(const Numbers& numbers) {
         require(cuGraphLaunch(nullptr, nullptr));
     };
     work(1);  // on a GPU that is not known
+    require(cuCtxSetCurrent(primary_context(3)));
+    require(cuDevicePrimaryCtxRetain(&first, 3));
+    work(7);
     require(cuDevicePrimaryCtxRetain(&first, 0));
     require(cuDevicePrimaryCtxRetain(&third, 2));
     require(cuCtxSetCurrent(third));
@@ -227,7 +240,7 @@ void bench(const Numbers& numbers) {
 }
 
 // COUNT: launches its own kernels by the runtime library: each once, then COUNT times when a line
-// has come on the standard input.
+// has come on the standard input. Another one is asked for in between, and not launched.
 void stubs(const Numbers& numbers) {
     const auto add = reinterpret_cast<const void*>(&add_vectors);
     const auto scaled = reinterpret_cast<const void*>(&scale<float>);
@@ -245,6 +258,8 @@ void stubs(const Numbers& numbers) {
     std::puts("ready");
     std::fflush(stdout);
     if (std::getchar() == EOF) return;
+    CuFunction other = nullptr;
+    require(cuModuleGetFunction(&other, nullptr, "_Z6unusedv"));
     for (long i = 0; i < numbers[0]; ++i) launch();
 }
 
