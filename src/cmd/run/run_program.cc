@@ -10,6 +10,7 @@
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/screen.h"
 #include "lang/ir/followed.h"
+#include "view/monitor/explanation.h"
 #include "view/report/report_cells.h"
 
 namespace gpufs {
@@ -180,7 +181,7 @@ bool explain(Context& ctx, const std::vector<std::string>& lines,
              const std::vector<std::string>& cautions, const RunChoices& choices) {
     if (choices.explain || choices.dry_run)
         for (const std::string& line : lines) (choices.dry_run ? ctx.out : ctx.err).line(line);
-    for (const std::string& caution : cautions) ctx.err.line(caution);
+    for (const std::string& line : caution_lines(cautions)) ctx.err.line(line);
     if (choices.dry_run) return false;
     ctx.err.flush();
     return true;

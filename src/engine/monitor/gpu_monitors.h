@@ -22,6 +22,8 @@ struct GpuMonitor {
     std::string_view driver() const;
     // Whether it looks at the calls of a library, such as CUDA's.
     bool needs_library() const;
+    // Whether it looks at what DRM has of all drivers: jobs of its scheduler, fences, frames.
+    bool is_about_drm() const { return driver().empty() && !needs_library(); }
 };
 
 // All monitors that look at an event of a GPU driver or at a library for GPUs, with the first

@@ -235,6 +235,15 @@ SyscallDispatcher& Monitor::dispatcher_for(const Loaded& loaded, const Linked& l
         std::make_unique<SyscallDispatcher>(*loaded.instead, check, load));
 }
 
+// Probes in files also where there is one: closing its link holds up nobody (detach_all()).
+bool Monitor::is_for_multi_link(const ProbeSite& site) const {
+    if (how_.hook != HookWay::newest || how_.probe != ProbeWay::newest) return false;
+    const ProbeKind& kind = probe_kind(site.target->kind);
+    if (is_user_probe(kind)) return machine_.features().has(BpfFeature::uprobe_multi);
+    return is_kernel_probe(kind) && site.functions.size() > 1 &&
+           machine_.features().has(BpfFeature::kprobe_multi);
+}
+
 void Monitor::load(const PreparedProgram::Site& prepared) {
     Loaded loaded;
     loaded.how.site = prepared.site;
@@ -244,10 +253,7 @@ void Monitor::load(const PreparedProgram::Site& prepared) {
     Linked linked = link(program(), *site.program, target_for(site));
     if (kind == Kind::raw_tracepoint) loaded.raw_name = site.event->name;
     if (kind == Kind::tracepoint) choose_raw(loaded, linked);
-    loaded.is_multi = (is_kernel_probe(probe_kind(kind)) && site.functions.size() > 1 &&
-                       machine_.features().has(BpfFeature::kprobe_multi)) ||
-                      (is_user_probe(probe_kind(kind)) && site.places.size() > 1 &&
-                       machine_.features().has(BpfFeature::uprobe_multi));
+    loaded.is_multi = is_for_multi_link(site);
     loaded.how.insns = linked.insns.size();
     // One for each program: the kernel wants all that use an array to be of one attach type.
     std::optional<BpfMap> no_programs;
@@ -381,8 +387,13 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
     }
     ProbeSite site = loaded.how.site;
     if (loaded.instead) site.event = loaded.instead;
-    return attach_at(program(), {site, loaded.program.get(), loaded.is_multi, loaded.raw_name},
-                     how_, machine_);
+    try {
+        return attach_at(program(), {site, loaded.program.get(), loaded.is_multi, loaded.raw_name},
+                         how_, machine_);
+    } catch (const Error&) {
+        if (is_gone(site)) return {};
+        throw;
+    }
 }
 
 void Monitor::attach() {

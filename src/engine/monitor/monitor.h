@@ -107,6 +107,7 @@ private:
     KernelMap* find_map(std::string_view name) const;
     void make_maps(bool turns);
     LinkTarget target_for(const ProbeSite& site) const;
+    bool is_for_multi_link(const ProbeSite& site) const;
     void load(const PreparedProgram::Site& prepared);
     void attach_from(std::size_t first);
     void load_by_turn(const Linked& linked, Loaded& loaded);

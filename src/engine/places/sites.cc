@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/diagnostics.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "engine/places/monitor_files.h"
 #include "engine/places/providers.h"
@@ -326,6 +327,11 @@ std::vector<ProbeSite> find_arrived_sites(const Program& program, KernelFacts& m
                 break;
             }
     return sites;
+}
+
+bool is_gone(const ProbeSite& site) {
+    return is_in_libraries(*site.target) && !site.places.empty() &&
+           !file_exists(site.places.front().path);
 }
 
 std::vector<std::string> library_patterns(const Program& program) {

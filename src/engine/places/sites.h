@@ -66,6 +66,8 @@ ProbeSites find_probe_sites(const Program& program, KernelFacts& machine, Librar
 // Afterwards, when a library arrived in `libraries`: the places in it.
 std::vector<ProbeSite> find_arrived_sites(const Program& program, KernelFacts& machine,
                                           LibraryFiles& libraries);
+// Whether the site is in a file that a process had mapped, and that went with the process.
+bool is_gone(const ProbeSite& site);
 // The patterns of libraries that the program's probes are in, each once: "libcuda.so*", or
 // "@libcuda.so*" for programs that have one mapped.
 std::vector<std::string> library_patterns(const Program& program);

@@ -95,9 +95,12 @@ bool is_of_programs(std::string_view pattern) {
     return pattern.starts_with('@');
 }
 
+// Ours, or where we have another file or none, the process's, which is there as long as it lives.
 std::string path_of(std::string_view pattern, const LibraryFiles::Mapped& file) {
-    if (is_of_programs(pattern)) return cat("/proc/", file.pid, "/exe");
-    return cat("/proc/", file.pid, "/root", file.path);
+    const bool is_program = is_of_programs(pattern);
+    std::string there = cat("/proc/", file.pid, is_program ? "/exe" : cat("/root", file.path));
+    std::string here = is_program ? link_target(there) : file.path;
+    return is_same_file(here, there) ? here : there;
 }
 
 bool is_unseen(const std::string& path, std::set<FileId>& seen) {

@@ -14,6 +14,9 @@ struct Gpu {
     std::string model;   // "NVIDIA H200"; empty if the driver does not report it
     // All its device files below /dev: "card0", "renderD128", "accel0", "nvidia0".
     std::vector<std::string> nodes;
+
+    // Whether DRM knows it: NVIDIA's own files are not DRM's.
+    bool has_drm_node() const;
 };
 
 // The GPUs of this machine, each device once: those of the kernel's DRM and accel, of NVIDIA's

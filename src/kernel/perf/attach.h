@@ -44,19 +44,22 @@ private:
     std::unique_ptr<DynamicEvent> dynamic_event_;
 };
 
-// Detaches all and waits. The cost is RCU grace periods, one after another (2 CPUs, close() of
-// one): perf events on tracepoints 53 ms on Linux 6.1 and 56 on 6.12, both under emulation, 70 on
-// 6.18; uprobes 66, 100, 110; kprobes 90 to 100; raw tracepoints 1 to 2. The kernel holds
+// Detaches all and waits. The cost is RCU grace periods. Of perf events they come one after another
+// (2 CPUs, close() of one): on tracepoints 53 ms on Linux 6.1 and 56 on 6.12, both under emulation,
+// 70 on 6.18; uprobes 66, 100, 110; kprobes 90 to 100; raw tracepoints 1 to 2. The kernel holds
 // event_mutex meanwhile, so threads do not help, except since Linux 6.13, where detaching the BPF
 // program waits as long again outside of it: 4 threads then halve the wait for tracepoints, and
 // more threads do no better. PERF_EVENT_IOC_DISABLE first, links before events, and close_range(2)
-// do not help either. Raw tracepoints are closed newest first: in the other order each costs 1 ms
-// more when several programs share a tracepoint, and threads cost more still.
+// do not help either. Links without events hold no lock, so that threads wait for the same grace
+// periods: 52 uprobe_multi links take 2.8 s one by one on 6.18, 0.1 s in as many threads. Raw
+// tracepoints are closed newest first: in the other order each costs 1 ms more when several
+// programs share a tracepoint, and threads cost more still.
 void detach_all(std::vector<Attachment> all);
 
-// Detaches all without waiting: a child process holds the last references and exits at once, so
-// that the wait happens in its exit. The programs keep running until then. Probe events in tracefs
-// are removed by this process, which waits for that. If fork(2) fails, the same as detach_all().
+// The same without waiting for perf events: a child process holds the last references and exits at
+// once, so that the wait happens in its exit. Their programs keep running until then, and who
+// attaches others meanwhile waits for event_mutex. Probe events in tracefs are removed by this
+// process, which waits for that. If fork(2) fails, the same as detach_all().
 void detach_in_background(std::vector<Attachment> all);
 
 // How a program is connected to an event. `newest` is the first of the others that this kernel has;

@@ -113,30 +113,37 @@ void AttachmentMaker::hook(Fd event, int program, const AttachOptions& options,
     made_.how_ += linked ? ", BPF link" : ", perf ioctl";
 }
 
-void detach_all(std::vector<Attachment> all) {
-    std::vector<Attachment*> waiting;
-    for (Attachment& one : all)
-        if (one.waits_) waiting.push_back(&one);
+namespace {
+
+// Calls `close` with each of `count` indices, in so many threads.
+void in_threads(std::size_t count, std::size_t threads, const auto& close) {
     std::atomic<std::size_t> next = 0;
     const auto close_some = [&] {
-        for (std::size_t i = next++; i < waiting.size(); i = next++) {
-            // Closing several events of one attachment (one per CPU) waits for no grace period:
-            // they are clocks.
-            waiting[i]->links_.clear();
-            waiting[i]->events_.clear();
-        }
+        for (std::size_t i = next++; i < count; i = next++) close(i);
     };
-    constexpr std::size_t kThreads = 4;
-    {
-        std::vector<std::jthread> others;
-        try {
-            while (others.size() + 1 < std::min(kThreads, waiting.size()))
-                others.emplace_back(close_some);
-        } catch (const std::system_error&) {
-            // No more threads available: the existing ones do all the work.
-        }
-        close_some();
+    std::vector<std::jthread> others;
+    try {
+        while (others.size() + 1 < std::min(threads, count)) others.emplace_back(close_some);
+    } catch (const std::system_error&) {
+        // No more threads available: the existing ones do all the work.
     }
+    close_some();
+}
+
+}  // namespace
+
+void detach_all(std::vector<Attachment> all) {
+    constexpr std::size_t kThreadsForLinks = 64, kThreadsForEvents = 4;
+    std::vector<Attachment*> of_links, of_events;
+    for (Attachment& one : all)
+        if (one.waits_) (one.events_.empty() ? of_links : of_events).push_back(&one);
+    in_threads(of_links.size(), kThreadsForLinks, [&](std::size_t i) { of_links[i]->links_.clear(); });
+    // Closing several events of one attachment (one per CPU) waits for no grace period: they are
+    // clocks.
+    in_threads(of_events.size(), kThreadsForEvents, [&](std::size_t i) {
+        of_events[i]->links_.clear();
+        of_events[i]->events_.clear();
+    });
     while (!all.empty()) all.pop_back();
 }
 
@@ -176,7 +183,7 @@ void detach_in_background(std::vector<Attachment> all) {
     std::vector<Attachment> here, there;
     std::set<int> keep;
     for (Attachment& one : all) {
-        const bool waits_here = one.dynamic_event_ || !one.waits_;
+        const bool waits_here = one.dynamic_event_ || one.events_.empty();
         if (!waits_here)
             for (const auto* fds : {&one.links_, &one.events_})
                 for (const Fd& fd : *fds) keep.insert(fd.get());

@@ -1,7 +1,5 @@
 #include "view/gpu/gpu_text.h"
 
-#include <algorithm>
-
 #include "base/cat.h"
 #include "base/printable.h"
 #include "view/json.h"
@@ -39,10 +37,8 @@ std::string gpu_json(const Gpu& gpu, std::size_t holders) {
 
 std::string gpu_note(const Gpu& gpu) {
     if (gpu.driver != "nvidia") return {};
-    const bool has_drm = std::ranges::any_of(
-        gpu.nodes, [](const std::string& node) { return !node.starts_with("nvidia"); });
     return cat(gpu.name, ": nvidia schedules jobs by itself, drm does not see them; ",
-               has_drm ? "fence and vblank see the fences and frames of nvidia-drm"
+               gpu.has_drm_node() ? "fence and vblank see the fences and frames of nvidia-drm"
                        : "fence and vblank see nothing of it while nvidia-drm is not loaded");
 }
 

@@ -1,5 +1,8 @@
 #include "view/monitor/explanation.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "base/text.h"
 
 namespace gpufs {
@@ -38,6 +41,18 @@ std::string text_of(ConditionUse condition) {
     return "";
 }
 
+// "polls are not told: WHY"
+struct Untold {
+    std::string things, why;
+};
+std::optional<Untold> parse_untold(std::string_view caution) {
+    for (const std::string_view words : {" is not told: ", " are not told: "})
+        if (const auto at = caution.find(words); at != caution.npos)
+            return Untold{std::string(caution.substr(0, at)),
+                          std::string(caution.substr(at + words.size()))};
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> explanation(std::span<const LoadedSite> sites,
@@ -53,6 +68,27 @@ std::vector<std::string> explanation(std::span<const LoadedSite> sites,
     }
     for (const auto* more : {&prepared.choices(), &prepared.notes()})
         lines.insert(lines.end(), more->begin(), more->end());
+    return lines;
+}
+
+std::vector<std::string> caution_lines(const std::vector<std::string>& cautions) {
+    std::vector<std::string> lines;
+    std::vector<Untold> told;  // with others
+    for (const std::string& caution : cautions) {
+        const std::optional<Untold> one = parse_untold(caution);
+        if (one && std::ranges::count(told, one->why, &Untold::why) > 0) continue;
+        std::vector<std::string> things;
+        if (one)
+            for (const std::string& other : cautions)
+                if (const auto same = parse_untold(other); same && same->why == one->why)
+                    things.push_back(same->things);
+        if (things.size() < 2) {
+            lines.push_back(caution);
+        } else {
+            lines.push_back(cat(join(things, "; "), " are not told: ", one->why));
+            told.push_back(*one);
+        }
+    }
     return lines;
 }
 

@@ -17,4 +17,10 @@ namespace gpufs {
 std::vector<std::string> explanation(std::span<const LoadedSite> sites,
                                      const PreparedProgram& prepared);
 
+// A line for each caution. Of those that say of several things "... are not told: WHY" the things
+// with one reason share a line:
+//
+//   polls; suspend and resume are not told: the driver's functions cannot be probed here
+std::vector<std::string> caution_lines(const std::vector<std::string>& cautions);
+
 }  // namespace gpufs
