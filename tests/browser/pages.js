@@ -336,6 +336,16 @@ test('a task with the name of a CPU is a task', () => withPage('strange.html', a
     assert.deepStrictEqual(lanes, [['Tasks/CPU 1 300', 2]]);
 }));
 
+// "a" since the begin, "b" since it was woken, "c" since nobody knows when.
+test('what is not recorded is not drawn as running', () => withPage('untold.html', async page => {
+    const ran = await page.evaluate(() => [301, 302, 303].map(tid => {
+        const {start, end, ref} = gpufs.model.tasks.get(tid).states;
+        return [...start].map((from, i) => [from, end[i], ref[i]]);
+    }));
+    const kRuns = 0;
+    assert.deepStrictEqual(ran, [[[0, 100e3, kRuns]], [[200e3, 300e3, kRuns]], []]);
+}));
+
 // A step of the ruler is less than what a double tells from the time.
 test('times of a century are drawn', () => withPage('strange.html', async page => {
     const from = await page.evaluate(() => {

@@ -25,6 +25,17 @@ cat >"$out/strange.txt" <<'END'
            CPU 1-300     [002] d..2.   4000000000.000000: sched_waking: comm=x pid=1 prio=120 target_cpu=000
 END
 "$GPUFS_BIN" report -i "$out/strange.txt" --html "$out/strange.html" 2>/dev/null
+# A kernel that does not tell what an idle CPU goes on to.
+cat >"$out/untold.txt" <<'END'
+# tracer: nop
+#
+               x-300     [000] d..2.   100.000000: sched_waking: comm=x pid=1 prio=120 target_cpu=000
+               a-301     [001] d..2.   100.000100: sched_switch: prev_comm=a prev_pid=301 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+               x-300     [000] d..2.   100.000200: sched_waking: comm=b pid=302 prio=120 target_cpu=001
+               b-302     [001] d..2.   100.000300: sched_switch: prev_comm=b prev_pid=302 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+               c-303     [001] d..2.   100.000500: sched_switch: prev_comm=c prev_pid=303 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+END
+"$GPUFS_BIN" report -i "$out/untold.txt" --html "$out/untold.html" 2>/dev/null
 "$GPUFS_BIN" stacks sched:sched_switch by comm -i $data/stack-6.18.dat --flame "$out/flame.svg" >/dev/null 2>&1
 "$GPUFS_BIN" latency sched:sched_wakeup sched:sched_switch --key pid=next_pid -i $data/mono-6.18.dat \
     --heat "$out/heat.svg" >/dev/null 2>&1

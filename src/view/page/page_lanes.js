@@ -247,7 +247,8 @@ function findStates() {
         state.since = time;
     };
     const kTakesNoSignal = 2;
-    const lastOfCpu = [], runsOn = [];  // by CPU: when it switched last, and to which task's state
+    // By CPU: when it switched last, to which task's state, and whether it is idle since.
+    const lastOfCpu = [], runsOn = [], isIdle = [];
     let wake = 0;
     const wakeUntil = time => {
         for (; wake < w.count && w.time[wake] <= time; wake++) {
@@ -260,18 +261,24 @@ function findStates() {
         const time = s.time[i], before = states[s.before[i]], now = states[s.task[i]];
         wakeUntil(time);
         // Another task goes than came: the switch between them is not recorded.
-        const was = runsOn[s.cpu[i]];
+        const cpu = s.cpu[i], was = runsOn[cpu], last = lastOfCpu[cpu];
         if (was && was !== before && was.what === kState.runs) change(was, time, -1);
-        runsOn[s.cpu[i]] = s.merged[i] ? null : now;
+        runsOn[cpu] = s.merged[i] ? null : now;
         if (before) {
-            if (before.what < 0) {  // that it came to run is not recorded: since the switch before
+            // That it came to run is not recorded. It ran since the begin, or, where more than its own
+            // switches are in one, since the one before; an idle CPU took it as it was woken. Else
+            // nobody knows since when.
+            if (before.what < 0 && (last === undefined || data.grain)) {
                 before.what = kState.runs;
-                before.since = Math.max(before.since, lastOfCpu[s.cpu[i]] || 0);
+                before.since = Math.max(before.since, last || 0);
+            } else if (before.what === kState.waits && isIdle[cpu] && before.since >= last) {
+                before.what = kState.runs;
             }
             const bits = s.state[i] & 0xff;
             change(before, time, bits === 0 ? kState.waits : bits & kTakesNoSignal ? kState.blocked : -1);
         }
-        lastOfCpu[s.cpu[i]] = time;
+        lastOfCpu[cpu] = time;
+        isIdle[cpu] = !now && !s.merged[i];
         if (now) change(now, time, s.merged[i] ? -1 : kState.runs);
     }
     wakeUntil(Infinity);
