@@ -55,6 +55,21 @@ void choose_stacks(RunChoices& choices, const Program& program) {
         choices.parameters.numbers[kStacks] = kAllStacks;
 }
 
+}  // namespace
+
+bool takes_stacks(const Program& program, const ParameterValues& given) {
+    bool has_choice = false;
+    for (const Parameter& one : program.parameters) {
+        if (one.name != kStacks && !one.name.ends_with(cat('.', kStacks))) continue;
+        has_choice = true;
+        const auto chosen = given.numbers.find(one.name);
+        if (chosen != given.numbers.end() && chosen->second != 0) return true;
+    }
+    return !has_choice;
+}
+
+namespace {
+
 void check_choices(const Context& ctx, const RunChoices& choices, const Program& program) {
     check_exclusive({{"--folded", choices.folded}, {"--json", choices.json}});
     const char* const for_programs =

@@ -105,6 +105,9 @@ int run_program(Context& ctx, Program program, RunChoices choices);
 
 // What live runs and runs over a recording share.
 
+// Whether the program counts by stack, which some do only where a parameter says so.
+bool takes_stacks(const Program& program, const ParameterValues& given);
+
 // Prints where each program runs, as far as that was asked for, and what to beware of. False when
 // that was all there is to do.
 bool explain(Context& ctx, const std::vector<std::string>& lines,

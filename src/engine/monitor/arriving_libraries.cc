@@ -22,6 +22,14 @@ bool ArrivingLibraries::is_awaited(std::string_view path) const {
         patterns_, [&](const std::string& pattern) { return is_library_of(pattern, path); });
 }
 
+std::set<int> ArrivingLibraries::processes() const {
+    std::set<int> pids;
+    if (!are_awaited()) return pids;
+    for (const LibraryFiles::Mapped& one : mapped_code())
+        if (is_awaited(one.path)) pids.insert(one.pid);
+    return pids;
+}
+
 // A known library may be mapped by a new program.
 void ArrivingLibraries::take(const SideBandRecord& record) {
     if (record.kind != SideBandRecord::Kind::map || record.pid == 0) return;

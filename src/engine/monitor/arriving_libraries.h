@@ -20,6 +20,8 @@ public:
 
     // Whether the monitor's probes are at functions of libraries that are named by a pattern.
     bool are_awaited() const { return !patterns_.empty(); }
+    // The processes that have a library mapped now which the monitor's probes are in.
+    std::set<int> processes() const;
     // For Symbols::watch().
     void take(const SideBandRecord& record);
     // Looks at all processes: one may have mapped a library after the monitor looked for it, and

@@ -5,6 +5,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <csignal>
+#include <thread>
 
 #include "base/cat.h"
 #include "base/fd.h"
@@ -253,6 +255,26 @@ BOOST_AUTO_TEST_CASE(by_stack_tells_who_took_memory_and_who_waited) {
     BOOST_TEST(!waits.empty());
     for (const Json& wait : waits) BOOST_TEST(wait["min"].number() >= 2000);
     BOOST_TEST(told.sum("launched", kOfCudaWork, "count") == 2 * kCount);
+}
+
+// The tables of a program that has the library are there before the first stack is taken.
+BOOST_AUTO_TEST_CASE(stacks_of_a_program_that_runs_already_are_whole) {
+    Child::Setup setup;
+    setup.argv = {beside_gpufs(kCudaWork), "bench", "100000000000"};
+    setup.environment = environment();
+    Child work(setup);
+    const auto has_library = [&] {
+        return read_file(cat("/proc/", work.pid(), "/maps")).find("libcuda.so") !=
+               std::string::npos;
+    };
+    while (!has_library()) std::this_thread::sleep_for(1ms);
+    setup.argv = gpufs_command({"--by", "stack", "--duration", "300ms"});
+    const Told told(Child(setup).wait());
+    work.send(SIGKILL);
+    BOOST_TEST(told.sum("launched", kOfCudaWork, "count") > 0);
+    for (const Json& row : told.rows("launched", kOfCudaWork))
+        BOOST_TEST(row["key"]["user"].items.back().text.starts_with("_start"));
+    BOOST_TEST(told.err().find("by frame pointers") == std::string::npos, told.err());
 }
 
 BOOST_AUTO_TEST_CASE(by_takes_stack_only_and_of_monitors_that_have_some, *ut::label("pure")) {
