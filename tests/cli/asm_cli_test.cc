@@ -8,7 +8,6 @@
 
 #include "base/cat.h"
 #include "base/file.h"
-#include "support/nest.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 #include "support/temp_folder.h"
@@ -48,7 +47,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_told_with_their_place_and_status_2) {
 }
 
 BOOST_AUTO_TEST_CASE(a_text_includes_only_what_is_in_its_folder_and_below) {
-    const test::TempDirectory temp;
+    const test::TempFolder temp;
     BOOST_TEST_REQUIRE(
         temp.run("mkdir -p $D/mine/lib && cd $D && echo secret > secret && "
                  "echo secret > mine/lib/real && "

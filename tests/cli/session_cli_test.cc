@@ -14,10 +14,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "support/needs.h"
-#include "support/nest.h"
 #include "support/rounds.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
+#include "support/temp_folder.h"
 
 namespace ut = boost::unit_test;
 
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(a_setting_that_cannot_hold_is_refused, *ut::label("pure")) 
 
 BOOST_AUTO_TEST_CASE(what_is_set_is_written_to_a_file_where_that_is_asked_for, *ut::label("pure")) {
     const TempSession session;
-    const test::TempDirectory folder;
+    const test::TempFolder folder;
     in(session, {"filter", "prev_state == 2"});
     in(session, {"trigger", "stacktrace"});
     for (const char* command : {"filter", "trigger", "options"}) {

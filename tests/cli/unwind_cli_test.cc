@@ -15,6 +15,7 @@
 #include "support/needs.h"
 #include "support/nest.h"
 #include "support/run_gpufs.h"
+#include "support/temp_folder.h"
 
 namespace ut = boost::unit_test;
 
@@ -207,7 +208,7 @@ BOOST_AUTO_TEST_CASE(programs_without_tables_are_walked_along_frame_pointers_to_
 }
 
 BOOST_AUTO_TEST_CASE(programs_in_a_mount_namespace_are_walked_by_the_files_that_they_see) {
-    const test::TempDirectory root;
+    const test::TempFolder root;
     BOOST_TEST_REQUIRE(
         root.run("cp -L $B/chains $D/program && ldd $B/chains | grep -o '/[^ ]*' | "
                  "while read -r file; do cp -L --parents $file $D || exit; done"));

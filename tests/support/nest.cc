@@ -8,20 +8,12 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "base/path.h"
+
 namespace gpufs::test {
 
-namespace {
-
-std::string own_path() {
-    char self[4096];
-    const ssize_t n = ::readlink("/proc/self/exe", self, sizeof self);
-    return {self, n > 0 ? static_cast<std::size_t>(n) : 0};
-}
-
-}  // namespace
-
 std::string Nest::build_file(const std::string& name) {
-    const std::string path = own_path();
+    const std::string path = link_target("/proc/self/exe");
     return path.substr(0, path.rfind('/') + 1) + name;
 }
 
@@ -79,22 +71,6 @@ std::string Nest::hear() {
 
 std::uint64_t Nest::address(const std::string& line) {
     return std::stoull(ask(line), nullptr, 16);
-}
-
-TempDirectory::TempDirectory() {
-    char path[] = "/tmp/gpufs-test-XXXXXX";
-    if (!::mkdtemp(path)) throw std::runtime_error("mkdtemp failed");
-    path_ = path;
-}
-
-TempDirectory::~TempDirectory() {
-    run("cd / && rm -rf " + path_);
-}
-
-bool TempDirectory::run(const std::string& command) const {
-    const std::string whole = "D=" + path_ + " B=" + Nest::build_file("") + " EXE=" + own_path() +
-                              "; cd $D" + " && { " + command + "; } >/dev/null 2>&1";
-    return std::system(whole.c_str()) == 0;
 }
 
 }  // namespace gpufs::test

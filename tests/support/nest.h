@@ -35,20 +35,4 @@ private:
     std::FILE* from_ = nullptr;
 };
 
-// A directory that goes away with the test.
-class TempDirectory {
-public:
-    TempDirectory();
-    ~TempDirectory();
-    TempDirectory(const TempDirectory&) = delete;
-    TempDirectory& operator=(const TempDirectory&) = delete;
-
-    // A shell command, run in it, which $D names; $B is where make puts things, $EXE this program.
-    bool run(const std::string& command) const;
-    std::string file(const std::string& name) const { return path_ + '/' + name; }
-
-private:
-    std::string path_;
-};
-
 }  // namespace gpufs::test

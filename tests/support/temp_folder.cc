@@ -4,6 +4,9 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "base/path.h"
+#include "support/nest.h"
+
 namespace gpufs::test {
 
 TempFolder::TempFolder() {
@@ -15,6 +18,13 @@ TempFolder::TempFolder() {
 TempFolder::~TempFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
+}
+
+bool TempFolder::run(const std::string& command) const {
+    const std::string whole = "D=" + path_.string() + " B=" + Nest::build_file("") +
+                              " EXE=" + link_target("/proc/self/exe") + "; cd $D && { " + command +
+                              "; } >/dev/null 2>&1";
+    return std::system(whole.c_str()) == 0;
 }
 
 }  // namespace gpufs::test

@@ -17,6 +17,9 @@ public:
     std::filesystem::path operator/(const std::filesystem::path& name) const {
         return path_ / name;
     }
+    std::string file(const std::string& name) const { return path_ / name; }
+    // A shell command, run in it, which $D names; $B is where make puts things, $EXE this program.
+    bool run(const std::string& command) const;
 
 private:
     std::filesystem::path path_;

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "support/needs.h"
-#include "support/nest.h"
+#include "support/temp_folder.h"
 #include "support/told.h"
 
 namespace ut = boost::unit_test;
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(by_takes_stack_only_and_of_monitors_that_have_some, *ut::la
 }
 
 BOOST_AUTO_TEST_CASE(collectives_of_a_library_that_has_them_built_in_are_counted) {
-    const test::TempDirectory directory;
+    const test::TempFolder directory;
     BOOST_TEST_REQUIRE(
         directory.run("cp $B/cuda/libnccl.so.2 libtorch_cuda.so && "
                       "ln -s $B/cuda/libcuda.so.1 libcuda.so.1"));
@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(collectives_of_a_library_that_has_them_built_in_are_counted
 // times each. `handles`: what the driver's are.
 std::vector<std::string> names_of_kernels(const std::string& program,
                                           const std::string& handles = "") {
-    const test::TempDirectory directory;
+    const test::TempFolder directory;
     const std::string in = directory.file("in"), held = directory.file("held");
     for (const std::string& fifo : {in, held})
         BOOST_TEST_REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
@@ -338,7 +338,7 @@ const std::vector<std::string> kNamesOfKernels{"add_vectors 5x6x7", "scale<float
 
 // A kernel's name was asked for before: its handle has it, whatever the program is made of.
 BOOST_AUTO_TEST_CASE(kernels_of_a_program_that_runs_already_have_their_names) {
-    const test::TempDirectory directory;
+    const test::TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("objcopy --strip-all $B/gpufs-cuda-work bare"));
     for (const std::string& program : {beside_gpufs(kCudaWork), beside_gpufs("gpufs-cuda-all"),
                                        directory.file("bare")})
@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(kernels_whose_handles_have_no_names_are_unknown) {
 
 // Its files are in a file system that only it has.
 BOOST_AUTO_TEST_CASE(a_program_in_a_container_is_seen, *ut::label("pure")) {
-    const test::TempDirectory directory;
+    const test::TempFolder directory;
     const std::string there = directory.file("files");
     BOOST_TEST_REQUIRE(::mkdir(there.c_str(), 0700) == 0);
     const std::string start = cat("mount -t tmpfs none ", there, " && cp -r ", beside_gpufs("cuda"),

@@ -17,9 +17,9 @@
 #include "base/file.h"
 #include "kernel/bpf/mapping.h"
 #include "lang/symbols/proc_maps.h"
-#include "support/nest.h"
 #include "support/skip.h"
 #include "support/temp_file.h"
+#include "support/temp_folder.h"
 #include "view/trace/frame_text.h"
 
 namespace gpufs {
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_program_built_anew_is_another_file) {
 }
 
 BOOST_AUTO_TEST_CASE(files_that_were_read_are_not_all_held_open) {
-    const test::TempDirectory directory;
+    const test::TempFolder directory;
     MappedFiles files(CodeFile::Lines::no);
     const std::size_t before = list_directory("/proc/self/fd").size();
     const std::string elf = elf_file();

@@ -14,7 +14,7 @@
 #include "kernel/elf/usdt_notes.h"
 #include "kernel/elf/usdt_probe.h"
 #include "support/needs.h"
-#include "support/nest.h"
+#include "support/temp_folder.h"
 
 namespace gpufs {
 namespace {
@@ -38,7 +38,7 @@ Mapped mapped_from(const void* function) {
     return {};
 }
 
-using test::TempDirectory;
+using test::TempFolder;
 
 BOOST_AUTO_TEST_SUITE(elf_symbols)
 
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_function_is_where_it_is_mapped) {
 
 // As a library that is being installed over the one that processes have mapped.
 BOOST_AUTO_TEST_CASE(a_file_that_becomes_shorter_is_no_harm) {
-    const TempDirectory folder;
+    const TempFolder folder;
     const std::string path = folder.file("copy");
     std::ofstream(path) << read_file(kSelf);
     const ElfFile file(path);
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_version_names_one_of_several_functions) {
 
 BOOST_AUTO_TEST_CASE(a_stripped_program_has_its_debug_file_next_to_it,
                      *boost::unit_test::precondition(test::has_program{"objcopy"})) {
-    const TempDirectory temp;
+    const TempFolder temp;
     const auto before = find_functions(kSelf, "gpufs_test_target");
     BOOST_TEST_REQUIRE(
         temp.run("objcopy --only-keep-debug $EXE $D/it.debug && "

@@ -11,19 +11,20 @@
 #include "kernel/host/root_directory.h"
 #include "support/needs.h"
 #include "support/nest.h"
+#include "support/temp_folder.h"
 
 namespace gpufs {
 namespace {
 
 using test::Nest;
-using test::TempDirectory;
+using test::TempFolder;
 
 // A function that the program has for itself, and one that its .dynsym has, too.
 constexpr const char* kOwn = "_ZN12_GLOBAL__N_15enterEPKc";
 constexpr const char* kPublic = "leaf";
 
 // tests/programs/chains.cc, stripped, as distributions strip that keep what functions are called.
-void make_stripped(const TempDirectory& temp) {
+void make_stripped(const TempFolder& temp) {
     BOOST_TEST_REQUIRE(
         temp.run("cd $D && echo _ZN12_GLOBAL__N_15enterEPKc >keep && "
                  "objcopy --only-keep-debug $B/chains debug && "
@@ -41,7 +42,7 @@ BOOST_AUTO_TEST_SUITE(mini_debug_info,
                       *boost::unit_test::precondition(test::has_program{"objcopy"}))
 
 BOOST_AUTO_TEST_CASE(functions_of_a_stripped_program_are_found_in_it) {
-    const TempDirectory temp;
+    const TempFolder temp;
     make_stripped(temp);
     const std::uint64_t own = offset_in(Nest::build_file("chains"), kOwn);
     BOOST_TEST(own != 0u);
@@ -52,7 +53,7 @@ BOOST_AUTO_TEST_CASE(functions_of_a_stripped_program_are_found_in_it) {
 }
 
 BOOST_AUTO_TEST_CASE(functions_of_both_tables_have_their_names) {
-    const TempDirectory temp;
+    const TempFolder temp;
     make_stripped(temp);
     const std::string file = temp.file("it");
     const CodeFile code(open_file(file, O_RDONLY), file, RootDirectory(), CodeFile::Lines::no);
@@ -65,7 +66,7 @@ BOOST_AUTO_TEST_CASE(functions_of_both_tables_have_their_names) {
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_uncompressed_is_not_there) {
-    const TempDirectory temp;
+    const TempFolder temp;
     make_stripped(temp);
     BOOST_TEST_REQUIRE(temp.run(
         "cd $D && head -c 100 mini.xz >cut && objcopy --update-section .gnu_debugdata=cut it short "

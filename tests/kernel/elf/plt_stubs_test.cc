@@ -16,12 +16,13 @@
 #include "support/needs.h"
 #include "support/nest.h"
 #include "support/run_gpufs.h"
+#include "support/temp_folder.h"
 
 #if defined __x86_64__
 namespace gpufs {
 namespace {
 
-using test::TempDirectory;
+using test::TempFolder;
 
 // A line "ADDRESS NAME" for each stub, as objdump has them.
 std::string expected_stubs(const std::string& file) {
@@ -56,7 +57,7 @@ BOOST_AUTO_TEST_CASE(stubs_of_programs_have_the_names_that_objdump_gives_them) {
 }
 
 BOOST_AUTO_TEST_CASE(stubs_for_indirect_branch_tracking_are_those_that_are_called) {
-    const TempDirectory temp;
+    const TempFolder temp;
     BOOST_TEST_REQUIRE(
         temp.run("echo 'int puts(const char*); int main(void) { return puts(\"\"); }' | "
                  "gcc -x c - -fcf-protection -Wl,-z,ibtplt -o $D/it"));

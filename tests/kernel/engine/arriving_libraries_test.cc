@@ -9,6 +9,7 @@
 #include "lang/asm/assembler.h"
 #include "support/needs.h"
 #include "support/nest.h"
+#include "support/temp_folder.h"
 
 namespace ut = boost::unit_test;
 
@@ -16,7 +17,7 @@ namespace gpufs {
 namespace {
 
 using test::Nest;
-using test::TempDirectory;
+using test::TempFolder;
 
 std::string text_with(const std::string& pattern) {
     std::string text =
@@ -81,7 +82,7 @@ BOOST_AUTO_TEST_SUITE(kernel, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(arriving_libraries, *ut::precondition(test::has_file{"uprobe_events"}))
 
 BOOST_AUTO_TEST_CASE(a_library_that_is_loaded_later_is_attached_to_once) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(
         directory.run("cp $B/plug.so gpufs-arriving.so.1 && cp $B/plug.so other.so"));
     Watching watching("gpufs-arriving.so*");
@@ -106,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_library_that_is_loaded_later_is_attached_to_once) {
 }
 
 BOOST_AUTO_TEST_CASE(the_library_of_a_container_is_one_of_its_own) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("cp $B/plug.so gpufs-arriving.so"));
     Watching watching("gpufs-arriving.so*");
     Nest nest;
@@ -118,7 +119,7 @@ BOOST_AUTO_TEST_CASE(the_library_of_a_container_is_one_of_its_own) {
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_loads_a_library_is_found_by_it) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("cp $B/plug.so gpufs-arriving.so"));
     Watching watching("@gpufs-arriving.so*");
     Nest nest;
@@ -132,7 +133,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_loads_a_library_is_found_by_it) {
 
 // Between the monitor's search and the watch.
 BOOST_AUTO_TEST_CASE(what_was_mapped_before_the_watch_is_found_by_a_second_look) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("cp $B/plug.so gpufs-arriving.so"));
     Watching watching("gpufs-arriving.so*");
     Nest nest;

@@ -26,6 +26,7 @@
 #include "support/needs.h"
 #include "support/nest.h"
 #include "support/skip.h"
+#include "support/temp_folder.h"
 #include "view/monitor/live_symbols.h"
 #include "view/trace/frame_text.h"
 
@@ -35,7 +36,7 @@ namespace gpufs {
 namespace {
 
 using test::Nest;
-using test::TempDirectory;
+using test::TempFolder;
 using At = Symbols::At;
 
 std::string at(Symbols& symbols, std::uint32_t pid, std::uint64_t address, At kind = At::code) {
@@ -131,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_library_that_comes_later_is_seen) {
 }
 
 BOOST_AUTO_TEST_CASE(a_stripped_library_has_its_debug_file) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run(
         "cp $B/plug.so . && objcopy --only-keep-debug --compress-debug-sections plug.so "
         "plug.debug && objcopy --strip-all --add-gnu-debuglink=plug.debug plug.so && "
@@ -150,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_stripped_library_has_its_debug_file) {
 }
 
 BOOST_AUTO_TEST_CASE(without_a_function_the_place_in_the_file_is_told) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("objcopy --strip-all $B/plug.so bare.so"));
     Nest nest;
     Symbols symbols;
@@ -167,7 +168,7 @@ BOOST_AUTO_TEST_CASE(without_a_function_the_place_in_the_file_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(a_process_that_is_gone_still_answers) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("cp $B/plug.so late.so"));
     Symbols symbols;
     symbols.watch();
@@ -208,7 +209,7 @@ BOOST_AUTO_TEST_CASE(a_fork_has_what_its_parent_had) {
 }
 
 BOOST_AUTO_TEST_CASE(an_exec_changes_what_addresses_mean) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("cp $B/nest-fixed other"));
     Symbols symbols;
     symbols.watch();
@@ -226,7 +227,7 @@ BOOST_AUTO_TEST_CASE(an_exec_changes_what_addresses_mean) {
 }
 
 BOOST_AUTO_TEST_CASE(an_exec_by_another_thread_is_no_end) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("cp $B/nest-fixed other"));
     Symbols symbols;
     symbols.watch();
@@ -240,7 +241,7 @@ BOOST_AUTO_TEST_CASE(an_exec_by_another_thread_is_no_end) {
 }
 
 BOOST_AUTO_TEST_CASE(a_main_thread_may_end_before_the_others) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("cp $B/plug.so late.so"));
     Nest nest;
     Symbols symbols, looks_now;
@@ -299,7 +300,7 @@ private:
 };
 
 BOOST_AUTO_TEST_CASE(roots_of_old_containers_are_not_held) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(
         directory.run("mkdir $(seq 1000 1399) && cp $B/plug.so 1000/ && cp $B/plug.so 1399/"));
     RootedThread thread(directory.file(""));
@@ -324,7 +325,7 @@ BOOST_AUTO_TEST_CASE(roots_of_old_containers_are_not_held) {
 }
 
 BOOST_AUTO_TEST_CASE(a_container_has_its_own_files_and_debug_files) {
-    const TempDirectory directory;
+    const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run(
         "mkdir -p inside lib/debug usr/lib/debug/inside && cp $B/plug.so inside/boxed.so && "
         "objcopy --only-keep-debug inside/boxed.so boxed.debug && "
@@ -343,7 +344,7 @@ BOOST_AUTO_TEST_CASE(a_container_has_its_own_files_and_debug_files) {
 
 BOOST_AUTO_TEST_CASE(lines_are_those_of_addr2line,
                      *ut::precondition(test::has_program{"addr2line"})) {
-    const TempDirectory directory;
+    const TempFolder directory;
     for (const std::string name : {"nest", "nest-fixed", "nest-dwarf4", "plug.so"}) {
         const std::string path = Nest::build_file(name);
         // Every fourth byte of what the file has for code. Lines only: of DWARF 5, addr2line 2.40
