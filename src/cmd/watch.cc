@@ -90,8 +90,7 @@ std::vector<Program> choose(Context& ctx, const RunChoices& choices, KernelFacts
     std::vector<GpuMonitor> monitors = find_gpu_monitors(kernel);
     if (choices.recording) try_gpu_monitors(monitors, *choices.recording);
     // The monitors of DRM would see nothing of these GPUs.
-    const bool is_without_drm =
-        !choices.input && std::ranges::none_of(gpus, &Gpu::has_drm_node);
+    const bool is_without_drm = !choices.input && std::ranges::none_of(gpus, &Gpu::has_drm_node);
     std::vector<Program> chosen;
     for (GpuMonitor& one : monitors) {
         if (is_without_drm && one.is_about_drm()) continue;

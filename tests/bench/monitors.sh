@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154  # what bench.sh declares
 # monitors.sh: what each shipped monitor costs here: how often its programs ran and how long each run
 # took, by the kernel's own account (kernel.bpf_stats_enabled). What a probe costs beside its program
 # is in none of these; a launch of CUDA is measured as a whole. Sourced by bench.sh.

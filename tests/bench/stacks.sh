@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154  # what bench.sh declares
 # stacks.sh: what stacks of code without frame pointers cost: the time of the program that takes one of so many
 # frames, less that of one that counts, medians of 5 turns; and the tables of a process with 400 libraries.
 # Sourced by bench.sh, behind monitors.sh.

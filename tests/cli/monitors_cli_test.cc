@@ -172,10 +172,10 @@ BOOST_AUTO_TEST_CASE(off_cpu_adds_up_what_a_task_sleeps) {
     const Told told({"off-cpu"}, work({"sleeps", "10", "20"}));
     const long long slept = number_behind(told.err(), "slept "), seen = test::traced_of(10);
     BOOST_TEST(told.sum("off_us", {{"comm", kWork}}, "count") >= seen);
-    BOOST_TEST(told.sum("off_us", {{"comm", kWork}}, "sum") >= seen * 20'000);
+    // A sleep begins before the task leaves its CPU, on a busy machine by milliseconds.
+    BOOST_TEST(told.sum("off_us", {{"comm", kWork}}, "sum") >= seen * 10'000);
     BOOST_TEST(slept >= 10 * 20'000);
-    // One task cannot have waited for longer than there was time. A sleep begins before the task
-    // leaves its CPU, on a busy machine by milliseconds.
+    // One task cannot have waited for longer than there was time.
     const auto begin = std::chrono::steady_clock::now();
     const Told again({"off-cpu", "min_us=10ms"}, work({"sleeps", "10", "20"}));
     const auto lasted = std::chrono::steady_clock::now() - begin;

@@ -18,6 +18,7 @@
 #include "support/needs.h"
 #include "support/printed_variables.h"
 #include "support/run_gpufs.h"
+#include "support/temp_folder.h"
 #include "support/trace_instance.h"
 
 namespace ut = boost::unit_test;
@@ -38,15 +39,12 @@ Ended recipe(std::vector<std::string> args) {
 // A directory with recipes that is the user's own: $XDG_CONFIG_HOME/gpufs/triggers.
 class OwnRecipes {
 public:
-    OwnRecipes() : home_(cat("/tmp/gpufs-own-recipes-", ::getpid())) {
+    OwnRecipes() {
         std::filesystem::create_directories(directory());
-        ::setenv("XDG_CONFIG_HOME", home_.c_str(), 1);
+        ::setenv("XDG_CONFIG_HOME", home_.path().c_str(), 1);
     }
-    ~OwnRecipes() {
-        ::unsetenv("XDG_CONFIG_HOME");
-        std::filesystem::remove_all(home_);
-    }
-    std::string directory() const { return home_ + "/gpufs/triggers"; }
+    ~OwnRecipes() { ::unsetenv("XDG_CONFIG_HOME"); }
+    std::string directory() const { return home_ / "gpufs/triggers"; }
     std::string write(const std::string& name, const std::string& body, mode_t mode = 0644) {
         const std::string path = cat(directory(), "/", name, ".trig");
         std::ofstream(path) << "recipe " << name << " \"what is it?\"\n" << body;
@@ -55,7 +53,7 @@ public:
     }
 
 private:
-    std::string home_;
+    const test::TempFolder home_;
 };
 
 // Nothing of the process is in tracefs any more.

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(tls_adds_up_plain_text_by_library_and_tells_handshakes) {
     const auto handshakes = [&](const char* library, const char* outcome) {
         return told.sum("shakes", {{"library", library}, {"outcome", outcome}}, "count");
     };
-    BOOST_TEST(handshakes("OpenSSL", "goes on") == 2);
+    BOOST_TEST(handshakes("OpenSSL", "goes on or failed") == 2);
     BOOST_TEST(handshakes("OpenSSL", "done") == 2);
     BOOST_TEST(handshakes("GnuTLS", "failed") == 1);
     // The two that took 2 ms; a busy machine may add others.

@@ -210,7 +210,8 @@ void LiveRun::open_symbols() {
     for (const int fd : symbols_->fds()) loop_.wake_for(fd);
     if (!unwinder_) return;
     loop_.wake_for(unwinder_->fd());
-    // Of the others those that use the libraries that probes are in; else when the first stack is taken.
+    // Of the others those that use the libraries that probes are in; else when the first stack is
+    // taken.
     if (pid != 0) unwinder_->know(pid, symbols_->symbols());
     for (const int one : choices_.pids)
         unwinder_->know(static_cast<std::uint32_t>(proc::tgid(one)), symbols_->symbols());

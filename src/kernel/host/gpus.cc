@@ -143,8 +143,8 @@ void add_pci(Gpus& gpus, const std::string& directory) {
 }  // namespace
 
 bool Gpu::has_drm_node() const {
-    return !std::ranges::all_of(
-        nodes, [](const std::string& node) { return node.starts_with("nvidia"); });
+    return !std::ranges::all_of(nodes,
+                                [](const std::string& node) { return node.starts_with("nvidia"); });
 }
 
 std::vector<Gpu> find_gpus(const std::string& sys, const std::string& nvidia) {

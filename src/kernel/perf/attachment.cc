@@ -137,7 +137,8 @@ void detach_all(std::vector<Attachment> all) {
     std::vector<Attachment*> of_links, of_events;
     for (Attachment& one : all)
         if (one.waits_) (one.events_.empty() ? of_links : of_events).push_back(&one);
-    in_threads(of_links.size(), kThreadsForLinks, [&](std::size_t i) { of_links[i]->links_.clear(); });
+    in_threads(of_links.size(), kThreadsForLinks,
+               [&](std::size_t i) { of_links[i]->links_.clear(); });
     // Closing several events of one attachment (one per CPU) waits for no grace period: they are
     // clocks.
     in_threads(of_events.size(), kThreadsForEvents, [&](std::size_t i) {

@@ -38,8 +38,9 @@ std::string gpu_json(const Gpu& gpu, std::size_t holders) {
 std::string gpu_note(const Gpu& gpu) {
     if (gpu.driver != "nvidia") return {};
     return cat(gpu.name, ": nvidia schedules jobs by itself, drm does not see them; ",
-               gpu.has_drm_node() ? "fence and vblank see the fences and frames of nvidia-drm"
-                       : "fence and vblank see nothing of it while nvidia-drm is not loaded");
+               gpu.has_drm_node()
+                   ? "fence and vblank see the fences and frames of nvidia-drm"
+                   : "fence and vblank see nothing of it while nvidia-drm is not loaded");
 }
 
 }  // namespace gpufs

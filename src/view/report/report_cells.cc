@@ -64,7 +64,8 @@ std::optional<double> rate_of(const Aggregation& how, Words words, std::uint64_t
 
 std::string rate_number(double rate) {
     char text[32];
-    std::snprintf(text, sizeof text, "%.1f", rate);
+    // Of what comes seldom two digits that say something: "0.017".
+    std::snprintf(text, sizeof text, rate == 0 || rate >= 1 ? "%.1f" : "%.2g", rate);
     return text;
 }
 

@@ -340,8 +340,8 @@ const std::vector<std::string> kNamesOfKernels{"add_vectors 5x6x7", "scale<float
 BOOST_AUTO_TEST_CASE(kernels_of_a_program_that_runs_already_have_their_names) {
     const test::TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("objcopy --strip-all $B/gpufs-cuda-work bare"));
-    for (const std::string& program : {beside_gpufs(kCudaWork), beside_gpufs("gpufs-cuda-all"),
-                                       directory.file("bare")})
+    for (const std::string& program :
+         {beside_gpufs(kCudaWork), beside_gpufs("gpufs-cuda-all"), directory.file("bare")})
         BOOST_TEST(names_of_kernels(program) == kNamesOfKernels, boost::test_tools::per_element());
 }
 

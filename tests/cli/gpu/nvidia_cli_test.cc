@@ -230,7 +230,8 @@ BOOST_AUTO_TEST_CASE(nvidia_over_a_recording_tells_what_its_events_do, *ut::labe
         BOOST_TEST(told.rows(map, {}).empty(), map);
     for (const char* what :
          {"ioctls are told by the system call: ", "managed memory ",
-          "opens, closes and handles; polls; memory for other devices (P2P); threads of interrupts; "
+          "opens, closes and handles; polls; memory for other devices (P2P); threads of "
+          "interrupts; "
           "suspend and resume are not told: the driver's functions cannot be probed here\n"})
         BOOST_TEST(has(told.err(), what), told.err());
 }

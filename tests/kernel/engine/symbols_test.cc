@@ -431,12 +431,17 @@ BOOST_AUTO_TEST_CASE(the_kernel_names_addresses_as_its_list_does) {
     const std::uint64_t before = bytes_read();
     for (const std::uint64_t address : addresses) asked.find(address);
     BOOST_TEST(bytes_read() - before < 1u << 20);
+    // A module's functions for its begin go meanwhile.
+    std::set<std::uint64_t> remain;
+    for_each_line(kallsyms_text(), [&](std::string_view line) {
+        if (const auto symbol = parse_kallsyms_line(line)) remain.insert(symbol->address + 3);
+    });
     std::size_t differ = 0;
     for (const std::uint64_t address : addresses) {
         const auto a = asked.find(address), b = listed.find(address);
         const bool is_same =
             a && b && a->name == b->name && a->module == b->module && a->offset == b->offset;
-        if (!is_same && ++differ < 5)
+        if (!is_same && remain.contains(address) && ++differ < 5)
             BOOST_ERROR(hex(address) << ": " << (a ? cat(a->name, '+', a->offset) : "nothing")
                                      << ", " << (b ? cat(b->name, '+', b->offset) : "nothing"));
     }

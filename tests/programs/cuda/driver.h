@@ -52,10 +52,11 @@ struct CuCopy3D {
     std::size_t width, height, depth;
 };
 
-// The primary context of a device, which the runtime library takes from a table of the driver's, and
-// makes a thread's current one before it asks for it.
+// The primary context of a device, which the runtime library takes from a table of the driver's,
+// and makes a thread's current one before it asks for it.
 inline CuContext primary_context(int device) {
-    return reinterpret_cast<CuContext>(0x7e0000000000 + 0x1000 * static_cast<std::uintptr_t>(device));
+    return reinterpret_cast<CuContext>(0x7e0000000000 +
+                                       0x1000 * static_cast<std::uintptr_t>(device));
 }
 
 extern "C" {

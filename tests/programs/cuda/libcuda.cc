@@ -1,7 +1,8 @@
 // A libcuda.so.1 without a GPU: handles are numbers, memory is none, a wait takes a while. Some
 // functions are another one with more around it, as NVIDIA's may be: they call it, or jump to it.
-// A kernel's handle points to its name behind 8 bytes, as NVIDIA's do; with GPUFS_CUDA_HANDLES=numbers
-// it is a number, too, and with GPUFS_CUDA_HANDLES=other another text is there.
+// A kernel's handle points to its name behind 8 bytes, as NVIDIA's do; with
+// GPUFS_CUDA_HANDLES=numbers it is a number, too, and with GPUFS_CUDA_HANDLES=other another text is
+// there.
 
 #include <atomic>
 #include <chrono>

@@ -57,7 +57,8 @@ CuStream stream_of(long number) {
     return reinterpret_cast<CuStream>(0x55550000 + 0x100 * number);
 }
 
-// The same text where nobody has looked at it yet: its page is not in memory, as most of a library's.
+// The same text where nobody has looked at it yet: its page is not in memory, as most of a
+// library's.
 const char* unread(const std::string& text) {
     const int file = ::memfd_create("text", MFD_CLOEXEC);
     if (file < 0 || ::write(file, text.c_str(), text.size() + 1) < 0) std::abort();

@@ -14,12 +14,12 @@ BOOST_AUTO_TEST_CASE(what_is_not_told_for_one_reason_shares_a_line) {
     BOOST_TEST(caution_lines({"opens and closes are not told: no probes", "one of a kind",
                               "memory is not told: no probes", "polls are not told: no events",
                               "polls are not told: no probes"}) ==
-                   (Lines{"opens and closes; memory; polls are not told: no probes", "one of a kind",
-                          "polls are not told: no events"}),
+                   (Lines{"opens and closes; memory; polls are not told: no probes",
+                          "one of a kind", "polls are not told: no events"}),
                boost::test_tools::per_element());
-    BOOST_TEST(caution_lines({"memory is not told: no probes"}) ==
-                   Lines{"memory is not told: no probes"},
-               boost::test_tools::per_element());
+    BOOST_TEST(
+        caution_lines({"memory is not told: no probes"}) == Lines{"memory is not told: no probes"},
+        boost::test_tools::per_element());
     BOOST_TEST(caution_lines({}).empty());
 }
 
