@@ -136,7 +136,7 @@ $(B)/thread-variables-fixed:   MODE = -x c -O0 -no-pie -fno-pie
 $(B)/thread-variables.so:      MODE = -x c -O2 -DLIBRARY -shared -fPIC
 $(B)/thread-variables-near.so: MODE = -x c -O2 -DLIBRARY -shared -fPIC -ftls-model=initial-exec
 $(filter $(B)/thread-%,$(PROGRAMS)): tests/programs/thread_variables.c
-$(B)/gpufs-work: tests/programs/work.cc
+$(B)/gpufs-work: tests/programs/work.cc tests/programs/long_symbol.h
 $(B)/late-timer: MODE = -x c
 $(B)/late-timer: tests/programs/late_timer.c
 $(B)/statements: MODE = -x c -g0

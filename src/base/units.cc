@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -84,7 +85,7 @@ std::chrono::nanoseconds parse_duration(std::string_view what, std::string_view 
     if (error != std::errc() || unit == std::end(kUnits) || !(n >= 0) || n * unit->ns > kMaxNs)
         throw UsageError(cat(what, " takes a time, not '", text, "'"),
                          "such as 500us, 1ms, 30s or 10m; a bare number is seconds");
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(n * unit->ns));
+    return std::chrono::nanoseconds(std::llround(n * unit->ns));  // 1.001 has no double of its own
 }
 
 std::string duration_to_text(std::chrono::nanoseconds time) {

@@ -174,6 +174,9 @@ BOOST_AUTO_TEST_CASE(times_carry_units) {
     BOOST_TEST((parse_duration("--over", "200us") == 200us));
     BOOST_TEST((parse_duration("--over", "2") == 2s));
     BOOST_TEST((parse_duration("--over", "10m") == 10min));
+    // Which no double is exactly.
+    BOOST_TEST((parse_duration("--over", "1.005s") == 1005ms));
+    BOOST_TEST((parse_duration("--over", "1.001us") == 1001ns));
     for (const char* bad : {"", "ms", "-1s", "1 s", "1y", "nan", "inf", "1e30s"})
         BOOST_CHECK_THROW(parse_duration("--over", bad), UsageError);
 }

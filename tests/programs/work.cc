@@ -29,8 +29,23 @@
 #include <thread>
 #include <vector>
 
+#include "long_symbol.h"
 #include "static_probe.h"
 #include "works.h"
+
+// Asks for its parent by itself: the function is the innermost of its stack.
+__attribute__((noinline)) long asks_under_a_long_name() __asm__(LONG_SYMBOL);
+long asks_under_a_long_name() {
+#if defined __x86_64__
+    long parent = SYS_getppid;
+    asm volatile("syscall" : "+a"(parent) : : "rcx", "r11", "memory");
+#else
+    register long number asm("x8") = SYS_getppid;
+    register long parent asm("x0");
+    asm volatile("svc 0" : "=r"(parent) : "r"(number) : "memory");
+#endif
+    return parent;
+}
 
 namespace {
 
@@ -262,11 +277,25 @@ void makes(const Numbers& n) {
               "openat2");
 }
 
+// COUNT: asks for its parent so often, in a function of a long name.
+void long_symbol(const Numbers& numbers) {
+    for (long i = 0; i < numbers[0]; ++i) asks_under_a_long_name();
+}
+
 const std::map<std::string, works::Work> kWorks = {
-    {"calls", {2, calls}},     {"keys", {2, keys}},         {"writes", {2, writes}},
-    {"signals", {1, signals}}, {"faults", {1, faults}},     {"sleeps", {2, sleeps}},
-    {"spin", {2, spin}},       {"pingpong", {1, pingpong}}, {"maps", {1, maps}},
-    {"tcp", {2, tcp}},         {"steps", {2, steps}},       {"makes", {1, makes}},
+    {"long-symbol", {1, long_symbol}},
+    {"calls", {2, calls}},
+    {"keys", {2, keys}},
+    {"writes", {2, writes}},
+    {"signals", {1, signals}},
+    {"faults", {1, faults}},
+    {"sleeps", {2, sleeps}},
+    {"spin", {2, spin}},
+    {"pingpong", {1, pingpong}},
+    {"maps", {1, maps}},
+    {"tcp", {2, tcp}},
+    {"steps", {2, steps}},
+    {"makes", {1, makes}},
 };
 
 }  // namespace

@@ -55,8 +55,8 @@ std::vector<std::string> ArrivingLibraries::attach() {
             refusals.push_back(
                 cat("without '", one.file.path, "', which was loaded meanwhile: ", e.what()));
         }
-        // The file of a process that is gone by now could not be looked at.
-        if (file_exists(cat("/proc/", one.file.pid))) known_.insert(one.id);
+        // The file of a process that is gone by now, or a zombie, could not be looked at.
+        if (file_exists(cat("/proc/", one.file.pid, "/root/"))) known_.insert(one.id);
     }
     return refusals;
 }

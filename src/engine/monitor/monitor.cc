@@ -391,8 +391,9 @@ std::vector<Attachment> Monitor::attach_one(const Loaded& loaded) const {
         return attach_at(program(), {site, loaded.program.get(), loaded.is_multi, loaded.raw_name},
                          how_, machine_);
     } catch (const Error&) {
-        if (is_gone(site)) return {};
-        throw;
+        if (!is_gone(site)) throw;
+        prepared_->forget(site);
+        return {};
     }
 }
 
@@ -429,7 +430,9 @@ std::size_t Monitor::arrive(LibraryFiles::Mapped file) {
     for (const PreparedProgram::Site& site : std::span(prepared_->sites()).last(arrived))
         load(site);
     attach_from(before);
-    return arrived;
+    return static_cast<std::size_t>(
+        std::count_if(loaded_.begin() + static_cast<std::ptrdiff_t>(before), loaded_.end(),
+                      [](const Loaded& one) { return !one.attachments.empty(); }));
 }
 
 void Monitor::run_end() {

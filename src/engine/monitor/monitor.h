@@ -58,8 +58,8 @@ public:
     // that the owner of these lives.
     void attach();
     // A process has mapped a file since: attaches the programs that look at functions of such
-    // libraries, where it is not known yet. Returns to how many places. Throws what attach()
-    // throws; the others stay attached.
+    // libraries, where it is not known yet. Returns at how many sites; 0 where the file is gone
+    // with its process. Throws what attach() throws; the others stay attached.
     std::size_t arrive(LibraryFiles::Mapped file);
     // Runs the end programs, then those for each key of a map. The others still run.
     void run_end();

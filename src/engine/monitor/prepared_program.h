@@ -67,6 +67,8 @@ public:
     // A process has mapped a file since: appends the places in it to sites(), where it is one of
     // library_patterns() and not known yet. Returns how many those are.
     std::size_t arrive(LibraryFiles::Mapped file);
+    // The file of a site is gone with the process that had it mapped; it may arrive again.
+    void forget(const ProbeSite& site) { libraries_.forget(site.places.front().path); }
     // The patterns of libraries that programs need and that were nowhere to be found.
     const std::vector<std::string>& awaited() const noexcept { return found_.awaited; }
     // Which alternatives were taken, and why, a line each.

@@ -103,10 +103,6 @@ std::string path_of(std::string_view pattern, const LibraryFiles::Mapped& file) 
     return is_same_file(here, there) ? here : there;
 }
 
-bool is_unseen(const std::string& path, std::set<FileId>& seen) {
-    return is_regular_file(path) && seen.insert(file_id(path).value_or(FileId())).second;
-}
-
 }  // namespace
 
 std::variant<std::string, Absent> find_code_file(const std::string& name) {
@@ -152,21 +148,30 @@ void LibraryFiles::arrive(Mapped file) {
 }
 
 void LibraryFiles::look_at(const Mapped& arrived, const std::string& pattern, Found& found) {
-    if (!is_library_of(pattern, arrived.path)) return;
-    if (auto path = path_of(pattern, arrived); is_unseen(path, found.files))
-        found.paths.push_back(std::move(path));
+    if (is_library_of(pattern, arrived.path)) add(path_of(pattern, arrived), found);
+}
+
+void LibraryFiles::add(std::string path, Found& found) {
+    const auto id = file_id(path);
+    if (!id || !is_regular_file(path) || !found.files.insert(*id).second) return;
+    ids_[path] = *id;
+    found.paths.push_back(std::move(path));
+}
+
+void LibraryFiles::forget(const std::string& path) {
+    const auto id = ids_.find(path);
+    if (id == ids_.end()) return;
+    for (auto& [pattern, found] : found_) found.files.erase(id->second);
+    ids_.erase(id);
 }
 
 void LibraryFiles::look_around(const std::string& pattern, Found& found) {
-    const auto add = [&](std::string path) {
-        if (is_unseen(path, found.files)) found.paths.push_back(std::move(path));
-    };
     if (!is_of_programs(pattern)) {
         for (const CachedLibrary& one : cached_libraries())
-            if (glob_match(pattern, one.name)) add(one.path);
+            if (glob_match(pattern, one.name)) add(one.path, found);
         for (std::string& path :
              uncached_libraries([&](const std::string& file) { return glob_match(pattern, file); }))
-            add(std::move(path));
+            add(std::move(path), found);
     }
     for (const Mapped& one : mapped()) look_at(one, pattern, found);
     std::ranges::sort(found.paths);

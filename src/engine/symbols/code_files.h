@@ -41,12 +41,16 @@ public:
     std::vector<std::string> find(const std::string& pattern);
     // From now on find() tells only of this file, and of none that it told of before this call.
     void arrive(Mapped file);
+    // A path of find() is gone with its process: what it led to is told of again where it comes
+    // back.
+    void forget(const std::string& path);
 
 private:
     struct Found {
         std::vector<std::string> paths;
         std::set<FileId> files;  // and those that were told of before
     };
+    void add(std::string path, Found& found);
     const std::vector<Mapped>& mapped();
     void look_around(const std::string& pattern, Found& found);
     void look_at(const Mapped& arrived, const std::string& pattern, Found& found);
@@ -54,6 +58,7 @@ private:
     std::optional<std::vector<Mapped>> mapped_;
     std::optional<Mapped> arrived_;
     std::map<std::string, Found> found_;    // by pattern
+    std::map<std::string, FileId> ids_;     // by path
     std::set<std::string> are_looked_for_;  // the patterns, since arrive()
 };
 // The libraries and programs that run, each path of a process once.

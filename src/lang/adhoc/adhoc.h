@@ -8,6 +8,7 @@
 
 #include "lang/event/event_format.h"
 #include "lang/expr/expr.h"
+#include "lang/probe/argument.h"
 #include "lang/program/program.h"
 #include "lang/variable/variable_value.h"
 
@@ -25,7 +26,7 @@ struct FetchedField {
     EnumWords words;                  // what its numbers are called
     std::optional<std::size_t> base;  // in struct pt_regs
     std::int64_t constant = 0;        // without one
-    std::vector<std::int64_t> offsets;
+    std::vector<Fetch::Step> steps;
     bool is_asked_for = true;  // else nothing is read
 };
 

@@ -48,13 +48,13 @@ std::optional<FetchedField> fetched_field(const ProbeArgument& argument, ProbeTa
     if (!made.base && fetch.from != Fetch::From::constant) return std::nullopt;
     if (!made.base) made.constant = fetch.number;
     if (fetch.from == Fetch::From::stack_word)
-        made.offsets.push_back(fetch.number * static_cast<std::int64_t>(kAddressBytes));
-    for (const Fetch::Step& step : fetch.steps) made.offsets.push_back(step.offset);
+        made.steps.push_back({fetch.number * static_cast<std::int64_t>(kAddressBytes)});
+    made.steps.insert(made.steps.end(), fetch.steps.begin(), fetch.steps.end());
     const Field& field = argument.field;
     const bool is_text = field.is_string;
     const bool is_number = !field.is_array && std::has_single_bit(field.size) &&
                            !field.type.starts_with('b') && field.size <= kAddressBytes;
-    if (is_text ? made.offsets.empty() : !is_number) return std::nullopt;
+    if (is_text ? made.steps.empty() : !is_number) return std::nullopt;
     return made;
 }
 
@@ -136,7 +136,7 @@ bool add_variable_field(AdhocEvent& event, std::string name, const VariableValue
     FetchedField fetched;
     fetched.variable = value;
     fetched.words = std::move(words);
-    if (value.is_text) fetched.offsets = {0};
+    if (value.is_text) fetched.steps = {{}};
     return add_field(event, std::move(field), std::move(fetched));
 }
 
@@ -148,10 +148,12 @@ bool add_register_field(AdhocEvent& event, const Field& argument) {
 
 ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
                                Program& program, ir::Label unknown) {
-    constexpr const char* kUnread = "texts_unread";
+    const auto count_loss = [&](const char* name, const char* words) {
+        if (!program.find_map(name)) declare_loss(program, name, words);
+        append_loss(code, name);
+    };
     if (std::ranges::none_of(event.fetched, &FetchedField::is_asked_for)) return context;
     const bool is_in_file = probe_kind(event.target.kind).place == ProbeKind::Place::file;
-    const Space space = is_in_file ? Space::user : Space::kernel;
     const Field& last = event.format.fields.back();
     const std::size_t bytes = align_up(last.offset + last.size, kAddressBytes);
     const ir::Slot record = code.new_slot(bytes);
@@ -174,18 +176,21 @@ ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEven
                         code.load({context, static_cast<std::int64_t>(*fetched.base)}, ir::kU64));
         else
             code.assign(value, fetched.constant);
-        for (std::size_t step = 0; step < fetched.offsets.size(); ++step) {
-            const ir::Temp from = code.compute(ir::Op::add, ir::kU64, value, fetched.offsets[step]);
-            const bool is_last = step + 1 == fetched.offsets.size();
+        for (const Fetch::Step& step : fetched.steps) {
+            const ir::Temp from = code.compute(ir::Op::add, ir::kU64, value, step.offset);
+            const bool is_last = &step == &fetched.steps.back();
+            const Space space = is_in_file || step.is_user ? Space::user : Space::kernel;
             if (is_last && field.is_string) {
-                const ir::Label is_read = code.new_label();
+                const ir::Label is_read = code.new_label(), is_whole = code.new_label();
                 const ir::Temp length =
                     append_read_text(code, space, code.address(record, place), field.size, from);
                 code.branch(ir::Cmp::ge, ir::kS32, length, 0, is_read);
-                if (!program.find_map(kUnread))
-                    declare_loss(program, kUnread, "texts that could not be read");
-                append_loss(code, kUnread);
+                count_loss("texts_unread", "texts that could not be read");
+                code.jump(is_whole);
                 code.bind(is_read);
+                append_unless_cut(code, space, length, field.size, from, is_whole);
+                count_loss("texts_cut", "texts that were cut");
+                code.bind(is_whole);
             } else if (is_last) {
                 append_read(code, space, code.address(record, place), field.size, from);
             } else {
@@ -195,7 +200,7 @@ ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEven
                 code.assign(value, code.load(next, ir::kU64));
             }
         }
-        if (fetched.offsets.empty())
+        if (fetched.steps.empty())
             code.store({record, place}, value, {static_cast<std::uint8_t>(field.size), false});
     }
     return code.address(record);

@@ -11,11 +11,23 @@ bool is_in_words(const ValueType& type) {
     return type.kind == ValueType::Kind::text || type.kind == ValueType::Kind::raw_bytes;
 }
 
-// The larger of both types, if they have the same kind.
-std::optional<ValueType> common_type(const ValueType& a, const ValueType& b) {
+// Whether a number has one name in one of them, and another in the other.
+bool contradict(const ValueType& a, const ValueType& b) {
+    return std::ranges::any_of(a.words, [&](const auto& word) {
+        return std::ranges::any_of(b.words, [&](const auto& other) {
+            return word.first == other.first && word.second != other.second;
+        });
+    });
+}
+
+// The larger of both types, if they have the same kind. `is_shown`: each number as it is, with a
+// sign or without; else -1 is the same as 0xffffffff, which are one thread to two events.
+std::optional<ValueType> common_type(const ValueType& a, const ValueType& b, bool is_shown) {
     if (a.kind != b.kind) return std::nullopt;
     ValueType both = a.bytes < b.bytes ? b : a;
     both.is_signed = a.is_signed || b.is_signed;
+    if (is_shown && a.is_signed != b.is_signed && a.kind == ValueType::Kind::integer)
+        both.bytes = kWord;
     if (a.flags != b.flags) both.flags.clear();
     for (const ValueType* one : {&a, &b})
         for (const auto& word : one->words)
@@ -30,9 +42,11 @@ public:
         : sources_(sources), mistakes_(mistakes) {}
 
     std::optional<ValueType> type_of(const KeyColumn& column) {
+        is_shown_ = column.meanings.size() == 1;
         for (const KeyMeaning& meaning : column.meanings)
             for (const AdhocEvent& event : meaning.events)
                 if (!add(meaning.name, event)) return std::nullopt;
+        if (type_ && are_words_apart_) type_->words.clear();
         return type_;
     }
 
@@ -46,7 +60,8 @@ private:
         if (value->type.bytes == 0)
             return wrong(name, cat("'", name.text, "' (", value->field->declaration(),
                                    ") cannot be a key: it is no number and no text"));
-        const auto both = type_ ? common_type(*type_, value->type) : value->type;
+        are_words_apart_ = are_words_apart_ || (type_ && contradict(*type_, value->type));
+        const auto both = type_ ? common_type(*type_, value->type, is_shown_) : value->type;
         if (!both)
             return wrong(name, cat("'", name.text, "' of ", event_name, " and ", first_,
                                    " are not of one kind"));
@@ -63,6 +78,7 @@ private:
     const std::vector<SourceText>& sources_;
     Diagnostics& mistakes_;
     std::optional<ValueType> type_;
+    bool is_shown_ = true, are_words_apart_ = false;
     std::string first_;  // the name that determined the type
 };
 

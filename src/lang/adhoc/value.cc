@@ -394,13 +394,7 @@ void AdhocValueCode::store_text_at(Space space, ir::Temp from, std::size_t bytes
     count_loss("texts_unread", "texts that could not be read");
     code_.jump(done);
     code_.bind(is_read);
-    // The buffer is full: if the byte replaced by the NUL was not a NUL, the text was truncated.
-    code_.branch(ir::Cmp::lt, ir::kS32, length, bytes, done);
-    const ir::Slot next = code_.new_slot(kWord);
-    code_.store(next, 0, ir::kU64);
-    append_read(code_, space, code_.address(next), 1,
-                code_.compute(ir::Op::add, ir::kU64, from, bytes - 1));
-    code_.branch(ir::Cmp::eq, ir::kU64, code_.load(next, ir::kU64), 0, done);
+    append_unless_cut(code_, space, length, bytes, from, done);
     count_loss("texts_cut", "texts that were cut");
     code_.bind(done);
 }

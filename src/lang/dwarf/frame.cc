@@ -34,6 +34,7 @@ enum Instruction : unsigned {
     kValueOffset = 0x14,
     kValueOffsetSigned = 0x15,
     kValueExpression = 0x16,
+    kNegateReturnAddressStateWithPc = 0x2c,
     kNegateReturnAddressState = 0x2d,
     kArgumentsSize = 0x2e,
     kNegativeOffsetExtended = 0x2f,
@@ -207,6 +208,7 @@ private:
             switch (whole) {
                 case 0:
                 case kNegateReturnAddressState:
+                case kNegateReturnAddressStateWithPc:
                     break;
                 case kSetLocation:
                     at = in.number(section_.address_bytes);

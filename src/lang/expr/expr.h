@@ -73,7 +73,7 @@ bool operator==(const ExprNode& a, const ExprNode& b);
 // .ustring (a char pointer into user memory) or .function (an address, compared with the extent of
 // the function that has this name or holds this address). CPU, COMM and the common_* fields are
 // known for every event. Unlike the kernel, this grammar accepts text without quotes and refuses
-// comparisons that the kernel accepts but that are always true or always false.
+// comparisons with numbers that the field cannot have, which are always true or always false.
 //
 // One tree, several uses: text for tracefs, an evaluator over decoded records, BPF instructions.
 struct Expression {

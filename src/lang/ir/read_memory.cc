@@ -39,4 +39,15 @@ ir::Temp append_read_text(ir::Code& code, Space space, ir::Temp to, ir::Operand 
     return append(code, kText, space, to, bytes, from);
 }
 
+void append_unless_cut(ir::Code& code, Space space, ir::Temp length, std::size_t bytes,
+                       ir::Temp from, ir::Label whole) {
+    // The memory is full: where the byte that the NUL replaced was no NUL, the text goes on.
+    code.branch(ir::Cmp::lt, ir::kS32, length, bytes, whole);
+    const ir::Slot next = code.new_slot(sizeof(std::uint64_t));
+    code.store(next, 0, ir::kU64);
+    append_read(code, space, code.address(next), 1,
+                code.compute(ir::Op::add, ir::kU64, from, bytes - 1));
+    code.branch(ir::Cmp::eq, ir::kU64, code.load(next, ir::kU64), 0, whole);
+}
+
 }  // namespace gpufs

@@ -21,6 +21,8 @@ constexpr std::string_view kTakenNames[] = {
     "common_type", "common_flags", "common_preempt_count", "common_pid",        "common_tgid",
     "__probe_ip",  "__probe_func", "__probe_ret_ip",       "__probe_vaddr_func"};
 
+constexpr std::string_view kUserText = "ustring";
+
 class ArgumentReader {
 public:
     ArgumentReader(const SourceText& source, Span at, ProbeSide side)
@@ -43,6 +45,8 @@ public:
         const Span type_at = has_type ? span(parts.type_at, parts.type.size()) : at_;
         made.field = field_of_type(type, source_, type_at);
         check_type(made.fetch, type, type_at);
+        if (type.starts_with(kUserText) && !made.fetch.steps.empty())
+            made.fetch.steps.back().is_user = true;
         made.field.name = parts.name.empty() ? cat("arg", number) : std::string(parts.name);
         check_name(made.field.name, parts);
         return made;
@@ -73,7 +77,7 @@ private:
         Fetch::Step made;
         Scan scan(text);
         const bool is_negative = scan.take("-");
-        scan.take("+");
+        if (!is_negative) scan.take("+");
         made.is_user = scan.take("u");
         const auto number = take_number(scan);
         if (!number || !scan.at_end())
@@ -82,9 +86,12 @@ private:
         return made;
     }
 
+    // Without a sign.
     static std::optional<std::int64_t> take_number(Scan& scan) {
         const bool is_hex = scan.take("0x");
-        return scan.take_number<std::int64_t>(is_hex ? 16 : 10);
+        const auto number = scan.take_number<std::uint64_t>(is_hex ? 16 : 10);
+        if (!number || *number > static_cast<std::uint64_t>(INT64_MAX)) return std::nullopt;
+        return static_cast<std::int64_t>(*number);
     }
 
     void innermost(Fetch& made, std::string_view text, std::size_t at) {

@@ -304,7 +304,10 @@ std::optional<SourceLine> find_source_line(std::string_view unit, const LineText
     const auto header = parse_header(unit);
     if (!header) return std::nullopt;
     std::optional<LineRow> before, found;
+    bool is_removed = false, is_first = true;
     run(*header, [&](const LineRow& row) {
+        if (std::exchange(is_first, row.is_end)) is_removed = is_left_out(row.address);
+        if (is_removed) return true;
         if (before && before->address <= address && address < row.address) found = before;
         if (row.is_end) {
             before.reset();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -12,8 +13,41 @@
 #include "base/scan.h"
 #include "lang/symbols/rust_name.h"
 
+// What abi::__cxa_demangle() is made of, in libstdc++.a, which gpufs has in itself; libstdc++.so
+// does not export it. Hands the text on in pieces.
+extern "C" int __gcclibcxx_demangle_callback(const char* symbol,
+                                             void (*take)(const char*, std::size_t, void*),
+                                             void* into) __attribute__((weak));
+
 namespace gpufs {
 namespace {
+
+// A symbol may name parts of itself again and again: one of 400 characters then has a name of
+// gigabytes, and a traced process chooses what its symbols are.
+constexpr std::size_t kLongestName = std::size_t{64} << 10;
+
+struct TooLong {};
+
+std::optional<std::string> demangled(const std::string& symbol) {
+    if (!__gcclibcxx_demangle_callback) {
+        int status = 0;
+        const std::unique_ptr<char, decltype(&std::free)> text{
+            abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free};
+        return text ? std::optional<std::string>(text.get()) : std::nullopt;
+    }
+    std::string text;
+    const auto take = [](const char* piece, std::size_t size, void* into) {
+        std::string& all = *static_cast<std::string*>(into);
+        if (all.size() + size > kLongestName) throw TooLong();
+        all.append(piece, size);
+    };
+    try {
+        if (__gcclibcxx_demangle_callback(symbol.c_str(), take, &text) != 0) return std::nullopt;
+    } catch (const TooLong&) {
+        return std::nullopt;
+    }
+    return text;
+}
 
 // Operators whose names have brackets, longer ones first.
 constexpr std::array<std::string_view, 12> kBracketOperators = {
@@ -21,15 +55,11 @@ constexpr std::array<std::string_view, 12> kBracketOperators = {
 constexpr std::string_view kOperator = "operator";
 constexpr std::string_view kClone = " [clone ";
 
-bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // The length of "operator<<" where one stands at `at`; 0 where none does.
 std::size_t operator_length(std::string_view text, std::size_t at) {
-    if (!text.substr(at).starts_with(kOperator) || (at > 0 && is_word(text[at - 1]))) return 0;
+    if (!text.substr(at).starts_with(kOperator) || (at > 0 && is_word_char(text[at - 1]))) return 0;
     const std::string_view rest = text.substr(at + kOperator.size());
-    if (!rest.empty() && is_word(rest.front())) return 0;
+    if (!rest.empty() && is_word_char(rest.front())) return 0;
     for (const std::string_view op : kBracketOperators)
         if (rest.starts_with(op)) return kOperator.size() + op.size();
     return kOperator.size();
@@ -102,7 +132,7 @@ BareName without_types(std::string_view demangled) {
     const Parts parts = parts_of(text);
     if (!parts.is_sound || !parts.parameters || *parts.parameters <= parts.name) return whole;
     for (const char c : text.substr(parts.after))  // " const", " volatile &&"
-        if (!is_word(c) && c != ' ' && c != '&') return whole;
+        if (!is_word_char(c) && c != ' ' && c != '&') return whole;
     const std::string_view name = text.substr(parts.name, *parts.parameters - parts.name);
     // A function that returns a pointer to a function: "void (*f(int))(char)".
     if (name.starts_with("(*") || name.starts_with("(&")) return whole;
@@ -112,10 +142,7 @@ BareName without_types(std::string_view demangled) {
 std::string function_signature(const std::string& symbol) {
     if (symbol.starts_with("_R")) return rust_name(symbol).value_or(symbol);
     if (!symbol.starts_with("_Z")) return symbol;
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text{
-        abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free};
-    return text ? text.get() : symbol;
+    return demangled(symbol).value_or(symbol);
 }
 
 std::string function_name(const std::string& symbol) {

@@ -75,7 +75,11 @@ void EventText::look_at(std::string_view text) {
         }
         const auto number = number_of(value);
         known->second.is_number = known->second.is_number && number.has_value();
-        known->second.is_hex = known->second.is_hex || (number && number->is_hex);
+        if (!number) return;
+        Pair& pair = known->second;
+        pair.is_hex = pair.is_hex || number->is_hex;
+        pair.is_negative = pair.is_negative || number->is_negative;
+        pair.is_large = pair.is_large || number->magnitude >> 63 != 0;
     });
 }
 
@@ -103,7 +107,8 @@ EventText::Made EventText::make_pairs(int id) {
     for (const std::string& name : order_) {
         Pair& pair = pairs_.find(name)->second;
         if (pair.is_number)
-            pair.at = fields.add(cat(pair.is_hex ? "u64 " : "s64 ", name), 8, !pair.is_hex);
+            pair.at =
+                fields.add(cat(pair.is_signed() ? "s64 " : "u64 ", name), 8, pair.is_signed());
         else
             pair.at = fields.add(cat("__data_loc char[] ", name), 4, false);
     }

@@ -43,7 +43,9 @@ private:
         std::vector<TextForm> forms;
     };
     struct Pair {
-        bool is_number = true, is_hex = false;
+        bool is_number = true, is_hex = false, is_large = false, is_negative = false;
+        // Addresses come in decimals, too.
+        bool is_signed() const { return !is_hex && (is_negative || !is_large); }
         std::size_t at = 0;  // in the record
     };
     // Where a field of the known event is in the records.

@@ -42,8 +42,7 @@ public:
             }
             if (*step == 0) continue;
             visit(at, rule());
-            const std::uint64_t next = step_to_ ? *step : at + *step;
-            step_to_ = false;
+            const std::uint64_t next = at + *step;
             if (next < at) {
                 is_good = false;
                 break;
@@ -81,7 +80,6 @@ private:
     Common common_;
     State initial_, state_;
     std::vector<State> remembered_;
-    bool step_to_ = false;
 };
 
 }  // namespace gpufs

@@ -16,7 +16,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/adhoc/adhoc_support.h"
+#include "programs/long_symbol.h"
 #include "support/needs.h"
+#include "support/nest.h"
 #include "support/temp_file.h"
 #include "support/temp_folder.h"
 #include "support/workloads.h"
@@ -323,6 +325,15 @@ BOOST_AUTO_TEST_CASE(hits_arguments_results_and_the_time_between_are_exact) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+// A traced program chooses what its functions are called.
+BOOST_AUTO_TEST_CASE(a_symbol_that_repeats_itself_without_end_stays) {
+    const Ended ended =
+        test::shell(cat("timeout 60 $GPUFS count syscalls:sys_enter_getppid by ustack -- ",
+                        test::Nest::build_file("gpufs-work"), " long-symbol 3"));
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.out, LONG_SYMBOL), ended.out);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -1,6 +1,7 @@
 #include "engine/symbols/code_files.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <optional>
@@ -70,6 +71,21 @@ BOOST_AUTO_TEST_CASE(a_directory_is_no_program) {
     BOOST_TEST(found("gpufs-x").starts_with("no program 'gpufs-x' is in $PATH"));
     make_directories((folder / "env").string());
     BOOST_TEST(found("env") == "/usr/bin/env");
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_went_with_its_process_may_arrive_again) {
+    const test::TempFolder folder;
+    const std::string library = folder.file("libgpufs-test.so.1"), pattern = "libgpufs-test.so*";
+    write_file(library, "no matter what");
+    LibraryFiles files;
+    const auto found_by = [&] {
+        files.arrive({::getpid(), library});
+        return files.find(pattern);
+    };
+    BOOST_TEST(found_by() == std::vector{library}, boost::test_tools::per_element());
+    BOOST_TEST(found_by().empty());
+    files.forget(library);
+    BOOST_TEST(found_by() == std::vector{library}, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

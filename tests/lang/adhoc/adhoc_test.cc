@@ -538,6 +538,31 @@ BOOST_AUTO_TEST_CASE(keys_must_be_of_one_kind_at_all_events) {
         "                       ^~~~");
 }
 
+// A number of 32 bits with a sign, and one without: each is shown as it is.
+BOOST_AUTO_TEST_CASE(keys_of_events_that_differ_in_sign_have_room_for_both) {
+    AdhocQuestion question = question_of({"gpu:thing", "gpu:other", "by", "number"});
+    question.events.clear();
+    for (const bool is_signed : {true, false}) {
+        AdhocEvent event;
+        event.is_record = true;
+        event.format.system = "gpu";
+        event.format.name = is_signed ? "thing" : "other";
+        event.target.name = event.format.full_name();
+        Field number;
+        number.name = "number";
+        number.type = is_signed ? "int" : "unsigned int";
+        number.offset = 8;
+        number.size = number.element_size = 4;
+        number.is_signed = is_signed;
+        event.format.fields = {number};
+        question.events.push_back(event);
+    }
+    const Program program = make_count(question);
+    const ValueType& type = program.find_map("count")->key.members.back().type;
+    BOOST_TEST(type.bytes == 8u);
+    BOOST_TEST(type.is_signed);
+}
+
 BOOST_AUTO_TEST_CASE(events_of_a_pattern_may_lack_a_field_others_may_not) {
     AdhocQuestion question = question_of({"gpu:*", "by", "seqno"});
     AdhocEvent other;

@@ -126,6 +126,12 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_would_refuse_is_shown_where_it_is) {
                "a=+z($stack)\n"
                "  ^~\n"
                "hint: such as +8 or -0x10");
+    for (const char* twice : {"+-8", "--8"})
+        BOOST_TEST(refusal_of(cat("a=", twice, "($stack)"))
+                       .starts_with(cat("probe:1:3: error: '", twice, "' is no offset\n")));
+    BOOST_TEST(refusal_of("a=\\--5").starts_with("probe:1:3: error: '\\--5' is no constant\n"));
+    BOOST_TEST(refusal_of("a=\\-9223372036854775808")
+                   .starts_with("probe:1:3: error: '\\-9223372036854775808' is no constant\n"));
     BOOST_TEST(refusal_of("a=$stack a=$stack1") ==
                "probe:1:10: error: there is an argument 'a' already\n"
                "a=$stack a=$stack1\n"
