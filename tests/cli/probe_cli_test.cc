@@ -423,6 +423,21 @@ BOOST_AUTO_TEST_CASE(functions_of_the_kernel_are_events,
     BOOST_TEST(defined_in(session) == "");
 }
 
+// By "ustring" and by "+u": of a text in the program's memory, which BPF programs read, too.
+BOOST_AUTO_TEST_CASE(texts_of_a_program_are_read_at_functions_of_the_kernel,
+                     *ut::precondition(test::has_file{"kprobe_events"})) {
+    const TempSession session;
+    const Ended added = probe_in(
+        session, {"probe", "add",
+                  "p:opened do_sys_openat2 path=+0($arg2):ustring same=+u0($arg2):string"});
+    BOOST_TEST(added.status == 0, added.err);
+    const std::string path = "/no/such/file/of/gpufs";
+    const Ended counted =
+        test::gpufs({"count", cat("gpufs_", session.name(), ":opened"), "by", "path,same", "--if",
+                     cat("path == \"", path, '"'), "--", "sh", "-c", cat("cat ", path, " || true")});
+    BOOST_TEST(has(counted.out, cat(path, "  ", path, "      1\n")), counted.out + counted.err);
+}
+
 BOOST_AUTO_TEST_CASE(removing_a_probe_removes_what_is_set_on_it) {
     const TempSession session;
     probe_in(session, {"probe", "add", cat(probed(), ":work n=", kFirst, ":s32")});

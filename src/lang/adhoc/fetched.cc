@@ -146,13 +146,14 @@ bool add_register_field(AdhocEvent& event, const Field& argument) {
     return add_field(event, argument, std::move(fetched));
 }
 
-ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
-                               Program& program, ir::Label unknown) {
-    const auto count_loss = [&](const char* name, const char* words) {
-        if (!program.find_map(name)) declare_loss(program, name, words);
-        append_loss(code, name);
-    };
-    if (std::ranges::none_of(event.fetched, &FetchedField::is_asked_for)) return context;
+FetchedRecord append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
+                                    ir::Label unknown) {
+    if (std::ranges::none_of(event.fetched, &FetchedField::is_asked_for)) return {context, {}};
+    FetchedRecord made{context,
+                       {{"texts_unread", "texts that could not be read", code.new_temp(ir::kU32)},
+                        {"texts_cut", "texts that were cut", code.new_temp(ir::kU32)}}};
+    const ir::Temp is_unread = made.losses[0].has_happened, is_cut = made.losses[1].has_happened;
+    for (const FetchedRecord::Loss& loss : made.losses) code.assign(loss.has_happened, 0);
     const bool is_in_file = probe_kind(event.target.kind).place == ProbeKind::Place::file;
     const Field& last = event.format.fields.back();
     const std::size_t bytes = align_up(last.offset + last.size, kAddressBytes);
@@ -185,11 +186,11 @@ ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEven
                 const ir::Temp length =
                     append_read_text(code, space, code.address(record, place), field.size, from);
                 code.branch(ir::Cmp::ge, ir::kS32, length, 0, is_read);
-                count_loss("texts_unread", "texts that could not be read");
+                code.assign(is_unread, 1);
                 code.jump(is_whole);
                 code.bind(is_read);
                 append_unless_cut(code, space, length, field.size, from, is_whole);
-                count_loss("texts_cut", "texts that were cut");
+                code.assign(is_cut, 1);
                 code.bind(is_whole);
             } else if (is_last) {
                 append_read(code, space, code.address(record, place), field.size, from);
@@ -203,7 +204,10 @@ ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEven
         if (fetched.steps.empty())
             code.store({record, place}, value, {static_cast<std::uint8_t>(field.size), false});
     }
-    return code.address(record);
+    made.address = code.address(record);
+    const bool has_text = std::ranges::any_of(event.format.fields, &Field::is_string);
+    if (!has_text) made.losses.clear();
+    return made;
 }
 
 }  // namespace gpufs

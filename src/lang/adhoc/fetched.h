@@ -30,10 +30,21 @@ bool add_variable_field(AdhocEvent& event, std::string name, const VariableValue
 // The same of a register with an argument of the function that begins there: "arg0".
 bool add_register_field(AdhocEvent& event, const Field& argument);
 
-// Reads the fields that are asked for into memory on the program's stack, whose address is
-// returned; the context where there are none. Jumps to `unknown` where a value is not known. Text
-// that cannot be read is empty, and counted; other memory that cannot be read is 0.
-ir::Temp append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
-                               Program& program, ir::Label unknown);
+// Where a program has the fields that it fetched, and which losses it is to count once it knows that
+// the hit is wanted.
+struct FetchedRecord {
+    ir::Temp address;
+    struct Loss {
+        const char *map, *words;
+        ir::Temp has_happened;  // 1, else 0
+    };
+    std::vector<Loss> losses;
+};
+
+// Reads the fields that are asked for into memory on the program's stack; the context where there
+// are none. Jumps to `unknown` where a value is not known. Text that cannot be read is empty, and a
+// loss, as text that is cut; other memory that cannot be read is 0.
+FetchedRecord append_fetched_record(ir::Code& code, ir::Temp context, const AdhocEvent& event,
+                                    ir::Label unknown);
 
 }  // namespace gpufs

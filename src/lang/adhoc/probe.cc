@@ -47,7 +47,20 @@ AdhocProbe::AdhocProbe(const AdhocEvent& event, Program& program, const AdhocFil
 ir::Temp AdhocProbe::begin(const AdhocFilter* filter) {
     if (filter) filter_tasks(*filter);
     if (event_.fetched.empty()) return context_;
-    return append_fetched_record(code_, context_, event_, program_, unknown_);
+    FetchedRecord fetched = append_fetched_record(code_, context_, event_, unknown_);
+    losses_ = std::move(fetched.losses);
+    return fetched.address;
+}
+
+// Of hits that are wanted.
+void AdhocProbe::count_losses() {
+    for (const FetchedRecord::Loss& loss : std::exchange(losses_, {})) {
+        const ir::Label none = code_.new_label();
+        code_.branch(ir::Cmp::eq, ir::kU32, loss.has_happened, 0, none);
+        if (!program_.find_map(loss.map)) declare_loss(program_, loss.map, loss.words);
+        append_loss(code_, loss.map);
+        code_.bind(none);
+    }
 }
 
 void AdhocProbe::filter_tasks(const AdhocFilter& filter) {
@@ -67,6 +80,7 @@ void AdhocProbe::filter(const AdhocFilter& filter) {
     how.source = filter.condition_source;
     append_condition(code_, record_, out_, *filter.condition, event_.format, how);
     code_.set_source({});
+    count_losses();
 }
 
 ir::Slot AdhocProbe::new_key(const Layout& layout) {
@@ -78,6 +92,7 @@ ir::Slot AdhocProbe::new_key(const Layout& layout) {
 }
 
 ir::Slot AdhocProbe::key(std::span<const AdhocWord> names, const Layout& layout) {
+    count_losses();
     const ir::Slot slot = new_key(layout);
     append_values(values_, event_, names, layout, slot);
     return slot;
@@ -92,6 +107,7 @@ void AdhocProbe::finish(std::string name) {
         if (fetched.variable)
             add_begin_programs(program_, *fetched.variable, path_of(event_.target),
                                event_.target.at);
+    count_losses();
     code_.bind(out_);
     code_.leave(0);
     if (reads_begins(event_)) {

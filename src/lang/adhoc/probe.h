@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lang/adhoc/fetched.h"
 #include "lang/adhoc/key.h"
 
 namespace gpufs {
@@ -36,6 +37,7 @@ public:
 private:
     ir::Temp begin(const AdhocFilter* filter);
     void filter_tasks(const AdhocFilter& filter);
+    void count_losses();
 
     const AdhocEvent& event_;
     Program& program_;
@@ -43,6 +45,7 @@ private:
     ir::Temp context_;
     ir::Label out_, unknown_;
     bool has_filtered_tasks_ = false;
+    std::vector<FetchedRecord::Loss> losses_;  // that are not counted yet
     ir::Temp record_;
     AdhocValueCode values_;
 };

@@ -325,6 +325,7 @@ BOOST_AUTO_TEST_CASE(hits_arguments_results_and_the_time_between_are_exact) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
 // A traced program chooses what its functions are called.
 BOOST_AUTO_TEST_CASE(a_symbol_that_repeats_itself_without_end_stays) {
     const Ended ended =
