@@ -428,13 +428,13 @@ BOOST_AUTO_TEST_CASE(texts_of_a_program_are_read_at_functions_of_the_kernel,
                      *ut::precondition(test::has_file{"kprobe_events"})) {
     const TempSession session;
     const Ended added = probe_in(
-        session, {"probe", "add",
-                  "p:opened do_sys_openat2 path=+0($arg2):ustring same=+u0($arg2):string"});
+        session,
+        {"probe", "add", "p:opened do_sys_openat2 path=+0($arg2):ustring same=+u0($arg2):string"});
     BOOST_TEST(added.status == 0, added.err);
     const std::string path = "/no/such/file/of/gpufs";
-    const Ended counted =
-        test::gpufs({"count", cat("gpufs_", session.name(), ":opened"), "by", "path,same", "--if",
-                     cat("path == \"", path, '"'), "--", "sh", "-c", cat("cat ", path, " || true")});
+    const Ended counted = test::gpufs({"count", cat("gpufs_", session.name(), ":opened"), "by",
+                                       "path,same", "--if", cat("path == \"", path, '"'), "--",
+                                       "sh", "-c", cat("cat ", path, " || true")});
     BOOST_TEST(has(counted.out, cat(path, "  ", path, "      1\n")), counted.out + counted.err);
 }
 

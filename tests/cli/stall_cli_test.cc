@@ -190,6 +190,14 @@ BOOST_AUTO_TEST_CASE(freeze_does_not_touch_a_session_in_use, *ut::label("pure"))
     BOOST_TEST(ended.status == 1);
     BOOST_TEST(has(ended.err, "records events already"), ended.err);
     test::gpufs({"reset", "--session", session.name()});
+    // A filter without its event enabled.
+    test::gpufs({"filter", "prev_prio == 12345", "--no-enable", "--session", session.name()});
+    BOOST_TEST(test::gpufs({"stall", "--freeze", "--session", session.name(), "--", "true"}).err ==
+               cat("gpufs: session '", session.name(),
+                   "' has filters or triggers\nhint: 'gpufs reset "
+                   "--session ",
+                   session.name(), "' removes them; or --session NAME\n"));
+    test::gpufs({"reset", "--session", session.name()});
 }
 
 BOOST_AUTO_TEST_CASE(whom_to_watch_must_be_said_and_must_be_there, *ut::label("pure")) {

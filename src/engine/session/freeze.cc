@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/session/reset.h"
 
 namespace gpufs {
 namespace {
@@ -69,6 +70,10 @@ FreezeSession::FreezeSession(const Session& session, Disable disable)
         throw Error(cat(session_.described(), " holds records, which another clock would clear"),
                     cat("'gpufs show", session_.option(), "' looks at them, 'gpufs reset",
                         session_.option(), "' removes it; or --session NAME"));
+    } else if (!plan_reset_states(session_).changes.empty()) {
+        // Who clears up behind a killed run could not tell them from ours.
+        throw Error(cat(session_.described(), " has filters or triggers"),
+                    cat("'gpufs reset", session_.option(), "' removes them; or --session NAME"));
     }
     if (!is_ours_) before_ = all_settings(session_);
     try {

@@ -30,8 +30,8 @@ bool add_variable_field(AdhocEvent& event, std::string name, const VariableValue
 // The same of a register with an argument of the function that begins there: "arg0".
 bool add_register_field(AdhocEvent& event, const Field& argument);
 
-// Where a program has the fields that it fetched, and which losses it is to count once it knows that
-// the hit is wanted.
+// Where a program has the fields that it fetched, and which losses it is to count once it knows
+// that the hit is wanted.
 struct FetchedRecord {
     ir::Temp address;
     struct Loss {
