@@ -208,6 +208,47 @@ BOOST_DATA_TEST_CASE(live_and_over_a_recording_monitors_tell_the_same, ut::data:
     BOOST_TEST(replayed.lost() == 0, replayed.err());
 }
 
+// What a monitor says of a recording that is a text.
+std::string told_of_text(const std::string& monitor, const std::string& lines) {
+    const test::TempFile text(cat("cpus=1\n", lines));
+    return test::gpufs({"watch", monitor, "-i", text.path()}).out;
+}
+
+// Then nobody waits: frames whose interrupts are off are not missed.
+BOOST_AUTO_TEST_CASE(two_events_for_one_frame_are_both_answered, *ut::label("pure")) {
+    const std::string out = told_of_text(
+        "vblank",
+        "  game-186   [000]  20.100000: drm_vblank_event: crtc=0, seq=1, time=20100000000, "
+        "high-prec=true\n"
+        "  game-186   [000]  20.101000: drm_vblank_event_queued: file=0xff00, crtc=0, seq=2\n"
+        "  game-186   [000]  20.101100: drm_vblank_event_queued: file=0xff00, crtc=0, seq=2\n"
+        "  <idle>-0   [000]  20.110000: drm_vblank_event_delivered: file=0xff00, crtc=0, seq=2\n"
+        "  <idle>-0   [000]  20.110005: drm_vblank_event_delivered: file=0xff00, crtc=0, seq=2\n"
+        "  <idle>-0   [000]  20.110010: drm_vblank_event: crtc=0, seq=2, time=20110000000, "
+        "high-prec=true\n"
+        "  <idle>-0   [000]  20.210010: drm_vblank_event: crtc=0, seq=12, time=20210000000, "
+        "high-prec=true\n");
+    BOOST_TEST(test::has(out, "   0       3       0  100.00\n"), out);
+    BOOST_TEST(test::has(out, "   0  asked for      2\n"), out);
+}
+
+// The kernel ends what a killed queue had by the same event as a job that hangs.
+BOOST_AUTO_TEST_CASE(a_job_of_a_killed_queue_has_no_timeout, *ut::label("pure")) {
+    const auto failures_at = [](int state) {
+        const std::string job =
+            cat("dev=1 fence=4096 guc_id=5 seqno=1 gt_id=0 error=0 guc_state=", state);
+        return told_of_text("xe",
+                            cat("  game-150   [000]  20.100000: xe_sched_job_exec: ", job, '\n',
+                                "  kworker-9  [000]  20.110000: xe_sched_job_run: ", job, '\n',
+                                "  kworker-9  [000]  20.130000: xe_sched_job_timedout: ", job,
+                                "\n  kworker-9  [000]  20.140000: xe_hw_fence_signal: dev=1 "
+                                "fence=4096 ctx=1 seqno=1\n"));
+    };
+    BOOST_TEST(test::has(failures_at(0x8b), "game  150  -      queue stopped  0          1\n"));
+    BOOST_TEST(!test::has(failures_at(0x8b), "TIMEOUT"));
+    BOOST_TEST(test::has(failures_at(0x0b), "game  150  -      TIMEOUT  0          1\n"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 
