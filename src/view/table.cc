@@ -3,10 +3,26 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/cat.h"
+
 namespace gpufs {
 namespace {
 
 constexpr std::string_view kBetween = "  ";  // two columns
+constexpr std::string_view kLeftOut = "..";
+constexpr std::size_t kLeastText = 20;  // of a text, so much is worth to be shown
+
+std::string begin_of(std::string_view text, std::size_t columns) {
+    std::string begin(text);
+    cut_from(begin, 0, {columns});
+    return begin;
+}
+
+// More of the begin than of the end.
+std::string without_middle(std::string_view text, std::size_t has, std::size_t width) {
+    const std::size_t kept = width - kLeftOut.size(), end = kept * 2 / 5;
+    return cat(begin_of(text, kept - end), kLeftOut, without_columns(text, has - end));
+}
 
 }  // namespace
 
@@ -36,12 +52,22 @@ void Table::add_below(std::string_view lines) {
 }
 
 std::size_t Table::fit(std::vector<std::size_t>& widths, const Screen& screen) const {
-    const std::size_t whole =
-        std::accumulate(widths.begin(), widths.end(), kBetween.size() * (widths.size() - 1));
+    const auto total = [](const std::vector<std::size_t>& all) {
+        return std::accumulate(all.begin(), all.end(), kBetween.size() * (all.size() - 1));
+    };
+    const std::size_t whole = total(widths);
     if (screen.columns == 0 || whole <= screen.columns) return screen.columns;
     for (std::size_t i = 0; i < widths.size(); ++i)
         if (columns_[i].align == Align::newest)
             widths[i] -= std::min(whole - screen.columns, widths[i] - cells_[i].columns);
+    for (std::size_t used = total(widths); used > screen.columns; --used) {
+        std::size_t* widest = nullptr;
+        for (std::size_t i = 0; i < widths.size(); ++i)
+            if (columns_[i].align == Align::left && widths[i] > (widest ? *widest : kLeastText))
+                widest = &widths[i];
+        if (!widest) break;
+        --*widest;
+    }
     std::size_t end = 0;
     for (std::size_t i = 0; i < widths.size(); ++i) {
         const std::size_t before = end;
@@ -70,9 +96,13 @@ std::string Table::to_text(const Screen& screen) const {
         std::string_view cell = std::string_view(text_).substr(at, cells_[i].bytes);
         at += cell.size();
         const std::size_t width = widths[column], has = cells_[i].columns;
-        if (has > width) cell = without_columns(cell, has - width);
-        const std::size_t padding = width - std::min(width, has);
         const bool is_left = columns_[column].align == Align::left;
+        std::string cut;
+        if (has > width && is_left)
+            cell = cut = without_middle(cell, has, width);
+        else if (has > width)
+            cell = without_columns(cell, has - width);
+        const std::size_t padding = width - std::min(width, has);
         if (column == 0)
             line = out.size();
         else

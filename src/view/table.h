@@ -35,9 +35,10 @@ public:
     // Adds lines below the last row, unchanged.
     void add_below(std::string_view lines);
 
-    // Truncates lines to the screen's width; of a column that is aligned to the right nothing is
-    // shown where it has no room for the whole, because the begin of a number is another number.
-    // Without rows, only the titles.
+    // On a screen that is too narrow, the longest texts lose their middle first, so that the numbers
+    // behind them are seen: "at::native::vec..array<char*, 1ul> >". Truncates lines to the screen's
+    // width; of a column that is aligned to the right nothing is shown where it has no room for the
+    // whole, because the begin of a number is another number. Without rows, only the titles.
     std::string to_text(const Screen& screen = {}) const;
 
 private:
@@ -46,7 +47,8 @@ private:
         std::uint32_t columns = 0;  // on the screen
     };
 
-    // Where the screen is too narrow for these widths, those of `newest` columns become less.
+    // Where the screen is too narrow for these widths, those of `newest` columns become less, and
+    // then those of the widest texts.
     // Returns how many columns of the screen are used, 0: as many as there are.
     std::size_t fit(std::vector<std::size_t>& widths, const Screen& screen) const;
 
