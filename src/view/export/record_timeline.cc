@@ -78,7 +78,9 @@ void RecordTimeline::begin(const TraceRecord& record) {
 }
 
 void RecordTimeline::tell_loss(const TraceRecord& record) {
-    writer_.lose(record.cpu, record.timestamp, record.lost_before);
+    const auto last = last_of_cpu_.find(record.cpu);
+    writer_.lose({record.cpu, last == last_of_cpu_.end() ? record.timestamp : last->second,
+                  record.timestamp});
     const std::string name = cat(loss_text(record.lost_before), " lost");
     writer_.instant({cpu_track(record.cpu), record.timestamp, name, "lost", {}});
 }
@@ -136,6 +138,7 @@ void RecordTimeline::add_instant(const EventPlan& plan, const TraceRecord& recor
 void RecordTimeline::add(const TraceRecord& record) {
     if (!has_begun_) begin(record);
     if (!record.lost_before.is_zero()) tell_loss(record);
+    last_of_cpu_[record.cpu] = record.timestamp;
     const EventPlan& plan =
         plans_.get(record.id(), [&](int id) { return plan_event(file_.context().events, id); });
     const CommonFields common = common_fields(record.bytes);

@@ -67,6 +67,7 @@ private:
     ByEventId<EventPlan> plans_;
     std::unordered_map<int, std::uint32_t> tasks_;  // tracks, by thread
     std::map<std::int64_t, std::uint32_t> cpus_, displays_;
+    std::unordered_map<int, std::uint64_t> last_of_cpu_;  // the time of its last record
     bool has_begun_ = false, sees_waking_ = false;
 };
 
