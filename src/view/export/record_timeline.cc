@@ -13,6 +13,12 @@ bool is_interrupt(const CommonFields& common) {
 
 }  // namespace
 
+std::string clock_note(TraceFile& file) {
+    if (file.context().options.clock_is_ns) return {};
+    return cat("the clock '", file.facts().clock,
+               "' counts no nanoseconds: each count is shown as one");
+}
+
 RecordTimeline::RecordTimeline(TraceFile& file, TimelineWriter& writer)
     : file_(file),
       writer_(writer),
@@ -27,9 +33,7 @@ std::vector<std::string> RecordTimeline::notes() const {
     std::vector<std::string> notes;
     if (const std::uint64_t left_out = fence_tracks_.left_out(); left_out != 0)
         notes.push_back(cat(left_out, " fences have no slice: too many were under way"));
-    if (!file_.context().options.clock_is_ns)
-        notes.push_back(cat("the clock '", file_.facts().clock,
-                            "' counts no nanoseconds: each count is shown as one"));
+    if (const std::string note = clock_note(file_); !note.empty()) notes.push_back(note);
     return notes;
 }
 
