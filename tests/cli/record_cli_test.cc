@@ -346,8 +346,32 @@ BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read, *ut::label("
     BOOST_TEST(ended.status == 1);
     BOOST_TEST(has(ended.err, cat("gpufs: the disk is full: '", folder.file(),
                                   "' has what was recorded until then\n")));
-    BOOST_TEST(report_of(folder.file()).size() > 1000u);
+    const std::size_t there = report_of(folder.file()).size();
+    BOOST_TEST(there > 1000u);
+    // What was taken out of the buffer when there was no more room is neither in the file nor
+    // forgotten.
+    BOOST_TEST(number_before(ended.err, "records (") == there);
+    const auto lost = number_before(ended.err, "records that found no room on the disk");
+    BOOST_TEST(lost > 0);
+    BOOST_TEST(number_before(ended.err, "lost") == lost);
     BOOST_TEST(test::our_instances() == "");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_full_disk_took_is_in_json) {
+    Folder folder;
+    folder.limit("2m");
+    const Ended ended = record_calls(folder, 200000, {"--json"});
+    BOOST_TEST(ended.status == 1);
+    const test::Json said = test::parse_json_lines(ended.out).front();
+    long long written = 0, lost = 0;
+    for (const test::Json& cpu : said["cpus"].items) {
+        written += cpu["count"].number();
+        lost += cpu["lost"].number();
+    }
+    BOOST_TEST(said["records"].number() == written);
+    BOOST_TEST(said["records"].number() == static_cast<long long>(report_of(folder.file()).size()));
+    BOOST_TEST(lost > 0);
+    BOOST_TEST(said["lost"].number() == lost);
 }
 
 BOOST_AUTO_TEST_CASE(a_recording_ends_at_its_size, *ut::label("pure")) {

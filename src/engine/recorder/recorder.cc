@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <span>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -36,10 +37,20 @@ TaskNames tasks_now(const Tracefs& top) {
     return tasks;
 }
 
+std::uint64_t records_of(std::string_view pages, const PageLayout& layout) {
+    std::uint64_t count = 0;
+    for (; pages.size() >= layout.page_bytes; pages.remove_prefix(layout.page_bytes)) {
+        const std::string_view bytes = pages.substr(0, layout.page_bytes);
+        RingPage page(std::as_bytes(std::span(bytes)), layout);
+        for (RingRecord record; page.next(record);) ++count;
+    }
+    return count;
+}
+
 }  // namespace
 
 Recorder::Recorder(const Tracefs& at, const Tracefs& top)
-    : at_(at), mover_(page_layout(at).page_bytes), tasks_(tasks_now(top)) {
+    : at_(at), layout_(page_layout(at)), mover_(layout_.page_bytes), tasks_(tasks_now(top)) {
     for (const int number : buffer_cpus(at))
         cpus_.push_back({static_cast<std::size_t>(number),
                          open_raw_pages(at.path(cat("per_cpu/cpu", number)))});
@@ -68,11 +79,17 @@ bool Recorder::wait(int stop_fd, std::chrono::milliseconds limit) {
 
 bool Recorder::move_with(Move how, RecordingFile& file, std::uint64_t most) {
     bool has_room = true;
-    for (const Cpu& cpu : cpus_) {
+    for (Cpu& cpu : cpus_) {
         const std::uint64_t room =
             std::min(most - std::min(most, file.bytes()), file.room_left(cpu.number));
-        const bool is_all =
-            !(mover_.*how)(cpu.raw.get(), file.target(cpu.number), std::min(room, kAtOnce));
+        bool is_all = false;
+        try {
+            is_all =
+                !(mover_.*how)(cpu.raw.get(), file.target(cpu.number), std::min(room, kAtOnce));
+        } catch (const SysError&) {
+            cpu.unwritten += records_of(mover_.unwritten(), layout_);
+            throw;
+        }
         if (!is_all && room <= kAtOnce) has_room = false;
     }
     return has_room;
@@ -106,7 +123,7 @@ void Recorder::update(RecordingFile& file) {
 std::vector<Recorder::Counts> Recorder::counts() const {
     std::vector<Counts> counts;
     for (const Cpu& cpu : cpus_)
-        counts.push_back({parse_buffer_counts(statistics(cpu)), cpu.number});
+        counts.push_back({parse_buffer_counts(statistics(cpu)), cpu.number, cpu.unwritten});
     return counts;
 }
 

@@ -11,6 +11,7 @@
 #include "kernel/tracefs/page_mover.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/symbols/task_names.h"
+#include "lang/trace_dat/ring_page.h"
 #include "lang/trace_dat/write.h"
 
 namespace gpufs {
@@ -49,6 +50,9 @@ public:
     // One CPU's.
     struct Counts : BufferCounts {
         std::size_t cpu = 0;
+        std::uint64_t unwritten = 0;  // of the ones read, those that no file has: it had no room
+
+        std::uint64_t written() const { return read - unwritten; }
     };
     std::vector<Counts> counts() const;
 
@@ -57,6 +61,7 @@ private:
         std::size_t number = 0;
         Fd raw;
         bool can_wait = true;  // poll(2) does not for a CPU that was never online
+        std::uint64_t unwritten = 0;
     };
     using Move = bool (PageMover::*)(int, PageMover::Target&, std::uint64_t);
     bool move_with(Move how, RecordingFile& file, std::uint64_t most);
@@ -64,6 +69,7 @@ private:
     std::string names();
 
     Tracefs at_;
+    PageLayout layout_;
     std::vector<Cpu> cpus_;
     PageMover mover_;
     TaskNames tasks_;
