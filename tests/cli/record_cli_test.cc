@@ -357,6 +357,36 @@ BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read, *ut::label("
     BOOST_TEST(test::our_instances() == "");
 }
 
+BOOST_AUTO_TEST_CASE(an_old_recording_stays_where_a_new_one_cannot_begin) {
+    Folder folder;
+    folder.limit("64k");  // the description of the events takes more
+    const std::string old(9000, 'x');
+    std::ofstream(folder.file()) << old;
+    const Ended ended = record_calls(folder, 1);
+    BOOST_TEST(ended.status == 1);
+    const std::string reason = "': No space left on device\n";
+    BOOST_TEST(has(ended.err, cat("gpufs: cannot write to '", folder.file(), reason)), ended.err);
+    BOOST_TEST(read_file(folder.file()) == old);
+    const std::string other = folder.file("new.dat");
+    const Ended fresh = record({"-e", "sched_process_exec", "-o", other, "--", "true"});
+    BOOST_TEST(has(fresh.err, cat("gpufs: cannot write to '", other, reason)), fresh.err);
+    BOOST_TEST(!file_exists(other));
+    BOOST_TEST(test::our_instances() == "");
+}
+
+// A file that may not grow is one that cannot begin, too.
+BOOST_AUTO_TEST_CASE(an_old_recording_stays_where_a_limit_is_too_small) {
+    const Folder folder;
+    std::ofstream(folder.file()) << "old";
+    const Ended ended = test::shell(
+        cat("ulimit -f 8; $GPUFS record -e sched_process_exec -o ", folder.file(), " -- true"));
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(
+        has(ended.err, cat("gpufs: cannot write to '", folder.file(), "': File too large\n")),
+        ended.err);
+    BOOST_TEST(read_file(folder.file()) == "old");
+}
+
 BOOST_AUTO_TEST_CASE(what_a_full_disk_took_is_in_json) {
     Folder folder;
     folder.limit("2m");
