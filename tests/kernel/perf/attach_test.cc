@@ -1,8 +1,6 @@
 #define BOOST_TEST_DYN_LINK
 #include "kernel/perf/attach.h"
 
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,9 +10,9 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/support.h"
+#include "support/files_left.h"
 #include "support/needs.h"
 #include "support/workloads.h"
 
@@ -224,32 +222,6 @@ BOOST_AUTO_TEST_CASE(many_are_detached_without_waiting) {
     BOOST_TEST(::waitpid(-1, nullptr, WNOHANG) == -1);  // it left no child of ours
 }
 
-// Lets this process open `left` more files, as long as it exists.
-class FilesLeft {
-public:
-    explicit FilesLeft(std::size_t left) {
-        ::getrlimit(RLIMIT_NOFILE, &before_);
-        // The lowest that is free is taken each time: above the highest in use there is no gap.
-        int highest = 2;
-        for (const std::string& name : list_directory("/proc/self/fd"))
-            highest = std::max(highest, std::stoi(name));
-        rlimit limit = before_;
-        limit.rlim_cur = static_cast<rlim_t>(highest) + 1 + left;
-        ::setrlimit(RLIMIT_NOFILE, &limit);
-        while (Fd taken{::open("/dev/null", O_RDONLY | O_CLOEXEC)})
-            taken_.push_back(std::move(taken));
-        BOOST_TEST_REQUIRE(taken_.size() >= left);
-        taken_.resize(taken_.size() - left);
-    }
-    ~FilesLeft() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-    FilesLeft(const FilesLeft&) = delete;
-    FilesLeft& operator=(const FilesLeft&) = delete;
-
-private:
-    rlimit before_{};
-    std::vector<Fd> taken_;
-};
-
 // Two are a pipe; the list of what is open would be a third.
 BOOST_AUTO_TEST_CASE(many_are_detached_where_no_more_files_can_be_opened) {
     for (const std::size_t left : {0, 1, 2, 3}) {
@@ -258,7 +230,7 @@ BOOST_AUTO_TEST_CASE(many_are_detached_where_no_more_files_can_be_opened) {
         auto all = attach_several(counters, ids);
         all.pop_back();
         {
-            const FilesLeft few(left);
+            const test::FilesLeft few(left);
             BOOST_CHECK_NO_THROW(detach_in_background(std::move(all)));
         }
         for (const std::uint32_t id : ids) BOOST_TEST(program_is_gone(id));
