@@ -449,6 +449,23 @@ BOOST_AUTO_TEST_CASE(a_ring_keeps_the_last_records_and_writes_when_asked) {
     BOOST_TEST(has(ended.err, " older overwritten, 0 lost\n"));
 }
 
+BOOST_AUTO_TEST_CASE(what_a_ring_overwrote_is_no_loss_for_its_readers) {
+    const Folder folder;
+    const Ended ended = record_calls(folder, 100000, {"--ring", "--buffer", "64k", "--strict"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(number_before(ended.err, "older overwritten, 0 lost\n") > 0);
+    const auto records = number_before(ended.err, "records (");
+    const Ended report = test::gpufs({"report", "-i", folder.file(), "--json", "--strict"});
+    BOOST_TEST(report.status == 0, report.err);
+    const test::Json summary = test::parse_json_lines(report.out).back()["summary"];
+    BOOST_TEST(static_cast<unsigned long>(summary["records"].number()) == records);
+    BOOST_TEST(summary["lost"].number() == 0);
+    const Ended chrome = test::gpufs({"export", "-i", folder.file(), "--chrome", "-", "--strict"});
+    BOOST_TEST(chrome.status == 0);
+    BOOST_TEST(!has(chrome.out, " lost\""));
+    BOOST_TEST(report_of(folder.file()).size() == records);
+}
+
 BOOST_AUTO_TEST_CASE(a_ring_is_written_when_a_trigger_stops_it) {
     const Folder folder;
     Worker blocks(block_often);  // whoever looks at tracefs may sleep in D state, too

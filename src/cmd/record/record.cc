@@ -213,6 +213,7 @@ void Recording::write_ring() {
     RecordingFile file(files_ == 1 ? path_ : cat(path_, '.', files_));
     recorder_.begin(file, read_head(), max_);
     take(file, &Recorder::move_rest);
+    recorder_.forget_overwritten(file);
     close(file);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/read_at.h"
 #include "engine/trace/live_trace.h"
 #include "engine/trace/raw_buffer.h"
 #include "kernel/host/pid_namespace.h"
@@ -110,6 +111,18 @@ bool Recorder::move_rest(RecordingFile& file, std::uint64_t most) {
         has_room = move_all(file, most);
     }
     return has_room;
+}
+
+void Recorder::forget_overwritten(RecordingFile& file) const {
+    std::string head(layout_.data_offset, '\0');
+    for (const Cpu& cpu : cpus_) {
+        const PageMover::Target& target = file.target(cpu.number);
+        if (target.bytes == 0) continue;
+        const auto bytes = std::as_writable_bytes(std::span(head));
+        read_at(target.file, target.at, bytes, file.path());
+        clear_lost(bytes, layout_);
+        write_all_at(target.file, head, target.at, file.path());
+    }
 }
 
 void Recorder::update(RecordingFile& file) {

@@ -43,6 +43,9 @@ public:
     bool move_all(RecordingFile& file, std::uint64_t most);
     // All that is in a buffer that is off.
     bool move_rest(RecordingFile& file, std::uint64_t most);
+    // For a ring: the file begins with its oldest records, and those that it overwrote are no loss
+    // in front of them.
+    void forget_overwritten(RecordingFile& file) const;
     // Makes what was moved until now part of the file, whatever happens to this process, and brings
     // the names and numbers in it up to date.
     void update(RecordingFile& file);
