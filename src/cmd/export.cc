@@ -200,6 +200,8 @@ public:
     std::vector<std::string> notes() const {
         std::vector<std::string> notes =
             timeline_ ? timeline_->notes() : std::vector<std::string>();
+        if (tables_ && !timeline_)
+            if (const std::string note = clock_note(file_); !note.empty()) notes.push_back(note);
         if (profile_ && profile_->counts().empty())
             notes.push_back(
                 "the recording has no stacks: 'gpufs record --trigger stacktrace' takes them");

@@ -104,11 +104,14 @@ int run(Context& ctx, Args args) try {
 }
 
 // Opens the standard descriptors that are closed, on /dev/null. Otherwise files of tracefs and maps
-// would get their numbers, and messages would be written into them.
+// would get their numbers, and messages would be written into them. Data for a closed stdout cannot
+// be written, which must not look like success; a closed stderr is for who wants no messages.
 void open_standard_descriptors() {
-    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        const int mode = fd == STDERR_FILENO ? O_WRONLY : O_RDONLY;
         // open(2) returns the lowest number that is free: this one.
-        if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) == -1) return;
+        if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", mode) == -1) return;
+    }
 }
 
 // Called as bpftrace, by a link, it takes bpftrace's command line.

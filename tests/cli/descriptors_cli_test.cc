@@ -30,10 +30,24 @@ BOOST_AUTO_TEST_CASE(closed_descriptors_are_not_given_to_files,
                      *ut::label("pure") * ut::precondition(test::can_trace)) {
     for (const std::string closed : {"0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"}) {
         const Ended ended = shell(cat("$GPUFS count sched:sched_switch --duration 10ms ", closed));
-        BOOST_TEST(ended.status == 0, closed);
+        BOOST_TEST(ended.status == (has(closed, "1>&-") ? 1 : 0), closed);
         const Ended stall = shell(cat("$GPUFS stall ", closed, " -- true"));
-        BOOST_TEST(stall.status == 0, closed);
+        BOOST_TEST(stall.status == 0, closed);  // there is none, and nothing for stdout
+        const test::TempFile file;
+        const Ended record = shell(
+            cat("$GPUFS record -e sched_process_exec -o ", file.path(), " ", closed, " -- true"));
+        BOOST_TEST(record.status == 0, closed);
+        BOOST_TEST(test::gpufs({"report", "-i", file.path(), "--stat"}).status == 0);
     }
+}
+
+BOOST_AUTO_TEST_CASE(data_for_a_closed_output_are_a_failure, *ut::label("pure")) {
+    const Ended report = shell(cat("$GPUFS report -i ", kRecording, " >&-"));
+    BOOST_TEST(report.status == 1);
+    BOOST_TEST(report.err == "gpufs: cannot write to 'stdout': Bad file descriptor\n");
+    BOOST_TEST(shell("$GPUFS --version >&-").status == 1);
+    BOOST_TEST(shell(cat("$GPUFS export -i ", kRecording, " --chrome /dev/null >&-")).status == 0);
+    BOOST_TEST(shell(cat("$GPUFS report -i ", kRecording, " 2>&-")).status == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_recording_is_read_from_stdin, *ut::label("pure")) {

@@ -346,8 +346,62 @@ BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read, *ut::label("
     BOOST_TEST(ended.status == 1);
     BOOST_TEST(has(ended.err, cat("gpufs: the disk is full: '", folder.file(),
                                   "' has what was recorded until then\n")));
-    BOOST_TEST(report_of(folder.file()).size() > 1000u);
+    const std::size_t there = report_of(folder.file()).size();
+    BOOST_TEST(there > 1000u);
+    // What was taken out of the buffer when there was no more room is neither in the file nor
+    // forgotten.
+    BOOST_TEST(number_before(ended.err, "records (") == there);
+    const auto lost = number_before(ended.err, "records that found no room on the disk");
+    BOOST_TEST(lost > 0);
+    BOOST_TEST(number_before(ended.err, "lost") == lost);
     BOOST_TEST(test::our_instances() == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_old_recording_stays_where_a_new_one_cannot_begin) {
+    Folder folder;
+    folder.limit("64k");  // the description of the events takes more
+    const std::string old(9000, 'x');
+    std::ofstream(folder.file()) << old;
+    const Ended ended = record_calls(folder, 1);
+    BOOST_TEST(ended.status == 1);
+    const std::string reason = "': No space left on device\n";
+    BOOST_TEST(has(ended.err, cat("gpufs: cannot write to '", folder.file(), reason)), ended.err);
+    BOOST_TEST(read_file(folder.file()) == old);
+    const std::string other = folder.file("new.dat");
+    const Ended fresh = record({"-e", "sched_process_exec", "-o", other, "--", "true"});
+    BOOST_TEST(has(fresh.err, cat("gpufs: cannot write to '", other, reason)), fresh.err);
+    BOOST_TEST(!file_exists(other));
+    BOOST_TEST(test::our_instances() == "");
+}
+
+// A file that may not grow is one that cannot begin, too.
+BOOST_AUTO_TEST_CASE(an_old_recording_stays_where_a_limit_is_too_small) {
+    const Folder folder;
+    std::ofstream(folder.file()) << "old";
+    const Ended ended = test::shell(
+        cat("ulimit -f 8; $GPUFS record -e sched_process_exec -o ", folder.file(), " -- true"));
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(
+        has(ended.err, cat("gpufs: cannot write to '", folder.file(), "': File too large\n")),
+        ended.err);
+    BOOST_TEST(read_file(folder.file()) == "old");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_full_disk_took_is_in_json) {
+    Folder folder;
+    folder.limit("2m");
+    const Ended ended = record_calls(folder, 200000, {"--json"});
+    BOOST_TEST(ended.status == 1);
+    const test::Json said = test::parse_json_lines(ended.out).front();
+    long long written = 0, lost = 0;
+    for (const test::Json& cpu : said["cpus"].items) {
+        written += cpu["count"].number();
+        lost += cpu["lost"].number();
+    }
+    BOOST_TEST(said["records"].number() == written);
+    BOOST_TEST(said["records"].number() == static_cast<long long>(report_of(folder.file()).size()));
+    BOOST_TEST(lost > 0);
+    BOOST_TEST(said["lost"].number() == lost);
 }
 
 BOOST_AUTO_TEST_CASE(a_recording_ends_at_its_size, *ut::label("pure")) {
@@ -393,6 +447,23 @@ BOOST_AUTO_TEST_CASE(a_ring_keeps_the_last_records_and_writes_when_asked) {
     BOOST_TEST(!second.empty());
     BOOST_TEST(has(ended.err, cat(folder.file(), ".2, ")));
     BOOST_TEST(has(ended.err, " older overwritten, 0 lost\n"));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_ring_overwrote_is_no_loss_for_its_readers) {
+    const Folder folder;
+    const Ended ended = record_calls(folder, 100000, {"--ring", "--buffer", "64k", "--strict"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(number_before(ended.err, "older overwritten, 0 lost\n") > 0);
+    const auto records = number_before(ended.err, "records (");
+    const Ended report = test::gpufs({"report", "-i", folder.file(), "--json", "--strict"});
+    BOOST_TEST(report.status == 0, report.err);
+    const test::Json summary = test::parse_json_lines(report.out).back()["summary"];
+    BOOST_TEST(static_cast<unsigned long>(summary["records"].number()) == records);
+    BOOST_TEST(summary["lost"].number() == 0);
+    const Ended chrome = test::gpufs({"export", "-i", folder.file(), "--chrome", "-", "--strict"});
+    BOOST_TEST(chrome.status == 0);
+    BOOST_TEST(!has(chrome.out, " lost\""));
+    BOOST_TEST(report_of(folder.file()).size() == records);
 }
 
 BOOST_AUTO_TEST_CASE(a_ring_is_written_when_a_trigger_stops_it) {

@@ -213,6 +213,7 @@ void Recording::write_ring() {
     RecordingFile file(files_ == 1 ? path_ : cat(path_, '.', files_));
     recorder_.begin(file, read_head(), max_);
     take(file, &Recorder::move_rest);
+    recorder_.forget_overwritten(file);
     close(file);
 }
 
@@ -246,13 +247,17 @@ void Recording::tell(const RecordingFile& file, bool has_gaps) {
         const Recorder::Counts &now = counts[i], &before = told_[i];
         // Overwriting old records of a ring is not a loss.
         const std::uint64_t over = choices_.ring ? now.overrun - before.overrun : 0;
-        const Loss lost = Loss::exactly(now.lost() - before.lost() - over);
-        records += now.read - before.read;
+        Loss lost = Loss::exactly(now.lost() - before.lost() - over);
+        const std::uint64_t written = now.written() - before.written();
+        records += written;
         overwritten += over;
         losses.add(cat("on CPU ", now.cpu), lost);
+        const Loss without_room = Loss::exactly(now.unwritten - before.unwritten);
+        if (!without_room.is_zero())
+            losses.add("records that found no room on the disk", without_room);
+        lost += without_room;
         JsonObject cpu;
-        cpu.raw("key", JsonObject().number("cpu", now.cpu).done())
-            .number("count", now.read - before.read);
+        cpu.raw("key", JsonObject().number("cpu", now.cpu).done()).number("count", written);
         cpus.add(add_loss(cpu, "lost", lost).done());
     }
     told_ = counts;

@@ -427,9 +427,17 @@ void Monitor::attach_from(std::size_t first) {
 
 std::size_t Monitor::arrive(LibraryFiles::Mapped file) {
     const std::size_t arrived = prepared_->arrive(std::move(file)), before = loaded_.size();
-    for (const PreparedProgram::Site& site : std::span(prepared_->sites()).last(arrived))
-        load(site);
-    attach_from(before);
+    try {
+        for (const PreparedProgram::Site& site : std::span(prepared_->sites()).last(arrived))
+            load(site);
+        attach_from(before);
+    } catch (...) {
+        // Entries without returns would be counted as what never returned.
+        std::vector<Attachment> some = take_attachments(before);
+        loaded_.erase(loaded_.begin() + static_cast<std::ptrdiff_t>(before), loaded_.end());
+        detach_in_background(std::move(some));
+        throw;
+    }
     return static_cast<std::size_t>(
         std::count_if(loaded_.begin() + static_cast<std::ptrdiff_t>(before), loaded_.end(),
                       [](const Loaded& one) { return !one.attachments.empty(); }));
@@ -491,12 +499,17 @@ void Monitor::run(Kind kind) const {
         if (loaded.how.site.target->kind == kind) test_run(program_to_run(loaded), {});
 }
 
-void Monitor::detach() {
-    std::vector<Attachment> all;
-    for (Loaded& loaded : loaded_) {
-        std::ranges::move(loaded.attachments, std::back_inserter(all));
+std::vector<Attachment> Monitor::take_attachments(std::size_t first) {
+    std::vector<Attachment> taken;
+    for (Loaded& loaded : std::span(loaded_).subspan(first)) {
+        std::ranges::move(loaded.attachments, std::back_inserter(taken));
         loaded.attachments.clear();
     }
+    return taken;
+}
+
+void Monitor::detach() {
+    std::vector<Attachment> all = take_attachments(0);
     for (const auto& dispatcher : dispatchers_)
         std::ranges::move(dispatcher->take_attachments(), std::back_inserter(all));
     detach_in_background(std::move(all));

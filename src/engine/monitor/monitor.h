@@ -59,7 +59,8 @@ public:
     void attach();
     // A process has mapped a file since: attaches the programs that look at functions of such
     // libraries, where it is not known yet. Returns at how many sites; 0 where the file is gone
-    // with its process. Throws what attach() throws; the others stay attached.
+    // with its process. Throws what attach() throws: then none of them is at this file, and those
+    // at others stay attached.
     std::size_t arrive(LibraryFiles::Mapped file);
     // Runs the end programs, then those for each key of a map. The others still run.
     void run_end();
@@ -110,6 +111,7 @@ private:
     bool is_for_multi_link(const ProbeSite& site) const;
     void load(const PreparedProgram::Site& prepared);
     void attach_from(std::size_t first);
+    std::vector<Attachment> take_attachments(std::size_t first);
     void load_by_turn(const Linked& linked, Loaded& loaded);
     bool uses_turned_maps(const Linked& linked) const;
     int program_to_run(const Loaded& loaded) const;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <span>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/read_at.h"
 #include "engine/trace/live_trace.h"
 #include "engine/trace/raw_buffer.h"
 #include "kernel/host/pid_namespace.h"
@@ -36,10 +38,20 @@ TaskNames tasks_now(const Tracefs& top) {
     return tasks;
 }
 
+std::uint64_t records_of(std::string_view pages, const PageLayout& layout) {
+    std::uint64_t count = 0;
+    for (; pages.size() >= layout.page_bytes; pages.remove_prefix(layout.page_bytes)) {
+        const std::string_view bytes = pages.substr(0, layout.page_bytes);
+        RingPage page(std::as_bytes(std::span(bytes)), layout);
+        for (RingRecord record; page.next(record);) ++count;
+    }
+    return count;
+}
+
 }  // namespace
 
 Recorder::Recorder(const Tracefs& at, const Tracefs& top)
-    : at_(at), mover_(page_layout(at).page_bytes), tasks_(tasks_now(top)) {
+    : at_(at), layout_(page_layout(at)), mover_(layout_.page_bytes), tasks_(tasks_now(top)) {
     for (const int number : buffer_cpus(at))
         cpus_.push_back({static_cast<std::size_t>(number),
                          open_raw_pages(at.path(cat("per_cpu/cpu", number)))});
@@ -68,11 +80,17 @@ bool Recorder::wait(int stop_fd, std::chrono::milliseconds limit) {
 
 bool Recorder::move_with(Move how, RecordingFile& file, std::uint64_t most) {
     bool has_room = true;
-    for (const Cpu& cpu : cpus_) {
+    for (Cpu& cpu : cpus_) {
         const std::uint64_t room =
             std::min(most - std::min(most, file.bytes()), file.room_left(cpu.number));
-        const bool is_all =
-            !(mover_.*how)(cpu.raw.get(), file.target(cpu.number), std::min(room, kAtOnce));
+        bool is_all = false;
+        try {
+            is_all =
+                !(mover_.*how)(cpu.raw.get(), file.target(cpu.number), std::min(room, kAtOnce));
+        } catch (const SysError&) {
+            cpu.unwritten += records_of(mover_.unwritten(), layout_);
+            throw;
+        }
         if (!is_all && room <= kAtOnce) has_room = false;
     }
     return has_room;
@@ -95,6 +113,18 @@ bool Recorder::move_rest(RecordingFile& file, std::uint64_t most) {
     return has_room;
 }
 
+void Recorder::forget_overwritten(RecordingFile& file) const {
+    std::string head(layout_.data_offset, '\0');
+    for (const Cpu& cpu : cpus_) {
+        const PageMover::Target& target = file.target(cpu.number);
+        if (target.bytes == 0) continue;
+        const auto bytes = std::as_writable_bytes(std::span(head));
+        read_at(target.file, target.at, bytes, file.path());
+        clear_lost(bytes, layout_);
+        write_all_at(target.file, head, target.at, file.path());
+    }
+}
+
 void Recorder::update(RecordingFile& file) {
     file.commit();
     for (const Cpu& cpu : cpus_)
@@ -106,7 +136,7 @@ void Recorder::update(RecordingFile& file) {
 std::vector<Recorder::Counts> Recorder::counts() const {
     std::vector<Counts> counts;
     for (const Cpu& cpu : cpus_)
-        counts.push_back({parse_buffer_counts(statistics(cpu)), cpu.number});
+        counts.push_back({parse_buffer_counts(statistics(cpu)), cpu.number, cpu.unwritten});
     return counts;
 }
 

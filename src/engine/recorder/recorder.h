@@ -11,6 +11,7 @@
 #include "kernel/tracefs/page_mover.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/symbols/task_names.h"
+#include "lang/trace_dat/ring_page.h"
 #include "lang/trace_dat/write.h"
 
 namespace gpufs {
@@ -42,6 +43,9 @@ public:
     bool move_all(RecordingFile& file, std::uint64_t most);
     // All that is in a buffer that is off.
     bool move_rest(RecordingFile& file, std::uint64_t most);
+    // For a ring: the file begins with its oldest records, and those that it overwrote are no loss
+    // in front of them.
+    void forget_overwritten(RecordingFile& file) const;
     // Makes what was moved until now part of the file, whatever happens to this process, and brings
     // the names and numbers in it up to date.
     void update(RecordingFile& file);
@@ -49,6 +53,9 @@ public:
     // One CPU's.
     struct Counts : BufferCounts {
         std::size_t cpu = 0;
+        std::uint64_t unwritten = 0;  // of the ones read, those that no file has: it had no room
+
+        std::uint64_t written() const { return read - unwritten; }
     };
     std::vector<Counts> counts() const;
 
@@ -57,6 +64,7 @@ private:
         std::size_t number = 0;
         Fd raw;
         bool can_wait = true;  // poll(2) does not for a CPU that was never online
+        std::uint64_t unwritten = 0;
     };
     using Move = bool (PageMover::*)(int, PageMover::Target&, std::uint64_t);
     bool move_with(Move how, RecordingFile& file, std::uint64_t most);
@@ -64,6 +72,7 @@ private:
     std::string names();
 
     Tracefs at_;
+    PageLayout layout_;
     std::vector<Cpu> cpus_;
     PageMover mover_;
     TaskNames tasks_;

@@ -62,6 +62,7 @@ void RecordingFile::begin(const trace_dat::Head& head, std::uint64_t most) {
     head_ = trace_dat::encode_head(head);
     const std::string bytes = std::move(head_.bytes);
     head_bytes_ = bytes.size();
+    require_room(head_bytes_);
     check(::ftruncate(fd_.get(), 0), [&] { return cat("empty '", path_, "'"); });
     room_ = room_for(most, head.cpus);
     write(bytes, 0);
@@ -69,6 +70,23 @@ void RecordingFile::begin(const trace_dat::Head& head, std::uint64_t most) {
         targets_.push_back({fd_.get(), head_bytes_ + cpu * room_, 0});
     committed_.assign(head.cpus, ~std::uint64_t{0});
     commit();
+}
+
+// The blocks that the old content has count, and those that are missing are taken behind its end.
+// Not every file system can: then write() finds out.
+void RecordingFile::require_room(std::uint64_t bytes) const {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_FSIZE, &limit);
+    const bool may_be_as_large = bytes <= limit.rlim_cur;
+    if (may_be_as_large &&
+        ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0)
+        return;
+    const int code = may_be_as_large ? errno : EFBIG;
+    if (!is_full_disk(code)) return;
+    struct stat file {};
+    // Gives back what was taken before the disk was full.
+    if (::fstat(fd_.get(), &file) == 0 && ::ftruncate(fd_.get(), file.st_size) == -1) errno = code;
+    throw SysError(code, cat("write to '", path_, "'"));
 }
 
 // The room for each CPU in whole pages, limited by `most`, the free space of the file system, and

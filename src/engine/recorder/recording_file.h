@@ -26,7 +26,8 @@ public:
     RecordingFile& operator=(const RecordingFile&) = delete;
 
     // Replaces the file's content by the header. Each CPU has room for `most` bytes, or less if the
-    // file cannot become that large. Throws SysError.
+    // file cannot become that large. Throws SysError; the content remains if there is no room for
+    // the header.
     void begin(const trace_dat::Head& head, std::uint64_t most);
     bool has_begun() const noexcept { return !targets_.empty(); }
 
@@ -56,6 +57,7 @@ public:
 private:
     void check_file() const;
     void lock() const;
+    void require_room(std::uint64_t bytes) const;
     void write(std::string_view bytes, std::uint64_t at) const;
     std::uint64_t room_for(std::uint64_t most, std::size_t cpus) const;
     bool copy(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) const;

@@ -88,7 +88,12 @@ std::optional<int> HeldCommand::end() {
 // Does not wait for the exec to succeed: it may take long (an unresponsive file system).
 void HeldCommand::release() {
     const char byte = 1;
-    check(::write(go_.get(), &byte, 1), [] { return std::string("start the command"); });
+    const ssize_t written = ::write(go_.get(), &byte, 1);
+    // Only the held child has the reading end. As a SysError it would be taken for a reader of our
+    // output that went away.
+    if (written == -1 && errno == EPIPE)
+        throw Error(cat("'", name(), "' ended before it was started"));
+    check(written, [] { return std::string("start the command"); });
     go_ = Fd();
 }
 

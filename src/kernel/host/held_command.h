@@ -23,7 +23,8 @@ public:
 
     int pid() const noexcept { return pid_; }
     const std::string& name() const noexcept { return argv_.front(); }
-    // Lets the command exec.
+    // Lets the command exec. Throws Error if something ended it while it waited; SIGPIPE must be
+    // ignored.
     void release();
     // Readable when the command has ended.
     int fd() const noexcept { return pidfd_.get(); }

@@ -150,13 +150,16 @@ void detach_all(std::vector<Attachment> all) {
 
 namespace {
 
-// The descriptors of this process that are not in `keep`.
-std::vector<int> other_descriptors(const std::set<int>& keep) {
+// The descriptors of this process that are not in `keep`; absent where they cannot be listed, for
+// which another descriptor is needed, and /proc.
+std::optional<std::vector<int>> other_descriptors(const std::set<int>& keep) try {
     std::vector<int> others;
     for (const std::string& name : list_directory("/proc/self/fd"))
         if (const auto fd = whole_number<int>(name); fd && !keep.contains(*fd))
             others.push_back(*fd);
     return others;
+} catch (const Error&) {
+    return std::nullopt;
 }
 
 // Forks a grandchild that holds all descriptors but `others` until the other end of `gate` is
@@ -198,7 +201,8 @@ void detach_in_background(std::vector<Attachment> all) {
         const Fd opener{ends[1]};
         keep.insert(gate.get());
         // Ours are closed before the pipe: the child's are then the last, and wait in its exit.
-        if (hold_in_grandchild(gate, other_descriptors(keep))) there.clear();
+        const auto others = other_descriptors(keep);
+        if (others && hold_in_grandchild(gate, *others)) there.clear();
     }
     detach_all(std::move(there));
 }

@@ -24,7 +24,8 @@ bool is_nothing(ssize_t n, int code) {
     return n == 0 || (n == -1 && (code == EAGAIN || code == EINTR || code == ENODEV));
 }
 
-void write_behind(PageMover::Target& to, std::string_view text) {
+// Takes from the text what is written, also if it throws.
+void write_behind(PageMover::Target& to, std::string_view& text) {
     while (!text.empty()) {
         const ssize_t n =
             ::pwrite(to.file, text.data(), text.size(), static_cast<off_t>(to.at + to.bytes));
@@ -82,8 +83,38 @@ std::size_t PageMover::splice_in(int raw, std::uint64_t most) {
     return static_cast<std::size_t>(n);
 }
 
-// Drops what a failed write left in the pipe, so that it does not go to another target.
-void PageMover::splice_out(Target& to, std::size_t held) try {
+// Keeps the first part of a page that was begun in the file, the text behind it, and `held` bytes
+// of the pipe behind that. The pipe is empty then: nothing of it goes to another target.
+void PageMover::keep_unwritten(const Target& to, std::string_view text, std::size_t held) {
+    const std::size_t begun = to.bytes % page_bytes_;
+    std::string kept(begun + held, '\0');
+    const ssize_t again =
+        ::pread(to.file, kept.data(), begun, static_cast<off_t>(to.at + to.bytes - begun));
+    const bool is_whole = again == static_cast<ssize_t>(begun);
+    std::size_t got = 0;
+    while (got < held) {
+        const ssize_t n = ::read(pipe_out_.get(), kept.data() + begun + got, held - got);
+        if (n == -1 && errno == EINTR) continue;
+        if (n <= 0) break;
+        got += static_cast<std::size_t>(n);
+    }
+    if (got < held) make_pipe();
+    kept.resize(begun + got);
+    kept.insert(begun, text);
+    unwritten_ = is_whole ? std::move(kept) : std::string();
+}
+
+// Writes the text, which `held` bytes of the pipe follow.
+void PageMover::write(Target& to, std::string_view text, std::size_t held) {
+    try {
+        write_behind(to, text);
+    } catch (const SysError&) {
+        keep_unwritten(to, text, held);
+        throw;
+    }
+}
+
+void PageMover::splice_out(Target& to, std::size_t held) {
     while (held > 0 && splices_to_file_) {
         auto offset = static_cast<loff_t>(to.at + to.bytes);
         const ssize_t n = ::splice(pipe_out_.get(), nullptr, to.file, &offset, held, SPLICE_F_MOVE);
@@ -92,7 +123,11 @@ void PageMover::splice_out(Target& to, std::size_t held) try {
             splices_to_file_ = false;
             break;
         }
-        check(n, writing);
+        if (n == -1) {
+            const int code = errno;
+            keep_unwritten(to, {}, held);
+            throw SysError(code, writing());
+        }
         to.bytes += static_cast<std::uint64_t>(n);
         held -= static_cast<std::size_t>(n);
     }
@@ -101,12 +136,9 @@ void PageMover::splice_out(Target& to, std::size_t held) try {
         const auto n =
             static_cast<std::size_t>(check(::read(pipe_out_.get(), copy_.data(), copy_.size()),
                                            [] { return std::string("read a pipe"); }));
-        write_behind(to, std::string_view(copy_).substr(0, n));
         held -= n;
+        write(to, std::string_view(copy_).substr(0, n), held);
     }
-} catch (const SysError&) {
-    make_pipe();
-    throw;
 }
 
 // Copies one page with read(2): the one being written, or the rest of a partly read one.
@@ -119,12 +151,13 @@ bool PageMover::read_part(int raw, Target& to) {
     if (n == -1) throw SysError(code, "read the trace buffer");
     // Clear the rest: recordings consist of whole pages.
     std::fill(copy_.begin() + n, copy_.end(), '\0');
-    write_behind(to, copy_);
+    write(to, copy_);
     return true;
 }
 
 bool PageMover::move_complete(int raw, Target& to, std::uint64_t most) {
     const WholePages whole(to.bytes, page_bytes_);
+    unwritten_.clear();
     const std::uint64_t end = to.bytes + most / page_bytes_ * page_bytes_;
     // Before Linux 6.1, splice(2) returns nothing for the rest of a partly read page.
     if (to.has_part && to.bytes < end) read_part(raw, to);

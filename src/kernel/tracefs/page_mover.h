@@ -31,16 +31,20 @@ public:
 
     // Moves up to `most` bytes of complete sub-buffers. Returns true when that many were moved:
     // there may be more. Throws SysError; pages written completely by then are counted, others are
-    // lost.
+    // in unwritten().
     bool move_complete(int raw, Target& to, std::uint64_t most);
     // The same, and then the part of the current sub-buffer written so far. Data that the kernel
     // adds to it later becomes a page of its own.
     bool move_all(int raw, Target& to, std::uint64_t most);
+    // The pages that the move which threw took out of the buffer and could not write.
+    const std::string& unwritten() const noexcept { return unwritten_; }
 
 private:
     void make_pipe();
     std::size_t splice_in(int raw, std::uint64_t most);
     void splice_out(Target& to, std::size_t held);
+    void write(Target& to, std::string_view text, std::size_t held = 0);
+    void keep_unwritten(const Target& to, std::string_view text, std::size_t held);
     bool read_part(int raw, Target& to);
 
     std::size_t page_bytes_;
@@ -48,6 +52,7 @@ private:
     std::size_t pipe_bytes_ = 0;
     bool splices_to_file_ = true;
     std::string copy_;  // buffer for pages that cannot be spliced
+    std::string unwritten_;
 };
 
 }  // namespace gpufs

@@ -79,6 +79,15 @@ PageLayout parse_page_layout(std::string_view header_page) {
     return layout;
 }
 
+void clear_lost(std::span<std::byte> head, const PageLayout& layout) {
+    const auto clear = [word = head.data() + layout.commit_offset](auto commit) {
+        std::memcpy(&commit, word, sizeof commit);
+        commit &= kLengthMask;
+        std::memcpy(word, &commit, sizeof commit);
+    };
+    layout.commit_size == 8 ? clear(std::uint64_t{}) : clear(std::uint32_t{});
+}
+
 RingPage::RingPage(std::span<const std::byte> page, const PageLayout& layout)
     : data_offset_(layout.data_offset) {
     if (page.size() < layout.data_offset) {

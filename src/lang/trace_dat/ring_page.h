@@ -21,6 +21,10 @@ struct PageLayout {
 // Parses events/header_page. Throws Error when the text is not such a file.
 PageLayout parse_page_layout(std::string_view header_page);
 
+// Takes from a sub-buffer that events were lost before it. `head`: its first bytes, data_offset of
+// them or more.
+void clear_lost(std::span<std::byte> head, const PageLayout& layout);
+
 // One event in a sub-buffer.
 struct RingRecord {
     std::uint64_t timestamp = 0;  // in units of the buffer's trace_clock

@@ -178,15 +178,16 @@ ChromeWriter::Place& ChromeWriter::cpu_place(int cpu) {
 
 void ChromeWriter::switch_task(const TaskSwitch& change) {
     const Place& place = cpu_place(change.cpu);
-    bool& has_task = has_task_[change.cpu];
-    if (has_task) {
+    int& running = running_[change.cpu];
+    if (running != 0) {
         open_event("E", place, change.time);
         const Argument state = number("end_state", change.prev_state);
-        add_arguments({&state, 1});
+        // Another task goes than came: the switch between them is not recorded.
+        if (running == change.prev_pid) add_arguments({&state, 1});
         close_event();
     }
-    has_task = change.next_pid != 0;
-    if (!has_task) return;
+    running = change.next_pid;
+    if (running == 0) return;
     open_event("B", place, change.time);
     add_text("name", change.next_comm);
     add_text("cat", "sched");
@@ -194,6 +195,14 @@ void ChromeWriter::switch_task(const TaskSwitch& change) {
                                             number("prio", change.next_prio)};
     add_arguments(arguments);
     close_event();
+}
+
+void ChromeWriter::lose(const Gap& gap) {
+    const auto it = running_.find(gap.cpu);
+    if (it == running_.end() || it->second == 0) return;
+    open_event("E", cpu_place(gap.cpu), gap.since);
+    close_event();
+    it->second = 0;
 }
 
 void ChromeWriter::wake(const Wakeup& wakeup) {

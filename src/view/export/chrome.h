@@ -30,8 +30,8 @@ public:
     void count(std::uint32_t track, std::uint64_t time, std::int64_t value) override;
     void switch_task(const TaskSwitch& change) override;
     void wake(const Wakeup& wakeup) override;
-    // Said as an instant by who calls this.
-    void lose(int, std::uint64_t, const Loss&) override {}
+    // Said as an instant by who calls this. Whether the task still runs behind it nobody knows.
+    void lose(const Gap& gap) override;
     void finish() override;
 
 private:
@@ -53,8 +53,8 @@ private:
     bool is_first_ = true;
     std::unordered_map<std::uint32_t, Place> places_;  // by track
     std::map<int, Place> cpus_;                        // where tasks run
-    std::map<int, bool> has_task_;                     // by CPU: a slice is open
-    std::unordered_map<std::uint64_t, bool> flows_;    // that have begun
+    std::map<int, int> running_;  // by CPU: the thread whose slice is open; 0: none is
+    std::unordered_map<std::uint64_t, bool> flows_;  // that have begun
 };
 
 }  // namespace gpufs

@@ -1,5 +1,7 @@
 #include "view/export/parquet_tables.h"
 
+#include <algorithm>
+
 #include "base/cat.h"
 
 namespace gpufs {
@@ -41,30 +43,27 @@ EventTable::EventTable(TraceFile& file, ParquetWriter::Write write)
     lost_ = out_.add_column("lost", Type::i64);
 }
 
-// One name may have values of different types: each has its column.
-std::size_t EventTable::column_of(const Argument& argument) {
+// One name may have values of different types: each has its column. A field may have the name of
+// another with a suffix: no two arguments of a row may have one column.
+std::size_t EventTable::column_of(const Argument& argument, std::span<const KnownColumn> row) {
     const Type type = type_of(argument.kind);
-    std::string name = cat("arg_", argument.name);
-    for (const char* const suffix : {"", "_text", "_signed", "_unsigned"}) {
-        const auto known = columns_.find(name + suffix);
-        if (known != columns_.end()) {
-            if (known->second.first == type) return known->second.second;
-            continue;
-        }
+    const char* const word = type == Type::text  ? "_text"
+                             : type == Type::i64 ? "_signed"
+                                                 : "_unsigned";
+    for (std::size_t tried = 0;; ++tried) {
         // The plain name is for whoever comes first; then a suffix tells the type.
-        const std::string_view word = suffix;
-        const bool fits = word.empty() || (word == "_text" && type == Type::text) ||
-                          (word == "_signed" && type == Type::i64) ||
-                          (word == "_unsigned" && type == Type::u64);
-        if (!fits) continue;
-        const std::size_t column = out_.add_column(name + suffix, type);
-        columns_.emplace(name + suffix, std::pair(type, column));
-        return column;
+        const std::string name =
+            cat("arg_", argument.name, tried == 0 ? "" : word, tried < 2 ? "" : cat('_', tried));
+        const auto known = columns_.find(name);
+        if (known == columns_.end()) {
+            const std::size_t column = out_.add_column(name, type);
+            columns_.emplace(name, std::pair(type, column));
+            return column;
+        }
+        const auto [its_type, column] = known->second;
+        if (its_type == type && std::ranges::count(row, column, &KnownColumn::column) == 0)
+            return column;
     }
-    // Only where a field has the name of another with a suffix.
-    const std::size_t column = out_.add_column(cat(name, '_', columns_.size()), type);
-    columns_.emplace(cat(name, '_', columns_.size()), std::pair(type, column));
-    return column;
 }
 
 void EventTable::add(const TraceRecord& record) {
@@ -86,13 +85,13 @@ void EventTable::add(const TraceRecord& record) {
     const std::span<const Argument> arguments = arguments_.of(plan, record);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const Argument& argument = arguments[i];
-        if (i == known.size()) known.emplace_back(argument.kind, column_of(argument));
+        if (i == known.size()) known.push_back({argument.kind, column_of(argument, known)});
         // An argument of another kind than in the record before has another column.
-        if (known[i].first != argument.kind) known[i] = {argument.kind, column_of(argument)};
+        if (known[i].kind != argument.kind) known[i] = {argument.kind, column_of(argument, known)};
         if (argument.kind == Argument::Kind::text)
-            out_.set(known[i].second, argument.text);
+            out_.set(known[i].column, argument.text);
         else
-            out_.set(known[i].second, static_cast<std::int64_t>(argument.number));
+            out_.set(known[i].column, static_cast<std::int64_t>(argument.number));
     }
     out_.end_row();
 }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -32,7 +33,13 @@ public:
     void finish() { out_.finish(parquet_facts(file_)); }
 
 private:
-    std::size_t column_of(const Argument& argument);
+    // Of an argument that the event had in its last record.
+    struct KnownColumn {
+        Argument::Kind kind;
+        std::size_t column;
+    };
+    // None of those that the other arguments of the `row` have.
+    std::size_t column_of(const Argument& argument, std::span<const KnownColumn> row);
 
     TraceFile& file_;
     ParquetWriter out_;
@@ -40,7 +47,7 @@ private:
     ByEventId<EventPlan> plans_;
     std::size_t time_, cpu_, tid_, pid_, comm_, event_, lost_;
     // By event id: the columns of its arguments, in their order.
-    std::unordered_map<int, std::vector<std::pair<Argument::Kind, std::size_t>>> known_;
+    std::unordered_map<int, std::vector<KnownColumn>> known_;
     std::map<std::string, std::pair<ParquetWriter::Type, std::size_t>> columns_;  // by name
 };
 

@@ -334,10 +334,10 @@ void PerfettoWriter::flush_bundle(int cpu, Bundle& bundle) {
 }
 
 // What was lost is said on the CPU's track, too, by who calls this.
-void PerfettoWriter::lose(int cpu, std::uint64_t, const Loss&) {
-    const auto it = bundles_.find(cpu);
-    if (it != bundles_.end() && it->second.count != 0) flush_bundle(cpu, it->second);
-    bundles_[cpu].has_lost = true;
+void PerfettoWriter::lose(const Gap& gap) {
+    const auto it = bundles_.find(gap.cpu);
+    if (it != bundles_.end() && it->second.count != 0) flush_bundle(gap.cpu, it->second);
+    bundles_[gap.cpu].has_lost = true;
 }
 
 void PerfettoWriter::flush() {

@@ -47,7 +47,7 @@ public:
     void count(std::uint32_t track, std::uint64_t time, std::int64_t value) override;
     void switch_task(const TaskSwitch& change) override;
     void wake(const Wakeup& wakeup) override;
-    void lose(int cpu, std::uint64_t time, const Loss& loss) override;
+    void lose(const Gap& gap) override;
     void finish() override { flush(); }
     // Writes all there is so far.
     void flush();

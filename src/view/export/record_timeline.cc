@@ -13,6 +13,12 @@ bool is_interrupt(const CommonFields& common) {
 
 }  // namespace
 
+std::string clock_note(TraceFile& file) {
+    if (file.context().options.clock_is_ns) return {};
+    return cat("the clock '", file.facts().clock,
+               "' counts no nanoseconds: each count is shown as one");
+}
+
 RecordTimeline::RecordTimeline(TraceFile& file, TimelineWriter& writer)
     : file_(file),
       writer_(writer),
@@ -27,9 +33,7 @@ std::vector<std::string> RecordTimeline::notes() const {
     std::vector<std::string> notes;
     if (const std::uint64_t left_out = fence_tracks_.left_out(); left_out != 0)
         notes.push_back(cat(left_out, " fences have no slice: too many were under way"));
-    if (!file_.context().options.clock_is_ns)
-        notes.push_back(cat("the clock '", file_.facts().clock,
-                            "' counts no nanoseconds: each count is shown as one"));
+    if (const std::string note = clock_note(file_); !note.empty()) notes.push_back(note);
     return notes;
 }
 
@@ -78,7 +82,9 @@ void RecordTimeline::begin(const TraceRecord& record) {
 }
 
 void RecordTimeline::tell_loss(const TraceRecord& record) {
-    writer_.lose(record.cpu, record.timestamp, record.lost_before);
+    const auto last = last_of_cpu_.find(record.cpu);
+    writer_.lose({record.cpu, last == last_of_cpu_.end() ? record.timestamp : last->second,
+                  record.timestamp});
     const std::string name = cat(loss_text(record.lost_before), " lost");
     writer_.instant({cpu_track(record.cpu), record.timestamp, name, "lost", {}});
 }
@@ -136,6 +142,7 @@ void RecordTimeline::add_instant(const EventPlan& plan, const TraceRecord& recor
 void RecordTimeline::add(const TraceRecord& record) {
     if (!has_begun_) begin(record);
     if (!record.lost_before.is_zero()) tell_loss(record);
+    last_of_cpu_[record.cpu] = record.timestamp;
     const EventPlan& plan =
         plans_.get(record.id(), [&](int id) { return plan_event(file_.context().events, id); });
     const CommonFields common = common_fields(record.bytes);

@@ -20,6 +20,9 @@
 
 namespace gpufs {
 
+// For what tells times in nanoseconds: a line where the recording's clock does not. Else empty.
+std::string clock_note(TraceFile& file);
+
 // Makes a timeline of a recording. Switches and wakeups of tasks are told as such; each other
 // record is one instant: of an interrupt on the track of its CPU, of a display on that of the
 // display, all others on that of their task. Jobs of GPUs, fences and waits for them are slices;
@@ -67,6 +70,7 @@ private:
     ByEventId<EventPlan> plans_;
     std::unordered_map<int, std::uint32_t> tasks_;  // tracks, by thread
     std::map<std::int64_t, std::uint32_t> cpus_, displays_;
+    std::unordered_map<int, std::uint64_t> last_of_cpu_;  // the time of its last record
     bool has_begun_ = false, sees_waking_ = false;
 };
 

@@ -36,8 +36,8 @@ public:
     void wake(const Wakeup& wakeup) override {
         for (TimelineWriter* one : writers_) one->wake(wakeup);
     }
-    void lose(int cpu, std::uint64_t time, const Loss& loss) override {
-        for (TimelineWriter* one : writers_) one->lose(cpu, time, loss);
+    void lose(const Gap& gap) override {
+        for (TimelineWriter* one : writers_) one->lose(gap);
     }
     void finish() override {
         for (TimelineWriter* one : writers_) one->finish();

@@ -5,8 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/loss.h"
-
 namespace gpufs {
 
 // The category of jobs on the rings of GPUs, of their waits, and of what drivers tell.
@@ -72,6 +70,13 @@ struct Wakeup {
     std::string_view comm;
 };
 
+// Events of a CPU are missing between two of its records.
+struct Gap {
+    int cpu = 0;
+    std::uint64_t since = 0;  // the time of the record in front of it; where there is none, `time`
+    std::uint64_t time = 0;   // of the record behind it
+};
+
 // Where and when a recording was made.
 struct TimelineFacts {
     std::string clock;  // "mono"; empty if unknown
@@ -95,8 +100,7 @@ public:
     virtual void count(std::uint32_t track, std::uint64_t time, std::int64_t value) = 0;
     virtual void switch_task(const TaskSwitch& change) = 0;
     virtual void wake(const Wakeup& wakeup) = 0;
-    // Events of a CPU are missing right before this time.
-    virtual void lose(int cpu, std::uint64_t time, const Loss& loss) = 0;
+    virtual void lose(const Gap& gap) = 0;
     // Nothing follows.
     virtual void finish() = 0;
 };

@@ -48,7 +48,7 @@ public:
     void switch_task(const TaskSwitch& change) override;
     void wake(const Wakeup& wakeup) override;
     // Said as an instant by who calls this.
-    void lose(int, std::uint64_t, const Loss&) override {}
+    void lose(const Gap&) override {}
     void finish() override;
 
     // A line that a monitor printed, at the time of its record; before or behind others.

@@ -120,6 +120,18 @@ BOOST_AUTO_TEST_CASE(tables_lie_in_folders_that_name_host_and_day) {
     BOOST_TEST(table.facts.at("clock") == "local");
 }
 
+// Columns are called nanoseconds.
+BOOST_AUTO_TEST_CASE(tables_of_a_clock_that_counts_no_time_say_so_once) {
+    const std::string note =
+        "the clock 'x86-tsc' counts no nanoseconds: each count is shown as one\n";
+    const std::string path = test::recording_path("tsc-6.18");
+    const TempFolder folder;
+    const std::string tables = folder.path().string();
+    BOOST_TEST(test::gpufs({"export", path, "--parquet", tables}).err == note);
+    BOOST_TEST(test::gpufs({"export", path, "--parquet", tables, "--chrome", "-"}).err == note);
+    BOOST_TEST(test::gpufs({"export", path, "--csv", "-"}).err == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_told) {
     const test::Ended ended =
         test::gpufs({"export", test::recording_path("drm-6.17"), "--parquet", "/dev/null/tables"});

@@ -2,11 +2,13 @@
 
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <set>
 
 #include "base/hex.h"
 #include "engine/results/map_contents.h"
 #include "engine/symbols/symbols.h"
 #include "lang/asm/assembler.h"
+#include "support/files_left.h"
 #include "support/needs.h"
 #include "support/nest.h"
 #include "support/temp_folder.h"
@@ -50,6 +52,12 @@ public:
     bool awaits() const { return arriving_.are_awaited(); }
     std::vector<std::string> attach() {
         symbols_.drain();
+        return arriving_.attach();
+    }
+    // May open only so many files more.
+    std::vector<std::string> attach_with(std::size_t files_left) {
+        symbols_.drain();
+        const test::FilesLeft few(files_left);
         return arriving_.attach();
     }
     std::vector<std::string> look_around() {
@@ -142,6 +150,28 @@ BOOST_AUTO_TEST_CASE(what_was_mapped_before_the_watch_is_found_by_a_second_look)
     BOOST_TEST(watching.places() == 2u);
     call(nest, work, 1);
     BOOST_TEST(watching.calls() == 1u);
+}
+
+// Begins without ends would never be over.
+BOOST_AUTO_TEST_CASE(where_not_all_can_be_attached_to_a_library_none_is) {
+    const TempFolder directory;
+    std::set<std::size_t> places;
+    bool was_refused = false;
+    for (std::size_t left = 0; left < 24 && !places.contains(2); ++left) {
+        const std::string name = cat("gpufs-arriving-", left, ".so");
+        BOOST_TEST_REQUIRE(directory.run("cp $B/plug.so " + name));
+        Watching watching(name + "*");
+        Nest nest;
+        const std::uint64_t work = nest.address("load " + directory.file(name));
+        const bool is_refused = !watching.attach_with(left).empty();
+        was_refused = was_refused || is_refused;
+        if (is_refused) BOOST_TEST(watching.places() == 0u);
+        places.insert(watching.places());
+        call(nest, work, 3);
+        BOOST_TEST(watching.calls() == (watching.places() == 2 ? 3u : 0u), left);
+    }
+    BOOST_TEST((places == std::set<std::size_t>{0, 2}));
+    BOOST_TEST(was_refused);
 }
 
 BOOST_AUTO_TEST_CASE(a_library_without_a_pattern_is_not_awaited) {

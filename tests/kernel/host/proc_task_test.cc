@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 
 #include "base/error.h"
 #include "kernel/host/held_command.h"
@@ -79,6 +80,18 @@ BOOST_AUTO_TEST_CASE(a_command_that_does_not_exist_says_so_at_its_end) {
             return std::string(e.what()) ==
                    "cannot run '/nonexistent/command': No such file or directory";
         });
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_was_ended_while_it_was_held_is_told) {
+    const auto before = std::signal(SIGPIPE, SIG_IGN);
+    HeldCommand command({"sleep", "1"});
+    ::kill(command.pid(), SIGKILL);
+    while (!command.ended()) ::usleep(1000);
+    BOOST_CHECK_EXCEPTION(command.release(), Error, [](const Error& e) {
+        return std::string(e.what()) == "'sleep' ended before it was started" &&
+               dynamic_cast<const SysError*>(&e) == nullptr;
+    });
+    std::signal(SIGPIPE, before);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

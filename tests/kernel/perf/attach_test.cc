@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "kernel/bpf/info.h"
 #include "kernel/bpf/support.h"
+#include "support/files_left.h"
 #include "support/needs.h"
 #include "support/workloads.h"
 
@@ -219,6 +220,21 @@ BOOST_AUTO_TEST_CASE(many_are_detached_without_waiting) {
         least = std::min(least, seconds_to_detach(detach_in_background));
     BOOST_TEST(least <= waited / 2);
     BOOST_TEST(::waitpid(-1, nullptr, WNOHANG) == -1);  // it left no child of ours
+}
+
+// Two are a pipe; the list of what is open would be a third.
+BOOST_AUTO_TEST_CASE(many_are_detached_where_no_more_files_can_be_opened) {
+    for (const std::size_t left : {0, 1, 2, 3}) {
+        const BpfMap counters = make_counters();
+        std::vector<std::uint32_t> ids;
+        auto all = attach_several(counters, ids);
+        all.pop_back();
+        {
+            const test::FilesLeft few(left);
+            BOOST_CHECK_NO_THROW(detach_in_background(std::move(all)));
+        }
+        for (const std::uint32_t id : ids) BOOST_TEST(program_is_gone(id));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

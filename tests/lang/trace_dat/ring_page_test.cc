@@ -76,6 +76,22 @@ BOOST_AUTO_TEST_CASE(padding_without_a_time_ends_the_page) {
     BOOST_TEST(walk(PageBuilder(10).record(1, "aaaa").end_padding().raw("garbage!")) == "11:aaaa ");
 }
 
+BOOST_AUTO_TEST_CASE(that_events_were_lost_can_be_taken_from_a_page) {
+    PageLayout narrow;
+    narrow.commit_size = 4;
+    for (const PageLayout& layout : {PageLayout{}, narrow}) {
+        std::vector<std::byte> page =
+            PageBuilder(1, layout).record(0, "aaaa").record(2, "bb").lost(5).bytes();
+        BOOST_TEST((RingPage(page, layout).lost_before() == Loss::exactly(5)));
+        clear_lost(std::span(page).first(layout.data_offset), layout);
+        RingPage cleared(page, layout);
+        BOOST_TEST(cleared.lost_before().is_zero());
+        RingRecord record;
+        BOOST_TEST((cleared.next(record) && cleared.next(record) && !cleared.next(record)));
+        BOOST_TEST(cleared.damage() == "");
+    }
+}
+
 BOOST_AUTO_TEST_CASE(lost_events_are_counted_where_the_kernel_counted_them) {
     const auto lost = [](const PageBuilder& builder) {
         return RingPage(builder.bytes(), {}).lost_before();
