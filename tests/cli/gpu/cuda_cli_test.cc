@@ -12,7 +12,9 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/monitor/unwind_choice.h"
 #include "support/needs.h"
+#include "support/skip.h"
 #include "support/temp_folder.h"
 #include "support/told.h"
 
@@ -259,6 +261,9 @@ BOOST_AUTO_TEST_CASE(by_stack_tells_who_took_memory_and_who_waited) {
 
 // The tables of a program that has the library are there before the first stack is taken.
 BOOST_AUTO_TEST_CASE(stacks_of_a_program_that_runs_already_are_whole) {
+    KernelFacts machine;
+    const auto kernel = unwind_kernel(machine);
+    if (!kernel || !kernel->has_callbacks) return test::skip("needs bpf_loop: Linux 5.17 or later");
     Child::Setup setup;
     setup.argv = {beside_gpufs(kCudaWork), "bench", "100000000000"};
     setup.environment = environment();
