@@ -11,6 +11,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <semaphore>
+#include <set>
 #include <thread>
 
 #include "base/cat.h"
