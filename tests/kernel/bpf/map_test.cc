@@ -236,9 +236,12 @@ private:
 BOOST_AUTO_TEST_CASE(the_limit_of_locked_memory_is_raised_only_when_it_is_in_the_way) {
     const KeepMemlock keep;
     const rlimit little{64 << 10, 64 << 10};
-    BOOST_TEST_REQUIRE(::setrlimit(RLIMIT_MEMLOCK, &little) == 0);
-    const BpfMap small = make_counters();
-    BOOST_TEST(KeepMemlock::now() == little.rlim_cur);
+    // Before Linux 5.11 maps that are gone count until the kernel comes to free them.
+    BOOST_TEST(comes_true([&] {
+        if (::setrlimit(RLIMIT_MEMLOCK, &little) != 0) return false;
+        const BpfMap small = make_counters();
+        return KeepMemlock::now() == little.rlim_cur;
+    }));
     const BpfMap big = make_map(BPF_MAP_TYPE_HASH, 8, 8, 100'000);
     const bool is_charged = running_kernel() < KernelVersion{5, 11, 0};
     BOOST_TEST(KeepMemlock::now() == (is_charged ? RLIM_INFINITY : little.rlim_cur));
