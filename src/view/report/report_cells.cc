@@ -64,8 +64,9 @@ std::optional<double> rate_of(const Aggregation& how, Words words, std::uint64_t
 
 std::string rate_number(double rate) {
     char text[32];
-    // Of what comes seldom two digits that say something: "0.017".
-    std::snprintf(text, sizeof text, rate == 0 || rate >= 1 ? "%.1f" : "%.2g", rate);
+    // Of what comes seldom, down to once an hour, two digits that say something: "0.017".
+    constexpr double kSeldom = 1.0 / 3600;
+    std::snprintf(text, sizeof text, rate < kSeldom || rate >= 1 ? "%.1f" : "%.2g", rate);
     return text;
 }
 
