@@ -432,10 +432,10 @@ std::size_t Monitor::arrive(LibraryFiles::Mapped file) {
             load(site);
         attach_from(before);
     } catch (...) {
-        // Entries without returns would be counted as what never returned.
+        // Entries without returns would be counted as what never returned, so none is to run on.
         std::vector<Attachment> some = take_attachments(before);
         loaded_.erase(loaded_.begin() + static_cast<std::ptrdiff_t>(before), loaded_.end());
-        detach_in_background(std::move(some));
+        detach_all(std::move(some));
         throw;
     }
     return static_cast<std::size_t>(

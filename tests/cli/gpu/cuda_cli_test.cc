@@ -211,32 +211,29 @@ test::Ended run_stacks(const std::vector<std::string>& options) {
 BOOST_AUTO_TEST_CASE(folded_launches_are_stacks_with_the_kernel_as_their_leaf) {
     const test::Ended ended = run_stacks({"--folded"});
     BOOST_TEST(ended.status == 0);
-    // Of one place there may be two stacks, which differ further out: one was taken before the
-    // program's tables were there.
+    long all = 0;
     std::map<std::string, long> counts;
     for (const std::string_view line : lines_of(ended.out)) {
         BOOST_TEST(line.starts_with("gpufs-cuda-work;"), line);
         const auto last = line.rfind(' ');
         const std::string_view stack = line.substr(0, last);
-        counts[std::string(
-            stack.substr(std::min(stack.find("(anonymous namespace)::stacks"), stack.size())))] +=
-            std::stol(std::string(line.substr(last)));
+        BOOST_TEST(stack.ends_with(";add_vectors"), line);
+        const long count = std::stol(std::string(line.substr(last)));
+        all += count;
+        counts[std::string(stack.substr(
+            std::min(stack.find("(anonymous namespace)::stacks"), stack.size())))] += count;
     }
-    std::vector<std::string> inner;
-    for (const auto& [stack, count] : counts) inner.push_back(cat(stack, ' ', count));
-    const std::string outer =
-        "(anonymous namespace)::stacks (gpufs-cuda-work);py::forward:/model.py [jit];";
-    BOOST_TEST(
-        inner ==
-            (std::vector<std::string>{
-                cat(outer,
-                    "launch_layer (gpufs-cuda-work);cuLaunchKernel (libcuda.so.1);add_vectors ",
-                    kCount),
-                cat(outer,
-                    "launch_layer_ptsz (gpufs-cuda-work);cuLaunchKernel_ptsz "
-                    "(libcuda.so.1);add_vectors ",
-                    kCount)}),
-        boost::test_tools::per_element());
+    BOOST_TEST(all == 2 * kCount, ended.out);
+    // The program's code without a file comes in the moment before: tables that know of it may come
+    // too late, and the last line says how many stacks were taken otherwise, or cut short.
+    const bool is_whole = !test::has(ended.err, " user stack");
+    for (const char* suffix : {"", "_ptsz"}) {
+        const long count = counts[cat(
+            "(anonymous namespace)::stacks (gpufs-cuda-work);py::forward:/model.py "
+            "[jit];launch_layer",
+            suffix, " (gpufs-cuda-work);cuLaunchKernel", suffix, " (libcuda.so.1);add_vectors")];
+        BOOST_TEST((is_whole ? count == kCount : count <= kCount), ended.out + ended.err);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(by_stack_tells_who_took_memory_and_who_waited) {
