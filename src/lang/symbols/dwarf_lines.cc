@@ -275,6 +275,16 @@ bool is_left_out(std::uint64_t address) {
            address >= kHighest64;
 }
 
+// Visits the rows of code that the linker left in, until the visitor returns false.
+template <class Visit>
+void run_what_is_left(const Header& header, Visit visit) {
+    bool is_removed = false, is_first = true;
+    run(header, [&](const LineRow& row) {
+        if (std::exchange(is_first, row.is_end)) is_removed = is_left_out(row.address);
+        return is_removed || visit(row);
+    });
+}
+
 }  // namespace
 
 std::uint64_t line_unit_bytes(std::string_view begin) {
@@ -304,10 +314,7 @@ std::optional<SourceLine> find_source_line(std::string_view unit, const LineText
     const auto header = parse_header(unit);
     if (!header) return std::nullopt;
     std::optional<LineRow> before, found;
-    bool is_removed = false, is_first = true;
-    run(*header, [&](const LineRow& row) {
-        if (std::exchange(is_first, row.is_end)) is_removed = is_left_out(row.address);
-        if (is_removed) return true;
+    run_what_is_left(*header, [&](const LineRow& row) {
         if (before && before->address <= address && address < row.address) found = before;
         if (row.is_end) {
             before.reset();
@@ -340,12 +347,7 @@ std::vector<std::string> line_unit_files(std::string_view unit, const LineTexts&
 
 void for_each_line_row(std::string_view unit, const std::function<bool(const LineRow&)>& visit) {
     const auto header = parse_header(unit);
-    if (!header) return;
-    bool is_removed = false, is_first = true;
-    run(*header, [&](const LineRow& row) {
-        if (std::exchange(is_first, row.is_end)) is_removed = is_left_out(row.address);
-        return is_removed || visit(row);
-    });
+    if (header) run_what_is_left(*header, visit);
 }
 
 }  // namespace gpufs
