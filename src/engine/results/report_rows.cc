@@ -106,7 +106,7 @@ std::uint64_t sort_word(const Aggregation& how, std::string_view column,
             return column == "sum" ? words[1] : mean_of(how, words);
         case Kind::stats:
             if (column == "count") return words[0];
-            if (column == "avg") return mean_of(how, words);
+            if (column == "avg" || (column.empty() && how.is_rate)) return mean_of(how, words);
             if (column == "min") return words[2];
             return column == "max" ? words[3] : words[1];
         case Kind::log2:

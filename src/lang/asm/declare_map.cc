@@ -45,18 +45,20 @@ const MapType& rule_of(const MapDeclaration& map) {
 struct AggregationName {
     std::string_view name;
     Aggregation::Kind kind;
+    bool is_rate = false;
 };
 constexpr AggregationName kAggregations[] = {
     {"count", Aggregation::Kind::count},   {"sum", Aggregation::Kind::sum},
     {"min", Aggregation::Kind::min},       {"max", Aggregation::Kind::max},
     {"avg", Aggregation::Kind::avg},       {"stats", Aggregation::Kind::stats},
     {"log2", Aggregation::Kind::log2},     {"log_linear", Aggregation::Kind::log_linear},
-    {"linear", Aggregation::Kind::linear},
+    {"linear", Aggregation::Kind::linear}, {"rates", Aggregation::Kind::stats, true},
 };
 
 // What a report can be sorted by, beside the key.
-std::vector<std::string> columns_of(Aggregation::Kind kind) {
-    switch (kind) {
+std::vector<std::string> columns_of(const Aggregation& how) {
+    if (how.is_rate) return {"key", "count", "avg", "min", "max"};
+    switch (how.kind) {
         case Aggregation::Kind::none:
             return {"key", "value"};
         case Aggregation::Kind::sum:
@@ -177,7 +179,10 @@ void DeclarationParser::value(MapDeclaration& map) {
 // count | sum[(s64)] | ... | log2 | log_linear(BITS) | linear(LOW, HIGH, STEP)
 Aggregation DeclarationParser::aggregation() {
     Aggregation how;
-    how.kind = std::ranges::find(kAggregations, tokens_.next().text, &AggregationName::name)->kind;
+    const auto* named =
+        std::ranges::find(kAggregations, tokens_.next().text, &AggregationName::name);
+    how.kind = named->kind;
+    how.is_rate = named->is_rate;
     const bool needs_arguments =
         how.kind == Aggregation::Kind::log_linear || how.kind == Aggregation::Kind::linear;
     if (needs_arguments || tokens_.is("(")) {
@@ -204,8 +209,8 @@ void DeclarationParser::aggregation_arguments(Aggregation& how) {
             tokens_.fail(tokens_.since(first), cat("more than ", kMaxSlots, " steps"));
     } else {
         const ValueType type = types_.type();
-        const bool is_sum =
-            how.kind != Aggregation::Kind::count && how.kind != Aggregation::Kind::log2;
+        const bool is_sum = how.kind != Aggregation::Kind::count &&
+                            how.kind != Aggregation::Kind::log2 && !how.is_rate;
         if (!is_sum || type.kind != ValueType::Kind::integer || type.bytes != 8)
             tokens_.fail(first.span, "only sum, min, max, avg and stats have a type: u64 or s64");
         how.is_signed = type.is_signed;
@@ -282,7 +287,7 @@ void DeclarationParser::report_clauses(Report& report, const MapDeclaration& map
     if (tokens_.accept("table")) report.is_table = true;
     if (tokens_.accept("sort")) {
         const AsmToken column = tokens_.expect_word("a column");
-        const auto columns = columns_of(map.aggregation.kind);
+        const auto columns = columns_of(map.aggregation);
         if (!std::ranges::count(columns, column.text)) {
             std::string known;
             for (const std::string& one : columns) known += cat(known.empty() ? "" : ", ", one);

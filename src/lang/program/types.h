@@ -133,6 +133,7 @@ struct Aggregation {
     bool is_signed = false;
     unsigned sub_bits = 0;                     // log_linear
     std::int64_t low = 0, high = 0, step = 1;  // linear
+    bool is_rate = false;                      // stats of speeds, whose sum says nothing
 
     bool is_histogram() const {
         return kind == Kind::log2 || kind == Kind::log_linear || kind == Kind::linear;

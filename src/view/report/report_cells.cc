@@ -12,8 +12,9 @@ using Aggregate = Aggregation::Kind;
 using Words = std::span<const std::uint64_t>;
 
 bool weighs_sum(const Aggregation& how) {
-    return !how.is_signed && (how.kind == Aggregate::sum || how.kind == Aggregate::avg ||
-                              how.kind == Aggregate::stats);
+    return !how.is_signed && !how.is_rate &&
+           (how.kind == Aggregate::sum || how.kind == Aggregate::avg ||
+            how.kind == Aggregate::stats);
 }
 
 }  // namespace
@@ -24,6 +25,11 @@ Facts::Facts(std::initializer_list<Fact> facts) : size_(facts.size()) {
 
 Facts facts_of(const Aggregation& how, Words words) {
     const bool is_signed = how.is_signed;
+    if (how.is_rate)
+        return {{"count", words[0], false, false},
+                {"avg", mean_of(how, words), false, true},
+                {"min", words[2], false, true},
+                {"max", words[3], false, true}};
     switch (how.kind) {
         case Aggregate::count:
             return {{"count", words[0], false, false}};

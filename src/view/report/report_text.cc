@@ -20,7 +20,8 @@ using Aggregate = Aggregation::Kind;
 constexpr std::uint64_t kNoWords[4] = {};
 
 std::string fact_text(const MapDeclaration& map, const Fact& fact) {
-    return quantity_text(fact.word, fact.is_signed, fact.has_unit ? unit_of(map) : "");
+    return cat(quantity_text(fact.word, fact.is_signed, fact.has_unit ? unit_of(map) : ""),
+               fact.has_unit && map.aggregation.is_rate ? "/s" : "");
 }
 
 // "12.5/s", "3.4M/s"

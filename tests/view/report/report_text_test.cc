@@ -115,6 +115,23 @@ BOOST_AUTO_TEST_CASE(rows_are_grouped_by_some_members_sorted_and_cut) {
                "{\"key\":{\"comm\":\"c\"},\"count\":1,\"sum\":1,\"avg\":1,\"min\":1,\"max\":1}]}");
 }
 
+BOOST_AUTO_TEST_CASE(the_fastest_on_average_is_the_first_of_rates_and_they_have_no_sum) {
+    Reported speeds(".map m hash key str8, value rates bytes, report \"Copies\"");
+    speeds.add(speeds.key().text("key", "many"), {100, 100 << 20, 1 << 20, 1 << 20})
+        .add(speeds.key().text("key", "fast"), {2, 6 << 20, 1 << 20, 5 << 20});
+    BOOST_TEST(speeds.text() ==
+               "Copies\n"
+               "KEY   COUNT        AVG        MIN        MAX\n"
+               "fast      2  3.0 MiB/s  1.0 MiB/s  5.0 MiB/s\n"
+               "many    100  1.0 MiB/s  1.0 MiB/s  1.0 MiB/s\n");
+    BOOST_TEST(speeds.json() ==
+               "{\"map\":\"m\",\"title\":\"Copies\",\"unit\":\"bytes/s\",\"entries\":["
+               "{\"key\":{\"key\":\"fast\"},\"count\":2,\"avg\":3145728,\"min\":1048576,"
+               "\"max\":5242880},"
+               "{\"key\":{\"key\":\"many\"},\"count\":100,\"avg\":1048576,\"min\":1048576,"
+               "\"max\":1048576}]}");
+}
+
 // 3 us, and 99 times 1,040 us: bucket 32 + 5 * 32 is 1,024 to 1,055.
 constexpr HistogramBucket kThree{3, 1, 3, 3, 3}, kThousand{192, 99, 99 * 1040, 1030, 1050};
 
