@@ -62,10 +62,10 @@ const std::vector<GpuTracks::Row>& GpuTracks::rows() {
         {"i915:i915_gem_object_fault", What::mark, "", {}, kCpuFaults, "fault"},
         {"nvidia:nvidia_dev_xid", What::xid, "dev", {"error_code"}, "errors", "Xid"},
         {"xe:xe_vma_evict", What::mark, "dev", {}, kEvictions, "evict"},
-        {"i915:i915_gem_evict", What::mark, "", {}, kEvictions, "evict"},
-        {"i915:i915_gem_evict_node", What::mark, "", {}, kEvictions, "evict a range"},
-        {"i915:i915_gem_evict_vm", What::mark, "", {}, kEvictions, "evict all"},
-        {"i915:i915_gem_shrink", What::mark, "", {}, kEvictions, "shrink"},
+        {"i915:i915_gem_evict", What::mark, "dev", {}, kEvictions, "evict"},
+        {"i915:i915_gem_evict_node", What::mark, "dev", {}, kEvictions, "evict a range"},
+        {"i915:i915_gem_evict_vm", What::mark, "dev", {}, kEvictions, "evict all"},
+        {"i915:i915_gem_shrink", What::mark, "dev", {}, kEvictions, "shrink"},
         {"amdgpu:amdgpu_bo_move",
          What::move,
          "",
@@ -104,8 +104,9 @@ std::uint32_t GpuTracks::gpu(std::string_view device) {
 }
 
 std::uint32_t GpuTracks::group_of(const Known& known, const TraceRecord& record) {
-    const bool is_told = known.device && known.device->holds_text();
-    return gpu(is_told ? text_of(*known.device, record.bytes) : std::string_view());
+    if (!known.device) return gpu({});
+    if (known.device->holds_text()) return gpu(text_of(*known.device, record.bytes));
+    return gpu(cat(integer_of(*known.device, record.bytes)));
 }
 
 void GpuTracks::mark(std::uint32_t group, std::string_view lane, std::uint64_t time,

@@ -28,7 +28,8 @@ JobTracks::Ring& JobTracks::ring_of(const JobStep& step) {
     const auto it = rings_.find({step.device, step.ring});
     if (it != rings_.end()) return it->second;
     const bool is_known = !step.device.empty() && step.device != "-";
-    const std::uint32_t device = tracks_.group(is_known ? cat("GPU ", step.device) : "GPU");
+    const std::uint32_t device = tracks_.group(is_known ? cat(step.processor, ' ', step.device)
+                                                        : std::string(step.processor));
     const std::uint32_t group = tracks_.group(cat("ring ", step.ring), device);
     return rings_
         .emplace(std::piecewise_construct, std::forward_as_tuple(step.device, step.ring),
@@ -72,7 +73,7 @@ void JobTracks::forget(Jobs::iterator job, std::uint64_t time) {
     jobs_.erase(job);
 }
 
-void JobTracks::queue(const JobStep& step, std::uint64_t time) {
+JobTracks::Job& JobTracks::add(const JobStep& step, std::uint64_t time) {
     // Where ends are lost there is a limit to the jobs that are taken to be under way.
     constexpr std::size_t kMost = 65536;
     if (jobs_.size() == kMost && !jobs_.contains(step.key)) forget(jobs_.begin(), time);
@@ -80,8 +81,18 @@ void JobTracks::queue(const JobStep& step, std::uint64_t time) {
     if (const auto old = jobs_.find(step.key); old != jobs_.end()) forget(old, time);
     Job& job = jobs_[step.key];
     job.ring = &ring_of(step);
+    return job;
+}
+
+void JobTracks::queue(const JobStep& step, std::uint64_t time) {
+    Job& job = add(step, time);
     job.flow = ++last_flow_;
     begin(job, step, time, false);
+}
+
+// The driver's own, or one whose submission is not recorded.
+void JobTracks::run_unqueued(const JobStep& step, std::uint64_t time) {
+    begin(add(step, time), step, time, true);
 }
 
 JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
@@ -91,7 +102,10 @@ JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
         return {};
     }
     const auto it = jobs_.find(step.key);
-    if (it == jobs_.end()) return {};
+    if (it == jobs_.end()) {
+        if (step.what == What::run) run_unqueued(step, time);
+        return {};
+    }
     Job& job = it->second;
     if (step.what == What::wait) {
         end_wait(job, time);
@@ -105,7 +119,11 @@ JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
         job.waits = true;
     } else if (step.what == What::run) {
         end(job, time, {});
+        job.ring = &ring_of(step);  // of which some drivers tell no sooner
         begin(job, step, time, true);
+    } else if (step.what == What::last_run) {
+        end(job, time, {});
+        jobs_.erase(it);
     } else {
         end(job, time, step.what == What::dropped ? "given up" : "");
         const Arrow arrow{job.flow, true};

@@ -50,7 +50,9 @@ private:
     void end(Job& job, std::uint64_t time, std::string_view how);
     void end_wait(Job& job, std::uint64_t time);
     void forget(Jobs::iterator job, std::uint64_t time);
+    Job& add(const JobStep& step, std::uint64_t time);
     void queue(const JobStep& step, std::uint64_t time);
+    void run_unqueued(const JobStep& step, std::uint64_t time);
 
     Tracks& tracks_;
     TimelineWriter& writer_;

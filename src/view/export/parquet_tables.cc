@@ -153,6 +153,11 @@ void JobTable::add(const JobStep& step, std::uint64_t time) {
         case What::run:
             job.ran = time;
             break;
+        case What::last_run:
+            job.ran = time;
+            write(step.key, job);
+            open_.erase(step.key);
+            break;
         case What::done:
         case What::dropped:
             job.done = time;

@@ -1,5 +1,7 @@
 #include "view/export/record_timeline.h"
 
+#include <algorithm>
+
 #include "base/cat.h"
 #include "base/kernel_abi.h"
 #include "view/losses.h"
@@ -125,17 +127,21 @@ void RecordTimeline::wake(const EventPlan& plan, const TraceRecord& record,
 
 void RecordTimeline::add_instant(const EventPlan& plan, const TraceRecord& record,
                                  const CommonFields& common, std::span<const JobStep> steps) {
+    // What an arrow leads to from here comes behind the event.
+    const auto behind = std::ranges::find_if(steps, JobTracks::begins_arrow);
     JobTracks::Arrow arrow;
-    for (const JobStep& step : steps)
-        arrow = JobTracks::begins_arrow(step) ? job_tracks_.next_arrow()
-                                              : job_tracks_.draw(step, record.timestamp);
+    for (const JobStep& step : std::span(steps.begin(), behind)) {
+        const JobTracks::Arrow drawn = job_tracks_.draw(step, record.timestamp);
+        if (arrow.flow == 0) arrow = drawn;
+    }
+    if (behind != steps.end()) arrow = job_tracks_.next_arrow();
     const std::uint32_t track = track_of(plan, record, common);
     const std::span<const Argument> arguments = arguments_.of(plan, record);
     writer_.instant({track, record.timestamp, arguments_.name_of(plan, record), plan.system,
                      arguments, arrow.flow, arrow.is_end});
     gpu_tracks_.draw(plan, record, arguments);
-    for (const JobStep& step : steps)
-        if (JobTracks::begins_arrow(step)) job_tracks_.draw(step, record.timestamp);
+    for (const JobStep& step : std::span(behind, steps.end()))
+        job_tracks_.draw(step, record.timestamp);
     fence_tracks_.draw(plan, record, track);
 }
 

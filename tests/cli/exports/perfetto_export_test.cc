@@ -222,11 +222,155 @@ BOOST_AUTO_TEST_CASE(faults_moves_and_memory_are_on_tracks_of_the_gpu) {
         BOOST_TEST(told(name) == amdgpu, boost::test_tools::per_element());
     const Lines i915 = told("i915-6.1");
     BOOST_TEST(std::ranges::count(i915, "GPU/CPU faults fault") == 4);
-    BOOST_TEST(std::ranges::count(i915, "GPU/evictions shrink") == 3);
+    BOOST_TEST(std::ranges::count(i915, "GPU 1/evictions shrink") == 3);
     const Lines buffers = {"GPU/buffers 1048576", "GPU/buffers 1052672", "GPU/buffers 1060864",
                            "GPU/buffers 1056768", "GPU/buffers 1069056"};
     BOOST_TEST(Lines(i915.end() - 5, i915.end()) == buffers, boost::test_tools::per_element());
     BOOST_TEST(told("nvidia-6.12") == Lines{"GPU 0000:01:00/errors Xid 79"},
+               boost::test_tools::per_element());
+}
+
+// Of the records of one job: their times.
+struct JobTimes {
+    std::string ring;
+    std::uint64_t queued = 0, ran = 0, done = 0;
+};
+using JobName = std::pair<std::uint64_t, std::uint64_t>;  // of its fence: context and number
+
+std::uint64_t half_of(const Json& number) {
+    return std::stoull(number.text) & 0xffffffff;
+}
+
+// What the records of a driver that has no scheduler's events say, each step by its own event.
+struct DriverEvents {
+    const char *queue, *run, *done, *context, *number;
+    std::string (*ring)(const Json& fields);
+};
+
+std::map<JobName, JobTimes> job_times(const std::string& recording, const DriverEvents& driver) {
+    std::map<JobName, JobTimes> jobs;
+    for (const Json& one : test::reported(recording_path(recording))) {
+        const std::string& event = one["event"].text;
+        const Json& fields = one["fields"];
+        const std::uint64_t time = ns_of(one["time"].text);
+        const auto job = [&](const char* context, const char* number) -> JobTimes& {
+            return jobs[{half_of(fields[context]), half_of(fields[number])}];
+        };
+        if (event == driver.queue) {
+            JobTimes& queued = job(driver.context, driver.number);
+            queued.queued = time;
+            queued.ring = driver.ring(fields);
+        } else if (event == driver.run) {
+            JobTimes& runs = job(driver.context, driver.number);
+            runs.ran = time;
+            runs.ring = driver.ring(fields);
+        } else if (event == driver.done || event == "dma_fence:dma_fence_signaled") {
+            const bool is_fence = event != driver.done;
+            JobTimes& ended =
+                is_fence ? job("context", "seqno") : job(driver.context, driver.number);
+            if (ended.done == 0) ended.done = time;
+        }
+    }
+    return jobs;
+}
+
+std::string slice_line(std::string_view track, std::string_view ring, std::uint64_t begin,
+                       std::uint64_t end) {
+    return cat(ring, '/', track, ' ', begin, " to ", end == 0 ? "the end" : cat(end));
+}
+
+std::multiset<std::string> job_slices(const ShownTimeline& shown) {
+    std::multiset<std::string> lines;
+    for (const ShownTimeline::Event& slice : shown.slices) {
+        const std::string path = shown.path_of(slice.track);
+        const auto ring = path.find("ring ");
+        if (ring == std::string::npos) continue;
+        const std::string track = path.substr(path.rfind('/') + 1);
+        const std::string name = path.substr(ring + 5, path.rfind('/') - ring - 5);
+        lines.insert(slice_line(track, name, slice.begin, slice.is_open ? 0 : slice.end));
+    }
+    return lines;
+}
+
+BOOST_DATA_TEST_CASE(jobs_of_amdgpu_are_on_its_rings_without_events_of_the_scheduler,
+                     ut::data::make({"amdgpu-5.10", "amdgpu-6.12", "amdgpu-7.3"}), name) {
+    const DriverEvents driver = {"amdgpu:amdgpu_cs_ioctl",
+                                 "amdgpu:amdgpu_sched_run_job",
+                                 "",
+                                 "context",
+                                 "seqno",
+                                 [](const Json& fields) { return fields["timeline"].text; }};
+    std::multiset<std::string> expected;
+    for (const auto& [job, times] : job_times(name, driver)) {
+        if (times.queued != 0)
+            expected.insert(slice_line("queue", times.ring, times.queued,
+                                       times.ran != 0 ? times.ran : times.done));
+        if (times.ran != 0) expected.insert(slice_line("run", times.ring, times.ran, times.done));
+    }
+    const auto told = job_slices(perfetto_of(recording_path(name)));
+    BOOST_TEST(told == expected, boost::test_tools::per_element());
+    BOOST_TEST(told.size() >= 10u);
+}
+
+// A request is taken to run when none is before it on its engine.
+BOOST_DATA_TEST_CASE(requests_of_i915_are_on_its_engines,
+                     ut::data::make({"i915-5.10", "i915-6.1", "i915-6.12-alone", "i915-7.3"}),
+                     name) {
+    const DriverEvents driver = {
+        "i915:i915_request_add",
+        "i915:i915_request_in",
+        "i915:i915_request_retire",
+        "ctx",
+        "seqno",
+        [](const Json& fields) {
+            static const std::map<std::string, std::string> kClasses = {
+                {"0", "render"},        {"1", "copy"},    {"2", "video"},
+                {"3", "video-enhance"}, {"4", "compute"}, {"65535", "(driver)"}};
+            return cat(kClasses.at(fields["class"].text), ' ', fields["instance"].text);
+        }};
+    const auto jobs = job_times(name, driver);
+    const bool tells_in = std::ranges::any_of(jobs, [](const auto& job) { return job.second.ran; });
+    std::multiset<std::string> expected;
+    for (const auto& [job, times] : jobs) {
+        if (times.queued == 0) continue;  // another driver's fence
+        std::uint64_t runs = times.ran;
+        if (!tells_in) {
+            runs = times.queued;
+            for (const auto& [other, before] : jobs)
+                if (before.ring == times.ring && before.queued < times.queued)
+                    runs = std::max(runs, before.done);
+        }
+        expected.insert(slice_line("queue", times.ring, times.queued, runs));
+        if (runs != 0) expected.insert(slice_line("run", times.ring, runs, times.done));
+    }
+    const auto told = job_slices(perfetto_of(recording_path(name)));
+    BOOST_TEST(told == expected, boost::test_tools::per_element());
+    BOOST_TEST(told.size() >= 6u);
+}
+
+// Jobs of one queue run one behind the other, on the engine that its events name.
+BOOST_AUTO_TEST_CASE(jobs_of_xe_and_the_npu_have_rings_of_their_own) {
+    const ShownTimeline xe = perfetto_of(recording_path("xe-7.3"));
+    std::map<std::string, int> rings;
+    for (const ShownTimeline::Event& slice : xe.slices) ++rings[xe.path_of(slice.track)];
+    BOOST_TEST(rings["GPU 0000:03:00.0/ring render gt0/queue"] == 4);
+    BOOST_TEST(rings["GPU 0000:03:00.0/ring render gt0/run"] == 3);
+    BOOST_TEST(rings["GPU 0000:03:00.0/ring video gt1/run"] == 1);
+    // Three jobs are submitted and two done: the second waits for the first. Before them another
+    // ends.
+    const std::set<std::string> jobs = {"769", "770", "1025"};
+    std::vector<std::uint64_t> times;
+    for (const Json& one : test::reported(recording_path("npu-7.3")))
+        if (one["event"].text == "vpu:job" && jobs.contains(one["fields"]["job_id"].text))
+            times.push_back(ns_of(one["time"].text));
+    BOOST_TEST_REQUIRE(times.size() == 5u);
+    const std::multiset<std::string> npu = {slice_line("queue", "compute", times[0], times[0]),
+                                            slice_line("run", "compute", times[0], times[2]),
+                                            slice_line("queue", "compute", times[1], times[2]),
+                                            slice_line("run", "compute", times[2], times[3]),
+                                            slice_line("queue", "compute", times[4], times[4]),
+                                            slice_line("run", "compute", times[4], 0)};
+    BOOST_TEST(job_slices(perfetto_of(recording_path("npu-7.3"))) == npu,
                boost::test_tools::per_element());
 }
 
