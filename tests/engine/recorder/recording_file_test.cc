@@ -12,35 +12,15 @@
 #include "base/file.h"
 #include "engine/recorder/compress.h"
 #include "engine/recording/file.h"
+#include "support/recording_head.h"
 #include "support/ring_pages.h"
 #include "support/temp_file.h"
 
 namespace gpufs {
 namespace {
 
-constexpr const char* kFormat =
-    "name: tick\nID: 7\nformat:\n"
-    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-    "\nprint fmt: \"tick\"\n";
-
 trace_dat::Head head_for(std::size_t cpus) {
-    trace_dat::Head head;
-    head.header_page =
-        "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-        "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-        "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-        "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
-    head.header_event = "# compressed entry header\n";
-    head.systems = {{"clock", {kFormat}}};
-    head.trace_clock = "local [mono]\n";
-    head.uname = "Linux box";
-    head.cpus = cpus;
-    head.names_room = 64;
-    head.stats_room = 64;
-    return head;
+    return test::recording_head({test::event_format(7, "tick")}, cpus);
 }
 
 // A file of one test, and what a reader finds in it at any moment.

@@ -7,39 +7,12 @@
 #include "base/file.h"
 #include "engine/recorder/recording_file.h"
 #include "support/parquet.h"
+#include "support/recording_head.h"
 #include "support/ring_pages.h"
 #include "support/temp_file.h"
 
 namespace gpufs {
-namespace {
-
-std::string format(int id, std::string_view name, std::string_view fields) {
-    return cat("name: ", name, "\nID: ", id,
-               "\nformat:\n"
-               "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-               "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-               "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-               "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n",
-               fields, "\nprint fmt: \"\"\n");
-}
-
-trace_dat::Head head_with(std::vector<std::string> formats) {
-    trace_dat::Head head;
-    head.header_page =
-        "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-        "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-        "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
-        "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
-    head.header_event = "# compressed entry header\n";
-    head.systems = {{"clock", std::move(formats)}};
-    head.trace_clock = "local [mono]\n";
-    head.uname = "Linux box";
-    head.cpus = 1;
-    head.names_room = head.stats_room = 64;
-    return head;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 BOOST_AUTO_TEST_SUITE(parquet)
 
@@ -48,12 +21,14 @@ BOOST_AUTO_TEST_CASE(two_fields_of_one_record_have_two_columns) {
     const test::TempFile file;
     {
         RecordingFile recording(file.path());
-        recording.begin(
-            head_with({format(7, "number", "\tfield:int foo;\toffset:8;\tsize:4;\tsigned:1;\n"),
-                       format(8, "texts",
-                              "\tfield:char foo[4];\toffset:8;\tsize:4;\tsigned:1;\n"
-                              "\tfield:char foo_text[4];\toffset:12;\tsize:4;\tsigned:1;\n")}),
-            1 << 20);
+        recording.begin(test::recording_head(
+                            {test::event_format(
+                                 7, "number", "\tfield:int foo;\toffset:8;\tsize:4;\tsigned:1;\n"),
+                             test::event_format(
+                                 8, "texts",
+                                 "\tfield:char foo[4];\toffset:8;\tsize:4;\tsigned:1;\n"
+                                 "\tfield:char foo_text[4];\toffset:12;\tsize:4;\tsigned:1;\n")}),
+                        1 << 20);
         const std::string page = test::PageBuilder(100)
                                      .record(0, {"\7\0\0\0\1\0\0\0\5\0\0\0", 12})
                                      .record(1, {"\10\0\0\0\1\0\0\0one\0two\0", 16})
