@@ -147,6 +147,11 @@ public:
         events_->finish();
         if (job_table_) job_table_->finish();
     }
+    std::vector<std::string> notes(TraceFile& file) const {
+        std::vector<std::string> notes = jobs_ ? jobs_->notes() : std::vector<std::string>();
+        if (const std::string note = clock_note(file); !note.empty()) notes.push_back(note);
+        return notes;
+    }
 
 private:
     std::optional<EventTable> events_;
@@ -200,8 +205,7 @@ public:
     std::vector<std::string> notes() const {
         std::vector<std::string> notes =
             timeline_ ? timeline_->notes() : std::vector<std::string>();
-        if (tables_ && !timeline_)
-            if (const std::string note = clock_note(file_); !note.empty()) notes.push_back(note);
+        if (tables_ && !timeline_) notes = tables_->notes(file_);
         if (profile_ && profile_->counts().empty())
             notes.push_back(
                 "the recording has no stacks: 'gpufs record --trigger stacktrace' takes them");

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/cat.h"
-#include "base/error.h"
+#include "base/source.h"
 #include "engine/places/monitor_files.h"
 #include "view/monitor/value_text.h"
 
@@ -63,6 +63,13 @@ private:
 // before Linux 7.0 of which GT each.
 std::string xe_ring(const std::string& engine, const std::string& gt) {
     return gt == "-" ? engine : cat(engine == "-" ? "" : engine + ' ', "gt", gt);
+}
+
+// Events of another form than the monitor's text knows, such as those of a driver of one's own.
+std::string note_of(std::string_view monitor, const UsageError& mistake) {
+    const auto* placed = dynamic_cast<const Placed*>(&mistake);
+    return cat("jobs are not told as ", monitor, " finds them: ",
+               placed ? placed->messages().front().message : std::string(mistake.what()));
 }
 
 // Before Linux 6.17 a recording without the events of fences tells of jobs by address only.
@@ -156,7 +163,10 @@ public:
           tells_done_(monitor.tells_done(file.context().events)),
           replay_(assemble_shipped(std::string(monitor.file)), choice(monitor), file) {}
 
-    // Appends to the steps.
+    const Monitor& monitor() const { return monitor_; }
+
+    // Appends to the steps. Throws SourceError where the records are not what the monitor's text
+    // takes them for.
     void run(const TraceRecord& record, std::vector<JobStep>& steps) {
         replay_.advance_to(record);
         replay_.run([&](const RecordLayout& layout, std::span<const std::byte> bytes) {
@@ -265,6 +275,8 @@ RecordedJobs::RecordedJobs(TraceFile& file) {
             sources_.push_back(std::make_unique<Source>(monitor, number, file));
         } catch (const UnsupportedError&) {
             // The recording has some of the monitor's events, and not those that all begins with.
+        } catch (const UsageError& mistake) {
+            notes_.push_back(note_of(monitor.file, mistake));
         }
     };
     for (const Monitor& monitor : Monitor::all())
@@ -278,12 +290,20 @@ RecordedJobs::~RecordedJobs() = default;
 
 std::unique_ptr<RecordedJobs> RecordedJobs::find(TraceFile& file) {
     std::unique_ptr<RecordedJobs> jobs(new RecordedJobs(file));
-    return jobs->sources_.empty() ? nullptr : std::move(jobs);
+    return jobs->sources_.empty() && jobs->notes_.empty() ? nullptr : std::move(jobs);
 }
 
 std::span<const JobStep> RecordedJobs::steps_of(const TraceRecord& record) {
     steps_.clear();
-    for (const auto& source : sources_) source->run(record, steps_);
+    std::erase_if(sources_, [&](const std::unique_ptr<Source>& source) {
+        try {
+            source->run(record, steps_);
+            return false;
+        } catch (const UsageError& mistake) {
+            notes_.push_back(note_of(source->monitor().file, mistake));
+            return true;
+        }
+    });
     return steps_;
 }
 

@@ -45,13 +45,17 @@ struct JobStep {
 // over the records, with a line for each step.
 class RecordedJobs {
 public:
-    // Null where the recording has no events that tell of jobs. Keeps a reference to the file.
+    // Null where the recording has no events that tell of jobs. Keeps a reference to the file. Throws
+    // SysError.
     static std::unique_ptr<RecordedJobs> find(TraceFile& file);
     ~RecordedJobs();
 
     // The steps that this record tells of, good until the next call. Records must come in the order
     // of the file, all of them.
     std::span<const JobStep> steps_of(const TraceRecord& record);
+
+    // Why jobs are not told that the recording has events of.
+    const std::vector<std::string>& notes() const noexcept { return notes_; }
 
 private:
     struct Monitor;
@@ -61,6 +65,7 @@ private:
 
     std::vector<std::unique_ptr<Source>> sources_;
     std::vector<JobStep> steps_;
+    std::vector<std::string> notes_;
 };
 
 }  // namespace gpufs

@@ -374,6 +374,39 @@ BOOST_AUTO_TEST_CASE(jobs_of_xe_and_the_npu_have_rings_of_their_own) {
                boost::test_tools::per_element());
 }
 
+// As tracefs prints them; and those of a driver of one's own, by the same names.
+BOOST_AUTO_TEST_CASE(jobs_of_a_text_are_told_where_its_fields_are_known) {
+    const TempFile text(
+        "# tracer: nop\n"
+        "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+        "          game-177     [000] .....    51.000100: amdgpu_cs_ioctl: sched_job=1, "
+        "timeline=gfx, context=12, seqno=34, ring_name=gfx, num_ibs=1\n"
+        "           gfx-90      [001] .....    51.000200: amdgpu_sched_run_job: sched_job=1, "
+        "timeline=gfx, context=12, seqno=34, ring_name=gfx, num_ibs=1\n"
+        "        <idle>-0       [001] d.h..    51.000900: dma_fence_signaled: driver=drm_sched "
+        "timeline=gfx context=12 seqno=34\n"
+        "          game-177     [000] .....    51.001000: i915_request_add: dev=0, engine=2:1, "
+        "ctx=77, seqno=2, tail=8\n"
+        "          game-177     [000] .....    51.002000: i915_request_retire: dev=0, engine=2:1, "
+        "ctx=77, seqno=2, tail=8\n");
+    const std::multiset<std::string> expected = {
+        slice_line("queue", "gfx", 51000100000, 51000200000),
+        slice_line("run", "gfx", 51000200000, 51000900000),
+        slice_line("queue", "video 1", 51001000000, 51001000000),
+        slice_line("run", "video 1", 51001000000, 51002000000)};
+    BOOST_TEST(job_slices(perfetto_of(text.path())) == expected, boost::test_tools::per_element());
+    const TempFile other(
+        "# tracer: nop\n"
+        "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+        "          game-177     [000] .....    51.000100: i915_request_add: what=1\n");
+    const Ended ended = test::gpufs({"export", "-i", other.path(), "--chrome", "-"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.err,
+                   "jobs are not told as i915.bpf finds them: i915:i915_request_add "
+                   "has no field"),
+               ended.err);
+}
+
 // As tracefs prints them: no machine here has these events with a GPU.
 BOOST_AUTO_TEST_CASE(memory_and_frequencies_are_counters) {
     const TempFile text(
