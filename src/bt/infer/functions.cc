@@ -2,6 +2,7 @@
 
 #include "base/cat.h"
 #include "bt/infer/inference.h"
+#include "bt/syntax/words.h"
 #include "bt/types/constants.h"
 
 // The types of functions: most are what their rows say, the others have a rule here.

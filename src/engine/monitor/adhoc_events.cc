@@ -112,7 +112,7 @@ void add_function(AdhocEvent event, const SourceText& source, KernelFacts& machi
     const std::size_t file_end = name_begin(event.target);
     if (!event.target.has_glob) {
         event.functions = {word_for(name.substr(file_end))};
-        if (probe_kind(event.target.kind).place != ProbeKind::Place::file || machine.is_recording())
+        if (!probe_kind(event.target.kind).is_in_file() || machine.is_recording())
             into.push_back(std::move(event));
         else
             std::ranges::move(find_variables(std::move(event), source, lookup),
@@ -147,7 +147,7 @@ void add_function(AdhocEvent event, const SourceText& source, KernelFacts& machi
 // whole.
 std::vector<AdhocWord> split_at_commas(const SourceText& source, const AdhocWord& word) {
     const bool is_file = std::ranges::any_of(kProbeKinds, [&](const ProbeKind& kind) {
-        return kind.place == ProbeKind::Place::file && word.text.starts_with(cat(kind.name, ':'));
+        return kind.is_in_file() && word.text.starts_with(cat(kind.name, ':'));
     });
     if (is_file) return {word};
     std::vector<AdhocWord> pieces = pieces_of(source, word.at.source, word.at.span, ",");

@@ -340,7 +340,7 @@ std::variant<std::vector<std::string>, Absent> find_functions_of(const ProbeTarg
     ProbeSite site;
     site.program = &program;
     site.target = &target;
-    FoundSites found = probe_kind(target.kind).place == ProbeKind::Place::file
+    FoundSites found = probe_kind(target.kind).is_in_file()
                            ? find_file_sites(search, std::move(site))
                            : find_function_sites(search, std::move(site));
     if (Absent* why = std::get_if<Absent>(&found)) return std::move(*why);

@@ -23,8 +23,7 @@ using Kind = ProbeTarget::Kind;
 
 // Of which files may appear while the program runs.
 bool is_in_libraries(const ProbeTarget& target) {
-    return probe_kind(target.kind).place == ProbeKind::Place::file &&
-           is_library_pattern(file_of(target));
+    return probe_kind(target.kind).is_in_file() && is_library_pattern(file_of(target));
 }
 
 void add_once(std::vector<std::string>& names, const std::string& name) {

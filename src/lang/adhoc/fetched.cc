@@ -154,7 +154,7 @@ FetchedRecord append_fetched_record(ir::Code& code, ir::Temp context, const Adho
                         {"texts_cut", "texts that were cut", code.new_temp(ir::kU32)}}};
     const ir::Temp is_unread = made.losses[0].has_happened, is_cut = made.losses[1].has_happened;
     for (const FetchedRecord::Loss& loss : made.losses) code.assign(loss.has_happened, 0);
-    const bool is_in_file = probe_kind(event.target.kind).place == ProbeKind::Place::file;
+    const bool is_in_file = probe_kind(event.target.kind).is_in_file();
     const Field& last = event.format.fields.back();
     const std::size_t bytes = align_up(last.offset + last.size, kAddressBytes);
     const ir::Slot record = code.new_slot(bytes);

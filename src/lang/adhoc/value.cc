@@ -364,7 +364,7 @@ void AdhocValueCode::store_array(const Field& field, std::size_t bytes, ir::Slot
 Space AdhocValueCode::space_of_addresses() const {
     if (event_.format.system == "syscalls") return Space::user;
     if (event_.is_record) return Space::kernel;
-    const bool is_in_file = probe_kind(event_.target.kind).place == ProbeKind::Place::file;
+    const bool is_in_file = probe_kind(event_.target.kind).is_in_file();
     return is_in_file ? Space::user : Space::none;
 }
 

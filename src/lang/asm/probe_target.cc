@@ -175,8 +175,7 @@ private:
         if (has_empty || colons < kind_->colons || (is_event && colons > 1))
             fail(at, cat("'", name, "' is no ", kind_->target));
         made.name = name;
-        made.has_glob = is_glob(name) ||
-                        (kind_->place == ProbeKind::Place::file && name.find('{') != name.npos);
+        made.has_glob = is_glob(name) || (kind_->is_in_file() && name.find('{') != name.npos);
     }
 
     std::uint64_t nanoseconds(Span at) const try {

@@ -37,10 +37,11 @@ struct ProbeKind {
     bool at_return = false;      // of a function
     bool has_registers = false;  // programs get the struct pt_regs of the place
 
+    constexpr bool is_in_file() const { return place == Place::file; }
     // Of the kernel, a program or a library, at its begin or its return.
     constexpr bool is_at_function() const {
         return place == Place::function ||
-               (place == Place::file && kind != ProbeTarget::Kind::usdt);
+               (is_in_file() && kind != ProbeTarget::Kind::usdt);
     }
 };
 
