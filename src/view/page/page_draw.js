@@ -1,6 +1,6 @@
-// Draws what is seen on the canvases. However many boxes a row has, it costs no more than its pixels:
-// where boxes are narrower than one, the next is found by halving, and how much of the pixel they
-// fill by sums.
+// Draws what is seen on the canvases: boxes as pixels (page_pixels.js), then texts and lines above them.
+// However many boxes a row has, it costs no more than its pixels: where boxes are narrower than a pixel,
+// its column has what they fill of it, from levels of detail where many are in sight (page_levels.js).
 
 const look = {};  // colours of the page, light or dark
 
@@ -9,6 +9,11 @@ function readLook() {
     for (const name of ['ground', 'band', 'line', 'text', 'pale', 'accent', 'blocked', 'waits', 'mark', 'frame'])
         look[name] = style.getPropertyValue(`--${name}`).trim();
     look.font = style.getPropertyValue('--font').trim() || 'sans-serif';
+    const processes = [...kColours, kOther], ground = colourBytes(look.ground);
+    look.shades = [...processes, ...processes, look.waits, look.blocked, '#56b4e9', look.mark];
+    look.bytes = Uint32Array.from(look.shades, (colour, shade) =>
+        shade >= kPale && shade < kWaits ? mixed(colourBytes(colour), ground, 0.35) : colourBytes(colour));
+    widths.clear();
 }
 
 const textOn = new Map();
@@ -21,314 +26,316 @@ function textColour(colour) {
     return textOn.get(colour);
 }
 
-const colourOfPid = pid => model.processes.get(pid)?.colour || kOther;
-const colourOfTid = tid => colourOfPid(model.tasks.get(tid)?.pid ?? tid);
+// The level with the widest cells of which one at least is in a pixel.
+const levelFor = (row, perPixel) => row.levels?.findLast(one => one.width <= perPixel);
 
-// How much of each pixel is filled, and with which box most.
-const filling = {share: new Float64Array(0), box: new Int32Array(0), most: new Float64Array(0)};
-
-// As visit() does, by the level with the widest cells of which two are in a pixel.
-function visitLevel(row, level, box, crowd) {
-    const {start, end, sums} = row, {width, filled, first, wide} = level;
-    const perPixel = nsPerPixel(), most = Math.ceil(view.width);
-    if (filling.share.length < most)
-        Object.assign(filling, {share: new Float64Array(most), box: new Int32Array(most), most: new Float64Array(most)});
-    filling.share.fill(0);
-    filling.most.fill(0);
-    const fill = (time, busy, i) => {
-        const pixel = Math.max(Math.floor(xOf(time)), view.label);
-        if (pixel >= most) return;
-        filling.share[pixel] += busy / perPixel;
-        if (busy < filling.most[pixel]) return;
-        filling.most[pixel] = busy;
-        filling.box[pixel] = i;
-    };
-    const last = Math.min(filled.length, Math.ceil(view.to / width));
-    for (let cell = Math.max(0, Math.floor(view.from / width)); cell < last; cell++)
-        if (first[cell] >= 0) fill((cell + 0.5) * width, filled[cell], first[cell]);
-    let low = 0;
-    for (let high = wide.length; low < high;) {
-        const middle = (low + high) >> 1;
-        if (end[wide[middle]] > view.from) high = middle;
-        else low = middle + 1;
+// Calls take(k, first, end) for columns: the cells of a level that are in column k, by their borders that
+// are nearest.
+function eachColumn(level, perPixel, from, to, take) {
+    const cells = level.offset.length - 1, share = perPixel / level.width;
+    for (let k = from; k < to; k++) {
+        const first = Math.max(0, Math.round(k * share)), end = Math.min(cells, Math.round((k + 1) * share));
+        take(k, first, end);
     }
-    for (; low < wide.length && start[wide[low]] < view.to; low++) {
-        const i = wide[low];
-        if (end[i] - start[i] >= perPixel) box(i, Math.max(xOf(start[i]), view.label), Math.min(xOf(end[i]), view.width));
-        else fill(Math.max(start[i], view.from), sums[i + 1] - sums[i], i);
-    }
-    for (let pixel = view.label; pixel < most; pixel++)
-        if (filling.share[pixel]) crowd(filling.box[pixel], pixel, Math.min(1, filling.share[pixel]));
 }
 
-// Calls `box` for each box that is at least a pixel wide, and `crowd` for a pixel of narrower ones.
-function visit(row, box, crowd) {
-    const {start, end, sums} = row;
-    const perPixel = nsPerPixel();
-    const level = row.levels?.findLast(one => one.width * 2 <= perPixel);
-    if (level) return visitLevel(row, level, box, crowd);
-    const n = start.length;
-    let i = firstAbove(end, view.from);
-    while (i < n && start[i] < view.to) {
-        const x = xOf(start[i]);
-        if ((end[i] - start[i]) >= perPixel) {
-            box(i, Math.max(x, view.label), Math.min(xOf(end[i]), view.width));
-            i++;
-            continue;
+function drawLevel(row, level, perPixel, top, bottom, ground) {
+    const {offset, shade, ns, width} = level, tall = bottom - top;
+    drawStrip(row, perPixel, top, bottom, ground, (strip, from, to) =>
+        eachColumn(level, strip.scale.perPixel, from, to, (k, first, end) => {
+            if (first < end) for (let at = offset[first], last = offset[end]; at < last; at++) column.add(shade[at], ns[at]);
+            column.draw(strip, strip.place(k), 0, tall, (end - first) * width, look.bytes, ground);
+        }));
+}
+
+// Boxes that are at least a pixel wide, and columns of narrower ones. Of a pixel that has both, the column
+// has also the part of the wide one.
+class BoxDrawer {
+    constructor(row, perPixel, top, bottom, ground, insets) {
+        Object.assign(this, {row, perPixel, top, bottom, ground, insets});
+        this.at = -1;      // the column that is being filled
+        this.edge = -1;    // the pixel where the last wide box ends, its part of it, and as what
+        this.edgeNs = this.edgeShade = 0;
+    }
+    flush() {
+        if (this.at >= pixels.left && this.at < pixels.width)
+            column.draw(pixels, this.at, this.top, this.bottom, this.perPixel, look.bytes, this.ground);
+        else column.clear();
+        this.at = -1;
+    }
+    add(x, shade, ns) {
+        if (x !== this.at) {
+            this.flush();
+            this.at = x;
+            if (x === this.edge) column.add(this.edgeShade, this.edgeNs);
         }
-        const pixel = Math.max(Math.floor(x), view.label);
-        const edge = timeAt(pixel + 1);
-        let next = i + 1;
-        if (next < n && start[next] < edge) {
-            // The next pixel's first is near: look twice as far each time.
-            let far = 2;
-            while (next + far < n && start[next + far] < edge) far *= 2;
-            next = firstFrom(start, edge, next + (far >> 1), Math.min(n, next + far));
-            // One that begins here and is wide is a box of its own.
-            if (end[next - 1] - start[next - 1] >= perPixel) next--;
-            next = Math.max(next, i + 1);
+        column.add(shade, ns);
+    }
+    narrow(from, to, shade, share) {
+        const x = Math.floor(deviceX(from)), edge = deviceTime(x + 1);
+        this.add(x, shade, (Math.min(to, edge) - from) * share);
+        if (to > edge) this.add(x + 1, shade, (to - edge) * share);
+    }
+    wide(i) {
+        const {row, top, bottom} = this, from = row.start[i], to = row.end[i], shade = row.shade[i];
+        const x0 = deviceX(from), x1 = deviceX(to);
+        let left = Math.round(x0);
+        const right = Math.max(left + 1, Math.round(x1));
+        const middle = row.middle ? Math.min(right, Math.max(left, Math.round(deviceX(row.middle[i])))) : left;
+        if (Math.floor(x0) === this.at) {
+            column.add(middle > left ? shade + kPale : shade, (this.at + 1 - x0) * this.perPixel);
+            left = this.at + 1;
         }
-        let longest = i;
-        for (let k = i + 1; k < Math.min(next, i + 6); k++)
-            if (end[k] - start[k] > end[longest] - start[longest]) longest = k;
-        crowd(longest, pixel, Math.min(1, (sums[next] - sums[i]) / perPixel));
-        i = next;
+        this.flush();
+        // Boxes of one colour that follow each other are told apart.
+        const gap = right - left > 8 && row.shade[i + 1] === shade && row.start[i + 1] - to < this.perPixel ? 1 : 0, inset = this.insets?.[shade] || 0;
+        const share = row.share ? row.share[i] : 1;
+        const high = share < 1 ? Math.max(1, Math.round((bottom - top) * share)) : bottom - top;
+        if (middle > left) fillPixels(left, middle, top, bottom, look.bytes[shade + kPale]);
+        fillPixels(Math.max(left, middle), right - gap, bottom - high + inset, bottom - inset, look.bytes[shade]);
+        this.edge = Math.floor(x1);
+        this.edgeNs = (x1 - this.edge) * this.perPixel * share;
+        this.edgeShade = shade;
     }
-}
-
-// A colour's bytes as a number: red is the lowest, the highest is left for how opaque it is.
-const bytesOfColour = new Map();
-function colourBytes(colour) {
-    let bytes = bytesOfColour.get(colour);
-    if (bytes === undefined) {
-        const [r, g, b] = [1, 3, 5].map(at => parseInt(colour.slice(at, at + 2), 16));
-        bytesOfColour.set(colour, bytes = r | g << 8 | b << 16);
-    }
-    return bytes;
-}
-
-// How opaque something is of which a share is busy.
-const fullness = share => Math.max(0.25, Math.min(1, share));
-
-// Rows of pixels, each of its own colour, and where they are to be drawn: lines of one image, each drawn
-// as high as its row is when all are known. A rectangle for each pixel takes ten times as long, and an
-// image for each row three times.
-const strip = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-const crowded = {image: null, pixels: null, rows: []};
-
-function drawCrowds(context) {
-    const {image, rows} = crowded;
-    if (!rows.length) return;
-    strip.putImageData(image, 0, 0, 0, 0, image.width, rows.length);
-    context.imageSmoothingEnabled = false;
-    rows.forEach(({y, height}, line) => context.drawImage(strip.canvas, 0, line, image.width, 1, 0, y, image.width, height));
-    crowded.pixels.fill(0, 0, rows.length * image.width);
-    rows.length = 0;
-}
-
-class Crowd {
-    constructor(context, y, height) {
-        Object.assign(this, {context, y, height, at: -1});
-    }
-    // Its line of the image, whose byte order is that of all machines with a browser: the lowest first.
-    begin() {
-        const kLines = 256, width = Math.ceil(view.width);
-        if (crowded.image?.width !== width) {
-            Object.assign(strip.canvas, {width, height: kLines});
-            crowded.image = new ImageData(width, kLines);
-            crowded.pixels = new Uint32Array(crowded.image.data.buffer);
+    draw() {
+        const {row: {start, end, shade, share, middle}, perPixel} = this, n = start.length;
+        for (let i = firstAbove(end, view.from); i < n && start[i] < view.to; i++) {
+            if (end[i] - start[i] >= perPixel) {
+                this.wide(i);
+            } else if (middle && middle[i] > start[i]) {
+                this.narrow(start[i], middle[i], shade[i] + kPale, 1);
+                if (end[i] > middle[i]) this.narrow(middle[i], end[i], shade[i], 1);
+            } else {
+                this.narrow(start[i], end[i], shade[i], share ? share[i] : 1);
+            }
         }
-        if (crowded.rows.length === kLines) drawCrowds(this.context);
-        this.at = crowded.rows.push(this) - 1;
+        this.flush();
     }
-    add(pixel, colour, share) {
-        if (pixel >= view.width) return;
-        if (this.at < 0) this.begin();
-        crowded.pixels[this.at * crowded.image.width + pixel] = colourBytes(colour) | Math.round(255 * fullness(share)) << 24;
+}
+
+// Texts are drawn when all boxes are: [text, x, y] by colour.
+const texts = new Map(), widths = new Map();
+const kCharacters = 2000;  // measured ones that are kept
+function widthOf(context, text) {
+    let width = widths.get(text);
+    if (width === undefined) {
+        if (widths.size > kCharacters) widths.clear();
+        widths.set(text, width = context.measureText(text).width);
     }
+    return width;
+}
+
+function addText(text, x, y, colour) {
+    if (!texts.has(colour)) texts.set(colour, []);
+    texts.get(colour).push([text, x, y]);
+}
+
+function drawTexts(context) {
+    for (const [colour, list] of texts) {
+        context.fillStyle = colour;
+        for (const [text, x, y] of list) context.fillText(text, x, y);
+    }
+    texts.clear();
 }
 
 function boxText(context, text, x0, x1, y, height, colour) {
     const pad = 4, room = x1 - x0 - 2 * pad;
     if (room < 18 || height < 11) return;
-    context.fillStyle = colour;
     let shown = text;
-    const width = context.measureText(text).width;
+    const width = widthOf(context, text);
     if (width > room) shown = text.slice(0, Math.max(0, Math.floor(text.length * room / width) - 1)) + '…';
-    if (shown.length > 1) context.fillText(shown, x0 + pad, y + height / 2 + 0.5);
+    if (shown.length > 1) addText(shown, x0 + pad, y + height / 2 + 0.5, colour);
 }
 
-function drawCpu(context, lane, y) {
-    const s = data.switches, height = rowHeight(lane);
-    const crowd = new Crowd(context, y, height);
-    const colourOf = i => data.tasks[s.task[lane.rows[0].ref[i]]].colour;
-    visit(lane.rows[0], (i, x0, x1) => {
-        const ref = lane.rows[0].ref[i], task = data.tasks[s.task[ref]], {colour} = task;
-        if (s.merged[ref]) context.globalAlpha = 0.25 + 0.75 * s.busy[ref] / (s.end[ref] - s.time[ref]);
-        context.fillStyle = colour;
-        context.fillRect(x0, y, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 0.5 : 0)), height);
-        context.globalAlpha = 1;
-        boxText(context, s.merged[ref] ? `${s.merged[ref]} switches` : `${task.comm} ${task.tid}`, x0, x1, y, height,
-                textColour(colour));
-    }, (i, pixel, share) => crowd.add(pixel, colourOf(i), share));
+// Draws the boxes of a row. `detail` is called for those that have room for something: with their places
+// on the canvas. `insets`: by shade, how much lower a box is at its top and its bottom.
+function drawRow(row, y, height, ground, detail, insets) {
+    const perPixel = nsPerPixel() / view.ratio, top = Math.round(y * view.ratio), bottom = Math.max(top + 1, Math.round((y + height) * view.ratio));
+    const level = levelFor(row, perPixel);
+    if (level) drawLevel(row, level, perPixel, top, bottom, ground);
+    else new BoxDrawer(row, perPixel, top, bottom, ground, insets).draw();
+    if (!detail) return;
+    const kRoom = 10, least = kRoom * nsPerPixel(), {start, end} = row;
+    const visit = i => {
+        if (end[i] - start[i] >= least) detail(i, Math.max(xOf(start[i]), view.label), Math.min(xOf(end[i]), view.width));
+    };
+    if (level) {
+        for (const i of row.wide) if (end[i] > view.from && start[i] < view.to) visit(i);
+    } else {
+        for (let i = firstAbove(end, view.from); i < start.length && start[i] < view.to; i++) visit(i);
+    }
 }
 
-function drawStates(context, lane, y, height) {
-    const row = lane.rows[0], colour = colourOfPid(lane.task.pid);
-    const styles = [[colour, y, height], [look.waits, y + 2, height - 4], [look.blocked, y + height / 2 - 1.5, 3]];
-    const crowds = styles.map(([, top, tall]) => new Crowd(context, top, tall));
-    visit(row, (i, x0, x1) => {
-        const [fill, top, tall] = styles[row.ref[i]];
-        context.fillStyle = fill;
-        context.fillRect(x0, top, Math.max(1, x1 - x0), tall);
-    }, (i, pixel, share) => crowds[row.ref[i]].add(pixel, styles[row.ref[i]][0], share));
+function drawCpu(context, lane, y, ground) {
+    const s = data.switches, height = rowHeight(lane), row = lane.rows[0];
+    drawRow(row, y, height, ground, (i, x0, x1) => {
+        const ref = row.ref[i], task = data.tasks[s.task[ref]];
+        const text = s.merged[ref] ? `${numberText(s.merged[ref])} switches` : `${task.comm} ${task.tid}`;
+        const isOnBox = !row.share || row.share[i] > 0.7;
+        boxText(context, text, x0, x1, y, height, isOnBox ? textColour(look.shades[row.shade[i]]) : look.text);
+    });
+}
+
+// Where it waits, a box is lower; where it is blocked, a line.
+function drawStates(context, lane, y, height, ground) {
+    const insets = [];
+    insets[kWaits] = Math.round(2 * view.ratio);
+    insets[kBlocked] = Math.round((height / 2 - 1.5) * view.ratio);
+    drawRow(lane.rows[0], y, height, ground, null, insets);
 }
 
 // Waits for other jobs are marked in the time in the queue.
-function drawJobs(context, lane, y) {
+function drawJobs(context, lane, y, ground) {
     const height = rowHeight(lane), s = data.slices;
     lane.rows.forEach((row, at) => {
         const top = y + at * height, tall = Math.max(2, height - 2);
-        const crowd = new Crowd(context, top, tall);
-        visit(row, (i, x0, x1) => {
-            const job = model.jobs[row.ref[i]], colour = colourOfPid(job.pid);
-            const ran = Math.min(Math.max(xOf(job.ran), x0), x1);
-            context.fillStyle = colour;
-            context.globalAlpha = 0.35;
-            context.fillRect(x0, top, ran - x0, tall);
-            context.globalAlpha = 1;
+        drawRow(row, top, tall, ground, (i, x0, x1) => {
+            const job = model.jobs[row.ref[i]], ran = Math.min(Math.max(xOf(job.ran), x0), x1);
             for (const wait of job.waits) {
                 const from = Math.max(xOf(s.start[wait]), x0), to = Math.min(xOf(s.end[wait]), ran);
-                if (to - from >= 1) context.fillRect(from, top + tall - Math.max(2, tall / 5), to - from, Math.max(2, tall / 5));
+                const low = Math.max(2, tall / 5), ratio = view.ratio;
+                if (to - from >= 1)
+                    fillPixels(Math.round(from * ratio), Math.round(to * ratio), Math.round((top + tall - low) * ratio),
+                               Math.round((top + tall) * ratio), look.bytes[row.shade[i]]);
             }
-            if (job.run >= 0) context.fillRect(ran, top, Math.max(1, x1 - ran - (x1 - ran > 3 ? 1 : 0)), tall);
-            if (x1 - ran >= 40) boxText(context, `${job.name} ${job.seqno || ''}`, ran, x1, top, tall, textColour(colour));
-            else if (ran - x0 >= 40) boxText(context, `${job.name} ${job.seqno || ''}`, x0, ran, top, tall, look.text);
-        }, (i, pixel, share) => crowd.add(pixel, colourOfPid(model.jobs[row.ref[i]].pid), share));
+            const text = `${job.name} ${job.seqno || ''}`;
+            if (x1 - ran >= 40) boxText(context, text, ran, x1, top, tall, textColour(look.shades[row.shade[i]]));
+            else if (ran - x0 >= 40) boxText(context, text, x0, ran, top, tall, look.text);
+        });
     });
 }
 
-function sliceColour(ref) {
-    const track = data.tracks.get(data.slices.track[ref]);
-    const state = {D: look.blocked, R: look.waits, S: '#56b4e9'}[data.names[data.slices.category[ref]]];
-    if (state) return state;
-    if (track.kind === kKernel.task) return look.mark;
-    const pid = track.tid || 0;
-    return pid ? colourOfTid(pid) : kColours[data.slices.name[ref] % 2 ? 4 : 0];
-}
-
-function drawSlices(context, lane, y, first) {
+function drawSlices(context, lane, y, first, ground) {
     const height = rowHeight(lane);
     lane.rows.slice(first).forEach((row, at) => {
         const top = y + at * height, tall = Math.max(2, height - 2);
-        const crowd = new Crowd(context, top, tall);
-        visit(row, (i, x0, x1) => {
-            const ref = row.ref[i], colour = sliceColour(ref);
-            context.fillStyle = colour;
-            context.fillRect(x0, top, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)), tall);
-            boxText(context, data.names[data.slices.name[ref]], x0, x1, top, tall, textColour(colour));
-        }, (i, pixel, share) => crowd.add(pixel, sliceColour(row.ref[i]), share));
+        drawRow(row, top, tall, ground, (i, x0, x1) =>
+            boxText(context, data.names[data.slices.name[row.ref[i]]], x0, x1, top, tall, textColour(look.shades[row.shade[i]])));
     });
 }
 
-function drawTicks(context, ticks, y, height, colour) {
-    const perPixel = nsPerPixel();
-    context.fillStyle = colour;
-    const {time} = ticks, wide = perPixel < 20000 ? 2 : 1;
+function drawTicks(ticks, y, height, colour, ground) {
+    const {ratio} = view, {time} = ticks, wide = Math.round((nsPerPixel() < 20000 ? 2 : 1) * ratio);
+    const [top, bottom] = [Math.round(y * ratio), Math.round((y + height) * ratio)];
     let from = 0, to = -1;  // pixels beside each other
-    const kCrowded = 8;  // of so many no one is to be seen: they are no bar
-    const fill = () => {
-        context.globalAlpha = to - from > kCrowded ? 0.35 : 1;
-        if (to >= from) context.fillRect(from, y, to - from, height);
-        context.globalAlpha = 1;
-    };
+    const kCrowded = 8 * ratio;  // of so many no one is to be seen: they are no bar
+    const full = colourBytes(colour), pale = mixed(full, ground, 0.35);
+    const fill = () => { if (to >= from) fillPixels(from, to, top, bottom, to - from > kCrowded ? pale : full); };
     for (let i = firstFrom(time, view.from); i < time.length && time[i] < view.to;) {
-        const x = Math.floor(xOf(time[i])), edge = timeAt(x + 1);
+        const x = Math.floor(deviceX(time[i])), edge = deviceTime(x + 1);
         if (x > to) {
             fill();
             from = x;
         }
         to = x + wide;
-        for (i++; i < time.length && time[i] < edge;) {
-            if (i + 64 < time.length && time[i + 64] < edge) i += 64;
-            else i++;
-        }
+        i = firstBehind(time, edge, i);
     }
     fill();
 }
 
-function drawCounts(context, lane, y) {
-    const {time, value} = lane.counts, height = rowHeights.count;
-    const most = lane.most ??= value.reduce((a, b) => Math.max(a, b), 1);
-    context.fillStyle = look.accent;
-    context.globalAlpha = 0.6;
-    for (let i = Math.max(0, firstAbove(time, view.from) - 1); i < time.length && time[i] < view.to;) {
-        const x = Math.max(Math.floor(xOf(time[i])), view.label);
-        let next = Math.max(i + 1, firstFrom(time, timeAt(x + 1), i + 1));
-        let top = value[i];
-        for (let k = i; k < Math.min(next, i + 32); k++) top = Math.max(top, value[k]);
-        const x1 = next < time.length ? Math.max(x + 1, Math.floor(xOf(time[next]))) : view.width;
-        const tall = Math.max(0, top / most * height);
-        context.fillRect(x, y + height - tall, Math.min(x1, view.width) - x, tall);
-        i = next;
-    }
-    context.globalAlpha = 1;
-    context.fillStyle = look.pale;
-    context.fillText(`${numberText(most)} ${lane.unit}`, view.label + 4, y + 8);
+// The first place behind `i` that is at least a value, which is mostly near: looks twice as far each time.
+function firstBehind(numbers, value, i) {
+    const n = numbers.length;
+    let far = 1;
+    while (i + far < n && numbers[i + far] < value) far *= 2;
+    return firstFrom(numbers, value, i + (far >> 1) + (far > 1 ? 0 : 1), Math.min(n, i + far));
 }
 
-// How busy the lanes of a closed group are, as an area.
-function drawClosed(context, group, y, height) {
+// The largest of numbers: of many, of blocks of which it is known.
+const kBlock = 64;
+function largest(lane, from, to) {
+    const {value} = lane.counts;
+    if (!lane.blocks) {
+        lane.blocks = new Float64Array(Math.ceil(value.length / kBlock)).fill(-Infinity);
+        for (let i = 0; i < value.length; i++) lane.blocks[i / kBlock | 0] = Math.max(lane.blocks[i / kBlock | 0], value[i]);
+    }
+    let most = -Infinity;
+    while (from < to) {
+        if (from % kBlock === 0 && from + kBlock <= to) {
+            most = Math.max(most, lane.blocks[from / kBlock]);
+            from += kBlock;
+        } else {
+            most = Math.max(most, value[from++]);
+        }
+    }
+    return most;
+}
+
+// A column is as high as the largest value in it.
+function drawCounts(lane, y, ground) {
+    const {time, value} = lane.counts, height = rowHeights.count, {ratio} = view;
+    const most = lane.most ??= Math.max(1, largest(lane, 0, value.length));
+    const bottom = Math.round((y + height) * ratio), bytes = mixed(colourBytes(look.accent), ground, 0.6);
+    const fill = (x0, x1, top) => fillPixels(x0, x1, bottom - Math.round(Math.max(0, top / most * height * ratio)), bottom, bytes);
+    for (let i = Math.max(0, firstAbove(time, view.from) - 1); i < time.length && time[i] < view.to;) {
+        const x = Math.max(Math.floor(deviceX(time[i])), pixels.left), next = firstBehind(time, deviceTime(x + 1), i);
+        const end = next < time.length ? Math.max(x + 1, Math.floor(deviceX(time[next]))) : pixels.width;
+        fill(x, x + 1, largest(lane, i, next));
+        fill(x + 1, end, value[next - 1]);  // it stays the last
+        i = next;
+    }
+    addText(`${numberText(most)} ${lane.unit}`, view.label + 4, y + 8, look.pale);
+}
+
+// How busy the lanes of a closed group are, with whom: the mean of their columns.
+function drawClosed(group, y, height, ground) {
     const rows = group.lanes.filter(lane => !lane.isHidden && lane.rows.length).map(lane => lane.rows[0]);
     const kMost = 64;  // of more it would take too long
     if (!rows.length || rows.length > kMost) return;
-    const busy = new Float32Array(Math.ceil(view.width) + 1);
-    for (const row of rows)
-        visit(row, (i, x0, x1) => {
-            for (let x = Math.floor(x0); x < x1; x++) busy[x] += Math.min(x + 1, x1) - Math.max(x, x0);
-        }, (i, pixel, share) => { busy[pixel] += share; });
-    context.fillStyle = look.accent;
-    for (let x = Math.floor(view.label); x < view.width; x++) {
-        const tall = Math.min(1, busy[x] / rows.length) * height;
-        if (tall > 0) context.fillRect(x, y + height - Math.max(1, tall), 1, Math.max(1, tall));
+    const top = Math.round(y * view.ratio), bottom = Math.round((y + height) * view.ratio);
+    drawStrip(group, nsPerPixel() / view.ratio, top, bottom, ground, (strip, from, to) => {
+        const {perPixel} = strip.scale, sums = new Float32Array((to - from) * kPale);
+        for (const row of rows) addBusy(row, perPixel, from, to, sums);
+        for (let at = 0; at < to - from; at++) {
+            for (let shade = 0; shade < kPale; shade++) if (sums[at * kPale + shade] > 0) column.add(shade, sums[at * kPale + shade]);
+            column.draw(strip, strip.place(from + at), 0, bottom - top, rows.length, look.bytes, ground);
+        }
+    });
+}
+
+// By column and shade: for which share of its time something runs.
+function addBusy(row, perPixel, from, to, sums) {
+    const level = levelFor(row, perPixel);
+    if (level) {
+        const {offset, shade, ns, width} = level;
+        eachColumn(level, perPixel, from, to, (k, first, end) => {
+            const at = (k - from) * kPale, whole = (end - first) * width;
+            if (first < end) for (let i = offset[first]; i < offset[end]; i++) if (shade[i] < kPale) sums[at + shade[i]] += ns[i] / whole;
+        });
+        return;
+    }
+    const {start, end, shade, share, middle} = row;
+    for (let i = firstAbove(end, from * perPixel); i < start.length && start[i] < to * perPixel; i++) {
+        if (shade[i] >= kPale) continue;
+        const begins = Math.max(from, (middle ? middle[i] : start[i]) / perPixel), ends = Math.min(to, end[i] / perPixel);
+        for (let k = Math.floor(begins); k < ends; k++)
+            sums[(k - from) * kPale + shade[i]] += (Math.min(k + 1, ends) - Math.max(k, begins)) * (share ? share[i] : 1);
     }
 }
 
-// The more a part was busy, the fuller its colour.
-function drawOverview(context, lane, y, height) {
-    const row = lane.rows[0], colourOf = i => colourOfPid(lane.pids[row.ref[i]]);
-    const crowd = new Crowd(context, y, height);
-    visit(row, (i, x0, x1) => {
-        context.globalAlpha = fullness(lane.shares[row.ref[i]]);
-        context.fillStyle = colourOf(i);
-        context.fillRect(x0, y, x1 - x0, height);
-    }, (i, pixel, share) => crowd.add(pixel, colourOf(i), share));
-    context.globalAlpha = 1;
-}
-
-function drawLane(context, lane, y) {
+function drawLane(context, lane, y, ground) {
     let below = y + 3;
-    if (lane.shares) return drawOverview(context, lane, below, lane.kind === 'task' ? 14 : rowHeight(lane));
+    if (lane.isOverview) return drawRow(lane.rows[0], below, lane.kind === 'task' ? 14 : rowHeight(lane), ground);
     if (lane.kind === 'cpu') {
-        drawCpu(context, lane, below);
+        drawCpu(context, lane, below, ground);
         below += rowHeight(lane);
     } else if (lane.kind === 'task') {
-        drawStates(context, lane, below, 14);
-        drawSlices(context, lane, below + 15, 1);
+        drawStates(context, lane, below, 14, ground);
+        drawSlices(context, lane, below + 15, 1, ground);
         below += 14 + (lane.rows.length - 1) * rowHeight(lane);
     } else if (lane.kind === 'ring') {
-        drawJobs(context, lane, below);
+        drawJobs(context, lane, below, ground);
     } else if (lane.kind === 'count') {
-        drawCounts(context, lane, below);
+        drawCounts(lane, below, ground);
     } else {
-        drawSlices(context, lane, below, 0);
+        drawSlices(context, lane, below, 0, ground);
         below += lane.rows.some(row => row.start.length) ? lane.rows.length * rowHeight(lane) : 0;
     }
     if (!lane.ticks) return;
     const isAlone = !lane.rows.some(row => row.start.length);
     const colour = lane.kind === 'lines' ? look.mark : lane.task ? look.text : look.pale;
-    if (isAlone) drawTicks(context, lane.ticks, y + 4, laneHeight(lane) - 8, lane.isDisplay ? look.frame : colour);
-    else drawTicks(context, lane.ticks, below, 6, colour);
+    if (isAlone) drawTicks(lane.ticks, y + 4, laneHeight(lane) - 8, lane.isDisplay ? look.frame : colour, ground);
+    else drawTicks(lane.ticks, below, 6, colour, ground);
 }
 
 // Steps of the ruler are 1, 2 or 5 of a power of ten.
@@ -361,7 +368,7 @@ function drawRuler() {
         context.moveTo(x, kRuler - 7);
         context.lineTo(x, kRuler);
         const text = rulerText(time, step);
-        if (x + 4 + context.measureText(text).width < view.width) context.fillText(text, x + 4, kRuler / 2);
+        if (x + 4 + widthOf(context, text) < view.width) context.fillText(text, x + 4, kRuler / 2);
     });
     context.moveTo(0, kRuler - 0.5);
     context.lineTo(view.width, kRuler - 0.5);
@@ -380,33 +387,19 @@ function rulerText(time, step) {
     return `${(time / size).toFixed(Math.min(digits, 6))} ${unit}`;
 }
 
-function drawThroughLines(context) {
-    context.strokeStyle = look.line;
-    context.lineWidth = 1;
-    context.beginPath();
-    eachMark((time, x) => {
-        context.moveTo(x, 0);
-        context.lineTo(x, view.height);
-    });
-    context.stroke();
-    const perPixel = nsPerPixel();
-    context.strokeStyle = look.frame;
-    context.globalAlpha = 0.7;
-    context.beginPath();
+function drawThroughLines() {
+    const line = colourBytes(look.line), frame = mixed(colourBytes(look.frame), colourBytes(look.ground), 0.7);
+    const wide = Math.max(1, Math.round(view.ratio)), grounds = [colourBytes(look.ground), colourBytes(look.band)];
+    const lineAt = (x, bytes) => linePixels(Math.round(x * view.ratio), Math.round(x * view.ratio) + wide, bytes, grounds);
+    eachMark((time, x) => lineAt(x - 0.5, line));
     for (const lane of model.lanes) {
         if (!lane.isDisplay || !lane.ticks || lane.isHidden) continue;
         const {time} = lane.ticks;
         let i = firstFrom(time, view.from);
         // Where they are so close that nothing else would be seen, their own lane has them.
         if ((firstFrom(time, view.to) - i) * 6 > view.width) continue;
-        for (; i < time.length && time[i] < view.to; i++) {
-            const x = Math.round(xOf(time[i])) + 0.5;
-            context.moveTo(x, 0);
-            context.lineTo(x, view.height);
-        }
+        for (; i < time.length && time[i] < view.to; i++) lineAt(Math.round(xOf(time[i])), frame);
     }
-    context.stroke();
-    context.globalAlpha = 1;
 }
 
 // From where a job was submitted through the queue and the ring to who was told of its end, and to
@@ -477,32 +470,41 @@ function drawRange(context) {
     context.fillRect(x1, 0, 1, view.height);
 }
 
+// The boxes of all lanes in sight.
+function drawPixels(context, scrolled) {
+    const {ratio} = view;
+    const ground = colourBytes(look.ground), band = colourBytes(look.band);
+    beginPixels(canvas.width, canvas.height, Math.round(view.label * ratio), ground);
+    const entries = view.tops.filter(({y, height}) => y + height >= scrolled && y - scrolled <= view.height);
+    const isBand = entry => entry.header || entry.lane === view.lane;
+    for (const entry of entries)
+        if (isBand(entry))
+            fillPixels(0, pixels.width, Math.round((entry.y - scrolled) * ratio), Math.round((entry.y - scrolled + entry.height) * ratio), band);
+    for (const entry of entries) {
+        const y = entry.y - scrolled;
+        if (entry.lane) drawLane(context, entry.lane, y, isBand(entry) ? band : ground);
+        else if (entry.group?.isClosed) drawClosed(entry.group, y + 3, entry.height - 6, band);
+    }
+    drawThroughLines();
+    context.putImageData(pixels.image, 0, 0);
+}
+
+// A canvas that is read frequently lies in the memory of the page, where its pixels come from.
+const kLanes = {alpha: false, willReadFrequently: true};
+
 function draw() {
-    const context = canvas.getContext('2d', {alpha: false});
+    if (!canvas.width || !canvas.height) return;
+    const context = canvas.getContext('2d', kLanes);
     const scrolled = scroller.scrollTop;
     context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
-    context.fillStyle = look.ground;
-    context.fillRect(0, 0, view.width, view.height);
     context.font = `11px ${look.font}`;
     context.textBaseline = 'middle';
+    drawPixels(context, scrolled);
     context.save();
     context.beginPath();
     context.rect(view.label, 0, view.width - view.label, view.height);
     context.clip();
-    for (const entry of view.tops) {
-        const y = entry.y - scrolled;
-        if (y + entry.height < 0 || y > view.height) continue;
-        context.fillStyle = look.band;
-        if (entry.header || entry.lane === view.lane) context.fillRect(view.label, y, view.width, entry.height);
-    }
-    drawThroughLines(context);
-    for (const entry of view.tops) {
-        const y = entry.y - scrolled;
-        if (y + entry.height < 0 || y > view.height) continue;
-        if (entry.lane) drawLane(context, entry.lane, y);
-        else if (entry.group?.isClosed) drawClosed(context, entry.group, y + 3, entry.height - 6);
-    }
-    drawCrowds(context);
+    drawTexts(context);
     drawRange(context);
     drawArrows(context, scrolled);
     drawSelected(context, scrolled);

@@ -48,29 +48,12 @@ class RowMaker {
             this[name] = more;
         }
     }
-    // `sums` is still to be filled: how long the boxes up to each are.
+    // What shadeLanes() says of them is still to be filled.
     boxes() {
         const n = this.count;
         return {start: this.start.subarray(0, n), end: this.end.subarray(0, n), ref: this.ref.subarray(0, n),
-                sums: new Float64Array(n + 1), levels: null};
+                shade: null, share: null, middle: null, levels: null, wide: null};
     }
-    // `busy` says by `ref` how much of a box counts.
-    done(busy) {
-        const n = this.count, row = this.boxes();
-        let sum = 0;
-        for (let i = 0; i < n; i++) {
-            sum += busy ? busy[row.ref[i]] : row.end[i] - row.start[i];
-            row.sums[i + 1] = sum;
-        }
-        return withLevels(row);
-    }
-}
-
-// Of fewer boxes each is looked at as fast.
-const kManyBoxes = 8192;
-function withLevels(row) {
-    if (row.start.length >= kManyBoxes) row.levels = levelsOf(row);
-    return row;
 }
 
 // Rows of what may overlap: each box goes to the first row that is free. `refs` in order of start;
@@ -90,7 +73,7 @@ function stacked(refs, start, end) {
         maker.add(from, Math.max(end[ref], from + 1), ref);
     }
     if (!makers.length) makers.push(new RowMaker());
-    return makers.map(maker => maker.done());
+    return makers.map(maker => maker.boxes());
 }
 
 const emptyModel = () => ({
@@ -109,7 +92,7 @@ const model = {};
 function processOf(pid, name) {
     let process = model.processes.get(pid);
     if (!process) {
-        process = {pid, name: name || '', cpu: 0, gpu: 0, queue: 0, jobs: 0, waits: 0, colour: kOther};
+        process = {pid, name: name || '', cpu: 0, gpu: 0, queue: 0, jobs: 0, waits: 0, colour: kOther, shade: kOtherShade};
         model.processes.set(pid, process);
     }
     if (!process.name) process.name = name || '';
@@ -289,14 +272,7 @@ function findStates() {
         if (state.what >= 0) change(state, data.span, -1);
         const task = taskOf(tid, ''), took = [0, 0, 0];
         const row = state.maker.boxes();
-        let sum = 0;
-        for (let i = 0; i < row.ref.length; i++) {
-            const time = row.end[i] - row.start[i], what = row.ref[i];
-            took[what] += time;
-            // Where it ran is what is to be seen of many.
-            row.sums[i + 1] = sum += what === kState.runs ? time : time / 3;
-        }
-        withLevels(row);
+        for (let i = 0; i < row.ref.length; i++) took[row.ref[i]] += row.end[i] - row.start[i];
         if (s.count) task.states = row;
         task.busy += took[kState.runs];
         task.waited = took[kState.waits];
@@ -355,7 +331,7 @@ function makeCpuLanes(ticks) {
     if (!makers.size) return;
     const group = cpuGroup(makers.size);
     for (const cpu of [...makers.keys()].sort((a, b) => a - b)) {
-        const lane = addLane(group, 'cpu', `CPU ${cpu}`, [makers.get(cpu).done(s.busy)], {cpu});
+        const lane = addLane(group, 'cpu', `CPU ${cpu}`, [makers.get(cpu).boxes()], {cpu});
         if (own.has(cpu)) lane.ticks = ticksOf(own.get(cpu));
     }
 }
@@ -494,7 +470,44 @@ function sumProcesses() {
 function colourProcesses() {
     const weight = process => process.gpu * 4 + process.jobs * 1000 + process.cpu;
     const order = [...model.processes.values()].sort((a, b) => weight(b) - weight(a));
-    order.forEach((process, i) => { process.colour = kColours[i] || kOther; });
+    order.forEach((process, i) => {
+        process.colour = kColours[i] || kOther;
+        process.shade = Math.min(i, kOtherShade);
+    });
+}
+
+const shadeOfPid = pid => model.processes.get(pid)?.shade ?? kOtherShade;
+
+function shadeOfSlice(ref) {
+    const track = data.tracks.get(data.slices.track[ref]);
+    const state = {D: kBlocked, R: kWaits, S: kSleeps}[data.names[data.slices.category[ref]]];
+    if (state) return state;
+    if (track.kind === kKernel.task) return kMark;
+    if (track.tid) return shadeOfPid(model.tasks.get(track.tid)?.pid ?? track.tid);
+    return data.slices.name[ref] % 2 ? 4 : 0;  // none has a process: two colours that are told apart
+}
+
+// How the boxes of all lanes are filled: `shade` of each, `share` of those that are not full, `middle` of
+// jobs, which are in a queue before it; and levels of detail.
+function shadeLanes() {
+    const s = data.switches, shades = Uint8Array.from(data.tasks, ({tid}) => shadeOfPid(model.tasks.get(tid)?.pid ?? tid));
+    for (const lane of model.lanes)
+        lane.rows.forEach((row, at) => {
+            const {ref} = row;
+            if (lane.kind === 'cpu') {
+                row.shade = Uint8Array.from(ref, i => shades[s.task[i]]);
+                if (data.grain) row.share = Float32Array.from(ref, i => s.busy[i] / (s.end[i] - s.time[i]));
+            } else if (lane.kind === 'task' && at === 0) {
+                const states = [shadeOfPid(lane.task.pid), kWaits, kBlocked];
+                row.shade = Uint8Array.from(ref, what => states[what]);
+            } else if (lane.kind === 'ring') {
+                row.shade = Uint8Array.from(ref, i => shadeOfPid(model.jobs[i].pid));
+                row.middle = Float64Array.from(ref, i => Math.min(model.jobs[i].ran, model.jobs[i].end));
+            } else {
+                row.shade = Uint8Array.from(ref, shadeOfSlice);
+            }
+            addLevels(row);
+        });
 }
 
 function makeModel() {
@@ -517,4 +530,5 @@ function makeModel() {
     // A task without switches is a process, too.
     for (const task of model.tasks.values()) processOf(task.pid, task.comm);
     colourProcesses();
+    shadeLanes();
 }

@@ -1,48 +1,112 @@
-// Levels of detail of a row with many boxes: how much of each cell of a grid they fill, and with which most.
-// Each level has half as many cells as the one before. Boxes at least as wide as a cell are not in the
-// cells, but told one by one.
+// Levels of detail of a row: how much of each cell of a grid is filled with what. Each level has half as
+// many cells as the one before. What a cell holds is a list: only shades that are there take room.
 
-const kFinestCells = 8192, kCoarsestCells = 2048;
+// How a box is filled: as a process runs (its colour's place in kColours, or kOtherShade), the same where it
+// is in a queue, or by what a task does.
+const kOtherShade = 9, kPale = 10, kWaits = 20, kBlocked = 21, kSleeps = 22, kMark = 23, kShades = 24;
 
-function levelsOf(row) {
-    const levels = [];
-    let wide = row.start.keys(), finer = null;
-    for (let cells = kFinestCells; cells >= kCoarsestCells; cells /= 2) {
-        const level = {width: data.span / cells, filled: new Float64Array(cells), first: new Int32Array(cells).fill(-1),
-                       most: new Float32Array(cells), wide: []};
-        for (let cell = 0; finer && cell < 2 * cells; cell++)
-            if (finer.first[cell] >= 0) fillCell(level, cell >> 1, finer.filled[cell], finer.first[cell], finer.most[cell]);
-        for (const i of wide) fillCells(level, row, i);
-        wide = level.wide = Int32Array.from(level.wide);
-        levels.push(level);
-        finer = level;
+const kFinestCells = 65536, kCoarsestCells = 1024;
+// Of fewer boxes each is looked at as fast.
+const kManyBoxes = 8192;
+
+// Numbers to which more are added.
+class Growing {
+    constructor(Type, expected = 1024) {
+        this.numbers = new Type(expected);
+        this.count = 0;
     }
-    for (const level of levels) delete level.most;
-    return levels;
+    add(number) {
+        if (this.count === this.numbers.length) {
+            const more = new this.numbers.constructor(this.count * 2);
+            more.set(this.numbers);
+            this.numbers = more;
+        }
+        this.numbers[this.count++] = number;
+    }
+    done() { return this.numbers.slice(0, this.count); }
 }
 
-// `most`: how much of the cell the box fills of which most is known.
-function fillCell(level, cell, filled, box, most) {
-    level.filled[cell] += filled;
-    if (level.first[cell] >= 0 && level.most[cell] >= most) return;
-    level.first[cell] = box;
-    level.most[cell] = most;
+// Takes boxes that do not overlap, in their order.
+class LevelMaker {
+    constructor(cells = kFinestCells) {
+        this.cells = cells;
+        this.width = data.span / cells;
+        this.offset = new Uint32Array(cells + 1);
+        this.shade = new Growing(Uint8Array);
+        this.ns = new Growing(Float32Array);
+        this.sums = new Float64Array(kShades);
+        this.used = 0;  // a bit for each shade in sums
+        this.cell = 0;
+    }
+    add(from, to, shade, share = 1) {
+        for (let cell = Math.min(this.cells - 1, Math.floor(from / this.width)); from < to; cell++) {
+            this.go(cell);
+            const edge = cell + 1 < this.cells ? Math.min(to, (cell + 1) * this.width) : to;
+            this.sum(shade, Math.max(0, edge - from) * share);
+            from = edge;
+        }
+    }
+    sum(shade, ns) {
+        this.sums[shade] += ns;
+        this.used |= 1 << shade;
+    }
+    go(cell) {
+        if (cell <= this.cell) return;
+        for (let left = this.used; left; left &= left - 1) {
+            const shade = 31 - Math.clz32(left & -left);
+            this.shade.add(shade);
+            this.ns.add(this.sums[shade]);
+            this.sums[shade] = 0;
+        }
+        this.used = 0;
+        for (this.cell++; this.cell <= cell; this.cell++) this.offset[this.cell] = this.shade.count;
+        this.cell = cell;
+    }
+    level() {
+        this.go(this.cells);
+        return {width: this.width, offset: this.offset, shade: this.shade.done(), ns: this.ns.done()};
+    }
+    // The finest first.
+    levels() {
+        const levels = [this.level()];
+        while (levels.at(-1).offset.length > kCoarsestCells + 1) levels.push(halved(levels.at(-1)));
+        return levels;
+    }
 }
 
-// A box that is in the cell where it begins, or also in the one behind.
-function fillCells(level, row, i) {
-    const {width, filled: {length: cells}} = level, start = row.start[i], long = row.end[i] - start;
-    if (long >= width) {
-        level.wide.push(i);
-        return;
+function halved({offset, shade, ns}) {
+    const cells = (offset.length - 1) / 2, maker = new LevelMaker(cells);
+    for (let cell = 0; cell < cells; cell++) {
+        maker.go(cell);
+        for (let k = offset[2 * cell]; k < offset[2 * cell + 2]; k++) maker.sum(shade[k], ns[k]);
     }
-    const busy = row.sums[i + 1] - row.sums[i], cell = Math.min(cells - 1, Math.floor(start / width));
-    const behind = Math.max(0, row.end[i] - (cell + 1) * width);
-    if (behind && cell + 1 < cells) {
-        const share = busy * behind / long;
-        fillCell(level, cell, busy - share, i, busy - share);
-        fillCell(level, cell + 1, share, i, share);
-    } else {
-        fillCell(level, cell, busy, i, busy);
+    return maker.level();
+}
+
+// As many cells as there are boxes for.
+function cellsFor(boxes) {
+    let cells = kCoarsestCells;
+    while (cells < kFinestCells && cells * 4 < boxes) cells *= 2;
+    return cells;
+}
+
+// Adds box `i` of a row, which may be in a queue first.
+function addBox(maker, row, i) {
+    const shade = row.shade[i], middle = row.middle ? row.middle[i] : row.start[i];
+    if (middle > row.start[i]) maker.add(row.start[i], middle, shade + kPale);
+    if (row.end[i] > middle) maker.add(middle, row.end[i], shade, row.share ? row.share[i] : 1);
+}
+
+function addLevels(row) {
+    const count = row.start.length;
+    if (count < kManyBoxes) return;
+    const maker = new LevelMaker(cellsFor(count)), wide = new Growing(Int32Array);
+    // What has room for a text while levels are drawn.
+    const least = 8 * maker.width;
+    for (let i = 0; i < count; i++) {
+        addBox(maker, row, i);
+        if (row.end[i] - row.start[i] >= least) wide.add(i);
     }
+    row.levels = maker.levels();
+    row.wide = wide.done();
 }

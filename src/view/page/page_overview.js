@@ -9,19 +9,20 @@ function processesOfOverview() {
     for (const task of model.tasks.values()) processOf(task.pid, task.comm);
 }
 
-// A row with a box for each part that was busy: its ref is a place in `shares` and `pids`.
+// A row with a box for each part that was busy, and a lane's mark that it is of an overview.
 function rowOfOverview(text) {
     const {parts, processes} = data.overview, width = data.span / parts;
     const numbers = new Numbers(bytesOf(text)), maker = new RowMaker(parts);
-    const shares = new Float64Array(parts), pids = new Float64Array(parts);
+    const shares = new Growing(Float32Array), shades = new Growing(Uint8Array);
     for (let i = 0; i < parts; i++) {
         const process = numbers.next();
         if (!process) continue;
-        pids[i] = processes[process - 1][0];
-        shares[i] = numbers.next() / 127;
         maker.add(i * width, (i + 1) * width, i);
+        shares.add(numbers.next() / 127);
+        shades.add(model.processes.get(processes[process - 1][0]).shade);
     }
-    return {rows: [maker.done(shares.map(share => share * width))], shares, pids};
+    const row = {...maker.boxes(), shade: shades.done(), share: shares.done()};
+    return {rows: [row], isOverview: true};
 }
 
 function makeOverview() {

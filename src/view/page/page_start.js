@@ -48,7 +48,6 @@ const takes = {
     details: make => {
         const {lanes, groups} = model;
         make();
-        for (const task of data.tasks) task.colour = colourOfTid(task.tid);
         keepPlaces({lanes, groups});
         data.hasDetails = true;
         $('loading').hidden = true;

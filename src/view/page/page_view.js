@@ -8,6 +8,9 @@ const view = {from: 0, to: 1, width: 0, height: 0, label: 180, ratio: 1, selecte
 
 const xOf = time => view.label + (time - view.from) / (view.to - view.from) * (view.width - view.label);
 const timeAt = x => view.from + (x - view.label) / (view.width - view.label) * (view.to - view.from);
+// The same in pixels of the device, of which the canvas has view.ratio to one of the page.
+const deviceX = time => xOf(time) * view.ratio;
+const deviceTime = x => timeAt(x / view.ratio);
 const nsPerPixel = () => (view.to - view.from) / Math.max(1, view.width - view.label);
 
 function durationText(ns) {
@@ -96,7 +99,7 @@ function laneHeight(lane) {
     let height = Math.max(1, lane.rows.length) * rowHeight(lane);
     if (lane.kind === 'task') height = 14 + (lane.rows.length - 1) * rowHeight(lane);
     // Of an overview: most CPUs and tasks have ticks, for which there is room then.
-    const hasTicks = lane.shares ? lane.kind !== 'ring' : lane.ticks && lane.rows.some(row => row.start.length);
+    const hasTicks = lane.isOverview ? lane.kind !== 'ring' : lane.ticks && lane.rows.some(row => row.start.length);
     if (hasTicks) height += 6;
     return Math.max(height, 16) + 6;
 }
