@@ -505,6 +505,37 @@ test('a heat map tells the cell that the keys lead to', () => withPage('heat.svg
     assert(cells > 3);
 }));
 
+test('a heat map fits a phone, with texts to be read and cells to be touched', () => withPage('heat.svg', async page => {
+    const {wide, window, texts} = await page.evaluate(() => ({
+        wide: document.documentElement.scrollWidth, window: visualViewport.width,
+        texts: [...document.querySelectorAll('text')].map(text => [text, text.getBoundingClientRect()])
+            .filter(([text, {width}]) => width && getComputedStyle(text).visibility !== 'hidden' && getComputedStyle(text).display !== 'none')
+            .map(([text, {left, right, height}]) => [text.textContent, left, right, height / Math.max(1, text.querySelectorAll('tspan').length)])}));
+    assert.strictEqual(window, sizes[1].width);
+    assert(wide <= window, String(wide));
+    assert(texts.length > 12);
+    for (const [text, left, right, height] of texts) assert(left >= 0 && right <= window && height >= 11, `${text} ${left} ${right} ${height}`);
+    // Percentiles, which stand beside the map elsewhere.
+    assert.deepStrictEqual(texts.map(([text]) => text).filter(text => /^p\d\d \d/.test(text)).length, 3);
+    const cells = await page.$$eval('.cell', all => all.map(cell => {
+        const {left, right, top, bottom} = cell.getBoundingClientRect();
+        return {x: (left + right) / 2, y: (top + bottom) / 2, column: cell.closest('.column').dataset.t, count: cell.dataset.n};
+    }));
+    assert.match(await page.textContent('.status'), /^touch the map/);
+    // Beside those that stand alone.
+    const alone = cells.filter(one => cells.every(other => one === other || Math.hypot(one.x - other.x, one.y - other.y) > 20));
+    assert(alone.length > 2);
+    for (const {x, y, column, count} of alone) {
+        await page.touchscreen.tap(x - 6, y);
+        const told = await page.$$eval('.status tspan', all => all.map(one => one.textContent).join(' '));
+        assert(told.startsWith(`${column} (`) && told.endsWith(`: ${count}`), told);
+    }
+}, {size: sizes[1], hasTouch: true, isMobile: true}));
+
+test('a flame graph is as wide as a phone', () => withPage('flame.svg', async page => {
+    assert.deepStrictEqual(await page.evaluate(() => [visualViewport.width, document.documentElement.scrollWidth]), [sizes[1].width, sizes[1].width]);
+}, {size: sizes[1], hasTouch: true, isMobile: true}));
+
 (async () => {
     browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: ['--no-sandbox']});
     let passed = 0, failed = 0;

@@ -61,10 +61,11 @@ public:
 
     std::string text() const {
         std::string out = cat("<g class=\"panel\" data-ranges=\"", xml_text(ranges()), "\">\n");
-        out += cat("<rect class=\"field\" ", rect_at(kLeft, top_, kMapWidth, kMap), "/>\n");
+        out += cat("<g class=\"map\"><rect class=\"field\" ", rect_at(kLeft, top_, kMapWidth, kMap),
+                   "/>\n");
         for (std::size_t i = 0; i < columns_.size(); ++i) append_column(out, i);
         for (const Line& line : kLines) out += percentile_line(line);
-        return out + row_sums() + value_axis() + time_axis() + legend() + "</g>\n";
+        return out + "</g>\n" + row_sums() + value_axis() + time_axis() + legend() + "</g>\n";
     }
 
 private:
@@ -142,18 +143,28 @@ private:
         return cat("<path class=\"line ", line.name, "\" d=\"", path, "\"/>\n");
     }
 
+    HeatMap::Counts all_counts() const {
+        HeatMap::Counts all;
+        for (const HeatMap::Column& column : columns_)
+            for (const auto& [bucket, count] : column.counts) all[bucket] += count;
+        return all;
+    }
+    // "p95 186 us"
+    std::string percentile_text(const Line& line, const HeatMap::Counts& counts) const {
+        const double value = percentile_of(how_, counts, line.per_mille);
+        return cat(line.name, ' ', amount_text(value, panel_.unit));
+    }
+
     // All times together, to the right, with the percentiles of all.
     std::string row_sums() const {
         Cells sums;
-        HeatMap::Counts all;
+        const HeatMap::Counts all = all_counts();
         for (const Cells& column : cells_)
             for (const auto& [row, count] : column) sums[row] += count;
-        for (const HeatMap::Column& column : columns_)
-            for (const auto& [bucket, count] : column.counts) all[bucket] += count;
         std::uint64_t most = 0;
         for (const auto& [row, count] : sums) most = std::max(most, count);
         const double left = kHeatWidth - kRight + kGap;
-        std::string out = "<g class=\"sums\">";
+        std::string out = "<g class=\"beside\"><g class=\"sums\">";
         for (const auto& [row, count] : sums) {
             const HeatRows::Range& range = rows_.rows()[row];
             const double y = y_of(range.to);
@@ -167,10 +178,9 @@ private:
             out += cat("<path class=\"line ", line.name, "\" d=\"M", pixels(left), ' ', pixels(y),
                        'H', pixels(left + kSums), "\"/>\n");
             above = std::min(above - 12, y + 4);
-            out += text_at("label", left + kSums + 4, above,
-                           cat(line.name, ' ', amount_text(value, panel_.unit)));
+            out += text_at("label", left + kSums + 4, above, percentile_text(line, all));
         }
-        return out;
+        return out + "</g>\n";
     }
 
     // Powers of ten, or of two where there are few of these, or steps of one size.
@@ -214,15 +224,15 @@ private:
 
     std::string time_axis() const {
         const double y = top_ + kMap;
-        std::string out = "<g class=\"axis\">";
+        std::string out = "<g class=\"axis times\">";
         const std::uint64_t step = tick_ns();
         for (std::uint64_t at = 0; at <= during_ns_; at += step) {
             const double x = x_of(begin_ns_ + at);
             out += cat("<path d=\"M", pixels(x), ' ', pixels(y), "v4\"/>",
                        text_at("time", x, y + 17, at == 0 ? "0" : short_duration(at)));
         }
-        out += text_at("note", kLeft, y + 36, cat("from ", time_text_(begin_ns_)));
-        return out + "</g>\n";
+        out += "</g>\n";
+        return out + text_at("note", kLeft, y + 36, cat("from ", time_text_(begin_ns_)));
     }
 
     // "1 s", "250 ms": of round numbers.
@@ -237,7 +247,8 @@ private:
         return cat(ns, " ns");
     }
 
-    // The colours, with the least and the greatest count of each end; and the lines.
+    // The colours, with the least and the greatest count of each end; and the lines. Where there is
+    // no room beside the map, heat.js tells the values of these, too.
     std::string legend() const {
         const double y = top_ + kMap + 54;
         const std::string least = grouped(counts_.front()), most = grouped(counts_.back());
@@ -249,9 +260,12 @@ private:
             out += cat("<rect class=\"c", i, "\" ", rect_at(x, y - 10, 18, 12), "/>");
         out += text_at("label", x + 6, y, cat(most, " in a cell, by rank"));
         x += 6 + 7.3 * static_cast<double>(most.size() + 19) + 24;
+        const HeatMap::Counts all = all_counts();
         for (const Line& line : kLines) {
-            out += cat("<path class=\"line ", line.name, "\" d=\"M", pixels(x), ' ', pixels(y - 4),
-                       "h24\"/>", text_at("label", x + 30, y, line.name));
+            out += cat("<g class=\"key\" data-name=\"", line.name, "\" data-value=\"",
+                       xml_text(percentile_text(line, all)), "\"><path class=\"line ", line.name,
+                       "\" d=\"M", pixels(x), ' ', pixels(y - 4), "h24\"/>",
+                       text_at("label", x + 30, y, line.name), "</g>");
             x += 76;
         }
         return out + "</g>\n";

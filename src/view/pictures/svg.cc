@@ -21,6 +21,12 @@ bool is_no_character(std::string_view sequence) {
     return sequence == "\xef\xbf\xbe" || sequence == "\xef\xbf\xbf";
 }
 
+// A phone shows a page that does not say this as if it were 980 pixels wide, in letters too small
+// to read.
+constexpr std::string_view kViewport =
+    "<metadata><meta xmlns=\"http://www.w3.org/1999/xhtml\" name=\"viewport\" "
+    "content=\"width=device-width, initial-scale=1\"/></metadata>\n";
+
 }  // namespace
 
 std::string xml_text(std::string_view text) {
@@ -90,8 +96,8 @@ std::string svg_text(const SvgFile& file, std::string_view attributes, std::stri
     return cat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"", file.kind, "\" width=\"",
                width, "\" height=\"", height, "\" viewBox=\"0 0 ", width, ' ', height, '"',
-               attributes, ">\n<title>", xml_text(file.title), "</title>\n<style><![CDATA[\n",
-               picture_part(file.style), "]]></style>\n",
+               attributes, ">\n<title>", xml_text(file.title), "</title>\n", kViewport,
+               "<style><![CDATA[\n", picture_part(file.style), "]]></style>\n",
                "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n", body,
                "<script><![CDATA[\n", picture_part(file.script), "]]></script>\n</svg>\n");
 }
