@@ -351,6 +351,9 @@ check-vm-needs: guests $(B)/fixed/gpufs $(B)/gpufs-test
 # Pages and pictures in Chromium, driven by playwright-core: of its own, for it downloads 80 MB.
 check-browser: $(B)/gpufs build/.deps-browser build/browser/node_modules/playwright-core
 	$(Q)B=$(B) bash tests/run.sh browser
+# How fast pages of a minute of a busy GPU open and move; of another recording: FILE.
+bench-page: $(B)/gpufs build/.deps-browser build/browser/node_modules/playwright-core
+	$(Q)GPUFS_BIN=$(B)/gpufs bash tests/browser/frames.sh $(FILE)
 # The pictures of man/ that README.md shows.
 pictures: $(B)/gpufs build/.deps-browser build/browser/node_modules/playwright-core
 	$(Q)GPUFS_BIN=$(B)/gpufs bash tests/browser/pictures.sh
@@ -420,5 +423,5 @@ clean:
 	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} +
 force:
 .PHONY: all static demo check $(RINGS:%=check-%) $(RINGS:%=check-%-needs) guests bt-tools sanitized fuzz \
-        bench check-browser pictures check-gdb check-bpftrace lint install deps clean force
+        bench bench-page check-browser pictures check-gdb check-bpftrace lint install deps clean force
 .DELETE_ON_ERROR:
