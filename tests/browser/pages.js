@@ -26,7 +26,7 @@ async function withPage(file, use, {size = sizes[0], before = () => {}, isReady 
         if (!/^(file|blob):/.test(request.url())) complaints.push(`asks for ${request.url()}`);
     });
     await page.goto(`file://${folder}/${file}`);
-    if (file.endsWith('.html')) await page.waitForFunction(isReady);
+    if (file.includes('.html')) await page.waitForFunction(isReady);
     await use(page);
     assert.deepStrictEqual(complaints, []);
     await page.close();
@@ -125,6 +125,12 @@ function sharesTold(runs, from, width, count) {
     return shares;
 }
 
+// Goes to a time of a recording in segments, until what is in sight is there.
+async function windowAt(page, from, to) {
+    await page.evaluate(([from, to]) => gpufs.show(from, to), [from, to]);
+    await page.waitForFunction(([from, to]) => gpufs.data.window?.from <= from && gpufs.data.window.to >= to && gpufs.data.window.hasBefore, [from, to]);
+}
+
 // What the pixels of a CPU's lane show: by column, the share of each colour.
 const columnsShown = (page, cpu, from, to) => page.evaluate(([cpu, from, to]) => {
     gpufs.show(from, to);
@@ -148,11 +154,12 @@ const columnsShown = (page, cpu, from, to) => page.evaluate(([cpu, from, to]) =>
     return {columns, colours, begin: String(gpufs.data.begin), perPixel: (gpufs.view.to - gpufs.view.from) / ((width - label) * ratio), tall};
 }, [cpu, from, to]);
 
-for (const [what, share] of [['all', 1], ['a fifth', 0.2], ['a hundredth', 0.01]])
-    test(`the columns of a CPU have the shares of who ran, of ${what} of the time`, () => withPage('busy.html', async page => {
-        const told = runsTold('busy.txt'), span = await page.evaluate(() => gpufs.data.span);
+for (const [file, what, share] of [['busy', 'all', 1], ['busy', 'a fifth', 0.2], ['busy', 'a hundredth', 0.01], ['long', 'all', 1], ['long', 'a hundredth', 0.01]])
+    test(`the columns of a CPU have the shares of who ran, of ${what} of the time of ${file}`, () => withPage(`${file}.html`, async page => {
+        const told = runsTold(`${file}.txt`), span = await page.evaluate(() => gpufs.data.span);
         for (const cpu of [0, 3]) {
             const from = (span - span * share) / 2;
+            if (file === 'long' && share < 1) await windowAt(page, from, from + span * share);
             const {columns, colours, begin, perPixel, tall} = await columnsShown(page, cpu, from, from + span * share);
             assert(columns.length > 900);
             const shares = sharesTold(told.get(cpu).map(({tid, time}) => ({tid, time: Number(time - BigInt(begin))})), from, perPixel, columns.length);
@@ -172,6 +179,64 @@ for (const [what, share] of [['all', 1], ['a fifth', 0.2], ['a hundredth', 0.01]
             assert(most > 3);
         }
     }));
+
+test('what is in sight of a long recording is read before all others', async () => {
+    const span = 16e9;
+    await withPage(`long.html#t=${span / 2},${span / 2 + 1e7}`, async page => {
+        const {times, window} = await page.evaluate(() => ({times: gpufs.times, window: [gpufs.data.window.from, gpufs.data.window.to]}));
+        assert(window[0] <= span / 2 && window[1] >= span / 2 + 1e7);
+        assert(times.shown < times.first && times.first < times.details, JSON.stringify(times));
+    }, {isReady: () => window.gpufs?.data.isWhole && gpufs.data.window?.hasBefore});
+});
+
+test('a window has what tasks did, from what was before it on', () => withPage('long.html', async page => {
+    const span = await page.evaluate(() => gpufs.data.span);
+    await windowAt(page, span * 0.6, span * 0.6 + 1e7);
+    const {cpus, tasks, count} = await page.evaluate(() => {
+        const {from, to} = gpufs.data.window, kRuns = 0;
+        const ran = (rows, isIt) => rows.reduce((sum, {start, end, ref}) => start.reduce(
+            (sum, begin, i) => isIt(ref[i]) ? sum + Math.max(0, Math.min(end[i], to) - Math.max(begin, from)) : sum, sum), 0);
+        const of = kind => gpufs.model.lanes.filter(lane => lane.kind === kind).map(lane => lane.rows[0]);
+        return {cpus: ran(of('cpu'), () => true), tasks: ran(of('task'), what => what === kRuns), count: gpufs.data.switches.count};
+    });
+    assert(count < 400000);
+    assert(cpus > 1e9);
+    assert(Math.abs(cpus - tasks) < 10, `CPUs ran ${cpus} ns, tasks ${tasks}`);
+}));
+
+test('a search goes through all segments, and selects in another', () => withPage('long.html', async page => {
+    const told = [...runsTold('long.txt').values()].flatMap(runs => runs.filter(({tid}, i) => tid === 333 && i + 1 < runs.length)).length;
+    await page.evaluate(() => gpufs.find('task333', 1));
+    await page.waitForFunction(() => gpufs.view.selected);
+    const found = () => page.textContent('#found');
+    // The last switch of a CPU may be a run, too, and ends with the recording.
+    const [, all] = /^1 of ([\d,]+)$/.exec(await found());
+    assert(Math.abs(Number(all.replace(',', '')) - told) <= 1, `${all} ${told}`);
+    await page.focus('#lanes');
+    await page.keyboard.press('N');
+    await page.waitForFunction(from => gpufs.view.from > from, await page.evaluate(() => gpufs.data.span / 2));
+    await page.waitForFunction(() => gpufs.view.selected && /^task333 333/.test(document.querySelector('#page-selection h2')?.textContent));
+    assert.strictEqual(await found(), `${all} of ${all}`);
+}));
+
+test('what is measured over segments is what was recorded', () => withPage('long.html', async page => {
+    const {from, to, begin} = await page.evaluate(() => {
+        const {span} = gpufs.data;
+        gpufs.view.range = {from: Math.round(span * 0.1), to: Math.round(span * 0.83)};
+        gpufs.select(null);
+        return {...gpufs.view.range, begin: String(gpufs.data.begin)};
+    });
+    let told = 0;
+    for (const runs of runsTold('long.txt').values())
+        runs.forEach(({tid, time}, i) => {
+            if (tid === 333 && i + 1 < runs.length)
+                told += Math.max(0, Math.min(to, Number(runs[i + 1].time - BigInt(begin))) - Math.max(from, Number(time - BigInt(begin))));
+        });
+    await page.waitForSelector('#page-selection .table', {state: 'attached'});
+    const row = await page.$$eval('#page-selection tbody tr', rows => [...rows].map(one => [...one.cells].map(cell => cell.textContent)).find(cells => cells[1] === '333'));
+    const shown = Number(row[2].split(' ')[0]) * {s: 1e9, ms: 1e6, us: 1e3}[row[2].split(' ')[1]];
+    assert(told > 1e6 && Math.abs(shown - told) < told / 50, `${row} ${told}`);
+}));
 
 // Its details never come.
 const onlyOverview = {before: () => { window.Worker = class { postMessage() {} }; }, isReady: () => window.gpufs};
@@ -228,12 +293,12 @@ test('what is to be seen moves while the details are read', () => withPage('busy
 test('a page reads the same with a worker and without one', async () => {
     const read = page => page.evaluate(() => ({
         jobs: gpufs.model.jobs.map(({ringOf, ...job}) => [ringOf.name, JSON.stringify(job)]),
-        lanes: gpufs.model.lanes.map(lane => [lane.key, ...lane.rows.map(({start, shade, levels}) =>
-            [start.length, shade.reduce((sum, one, i) => sum + one * (i % 1000), 0), ...(levels || []).map(level => level.ns.reduce((sum, ns) => sum + ns, 0))])]),
+        lanes: gpufs.model.lanes.map(lane => [lane.key, ...lane.rows.map(({start, shade, levels, whole}) =>
+            [start.length, shade.reduce((sum, one, i) => sum + one * (i % 1000), 0), ...(whole?.levels || levels || []).map(level => level.ns.reduce((sum, ns) => sum + ns, 0))])]),
         tables: [...document.querySelectorAll('#tabs button:not([hidden])')].map(one => one.textContent),
-        last: gpufs.data.switches.count && gpufs.data.switches.prio[gpufs.data.switches.count - 1],
+        last: gpufs.data.switches?.count && gpufs.data.switches.prio[gpufs.data.switches.count - 1],
     }));
-    for (const file of ['busy.html', 'watch.html', 'why.html']) {
+    for (const file of ['busy.html', 'watch.html', 'why.html', 'long.html']) {
         let inWorker;
         await withPage(file, async page => { inWorker = await read(page); });
         await withPage(file, async page => assert.deepStrictEqual(await read(page), inWorker), {before: () => { delete window.Worker; }});

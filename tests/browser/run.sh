@@ -14,6 +14,9 @@ data=tests/data/trace_dat
 "$GPUFS_BIN" report -i $data/vblank-6.12.dat --html "$out/vblank.html" 2>/dev/null
 awk -f tests/browser/busy.awk >"$out/busy.txt"
 "$GPUFS_BIN" report -i "$out/busy.txt" --html "$out/busy.html" 2>/dev/null
+# So many switches that they are in segments.
+awk -v switches=450000 -f tests/browser/busy.awk >"$out/long.txt"
+"$GPUFS_BIN" report -i "$out/long.txt" --html "$out/long.html" 2>/dev/null
 # Two contexts of fences that a double does not tell from each other, a task with a CPU's name, and a time
 # of a century later.
 cat >"$out/strange.txt" <<'END'

@@ -197,11 +197,40 @@ void read_instants(const Reader& reader, ShownTimeline& shown) {
     }
 }
 
+// Calls begin(time) where a segment begins, which steps do not cross: for each item before it is
+// read.
+class Segments {
+public:
+    Segments(const Reader& reader, std::size_t count_at) {
+        for (const Json& one : reader.facts["segments"].items)
+            all_.emplace_back(reader.begin + std::stoull(one.items.at(0).text),
+                              std::stoull(one.items.at(count_at).text));
+    }
+    template <class Begin>
+    void before_item(Begin&& begin) {
+        while (next_ < all_.size() && left_ == 0) {
+            left_ = all_[next_].second;
+            begin(all_[next_++].first);
+        }
+        if (left_ != 0) --left_;
+    }
+
+private:
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> all_;  // time and how many items
+    std::size_t next_ = 0;
+    std::uint64_t left_ = 0;
+};
+
 void read_switches(const Reader& reader, ShownTimeline& shown) {
     std::vector<Column> table = table_of(reader.page, "switch", 8);
     table[1].last = reader.begin;
     std::map<std::uint64_t, std::int64_t> prios;
+    Segments segments(reader, 1);
     for (std::uint64_t left = table[0].items; left != 0; --left) {
+        segments.before_item([&](std::uint64_t time) {
+            table[1].last = time;
+            prios.clear();
+        });
         ShownTimeline::Switch change;
         change.cpu = static_cast<int>(table[0].number());
         change.time = table[1].stepped();
@@ -221,7 +250,9 @@ void read_switches(const Reader& reader, ShownTimeline& shown) {
 void read_wakeups(const Reader& reader, ShownTimeline& shown) {
     std::vector<Column> table = table_of(reader.page, "wakeup", 5);
     table[0].last = reader.begin;
+    Segments segments(reader, 2);
     for (std::uint64_t left = table[0].items; left != 0; --left) {
+        segments.before_item([&](std::uint64_t time) { table[0].last = time; });
         ShownTimeline::Wakeup wakeup;
         wakeup.time = table[0].stepped();
         wakeup.cpu = static_cast<int>(table[1].number());

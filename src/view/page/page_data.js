@@ -66,8 +66,8 @@ function addPart({kind, column, items, text}) {
 
 const chunksOf = (kind, column) => chunks.get(`${kind} ${column}`) || [];
 
-// The bytes of a chunk, once. Through no Blob, which is another process's.
-async function unpacked(chunk) {
+// The bytes of a chunk; once, unless it is kept. Through no Blob, which is another process's.
+async function unpacked(chunk, isKept) {
     const stream = new DecompressionStream('deflate');
     const writer = stream.writable.getWriter(), reader = stream.readable.getReader();
     const written = (async () => {
@@ -81,7 +81,7 @@ async function unpacked(chunk) {
         size += piece.value.length;
     }
     await written;
-    chunk.parts = null;
+    if (!isKept) chunk.parts = null;
     const bytes = new Uint8Array(size);
     let at = 0;
     for (const piece of pieces) {
@@ -119,10 +119,9 @@ function readColumn(bytes, out, from, to) {
     }
 }
 
-// What the numbers of a whole column mean.
-function resolve(numbers, how) {
+// What the numbers of a whole column mean, whose first step is from `last`.
+function resolve(numbers, how, last = 0) {
     const count = numbers.length;
-    let last = 0;
     if (how === kSigned) for (let i = 0; i < count; i++) numbers[i] = fromZigzag(numbers[i]);
     else if (how === kSteps) for (let i = 0; i < count; i++) numbers[i] = last += fromZigzag(numbers[i]);
     else if (how === kSparse) for (let i = 0; i < count; i++) if (numbers[i]) numbers[i] = last += fromZigzag(numbers[i] - 1);
@@ -145,16 +144,17 @@ const kTables = {
     count: [['track', Uint32Array, kPlain], ['time', Float64Array, kSteps], ['value', Float64Array, kSigned]],
 };
 
-// Reads some columns into the table of a kind: {count, name: its numbers, ...}.
-async function readTable(kind, names, table = {}) {
+// Reads some columns into the table of a kind: {count, name: its numbers, ...}; of a segment, its part.
+async function readTable(kind, names, table = {}, segment = null) {
     for (const name of names) {
         const column = kTables[kind].findIndex(([its]) => its === name);
-        const [, Type, how] = kTables[kind][column], chunks = chunksOf(kind, column);
+        const [, Type, how] = kTables[kind][column];
+        const chunks = segment ? segment.chunksOf(kind, column) : chunksOf(kind, column);
         table.count = chunks.reduce((sum, chunk) => sum + chunk.items, 0);
         const numbers = new Type(table.count);
         let from = 0;
-        for (const chunk of chunks) readColumn(await unpacked(chunk), numbers, from, from += chunk.items);
-        resolve(numbers, how);
+        for (const chunk of chunks) readColumn(await unpacked(chunk, segment), numbers, from, from += chunk.items);
+        resolve(numbers, how, name === 'time' && segment ? segment.from : 0);
         table[name] = numbers;
     }
     return table;
@@ -186,12 +186,11 @@ async function readSlices() {
     data.gpuSlices = await readTable('gpu-slice', ['slice', 'pid', 'context', 'seqno']);
 }
 
-async function readSwitches() {
-    const s = data.switches = await readTable('switch', ['cpu', 'time', 'before', 'state', 'task', 'prio']);
-    if (data.grain) await readTable('switch', ['merged', 'busy'], s);
-    else Object.assign(s, {merged: new Uint8Array(s.count), busy: new Float64Array(s.count)});
-    s.end = new Float64Array(s.count).fill(data.span);
-    const isIdle = data.tasks.map(task => task.tid === 0);
+// Switches of all of the time, or of a segment: behind the last switch of each CPU before it, if these are known.
+async function readSwitches(segment = null, before = null) {
+    const kAll = ['cpu', 'time', 'before', 'state', 'task', 'prio'], kMerged = ['merged', 'busy'];
+    const s = await readTable('switch', data.grain ? [...kAll, ...kMerged] : kAll, {}, segment);
+    if (!data.grain) Object.assign(s, {merged: new Uint8Array(s.count), busy: new Float64Array(s.count)});
     const last = [], prios = new Int32Array(data.tasks.length);
     for (let i = 0; i < s.count; i++) {
         const cpu = s.cpu[i], came = last[cpu];
@@ -199,10 +198,37 @@ async function readSwitches() {
         s.prio[i] = prios[s.task[i]] += s.prio[i];  // a step from the task's own
         // 0 is the task that came last.
         s.before[i] = s.before[i] ? s.before[i] - 1 : s.task[came];
+    }
+    return before ? joined([before, s]) : s;
+}
+
+// When each switch is over: at the CPU's next, or at a time that all of them have not come to.
+function endSwitches(s, until) {
+    s.end = new Float64Array(s.count).fill(until);
+    const isIdle = data.tasks.map(task => task.tid === 0), last = [];
+    for (let i = 0; i < s.count; i++) {
+        const came = last[s.cpu[i]];
         if (came !== undefined) s.end[came] = s.time[i];
+        last[s.cpu[i]] = i;
     }
     for (let i = 0; i < s.count; i++)
-        if (!s.merged[i] && !isIdle[s.task[i]]) s.busy[i] = s.end[i] - s.time[i];
+        if (!s.merged[i]) s.busy[i] = isIdle[s.task[i]] ? 0 : s.end[i] - s.time[i];
+    return s;
+}
+
+// Tables of the same columns, one behind another.
+function joined(tables) {
+    const all = {count: tables.reduce((sum, table) => sum + table.count, 0)};
+    for (const [name, first] of Object.entries(tables.at(-1))) {
+        if (name === 'count') continue;
+        all[name] = new first.constructor(all.count);
+        let at = 0;
+        for (const table of tables) {
+            all[name].set(table[name], at);
+            at += table.count;
+        }
+    }
+    return all;
 }
 
 // By track, in their order: a value is told as the step from the track's own.
@@ -238,10 +264,12 @@ async function readLines() {
     });
 }
 
-// What is drawn.
+// What is drawn; in segments are the switches and the wakeups.
 async function readDetails() {
-    await readSwitches();
-    data.wakeups = await readTable('wakeup', ['time', 'task']);
+    if (!data.segments.length) {
+        data.switches = endSwitches(await readSwitches(), data.span);
+        data.wakeups = await readTable('wakeup', ['time', 'task']);
+    }
     await readSlices();
     data.instants = await readTable('instant', ['track', 'time', 'flow']);
     await readCounts();
@@ -250,7 +278,7 @@ async function readDetails() {
 
 // What is not drawn, but told of what is selected or searched for: more columns, by table.
 const readRest = async () => ({
-    wakeups: await readTable('wakeup', ['cpu', 'waker', 'target']),
+    ...(data.segments.length ? {} : {wakeups: await readTable('wakeup', ['cpu', 'waker', 'target'])}),
     slices: {...await readTable('slice', ['values']), bytes: await readBytes('slice-values')},
     instants: {...await readTable('instant', ['name', 'category', 'values', 'times']), bytes: await readBytes('instant-values')},
 });
@@ -304,6 +332,11 @@ function readFacts(text) {
     data.notes = facts.notes;
     data.hasLines = facts.hasLines;
     data.overview = facts.overview;
+    data.segments = facts.segments.map(([from, switches, wakeups], i) =>
+        ({from, to: facts.segments[i + 1] ? facts.segments[i + 1][0] : data.span, switches, wakeups}));
+    data.switchCount = facts.segments.reduce((sum, [, switches]) => sum + switches, 0);
+    data.cpus = facts.cpus;
+    data.window = null;  // of segments: from when to when switches and wakeups are there
     data.reports = facts.reports.map(([title, text]) => ({title, text}));
     data.tasks = facts.tasks.map(([tid, name]) => ({tid, comm: facts.names[name]}));
     data.tracks = new Map(facts.tracks.map(

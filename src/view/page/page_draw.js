@@ -29,24 +29,33 @@ function textColour(colour) {
 // The level with the widest cells of which one at least is in a pixel.
 const levelFor = (row, perPixel) => row.levels?.findLast(one => one.width <= perPixel);
 
-// Calls take(k, first, end) for columns: the cells of a level that are in column k, by their borders that
-// are nearest.
+// Calls take(k, first, end, whole) for columns: the places of a level's list for column k, and how long the
+// cells are. Their borders are those that are nearest.
 function eachColumn(level, perPixel, from, to, take) {
-    const cells = level.offset.length - 1, share = perPixel / level.width;
+    const {cell, width} = level, share = perPixel / width, count = cell.length;
+    let at = -1;
     for (let k = from; k < to; k++) {
-        const first = Math.max(0, Math.round(k * share)), end = Math.min(cells, Math.round((k + 1) * share));
-        take(k, first, end);
+        const first = share < 1 ? Math.floor(k * share) : Math.round(k * share);
+        const end = share < 1 ? first + 1 : Math.round((k + 1) * share);
+        if (at < 0) at = firstFrom(cell, first);
+        while (at < count && cell[at] < first) at++;
+        let last = at;
+        while (last < count && cell[last] < end) last++;
+        take(k, at, last, (end - first) * width);
     }
 }
 
-function drawLevel(row, level, perPixel, top, bottom, ground) {
-    const {offset, shade, ns, width} = level, tall = bottom - top;
-    drawStrip(row, perPixel, top, bottom, ground, (strip, from, to) =>
-        eachColumn(level, strip.scale.perPixel, from, to, (k, first, end) => {
-            if (first < end) for (let at = offset[first], last = offset[end]; at < last; at++) column.add(shade[at], ns[at]);
-            column.draw(strip, strip.place(k), 0, tall, (end - first) * width, look.bytes, ground);
+function drawLevel(what, level, perPixel, top, bottom, ground) {
+    const {shade, ns} = level, tall = bottom - top;
+    drawStrip(what, perPixel, top, bottom, ground, (strip, from, to) =>
+        eachColumn(level, strip.scale.perPixel, from, to, (k, at, last, whole) => {
+            for (; at < last; at++) column.add(shade[at], ns[at]);
+            column.draw(strip, strip.place(k), 0, tall, whole, look.bytes, ground);
         }));
 }
+
+// Where the boxes in sight are not there, what is known of the whole time stands for them.
+const rowInSight = row => row.whole && !hasInSight() ? row.whole : row;
 
 // Boxes that are at least a pixel wide, and columns of narrower ones. Of a pixel that has both, the column
 // has also the part of the wide one.
@@ -151,16 +160,16 @@ function boxText(context, text, x0, x1, y, height, colour) {
 // on the canvas. `insets`: by shade, how much lower a box is at its top and its bottom.
 function drawRow(row, y, height, ground, detail, insets) {
     const perPixel = nsPerPixel() / view.ratio, top = Math.round(y * view.ratio), bottom = Math.max(top + 1, Math.round((y + height) * view.ratio));
-    const level = levelFor(row, perPixel);
-    if (level) drawLevel(row, level, perPixel, top, bottom, ground);
-    else new BoxDrawer(row, perPixel, top, bottom, ground, insets).draw();
-    if (!detail) return;
+    const shown = rowInSight(row), level = levelFor(row.whole || row, perPixel) || (shown !== row && shown.levels?.[0]);
+    if (level) drawLevel(row.whole || row, level, perPixel, top, bottom, ground);
+    else new BoxDrawer(shown, perPixel, top, bottom, ground, insets).draw();
+    if (!detail || shown !== row) return;
     const kRoom = 10, least = kRoom * nsPerPixel(), {start, end} = row;
     const visit = i => {
         if (end[i] - start[i] >= least) detail(i, Math.max(xOf(start[i]), view.label), Math.min(xOf(end[i]), view.width));
     };
     if (level) {
-        for (const i of row.wide) if (end[i] > view.from && start[i] < view.to) visit(i);
+        for (const i of row.wide || []) if (end[i] > view.from && start[i] < view.to) visit(i);
     } else {
         for (let i = firstAbove(end, view.from); i < start.length && start[i] < view.to; i++) visit(i);
     }
@@ -190,7 +199,7 @@ function drawJobs(context, lane, y, ground) {
     lane.rows.forEach((row, at) => {
         const top = y + at * height, tall = Math.max(2, height - 2);
         drawRow(row, top, tall, ground, (i, x0, x1) => {
-            const job = model.jobs[row.ref[i]], ran = Math.min(Math.max(xOf(job.ran), x0), x1);
+            const job = model.jobs.at(row.ref[i]), ran = Math.min(Math.max(xOf(job.ran), x0), x1);
             for (const wait of job.waits) {
                 const from = Math.max(xOf(s.start[wait]), x0), to = Math.min(xOf(s.end[wait]), ran);
                 const low = Math.max(2, tall / 5), ratio = view.ratio;
@@ -295,16 +304,15 @@ function drawClosed(group, y, height, ground) {
 
 // By column and shade: for which share of its time something runs.
 function addBusy(row, perPixel, from, to, sums) {
-    const level = levelFor(row, perPixel);
+    const shown = rowInSight(row), level = levelFor(row.whole || row, perPixel) || (shown !== row && shown.levels?.[0]);
     if (level) {
-        const {offset, shade, ns, width} = level;
-        eachColumn(level, perPixel, from, to, (k, first, end) => {
-            const at = (k - from) * kPale, whole = (end - first) * width;
-            if (first < end) for (let i = offset[first]; i < offset[end]; i++) if (shade[i] < kPale) sums[at + shade[i]] += ns[i] / whole;
+        const {shade, ns} = level;
+        eachColumn(level, perPixel, from, to, (k, i, last, whole) => {
+            for (const at = (k - from) * kPale; i < last; i++) if (shade[i] < kPale) sums[at + shade[i]] += ns[i] / whole;
         });
         return;
     }
-    const {start, end, shade, share, middle} = row;
+    const {start, end, shade, share, middle} = shown;
     for (let i = firstAbove(end, from * perPixel); i < start.length && start[i] < to * perPixel; i++) {
         if (shade[i] >= kPale) continue;
         const begins = Math.max(from, (middle ? middle[i] : start[i]) / perPixel), ends = Math.min(to, end[i] / perPixel);
@@ -315,7 +323,7 @@ function addBusy(row, perPixel, from, to, sums) {
 
 function drawLane(context, lane, y, ground) {
     let below = y + 3;
-    if (lane.isOverview) return drawRow(lane.rows[0], below, lane.kind === 'task' ? 14 : rowHeight(lane), ground);
+    if (lane.isOverview && !lane.rows[0].whole) return drawRow(lane.rows[0], below, lane.kind === 'task' ? 14 : rowHeight(lane), ground);
     if (lane.kind === 'cpu') {
         drawCpu(context, lane, below, ground);
         below += rowHeight(lane);
@@ -329,10 +337,10 @@ function drawLane(context, lane, y, ground) {
         drawCounts(lane, below, ground);
     } else {
         drawSlices(context, lane, below, 0, ground);
-        below += lane.rows.some(row => row.start.length) ? lane.rows.length * rowHeight(lane) : 0;
+        below += hasBoxes(lane) ? lane.rows.length * rowHeight(lane) : 0;
     }
     if (!lane.ticks) return;
-    const isAlone = !lane.rows.some(row => row.start.length);
+    const isAlone = !hasBoxes(lane);
     const colour = lane.kind === 'lines' ? look.mark : lane.task ? look.text : look.pale;
     if (isAlone) drawTicks(lane.ticks, y + 4, laneHeight(lane) - 8, lane.isDisplay ? look.frame : colour, ground);
     else drawTicks(lane.ticks, below, 6, colour, ground);
@@ -494,6 +502,7 @@ const kLanes = {alpha: false, willReadFrequently: true};
 
 function draw() {
     if (!canvas.width || !canvas.height) return;
+    wantInSight();
     const context = canvas.getContext('2d', kLanes);
     const scrolled = scroller.scrollTop;
     context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);

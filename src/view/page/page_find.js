@@ -1,3 +1,6 @@
+// No more matches than so many are gone through.
+const kMost = 200000;
+
 // Search: in the names of jobs, slices, events, tasks and lines, and their numbers.
 
 function matchesOf(words) {
@@ -5,9 +8,10 @@ function matchesOf(words) {
     const fits = data.names.map(name => name.toLowerCase().includes(wanted));
     const number = /^\d+$/.test(words) ? Number(words) : NaN;
     const found = [];
-    const kMost = 200000;
     for (const lane of model.lanes) {
         if (found.length >= kMost) break;
+        if (lane.kind === 'cpu' && data.segments.length) continue;  // takeFound() has them
+        const isRing = lane.kind === 'ring' && lane.name.toLowerCase().includes(wanted);
         lane.rows.forEach((row, at) => {
             if (lane.kind === 'task' && at === 0) return;
             for (let i = 0; i < row.ref.length && found.length < kMost; i++) {
@@ -21,9 +25,8 @@ function matchesOf(words) {
                         task.found.set(wanted, isMatch);
                     }
                 } else if (lane.kind === 'ring') {
-                    const job = model.jobs[ref];
-                    isMatch = job.pid === number || job.seqno === number || job.ring.toLowerCase().includes(wanted) ||
-                              job.name.toLowerCase().includes(wanted);
+                    const {jobs} = model;
+                    isMatch = isRing || jobs.pid(ref) === number || jobs.seqno(ref) === number || fits[jobs.nameNumber(ref)];
                 } else {
                     isMatch = fits[data.slices.name[ref]];
                 }
@@ -38,7 +41,7 @@ function matchesOf(words) {
             if (isMatch) found.push({time: ticks.time[i], lane, at: -1, ref, index: i});
         }
     }
-    return found.sort((a, b) => a.time - b.time);
+    return found;
 }
 
 const search = {words: '', found: [], at: -1};
@@ -50,14 +53,40 @@ function find(words, by) {
     }
     if (words !== search.words) {
         search.words = words;
-        search.found = words ? matchesOf(words) : [];
-        // From where the view is.
-        search.at = search.found.findIndex(one => one.time >= view.from);
-        if (search.at < 0) search.at = 0;
-        if (by < 0) search.at--;
+        search.found = [];
+        if (words && data.segments.length) return askFor(words, by);
+        begin(words ? matchesOf(words) : [], by);
     } else {
         search.at += by;
     }
+    goToMatch(words);
+}
+
+// From where the view is.
+function begin(found, by) {
+    search.found = found.sort((a, b) => a.time - b.time);
+    search.at = Math.max(0, search.found.findIndex(one => one.time >= view.from));
+    if (by < 0) search.at--;
+}
+
+// What runs on CPUs is in segments.
+function askFor(words, by) {
+    $('found').textContent = 'Reading…';
+    search.by = by;
+    const wanted = words.toLowerCase(), number = /^\d+$/.test(words) ? Number(words) : NaN;
+    const tasks = data.tasks.map(({tid, comm}) => tid !== 0 && (tid === number || comm.toLowerCase().includes(wanted)));
+    asking.reader.ask({search: {words, tasks, most: kMost}});
+}
+
+function takeFound({words, time, cpu}) {
+    if (words !== search.words) return;  // another is asked for meanwhile
+    const lanes = new Map(model.lanes.filter(lane => lane.kind === 'cpu').map(lane => [lane.cpu, lane]));
+    const runs = Array.from(time, (at, i) => ({time: at, lane: lanes.get(cpu[i]), at: 0, ref: -1, index: -1}));
+    begin([...matchesOf(words), ...runs], search.by);
+    goToMatch(words);
+}
+
+function goToMatch(words) {
     const count = search.found.length;
     if (!words || !count) {
         $('found').textContent = words ? 'none' : '';
@@ -66,5 +95,6 @@ function find(words, by) {
     search.at = (search.at + count) % count;
     $('found').textContent = `${numberText(search.at + 1)} of ${numberText(count)}`;
     const one = search.found[search.at];
-    select(itemOf(one.lane, one.at, one.ref, one.index), {shows: true});
+    if (one.index < 0) selectAtTime(one.lane, one.time);
+    else select(itemOf(one.lane, one.at, one.ref, one.index), {shows: true});
 }

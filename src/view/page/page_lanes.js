@@ -50,9 +50,10 @@ class RowMaker {
     }
     // What shadeLanes() says of them is still to be filled.
     boxes() {
-        const n = this.count;
-        return {start: this.start.subarray(0, n), end: this.end.subarray(0, n), ref: this.ref.subarray(0, n),
-                shade: null, share: null, middle: null, levels: null, wide: null};
+        const n = this.count, isFull = n > this.start.length * 3 / 4;
+        const of = numbers => isFull ? numbers.subarray(0, n) : numbers.slice(0, n);
+        return {start: of(this.start), end: of(this.end), ref: of(this.ref), shade: null,
+                share: null, middle: null, levels: null, wide: null, whole: null};
     }
 }
 
@@ -79,10 +80,8 @@ function stacked(refs, start, end) {
 const emptyModel = () => ({
     processes: new Map(),  // by pid: {pid, name, cpu, gpu, queue, jobs, colour}
     taskTracks: new Map([...data.tracks.values()].filter(track => track.kind === kKernel.task).map(track => [track.tid, track])),
-    jobs: [],
-    jobOfFlow: [],
-    jobsOfFence: null,     // by context/number: those that had it, one after another
-    rings: [],             // {device, name, jobs}
+    jobs: new Jobs(0),
+    rings: [],             // {device, name, jobs: their numbers}
     tasks: new Map(),      // by tid: {tid, comm, pid, busy, waits, blocked, states}
     lanes: [],
     groups: [],
@@ -125,128 +124,51 @@ function placeOfTrack(track) {
 // Of a fence: a number, or, of old kernels, an address.
 const contextText = context => context > Number.MAX_SAFE_INTEGER ? `0x${context.toString(16)}` : String(context);
 
-// Jobs: the slices in the queue and on the ring that have one flow.
-function findJobs() {
-    const s = data.slices, g = data.gpuSlices;
-    const most = s.flow.reduce((a, b) => Math.max(a, b), 0);
-    // By flow and from 1 on: its slices, its place in gpuSlices.
-    const queues = new Int32Array(most + 1), runs = new Int32Array(most + 1), places = new Int32Array(most + 1);
-    const waits = [], placeOf = [];  // placeOf: by track
-    for (let k = 0; k < g.count; k++) {
-        const i = g.slice[k], track = s.track[i], flow = s.flow[i];
-        if (!flow) {
-            waits.push(i);
-            continue;
-        }
-        const place = placeOf[track] ??= placeOfTrack(track);
-        if (place.runs) runs[flow] = i + 1;
-        else queues[flow] = i + 1;
-        places[flow] = k + 1;
+// What tasks do, from switches and wakeups in order of time: tells who takes boxes, take(tid, from, to, state).
+class TaskStates {
+    constructor(take) {
+        this.take = take;
+        const byTid = new Map();
+        this.states = data.tasks.map(({tid}) => {
+            if (tid === 0) return null;
+            if (!byTid.has(tid)) byTid.set(tid, {tid, what: -1, since: 0});
+            return byTid.get(tid);
+        });
+        this.all = [...byTid.values()];
+        // By CPU: when it switched last, to which task's state, and whether it is idle since.
+        this.lastOfCpu = [];
+        this.runsOn = [];
+        this.isIdle = [];
     }
-    // Flows are numbered as jobs come.
-    for (let flow = 1; flow <= most; flow++) {
-        if (!places[flow]) continue;
-        const k = places[flow] - 1, queue = queues[flow] - 1, run = runs[flow] - 1;
-        const first = queue < 0 ? run : queue, last = run < 0 ? queue : run;
-        const {device, ring} = placeOf[s.track[last]];
-        const job = {flow, name: data.names[s.name[last]], pid: g.pid[k], device, ring, context: contextText(g.context[k]), seqno: g.seqno[k], queue, run,
-                     submit: -1, done: -1, index: model.jobs.length, row: 0, start: s.start[first],
-                     ran: run < 0 ? s.end[last] : s.start[run], end: s.end[last], isOpen: s.isOpen[last] === 1, ringOf: null, waits: kNoWaits};
-        model.jobOfFlow[flow] = job;
-        model.jobs.push(job);
-    }
-    placeWaits(waits);
-}
-
-// The events of its submission and its end.
-function findEventsOfJobs() {
-    const t = data.instants;
-    for (let i = 0; i < t.count; i++) {
-        const job = t.flow[i] ? model.jobOfFlow[t.flow[i]] : null;
-        if (!job) continue;
-        if (job.submit < 0 && t.time[i] <= job.start) job.submit = i;
-        else job.done = i;
-    }
-}
-
-const kNoWaits = [];
-
-// A wait lies in its job's time in the queue.
-function placeWaits(waits) {
-    if (!waits.length) return;
-    const s = data.slices, queues = new Map();  // by track
-    for (const job of model.jobs) {
-        if (job.queue < 0) continue;
-        const track = s.track[job.queue];
-        if (!queues.has(track)) queues.set(track, {jobs: [], start: []});
-        queues.get(track).jobs.push(job);
-        queues.get(track).start.push(job.start);
-    }
-    for (const wait of waits) {
-        const queue = queues.get(s.track[wait]);
-        const at = queue ? firstAbove(queue.start, s.start[wait]) - 1 : -1;
-        if (at < 0) continue;
-        const job = queue.jobs[at];
-        if (job.waits === kNoWaits) job.waits = [];
-        job.waits.push(wait);
-    }
-}
-
-// The job that a wait is for; undefined where it is not recorded.
-function awaitedBy(wait) {
-    const g = data.gpuSlices, k = firstFrom(g.slice, wait);
-    if (!model.jobsOfFence) {
-        model.jobsOfFence = new Map();
-        for (const job of model.jobs) {
-            const key = `${job.context}/${job.seqno}`;
-            if (!model.jobsOfFence.has(key)) model.jobsOfFence.set(key, []);
-            model.jobsOfFence.get(key).push(job);
-        }
-    }
-    const jobs = model.jobsOfFence.get(`${contextText(g.context[k])}/${g.seqno[k]}`) || [];
-    return jobs.findLast(job => job.start <= data.slices.start[wait]);
-}
-
-// What each task did, from switches and wakeups in order of time: boxes of states.
-function findStates() {
-    const s = data.switches, w = data.wakeups;
-    const order = data.grain ? Uint32Array.from(s.time.keys()).sort((a, b) => s.time[a] - s.time[b]) : null;
-    const makers = new Map();  // by tid
-    const states = data.tasks.map(({tid}) => {
-        if (tid === 0) return null;
-        if (!makers.has(tid)) makers.set(tid, {what: -1, since: 0, expected: 1, maker: null});
-        return makers.get(tid);
-    });
-    const expect = state => { if (state) state.expected++; };
-    for (let i = 0; i < s.count; i++) {
-        expect(states[s.before[i]]);
-        expect(states[s.task[i]]);
-    }
-    for (let i = 0; i < w.count; i++) expect(states[w.task[i]]);
-    for (const state of makers.values()) state.maker = new RowMaker(state.expected);
-    const change = (state, time, what) => {
-        if (state.what >= 0 && time > state.since) state.maker.add(state.since, time, state.what);
+    change(state, time, what) {
+        if (state.what >= 0 && time > state.since) this.take(state.tid, state.since, time, state.what);
         state.what = what;
         state.since = time;
-    };
-    const kTakesNoSignal = 2;
-    // By CPU: when it switched last, to which task's state, and whether it is idle since.
-    const lastOfCpu = [], runsOn = [], isIdle = [];
-    let wake = 0;
-    const wakeUntil = time => {
-        for (; wake < w.count && w.time[wake] <= time; wake++) {
-            const state = states[w.task[wake]];
-            if (state && state.what !== kState.runs && state.what !== kState.waits) change(state, w.time[wake], kState.waits);
+    }
+    feed(s, w) {
+        const order = data.grain ? Uint32Array.from(s.time.keys()).sort((a, b) => s.time[a] - s.time[b]) : null;
+        let wake = 0;
+        for (let k = 0; k < s.count; k++) {
+            const i = order ? order[k] : k;
+            wake = this.wakeUntil(w, wake, s.time[i]);
+            this.switchTask(s, i);
         }
-    };
-    for (let k = 0; k < s.count; k++) {
-        const i = order ? order[k] : k;
-        const time = s.time[i], before = states[s.before[i]], now = states[s.task[i]];
-        wakeUntil(time);
+        this.wakeUntil(w, wake, Infinity);
+    }
+    wakeUntil(w, wake, time) {
+        for (; wake < w.count && w.time[wake] <= time; wake++) {
+            const state = this.states[w.task[wake]];
+            if (state && state.what !== kState.runs && state.what !== kState.waits) this.change(state, w.time[wake], kState.waits);
+        }
+        return wake;
+    }
+    switchTask(s, i) {
+        const kTakesNoSignal = 2;
+        const time = s.time[i], before = this.states[s.before[i]], now = this.states[s.task[i]];
         // Another task goes than came: the switch between them is not recorded.
-        const cpu = s.cpu[i], was = runsOn[cpu], last = lastOfCpu[cpu];
-        if (was && was !== before && was.what === kState.runs) change(was, time, -1);
-        runsOn[cpu] = s.merged[i] ? null : now;
+        const cpu = s.cpu[i], was = this.runsOn[cpu], last = this.lastOfCpu[cpu];
+        if (was && was !== before && was.what === kState.runs) this.change(was, time, -1);
+        this.runsOn[cpu] = s.merged[i] ? null : now;
         if (before) {
             // That it came to run is not recorded. It ran since the begin, or, where more than its own
             // switches are in one, since the one before; an idle CPU took it as it was woken. Else
@@ -254,28 +176,54 @@ function findStates() {
             if (before.what < 0 && (last === undefined || data.grain)) {
                 before.what = kState.runs;
                 before.since = Math.max(before.since, last || 0);
-            } else if (before.what === kState.waits && isIdle[cpu] && before.since >= last) {
+            } else if (before.what === kState.waits && this.isIdle[cpu] && before.since >= last) {
                 before.what = kState.runs;
             }
             const bits = s.state[i] & 0xff;
-            change(before, time, bits === 0 ? kState.waits : bits & kTakesNoSignal ? kState.blocked : -1);
+            this.change(before, time, bits === 0 ? kState.waits : bits & kTakesNoSignal ? kState.blocked : -1);
         }
-        lastOfCpu[cpu] = time;
-        isIdle[cpu] = !now && !s.merged[i];
-        if (now) change(now, time, s.merged[i] ? -1 : kState.runs);
+        this.lastOfCpu[cpu] = time;
+        this.isIdle[cpu] = !now && !s.merged[i];
+        if (now) this.change(now, time, s.merged[i] ? -1 : kState.runs);
     }
-    wakeUntil(Infinity);
+    end(time) {
+        for (const state of this.all) if (state.what >= 0) this.change(state, time, -1);
+    }
+    // What is known at a time, and to go on from there.
+    saved() {
+        return {what: Int8Array.from(this.all, one => one.what), since: Float64Array.from(this.all, one => one.since),
+                lastOfCpu: [...this.lastOfCpu], runsOn: this.runsOn.map(one => one && this.all.indexOf(one)), isIdle: [...this.isIdle]};
+    }
+    restore({what, since, lastOfCpu, runsOn, isIdle}) {
+        this.all.forEach((one, i) => Object.assign(one, {what: what[i], since: since[i]}));
+        Object.assign(this, {lastOfCpu: [...lastOfCpu], runsOn: runsOn.map(at => at === null || at === undefined ? at : this.all[at]), isIdle: [...isIdle]});
+    }
+}
+
+// How long a task was in each state.
+function addTimes(task, took) {
+    task.busy += took[kState.runs];
+    task.waited = took[kState.waits];
+}
+
+// Boxes of states for each task.
+function findStates() {
+    const s = data.switches, makers = new Map();
     for (const {tid, comm} of data.tasks) if (tid !== 0) taskOf(tid, comm);
+    for (const {tid} of model.tasks.values()) makers.set(tid, {maker: new RowMaker(), took: [0, 0, 0]});
+    const states = new TaskStates((tid, from, to, what) => {
+        const {maker, took} = makers.get(tid);
+        maker.add(from, to, what);
+        took[what] += to - from;
+    });
+    states.feed(s, data.wakeups);
+    states.end(data.span);
     for (let i = 0; i < s.count && data.grain; i++)
-        if (s.merged[i] && states[s.task[i]]) model.tasks.get(data.tasks[s.task[i]].tid).busy += s.busy[i];
-    for (const [tid, state] of makers) {
-        if (state.what >= 0) change(state, data.span, -1);
-        const task = taskOf(tid, ''), took = [0, 0, 0];
-        const row = state.maker.boxes();
-        for (let i = 0; i < row.ref.length; i++) took[row.ref[i]] += row.end[i] - row.start[i];
-        if (s.count) task.states = row;
-        task.busy += took[kState.runs];
-        task.waited = took[kState.waits];
+        if (s.merged[i] && data.tasks[s.task[i]].tid !== 0) model.tasks.get(data.tasks[s.task[i]].tid).busy += s.busy[i];
+    for (const {tid} of states.all) {
+        const task = model.tasks.get(tid), {maker, took} = makers.get(tid);
+        if (s.count) task.states = maker.boxes();
+        addTimes(task, took);
     }
 }
 
@@ -310,8 +258,8 @@ function addLane(group, kind, name, rows, more) {
 
 const cpuGroup = count => addGroup('CPUs', count > 8);
 
-function makeCpuLanes(ticks) {
-    const s = data.switches;
+// By CPU: a box for each time in which a task runs.
+function runsOfCpus(s) {
     const counts = [], isIdle = data.tasks.map(task => task.tid === 0);
     for (let i = 0; i < s.count; i++) counts[s.cpu[i]] = (counts[s.cpu[i]] || 0) + 1;
     const of = counts.map(count => new RowMaker(count));
@@ -319,6 +267,11 @@ function makeCpuLanes(ticks) {
         if (!isIdle[s.task[i]] && s.end[i] > s.time[i]) of[s.cpu[i]].add(s.time[i], s.end[i], i);
     const makers = new Map();
     of.forEach((maker, cpu) => makers.set(cpu, maker));
+    return makers;
+}
+
+function makeCpuLanes(ticks) {
+    const makers = data.segments.length ? new Map([...model.wholes.cpus.keys()].map(cpu => [cpu, new RowMaker()])) : runsOfCpus(data.switches);
     const own = new Map();  // ticks of interrupts
     for (const track of data.tracks.values()) {
         const isOfCpus = track.kind === kKernel.lane && data.tracks.get(track.parent)?.name === 'CPUs';
@@ -380,41 +333,47 @@ function makeTaskLanes(ticks, slices) {
 }
 
 function makeRingLanes() {
-    const rings = new Map();
-    let last = null;
-    for (const job of model.jobs) {
-        if (last?.device !== job.device || last.name !== job.ring) {
-            const key = `${job.device}\n${job.ring}`;
-            if (!rings.has(key)) rings.set(key, {device: job.device, name: job.ring, jobs: []});
-            last = rings.get(key);
+    const {jobs} = model, s = data.slices, rings = new Map(), ofTrack = [];
+    for (let i = 0; i < jobs.length; i++) {
+        const track = s.track[jobs.last(i)];
+        if (ofTrack[track] === undefined) {
+            const {device, ring} = placeOfTrack(track), key = `${device}\n${ring}`;
+            if (!rings.has(key)) rings.set(key, {number: rings.size, device, name: ring, jobs: new Growing(Int32Array)});
+            ofTrack[track] = rings.get(key);
         }
-        last.jobs.push(job);
-        job.ringOf = last;
+        ofTrack[track].jobs.add(i);
+        jobs.ring[i] = ofTrack[track].number;
     }
-    model.rings = [...rings.values()];
     const groups = new Map();
-    const start = Float64Array.from(model.jobs, job => job.start), end = Float64Array.from(model.jobs, job => job.end);
-    for (const ring of model.rings) {
-        if (!groups.has(ring.device)) groups.set(ring.device, addGroup(ring.device || 'GPU'));
-        const rows = stacked(ring.jobs.map(job => job.index), start, end);
-        ring.lane = addLane(groups.get(ring.device), 'ring', ring.name, rows, {ring});
-        rows.forEach((row, at) => row.ref.forEach(i => { model.jobs[i].row = at; }));
-        // How long jobs were on the ring, without counting two at a time twice.
-        let busy = 0, until = -1;
-        const runs = ring.jobs.filter(job => job.run >= 0).sort((a, b) => a.ran - b.ran);
-        for (const job of runs) {
-            busy += Math.max(0, job.end - Math.max(job.ran, until));
-            until = Math.max(until, job.end);
-        }
-        ring.busy = busy;
+    for (const {device, name, jobs: growing} of rings.values()) {
+        const ring = {device, name, jobs: growing.done()};
+        model.rings.push(ring);
+        if (!groups.has(device)) groups.set(device, addGroup(device || 'GPU'));
+        const rows = stacked(ring.jobs, jobs.start, jobs.end);
+        ring.lane = addLane(groups.get(device), 'ring', name, rows, {ring});
+        rows.forEach((row, at) => row.ref.forEach(i => { jobs.row[i] = at; }));
+        ring.busy = busyOf(ring.jobs);
     }
+}
+
+// How long jobs were on a ring, without counting two at a time twice.
+function busyOf(those) {
+    const {jobs} = model;
+    let busy = 0, until = -1;
+    for (const i of inOrder(those.filter(one => jobs.run[one] >= 0), (a, b) => jobs.ran[a] - jobs.ran[b])) {
+        busy += Math.max(0, jobs.end[i] - Math.max(jobs.ran[i], until));
+        until = Math.max(until, jobs.end[i]);
+    }
+    return busy;
 }
 
 // All that is left: tracks of one name below one group are one lane.
 function makeOtherLanes(ticks, slices) {
     const lanes = new Map();
     const ringGroups = new Set();
-    for (const job of model.jobs) ringGroups.add(data.tracks.get(data.slices.track[Math.max(job.queue, job.run)]).parent);
+    const tracksOfJobs = new Set();
+    for (let i = 0; i < model.jobs.length; i++) tracksOfJobs.add(data.slices.track[model.jobs.last(i)]);
+    for (const track of tracksOfJobs) ringGroups.add(data.tracks.get(track).parent);
     for (const track of data.tracks.values()) {
         const isCount = track.kind === kKernel.counter;
         if (track.kind === kKernel.group || ringGroups.has(track.parent)) continue;
@@ -452,11 +411,12 @@ function makeLineLanes() {
 }
 
 function sumProcesses() {
-    for (const job of model.jobs) {
-        const process = processOf(job.pid, job.name);
+    const {jobs} = model;
+    for (let i = 0; i < jobs.length; i++) {
+        const process = processOf(jobs.pid(i), jobs.name(i));
         process.jobs++;
-        process.queue += job.ran - job.start;
-        if (job.run >= 0) process.gpu += job.end - job.ran;
+        process.queue += jobs.ran[i] - jobs.start[i];
+        if (jobs.run[i] >= 0) process.gpu += jobs.end[i] - jobs.ran[i];
     }
     for (const task of model.tasks.values()) {
         const process = processOf(task.pid, task.tid === task.pid ? task.comm : '');
@@ -469,7 +429,10 @@ function sumProcesses() {
 // The busiest have colours of their own.
 function colourProcesses() {
     const weight = process => process.gpu * 4 + process.jobs * 1000 + process.cpu;
-    const order = [...model.processes.values()].sort((a, b) => weight(b) - weight(a));
+    // An overview knows them before, and the same.
+    const known = data.overview && new Map(data.overview.processes.map(([pid, cpu, gpu, jobs]) => [pid, weight({cpu, gpu, jobs})]));
+    const weightOf = process => known ? known.get(process.pid) || 0 : weight(process);
+    const order = [...model.processes.values()].sort((a, b) => weightOf(b) - weightOf(a));
     order.forEach((process, i) => {
         process.colour = kColours[i] || kOther;
         process.shade = Math.min(i, kOtherShade);
@@ -487,22 +450,39 @@ function shadeOfSlice(ref) {
     return data.slices.name[ref] % 2 ? 4 : 0;  // none has a process: two colours that are told apart
 }
 
+const shadesOfTasks = () => Uint8Array.from(data.tasks, ({tid}) => shadeOfPid(model.tasks.get(tid)?.pid ?? tid));
+
+function shadeRuns(row, s, shades) {
+    row.shade = Uint8Array.from(row.ref, i => shades[s.task[i]]);
+    if (data.grain) row.share = Float32Array.from(row.ref, i => s.busy[i] / (s.end[i] - s.time[i]));
+}
+
+// By state: how a task's boxes are filled.
+const shadesOfStates = task => [shadeOfPid(task.pid), kWaits, kBlocked];
+
+function shadeStates(row, task) {
+    const states = shadesOfStates(task);
+    row.shade = Uint8Array.from(row.ref, what => states[what]);
+}
+
 // How the boxes of all lanes are filled: `shade` of each, `share` of those that are not full, `middle` of
-// jobs, which are in a queue before it; and levels of detail.
+// jobs, which are in a queue before it; and levels of detail. What is in segments has levels (`whole`), and
+// boxes only of those that are read.
 function shadeLanes() {
-    const s = data.switches, shades = Uint8Array.from(data.tasks, ({tid}) => shadeOfPid(model.tasks.get(tid)?.pid ?? tid));
+    const shades = shadesOfTasks();
     for (const lane of model.lanes)
         lane.rows.forEach((row, at) => {
             const {ref} = row;
             if (lane.kind === 'cpu') {
-                row.shade = Uint8Array.from(ref, i => shades[s.task[i]]);
-                if (data.grain) row.share = Float32Array.from(ref, i => s.busy[i] / (s.end[i] - s.time[i]));
+                shadeRuns(row, data.switches, shades);
+                row.whole = model.wholes?.cpus.get(lane.cpu) || null;
             } else if (lane.kind === 'task' && at === 0) {
-                const states = [shadeOfPid(lane.task.pid), kWaits, kBlocked];
-                row.shade = Uint8Array.from(ref, what => states[what]);
+                shadeStates(row, lane.task);
+                row.whole = model.wholes?.tasks.get(lane.task.tid) || null;
             } else if (lane.kind === 'ring') {
-                row.shade = Uint8Array.from(ref, i => shadeOfPid(model.jobs[i].pid));
-                row.middle = Float64Array.from(ref, i => Math.min(model.jobs[i].ran, model.jobs[i].end));
+                const {jobs} = model;
+                row.shade = Uint8Array.from(ref, i => shadeOfPid(jobs.pid(i)));
+                row.middle = Float64Array.from(ref, i => Math.min(jobs.ran[i], jobs.end[i]));
             } else {
                 row.shade = Uint8Array.from(ref, shadeOfSlice);
             }
@@ -510,16 +490,18 @@ function shadeLanes() {
         });
 }
 
-function makeModel() {
-    Object.assign(model, emptyModel());
+// `wholes`: what is told of all segments, where there are some (page_segments.js).
+function makeModel(wholes = null) {
+    Object.assign(model, emptyModel(), {wholes});
     findJobs();
     findEventsOfJobs();
-    findStates();
+    if (wholes) takeWholes(wholes);
+    else findStates();
     sumProcesses();
     const ticks = placesByTrack(data.instants.track, data.instants.count);
     const slices = placesByTrack(data.slices.track, data.slices.count);
-    for (const job of model.jobs)
-        for (const slice of [job.queue, job.run]) if (slice >= 0) slices.delete(data.slices.track[slice]);
+    for (const those of [model.jobs.queue, model.jobs.run])
+        for (const slice of those) if (slice >= 0) slices.delete(data.slices.track[slice]);
     makeCpuLanes(ticks);
     const others = makeTaskLanes(ticks, slices);
     makeRingLanes();

@@ -26,14 +26,13 @@ class Growing {
     done() { return this.numbers.slice(0, this.count); }
 }
 
-// Takes boxes that do not overlap, in their order.
+// Takes boxes that do not overlap, in their order. A level is a list of what cells hold: the cell, the shade
+// and for how long, by cell.
 class LevelMaker {
-    constructor(cells = kFinestCells) {
+    constructor(cells) {
         this.cells = cells;
         this.width = data.span / cells;
-        this.offset = new Uint32Array(cells + 1);
-        this.shade = new Growing(Uint8Array);
-        this.ns = new Growing(Float32Array);
+        this.lists = {cell: new Growing(Uint32Array, 64), shade: new Growing(Uint8Array, 64), ns: new Growing(Float32Array, 64)};
         this.sums = new Float64Array(kShades);
         this.used = 0;  // a bit for each shade in sums
         this.cell = 0;
@@ -54,31 +53,32 @@ class LevelMaker {
         if (cell <= this.cell) return;
         for (let left = this.used; left; left &= left - 1) {
             const shade = 31 - Math.clz32(left & -left);
-            this.shade.add(shade);
-            this.ns.add(this.sums[shade]);
+            this.lists.cell.add(this.cell);
+            this.lists.shade.add(shade);
+            this.lists.ns.add(this.sums[shade]);
             this.sums[shade] = 0;
         }
         this.used = 0;
-        for (this.cell++; this.cell <= cell; this.cell++) this.offset[this.cell] = this.shade.count;
         this.cell = cell;
     }
     level() {
         this.go(this.cells);
-        return {width: this.width, offset: this.offset, shade: this.shade.done(), ns: this.ns.done()};
+        const {cell, shade, ns} = this.lists;
+        return {cells: this.cells, width: this.width, cell: cell.done(), shade: shade.done(), ns: ns.done()};
     }
     // The finest first.
     levels() {
         const levels = [this.level()];
-        while (levels.at(-1).offset.length > kCoarsestCells + 1) levels.push(halved(levels.at(-1)));
+        while (levels.at(-1).cells > kCoarsestCells) levels.push(halved(levels.at(-1)));
         return levels;
     }
 }
 
-function halved({offset, shade, ns}) {
-    const cells = (offset.length - 1) / 2, maker = new LevelMaker(cells);
-    for (let cell = 0; cell < cells; cell++) {
-        maker.go(cell);
-        for (let k = offset[2 * cell]; k < offset[2 * cell + 2]; k++) maker.sum(shade[k], ns[k]);
+function halved({cells, cell, shade, ns}) {
+    const maker = new LevelMaker(cells / 2);
+    for (let k = 0; k < cell.length; k++) {
+        maker.go(cell[k] >> 1);
+        maker.sum(shade[k], ns[k]);
     }
     return maker.level();
 }

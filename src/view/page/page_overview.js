@@ -34,7 +34,7 @@ function makeOverview() {
     const cpus = of('cpu');
     if (cpus.length) {
         const group = cpuGroup(cpus.length);
-        for (const [, cpu, , text] of cpus) addLane(group, 'cpu', `CPU ${cpu}`, [], rowOfOverview(text));
+        for (const [, cpu, , text] of cpus) addLane(group, 'cpu', `CPU ${cpu}`, [], {cpu, ...rowOfOverview(text)});
     }
     const tasks = of('task').map(([, tid, busy, text]) => {
         const task = model.tasks.get(tid);
@@ -54,15 +54,4 @@ function makeOverview() {
         model.rings.push({device, name: ring, jobs: []});
     }
     model.lanes = model.groups.flatMap(group => group.lanes);
-}
-
-// What was pinned, hidden, opened or closed meanwhile stays so.
-function keepPlaces(old) {
-    const lanes = new Map(old.lanes.map(lane => [lane.key, lane])), groups = new Map(old.groups.map(group => [group.key, group]));
-    for (const lane of model.lanes) {
-        const was = lanes.get(lane.key);
-        if (was) Object.assign(lane, {isPinned: was.isPinned, isHidden: was.isHidden});
-    }
-    for (const group of model.groups) group.isClosed = groups.get(group.key)?.isClosed ?? group.isClosed;
-    view.lane = view.lane && model.lanes.find(lane => lane.key === view.lane.key) || null;
 }

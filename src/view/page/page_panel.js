@@ -45,7 +45,7 @@ function itemOf(lane, at, ref, index) {
     if (lane.kind === 'lines') return {kind: 'line', ref, lane, at, index};
     if (at < 0) return {kind: 'instant', ref, lane, at, index};
     if (lane.kind === 'cpu') return {kind: 'cpu', ref, lane, at, index};
-    if (lane.kind === 'ring') return {kind: 'job', job: model.jobs[ref], ref, lane, at, index};
+    if (lane.kind === 'ring') return {kind: 'job', job: model.jobs.at(ref), ref, lane, at, index};
     if (lane.kind === 'task' && at === 0) return {kind: 'state', ref, lane, at, index};
     return {kind: 'slice', ref, lane, at, index};
 }
@@ -264,8 +264,7 @@ function fillSelection() {
 }
 
 function jobOfInstant(item) {
-    const flow = item.kind === 'instant' ? data.instants.flow[item.ref] : 0;
-    return flow ? model.jobOfFlow[flow] : null;
+    return item.kind === 'instant' ? model.jobs.byFlow(data.instants.flow[item.ref]) : null;
 }
 
 function overview() {
@@ -273,12 +272,20 @@ function overview() {
     if (data.uname) facts.push(['machine', data.uname]);
     if (!data.hasDetails) facts.push(['details', kReading]);
     if (model.jobs.length) facts.push(['jobs', numberText(model.jobs.length)]);
-    if (data.switches?.count) facts.push(['switches of tasks', numberText(data.switches.count)]);
+    const switches = data.switchCount || data.switches?.count;
+    if (switches) facts.push(['switches of tasks', numberText(switches)]);
     if (data.instants?.count) facts.push(['events', numberText(data.instants.count)]);
     if (data.grain) facts.push(['detail', `switches of less than ${durationText(data.grain)} are told together`]);
     if (data.instantGrain) facts.push(['detail', `events of one kind within ${durationText(data.instantGrain)} are one mark`]);
     for (const note of data.notes) facts.push(['note', note]);
     return factsTable(facts);
+}
+
+// Of segments: how long each task ran in the range that was asked for last.
+const measured = {from: 0, to: 0, sums: null};
+function takeMeasured(told) {
+    Object.assign(measured, told);
+    if (view.range && view.range.from === told.from && view.range.to === told.to) fillSelection();
 }
 
 // Who did how much from a time to another.
@@ -291,9 +298,19 @@ function rangeTable() {
         if (!sums.has(pid)) sums.set(pid, {cpu: 0, gpu: 0, jobs: 0});
         return sums.get(pid);
     };
+    if (data.segments.length) {
+        if (measured.from !== from || measured.to !== to) {
+            asking.reader.ask({measure: {from, to}});
+            return element('section', null, heading, kReading);
+        }
+        measured.sums.forEach((ns, i) => {
+            const {tid} = data.tasks[i];
+            if (ns > 0) of(model.tasks.get(tid)?.pid ?? tid).cpu += ns;
+        });
+    }
     const s = data.switches;
     for (const lane of model.lanes) {
-        if (lane.kind !== 'cpu') continue;
+        if (lane.kind !== 'cpu' || data.segments.length) continue;
         const row = lane.rows[0];
         for (let i = firstAbove(row.end, from); i < row.start.length && row.start[i] < to; i++) {
             const ref = row.ref[i], share = s.busy[ref] / (s.end[ref] - s.time[ref]);
@@ -301,10 +318,11 @@ function rangeTable() {
             of(model.tasks.get(task.tid)?.pid ?? task.tid).cpu += (Math.min(row.end[i], to) - Math.max(row.start[i], from)) * share;
         }
     }
-    for (const job of model.jobs) {
-        if (job.end <= from || job.start >= to) continue;
-        of(job.pid).jobs++;
-        if (job.run >= 0) of(job.pid).gpu += Math.max(0, Math.min(job.end, to) - Math.max(job.ran, from));
+    const {jobs} = model;
+    for (let i = 0; i < jobs.length; i++) {
+        if (jobs.end[i] <= from || jobs.start[i] >= to) continue;
+        of(jobs.pid(i)).jobs++;
+        if (jobs.run[i] >= 0) of(jobs.pid(i)).gpu += Math.max(0, Math.min(jobs.end[i], to) - Math.max(jobs.ran[i], from));
     }
     const rows = [...sums].map(([pid, sum]) => ({pid, name: model.processes.get(pid)?.name || '', ...sum}))
         .filter(row => row.cpu || row.jobs).sort((a, b) => b.gpu + b.cpu - a.gpu - a.cpu);
@@ -374,12 +392,13 @@ function processTable() {
 }
 
 function ringTable() {
+    const {jobs} = model;
     return table({key: 'rings', sort: 3, rows: model.rings,
         columns: [['device', row => row.device], ['ring', row => row.name], ['jobs', row => row.jobs.length, numberText],
                   ['busy', row => row.busy / data.span * 100, share => `${share.toFixed(1)} %`],
-                  ['in the queue, average', row => average(row.jobs, job => job.ran - job.start), durationText],
-                  ['on the ring, average', row => average(row.jobs.filter(job => job.run >= 0), job => job.end - job.ran), durationText],
-                  ['longest', row => row.jobs.reduce((most, job) => Math.max(most, job.end - job.start), 0), durationText]],
+                  ['in the queue, average', row => average(row.jobs, i => jobs.ran[i] - jobs.start[i]), durationText],
+                  ['on the ring, average', row => average(row.jobs.filter(i => jobs.run[i] >= 0), i => jobs.end[i] - jobs.ran[i]), durationText],
+                  ['longest', row => row.jobs.reduce((most, i) => Math.max(most, jobs.end[i] - jobs.start[i]), 0), durationText]],
         select: row => {
             reveal(row.lane);
             selectLane(row.lane);
@@ -389,12 +408,13 @@ function ringTable() {
 const average = (list, value) => list.length ? list.reduce((sum, one) => sum + value(one), 0) / list.length : 0;
 
 function jobTable() {
-    return table({key: 'jobs', sort: 6, rows: model.jobs,
-        columns: [['process', row => row.name], ['pid', row => row.pid], ['ring', row => row.ring], ['number', row => row.seqno],
-                  ['queued', row => row.start, clockText], ['in the queue', row => row.ran - row.start, durationText],
-                  ['all', row => row.end - row.start, durationText],
-                  ['on the ring', row => row.run >= 0 ? row.end - row.ran : 0, durationText]],
-        select: row => select(jobItem(row), {shows: true, tab: false})});
+    const {jobs} = model;
+    return table({key: 'jobs', sort: 6, rows: Array.from({length: jobs.length}, (_, i) => i),
+        columns: [['process', i => jobs.name(i)], ['pid', i => jobs.pid(i)], ['ring', i => model.rings[jobs.ring[i]].name], ['number', i => jobs.seqno(i)],
+                  ['queued', i => jobs.start[i], clockText], ['in the queue', i => jobs.ran[i] - jobs.start[i], durationText],
+                  ['all', i => jobs.end[i] - jobs.start[i], durationText],
+                  ['on the ring', i => jobs.run[i] >= 0 ? jobs.end[i] - jobs.ran[i] : 0, durationText]],
+        select: i => select(jobItem(jobs.at(i)), {shows: true, tab: false})});
 }
 
 function reportPage() {

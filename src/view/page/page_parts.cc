@@ -9,11 +9,12 @@ namespace gpufs {
 namespace {
 
 // What also runs in a worker.
-constexpr std::array<std::string_view, 4> kReader = {"page_data.js", "page_levels.js",
-                                                     "page_lanes.js", "page_reader.js"};
+constexpr std::array<std::string_view, 7> kReader = {
+    "page_data.js",     "page_levels.js",   "page_jobs.js",  "page_lanes.js",
+    "page_overview.js", "page_segments.js", "page_reader.js"};
 constexpr std::array<std::string_view, 8> kScripts = {
-    "page_view.js", "page_pixels.js", "page_draw.js",     "page_panel.js",
-    "page_find.js", "page_input.js",  "page_overview.js", "page_start.js"};
+    "page_view.js", "page_pixels.js", "page_draw.js",   "page_panel.js",
+    "page_find.js", "page_input.js",  "page_window.js", "page_start.js"};
 
 // The text without its first lines up to a mark, which is put between: what is before it.
 std::string_view cut_at(std::string_view& text, std::string_view mark) {

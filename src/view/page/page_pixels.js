@@ -54,6 +54,8 @@ function linePixels(x0, x1, bytes, grounds) {
         for (let at = x, end = height * width; at < end; at += width) if (grounds.includes(all[at])) all[at] = bytes;
 }
 
+const kLeastSeen = 2;  // of a column in which there is something
+
 // What fills a column, by shade in ns: `used` has a bit for each shade there is.
 class Column {
     constructor() {
@@ -82,7 +84,7 @@ class Column {
             ns[shade] = 0;
         }
         this.used = 0;
-        if (y === bottom && most >= 0 && y > 0 && y <= height) all[--y * width + x] = bytes[most];
+        if (most >= 0) for (const to = Math.max(top, bottom - kLeastSeen); y > to; y--) if (y > 0 && y <= height) all[(y - 1) * width + x] = bytes[most];
         for (; y > top; y--) if (y > 0 && y <= height) all[(y - 1) * width + x] = ground;
     }
 }

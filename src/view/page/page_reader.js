@@ -10,52 +10,72 @@ function buffersOf(value, seen = new Set(), buffers = new Set()) {
     return buffers;
 }
 
-// A message takes the page some ms for each thousand of objects: the rings come first, then jobs by the
-// thousand, then what is left.
 function sendDetails() {
-    const kAtOnce = 1000;
-    const {processes, rings, jobs, tasks, groups} = model, numbers = new Map(rings.map((ring, i) => [ring, i]));
-    for (const job of jobs) job.ringOf = numbers.get(job.ringOf);
-    postMessage({rings: rings.map(({device, name, busy}) => ({device, name, busy}))});
-    for (let i = 0; i < jobs.length; i += kAtOnce) postMessage({jobs: jobs.slice(i, i + kAtOnce)});
-    for (const lane of model.lanes) if (lane.ring) lane.ring = numbers.get(lane.ring);
+    const {processes, rings, jobs, tasks, groups} = model;
     const {slices, gpuSlices, switches, wakeups, instants, counts, lines} = data;
-    const details = {data: {slices, gpuSlices, switches, wakeups, instants, counts, lines}, model: {processes, tasks, groups}};
+    const inSegments = data.segments.length ? {} : {switches, wakeups};
+    const details = {data: {slices, gpuSlices, instants, counts, lines, ...inSegments}, model: {processes, rings, jobs, tasks, groups}};
     postMessage({details}, [...buffersOf(details)]);
 }
 
-// In the page: what sendDetails() sends, as it comes.
-const taken = {rings: [], jobs: [], jobOfFlow: []};
-
-function takeJobs(jobs) {
-    for (const job of jobs) {
-        job.ringOf = taken.rings[job.ringOf];
-        job.ringOf.jobs.push(job);
-        taken.jobOfFlow[job.flow] = job;
-        taken.jobs.push(job);
-    }
-}
-
+// In the page.
 function takeDetails(details) {
     Object.assign(data, details.data);
-    Object.assign(model, emptyModel(), details.model, taken);
+    Object.assign(model, emptyModel(), details.model, {jobs: Jobs.of(details.model.jobs)});
     model.lanes = model.groups.flatMap(group => group.lanes);
-    for (const lane of model.lanes) {
-        if (lane.kind !== 'ring') continue;
-        lane.ring = model.rings[lane.ring];
-        lane.ring.lane = lane;
+}
+
+// Reads all there is and says so: `tell.details()` when the model is made, `tell.rest(columns)`.
+async function readAll(tell) {
+    let wholes = null;
+    if (data.segments.length) {
+        findSegments();
+        if (!model.processes) {  // in a worker; the page has them
+            Object.assign(model, emptyModel());
+            processesOfOverview();
+            colourProcesses();
+        }
+        begun.done();
+        await null;  // what was asked before is asked now
+        wholes = await readWholes();
     }
+    await readDetails();
+    tell.details(wholes);
+    tell.rest(await readRest());
+}
+
+// Questions about segments, which are answered from when the chunks are there on.
+const begun = {};
+begun.isDone = new Promise(done => { begun.done = done; });
+
+async function answer(question) {
+    await begun.isDone;
+    const answered = answerNow(question);
+    questions.add(answered);
+    return answered.finally(() => questions.delete(answered));
+}
+
+async function answerNow({want, measure, search}) {
+    if (want) return {window: await readWindow(want.first, want.end)};
+    if (measure) return {measured: {...measure, sums: await measureSegments(measure.from, measure.to)}};
+    return {found: {words: search.words, ...await searchSegments(search.tasks, search.most)}};
 }
 
 async function work(message) {
     if (message.facts) return readFacts(message.facts);
     if (message.part) return addPart(message.part);
-    await readDetails();
-    makeModel();
-    sendDetails();
-    const rest = await readRest();
-    postMessage({rest}, [...buffersOf(rest)]);
-    close();
+    if (message.question) {
+        const told = await answer(message.question);
+        return postMessage(told, [...buffersOf(told)]);
+    }
+    await readAll({
+        details: wholes => {
+            makeModel(wholes);
+            sendDetails();
+        },
+        rest: rest => postMessage({rest}, [...buffersOf(rest)]),
+    });
+    if (!data.segments.length) close();
 }
 
 if (typeof document === 'undefined')

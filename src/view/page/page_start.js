@@ -1,6 +1,6 @@
 // Shows the overview, reads the details, listens.
 
-const times = {};  // since the page was asked for, in ms: shown, details, whole
+const times = {};  // since the page was asked for, in ms: shown, first (what is in sight of segments), details, whole
 
 // A reader takes the elements of chunks as they come, and is then told that there are no more.
 function workerReader(facts, take) {
@@ -8,24 +8,21 @@ function workerReader(facts, take) {
     const address = URL.createObjectURL(script), worker = new Worker(address);
     worker.onmessage = ({data: message}) => {
         URL.revokeObjectURL(address);
-        if (message.rings) taken.rings = message.rings.map(ring => ({...ring, jobs: []}));
-        else if (message.jobs) takeJobs(message.jobs);
-        else if (message.details) take.details(() => takeDetails(message.details));
+        if (message.details) take.details(() => takeDetails(message.details));
         else if (message.rest) take.rest(message.rest);
+        else if (!message.error) takeAnswer(message);
         else take.error(message.error);
     };
     worker.onerror = event => take.error(event.message);
     worker.postMessage({facts});
-    return {add: part => worker.postMessage({part}), end: () => worker.postMessage({})};
+    return {add: part => worker.postMessage({part}), end: () => worker.postMessage({}),
+            ask: question => worker.postMessage({question})};
 }
 
 function ownReader(take) {
-    const read = async () => {
-        await readDetails();
-        take.details(makeModel);
-        take.rest(await readRest());
-    };
-    return {add: addPart, end: () => read().catch(error => take.error(error.message))};
+    const tell = {details: wholes => take.details(() => makeModel(wholes)), rest: take.rest};
+    const failed = error => take.error(error.message);
+    return {add: addPart, end: () => readAll(tell).catch(failed), ask: question => answer(question).then(takeAnswer).catch(failed)};
 }
 
 // Gives a reader the elements of chunks. The last one may not be whole until there is something behind it.
@@ -36,6 +33,17 @@ function feed(reader, isEnd) {
         reader.add({kind, column, items: Number(items), text: part.textContent});
         part.remove();
     }
+}
+
+// What was pinned, hidden, opened or closed meanwhile stays so.
+function keepPlaces(old) {
+    const lanes = new Map(old.lanes.map(lane => [lane.key, lane])), groups = new Map(old.groups.map(group => [group.key, group]));
+    for (const lane of model.lanes) {
+        const was = lanes.get(lane.key);
+        if (was) Object.assign(lane, {isPinned: was.isPinned, isHidden: was.isHidden});
+    }
+    for (const group of model.groups) group.isClosed = groups.get(group.key)?.isClosed ?? group.isClosed;
+    view.lane = view.lane && model.lanes.find(lane => lane.key === view.lane.key) || null;
 }
 
 function fail(message) {
@@ -50,6 +58,7 @@ const takes = {
         make();
         keepPlaces({lanes, groups});
         data.hasDetails = true;
+        forgetWindow();
         $('loading').hidden = true;
         refillTabs();
         placeLanes();
@@ -85,7 +94,7 @@ function start() {
     // For who wants to ask the page something in the browser's console.
     window.gpufs = {data, model, view, show, select, jobItem, find, draw, itemAt, boxOf, xOf, times};
 
-    const reader = window.Worker ? workerReader(facts, takes) : ownReader(takes);
+    const reader = asking.reader = window.Worker ? workerReader(facts, takes) : ownReader(takes);
     const observer = new MutationObserver(() => feed(reader, false));
     observer.observe(document.body, {childList: true});
     document.addEventListener('DOMContentLoaded', () => {

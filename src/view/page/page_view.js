@@ -86,6 +86,8 @@ function redraw() {
     });
 }
 
+const hasBoxes = lane => lane.rows.some(row => row.start.length || row.whole);
+
 const rowHeights = {cpu: 20, task: 16, ring: 18, slices: 15, count: 30, lines: 18};
 
 function rowHeight(lane) {
@@ -99,7 +101,7 @@ function laneHeight(lane) {
     let height = Math.max(1, lane.rows.length) * rowHeight(lane);
     if (lane.kind === 'task') height = 14 + (lane.rows.length - 1) * rowHeight(lane);
     // Of an overview: most CPUs and tasks have ticks, for which there is room then.
-    const hasTicks = lane.isOverview ? lane.kind !== 'ring' : lane.ticks && lane.rows.some(row => row.start.length);
+    const hasTicks = lane.isOverview ? lane.kind !== 'ring' : lane.ticks && hasBoxes(lane);
     if (hasTicks) height += 6;
     return Math.max(height, 16) + 6;
 }

@@ -247,6 +247,10 @@ void PageWriter::add_report(std::string_view title, std::string_view text) {
 
 // What goes is mostly what came, and a task keeps its priority: columns that are nearly all 0.
 void PageWriter::write_switch(std::uint64_t cpu, const Merged& change, std::uint64_t& last) {
+    if (!segments_.empty()) {
+        if (segments_.back().switches == limits_.segment) begin_segment(change.time, last);
+        ++segments_.back().switches;
+    }
     const bool is_merged = change.count > 1;
     const auto came = last_tasks_.find(cpu);
     const bool is_expected = came != last_tasks_.end() && came->second == change.prev_task;
@@ -261,6 +265,15 @@ void PageWriter::write_switch(std::uint64_t cpu, const Merged& change, std::uint
     switches_.number(is_merged ? change.count : 0);
     switches_.number(is_merged ? change.busy : 0);
     switches_.end_item();
+}
+
+// Nothing that follows is told as a step from what was before.
+void PageWriter::begin_segment(std::uint64_t time, std::uint64_t& last) {
+    switches_.flush();
+    last_tasks_.clear();
+    last_prios_.clear();
+    last = time;
+    segments_.push_back({time - begin_});
 }
 
 // What runs now ended.
@@ -326,6 +339,8 @@ void PageWriter::each_run(Take&& take) {
 void PageWriter::write_switches() {
     if (switch_count_ > limits_.switches)
         switch_grain_ = 2 * (end_ - begin_) / limits_.switches * cpus_.size() + 1;
+    if (switch_count_ > limits_.unsegmented || wakeup_count_ > limits_.unsegmented)
+        segments_.emplace_back();
     std::map<std::uint64_t, Running> cpus;
     std::uint64_t last = begin_;
     each_switch([&](const Switch& one) {
@@ -422,9 +437,17 @@ void PageWriter::write_wakeups() {
         notes_.push_back(cat("who woke whom is left out: ", wakeup_count_, " wakeups"));
         return;
     }
+    std::uint64_t time = begin_, last = begin_;
+    std::size_t segment = 0;
     wakeup_file_.rewind();
     for (std::uint64_t left = wakeup_count_; left != 0; --left) {
-        wakeups_.number(wakeup_file_.next());  // the time's step as it is
+        time += static_cast<std::uint64_t>(wakeup_file_.next_signed());
+        while (segment + 1 < segments_.size() && time - begin_ >= segments_[segment + 1].from) {
+            wakeups_.flush();
+            last = begin_ + segments_[++segment].from;
+        }
+        if (!segments_.empty()) ++segments_[segment].wakeups;
+        wakeups_.signed_number(step(time, last));
         for (int i = 0; i < 4; ++i) wakeups_.number(wakeup_file_.next());
         wakeups_.end_item();
     }
@@ -451,6 +474,14 @@ std::string PageWriter::facts_json(const PageOverview* overview) const {
     facts.number("grain", switch_grain_).number("instantGrain", instant_grain_);
     facts.raw("names", names.done()).raw("tracks", tracks.done()).raw("tasks", tasks.done());
     facts.raw("reports", reports.done()).raw("notes", notes.done());
+    JsonArray segments;
+    for (const Segment& one : segments_)
+        segments.add(JsonArray()
+                         .add_number(one.from)
+                         .add_number(one.switches)
+                         .add_number(one.wakeups)
+                         .done());
+    facts.raw("segments", segments.done()).number("cpus", cpus_.size());
     facts.boolean("hasLines", lines_.items() != 0);
     if (overview) facts.raw("overview", overview->facts_json());
     return facts.done();
@@ -471,7 +502,7 @@ void PageWriter::finish() {
     };
     for (const auto& [count, what] : left_out)
         if (count != 0) notes_.push_back(cat(count, what));
-    if (chunks_.size() < limits_.bytes_without_overview) {
+    if (chunks_.size() < limits_.bytes_without_overview && segments_.empty()) {
         write_(page_scripts(facts_json(nullptr)));
     } else {
         const PageOverview first = overview();

@@ -22,7 +22,9 @@ namespace gpufs {
 // How much a page may hold of a kind. Of more, what happened within a short time is told as one
 // item with its count: the page opens, whatever the recording's size.
 struct PageLimits {
-    std::uint64_t switches = 1'500'000, instants = 1'000'000, wakeups = 1'500'000;
+    std::uint64_t switches = 40'000'000, instants = 1'000'000, wakeups = 40'000'000;
+    // More of them are in segments, which a browser reads when they are looked at.
+    std::uint64_t unsegmented = 400'000, segment = 100'000;
     std::uint64_t slices = 4'000'000, counts = 1'000'000;
     std::uint64_t argument_bytes = 48 << 20;
     std::uint64_t names = 200'000;
@@ -86,6 +88,11 @@ private:
         bool is_known = false;
         Merged merged, now;
     };
+    // A part of the time, whose switches and wakeups are read without those before them. Times are
+    // since the begin.
+    struct Segment {
+        std::uint64_t from = 0, switches = 0, wakeups = 0;
+    };
     struct Repeated {
         std::uint64_t time = 0, arguments = 0, count = 0;
         std::uint32_t category = 0;
@@ -105,6 +112,7 @@ private:
     void each_run(Take&& take);
     PageOverview overview();
     void write_switch(std::uint64_t cpu, const Merged& change, std::uint64_t& last);
+    void begin_segment(std::uint64_t time, std::uint64_t& last);
     void merge_switch(std::uint64_t cpu, Running& running, std::uint64_t until, std::uint64_t grain,
                       std::uint64_t& last);
     void write_instants();
@@ -147,6 +155,7 @@ private:
     std::uint64_t last_switch_ = 0, last_instant_ = 0, last_wakeup_ = 0;
     std::unordered_set<std::uint64_t> cpus_, repeated_;  // repeated_: tracks and names of instants
     std::uint64_t switch_grain_ = 0, instant_grain_ = 0;
+    std::vector<Segment> segments_;  // none: all at once
 };
 
 // A page from the parts of this folder: what stands before the facts, they and the scripts, and

@@ -123,6 +123,48 @@ BOOST_AUTO_TEST_CASE(more_switches_than_a_page_has_room_for_are_told_together) {
     BOOST_TEST(told_busy == busy);
 }
 
+// Each item once and with its time, task and priority, wherever a segment begins.
+BOOST_AUTO_TEST_CASE(many_switches_and_wakeups_are_in_segments) {
+    constexpr std::uint64_t kMany = 1050, kSegment = 100;
+    PageLimits limits;
+    limits.unsegmented = 1000;
+    limits.segment = kSegment;
+    const std::string page = page_of(limits, [&](PageWriter& writer) {
+        for (std::uint64_t i = 0; i < kMany; ++i) {
+            TaskSwitch change = switch_to(static_cast<int>(i % 7), 1000 + i * 10, i % 3 == 0);
+            change.next_prio = static_cast<int>(100 + i % 7);
+            writer.switch_task(change);
+            if (i % 50 != 0) continue;
+            Wakeup wakeup;
+            wakeup.time = 1005 + i * 10;
+            wakeup.pid = static_cast<int>(i);
+            writer.wake(wakeup);
+        }
+    });
+    BOOST_TEST((page.find("\"segments\":[[0,100,2],[1000,100,2],[2000,100,2],") != page.npos));
+    BOOST_TEST((page.find("[10000,50,1]]") != page.npos));
+    const ShownTimeline shown = test::read_page(page);
+    BOOST_TEST_REQUIRE(shown.switches.size() == kMany);
+    for (std::uint64_t i = 0; i < kMany; ++i) {
+        const ShownTimeline::Switch& one = shown.switches[i];
+        BOOST_TEST(one.time == 1000 + i * 10);
+        BOOST_TEST(static_cast<std::uint64_t>(one.next_pid) == i % 7);
+        BOOST_TEST(static_cast<std::uint64_t>(one.next_prio) == 100 + i % 7);
+        BOOST_TEST(one.cpu == (i % 3 == 0));
+    }
+    BOOST_TEST_REQUIRE(shown.wakeups.size() == kMany / 50);
+    for (std::uint64_t i = 0; i < kMany / 50; ++i) {
+        BOOST_TEST(shown.wakeups[i].time == 1005 + i * 500);
+        BOOST_TEST(static_cast<std::uint64_t>(shown.wakeups[i].pid) == i * 50);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(few_switches_are_not_in_segments) {
+    const std::string page =
+        page_of({}, [](PageWriter& writer) { writer.switch_task(switch_to(7, 1000, 0)); });
+    BOOST_TEST((page.find("\"segments\":[]") != page.npos));
+}
+
 BOOST_AUTO_TEST_CASE(more_instants_than_a_page_has_room_for_are_marks_with_their_number) {
     constexpr std::uint64_t kMany = 10'000, kLimit = 500;
     PageLimits limits;
