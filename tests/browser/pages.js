@@ -491,6 +491,14 @@ test('what is not recorded is not drawn as running', () => withPage('untold.html
 }));
 
 // A step of the ruler is less than what a double tells from the time.
+test('what else is told of a GPU stands below its rings', () => withPage('i915.html', async page => {
+    const groups = await page.evaluate(() => gpufs.model.groups.map(group => [group.name, group.lanes.map(lane => lane.name)]));
+    assert.deepStrictEqual(groups.filter(([name]) => name.startsWith('GPU')), [
+        ['GPU 1', ['render 0', 'evictions']],
+        ['GPU 0', ['video 1', 'video-enhance 0', 'compute 0', '(driver) 0', 'copy 0']],
+        ['GPU', ['buffers', 'CPU faults']]]);
+}));
+
 test('times of a century are drawn', () => withPage('strange.html', async page => {
     const from = await page.evaluate(() => {
         gpufs.show(gpufs.data.span - 1024, gpufs.data.span);

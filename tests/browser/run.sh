@@ -12,6 +12,7 @@ data=tests/data/trace_dat
 "$GPUFS_BIN" watch drm lines=1 -i $data/drm-6.17.dat --json >"$out/watch.json" 2>/dev/null
 "$GPUFS_BIN" report -i $data/why-6.12.dat --html "$out/why.html" 2>/dev/null
 "$GPUFS_BIN" report -i $data/vblank-6.12.dat --html "$out/vblank.html" 2>/dev/null
+"$GPUFS_BIN" report -i $data/i915-7.3.dat --html "$out/i915.html" 2>/dev/null
 awk -f tests/browser/busy.awk >"$out/busy.txt"
 "$GPUFS_BIN" report -i "$out/busy.txt" --html "$out/busy.html" 2>/dev/null
 # So many switches that they are in segments.

@@ -249,6 +249,9 @@ function addGroup(name, isClosed) {
     return group;
 }
 
+// The one of this name, or a new one: what else is told of a GPU stands below its rings.
+const groupOf = name => model.groups.find(group => group.name === name) || addGroup(name);
+
 function addLane(group, kind, name, rows, more) {
     const lane = {kind, name, group, rows, ticks: null, key: `${group.name}/${name}`, isHidden: false,
                   isPinned: false, ...more};
@@ -344,13 +347,11 @@ function makeRingLanes() {
         ofTrack[track].jobs.add(i);
         jobs.ring[i] = ofTrack[track].number;
     }
-    const groups = new Map();
     for (const {device, name, jobs: growing} of rings.values()) {
         const ring = {device, name, jobs: growing.done()};
         model.rings.push(ring);
-        if (!groups.has(device)) groups.set(device, addGroup(device || 'GPU'));
         const rows = stacked(ring.jobs, jobs.start, jobs.end);
-        ring.lane = addLane(groups.get(device), 'ring', name, rows, {ring});
+        ring.lane = addLane(groupOf(device || 'GPU'), 'ring', name, rows, {ring});
         rows.forEach((row, at) => row.ref.forEach(i => { jobs.row[i] = at; }));
         ring.busy = busyOf(ring.jobs);
     }
@@ -384,17 +385,16 @@ function makeOtherLanes(ticks, slices) {
         for (const tick of ticks.get(track.id) || []) lanes.get(key).ticks.push(tick);
         for (const slice of slices.get(track.id) || []) lanes.get(key).slices.push(slice);
     }
-    const groups = new Map();
+    const before = model.groups.length;
     for (const {path, isCount, track, ticks: own, slices: inner} of lanes.values()) {
         const name = path.length > 1 ? path.slice(0, -1).join(' ') : 'Other';
-        if (!groups.has(name)) groups.set(name, addGroup(name));
         const rows = isCount ? [] : nested(inner);
-        const lane = addLane(groups.get(name), isCount ? 'count' : 'slices', path[path.length - 1], rows,
+        const lane = addLane(groupOf(name), isCount ? 'count' : 'slices', path[path.length - 1], rows,
                              {counts: isCount ? data.counts.get(track.id) : null, unit: track.unit});
         if (own.length) lane.ticks = ticksOf(Int32Array.from(own));
         if (name === 'Displays') lane.isDisplay = true;
     }
-    for (const group of groups.values())
+    for (const group of model.groups.slice(before))
         if (group.lanes.length > 12) group.isClosed = true;
 }
 
