@@ -88,8 +88,8 @@ std::vector<CNodeId> PrintParser::arguments() {
     return values;
 }
 
-// Parses one argument. One that needs a kernel variable ("jiffies") becomes unknown, so that the
-// rest of the line can still be printed.
+// Parses one argument. One that needs a kernel variable ("jiffies") or how large a kernel's
+// structure is becomes unknown, so that the rest of the line can still be printed.
 CNodeId PrintParser::argument() {
     const CTokens start = tokens_;
     try {
@@ -282,7 +282,7 @@ CNodeId PrintParser::size_of() {
         size = node.op == Op::field_bytes ? node.size : node.type.size;
     }
     tokens_.expect(")");
-    if (size == 0) throw Error("sizeof something of unknown size");
+    if (size == 0) throw UnknownName("sizeof something of unknown size");
     return constant(size, kUnsignedLong);
 }
 

@@ -120,6 +120,11 @@ CNodeId PrintParser::call(std::string_view name) {
         tokens_.expect(")");
         return value;
     }
+    if (name == "__builtin_constant_p") {
+        const CNodeId value = expression();
+        tokens_.expect(")");
+        return constant(tree_.nodes[value].op == CNode::Op::constant, kInt);
+    }
     if (const auto* const it = std::ranges::find(kChoices, name, &Choice::function);
         it != std::end(kChoices)) {
         const CNodeId truth = as_number(expression());

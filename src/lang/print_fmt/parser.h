@@ -18,8 +18,8 @@ inline constexpr CType kUnsignedLong{CType::Kind::integer, 8, false};
 inline constexpr CType kText{CType::Kind::text, 0, false};
 inline constexpr CType kAddress{CType::Kind::address, 8, false};
 
-// A name without a known value: a kernel variable, or a constant that the kernel did not resolve
-// when it wrote the format.
+// A name without a known value: a kernel variable, a constant that the kernel did not resolve when
+// it wrote the format, or the size of a structure.
 class UnknownName : public Error {
     using Error::Error;
 };

@@ -287,6 +287,13 @@ BOOST_AUTO_TEST_CASE(a_value_only_the_kernel_knows_is_a_question_mark) {
         print(
             R"("page=%p pfn=0x%lx age=%lu", (((struct page *)vmemmap_base) + (REC->u)), REC->u, (jiffies - REC->ul) / 250)") ==
         "page=? pfn=0x80000001 age=?");
+    // arm64's, where a page's address depends on how large a struct page is, too.
+    BOOST_TEST(
+        print(
+            R"("page=%p pfn=0x%lx", REC->u != -1UL ? (((struct page *)(-((((1UL))) << ((48) - (12 - (( __builtin_constant_p(sizeof(struct page)) ? 6 : __order_base_2(sizeof(struct page)) )))))) - (memstart_addr >> 12)) + (REC->u)) : ((void *)0), REC->u)") ==
+        "page=? pfn=0x80000001");
+    BOOST_TEST(print(R"("%d %d", __builtin_constant_p(3 * 2), __builtin_constant_p(REC->u))") ==
+               "1 0");
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_followed_prints_the_fields) {
