@@ -19,6 +19,15 @@
 namespace gpufs {
 namespace {
 
+// arm64's trampolines are reached by direct calls, which it got later.
+#if defined __aarch64__
+constexpr std::string_view kHasFentry =
+    "Linux 6.4 or later with CONFIG_DEBUG_INFO_BTF=y and CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y";
+#else
+constexpr std::string_view kHasFentry =
+    "Linux 5.5 or later with CONFIG_DEBUG_INFO_BTF=y and CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y";
+#endif
+
 constexpr BpfFeatureName kNames[] = {
     {BpfFeature::bpf, "bpf", "BPF programs", "Linux 4.17 or later"},
     {BpfFeature::subprograms, "subprograms", "BPF functions", "Linux 4.16 or later"},
@@ -37,13 +46,10 @@ constexpr BpfFeatureName kNames[] = {
     {BpfFeature::sleepable_uprobe, "sleepable_uprobe", "sleepable uprobes", "Linux 6.0 or later"},
     {BpfFeature::isa_v4, "isa_v4", "BPF ISA v4", "Linux 6.6 or later"},
     {BpfFeature::may_goto, "may_goto", "BPF may_goto", "Linux 6.9 or later"},
-    {BpfFeature::kprobe_multi, "kprobe_multi", "BPF kprobe_multi",
-     "Linux 5.18 or later with CONFIG_FPROBE=y"},
+    {BpfFeature::kprobe_multi, "kprobe_multi", "BPF kprobe_multi", kHasKprobeMulti},
     {BpfFeature::uprobe_multi, "uprobe_multi", "BPF uprobe_multi", "Linux 6.6 or later"},
     {BpfFeature::btf, "btf", "BTF", "a kernel with CONFIG_DEBUG_INFO_BTF=y"},
-    {BpfFeature::fentry, "fentry", "BPF fentry",
-     "Linux 5.5 or later with CONFIG_DEBUG_INFO_BTF=y and "
-     "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y"},
+    {BpfFeature::fentry, "fentry", "BPF fentry", kHasFentry},
 };
 
 using op::call;
@@ -379,6 +385,10 @@ std::optional<BpfFeature> find_bpf_feature(std::string_view name) {
     const auto it = std::ranges::find(kNames, name, &BpfFeatureName::name);
     if (it == std::end(kNames)) return std::nullopt;
     return it->feature;
+}
+
+const BpfFeatureName& name_of(BpfFeature feature) {
+    return *std::ranges::find(kNames, feature, &BpfFeatureName::feature);
 }
 
 BpfFeatures::BpfFeatures(std::initializer_list<BpfFeature> withheld) {

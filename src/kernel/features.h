@@ -56,6 +56,7 @@ struct BpfFeatureName {
 };
 std::span<const BpfFeatureName> bpf_feature_names();
 std::optional<BpfFeature> find_bpf_feature(std::string_view name);
+const BpfFeatureName& name_of(BpfFeature feature);
 
 // Probes features by trying the smallest use of each, and caches the answers. Ignores kernel
 // version numbers, because distributions backport features. A probe loads a program of a few

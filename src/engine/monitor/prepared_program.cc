@@ -131,15 +131,13 @@ void PreparedProgram::check_features() {
         map.keeps_stacks = map.keeps_stacks && features_.contains("bounded_loops");
     for (const std::string& name : program_.needed_features) {
         if (features_.contains(name)) continue;
-        const auto feature = find_bpf_feature(name);
-        const auto known =
-            std::ranges::find(bpf_feature_names(), *feature, &BpfFeatureName::feature);
+        const BpfFeatureName& known = name_of(*find_bpf_feature(name));
         if (machine_.is_recording())
-            throw UnsupportedError(cat("this needs the feature '", name, "' (", known->what,
+            throw UnsupportedError(cat("this needs the feature '", name, "' (", known.what,
                                        "), which a recording does not have"));
-        throw UnsupportedError(cat("this needs the feature '", name, "' (", known->what,
+        throw UnsupportedError(cat("this needs the feature '", name, "' (", known.what,
                                    "), which this kernel or this user does not have"),
-                               std::string(known->fix));
+                               std::string(known.fix));
     }
 }
 

@@ -260,8 +260,7 @@ Attachment attach_kprobe_multi(int program, const KprobeSet& set) {
     attr.link_create.kprobe_multi.cookies =
         set.cookies.empty() ? 0 : address_of(set.cookies.data());
     return attach_multi(attr, "kprobe_multi link",
-                        cat("probe ", counted(names.size(), "kernel function")),
-                        "Linux 5.18 or later with CONFIG_FPROBE=y");
+                        cat("probe ", counted(names.size(), "kernel function")), kHasKprobeMulti);
 }
 
 Attachment attach_uprobe_multi(int program, const UprobeSet& set) {

@@ -112,7 +112,13 @@ struct UprobePlace {
 };
 Attachment attach_uprobe(int program, const UprobePlace& place, const AttachOptions& options = {});
 
-// One link for many functions (Linux 5.18 with CONFIG_FPROBE); the program's expected attach type
+// Which kernels have the next. arm64's fprobes need what the function graph tracer has since then.
+#if defined __aarch64__
+inline constexpr std::string_view kHasKprobeMulti = "Linux 6.14 or later with CONFIG_FPROBE=y";
+#else
+inline constexpr std::string_view kHasKprobeMulti = "Linux 5.18 or later with CONFIG_FPROBE=y";
+#endif
+// One link for many functions (kHasKprobeMulti); the program's expected attach type
 // is kAttachKprobeMulti. `cookies`: one per function, or empty.
 struct KprobeSet {
     std::vector<std::string> functions;
