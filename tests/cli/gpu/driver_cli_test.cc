@@ -2,6 +2,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <map>
+#include <type_traits>
 
 #include "base/cat.h"
 #include "base/file.h"
@@ -23,10 +24,15 @@ using test::only;
 using test::Told;
 
 // The lines that say which fields an event has, and where.
+// The trees are x86-64's; whether a char has a sign depends on the machine.
 std::vector<std::string> fields_of(const std::string& format) {
     std::vector<std::string> fields;
-    for (const std::string_view line : lines_of(format))
-        if (line.find("field:") != line.npos) fields.emplace_back(line);
+    for (const std::string_view line : lines_of(format)) {
+        if (line.find("field:") == line.npos) continue;
+        const bool is_char = line.find(" char[] ") != line.npos;
+        const bool has_known_sign = std::is_signed_v<char> || !is_char;
+        fields.emplace_back(has_known_sign ? line : line.substr(0, line.find("\tsigned:")));
+    }
     return fields;
 }
 
