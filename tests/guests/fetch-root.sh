@@ -22,8 +22,8 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 know_arch "$1"
 shift
 [ -n "$foreign" ] || fail "$arch is the architecture of this machine, whose programs are of /"
-packages=(bash binutils busybox-static coreutils dash diffutils findutils grep gzip kmod libc-bin mawk mount
-    procps sed trace-cmd util-linux xz-utils "$@")
+packages=(bash binutils btrfs-progs busybox-static coreutils dash diffutils e2fsprogs findutils grep gzip kmod libc-bin mawk mount
+    procps sed trace-cmd util-linux xfsprogs xz-utils "$@")
 
 mkdir -p "$downloads/$arch"
 exec 9>"$root.lock"
@@ -35,4 +35,7 @@ install_below "$root" bookworm "${packages[@]}"
 find "$root/usr/lib" -type l -lname '/*' -exec sh -c '
     for link; do ln -sfnr "$0$(readlink "$link")" "$link"; done' "$root" {} +
 mkdir -p "$root"/{dev,proc,sys,tmp,run,root}
+echo '127.0.0.1 localhost' >"$root/etc/hosts"
+echo guest >"$root/etc/hostname"
+echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
 echo "${packages[*]}" >"$root/packages"
