@@ -107,7 +107,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
             gpufs-vulkan-work gpufs-services-work late-timer statements chains chains-static chains-plugin.so tableless \
-            thread-variables thread-variables-fixed thread-variables.so thread-variables-near.so)
+            thread-variables thread-variables-fixed thread-variables.so thread-variables-near.so thread-variables-other.so)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
              gcc-O2-split4 gcc-O2-package gcc-O2-apart clang-O0-pie clang-O2-pie clang-O2-dwarf4 clang-O2-split)
@@ -130,11 +130,13 @@ $(B)/tableless: MODE = -x c -O1 -static -nostdlib -fno-stack-protector -fno-asyn
                        -fno-omit-frame-pointer -fno-optimize-sibling-calls
 $(B)/tableless: tests/programs/tableless.c
 $(B)/chains-plugin.so: tests/programs/chains_plugin.cc
-# Libraries whose variables lie in blocks of their own, and beside the program's.
+# Libraries whose variables lie in blocks of their own, and beside the program's; and what finds them
+# where it is not this machine's usual way: descriptors on x86-64, module numbers on arm64.
 $(B)/thread-variables:         MODE = -x c -O2 -pie -fPIE
 $(B)/thread-variables-fixed:   MODE = -x c -O0 -no-pie -fno-pie
 $(B)/thread-variables.so:      MODE = -x c -O2 -DLIBRARY -shared -fPIC
 $(B)/thread-variables-near.so: MODE = -x c -O2 -DLIBRARY -shared -fPIC -ftls-model=initial-exec
+$(B)/thread-variables-other.so: MODE = -x c -O2 -DLIBRARY -shared -fPIC -mtls-dialect=$(if $(IS_ARM64),trad,gnu2)
 $(filter $(B)/thread-%,$(PROGRAMS)): tests/programs/thread_variables.c
 $(B)/gpufs-work: tests/programs/work.cc tests/programs/long_symbol.h
 $(B)/late-timer: MODE = -x c

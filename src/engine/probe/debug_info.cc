@@ -51,6 +51,7 @@ std::string split_name(const DwarfEntry& skeleton) {
 constexpr ValueStep kThread{ValueStep::Kind::thread};
 constexpr ValueStep kAdd{ValueStep::Kind::add};
 constexpr ValueStep kRead{ValueStep::Kind::read};
+constexpr ValueStep kChoose{ValueStep::Kind::choose};
 
 ValueStep constant(std::int64_t number) {
     return {ValueStep::Kind::constant, number};
@@ -63,18 +64,38 @@ ValueSteps word_at(std::int64_t address) {
 // In glibc's vector of the running thread, which grows when it is needed: entries of 16 bytes, the
 // first of them with the module's block, and how many there are in the entry in front. 0 where the
 // thread has no such entry yet; what it has no block for yet is -1, which no variable is at, too.
-ValueSteps block_of_module(std::int64_t number_at) {
-    constexpr int kVectorAt = 8, kEntryBytes = 16;
-    const ValueSteps vector = {kThread, constant(kVectorAt), kAdd, kRead};
+ValueSteps block_of_module(const ValueSteps& module, std::int64_t vector_at) {
+    constexpr int kEntryBytes = 16;
+    const ValueSteps vector = {kThread, constant(vector_at), kAdd, kRead};
     ValueSteps count = joined(vector, {constant(-kEntryBytes)}, kAdd);
     count.push_back(kRead);
-    ValueSteps entry =
-        joined(word_at(number_at), {constant(kEntryBytes)}, {ValueStep::Kind::multiply});
+    ValueSteps entry = joined(module, {constant(kEntryBytes)}, {ValueStep::Kind::multiply});
     entry = joined(vector, entry, kAdd);
     entry.push_back(kRead);
-    const ValueSteps is_there = joined(word_at(number_at), count, {ValueStep::Kind::less_equal});
+    const ValueSteps is_there = joined(module, count, {ValueStep::Kind::less_equal});
     entry.push_back(constant(0));
-    return joined(is_there, entry, {ValueStep::Kind::choose});
+    return joined(is_there, entry, kChoose);
+}
+
+ValueSteps block_by_offset(const ThreadBlock& block) {
+    ValueSteps made = joined({kThread}, word_at(block.number), kAdd);
+    made.push_back(constant(-block.inside));
+    made.push_back(kAdd);
+    return made;
+}
+
+// The word is a distance or an address (struct tlsdesc in glibc's sysdeps/*/dl-tlsdesc.h). Programs
+// are linked from 4 MiB on, and nothing is mapped below; no loader has so much room beside a
+// program's block.
+ValueSteps block_by_descriptor(const ThreadBlock& block) {
+    constexpr ValueStep kLess{.kind = ValueStep::Kind::less, .type = ir::kS64};
+    constexpr std::int64_t kLowestAddress = 0x400000;
+    ValueSteps module = word_at(block.number);
+    module.push_back(kRead);
+    ValueSteps made = joined(word_at(block.number), {constant(kLowestAddress)}, kLess);
+    const ValueSteps near = block_by_offset(block);
+    made.insert(made.end(), near.begin(), near.end());
+    return joined(std::move(made), block_of_module(module, block.vector_at), kChoose);
 }
 
 ThreadBlockPlace place_of(const ThreadBlock& block) {
@@ -84,7 +105,9 @@ ThreadBlockPlace place_of(const ThreadBlock& block) {
         case ThreadBlock::Kind::by_offset:
             return {joined({kThread}, word_at(block.number), kAdd), -block.inside, {}};
         case ThreadBlock::Kind::by_module:
-            return {block_of_module(block.number), 0, {}};
+            return {block_of_module(word_at(block.number), block.vector_at), 0, {}};
+        case ThreadBlock::Kind::by_descriptor:
+            return {block_by_descriptor(block), 0, {}};
         case ThreadBlock::Kind::unknown:
             break;
     }

@@ -25,6 +25,13 @@ DwarfType pointed_to(const DwarfType& type) {
     return type.stripped().target();
 }
 
+std::string symbol_name(const DwarfEntry& variable) {
+    std::string name(name_of(variable));
+    if (const auto linkage = find_inherited(variable, dw::AT_linkage_name))
+        name = text_of(*linkage).value_or(name);
+    return name;
+}
+
 }  // namespace
 
 std::uint64_t number_in_bytes(std::string_view bytes) {
@@ -79,7 +86,8 @@ ProgramObject ObjectFinder::variable(const VariablePath& path) {
     const auto known = std::ranges::find(
         locals, name, [](const VisibleVariable& one) { return name_of(one.entry); });
     if (known != locals.end()) return object_of(known->entry);
-    if (const DwarfEntry global = find_global(name)) return object_of(global);
+    if (const auto [global, place] = find_global(name); global)
+        return place ? ProgramObject{type_of(global), *place, {}, 0} : object_of(global);
     const auto self =
         std::ranges::find(locals, std::string_view("this"),
                           [](const VisibleVariable& one) { return name_of(one.entry); });
@@ -110,26 +118,48 @@ ProgramObject ObjectFinder::object_of(const DwarfEntry& variable) {
 }
 
 // A variable of this unit, or one of another that is not static.
-DwarfEntry ObjectFinder::find_global(const std::string& name) {
+ObjectFinder::Global ObjectFinder::find_global(const std::string& name) {
     const DwarfEntry own = unit_variable(spot_.scopes.front(), name);
-    if (own && has_place(own)) return own;
-    DwarfEntry other;
+    if (own && has_place(own)) return {own, {}};
+    if (own)
+        if (auto place = thread_place(own)) return {own, std::move(place)};
+    Global other;
     info_.for_each_unit([&](const DwarfEntry& root) {
         const DwarfEntry found = unit_variable(root, name);
-        const bool is_external = found && find_inherited(found, dw::AT_external).has_value();
-        if (found && has_place(found) && is_external) other = found;
-        return !other;
+        if (!found || !find_inherited(found, dw::AT_external)) return true;
+        if (!has_place(found)) other.place = thread_place(found);
+        if (has_place(found) || other.place) other.entry = found;
+        return !other.entry;
     });
-    return other ? other : own;
+    return other.entry ? other : Global{own, {}};
+}
+
+// arm64's compilers describe thread-local variables without a place, for which its assembly has no
+// word: only the symbol tells how far behind the block's begin it is.
+std::optional<VariablePlace> ObjectFinder::thread_place(const DwarfEntry& variable) {
+    const auto found = find_thread_variables(info_.path(), symbol_name(variable));
+    if (found.empty()) return std::nullopt;
+    VariablePlace place;
+    place.kind = PlaceKind::refused;
+    const ThreadBlockPlace& block = info_.thread_block();
+    if (!block.trouble.empty()) {
+        place.reason = block.trouble;
+    } else if (found.size() > 1) {
+        place.reason = "several parts of the program have a thread-local variable of this name";
+    } else {
+        place.kind = PlaceKind::memory;
+        place.number.base = RuntimeNumber::Base::computed;
+        place.number.steps = block.steps;
+        place.number.offset = block.offset + static_cast<std::int64_t>(found.front());
+    }
+    return place;
 }
 
 // What is only declared is where the symbol is.
-VariablePlace ObjectFinder::by_symbol(const DwarfEntry& variable) const {
-    std::string name(name_of(variable));
-    if (const auto linkage = find_inherited(variable, dw::AT_linkage_name))
-        name = text_of(*linkage).value_or(name);
+VariablePlace ObjectFinder::by_symbol(const DwarfEntry& variable) {
+    if (auto place = thread_place(variable)) return std::move(*place);
     VariablePlace place;
-    const auto symbol = find_symbol(info_.path(), name);
+    const auto symbol = find_symbol(info_.path(), symbol_name(variable));
     if (!symbol) {
         place.kind = PlaceKind::refused;
         place.reason = "it is in another program or library";

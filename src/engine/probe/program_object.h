@@ -61,9 +61,14 @@ public:
 
 private:
     ProgramObject variable(const VariablePath& path);
-    DwarfEntry find_global(const std::string& name);
+    struct Global {
+        DwarfEntry entry;
+        std::optional<VariablePlace> place;  // where it is known without the entry's
+    };
+    Global find_global(const std::string& name);
     VariablePlace located(const DwarfEntry& variable);
-    VariablePlace by_symbol(const DwarfEntry& variable) const;
+    VariablePlace by_symbol(const DwarfEntry& variable);
+    std::optional<VariablePlace> thread_place(const DwarfEntry& variable);
     std::string missing_split_hint() const;
 
     void take(ProgramObject& object, const VariablePath::Step& step);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "base/error.h"
@@ -153,6 +154,15 @@ std::optional<ElfSymbol> find_symbol(const std::string& path, std::string_view n
             found = ElfSymbol{symbol.st_value, symbol.st_size};
     });
     return found;
+}
+
+std::vector<std::uint64_t> find_thread_variables(const std::string& path, std::string_view name) {
+    const ElfFile file(path);
+    std::set<std::uint64_t> found;
+    for_each_symbol(file, [&](std::string_view known, const GElf_Sym& symbol, const auto&) {
+        if (known == name && GELF_ST_TYPE(symbol.st_info) == STT_TLS) found.insert(symbol.st_value);
+    });
+    return {found.begin(), found.end()};
 }
 
 std::optional<std::int64_t> distance_to_symbol(const std::string& path, std::uint64_t from,

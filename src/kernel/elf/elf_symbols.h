@@ -37,6 +37,10 @@ struct ElfSymbol {
 // Searches the same tables. Absent where none has the name.
 std::optional<ElfSymbol> find_symbol(const std::string& path, std::string_view name);
 
+// How far the thread-local variables of that name are behind the begin of the block that each
+// thread has for the file; several where parts of the program have static ones of one name.
+std::vector<std::uint64_t> find_thread_variables(const std::string& path, std::string_view name);
+
 // How far a variable or a function is behind an address of the same file, as it was linked: in each
 // process it is as far. Absent where no table has the name.
 std::optional<std::int64_t> distance_to_symbol(const std::string& path, std::uint64_t from,

@@ -15,16 +15,20 @@ struct ThreadBlock {
         by_offset,   // the word at the address `number`, as linked, is how far a variable is behind
                      // the thread pointer; this one is `inside` bytes behind the block's begin
         by_module,   // the word at `number` is the module's number in the dynamic thread vector
-        unknown,     // for `trouble`
+        by_descriptor,  // the word at `number` is as of by_offset or, where the loader found no
+                        // place beside the program's block, the address of a module's number
+        unknown,  // for `trouble`
     };
     Kind kind = Kind::unknown;
     std::int64_t number = 0;
     std::int64_t inside = 0;
+    std::int64_t vector_at = 0;  // of by_module and by_descriptor: how far behind the thread
+                                 // pointer the dynamic thread vector's address is
     std::string trouble;
 };
 
-// Of a program its segment tells (psABI for x86-64, variant II), of a library what its code looks
-// up: words that the dynamic loader fills in.
+// Of a program its segment tells (the psABIs: x86-64 has variant II, arm64 variant I), of a library
+// what its code looks up: words that the dynamic loader fills in.
 ThreadBlock find_thread_block(const ElfFile& file);
 
 }  // namespace gpufs

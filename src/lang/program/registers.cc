@@ -104,4 +104,12 @@ std::optional<std::string> register_of_dwarf(unsigned number) {
     return std::string(kNumbered[number]);
 }
 
+ThreadPointer thread_pointer_register() {
+#if defined __aarch64__
+    return {"tpidr_el0", "task_struct.thread.uw.tp_value"};
+#else
+    return {"fs", "task_struct.thread.fsbase"};
+#endif
+}
+
 }  // namespace gpufs

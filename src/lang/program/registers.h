@@ -28,4 +28,13 @@ std::optional<std::string> tracefs_register(std::size_t offset);
 // absent for one that is not in struct pt_regs, such as those of floating point numbers.
 std::optional<std::string> register_of_dwarf(unsigned number);
 
+// The register by which a thread finds what it has of its own, and where the kernel keeps it of a
+// task, as a path of BTF. x86-64's kernel has what the task set last. arm64's has what the register
+// was when the task last left a CPU: a program's first thread, which sets it without the kernel,
+// has none before.
+struct ThreadPointer {
+    std::string_view name, kept_in;
+};
+ThreadPointer thread_pointer_register();
+
 }  // namespace gpufs

@@ -137,7 +137,7 @@ private:
             case Kind::in_register:
                 return {register_text(static_cast<unsigned>(step.number)), {}};
             case Kind::thread:
-                return {"%fs", {}};
+                return {cat('%', thread_pointer_register().name), {}};
             case Kind::at_begin:
                 return {cat('(', pop().text, " at the function's begin)"), {}};
             case Kind::read:

@@ -151,11 +151,10 @@ private:
                              static_cast<std::uint64_t>(address) - value_.code_address);
     }
 
-    // The kernel keeps what the task set last.
     ir::Temp thread_pointer() {
         const ir::Temp task = code_.call(BPF_FUNC_get_current_task, {});
-        const ir::Temp at =
-            code_.symbol(Relocation::to(Relocation::Kind::btf_offset, "task_struct.thread.fsbase"));
+        const ir::Temp at = code_.symbol(Relocation::to(
+            Relocation::Kind::btf_offset, std::string(thread_pointer_register().kept_in)));
         const ir::Slot word = code_.new_slot(kWordBytes);
         append_read(code_, Space::kernel, code_.address(word), kWordBytes,
                     code_.compute(ir::Op::add, ir::kU64, task, at));

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "kernel/elf/elf_file.h"
@@ -109,6 +110,27 @@ BOOST_AUTO_TEST_CASE(a_version_names_one_of_several_functions) {
                 std::set<std::string>{"@GLIBC_2.2.5", "@@GLIBC_2.3"}));
 }
 #endif
+
+BOOST_AUTO_TEST_CASE(thread_local_variables_have_places_in_their_block,
+                     *boost::unit_test::precondition(test::has_program{"as"})) {
+    const TempFolder temp;
+    const auto part = [](const char* global) {
+        return cat("printf '.section .tdata,\"awT\",%%progbits\\n.globl ", global,
+                   "\\nown: .quad 1\\n", global, ": .quad 2\\n' | as -o $D/", global, ".o && ");
+    };
+    BOOST_TEST_REQUIRE(temp.run(cat(part("first"), part("second"), "cd $D && ",
+                                    "ld -shared first.o second.o -o it && strip it -o stripped")));
+    const auto places = [&](const char* file, const char* name) {
+        return find_thread_variables(temp.file(file), name);
+    };
+    using Places = std::vector<std::uint64_t>;
+    BOOST_TEST(places("it", "first") == Places{8}, boost::test_tools::per_element());
+    BOOST_TEST(places("it", "second") == Places{24}, boost::test_tools::per_element());
+    BOOST_TEST(places("it", "own") == (Places{0, 16}), boost::test_tools::per_element());
+    BOOST_TEST(places("stripped", "second") == Places{24}, boost::test_tools::per_element());
+    BOOST_TEST(places("stripped", "own").empty());
+    BOOST_TEST(!find_symbol(temp.file("it"), "first"));
+}
 
 BOOST_AUTO_TEST_CASE(a_stripped_program_has_its_debug_file_next_to_it,
                      *boost::unit_test::precondition(test::has_program{"objcopy"})) {
