@@ -15,7 +15,7 @@ using Functions = std::map<std::uint64_t, std::string>;
 
 Functions functions_by_slot(const ElfFile& file, unsigned jump_slot, unsigned global_data) {
     Functions functions;
-    for_each_relocation(file, [&](const Relocation& one) {
+    for_each_relocation(file, [&](const DynamicRelocation& one) {
         if ((one.type == jump_slot || one.type == global_data) && !one.name.empty())
             functions[one.address] = one.name;
         return true;

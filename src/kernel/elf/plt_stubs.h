@@ -15,8 +15,8 @@ struct PltStub {
     std::string name;                      // of the function, without its version
 };
 
-// The stubs of a file for x86-64 or arm64, by address: those of .plt, .plt.sec and .plt.got. Empty for
-// other machines.
+// The stubs of a file for x86-64 or arm64, by address: those of .plt, .plt.sec and .plt.got. Empty
+// for other machines.
 std::vector<PltStub> plt_stubs(const ElfFile& file);
 
 }  // namespace gpufs

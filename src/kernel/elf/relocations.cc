@@ -2,7 +2,8 @@
 
 namespace gpufs {
 
-void for_each_relocation(const ElfFile& file, const std::function<bool(const Relocation&)>& visit) {
+void for_each_relocation(const ElfFile& file,
+                         const std::function<bool(const DynamicRelocation&)>& visit) {
     file.for_each_section([&](const ElfFile::Section& section) {
         if (section.header.sh_type != SHT_RELA || (section.header.sh_flags & SHF_ALLOC) == 0)
             return true;
@@ -14,12 +15,12 @@ void for_each_relocation(const ElfFile& file, const std::function<bool(const Rel
         GElf_Rela entry;
         for (int i = 0; entries && gelf_getrela(entries, i, &entry); ++i) {
             const auto number = static_cast<int>(GELF_R_SYM(entry.r_info));
-            Relocation found{entry.r_offset,
-                             static_cast<unsigned>(GELF_R_TYPE(entry.r_info)),
-                             entry.r_addend,
-                             number != 0,
-                             {},
-                             {}};
+            DynamicRelocation found{entry.r_offset,
+                                    static_cast<unsigned>(GELF_R_TYPE(entry.r_info)),
+                                    entry.r_addend,
+                                    number != 0,
+                                    {},
+                                    {}};
             if (number != 0 && symbols && gelf_getsym(symbols, number, &found.symbol))
                 if (const char* const name =
                         elf_strptr(file.elf(), symbols_header.sh_link, found.symbol.st_name))

@@ -9,7 +9,7 @@
 namespace gpufs {
 
 // An address that the dynamic loader writes (Elf64_Rela).
-struct Relocation {
+struct DynamicRelocation {
     std::uint64_t address;  // as linked, of what is written
     unsigned type;          // R_X86_64_JUMP_SLOT, …: of the file's machine
     std::int64_t addend;
@@ -19,6 +19,7 @@ struct Relocation {
 };
 
 // Calls visit for each dynamic relocation until it returns false.
-void for_each_relocation(const ElfFile& file, const std::function<bool(const Relocation&)>& visit);
+void for_each_relocation(const ElfFile& file,
+                         const std::function<bool(const DynamicRelocation&)>& visit);
 
 }  // namespace gpufs

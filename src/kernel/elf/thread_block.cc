@@ -98,7 +98,7 @@ ThreadBlock block_of_program(const ThreadMachine& machine, const GElf_Phdr& segm
 // beside the thread pointer goes first.
 ThreadBlock block_by_relocation(const ThreadMachine& machine, const ElfFile& file) {
     ThreadBlock found;
-    for_each_relocation(file, [&](const Relocation& one) {
+    for_each_relocation(file, [&](const DynamicRelocation& one) {
         const bool is_of_another_file = one.has_symbol && one.symbol.st_shndx == SHN_UNDEF;
         if (is_of_another_file) return true;
         const auto at = static_cast<std::int64_t>(one.address);

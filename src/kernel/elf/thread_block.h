@@ -17,7 +17,7 @@ struct ThreadBlock {
         by_module,   // the word at `number` is the module's number in the dynamic thread vector
         by_descriptor,  // the word at `number` is as of by_offset or, where the loader found no
                         // place beside the program's block, the address of a module's number
-        unknown,  // for `trouble`
+        unknown,        // for `trouble`
     };
     Kind kind = Kind::unknown;
     std::int64_t number = 0;
