@@ -72,6 +72,11 @@ boost::test_tools::assertion_result has_types(boost::unit_test::test_unit_id) {
     return answer(file_exists("/sys/kernel/btf/vmlinux"), "needs the kernel's types (BTF)");
 }
 
+bool has_kernel_symbol(std::string_view name) {
+    const std::string symbols = read_file("/proc/kallsyms");
+    return symbols.find(cat(' ', name, '\n')) != symbols.npos;
+}
+
 boost::test_tools::assertion_result has_program::operator()(boost::unit_test::test_unit_id) const {
     return answer(std::system(cat("command -v ", name, " >/dev/null 2>&1").c_str()) == 0,
                   cat("needs ", name));

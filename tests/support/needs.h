@@ -4,6 +4,7 @@
 #include <boost/test/tree/decorator.hpp>
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <string_view>
 
 namespace gpufs::test {
 
@@ -39,6 +40,9 @@ struct has_program {
 };
 // The kernel's types (BTF).
 boost::test_tools::assertion_result has_types(boost::unit_test::test_unit_id);
+// Whether the kernel tells where a function or a variable of it is; of variables not every one does
+// (CONFIG_KALLSYMS_ALL).
+bool has_kernel_symbol(std::string_view name);
 // A machine whose top-level buffer is the test's own: the guest of tests/guests.
 boost::test_tools::assertion_result owns_the_machine(boost::unit_test::test_unit_id);
 

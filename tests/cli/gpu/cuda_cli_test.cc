@@ -367,8 +367,8 @@ BOOST_AUTO_TEST_CASE(a_program_in_a_container_is_seen, *ut::label("pure")) {
     const test::TempFolder directory;
     const std::string there = directory.file("files");
     BOOST_TEST_REQUIRE(::mkdir(there.c_str(), 0700) == 0);
-    const std::string start = cat("mount -t tmpfs none ", there, " && cp -r ", beside_gpufs("cuda"),
-                                  ' ', beside_gpufs(kCudaWork), ' ', there,
+    const std::string start = cat("mount -t tmpfs none ", there, " && cp -rL ",
+                                  beside_gpufs("cuda"), ' ', beside_gpufs(kCudaWork), ' ', there,
                                   " && LD_LIBRARY_PATH= exec ", there, '/', kCudaWork, " \"$@\"");
     BOOST_TEST(names_of_kernels(cat("unshare --mount sh -c '", start, "' sh")) == kNamesOfKernels,
                boost::test_tools::per_element());

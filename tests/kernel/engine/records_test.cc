@@ -99,7 +99,8 @@ BOOST_AUTO_TEST_CASE(markers_and_user_stacks_print_as_the_kernel_prints_them) {
     });
     const auto seen = compare_recorded(instance);
     BOOST_TEST(seen_of(seen, "#") == 4);
-    BOOST_TEST(seen_of(seen, "<user") > 3);
+    // Older kernels of arm64 have none.
+    if (test::has_kernel_symbol("arch_stack_walk_user")) BOOST_TEST(seen_of(seen, "<user") > 3);
 }
 
 BOOST_AUTO_TEST_CASE(every_clock_prints_as_the_kernel_prints_it) {
@@ -224,10 +225,12 @@ BOOST_AUTO_TEST_CASE(kernel_probes_print_as_the_kernel_prints_them,
         cat("do_sys_openat2 dfd=", test::argument_register(0), ":s32 name=+0(",
             test::argument_register(1), "):ustring how=", test::argument_register(2), ":x64"));
     probes.add("r", "opened_back", "do_sys_openat2 fd=$retval:s32");
-    probes.add("p", "read",
-               cat("vfs_read banner=+0(@linux_banner):string at=%",
-                   tracefs_register(*register_offset("ip")).value(),
-                   ":symbol n=", test::argument_register(2), ":u64"));
+    probes.add(
+        "p", "read",
+        cat("vfs_read ",
+            test::has_kernel_symbol("linux_banner") ? "banner=+0(@linux_banner):string " : "",
+            "at=%", tracefs_register(*register_offset("ip")).value(),
+            ":symbol n=", test::argument_register(2), ":u64"));
     instance.enable({Probes::group()});
     instance.record([&] { keep_busy(instance, 20); });
     instance.set(cat("events/", Probes::group(), "/enable"), "0");
