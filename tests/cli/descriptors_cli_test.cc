@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(closed_descriptors_are_not_given_to_files,
     for (const std::string closed : {"0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"}) {
         const Ended ended = shell(cat("$GPUFS count sched:sched_switch --duration 10ms ", closed));
         BOOST_TEST(ended.status == (has(closed, "1>&-") ? 1 : 0), closed);
-        const Ended stall = shell(cat("$GPUFS stall ", closed, " -- true"));
+        const Ended stall = shell(cat("$GPUFS stall --over 1h ", closed, " -- true"));
         BOOST_TEST(stall.status == 0, closed);  // there is none, and nothing for stdout
         const test::TempFile file;
         const Ended record = shell(

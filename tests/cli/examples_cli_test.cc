@@ -11,6 +11,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "lang/program/registers.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 
@@ -198,6 +199,8 @@ std::size_t try_examples(IsWanted&& is_wanted) {
                 const std::string command = command_of(example.line);
                 if (command.empty() || command == "asm" || command == "disasm") continue;
                 if (has(example.line, "--stale")) continue;  // has no dry run
+                const bool names_register = has(example.line, "%di");
+                if (names_register && !register_offset("di")) continue;  // the pages are x86-64's
                 if (!is_wanted(example.line)) continue;
                 place.make_mistake(example.said);
                 std::string& help = helps[command];
